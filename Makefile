@@ -1,0 +1,93 @@
+# Everything starts here: `make demo` and `make test` need only git, make and Python 3.11 or newer.
+
+VENV   := .venv
+PY     := $(VENV)/bin/python
+STAMP  := $(VENV)/.installed
+UV     := uv==0.13.9
+PIP    := $(PY) -m pip --disable-pip-version-check --quiet
+SRC    := $(wildcard src tests bench)
+LONG   := $(wildcard tests/model tests/sim tests/history tests/e2e)
+
+# The newest interpreter that really runs and is new enough (a shim that is found may still not run).
+FIND_PYTHON = for name in $(PYTHON) python3.14 python3.13 python3.12 python3.11 python3; do \
+    if "$$name" -c 'import sys, venv, ensurepip; sys.exit(sys.version_info < (3, 11))' 2>/dev/null; \
+    then command -v "$$name"; break; fi; done
+
+.DEFAULT_GOAL := help
+.PHONY: help test lint check format coverage stress bench demo build lock clean
+.SILENT:
+.DELETE_ON_ERROR:
+
+help: ## List what make can do
+	awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-9s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+
+demo: $(STAMP) ## Show what Commonhold does, in a throw-away repository
+	$(VENV)/bin/commonhold demo
+
+test: $(STAMP) ## Run all tests
+	echo "Running the tests"
+	$(PY) -m pytest -n 2 $(ARGS)
+
+lint: $(STAMP) ## Check style, types and the direction of imports
+	echo "Checking style"
+	$(PY) -m ruff check --quiet $(SRC)
+	$(PY) -m ruff format --check --quiet $(SRC) || { echo "Some files are not formatted: run make format" >&2; exit 1; }
+	echo "Checking types"
+	$(PY) -m mypy --no-error-summary $(SRC)
+	echo "Checking who imports whom"
+	$(VENV)/bin/lint-imports --no-logo
+
+check: lint test ## Lint, then test: what CI runs
+
+format: $(STAMP) ## Format the code and mend what can be mended without thought
+	$(PY) -m ruff check --fix-only --quiet $(SRC)
+	$(PY) -m ruff format $(SRC)
+
+coverage: $(STAMP) ## Run all tests and measure the branches they take
+	$(PY) -m pytest -n 2 --cov --cov-report= $(ARGS)
+	echo "All rooms: at least 90 %"
+	$(PY) -m coverage report --fail-under=90
+	echo "Pure rooms: 100 %"
+	$(PY) -m coverage report --fail-under=100 \
+	  --include='src/commonhold/domain/*,src/commonhold/regions/*,src/commonhold/semantics/*'
+
+stress: $(STAMP) ## Run the seeded and the crashing tests longer (ROUNDS=10)
+	for round in $$(seq $(or $(ROUNDS),10)); do \
+	  echo "Round $$round"; \
+	  $(PY) -m pytest -n 2 -q --hypothesis-profile=stress $(ARGS) $(LONG) || exit 1; \
+	done
+
+bench: $(STAMP) ## Measure speed
+	$(PY) -m bench.run $(ARGS)
+
+build: $(STAMP) ## Build the wheel and the source archive into dist/
+	rm -rf dist
+	$(PY) -m build --quiet --no-isolation --outdir dist .
+	ls dist
+
+lock: $(STAMP) ## Resolve the dependencies anew and write both lock files (UPGRADE=1 takes newer versions)
+	$(PIP) install $(UV)
+	$(call COMPILE) --output-file requirements.lock pyproject.toml
+	$(call COMPILE) --output-file requirements-dev.lock --group dev pyproject.toml
+	echo "Wrote requirements.lock and requirements-dev.lock"
+
+# No configuration, no address and no path of this machine may reach the locks.
+COMPILE = env -u UV_FIND_LINKS -u UV_INDEX -u UV_EXTRA_INDEX_URL $(PY) -m uv pip compile --quiet \
+    --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-emit-find-links --no-annotate \
+    --custom-compile-command 'make lock' $(if $(UPGRADE),--upgrade)
+
+clean: ## Remove the environment and all that was built or cached
+	rm -rf $(VENV) build dist htmlcov .coverage .coverage.* .hypothesis .import_linter_cache .mypy_cache .pytest_cache .ruff_cache
+	find src tests -name __pycache__ -type d -prune -exec rm -rf {} +
+
+$(STAMP): requirements-dev.lock pyproject.toml
+	python="$$($(FIND_PYTHON))"; \
+	if [ -z "$$python" ]; then \
+	  echo "Commonhold needs Python 3.11 or newer with venv (Debian: python3-venv). Name one with: make PYTHON=/path/to/python" >&2; \
+	  exit 1; \
+	fi; \
+	[ -x $(PY) ] || { echo "Making $(VENV) with $$python"; "$$python" -m venv $(VENV); }
+	echo "Installing what the lock names (a minute or so, once)"
+	$(PIP) install --require-hashes -r requirements-dev.lock
+	$(PIP) install --no-deps --no-build-isolation -e .
+	touch $@

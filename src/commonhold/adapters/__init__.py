@@ -1,0 +1,1 @@
+"""The ports, made of real things: SQLite, files, the machine's clock."""

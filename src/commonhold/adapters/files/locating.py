@@ -1,0 +1,149 @@
+"""From a path as somebody wrote it to the one name that it has."""
+
+import os
+import stat
+import unicodedata
+from collections import deque
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Final
+
+from commonhold.domain.errors import Code, InputError
+from commonhold.domain.keys import FILE, Key, Kind, Spec, outside
+
+MAX_LINKS: Final = 40
+RESERVED: Final = frozenset({".git", ".commonhold"})
+
+
+@dataclass(frozen=True, slots=True)
+class Located:
+    """A path inside the root: its canonical segments, and what is there."""
+
+    segments: tuple[str, ...]
+    status: os.stat_result | None
+
+
+@dataclass(slots=True)
+class _Walk:
+    """One walk from the root along a path, following links by hand so that none leads out unseen."""
+
+    root: str
+    entry_name: Callable[[str, str], str]
+    raw: str
+    todo: deque[str] = field(default_factory=deque)
+    done: list[str] = field(default_factory=list)
+    status: os.stat_result | None = None
+    links: int = 0
+
+    def run(self) -> Located:
+        self.todo.extend(self._relative(self.raw).split("/"))
+        while self.todo:
+            self._step(self.todo.popleft())
+        if self.status is None:
+            self.status = _lstat(self._disk(self.done))
+        return Located(tuple(unicodedata.normalize("NFC", part) for part in self.done), self.status)
+
+    def _relative(self, path: str) -> str:
+        if not path.startswith("/"):
+            return path
+        if path == self.root or path.startswith(self.root + "/"):
+            return path[len(self.root) :].lstrip("/")
+        real = os.path.realpath(os.path.dirname(path))
+        if real == self.root or real.startswith(self.root + "/"):
+            return os.path.join(real[len(self.root) :].lstrip("/"), os.path.basename(path))
+        raise outside(self.raw)
+
+    def _step(self, part: str) -> None:
+        self.status = None
+        if part in ("", "."):
+            return
+        if part == "..":
+            if not self.done:
+                raise outside(self.raw)
+            self.done.pop()
+            return
+        name = self.entry_name(self._disk(self.done), part)
+        status = _lstat(self._disk([*self.done, name]))
+        if status is not None and stat.S_ISLNK(status.st_mode):
+            self._follow(self._disk([*self.done, name]))
+            return
+        self.done.append(name)
+        self.status = status
+
+    def _follow(self, link: str) -> None:
+        self.links += 1
+        if self.links > MAX_LINKS:
+            raise InputError(
+                Code.PATH_INVALID,
+                f"the path {self.raw!r} goes through more than {MAX_LINKS} links",
+                hint="name the file itself",
+                fields={"path": self.raw},
+            )
+        target = os.readlink(link)
+        if target.startswith("/"):
+            target = self._relative(target)
+            self.done.clear()
+        self.todo.extendleft(reversed(target.split("/")))
+
+    def _disk(self, segments: list[str]) -> str:
+        return "/".join((self.root, *segments))
+
+
+def locate(root: str, spec: Spec, entry_name: Callable[[str, str], str]) -> Key:
+    """The canonical key of `spec` in the working tree at `root`.
+
+    `entry_name(folder, name)` gives the name that the disk has for `name`. Raises InputError `PATH_OUTSIDE`,
+    `PATH_RESERVED`, `PATH_INVALID`, `NOT_A_FILE`.
+    """
+    if spec.scheme != FILE:
+        return spec.key()
+    place = _Walk(root, entry_name, spec.raw_path).run()
+    _check_not_reserved(spec.raw_path, place.segments)
+    is_folder = _is_folder(spec, place)
+    if is_folder and spec.names:
+        raise _no_file(spec.raw_path, "is a folder, which has no regions")
+    return Key(FILE, place.segments, spec.names, is_folder)
+
+
+def _is_folder(spec: Spec, place: Located) -> bool:
+    wants_folder = spec.raw_path.endswith("/") or spec.kind is Kind.FOLDER or not place.segments
+    if place.status is None:
+        return wants_folder
+    if stat.S_ISDIR(place.status.st_mode):
+        return True
+    if wants_folder:
+        raise _no_file(spec.raw_path, "is a file, not a folder")
+    if not stat.S_ISREG(place.status.st_mode):
+        raise _no_file(spec.raw_path, "is neither a file nor a folder")
+    return False
+
+
+def _check_not_reserved(raw: str, segments: tuple[str, ...]) -> None:
+    for part in segments:
+        if part.casefold() in RESERVED:
+            raise InputError(
+                Code.PATH_RESERVED,
+                f"the path {raw!r} lies in {part!r}, which belongs to git or to Commonhold itself",
+                hint="name a file of the project; git's own files are changed by git commands only",
+                fields={"path": raw},
+            )
+
+
+def _no_file(path: str, why: str) -> InputError:
+    return InputError(
+        Code.NOT_A_FILE, f"{path!r} {why}", hint="name a regular file, or a folder with a final /", fields={"path": path}
+    )
+
+
+def _lstat(path: str) -> os.stat_result | None:
+    try:
+        return os.lstat(path)
+    except (FileNotFoundError, NotADirectoryError):
+        return None
+    except OSError as fault:
+        raise InputError(
+            Code.PATH_INVALID,
+            f"the path {path!r} cannot be looked up: {fault.strerror}",
+            hint="check the name and the permissions of its folders",
+            fields={"path": path},
+        ) from fault

@@ -1,0 +1,276 @@
+"""Reading and replacing the files of one working tree.
+
+Every step opens folders one by one without following links, so that a link swapped in between check and use leads
+nowhere. A replacement is: temporary file beside the target, fsync, rename, fsync of the folder.
+"""
+
+import os
+import stat
+import unicodedata
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from typing import Final
+
+from commonhold.adapters.files.faults import translated
+from commonhold.adapters.files.locating import locate
+from commonhold.adapters.system import process_umask
+from commonhold.app.ports import ChangedUnderneath, Contents, FileState, Journal, Step, Write, no_step
+from commonhold.domain.errors import Code, InputError, StoreError
+from commonhold.domain.keys import Key, Spec
+from commonhold.regions.region import hash_bytes
+
+MAX_FILE_BYTES: Final = 10_000_000
+_FOLDER_FLAGS: Final = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
+_READ_FLAGS: Final = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
+_STAGE_FLAGS: Final = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
+_GIT_BUSY: Final = (("rebase-merge", "a rebase"), ("rebase-apply", "a rebase or am"))
+
+
+class WorkingTree:
+    """The files below one root."""
+
+    def __init__(
+        self,
+        root: str,
+        *,
+        git_dir: str | None = None,
+        max_file_bytes: int = MAX_FILE_BYTES,
+        at_step: Step = no_step,
+    ) -> None:
+        """Work below `root`. `git_dir` is the working tree's own git folder, if it has one.
+
+        `at_step` is called with the name of each step of a commit after the step is done.
+        """
+        self._root = os.path.realpath(root)
+        self._git_dir = git_dir
+        self._max_file_bytes = max_file_bytes
+        self._at_step = at_step
+        self._is_case_blind = git_dir is not None and os.path.exists(os.path.join(self._root, ".GIT"))
+        self.new_file_mode = 0o666 & ~process_umask()
+
+    @property
+    def root(self) -> str:
+        """The absolute path of the working tree, links followed."""
+        return self._root
+
+    def at(self, root: str) -> "WorkingTree":
+        """The files of another working tree."""
+        return WorkingTree(root, max_file_bytes=self._max_file_bytes, at_step=self._at_step)
+
+    def locate(self, spec: Spec) -> Key:
+        """The canonical key."""
+        return locate(self._root, spec, self._entry_name)
+
+    def check_idle(self) -> None:
+        """Refuse while a rebase goes on."""
+        for name, what in _GIT_BUSY if self._git_dir else ():
+            if os.path.isdir(os.path.join(self._git_dir or "", name)):
+                raise StoreError(
+                    Code.REPOSITORY_BUSY,
+                    f"{what} is under way in this working tree, so files may change at any moment; nothing was written",
+                    hint="finish or abort it (`git status` says how), then read the regions again and repeat the call",
+                    retry_after_seconds=30.0,
+                    fields={"root": self._root},
+                )
+
+    def missing_folders(self, path: str) -> tuple[str, ...]:
+        """The folders above `path` that are not there, outermost first."""
+        parts = path.split("/")[:-1]
+        above = ("/".join(parts[: count + 1]) for count in range(len(parts)))
+        return tuple(folder for folder in above if not os.path.isdir(os.path.join(self._root, folder)))
+
+    def load(self, path: str) -> FileState | None:
+        """Read a whole file; None if it is not there."""
+        with translated(path):
+            try:
+                with self._folder_of(path) as (folder, name):
+                    return self._load_at(path, folder, name)
+            except (FileNotFoundError, NotADirectoryError):
+                return None
+
+    def _load_at(self, path: str, folder: int, name: str) -> FileState:
+        descriptor = os.open(name, _READ_FLAGS, dir_fd=folder)
+        with open(descriptor, "rb", buffering=0) as file:
+            status = os.fstat(descriptor)
+            if not stat.S_ISREG(status.st_mode):
+                raise _not_regular(path)
+            if status.st_size > self._max_file_bytes:
+                raise self._too_large(path, status.st_size)
+            return FileState(file.readall(), stat.S_IMODE(status.st_mode))
+
+    def stage(self, journal: Journal, contents: Contents) -> None:
+        """Write every new file beside its place, durably."""
+        for index, write in enumerate(journal.writes):
+            for made in write.made:
+                with translated(made), self._folder_of(made) as (folder, name), suppress(FileExistsError):
+                    os.mkdir(name, dir_fd=folder)
+            if write.after is not None and write.mode_after is not None:
+                with translated(write.path):
+                    self._stage_one(_stage_name(journal, index), write, contents(write.after), write.mode_after)
+                self._at_step(f"staged {write.path}")
+
+    def _stage_one(self, stage_name: str, write: Write, content: bytes, mode: int) -> None:
+        with self._folder_of(write.path) as (folder, _):
+            descriptor = os.open(stage_name, _STAGE_FLAGS, 0o600, dir_fd=folder)
+            with open(descriptor, "wb", buffering=0) as file:
+                _write_all(file.fileno(), content)
+                if write.source is not None:
+                    self._take_over(write.source, descriptor)
+                os.fchmod(descriptor, mode)
+                os.fsync(descriptor)
+
+    def _take_over(self, source: str, descriptor: int) -> None:
+        with suppress(FileNotFoundError), self._folder_of(source) as (folder, name):
+            old = os.open(name, _READ_FLAGS, dir_fd=folder)
+            try:
+                _copy_owner(old, descriptor)
+                _copy_attributes(old, descriptor)
+            finally:
+                os.close(old)
+
+    def swap(self, journal: Journal) -> None:
+        """Put the staged files in place and remove the deleted ones, each durably."""
+        for index, write in enumerate(journal.writes):
+            with translated(write.path), self._folder_of(write.path) as (folder, name):
+                self._check_unchanged(write)
+                if write.after is None:
+                    os.unlink(name, dir_fd=folder)
+                else:
+                    os.replace(_stage_name(journal, index), name, src_dir_fd=folder, dst_dir_fd=folder)
+                os.fsync(folder)
+            self._at_step(f"swapped {write.path}")
+
+    def _check_unchanged(self, write: Write) -> None:
+        if self._state_of(write.path)[0] != write.before:
+            raise ChangedUnderneath(write.path)
+
+    def undo(self, journal: Journal, contents: Contents) -> tuple[tuple[str, ...], tuple[str, ...]]:
+        """Take back what `stage` and `swap` did, wherever they stopped."""
+        if not os.path.isdir(self._root):
+            return (), tuple(write.path for write in journal.writes)
+        restored, left = [], []
+        for index, write in reversed(tuple(enumerate(journal.writes))):
+            self._drop_stage(write.path, _stage_name(journal, index))
+            now = self._state_of(write.path)
+            if now == (write.before, write.mode_before):
+                continue
+            if now != (write.after, write.mode_after):
+                left.append(write.path)
+                continue
+            self._restore(journal, write, contents)
+            restored.append(write.path)
+        self._drop_folders(journal)
+        return tuple(restored), tuple(left)
+
+    def _restore(self, journal: Journal, write: Write, contents: Contents) -> None:
+        stage_name = f".commonhold-{journal.id}-undo.tmp"
+        self._drop_stage(write.path, stage_name)
+        for made in self.missing_folders(write.path):
+            with translated(made), self._folder_of(made) as (folder, name):
+                os.mkdir(name, dir_fd=folder)
+        if write.before is not None and write.mode_before is not None:
+            with translated(write.path):
+                self._stage_one(stage_name, write, contents(write.before), write.mode_before)
+        with translated(write.path), self._folder_of(write.path) as (folder, name):
+            if write.before is None:
+                os.unlink(name, dir_fd=folder)
+            else:
+                os.replace(stage_name, name, src_dir_fd=folder, dst_dir_fd=folder)
+            os.fsync(folder)
+
+    def _drop_stage(self, path: str, stage_name: str) -> None:
+        with translated(path), suppress(FileNotFoundError, NotADirectoryError), self._folder_of(path) as (folder, _):
+            os.unlink(stage_name, dir_fd=folder)
+
+    def _drop_folders(self, journal: Journal) -> None:
+        for write in journal.writes:
+            for made in reversed(write.made):
+                with suppress(OSError), self._folder_of(made) as (folder, name):
+                    os.rmdir(name, dir_fd=folder)
+
+    def _state_of(self, path: str) -> tuple[str | None, int | None]:
+        state = self.load(path)
+        return (None, None) if state is None else (hash_bytes(state.content), state.mode)
+
+    def _too_large(self, path: str, size: int) -> InputError:
+        return InputError(
+            Code.FILE_TOO_LARGE,
+            f"{path!r} has {size:,} bytes; at most {self._max_file_bytes:,} are read or written",
+            hint="lease it as a whole (acquire) and write it yourself, or raise max_file_bytes in the settings",
+            fields={"path": path, "bytes": size},
+        )
+
+    def check_size(self, path: str, content: bytes) -> None:
+        """Raise InputError `FILE_TOO_LARGE` for content that is over the limit."""
+        if len(content) > self._max_file_bytes:
+            raise self._too_large(path, len(content))
+
+    @contextmanager
+    def _folder_of(self, path: str) -> Iterator[tuple[int, str]]:
+        *above, name = path.split("/")
+        folder = os.open(self._root, _FOLDER_FLAGS)
+        try:
+            for part in above:
+                inner = os.open(self._disk_name(folder, part), _FOLDER_FLAGS, dir_fd=folder)
+                os.close(folder)
+                folder = inner
+            yield folder, self._disk_name(folder, name)
+        finally:
+            os.close(folder)
+
+    def _disk_name(self, folder: int, name: str) -> str:
+        if name.isascii():
+            return name
+        return next((entry for entry in os.listdir(folder) if _nfc(entry) == name), name)
+
+    def _entry_name(self, folder: str, name: str) -> str:
+        if name.isascii() and not self._is_case_blind:
+            return name
+        try:
+            entries = os.listdir(folder)
+        except OSError:
+            return name
+        if name in entries:
+            return name
+        fold = str.casefold if self._is_case_blind else str
+        wanted = fold(_nfc(name))
+        return next((entry for entry in entries if fold(_nfc(entry)) == wanted), name)
+
+
+def _nfc(name: str) -> str:
+    return unicodedata.normalize("NFC", name)
+
+
+def _stage_name(journal: Journal, index: int) -> str:
+    return f".commonhold-{journal.id}-{index}.tmp"
+
+
+def _write_all(descriptor: int, content: bytes) -> None:
+    rest = memoryview(content)
+    while rest:
+        rest = rest[os.write(descriptor, rest) :]
+
+
+def _copy_owner(old: int, new: int) -> None:
+    theirs, ours = os.fstat(old), os.fstat(new)
+    if (theirs.st_uid, theirs.st_gid) != (ours.st_uid, ours.st_gid):
+        os.fchown(new, theirs.st_uid, theirs.st_gid)
+
+
+def _copy_attributes(old: int, new: int) -> None:
+    """Extended attributes (access lists, labels), as far as this user and this disk can."""
+    if not hasattr(os, "listxattr"):
+        return
+    with suppress(OSError):
+        for name in os.listxattr(old):
+            with suppress(OSError):
+                os.setxattr(new, name, os.getxattr(old, name))
+
+
+def _not_regular(path: str) -> InputError:
+    return InputError(
+        Code.NOT_A_FILE,
+        f"{path!r} is not a regular file",
+        hint="name a regular file; pipes, devices and folders cannot be edited",
+        fields={"path": path},
+    )

@@ -1,0 +1,113 @@
+"""Which repository a path is in, where its state lives, and whether it may be trusted."""
+
+import os
+import subprocess
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+from commonhold.domain.errors import Code, InputError
+
+STATE: Final = "commonhold"
+PLAIN_STATE: Final = ".commonhold"
+_GIT_TIMEOUT_SECONDS: Final = 10
+
+
+@dataclass(frozen=True, slots=True)
+class Repository:
+    """A working tree and its state folder. `git_dir` is None for a plain folder.
+
+    All working trees of one git repository have one state folder, in its common directory.
+    """
+
+    root: str
+    state_folder: str
+    git_dir: str | None = None
+
+
+def find_repository(start: str) -> Repository:
+    """The repository around `start`: the nearest folder with `.git` or `.commonhold`, else `start` itself.
+
+    Raises InputError `FILE_NOT_FOUND`, `REPOSITORY_BARE`, `REPOSITORY_UNTRUSTED`.
+    """
+    folder = Path(os.path.realpath(start))
+    if not folder.is_dir():
+        raise InputError(
+            Code.FILE_NOT_FOUND,
+            f"there is no folder {start!r}",
+            hint="name a folder inside the repository",
+            fields={"path": start},
+        )
+    for place in (folder, *folder.parents):
+        if os.path.lexists(place / ".git"):
+            return _git_repository(place)
+        if _is_git_dir(place):
+            raise _bare(place)
+        if (place / PLAIN_STATE).is_dir():
+            return _plain(place)
+    return _plain(folder)
+
+
+def _plain(root: Path) -> Repository:
+    return Repository(str(root), str(root / PLAIN_STATE))
+
+
+def _git_repository(root: Path) -> Repository:
+    git_dir = _git_dir(root / ".git")
+    for place in (root, git_dir):
+        if place.stat().st_uid != os.geteuid() and not _git_trusts(root):
+            raise _untrusted(root)
+    common = git_dir / "commondir"
+    shared = (git_dir / common.read_text(encoding="utf-8").strip()).resolve() if common.is_file() else git_dir
+    return Repository(str(root), str(shared / STATE), str(git_dir))
+
+
+def _git_dir(dot_git: Path) -> Path:
+    if dot_git.is_file():
+        text = dot_git.read_text(encoding="utf-8", errors="surrogateescape")[:4096]
+        place = (dot_git.parent / text.removeprefix("gitdir:").strip()).resolve()
+    else:
+        place = dot_git.resolve()
+    if not (place / "HEAD").is_file():
+        raise InputError(
+            Code.REPOSITORY_UNTRUSTED,
+            f"{dot_git} leads to no git repository",
+            hint="run `git status` there and mend what it says",
+            fields={"path": str(dot_git)},
+        )
+    return place
+
+
+def _is_git_dir(place: Path) -> bool:
+    return (place / "HEAD").is_file() and (place / "objects").is_dir() and (place / "refs").is_dir()
+
+
+def _git_trusts(root: Path) -> bool:
+    """Whether git itself takes this repository of another user for safe (its safe.directory setting)."""
+    environment = {key: value for key, value in os.environ.items() if not key.startswith("GIT_")}
+    command = ("git", "-c", "core.fsmonitor=false", "-C", str(root), "rev-parse", "--git-dir")
+    try:
+        answer = subprocess.run(
+            command, capture_output=True, check=False, env=environment, timeout=_GIT_TIMEOUT_SECONDS
+        )
+    except (OSError, subprocess.TimeoutExpired):
+        return False
+    return answer.returncode == 0
+
+
+def _bare(place: Path) -> InputError:
+    return InputError(
+        Code.REPOSITORY_BARE,
+        f"{place} is a bare repository (or the inside of a .git folder): it has no files to edit",
+        hint="run this in a working tree: `git worktree add ../work` makes one",
+        fields={"path": str(place)},
+    )
+
+
+def _untrusted(root: Path) -> InputError:
+    return InputError(
+        Code.REPOSITORY_UNTRUSTED,
+        f"{root} belongs to another user, so its state is not used",
+        hint=f"if you trust it: git config --global --add safe.directory {root}",
+        fields={"path": str(root)},
+    )

@@ -1,0 +1,5 @@
+"""The embedded store: SQLite in the repository's own state folder."""
+
+from commonhold.adapters.sqlite.store import SqliteStore
+
+__all__ = ["SqliteStore"]

@@ -1,0 +1,70 @@
+"""Opening the database: the checks, the pragmas, the migrations."""
+
+from pathlib import Path
+from typing import Final
+
+import apsw
+
+from commonhold.domain.errors import Code, StoreError
+
+APPLICATION_ID: Final = 0x434D4844
+BUSY_TIMEOUT_MS: Final = 30_000
+# WAL-reset can corrupt a database in 3.7.0 to 3.51.2; the SQLite that apsw brings is newer.
+FIRST_SAFE_SQLITE: Final = (3, 51, 3)
+MIGRATIONS: Final[tuple[str, ...]] = (Path(__file__).with_name("schema.sql").read_text(encoding="utf-8"),)
+
+
+def sqlite_version() -> tuple[int, ...]:
+    """The version of the SQLite that is linked in."""
+    return tuple(int(part) for part in apsw.sqlite_lib_version().split("."))
+
+
+def connect(path: str, *, synchronous: str = "FULL", migrations: tuple[str, ...] = MIGRATIONS) -> apsw.Connection:
+    """Open the database at `path`, make or migrate it if need be. The caller is inside the gate.
+
+    Raises StoreError `STORE_UNSAFE`, `STORE_NEWER`, `STORE_CORRUPT`, and apsw's own errors.
+    """
+    if sqlite_version() < FIRST_SAFE_SQLITE:
+        raise StoreError(
+            Code.STORE_UNSAFE,
+            f"SQLite {apsw.sqlite_lib_version()} can corrupt a database that several processes share",
+            hint="install an apsw that bundles SQLite 3.51.3 or later: pip install --upgrade apsw",
+        )
+    connection = apsw.Connection(path)
+    connection.set_busy_timeout(BUSY_TIMEOUT_MS)
+    _check_identity(connection, len(migrations))
+    for pragma in ("journal_mode = WAL", f"synchronous = {synchronous}", "foreign_keys = ON"):
+        connection.execute(f"PRAGMA {pragma}").fetchall()
+    _migrate(connection, migrations)
+    return connection
+
+
+def _check_identity(connection: apsw.Connection, newest: int) -> None:
+    version, identity = connection.pragma("user_version"), connection.pragma("application_id")
+    if version == 0 and identity == 0 and not connection.execute("SELECT 1 FROM sqlite_schema LIMIT 1").fetchall():
+        return
+    if identity != APPLICATION_ID:
+        raise StoreError(
+            Code.STORE_CORRUPT,
+            "the state database was made by another program",
+            hint="move the state folder aside (keep it) and start afresh; `commonhold doctor` shows where it is",
+        )
+    if not isinstance(version, int) or version > newest:
+        raise StoreError(
+            Code.STORE_NEWER,
+            f"the state was written by a newer Commonhold (schema {version}; this one knows {newest})",
+            hint="upgrade this one: pip install --upgrade commonhold",
+            fields={"schema": version, "known": newest},
+        )
+
+
+def _migrate(connection: apsw.Connection, migrations: tuple[str, ...]) -> None:
+    if connection.pragma("user_version") == len(migrations):
+        return
+    with connection:
+        version = connection.pragma("user_version")
+        assert isinstance(version, int)
+        for script in migrations[version:]:
+            connection.execute(script)
+        connection.pragma("application_id", APPLICATION_ID)
+        connection.pragma("user_version", len(migrations))

@@ -1,0 +1,76 @@
+"""SQLite's complaints, in our words."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Final
+
+import apsw
+
+from commonhold.domain.errors import Code, StoreError
+
+_FAULTS: Final[tuple[tuple[type[apsw.Error], Code, str, str, float | None], ...]] = (
+    (
+        apsw.FullError,
+        Code.DISK_FULL,
+        "the disk is full: the state could not be written, and nothing was changed",
+        "free some space, then repeat the same call",
+        None,
+    ),
+    (
+        apsw.BusyError,
+        Code.STORE_BUSY,
+        "another process holds the state",
+        "repeat the same call in a moment; `commonhold doctor` shows who is there",
+        1.0,
+    ),
+    (
+        apsw.ReadOnlyError,
+        Code.STORE_READ_ONLY,
+        "the state cannot be written: its folder or files are read-only",
+        "make the state folder writable for this user; `commonhold doctor` shows where it is",
+        None,
+    ),
+    (
+        apsw.CantOpenError,
+        Code.STORE_READ_ONLY,
+        "the state cannot be opened: its folder is missing, read-only or not ours",
+        "make the state folder writable for this user; `commonhold doctor` shows where it is",
+        None,
+    ),
+    (
+        apsw.CorruptError,
+        Code.STORE_CORRUPT,
+        "the state database is damaged, so nothing is allowed to rely on it",
+        "move the state folder aside (keep it) and start afresh; `commonhold doctor` shows where it is",
+        None,
+    ),
+    (
+        apsw.NotADBError,
+        Code.STORE_CORRUPT,
+        "the state database is not a database, so nothing is allowed to rely on it",
+        "move the state folder aside (keep it) and start afresh; `commonhold doctor` shows where it is",
+        None,
+    ),
+)
+
+
+@contextmanager
+def translated(path: str) -> Iterator[None]:
+    """Raise StoreError for what SQLite raises; `path` is the database, for the message."""
+    try:
+        yield
+    except apsw.Error as fault:
+        raise _translate(fault, path) from fault
+
+
+def _translate(fault: apsw.Error, path: str) -> StoreError:
+    fields = {"database": path, "sqlite": f"{type(fault).__name__}: {fault}"}
+    for kind, code, message, hint, retry in _FAULTS:
+        if isinstance(fault, kind):
+            return StoreError(code, message, hint=hint, retry_after_seconds=retry, fields=fields)
+    return StoreError(
+        Code.IO_FAILED,
+        f"the state could not be used: {fault}",
+        hint="see `commonhold doctor`; nothing was changed",
+        fields=fields,
+    )

@@ -1,0 +1,125 @@
+-- name: next_sequence
+-- The number that the next event will have.
+SELECT coalesce(max(seq), 0) + 1 FROM events;
+
+-- name: add_event
+-- Append one event.
+INSERT INTO events (seq, at, kind, holder, lease_id, body) VALUES (?, ?, ?, ?, ?, ?);
+
+-- name: events_after
+-- Events above a sequence, in order.
+SELECT seq, at, kind, body FROM events WHERE seq > ? ORDER BY seq LIMIT ?;
+
+-- name: events_of_lease
+-- All that happened to one lease, in order.
+SELECT seq, at, kind, body FROM events WHERE lease_id = ? AND seq > ? ORDER BY seq LIMIT ?;
+
+-- name: latest_events
+-- The newest events, newest first.
+SELECT seq, at, kind, body FROM events ORDER BY seq DESC LIMIT ?;
+
+-- name: all_leases
+-- Every lease that has not ended in the log.
+SELECT * FROM leases ORDER BY fence;
+
+-- name: lease_by_id
+-- One lease.
+SELECT * FROM leases WHERE id = ?;
+
+-- name: leases_at_places
+-- Leases at any of the places given as a JSON list.
+SELECT * FROM leases WHERE fence IN (
+    SELECT fence FROM lease_keys WHERE place IN (SELECT value FROM json_each(?))
+) ORDER BY fence;
+
+-- name: leases_below
+-- Leases at places strictly between two texts: everything below a folder or a prefix.
+SELECT * FROM leases WHERE fence IN (
+    SELECT fence FROM lease_keys WHERE place > ? AND place < ?
+) ORDER BY fence;
+
+-- name: expired_leases
+-- Leases of this boot whose time is over, and all of other boots.
+SELECT * FROM leases WHERE (epoch = ?1 AND ticks <= ?2) OR epoch < ?1 OR epoch > ?1 ORDER BY fence;
+
+-- name: add_lease
+-- Begin a lease.
+INSERT INTO leases (fence, id, holder, task, keys, mode, acquisition_id, granted_at, epoch, ticks, expires_at)
+VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?);
+
+-- name: add_lease_key
+-- Make a lease findable at one of its places.
+INSERT OR IGNORE INTO lease_keys (place, fence) VALUES (?, ?);
+
+-- name: set_deadline
+-- Renew a lease.
+UPDATE leases SET epoch = ?, ticks = ?, expires_at = ? WHERE id = ?;
+
+-- name: end_lease
+-- End a lease; its places go with it.
+DELETE FROM leases WHERE id = ?;
+
+-- name: add_commit
+-- Make a commit findable by a path that it touched.
+INSERT OR IGNORE INTO commits (path, seq) VALUES (?, ?);
+
+-- name: commits_on
+-- The newest commits on a path.
+SELECT e.seq, e.at, e.kind, e.body FROM commits c JOIN events e USING (seq)
+WHERE c.path = ? ORDER BY c.seq DESC LIMIT ?;
+
+-- name: all_debts
+-- Every open debt.
+SELECT key, holder, why FROM debts ORDER BY key;
+
+-- name: add_debt
+-- Open a debt, or give an open one its newest reason.
+INSERT OR REPLACE INTO debts (key, holder, why) VALUES (?, ?, ?);
+
+-- name: settle_debt
+-- Close a debt.
+DELETE FROM debts WHERE key = ?;
+
+-- name: content
+-- Kept bytes by hash.
+SELECT data FROM contents WHERE hash = ?;
+
+-- name: contents_like
+-- Kept hashes within a range: those with a common beginning.
+SELECT hash FROM contents WHERE hash >= ? AND hash < ? LIMIT 2;
+
+-- name: keep_content
+-- Keep bytes, or let them count as kept anew.
+INSERT INTO contents (hash, at, data) VALUES (?, ?, ?) ON CONFLICT (hash) DO UPDATE SET at = excluded.at;
+
+-- name: touch_content
+-- Let bytes that are there already count as kept anew.
+UPDATE contents SET at = ? WHERE hash = ?;
+
+-- name: drop_contents
+-- Forget bytes whose time is over.
+DELETE FROM contents WHERE at < ?;
+
+-- name: answer
+-- The first answer to a request.
+SELECT fingerprint, kind, answer FROM answers WHERE holder = ? AND request_id = ?;
+
+-- name: add_answer
+-- Keep the first answer to a request.
+INSERT INTO answers (holder, request_id, at, fingerprint, kind, answer) VALUES (?, ?, ?, ?, ?, ?);
+
+-- name: drop_answers
+-- Forget answers that nobody will ask for again.
+DELETE FROM answers WHERE at < ?;
+
+-- name: begin_journal
+-- Write down a commit before its first file is touched.
+INSERT INTO journal (body) VALUES (?) RETURNING id;
+
+-- name: journals
+-- Commits that were begun and not ended.
+SELECT id, body FROM journal ORDER BY id;
+
+-- name: end_journal
+-- Strike out a commit.
+DELETE FROM journal WHERE id = ?;

@@ -1,0 +1,223 @@
+"""Reading and writing inside one transaction."""
+
+import zlib
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from functools import singledispatch
+from typing import Any, Final
+
+import apsw
+
+from commonhold.adapters.sqlite.statements import load
+from commonhold.app.ports import Journal, StoredAnswer, Write
+from commonhold.domain.clock import Deadline, Now
+from commonhold.domain.events import (
+    Committed,
+    Debt,
+    Event,
+    LeaseExpired,
+    LeaseGranted,
+    LeaseReleased,
+    LeaseRenewed,
+    Recorded,
+    holder_of,
+    lease_id_of,
+)
+from commonhold.domain.keys import FILE, Key, ancestors, canonical
+from commonhold.domain.lease import Lease
+from commonhold.domain.modes import Mode
+from commonhold.wire import codec
+
+_SEPARATOR: Final = "\x1f"
+_AFTER_SEPARATOR: Final = "\x20"
+_COMPRESSION_LEVEL: Final = 1
+_SQL: Final = load()
+
+
+class SqliteSession:
+    """A transaction on one connection: what the ports call Reader and Writer."""
+
+    def __init__(self, connection: apsw.Connection) -> None:
+        """Speak through `connection`, which is inside a transaction."""
+        self._connection = connection
+
+    def _rows(self, name: str, *values: Any) -> list[tuple[Any, ...]]:
+        return self._connection.execute(_SQL[name], values).fetchall()
+
+    def _one(self, name: str, *values: Any) -> tuple[Any, ...] | None:
+        return self._connection.execute(_SQL[name], values).fetchone()
+
+    @property
+    def next_sequence(self) -> int:
+        """The number that the next event will have."""
+        row = self._one("next_sequence")
+        assert row is not None
+        return int(row[0])
+
+    def leases(self) -> tuple[Lease, ...]:
+        """All leases that have not ended in the log."""
+        return tuple(map(_lease, self._rows("all_leases")))
+
+    def lease(self, lease_id: str) -> Lease | None:
+        """One lease by its id."""
+        row = self._one("lease_by_id", lease_id)
+        return _lease(row) if row else None
+
+    def expired(self, now: Now) -> tuple[Lease, ...]:
+        """Leases whose time is over."""
+        return tuple(map(_lease, self._rows("expired_leases", now.epoch, now.ticks)))
+
+    def overlapping(self, keys: Sequence[Key]) -> tuple[Lease, ...]:
+        """Leases at the keys' places, above them, and (for folders and free keys) below them."""
+        places = {place(near) for key in keys for near in (key, *ancestors(key))}
+        found = {row[0]: row for row in self._rows("leases_at_places", codec.encode(sorted(places)).decode())}
+        for key in keys:
+            if key.is_folder or key.scheme != FILE:
+                start = place(key)
+                found |= {
+                    row[0]: row
+                    for row in self._rows("leases_below", start + _SEPARATOR, start + _AFTER_SEPARATOR)
+                }
+        return tuple(_lease(found[fence]) for fence in sorted(found))
+
+    def events(self, *, after: int = 0, limit: int = 1000, lease_id: str | None = None) -> tuple[Recorded, ...]:
+        """Events above a sequence, of all leases or of one."""
+        if lease_id is None:
+            return tuple(map(_recorded, self._rows("events_after", after, limit)))
+        return tuple(map(_recorded, self._rows("events_of_lease", lease_id, after, limit)))
+
+    def latest(self, limit: int) -> tuple[Recorded, ...]:
+        """The newest events, in order."""
+        return tuple(map(_recorded, reversed(self._rows("latest_events", limit))))
+
+    def commits_on(self, path: str, limit: int) -> tuple[tuple[Recorded, Committed], ...]:
+        """The newest commits on a path, newest first."""
+        recorded = map(_recorded, self._rows("commits_on", path, limit))
+        return tuple((item, item.event) for item in recorded if isinstance(item.event, Committed))
+
+    def debts(self) -> tuple[Debt, ...]:
+        """The open debts, by key."""
+        return tuple(Debt(*row) for row in self._rows("all_debts"))
+
+    def content(self, content_hash: str) -> bytes | None:
+        """Kept bytes."""
+        row = self._one("content", content_hash)
+        return zlib.decompress(row[0]) if row else None
+
+    def contents_like(self, prefix: str) -> tuple[str, ...]:
+        """Up to two kept hashes that begin with `prefix`."""
+        return tuple(row[0] for row in self._rows("contents_like", prefix, prefix + "g"))
+
+    def answer(self, holder: str, request_id: str) -> StoredAnswer | None:
+        """The first answer to a request."""
+        row = self._one("answer", holder, request_id)
+        return StoredAnswer(row[0], codec.decode_answer(row[1], row[2])) if row else None
+
+    def journals(self) -> tuple[Journal, ...]:
+        """Commits begun and not ended."""
+        return tuple(_journal(*row) for row in self._rows("journals"))
+
+    def record(self, events: Iterable[Event], at: float) -> None:
+        """Append events and bring the tables up to them."""
+        for sequence, event in enumerate(events, self.next_sequence):
+            kind, body = codec.encode_event(event)
+            self._rows("add_event", sequence, at, kind, holder_of(event), lease_id_of(event), body.decode())
+            for name, *values in _projection(event, sequence):
+                self._rows(name, *values)
+
+    def remember(self, holder: str, request_id: str, answer: StoredAnswer, at: float) -> None:
+        """Keep the first answer to a request."""
+        kind, body = codec.encode_answer(answer.answer)
+        self._rows("add_answer", holder, request_id, at, answer.fingerprint, kind, body.decode())
+
+    def keep(self, contents: Iterable[tuple[str, bytes]], at: float) -> None:
+        """Keep bytes by hash; bytes that are there already are only marked as kept anew."""
+        for content_hash, data in contents:
+            self._rows("touch_content", at, content_hash)
+            if not self._connection.changes():
+                self._rows("keep_content", content_hash, at, zlib.compress(data, _COMPRESSION_LEVEL))
+
+    def drop_before(self, contents_at: float, answers_at: float) -> None:
+        """Forget contents and answers that were last kept before these wall times."""
+        self._rows("drop_contents", contents_at)
+        self._rows("drop_answers", answers_at)
+
+    def begin(self, root: str, holder: str, intent: str, writes: Sequence[Write]) -> Journal:
+        """Write a commit down before its first file is touched."""
+        draft = Journal(0, root, holder, intent, tuple(writes))
+        row = self._one("begin_journal", codec.encode(draft).decode())
+        assert row is not None
+        return replace(draft, id=row[0])
+
+    def end(self, journal_id: int) -> None:
+        """Strike a commit out of the journal."""
+        self._rows("end_journal", journal_id)
+
+
+def place(key: Key) -> str:
+    """Where a lease on `key` is looked up: its scheme and path."""
+    return _SEPARATOR.join((key.scheme, *key.path))
+
+
+def _lease(row: tuple[Any, ...]) -> Lease:
+    fence, lease_id, holder, task, keys, mode, acquisition_id, granted_at, epoch, ticks, expires_at = row
+    return Lease(
+        lease_id,
+        fence,
+        holder,
+        task,
+        codec.decode(keys, tuple[str, ...]),
+        Mode(mode),
+        acquisition_id,
+        granted_at,
+        Deadline(epoch, ticks, expires_at),
+    )
+
+
+def _recorded(row: tuple[Any, ...]) -> Recorded:
+    sequence, at, kind, body = row
+    return Recorded(sequence, at, codec.decode_event(kind, body))
+
+
+def _journal(journal_id: int, body: str) -> Journal:
+    return replace(codec.decode(body, Journal), id=journal_id)
+
+
+@singledispatch
+def _projection(event: Event, sequence: int) -> Iterable[tuple[Any, ...]]:
+    """The statements, with their values, that bring the tables up to an event."""
+    return ()
+
+
+@_projection.register
+def _(event: LeaseGranted, sequence: int) -> Iterable[tuple[Any, ...]]:
+    lease, until = event.lease, event.lease.deadline
+    keys = codec.encode(lease.keys).decode()
+    yield (
+        "add_lease",
+        *(lease.fence, lease.id, lease.holder, lease.task, keys, lease.mode.value),
+        *(lease.acquisition_id, lease.granted_at, until.epoch, until.ticks, until.wall),
+    )
+    for key in lease.keys:
+        yield "add_lease_key", place(canonical(key)), lease.fence
+
+
+@_projection.register
+def _(event: LeaseRenewed, sequence: int) -> Iterable[tuple[Any, ...]]:
+    yield "set_deadline", event.deadline.epoch, event.deadline.ticks, event.deadline.wall, event.lease_id
+
+
+@_projection.register(LeaseReleased)
+@_projection.register(LeaseExpired)
+def _(event: LeaseReleased | LeaseExpired, sequence: int) -> Iterable[tuple[Any, ...]]:
+    yield "end_lease", event.lease_id
+
+
+@_projection.register
+def _(event: Committed, sequence: int) -> Iterable[tuple[Any, ...]]:
+    for change in event.files:
+        yield "add_commit", change.path, sequence
+    for key in event.settled:
+        yield "settle_debt", key
+    for debt in event.debts:
+        yield "add_debt", debt.key, debt.holder, debt.why

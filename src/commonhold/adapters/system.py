@@ -1,0 +1,51 @@
+"""The machine's clock and its source of names."""
+
+import os
+import secrets
+import subprocess
+import time
+from functools import cache
+from pathlib import Path
+from typing import Final
+
+from commonhold.domain.clock import Now
+
+_ALPHABET: Final = "23456789abcdefghjkmnpqrstuvwxyz"
+_BOOT_ID: Final = Path("/proc/sys/kernel/random/boot_id")
+# Counts through suspend; macOS calls the clock that does so CLOCK_MONOTONIC.
+_CLOCK: Final = getattr(time, "CLOCK_BOOTTIME", time.CLOCK_MONOTONIC)
+
+
+class SystemClock:
+    """Time since boot, which no one can set; another boot is another epoch."""
+
+    def now(self) -> Now:
+        """The present instant."""
+        return Now(_boot_id(), time.clock_gettime(_CLOCK), time.time())
+
+
+@cache
+def _boot_id() -> str:
+    if _BOOT_ID.exists():
+        return _BOOT_ID.read_text(encoding="ascii").strip()
+    return _darwin_boot_id()
+
+
+def _darwin_boot_id() -> str:
+    command = ("/usr/sbin/sysctl", "-n", "kern.bootsessionuuid")
+    return subprocess.run(command, check=True, capture_output=True, text=True, env={}).stdout.strip()
+
+
+class RandomIds:
+    """Ids of 60 random bits after a readable prefix."""
+
+    def new(self, prefix: str) -> str:
+        """A fresh id, such as `lease-7k2v9mzq4hpw`."""
+        return f"{prefix}-" + "".join(secrets.choice(_ALPHABET) for _ in range(12))
+
+
+def process_umask() -> int:
+    """The bits that new files of this process lack."""
+    current = os.umask(0o077)
+    os.umask(current)
+    return current

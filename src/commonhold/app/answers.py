@@ -1,0 +1,98 @@
+"""What the use cases answer. The wire room gives each its JSON form."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from commonhold.domain.lease import Conflict, Lease
+
+
+@dataclass(frozen=True, slots=True)
+class Next:
+    """The one call to make now: the name of a command and its arguments, ready to use."""
+
+    call: str
+    arguments: Mapping[str, object]
+    why: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class RegionHash:
+    """A region and its hash now; None where the region is not there (yet, or any more)."""
+
+    key: str
+    hash: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class AcquireAnswer:
+    """`outcome` is "granted" or "denied". `regions` are the code regions as they were at the grant."""
+
+    outcome: str
+    lease: Lease | None = None
+    conflicts: tuple[Conflict, ...] = ()
+    regions: tuple[RegionHash, ...] = ()
+    notices: tuple[str, ...] = ()
+    next: Next | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class LeaseAnswer:
+    """`outcome` is "renewed", "released" or "refused"; a refusal has a code and says why."""
+
+    outcome: str
+    lease: Lease | None = None
+    code: str | None = None
+    why: str = ""
+    next: Next | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Needed:
+    """A region that must be mended with the change or leased, why, and where it is used (`path:line`)."""
+
+    key: str
+    why: str
+    where: str
+
+
+@dataclass(frozen=True, slots=True)
+class RepairRegion:
+    """A region as it is now, and how it came to be so since the base of a refused edit.
+
+    `text` and `hash` are None where the region is gone. `changed_by` and `intent` are None where the change was made
+    outside Commonhold, `diff` where the base was never kept.
+    """
+
+    key: str
+    hash: str | None
+    text: str | None
+    changed_by: str | None = None
+    intent: str | None = None
+    diff: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Repair:
+    """What a refused agent needs to succeed next time."""
+
+    regions: tuple[RepairRegion, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class CommitAnswer:
+    """`outcome` is "committed" or "refused". `regions` are what was written, with the hashes to go on from."""
+
+    outcome: str
+    code: str | None = None
+    why: str = ""
+    regions: tuple[RegionHash, ...] = ()
+    notices: tuple[str, ...] = ()
+    required: tuple[Needed, ...] = ()
+    conflicts: tuple[Conflict, ...] = ()
+    repair: Repair = field(default_factory=Repair)
+    next: Next | None = None
+    sequence: int | None = None
+    is_dry_run: bool = False
+
+
+Answer = AcquireAnswer | LeaseAnswer | CommitAnswer

@@ -1,0 +1,235 @@
+"""Leases: acquire, renew, release, list."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from commonhold.app.answers import AcquireAnswer, LeaseAnswer, Next, RegionHash
+from commonhold.app.once import first_answer, once
+from commonhold.app.ports import Clock, Ids, Store, Writer
+from commonhold.app.reading import Reading, contents_of
+from commonhold.app.sweeping import sweep
+from commonhold.domain import texts
+from commonhold.domain.changeset import Refusal
+from commonhold.domain.commands import Acquire, Release, Renew
+from commonhold.domain.errors import Code, UsageError
+from commonhold.domain.keys import Key, parse
+from commonhold.domain.lease import (
+    DEFAULT_TTL_SECONDS,
+    Conflict,
+    Denied,
+    Granted,
+    Lease,
+    NotHeld,
+    Released,
+    Renewed,
+    check_ttl,
+)
+from commonhold.domain.lease_table import Command, Decision, LeaseTable, decide
+from commonhold.domain.modes import Mode
+
+MAX_KEYS: Final = 1000
+
+
+@dataclass(frozen=True, slots=True)
+class AcquireRequest:
+    """A wish for one lease on all of `keys`, in any form."""
+
+    holder: str
+    keys: tuple[str, ...]
+    task: str = ""
+    mode: Mode = Mode.EXCLUSIVE
+    ttl_seconds: float = DEFAULT_TTL_SECONDS
+    acquisition_id: str | None = None
+    request_id: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class RenewRequest:
+    """A wish that the lease end `ttl_seconds` from now."""
+
+    holder: str
+    lease_id: str
+    ttl_seconds: float = DEFAULT_TTL_SECONDS
+    request_id: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ReleaseRequest:
+    """A wish to give a lease up."""
+
+    holder: str
+    lease_id: str
+    request_id: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class _Resolved:
+    """The canonical keys of a request, the regions that are there, and their bytes to keep."""
+
+    keys: tuple[Key, ...]
+    regions: tuple[RegionHash, ...]
+    contents: tuple[tuple[str, bytes], ...]
+
+
+class Leases:
+    """The lease service of one repository."""
+
+    def __init__(self, store: Store, reading: Reading, clock: Clock, ids: Ids) -> None:
+        """Keep leases in `store`; look regions up through `reading`."""
+        self._store = store
+        self._reading = reading
+        self._clock = clock
+        self._ids = ids
+
+    def acquire(self, request: AcquireRequest) -> AcquireAnswer:
+        """Ask for all the keys at once: all are granted or none. A conflict is an answer.
+
+        The answer holds the hash of each code region, to start an edit from; a region that is not there yet is
+        reserved, and its hash is None. Raises UsageError for no holder, no keys or a bad time to live, InputError
+        for keys that make no sense.
+        """
+        _check(request)
+        if request.request_id is not None:
+            with self._store.read() as reader:
+                earlier = first_answer(reader, request.holder, request.request_id, request, AcquireAnswer)
+            if earlier is not None:
+                return earlier
+        resolved = self._resolve(request.keys)
+        with self._store.write() as writer:
+            return once(
+                writer,
+                request.holder,
+                request.request_id,
+                request,
+                self._clock.now().wall,
+                lambda: self._acquire(writer, request, resolved),
+                AcquireAnswer,
+            )
+
+    def _resolve(self, keys: Sequence[str]) -> _Resolved:
+        found = {}
+        for text in keys:
+            key, region, source = self._reading.resolve(parse(text))
+            found[key] = (region, source)
+        regions = tuple(
+            RegionHash(str(key), region.hash if region else None)
+            for key, (region, _) in found.items()
+            if key.is_region
+        )
+        contents = [
+            content
+            for region, source in found.values()
+            if region is not None and source is not None
+            for content in contents_of(source, region)
+        ]
+        return _Resolved(tuple(found), regions, tuple(contents))
+
+    def _acquire(self, writer: Writer, request: AcquireRequest, resolved: _Resolved) -> AcquireAnswer:
+        now = self._clock.now()
+        sweep(writer, now)
+        command = Acquire(
+            lease_id=self._ids.new("lease"),
+            acquisition_id=request.acquisition_id or self._ids.new("acq"),
+            holder=request.holder,
+            task=request.task,
+            keys=resolved.keys,
+            mode=request.mode,
+            ttl_seconds=request.ttl_seconds,
+        )
+        decision = decide(LeaseTable(writer.overlapping(resolved.keys), writer.next_sequence), command, now)
+        writer.record(decision.events, now.wall)
+        if isinstance(decision.answer, Denied):
+            return _denied(request, decision.answer)
+        writer.keep(resolved.contents, now.wall)
+        assert isinstance(decision.answer, Granted)
+        return _granted(decision.answer.lease, resolved)
+
+    def renew(self, request: RenewRequest) -> LeaseAnswer:
+        """Set the end of a live lease to `ttl_seconds` from now. A lease that has ended is refused, not revived."""
+        check_ttl(request.ttl_seconds)
+        return self._change(request, Renew(request.lease_id, request.holder, request.ttl_seconds))
+
+    def release(self, request: ReleaseRequest) -> LeaseAnswer:
+        """End a lease. Refused for a lease that has ended already, or that another holds."""
+        return self._change(request, Release(request.lease_id, request.holder))
+
+    def _change(self, request: RenewRequest | ReleaseRequest, command: Command) -> LeaseAnswer:
+        texts.holder(request.holder)
+        with self._store.write() as writer:
+            return once(
+                writer,
+                request.holder,
+                request.request_id,
+                request,
+                self._clock.now().wall,
+                lambda: self._apply(writer, request.lease_id, command),
+                LeaseAnswer,
+            )
+
+    def _apply(self, writer: Writer, lease_id: str, command: Command) -> LeaseAnswer:
+        now = self._clock.now()
+        sweep(writer, now)
+        lease = writer.lease(lease_id)
+        decision: Decision = decide(LeaseTable((lease,) if lease else (), writer.next_sequence), command, now)
+        writer.record(decision.events, now.wall)
+        match decision.answer:
+            case Renewed(lease):
+                return LeaseAnswer("renewed", lease)
+            case Released(lease):
+                return LeaseAnswer("released", lease)
+            case answer:
+                assert isinstance(answer, NotHeld)
+                return _not_held(answer)
+
+    def live(self, *, holder: str | None = None) -> tuple[Lease, ...]:
+        """The live leases, oldest first, of all holders or of one."""
+        now = self._clock.now()
+        with self._store.read() as reader:
+            leases = reader.leases()
+        return tuple(lease for lease in leases if lease.is_live(now) and holder in (None, lease.holder))
+
+    def on(self, key: Key) -> tuple[Lease, ...]:
+        """The live leases that overlap `key`."""
+        now = self._clock.now()
+        with self._store.read() as reader:
+            leases = reader.overlapping([key])
+        return tuple(lease for lease in leases if lease.is_live(now) and lease.covering(key))
+
+
+def _check(request: AcquireRequest) -> None:
+    texts.holder(request.holder)
+    texts.line(request.task, "task")
+    texts.line(request.acquisition_id or "", "acquisition_id", 200)
+    check_ttl(request.ttl_seconds)
+    if not 0 < len(request.keys) <= MAX_KEYS:
+        raise UsageError(
+            Code.USAGE,
+            f"{len(request.keys)} keys were named; a lease is on 1 to {MAX_KEYS}",
+            hint="name what you want to change; lease a folder or a file to cover many regions at once",
+        )
+
+
+def _granted(lease: Lease, resolved: _Resolved) -> AcquireAnswer:
+    notices = tuple(
+        f"{region.key} is not there yet: its name is reserved for you" for region in resolved.regions if not region.hash
+    )
+    return AcquireAnswer("granted", lease, regions=resolved.regions, notices=notices)
+
+
+def _denied(request: AcquireRequest, denied: Denied) -> AcquireAnswer:
+    return AcquireAnswer("denied", conflicts=denied.conflicts, next=ask_again(request.keys, request.task, denied.conflicts))
+
+
+def ask_again(keys: Sequence[str], task: str, conflicts: Sequence[Conflict]) -> Next:
+    """The call for somebody whose keys are held by others."""
+    holders = ", ".join(sorted({conflict.holder for conflict in conflicts}))
+    why = f"do other work first, until {holders} has released what you need or it has expired; then ask again"
+    return Next("acquire", {"keys": list(keys), "task": task}, why)
+
+
+def _not_held(answer: NotHeld) -> LeaseAnswer:
+    if answer.code == Refusal.NOT_HOLDER:
+        return LeaseAnswer("refused", None, answer.code, answer.why, Next("leases", {}, "see which leases are yours"))
+    why = "acquire the keys again, and read the regions again before you write"
+    return LeaseAnswer("refused", None, answer.code, answer.why, Next("acquire", {"keys": []}, why))

@@ -1,0 +1,63 @@
+"""What planning gives: a plan, or the reason why there is none."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from commonhold.app.answers import RegionHash
+from commonhold.app.ports import Write
+from commonhold.domain.changeset import Refusal
+from commonhold.domain.events import RegionChange
+from commonhold.domain.keys import Key
+from commonhold.regions.region import Region, RegionMap
+from commonhold.semantics.admission import Findings
+
+
+@dataclass(frozen=True, slots=True)
+class Stale:
+    """Something that is not what an edit started from: `region` is what is there now, None if it is gone.
+
+    `asked` is the key as the changeset has it, `base` the hash that it gives (empty: it said that nothing is there).
+    """
+
+    asked: str
+    key: Key
+    base: str
+    source: RegionMap | None
+    region: Region | None
+
+
+@dataclass(frozen=True, slots=True)
+class Rejected:
+    """The edits cannot be applied to what is there. `keys` are what it is about."""
+
+    code: Refusal
+    why: str
+    keys: tuple[Key, ...]
+    stale: tuple[Stale, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Admission:
+    """What admission found in one file, and the regions of it that the changeset mends."""
+
+    path: str
+    findings: Findings
+    mended: frozenset[Key]
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """Everything that a commit writes and records, worked out before the gate.
+
+    `seen` maps every path that was looked at to the hash of its bytes then (None: not there); the plan holds only
+    while that is so. `writes_to` are the keys that must be free of other holders' leases.
+    """
+
+    seen: Mapping[str, str | None]
+    writes: tuple[Write, ...]
+    contents: Mapping[str, bytes]
+    writes_to: tuple[Key, ...]
+    regions: tuple[RegionHash, ...]
+    changes: tuple[RegionChange, ...]
+    admissions: tuple[Admission, ...]
+    notices: tuple[str, ...] = ()

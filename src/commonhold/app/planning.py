@@ -1,0 +1,267 @@
+"""From a changeset to the plan of a commit, or to the reason why there is none.
+
+Planning only looks: it takes no lock and writes nothing, so that the slow part of a commit (parsing, compiling,
+admission) runs outside the gate.
+"""
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from typing import Final
+
+from commonhold.app.answers import RegionHash
+from commonhold.app.drafting import Draft, KeyedEdit, Touched, changeset_invalid, draft
+from commonhold.app.plan import Plan, Rejected, Stale
+from commonhold.app.ports import Files, Store, Write
+from commonhold.app.reading import Looked, Reading, contents_of
+from commonhold.domain import texts
+from commonhold.domain.changeset import Changeset, Edit, Op, Read, Refusal
+from commonhold.domain.errors import Code, InputError
+from commonhold.domain.events import RegionChange
+from commonhold.domain.keys import FILE, Key, Names, Spec, parse
+from commonhold.regions.find import find
+from commonhold.regions.region import Region, RegionMap, hash_bytes
+
+MAX_EDITS: Final = 1000
+_MODE: Final = re.compile(r"(?:100|0o|0)?[0-7]{3}")
+_NEEDS_TEXT: Final = frozenset({Op.REPLACE, Op.INSERT, Op.CREATE_FILE})
+_ON_REGIONS: Final = frozenset({Op.INSERT, Op.DELETE})
+_ON_FILES: Final = frozenset({Op.CREATE_FILE, Op.DELETE_FILE, Op.RENAME_FILE, Op.CHMOD})
+
+
+class Planner:
+    """Plans commits to the files of one working tree."""
+
+    def __init__(self, files: Files, reading: Reading, store: Store) -> None:
+        """Look at `files` through `reading`; `store` knows what was read before."""
+        self._files = files
+        self._reading = reading
+        self._store = store
+
+    def plan(self, changeset: Changeset) -> Plan | Rejected:
+        """Work out what the changeset writes. Raises InputError for one that makes no sense."""
+        _check(changeset)
+        by_path: dict[str, list[KeyedEdit]] = {}
+        for edit in changeset.edits:
+            keyed = self._keyed(edit)
+            by_path.setdefault(keyed.key.file_path, []).append(keyed)
+        looked = {path: self._reading.look(path) for path in by_path}
+        drafts: list[Draft] = []
+        rejected: list[Rejected] = []
+        for path, edits in by_path.items():
+            result = draft(path, looked[path], edits, self._is_kept)
+            (drafts if isinstance(result, Draft) else rejected).append(result)  # type: ignore[arg-type]
+        rejected += self._stale_reads(changeset.reads, looked)
+        rejected += self._taken_targets(drafts, looked)
+        return _joined(rejected) if rejected else self._plan(drafts, looked)
+
+    def fresh(self, key: Key) -> Stale:
+        """What is at `key` now, for a repair packet."""
+        try:
+            source, region = _find(self._reading.look(key.file_path), key.names)
+        except InputError:
+            source = region = None
+        return Stale(str(key), key, "", source, region)
+
+    def _keyed(self, edit: Edit) -> KeyedEdit:
+        _check_edit(edit)
+        key = self._code_key(edit.key)
+        after = self._code_key(edit.after) if edit.after is not None else None
+        to = self._code_key(edit.to) if edit.to is not None else None
+        _check_keys(edit, key, after, to)
+        return KeyedEdit(edit, key, after, to)
+
+    def _code_key(self, text: str) -> Key:
+        key = self._files.locate(parse(text))
+        if key.scheme == FILE and not key.is_folder:
+            return key
+        raise changeset_invalid(f"{key} is not a file or a region of one", "name what is edited as PATH or PATH#QUALNAME")
+
+    def _is_kept(self, base: str) -> bool:
+        with self._store.read() as reader:
+            return bool(reader.contents_like(base))
+
+    def _stale_reads(self, reads: Sequence[Read], looked: dict[str, Looked | None]) -> Iterator[Rejected]:
+        for read in reads:
+            key = self._code_key(read.key)
+            if key.file_path not in looked:
+                looked[key.file_path] = self._reading.look(key.file_path)
+            source, region = _find(looked[key.file_path], key.names)
+            if region is None or not region.hash.startswith(read.hash) or not read.hash:
+                why = f"{key}, which the edits rely on, changed since it was read"
+                yield Rejected(Refusal.REGION_CHANGED, why, (key,), (Stale(read.key, key, read.hash, source, region),))
+
+    def _taken_targets(self, drafts: Sequence[Draft], looked: dict[str, Looked | None]) -> Iterator[Rejected]:
+        for each in drafts:
+            if each.target == each.path:
+                continue
+            if each.target not in looked:
+                looked[each.target] = self._reading.look(each.target)
+            there = looked[each.target]
+            is_freed = any(other.path == each.target and (other.source is None or other.target != other.path) for other in drafts)
+            if there is not None and not is_freed:
+                key = there.map.file.key
+                why = f"{each.target} is there already, so {each.path} cannot be renamed to it"
+                yield Rejected(Refusal.REGION_CHANGED, why, (key,), (Stale(each.target, key, "", there.map, there.map.file),))
+
+    def _plan(self, drafts: Sequence[Draft], looked: dict[str, Looked | None]) -> Plan:
+        contents: dict[str, bytes] = {}
+        writes = tuple(self._writes(drafts, looked, contents))
+        for each in drafts:
+            contents |= _region_contents(each)
+        return Plan(
+            seen={path: hash_bytes(each.state.content) if each else None for path, each in looked.items()},
+            writes=writes,
+            contents=contents,
+            writes_to=tuple(dict.fromkeys(key for each in drafts for key in _writes_to(each))),
+            regions=tuple(region for each in drafts for region in _answered(each)),
+            changes=tuple(change for each in drafts for change in _changes(each)),
+            admissions=tuple(each.admission for each in drafts if each.admission),
+            notices=() if writes else ("nothing was changed: the files are already as the edits would have them",),
+        )
+
+    def _writes(
+        self, drafts: Sequence[Draft], looked: dict[str, Looked | None], contents: dict[str, bytes]
+    ) -> Iterator[Write]:
+        final: dict[str, Draft | None] = {each.path: None for each in drafts}
+        for each in drafts:
+            if each.source is None:
+                continue
+            if final.get(each.target) is not None:
+                raise changeset_invalid(f"two edits would both make {each.target}", "give each file one final name")
+            final[each.target] = each
+        for path, new in final.items():
+            old = looked.get(path)
+            write = self._write(path, old, new)
+            if (write.before, write.mode_before) == (write.after, write.mode_after):
+                continue
+            if old and write.before:
+                contents[write.before] = old.state.content
+            if new and new.source is not None and write.after:
+                contents[write.after] = new.source
+            yield write
+
+    def _write(self, path: str, old: Looked | None, new: Draft | None) -> Write:
+        write = Write(
+            path=path,
+            before=hash_bytes(old.state.content) if old else None,
+            after=None,
+            mode_before=old.state.mode if old else None,
+            mode_after=None,
+        )
+        if new is None or new.source is None:
+            return write
+        self._files.check_size(path, new.source)
+        return replace(
+            write,
+            after=hash_bytes(new.source),
+            mode_after=self._mode_now(new) if new.mode is None else new.mode,
+            source=new.path if new.looked else None,
+            made=self._files.missing_folders(path),
+        )
+
+    def _mode_now(self, draft: Draft) -> int:
+        return draft.looked.state.mode if draft.looked else self._files.new_file_mode
+
+
+def _find(looked: Looked | None, names: Names) -> tuple[RegionMap | None, Region | None]:
+    if looked is None:
+        return None, None
+    try:
+        return looked.map, find(looked.map, names)
+    except InputError as fault:
+        if fault.code is not Code.REGION_UNKNOWN:
+            raise
+        return looked.map, None
+
+
+def _joined(rejected: Sequence[Rejected]) -> Rejected:
+    """The gravest of several rejections, with the others of its kind: changed regions come before all else."""
+    stale = [each for each in rejected if each.code is Refusal.REGION_CHANGED]
+    chosen = stale or [each for each in rejected if each.code is rejected[0].code]
+    return Rejected(
+        chosen[0].code,
+        "; ".join(each.why for each in chosen),
+        tuple(key for each in chosen for key in each.keys),
+        tuple(found for each in chosen for found in each.stale),
+    )
+
+
+def _writes_to(draft: Draft) -> Iterator[Key]:
+    if draft.target != draft.path or draft.mode is not None or draft.source is None or draft.looked is None:
+        yield draft.before_map.file.key
+    if draft.target != draft.path:
+        yield Key(FILE, tuple(draft.target.split("/")))
+    for touched in draft.touched:
+        yield from (region.key for region in (touched.before, touched.after) if region is not None)
+
+
+def _answered(draft: Draft) -> Iterator[RegionHash]:
+    if not draft.touched:
+        yield RegionHash(str(_moved(draft, draft.after_map.file.key)), draft.after_map.file.hash)
+    for touched in draft.touched:
+        if touched.after is not None:
+            yield RegionHash(str(_moved(draft, touched.after.key)), touched.after.hash)
+        elif touched.before is not None:
+            yield RegionHash(str(touched.before.key), None)
+
+
+def _moved(draft: Draft, key: Key) -> Key:
+    return Key(FILE, tuple(draft.target.split("/")), key.names)
+
+
+def _changes(draft: Draft) -> Iterator[RegionChange]:
+    before = {str(key): region.hash for key, region in draft.before_map.by_key.items()} if draft.looked else {}
+    after = {}
+    if draft.source is not None:
+        after = {str(_moved(draft, key)): region.hash for key, region in draft.after_map.by_key.items()}
+    for key in {**before, **after}:
+        if before.get(key) != after.get(key):
+            yield RegionChange(key, before.get(key), after.get(key))
+
+
+def _region_contents(draft: Draft) -> dict[str, bytes]:
+    contents: dict[str, bytes] = {}
+    for touched in draft.touched:
+        if touched.before is not None:
+            contents |= contents_of(draft.before_map, touched.before)
+        if touched.after is not None:
+            contents |= contents_of(draft.after_map, touched.after)
+    return contents
+
+
+def _check(changeset: Changeset) -> None:
+    texts.line(changeset.intent, "intent")
+    if not 0 < len(changeset.edits) <= MAX_EDITS:
+        raise changeset_invalid(
+            f"the changeset has {len(changeset.edits)} edits", f"give it 1 to {MAX_EDITS}; a dry run needs some too"
+        )
+
+
+def _check_edit(edit: Edit) -> None:
+    if (edit.text is not None) == (edit.data is not None) and edit.op in _NEEDS_TEXT:
+        raise changeset_invalid(
+            f"{edit.op} of {edit.key} needs the new content, once", "give text, or data (base64) for a binary file"
+        )
+    if (edit.op is Op.CHMOD) and edit.mode is None:
+        raise changeset_invalid(f"chmod of {edit.key} has no mode", 'give mode as octal digits, such as "755"')
+    if edit.mode is not None and not _MODE.fullmatch(edit.mode):
+        raise changeset_invalid(
+            f"{edit.mode!r} is not a file mode", 'give three octal digits, such as "644" or "755"'
+        )
+    if (edit.op is Op.RENAME_FILE) != (edit.to is not None):
+        raise changeset_invalid(f"{edit.op} of {edit.key}: only rename_file has a to, and it needs one", "name the new path in to")
+
+
+def _check_keys(edit: Edit, key: Key, after: Key | None, to: Key | None) -> None:
+    if edit.op in _ON_REGIONS and not key.is_region:
+        hint = "use create_file or delete_file for a whole file" if edit.op is Op.DELETE else "name the new region as PATH#QUALNAME"
+        raise changeset_invalid(f"{edit.op} works on a region, and {key} is a whole file", hint)
+    if edit.op in _ON_FILES and key.is_region:
+        raise changeset_invalid(f"{edit.op} works on a whole file, and {key} is a region", "name the file without #QUALNAME")
+    if edit.data is not None and key.is_region:
+        raise changeset_invalid(f"{key} is a region of a text, so it takes text, not data", "give text")
+    if after is not None and (edit.op is not Op.INSERT or after.file != key.file):
+        raise changeset_invalid(f"after names {after}, which is no neighbour of {key}", "name a region of the same file, on an insert")
+    if to is not None and to.is_region:
+        raise changeset_invalid(f"to names the region {to}", "name a path")

@@ -1,0 +1,254 @@
+"""What the use cases ask of the world. Each docstring is the contract of its adapter."""
+
+from collections.abc import Callable, Iterable, Sequence
+from contextlib import AbstractContextManager
+from dataclasses import dataclass
+from typing import Protocol
+
+from commonhold.domain.clock import Now
+from commonhold.domain.events import Committed, Debt, Event, Recorded
+from commonhold.domain.keys import Key, Spec
+from commonhold.domain.lease import Lease
+
+
+Step = Callable[[str], None]
+"""Called with the name of each durable step of a commit when it is done."""
+
+
+def no_step(_name: str) -> None:
+    """Go on: only crash tests do anything between the steps."""
+
+
+class Clock(Protocol):
+    """The store's clock: the only one that decides anything."""
+
+    def now(self) -> Now:
+        """The present instant; `ticks` never run backwards within an epoch."""
+        ...
+
+
+class Ids(Protocol):
+    """A source of names that nobody can guess or repeat."""
+
+    def new(self, prefix: str) -> str:
+        """A fresh id, such as `lease-4k2v…`."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class StoredAnswer:
+    """The first answer to a request, and the fingerprint of what was asked."""
+
+    fingerprint: str
+    answer: object
+
+
+@dataclass(frozen=True, slots=True)
+class Write:
+    """One file's part of a commit: content hashes and permission bits before and after, None where it is not there.
+
+    `source` is the file whose owner and attributes the new one takes over; `made` are the folders to create.
+    """
+
+    path: str
+    before: str | None
+    after: str | None
+    mode_before: int | None
+    mode_after: int | None
+    source: str | None = None
+    made: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Journal:
+    """A commit that has been decided but has not taken effect: enough to take it back."""
+
+    id: int
+    root: str
+    holder: str
+    intent: str
+    writes: tuple[Write, ...]
+
+
+class Reader(Protocol):
+    """One consistent view of the state."""
+
+    def leases(self) -> tuple[Lease, ...]:
+        """All leases that have not ended in the log (expired ones may be among them), oldest first."""
+        ...
+
+    def lease(self, lease_id: str) -> Lease | None:
+        """One lease that has not ended in the log."""
+        ...
+
+    def expired(self, now: Now) -> tuple[Lease, ...]:
+        """Leases whose time is over though the log does not say so yet, oldest first."""
+        ...
+
+    def overlapping(self, keys: Sequence[Key]) -> tuple[Lease, ...]:
+        """At least every lease with a key that overlaps one of `keys`, oldest first."""
+        ...
+
+    def events(self, *, after: int = 0, limit: int = 1000, lease_id: str | None = None) -> tuple[Recorded, ...]:
+        """Events with a sequence above `after`, in order."""
+        ...
+
+    def latest(self, limit: int) -> tuple[Recorded, ...]:
+        """The last `limit` events, in order."""
+        ...
+
+    def commits_on(self, path: str, limit: int) -> tuple[tuple[Recorded, Committed], ...]:
+        """The last commits that touched the file at `path` (of any worktree), newest first."""
+        ...
+
+    def debts(self) -> tuple[Debt, ...]:
+        """The debts that are open."""
+        ...
+
+    def content(self, content_hash: str) -> bytes | None:
+        """Bytes kept under a hash; None when they were never kept or their time is over."""
+        ...
+
+    def contents_like(self, prefix: str) -> tuple[str, ...]:
+        """Up to two hashes that begin with `prefix`."""
+        ...
+
+    def answer(self, holder: str, request_id: str) -> StoredAnswer | None:
+        """The first answer given to this holder's request."""
+        ...
+
+    def journals(self) -> tuple[Journal, ...]:
+        """Commits that were begun and have neither taken effect nor been taken back."""
+        ...
+
+    @property
+    def next_sequence(self) -> int:
+        """The sequence that the next event will have."""
+        ...
+
+
+class Writer(Reader, Protocol):
+    """A transaction: all of it is durable when it ends, or none of it happened."""
+
+    def record(self, events: Iterable[Event], at: float) -> None:
+        """Append events, and bring the state up to them."""
+        ...
+
+    def remember(self, holder: str, request_id: str, answer: StoredAnswer, at: float) -> None:
+        """Keep the first answer to a request."""
+        ...
+
+    def keep(self, contents: Iterable[tuple[str, bytes]], at: float) -> None:
+        """Keep bytes by hash."""
+        ...
+
+    def begin(self, root: str, holder: str, intent: str, writes: Sequence[Write]) -> Journal:
+        """Write down a commit before its first file is touched."""
+        ...
+
+    def drop_before(self, contents_at: float, answers_at: float) -> None:
+        """Forget contents and answers that were last kept before these wall times."""
+        ...
+
+    def end(self, journal_id: int) -> None:
+        """Strike out a commit that has taken effect or was taken back."""
+        ...
+
+
+class Store(Protocol):
+    """Durable state that many processes share. At most one of them is inside the gate."""
+
+    def read(self) -> AbstractContextManager[Reader]:
+        """Look at the state; sees nothing of transactions that end later."""
+        ...
+
+    def gate(self) -> AbstractContextManager[None]:
+        """Be the only one that writes, among all processes. Re-entrant; waits fairly; raises `STORE_BUSY`."""
+        ...
+
+    def write(self) -> AbstractContextManager[Writer]:
+        """A transaction inside the gate. An exception takes it back."""
+        ...
+
+    def close(self) -> None:
+        """Let go of the state; idempotent."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class FileState:
+    """A file as it is now: its bytes and its permission bits."""
+
+    content: bytes
+    mode: int
+
+
+class Files(Protocol):
+    """The files of one working tree. No path ever leads out of it, whatever the links in it say."""
+
+    @property
+    def root(self) -> str:
+        """The absolute path of the working tree."""
+        ...
+
+    def at(self, root: str) -> "Files":
+        """The files of another working tree of the same repository."""
+        ...
+
+    def locate(self, spec: Spec) -> Key:
+        """The canonical key: links followed, `.` and `..` gone, letters as the disk has them.
+
+        Raises InputError `PATH_OUTSIDE`, `PATH_RESERVED`, `NOT_A_FILE`.
+        """
+        ...
+
+    def missing_folders(self, path: str) -> tuple[str, ...]:
+        """The folders above `path` that are not there, outermost first."""
+        ...
+
+    @property
+    def new_file_mode(self) -> int:
+        """The permission bits of a file that nobody gave any."""
+        ...
+
+    def load(self, path: str) -> FileState | None:
+        """Read a whole file; None if it is not there. Raises InputError `FILE_TOO_LARGE`, `NOT_A_FILE`."""
+        ...
+
+    def check_size(self, path: str, content: bytes) -> None:
+        """Raise InputError `FILE_TOO_LARGE` for content over the limit."""
+        ...
+
+    def check_idle(self) -> None:
+        """Raise StoreError `REPOSITORY_BUSY` while git is in the middle of rewriting the working tree."""
+        ...
+
+    def stage(self, journal: Journal, contents: "Contents") -> None:
+        """Write every new file beside its place, durably, under a name made from the journal's id."""
+        ...
+
+    def swap(self, journal: Journal) -> None:
+        """Put the staged files in place and remove the deleted ones, each durably.
+
+        Raises ChangedUnderneath for a file that is no longer what the journal says it was.
+        """
+        ...
+
+    def undo(self, journal: Journal, contents: "Contents") -> tuple[tuple[str, ...], tuple[str, ...]]:
+        """Take back what `stage` and `swap` did, wherever they stopped: (paths restored, paths left alone).
+
+        A file that is neither as it was nor as the commit would have it was changed by somebody else: it is left.
+        """
+        ...
+
+
+class ChangedUnderneath(Exception):  # noqa: N818 - it is caught and answered, never shown
+    """A file was changed from outside between the check and the write."""
+
+
+class Contents(Protocol):
+    """Bytes by content hash."""
+
+    def __call__(self, content_hash: str) -> bytes:
+        """The bytes. Raises StoreError if they are gone."""
+        ...

@@ -1,0 +1,152 @@
+"""Finding and reading regions: every look is at the bytes that are there now."""
+
+import base64
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from commonhold.app.ports import Clock, Files, FileState, Store
+from commonhold.domain.errors import Code, InputError, StoreError
+from commonhold.domain.keys import FILE, Key, Kind, Spec, parse
+from commonhold.regions.discover import discover
+from commonhold.regions.edit import text_of
+from commonhold.regions.find import find, reserve
+from commonhold.regions.region import Region, RegionMap, Span, hash_bytes
+
+
+@dataclass(frozen=True, slots=True)
+class Piece:
+    """One span of a header, with the hash to name it by."""
+
+    span: int
+    hash: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class RegionText:
+    """A region with its text. A file that is no text has `data` (base64) in its place; a header has its pieces."""
+
+    key: str
+    id: str
+    kind: Kind
+    hash: str
+    text: str | None
+    data: str | None = None
+    pieces: tuple[Piece, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Looked:
+    """A file as it was when it was looked at, and its regions."""
+
+    state: FileState
+    map: RegionMap
+
+
+class Reading:
+    """Looks at the files of one working tree, and keeps what was read."""
+
+    def __init__(self, files: Files, store: Store, clock: Clock) -> None:
+        """Look at `files`; keep what was read in `store`."""
+        self._files = files
+        self._store = store
+        self._clock = clock
+
+    def locate(self, text: str) -> Key:
+        """The canonical key of any form of key, by its path alone: the region need not be there."""
+        return self._files.locate(parse(text))
+
+    def look(self, path: str) -> Looked | None:
+        """The file at `path` as it is now; None if it is not there."""
+        state = self._files.load(path)
+        return None if state is None else Looked(state, discover(state.content, path))
+
+    def regions(self, text: str) -> RegionMap:
+        """All regions of one file. Raises InputError `FILE_NOT_FOUND`."""
+        return self._looked(self.locate(text)).map
+
+    def resolve(self, spec: Spec) -> tuple[Key, Region | None, RegionMap | None]:
+        """The canonical key to lease, and the region if it is there now; one that is not there is reserved.
+
+        Raises InputError `REGION_AMBIGUOUS`, and `REGION_UNKNOWN` for a part of a class that is not there.
+        """
+        key = self._files.locate(spec)
+        looked = self.look(key.file_path) if key.is_region else None
+        if looked is None:
+            return key, None, None
+        reserved = reserve(looked.map, key.names)
+        return reserved, looked.map.by_key.get(reserved), looked.map
+
+    def read(self, texts: Sequence[str]) -> tuple[RegionText, ...]:
+        """The named regions with their text, kept so that later changes to them can be shown.
+
+        Raises InputError `FILE_NOT_FOUND`, `REGION_UNKNOWN`, `REGION_AMBIGUOUS`, `ENCODING_INVALID`.
+        """
+        found = [self._find(self.locate(text)) for text in texts]
+        self.keep(content for looked, region in found for content in contents_of(looked, region))
+        return tuple(region_text(looked, region) for looked, region in found)
+
+    def keep(self, contents: Iterable[tuple[str, bytes]]) -> None:
+        """Keep bytes that somebody read. Reading works all the same where the state cannot be written."""
+        wanted = dict(contents)
+        try:
+            with self._store.read() as reader:
+                missing = {key: data for key, data in wanted.items() if reader.content(key) is None}
+            if missing:
+                with self._store.write() as writer:
+                    writer.keep(missing.items(), self._clock.now().wall)
+        except StoreError as fault:
+            if fault.code not in (Code.STORE_READ_ONLY, Code.DISK_FULL):
+                raise
+
+    def _find(self, key: Key) -> tuple[RegionMap, Region]:
+        looked = self._looked(key)
+        return looked.map, find(looked.map, key.names)
+
+    def _looked(self, key: Key) -> Looked:
+        if key.scheme != FILE or key.is_folder:
+            raise InputError(
+                Code.NOT_A_FILE,
+                f"{key} is not a file, so it has no text",
+                hint="name a file or a region of one",
+                fields={"key": str(key)},
+            )
+        looked = self.look(key.file_path)
+        if looked is None:
+            raise InputError(
+                Code.FILE_NOT_FOUND,
+                f"there is no file {key.file_path!r}",
+                hint="check the path: it is relative to the repository's root",
+                fields={"path": key.file_path},
+            )
+        return looked
+
+
+def contents_of(source: RegionMap, region: Region) -> Iterable[tuple[str, bytes]]:
+    """What to keep of a region that somebody read: its bytes by its hash, and for a header its spans by theirs."""
+    yield region.hash, source.bytes_of(region)
+    if region.key.is_header:
+        for span in region.spans:
+            data = _cut(source, span)
+            yield hash_bytes(data), data
+
+
+def region_text(source: RegionMap, region: Region) -> RegionText:
+    """The region as people and agents read it."""
+    try:
+        text, data = text_of(source, region), None
+    except InputError as fault:
+        if fault.code is not Code.ENCODING_INVALID or region.kind is not Kind.FILE:
+            raise
+        text, data = None, base64.b64encode(source.bytes_of(region)).decode()
+    pieces = tuple(_pieces(source, region)) if region.key.is_header else ()
+    return RegionText(str(region.key), region.id, region.kind, region.hash, text, data, pieces)
+
+
+def _pieces(source: RegionMap, region: Region) -> Iterable[Piece]:
+    for index, span in enumerate(region.spans):
+        yield Piece(index, hash_bytes(_cut(source, span)), text_of(source, region, index))
+
+
+def _cut(source: RegionMap, span: Span) -> bytes:
+    return source.source[span[0] : span[1]]

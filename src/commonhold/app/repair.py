@@ -1,0 +1,110 @@
+"""Repair packets: what a refused agent needs to succeed next time, and the one call to make."""
+
+import difflib
+from collections.abc import Sequence
+from typing import Final
+
+from commonhold.app.answers import Next, Repair, RepairRegion
+from commonhold.app.plan import Rejected, Stale
+from commonhold.app.ports import Reader
+from commonhold.app.reading import region_text
+from commonhold.domain.changeset import Changeset, Edit, Refusal
+from commonhold.domain.errors import InputError
+
+HISTORY_LIMIT: Final = 50
+MAX_DIFF_LINES: Final = 200
+
+
+def repair_of(reader: Reader, regions: Sequence[Stale]) -> Repair:
+    """The regions as they are now, with what changed in each since its base, and who changed it."""
+    return Repair(tuple(_repair_region(reader, stale) for stale in regions))
+
+
+def _repair_region(reader: Reader, stale: Stale) -> RepairRegion:
+    now = stale.region.hash if stale.region else None
+    authors = _authors(reader, stale, now) if stale.base or now is None else []
+    return RepairRegion(
+        key=str(stale.region.key if stale.region else stale.key),
+        hash=now,
+        text=_text(stale),
+        changed_by=", ".join(dict.fromkeys(holder for holder, _ in authors)) or None,
+        intent="; ".join(dict.fromkeys(intent for _, intent in authors if intent)) or None,
+        diff=_diff(reader, stale),
+    )
+
+
+def _authors(reader: Reader, stale: Stale, now: str | None) -> list[tuple[str, str]]:
+    """(holder, intent) of the commits that led from the base to what is there now, oldest first.
+
+    Followed backwards by hash, so that a change from outside breaks the chain and is laid on nobody.
+    """
+    authors, wanted = [], now
+    key = str(stale.region.key if stale.region else stale.key)
+    for _, commit in reader.commits_on(stale.key.file_path, HISTORY_LIMIT):
+        change = next((each for each in commit.regions if each.key == key), None)
+        if change is None:
+            continue
+        if change.after != wanted:
+            break
+        authors.append((commit.holder, commit.intent))
+        wanted = change.before
+        if wanted is None or (stale.base and wanted.startswith(stale.base)):
+            break
+    return authors[::-1]
+
+
+def _text(stale: Stale) -> str | None:
+    if stale.region is None or stale.source is None:
+        return None
+    try:
+        return region_text(stale.source, stale.region).text
+    except InputError:
+        return None
+
+
+def _diff(reader: Reader, stale: Stale) -> str | None:
+    hashes = reader.contents_like(stale.base) if stale.base else ()
+    base = reader.content(hashes[0]) if len(hashes) == 1 else None
+    if base is None or stale.source is None or stale.region is None:
+        return None
+    now = stale.source.bytes_of(stale.region)
+    if b"\0" in base or b"\0" in now:
+        return None
+    lines = list(difflib.unified_diff(_lines(base), _lines(now), "base", "now", lineterm=""))
+    if len(lines) > MAX_DIFF_LINES:
+        lines = [*lines[:MAX_DIFF_LINES], f"… {len(lines) - MAX_DIFF_LINES} more lines"]
+    return "\n".join(lines) or None
+
+
+def _lines(data: bytes) -> list[str]:
+    return data.decode("utf-8", "replace").splitlines()
+
+
+def next_after(rejected: Rejected, changeset: Changeset) -> Next:
+    """The one call to make after a rejection."""
+    if rejected.code is not Refusal.REGION_CHANGED:
+        return Next("commit", _arguments(changeset, {}), f"mend the text ({rejected.why}), then commit again")
+    lost = next((stale for stale in rejected.stale if stale.region is None or not stale.base), None)
+    if lost is not None:
+        return Next("regions", {"path": lost.key.file_path}, "see what the file holds now, then plan the edit anew")
+    fresh = {stale.asked: stale.region.hash for stale in rejected.stale if stale.region}
+    why = "redo your intent on the fresh text in repair (do not resend the old text), then commit with these bases"
+    return Next("commit", _arguments(changeset, fresh), why)
+
+
+def _arguments(changeset: Changeset, fresh: dict[str, str]) -> dict[str, object]:
+    """The same changeset with fresh bases, without the texts: the agent has to write those anew."""
+    arguments: dict[str, object] = {
+        "intent": changeset.intent,
+        "edits": [_edit(edit, fresh.get(edit.key, edit.base)) for edit in changeset.edits],
+    }
+    if changeset.leases:
+        arguments["leases"] = [{"id": ref.id, "fence": ref.fence} for ref in changeset.leases]
+    if changeset.reads:
+        arguments["reads"] = [{"key": read.key, "hash": fresh.get(read.key, read.hash)} for read in changeset.reads]
+    return arguments
+
+
+def _edit(edit: Edit, base: str | None) -> dict[str, object]:
+    parts = {"op": edit.op.value, "key": edit.key, "base": base, "after": edit.after, "to": edit.to, "mode": edit.mode}
+    return {name: value for name, value in parts.items() if value is not None}

@@ -1,0 +1,104 @@
+"""Exceptions for misuse and failed I/O. An expected refusal is a return value, never one of these.
+
+CommonholdError
+├── UsageError      the call itself is wrong                          exit 2
+├── InputError      what was named is absent or not valid             exit 3
+├── StoreError      the state or a file cannot be read or written     exit 4
+└── InternalError   a defect of Commonhold                            exit 5
+"""
+
+from collections.abc import Mapping
+from enum import StrEnum
+from typing import ClassVar
+
+
+class Code(StrEnum):
+    """Every code that an error can carry. Stable words: renaming one is a breaking change."""
+
+    USAGE = "USAGE"
+    HOLDER_MISSING = "HOLDER_MISSING"
+    TTL_INVALID = "TTL_INVALID"
+    REQUEST_ID_REUSED = "REQUEST_ID_REUSED"
+
+    KEY_INVALID = "KEY_INVALID"
+    TEXT_INVALID = "TEXT_INVALID"
+    PATH_INVALID = "PATH_INVALID"
+    PATH_OUTSIDE = "PATH_OUTSIDE"
+    PATH_RESERVED = "PATH_RESERVED"
+    NOT_A_FILE = "NOT_A_FILE"
+    FILE_NOT_FOUND = "FILE_NOT_FOUND"
+    FILE_EXISTS = "FILE_EXISTS"
+    FILE_TOO_LARGE = "FILE_TOO_LARGE"
+    ENCODING_INVALID = "ENCODING_INVALID"
+    REGION_UNKNOWN = "REGION_UNKNOWN"
+    REGION_AMBIGUOUS = "REGION_AMBIGUOUS"
+    CHANGESET_INVALID = "CHANGESET_INVALID"
+    CONTENT_UNKNOWN = "CONTENT_UNKNOWN"
+    CONFIG_INVALID = "CONFIG_INVALID"
+    REPOSITORY_BARE = "REPOSITORY_BARE"
+    REPOSITORY_UNTRUSTED = "REPOSITORY_UNTRUSTED"
+    REPOSITORY_BUSY = "REPOSITORY_BUSY"
+
+    PERMISSION_DENIED = "PERMISSION_DENIED"
+    DISK_FULL = "DISK_FULL"
+    IO_FAILED = "IO_FAILED"
+    STORE_READ_ONLY = "STORE_READ_ONLY"
+    STORE_CORRUPT = "STORE_CORRUPT"
+    STORE_NEWER = "STORE_NEWER"
+    STORE_UNSAFE = "STORE_UNSAFE"
+    STORE_BUSY = "STORE_BUSY"
+    RECOVERY_BLOCKED = "RECOVERY_BLOCKED"
+
+    INTERNAL = "INTERNAL"
+
+
+class CommonholdError(Exception):
+    """Base of all errors: a stable `code`, what happened, and a `hint` that names the next step."""
+
+    exit_status: ClassVar[int] = 5
+
+    def __init__(
+        self,
+        code: Code,
+        message: str,
+        *,
+        hint: str,
+        retry_after_seconds: float | None = None,
+        fields: Mapping[str, object] | None = None,
+    ) -> None:
+        """Hold the parts; `retry_after_seconds` says that the same call may succeed later."""
+        super().__init__(message)
+        self.code = code
+        self.message = message
+        self.hint = hint
+        self.retry_after_seconds = retry_after_seconds
+        self.fields: dict[str, object] = dict(fields or {})
+
+    @property
+    def retryable(self) -> bool:
+        """Whether the same call may succeed later without any change to it."""
+        return self.retry_after_seconds is not None
+
+
+class UsageError(CommonholdError):
+    """The call itself is wrong: a missing holder, a TTL of zero, a reused request id."""
+
+    exit_status = 2
+
+
+class InputError(CommonholdError):
+    """What the call names is not there or not valid: a path, a region, a changeset."""
+
+    exit_status = 3
+
+
+class StoreError(CommonholdError):
+    """The state or a file cannot be read or written; nothing was changed."""
+
+    exit_status = 4
+
+
+class InternalError(CommonholdError):
+    """A defect of Commonhold: report it."""
+
+    exit_status = 5

@@ -1,0 +1,292 @@
+"""Keys: the one name that a thing has, and when two names overlap.
+
+Text forms (SYSTEM, "Keys"): `file:src/a.py`, `file:src/` (a folder), `file:src/a.py#C.m~2` (a region), and
+`account:12345` for anything that is no code. `parse` also takes a plain path, `PATH#QUALNAME`, and the
+region id `kind::PATH::QUALNAME`.
+"""
+
+import re
+import unicodedata
+from collections.abc import Iterator
+from dataclasses import dataclass
+from enum import StrEnum
+from functools import lru_cache
+from typing import Final
+
+from commonhold.domain.errors import Code, InputError
+
+FILE: Final = "file"
+HEADER: Final = "@header"
+MAX_KEY_LENGTH: Final = 4096
+
+
+class Kind(StrEnum):
+    """What a region is. An attribute of the region, never a part of its key."""
+
+    FUNCTION = "function"
+    METHOD = "method"
+    CLASS = "class"
+    CLASS_HEADER = "class_header"
+    SHARED_HEADER = "shared_header"
+    FILE = "file"
+    FOLDER = "folder"
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class Name:
+    """One segment of a qualified name. `ordinal` counts equal names from 1; None means the only one, or all of them."""
+
+    text: str
+    ordinal: int = 0
+
+    def __str__(self) -> str:
+        return f"{self.text}~{self.ordinal}" if self.ordinal else self.text
+
+    def overlaps(self, other: "Name") -> bool:
+        """Whether both may mean one definition: a bare name covers all its ordinals."""
+        return self.text == other.text and (self.ordinal == other.ordinal or not (self.ordinal and other.ordinal))
+
+
+Names = tuple[Name, ...]
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class Key:
+    """A canonical key. `path` holds the segments of a path, or of a free key; `names` a region inside a file."""
+
+    scheme: str
+    path: tuple[str, ...]
+    names: Names = ()
+    is_folder: bool = False
+
+    def __str__(self) -> str:
+        if self.scheme != FILE:
+            return ":".join((self.scheme, *self.path))
+        tail = "#" + ".".join(map(str, self.names)) if self.names else ""
+        return f"{FILE}:{_escaped(self.file_path)}{tail}"
+
+    @property
+    def file_path(self) -> str:
+        """The path relative to the root, `/`-separated; a folder's ends in `/`, the root's is `./`."""
+        text = "/".join(self.path)
+        return (text or ".") + "/" if self.is_folder else text
+
+    @property
+    def qualname(self) -> str:
+        """The region's qualified name with ordinals, or the empty string for a whole file."""
+        return ".".join(map(str, self.names))
+
+    @property
+    def is_region(self) -> bool:
+        """Whether this names a part of a file."""
+        return bool(self.names)
+
+    @property
+    def is_header(self) -> bool:
+        """Whether this names the header of a file or of a class."""
+        return bool(self.names) and self.names[-1].text == HEADER
+
+    @property
+    def file(self) -> "Key":
+        """The key of the whole file that this region lies in."""
+        return Key(self.scheme, self.path, (), self.is_folder)
+
+    def child(self, name: Name) -> "Key":
+        """The key of the region `name` directly inside this file or class."""
+        return Key(self.scheme, self.path, (*self.names, name))
+
+    def container(self) -> "Key | None":
+        """The next larger code key: class, file, folder; None above the root and for free keys."""
+        if self.scheme != FILE:
+            return None
+        if self.names:
+            return Key(FILE, self.path, self.names[:-1])
+        return Key(FILE, self.path[:-1], (), is_folder=True) if self.path else None
+
+    def bare(self) -> "Key":
+        """The same key without ordinals."""
+        return Key(self.scheme, self.path, tuple(Name(name.text) for name in self.names), self.is_folder)
+
+
+def file_key(path: str, *names: Name) -> Key:
+    """The key of a file (or of a region in it) from a path relative to the root, normalised by its letters only."""
+    return Spec(FILE, path, names).key()
+
+
+@lru_cache(maxsize=65536)
+def canonical(text: str) -> Key:
+    """The key of a text that `str(key)` made; kept, since leases are compared by it all the time."""
+    return parse(text).key()
+
+
+def overlaps(left: Key, right: Key) -> bool:
+    """Whether two keys may cover a common byte or a common resource: the one rule of conflict between keys.
+
+    A container overlaps all that it contains; a file's header overlaps everything in the file; a class's header
+    overlaps itself and its containers, not the methods; a leaf overlaps itself. Symmetric.
+    """
+    if left.scheme != right.scheme:
+        return False
+    shorter, longer = sorted((left, right), key=lambda key: len(key.path))
+    if longer.path[: len(shorter.path)] != shorter.path:
+        return False
+    if len(shorter.path) < len(longer.path):
+        return left.scheme != FILE or shorter.is_folder
+    return left.is_folder or right.is_folder or _names_overlap(left.names, right.names)
+
+
+def _names_overlap(left: Names, right: Names) -> bool:
+    if _is_shared_header(left) or _is_shared_header(right):
+        return True
+    return all(mine.overlaps(theirs) for mine, theirs in zip(left, right, strict=False))
+
+
+def _is_shared_header(names: Names) -> bool:
+    return len(names) == 1 and names[0].text == HEADER
+
+
+def contains(outer: Key, inner: Key) -> bool:
+    """Whether `outer` is `inner` or a container of it, so that a lease on `outer` covers all of `inner`."""
+    if outer.scheme != inner.scheme or inner.path[: len(outer.path)] != outer.path:
+        return False
+    if outer.is_folder:
+        return True
+    if len(outer.path) < len(inner.path):
+        return outer.scheme != FILE
+    return not inner.is_folder and len(outer.names) <= len(inner.names) and _names_contain(outer.names, inner.names)
+
+
+def _names_contain(outer: Names, inner: Names) -> bool:
+    return all(
+        mine.text == theirs.text and mine.ordinal in (0, theirs.ordinal)
+        for mine, theirs in zip(outer, inner, strict=False)
+    )
+
+
+def ancestors(key: Key) -> Iterator[Key]:
+    """The key's containers down to the root of its scheme, nearest first (for a free key: its prefixes)."""
+    if key.scheme != FILE:
+        yield from (Key(key.scheme, key.path[:size]) for size in range(len(key.path) - 1, 0, -1))
+        return
+    above = key.container()
+    while above is not None:
+        yield above
+        above = above.container()
+
+
+@dataclass(frozen=True, slots=True)
+class Spec:
+    """A key as somebody wrote it: the path is not yet normalised, the kind (if given) not yet checked."""
+
+    scheme: str
+    raw_path: str
+    names: Names = ()
+    kind: Kind | None = None
+    is_plain: bool = False
+
+    def key(self) -> Key:
+        """The canonical key by letters alone: `.`, `..`, doubled slashes and Unicode form, but no links."""
+        if self.scheme != FILE:
+            return Key(self.scheme, tuple(unicodedata.normalize("NFC", part) for part in self.raw_path.split(":")))
+        segments = _normal_segments(self.raw_path)
+        is_folder = self.raw_path.endswith("/") or not segments or self.kind is Kind.FOLDER
+        if is_folder and self.names:
+            raise _invalid(self.raw_path, "a folder has no regions")
+        return Key(FILE, segments, self.names, is_folder)
+
+
+_ID: Final = re.compile(rf"({'|'.join(Kind)})::(.+?)(?:::(.*))?", re.DOTALL)
+_SCHEME: Final = re.compile(r"([a-z][a-z0-9_+.-]*):(?!:)(.*)", re.DOTALL)
+_NAME: Final = re.compile(r"(.+?)(?:~([1-9][0-9]{0,5}))?", re.DOTALL)
+_ESCAPE: Final = re.compile(r"%(23|25)")
+_CONTROL: Final = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff]")
+
+
+def parse(text: str) -> Spec:
+    """Read any form of a key.
+
+    Raises InputError `KEY_INVALID` for what is no key and `PATH_INVALID` for a path with control characters or
+    with bytes that are not UTF-8.
+    """
+    if not text or len(text) > MAX_KEY_LENGTH:
+        raise _invalid(text, "a key has 1 to 4096 characters")
+    if match := _CONTROL.search(text):
+        raise InputError(
+            Code.PATH_INVALID,
+            f"the key {text!r} holds {match.group()!r}, which is a control character or not valid UTF-8",
+            hint="rename the file to a name of printable UTF-8 characters, or lease its folder instead",
+            fields={"key": ascii(text)},
+        )
+    if match := _ID.fullmatch(text):
+        return _from_id(Kind(match[1]), match[2], match[3] or "")
+    if match := _SCHEME.fullmatch(text):
+        return _from_scheme(text, match[1], match[2])
+    path, _, qualname = text.partition("#")
+    return Spec(FILE, path, parse_names(qualname), is_plain=True)
+
+
+def parse_names(qualname: str) -> Names:
+    """Read `C.m~2` into its names; the empty string gives none. Raises InputError `KEY_INVALID`."""
+    if not qualname:
+        return ()
+    return tuple(_parse_name(part, qualname) for part in qualname.split("."))
+
+
+def _parse_name(part: str, qualname: str) -> Name:
+    match = _NAME.fullmatch(part)
+    if match is None:
+        raise _invalid(qualname, "a qualified name has no empty part")
+    return Name(match[1], int(match[2] or 0))
+
+
+def _from_id(kind: Kind, path: str, qualname: str) -> Spec:
+    names = parse_names(qualname)
+    if kind in (Kind.SHARED_HEADER, Kind.CLASS_HEADER) and (not names or names[-1].text != HEADER):
+        names = (Name(HEADER),) if kind is Kind.SHARED_HEADER else (*names, Name(HEADER))
+    return Spec(FILE, path, names, kind)
+
+
+def _from_scheme(text: str, scheme: str, rest: str) -> Spec:
+    if not rest or (scheme != FILE and "" in rest.split(":")):
+        raise _invalid(text, "a part between colons is empty")
+    if scheme != FILE:
+        return Spec(scheme, rest)
+    path, _, qualname = rest.partition("#")
+    if not path:
+        raise _invalid(text, "the path is empty")
+    return Spec(FILE, _ESCAPE.sub(lambda match: chr(int(match[1], 16)), path), parse_names(qualname))
+
+
+def _normal_segments(path: str) -> tuple[str, ...]:
+    segments: list[str] = []
+    for part in unicodedata.normalize("NFC", path).split("/"):
+        if part == "..":
+            if not segments:
+                raise outside(path)
+            segments.pop()
+        elif part not in ("", "."):
+            segments.append(part)
+    return tuple(segments)
+
+
+def outside(path: str) -> InputError:
+    """The error for a path that leaves the repository."""
+    return InputError(
+        Code.PATH_OUTSIDE,
+        f"the path {path!r} leads out of the repository",
+        hint="name a path inside the repository, relative to its root",
+        fields={"path": path},
+    )
+
+
+def _escaped(path: str) -> str:
+    return re.sub(r"%(?=23|25)", "%25", path).replace("#", "%23")
+
+
+def _invalid(text: str, why: str) -> InputError:
+    return InputError(
+        Code.KEY_INVALID,
+        f"{text[:200]!r} is not a key: {why}",
+        hint="write file:PATH, file:PATH#QUALNAME, a plain path, or scheme:name (see `commonhold regions PATH`)",
+        fields={"key": text[:200]},
+    )

@@ -1,0 +1,112 @@
+"""Leases and the answers about them."""
+
+import math
+from dataclasses import dataclass
+from typing import Final
+
+from commonhold.domain.clock import Deadline, Now
+from commonhold.domain.errors import Code, UsageError
+from commonhold.domain.keys import Key, canonical, contains, overlaps
+from commonhold.domain.modes import Mode, are_compatible
+
+DEFAULT_TTL_SECONDS: Final = 1800.0
+MAX_TTL_SECONDS: Final = 30 * 86400.0
+
+
+@dataclass(frozen=True, slots=True)
+class Lease:
+    """A time-limited claim of one holder on one or more keys, granted as a whole.
+
+    `keys` are canonical key texts. `fence` is the fencing token: it is greater than that of every earlier grant.
+    """
+
+    id: str
+    fence: int
+    holder: str
+    task: str
+    keys: tuple[str, ...]
+    mode: Mode
+    acquisition_id: str
+    granted_at: float
+    deadline: Deadline
+
+    def is_live(self, now: Now) -> bool:
+        """Whether the lease still holds at `now`."""
+        return not self.deadline.has_passed(now)
+
+    def covering(self, key: Key) -> str | None:
+        """The first of the lease's keys that overlaps `key`."""
+        return next((held for held in self.keys if overlaps(canonical(held), key)), None)
+
+    def covers(self, key: Key) -> bool:
+        """Whether the lease holds all of `key`: the key itself or a container of it."""
+        return any(contains(canonical(held), key) for held in self.keys)
+
+
+@dataclass(frozen=True, slots=True)
+class Conflict:
+    """Why a key cannot be had: the key asked for, the key held, and who holds it for what."""
+
+    key: str
+    held: str
+    holder: str
+    task: str
+    mode: Mode
+    expires_at: float
+
+
+@dataclass(frozen=True, slots=True)
+class Granted:
+    """The lease was granted."""
+
+    lease: Lease
+
+
+@dataclass(frozen=True, slots=True)
+class Denied:
+    """Nothing was granted: every conflict is named."""
+
+    conflicts: tuple[Conflict, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Renewed:
+    """The lease now ends at `lease.deadline`."""
+
+    lease: Lease
+
+
+@dataclass(frozen=True, slots=True)
+class Released:
+    """The lease has ended; its keys are free."""
+
+    lease: Lease
+
+
+@dataclass(frozen=True, slots=True)
+class NotHeld:
+    """The caller does not hold that lease. `code` is `LEASE_LOST` or `NOT_HOLDER`; `why` is a sentence."""
+
+    code: str
+    lease_id: str
+    why: str
+
+
+def check_ttl(ttl_seconds: float) -> float:
+    """Check a time to live. Raises UsageError `TTL_INVALID` unless it is above zero and at most 30 days."""
+    if math.isfinite(ttl_seconds) and 0 < ttl_seconds <= MAX_TTL_SECONDS:
+        return ttl_seconds
+    raise UsageError(
+        Code.TTL_INVALID,
+        f"a time to live of {ttl_seconds} seconds cannot be granted",
+        hint=f"give a number of seconds above 0 and at most {MAX_TTL_SECONDS:.0f}",
+        fields={"ttl_seconds": str(ttl_seconds)},
+    )
+
+
+def conflicts_between(key: Key, mode: Mode, holder: str, lease: Lease) -> Conflict | None:
+    """What stands against `holder` having `key` in `mode` beside `lease`; a holder never conflicts with itself."""
+    held = lease.covering(key)
+    if lease.holder == holder or held is None or are_compatible(lease.mode, mode):
+        return None
+    return Conflict(str(key), held, lease.holder, lease.task, lease.mode, lease.deadline.wall)

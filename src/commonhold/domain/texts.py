@@ -1,0 +1,35 @@
+"""Holder names, task descriptions and intents: one line of printable text, since other agents read them."""
+
+import unicodedata
+from typing import Final
+
+from commonhold.domain.errors import Code, InputError, UsageError
+
+MAX_HOLDER_LENGTH: Final = 200
+MAX_TEXT_LENGTH: Final = 2000
+_UNPRINTABLE: Final = frozenset({"Cc", "Cf", "Cs", "Zl", "Zp"})
+
+
+def holder(text: str) -> str:
+    """Check the name of an agent session. Raises UsageError `HOLDER_MISSING`, InputError `TEXT_INVALID`."""
+    if not text.strip():
+        raise UsageError(
+            Code.HOLDER_MISSING,
+            "no holder was named, so nobody could be told whose lease this is",
+            hint="pass --agent NAME or set COMMONHOLD_AGENT to a name of this agent session",
+        )
+    return line(text, "holder", MAX_HOLDER_LENGTH)
+
+
+def line(text: str, what: str, limit: int = MAX_TEXT_LENGTH) -> str:
+    """Check that a text is one printable line of at most `limit` characters. Raises InputError `TEXT_INVALID`."""
+    bad = next((char for char in text if unicodedata.category(char) in _UNPRINTABLE), None)
+    if bad is not None:
+        raise _invalid(what, f"holds the control character {bad!r}", "write it as one line of printable text")
+    if len(text) > limit:
+        raise _invalid(what, f"has {len(text)} characters; at most {limit} are kept", "shorten it")
+    return text
+
+
+def _invalid(what: str, why: str, hint: str) -> InputError:
+    return InputError(Code.TEXT_INVALID, f"the {what} {why}", hint=hint, fields={"field": what})

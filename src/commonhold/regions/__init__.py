@@ -1,0 +1,1 @@
+"""Bytes in, regions out. Pure; nothing here opens a file."""

@@ -1,0 +1,179 @@
+"""Bytes to regions that tile them. Total: any bytes give an answer, what makes no sense becomes a problem."""
+
+from bisect import bisect_left
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
+from itertools import accumulate
+from typing import Final
+
+import tree_sitter
+
+from commonhold.domain.keys import HEADER, Key, Kind, Name, file_key
+from commonhold.regions.encoding import as_utf8, encoding_of
+from commonhold.regions.language import Language, parse
+from commonhold.regions.languages import language_for
+from commonhold.regions.outline import TOP, Break, Definition, find_break, line_end, line_start, outline
+from commonhold.regions.region import Problem, Region, RegionMap, Span, hash_bytes, hash_spans
+
+TEXT: Final = "text"
+BINARY: Final = "binary"
+_HEADER_NAME: Final = Name(HEADER)
+
+
+def discover(source: bytes, path: str = "module.py") -> RegionMap:
+    """The regions of a file. Its leaves tile it: every byte lies in exactly one; all keys are unique.
+
+    `path` is relative to the repository's root. Never fails on any `source`; where it cannot be understood, the map
+    holds what is sound, and `problems` (codes SYNTAX, ENCODING) says where the rest begins. Spans are byte offsets.
+    """
+    language = language_for(path, source)
+    if language is None:
+        return _whole(path, BINARY if b"\0" in source else TEXT, source)
+    return _discover(path, language, source, None)
+
+
+def rediscover(before: RegionMap, source: bytes) -> RegionMap:
+    """Equal to `discover(source, before.path)`, but quicker where `source` differs from `before` in one place."""
+    language = language_for(before.path, source)
+    if before.tree is None or language is None or language.name != before.language:
+        return discover(source, before.path)
+    return _discover(before.path, language, source, _edited(before.tree, before.source, source))
+
+
+def _discover(path: str, language: Language, source: bytes, old: tree_sitter.Tree | None) -> RegionMap:
+    encoding = encoding_of(source, language)
+    try:
+        text = as_utf8(source, encoding)
+    except UnicodeError as error:
+        problem = Problem("ENCODING", f"the file is not valid {encoding.codec}: {error}", (0, len(source)))
+        return replace(_whole(path, language.name, source), problems=(problem,))
+    if text is not source:
+        return _recoded(path, language, source, text)
+    tree = parse(source, language, old)
+    if old is not None and tree.root_node.has_error:
+        # Error recovery may go another way from a reused tree; equality with `discover` matters more than speed.
+        tree = parse(source, language)
+    first_break = find_break(tree.root_node, source, language)
+    definitions = outline(tree.root_node, source, language, first_break)
+    return replace(_tiled(path, language, source, definitions, first_break), tree=tree)
+
+
+def _recoded(path: str, language: Language, source: bytes, text: bytes) -> RegionMap:
+    """Discovery on the UTF-8 form `text`, with spans carried back line by line; they are whole lines."""
+    root = parse(text, language).root_node
+    first_break = find_break(root, text, language)
+    definitions = outline(root, text, language, first_break)
+    from_starts, to_starts = _line_starts(text), _line_starts(source)
+
+    def back(span: Span) -> Span:
+        start, end = (to_starts[bisect_left(from_starts, position)] for position in span)
+        return start, end
+
+    moved = [replace(each, span=back(each.span)) for each in definitions]
+    if first_break:
+        problem = first_break.problem
+        rows = line_start(text, problem.span[0]), line_end(text, problem.span[1])
+        first_break = replace(first_break, problem=replace(problem, span=back(rows)))
+    return _tiled(path, language, source, moved, first_break)
+
+
+def _line_starts(source: bytes) -> list[int]:
+    starts = accumulate((len(line) + 1 for line in source.split(b"\n")[:-1]), initial=0)
+    return [*starts, len(source)]
+
+
+def _whole(path: str, language: str, source: bytes) -> RegionMap:
+    return RegionMap(path, language, source, (_file_region(path, source),))
+
+
+def _file_region(path: str, source: bytes) -> Region:
+    return Region(file_key(path), Kind.FILE, None, ((0, len(source)),), hash_bytes(source))
+
+
+def _tiled(
+    path: str, language: Language, source: bytes, definitions: Sequence[Definition], first_break: Break | None
+) -> RegionMap:
+    regions = [_file_region(path, source)]
+    keys = _keys(regions[0].key, definitions)
+    inner = _spans_by_container(definitions)
+    first, *rest = _gaps((0, len(source)), inner[TOP])
+    shared = (first, *_filled(rest))
+    regions.append(_header(source, regions[0].key, Kind.SHARED_HEADER, shared))
+    for index, definition in enumerate(definitions):
+        parent = regions[0].key if definition.container == TOP else keys[definition.container]
+        regions.append(_definition_region(source, definition, keys[index], parent))
+        if definition.is_class:
+            gaps = tuple(_filled(_gaps(definition.span, inner[index])))
+            regions.append(_header(source, keys[index], Kind.CLASS_HEADER, gaps))
+    inline = frozenset(key for key, definition in zip(keys, definitions, strict=True) if definition.is_inline)
+    problems = (first_break.problem,) if first_break else ()
+    return RegionMap(path, language.name, source, tuple(regions), problems, inline)
+
+
+def _keys(file: Key, definitions: Sequence[Definition]) -> list[Key]:
+    """One key a definition; names that are repeated in their container are numbered in file order."""
+    totals = Counter((each.container, each.name) for each in definitions)
+    seen: Counter[tuple[int, str]] = Counter()
+    keys: list[Key] = []
+    for each in definitions:
+        place = (each.container, each.name)
+        seen[place] += 1
+        name = Name(each.name, seen[place] if totals[place] > 1 else 0)
+        keys.append((file if each.container == TOP else keys[each.container]).child(name))
+    return keys
+
+
+def _spans_by_container(definitions: Sequence[Definition]) -> defaultdict[int, list[Span]]:
+    spans: defaultdict[int, list[Span]] = defaultdict(list)
+    for each in definitions:
+        spans[each.container].append(each.span)
+    return spans
+
+
+def _gaps(outer: Span, spans: Iterable[Span]) -> Iterator[Span]:
+    position = outer[0]
+    for start, end in spans:
+        yield position, start
+        position = end
+    yield position, outer[1]
+
+
+def _filled(spans: Iterable[Span]) -> Iterator[Span]:
+    return (span for span in spans if span[0] < span[1])
+
+
+def _header(source: bytes, parent: Key, kind: Kind, spans: tuple[Span, ...]) -> Region:
+    return Region(parent.child(_HEADER_NAME), kind, parent, spans, hash_spans(source, spans))
+
+
+def _definition_region(source: bytes, definition: Definition, key: Key, parent: Key) -> Region:
+    body_kind = Kind.FUNCTION if definition.container == TOP else Kind.METHOD
+    kind = Kind.CLASS if definition.is_class else body_kind
+    start, end = definition.span
+    return Region(key, kind, parent, (definition.span,), hash_bytes(source[start:end]))
+
+
+def _edited(tree: tree_sitter.Tree, before: bytes, after: bytes) -> tree_sitter.Tree:
+    """A copy of the tree that knows which whole lines changed."""
+    start = line_start(before, _common_prefix(before, after))
+    tail = _common_prefix(before[: start - 1 if start else None : -1], after[: start - 1 if start else None : -1])
+    old_end, new_end = len(before) - tail, len(after) - tail
+    copy = tree.copy()
+    copy.edit(start, old_end, new_end, _point(before, start), _point(before, old_end), _point(after, new_end))
+    return copy
+
+
+def _common_prefix(left: bytes, right: bytes) -> int:
+    low, high = 0, min(len(left), len(right))
+    while low < high:
+        middle = (low + high + 1) // 2
+        if left[low:middle] == right[low:middle]:
+            low = middle
+        else:
+            high = middle - 1
+    return low
+
+
+def _point(source: bytes, position: int) -> tuple[int, int]:
+    return source.count(b"\n", 0, position), position - line_start(source, position)

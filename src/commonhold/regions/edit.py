@@ -1,0 +1,424 @@
+"""Edits of regions, and the one candidate that they make together."""
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from itertools import pairwise
+from typing import Final
+
+from commonhold.domain.errors import Code, InputError
+from commonhold.domain.keys import Key, Kind
+from commonhold.regions.encoding import BLANK, BOM, Encoding, encoding_of
+from commonhold.regions.languages import language_for
+from commonhold.regions.region import Region, RegionMap, Span
+
+_HEADERS: Final = (Kind.CLASS_HEADER, Kind.SHARED_HEADER)
+_MARK: Final = "\ufeff"
+_SPACE: Final = BLANK.decode()
+
+
+@dataclass(frozen=True, slots=True)
+class Replace:
+    """New text for a region. `span` is an index into `region.spans`, for headers only; None means the one with code."""
+
+    region: Region
+    text: str
+    span: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Insert:
+    """A new definition, last named in `key`.
+
+    `after` is a sibling, the container's header (before its first definition), or None (at the container's end).
+    """
+
+    key: Key
+    after: Region | None
+    container: Region
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Delete:
+    """Remove a definition."""
+
+    region: Region
+
+
+Edit = Replace | Insert | Delete
+
+
+@dataclass(frozen=True, slots=True)
+class Placed:
+    """Where the text of an edit lies in the candidate, in bytes; empty for a Delete."""
+
+    edit: Edit
+    start: int
+    end: int
+
+
+@dataclass(frozen=True, slots=True)
+class Spliced:
+    """A candidate, and where each edit went, in the order in which the edits were given."""
+
+    source: bytes
+    placed: tuple[Placed, ...]
+
+
+def splice(before: RegionMap, edits: Sequence[Edit]) -> Spliced:
+    """Apply edits that all refer to the bytes of `before`.
+
+    Bytes outside them stay, but for blank lines around inserts and deletes, and a last line end. Inserts at one anchor
+    keep their order. A definition keeps exactly one line end; an insert gets the blank lines that it lacks; a delete
+    leaves no pile of them. Line ends follow a file that is all CRLF; the byte order mark stays.
+
+    Raises InputError CHANGESET_INVALID for edits that overlap or have no place, ENCODING_INVALID for text that the
+    file's encoding cannot spell.
+    """
+    style = _Style.of(before)
+    pieces = sorted((_piece(before, style, index, edit) for index, edit in enumerate(edits)), key=_order)
+    _refuse_overlaps(edits, pieces)
+    candidate = _Candidate(style)
+    position = 0
+    for piece in _with_blank_lines_cut(before.source, pieces):
+        candidate.keep(before.source[position : piece.start])
+        candidate.place(piece)
+        position = piece.end
+    candidate.keep(before.source[position:])
+    source = bytes(candidate.source)
+    _refuse_other_encoding(before, style, source, edits)
+    return Spliced(source, candidate.placed())
+
+
+def text_of(map: RegionMap, region: Region, span: int | None = None) -> str:  # noqa: A002 - the word of the domain
+    """A region's text (or that of one span), decoded, without a byte order mark; a header's spans are joined.
+
+    Raises InputError ENCODING_INVALID for bytes that are not in the file's encoding.
+    """
+    data = map.bytes_of(region) if span is None else map.source[slice(*region.spans[span])]
+    encoding = encoding_of(map.source, language_for(map.path, map.source))
+    try:
+        return encoding.decode(data)
+    except UnicodeError as error:
+        raise InputError(
+            Code.ENCODING_INVALID,
+            f"{map.path} is not valid {encoding.codec}: {error}",
+            hint="lease the whole file and work on its bytes",
+            fields={"path": map.path, "encoding": encoding.codec},
+        ) from error
+
+
+@dataclass(frozen=True, slots=True)
+class _Style:
+    """How the file writes text."""
+
+    path: str
+    encoding: Encoding
+    line_end: str
+
+    @classmethod
+    def of(cls, map: RegionMap) -> "_Style":  # noqa: A002
+        line_ends = map.source.count(b"\n")
+        is_crlf = line_ends > 0 and line_ends == map.source.count(b"\r\n")
+        encoding = encoding_of(map.source, language_for(map.path, map.source))
+        return cls(map.path, encoding, "\r\n" if is_crlf else "\n")
+
+    def declared_by(self, text: str) -> "_Style":
+        """The style for a whole new file: in the encoding that it declares itself, unless a byte order mark decides."""
+        head = self.encoding.bom + text.removeprefix(_MARK).encode(errors="replace")
+        encoding = replace(self.encoding, codec=encoding_of(head, language_for(self.path, head)).codec)
+        return replace(self, encoding=encoding)
+
+    def reads(self, data: bytes, text: str) -> bool:
+        """Whether `data` already says `text`; several spellings may decode to one text."""
+        try:
+            return self.encoding.decode(data) == text
+        except UnicodeError:
+            return False
+
+    def bytes_of(self, text: str) -> bytes:
+        try:
+            return self.encoding.encode(self.lines_of(text))
+        except UnicodeError as error:
+            raise InputError(
+                Code.ENCODING_INVALID,
+                f"the text cannot be written to {self.path} in {self.encoding.codec}: {error}",
+                hint="use escapes for these characters, or replace the whole file with another encoding line",
+                fields={"path": self.path, "encoding": self.encoding.codec},
+            ) from error
+
+    def lines_of(self, text: str) -> str:
+        text = text.removeprefix(_MARK)
+        return text.replace("\n", self.line_end) if "\r\n" not in text else text
+
+
+@dataclass(frozen=True, slots=True)
+class _Piece:
+    """The bytes [start, end) of the old source give way to `data`; `index` is the edit's place in the sequence."""
+
+    index: int
+    edit: Edit
+    start: int
+    end: int
+    data: bytes
+    depth: int = 0
+
+
+def _order(piece: _Piece) -> tuple[int, int, int, int]:
+    """By place; at one place: empty spans, inserts from the innermost class outward, what is replaced."""
+    if isinstance(piece.edit, Insert):
+        return piece.start, 1, -piece.depth, piece.index
+    return piece.start, 0 if piece.start == piece.end else 2, 0, piece.index
+
+
+def _piece(before: RegionMap, style: _Style, index: int, edit: Edit) -> _Piece:
+    if isinstance(edit, Insert):
+        anchor = _anchor(before, edit)
+        data = style.bytes_of(_definition(edit.text, has_line_end=True))
+        return _Piece(index, edit, anchor, anchor, data, len(edit.container.key.names))
+    if isinstance(edit, Delete):
+        if edit.region.kind in _HEADERS or edit.region.kind is Kind.FILE:
+            raise _invalid(f"{edit.region.key} is no definition and cannot be deleted", "replace its text instead")
+        return _Piece(index, edit, *edit.region.spans[0], b"")
+    start, end = replaced_span(before, edit)
+    return _Piece(index, edit, start, end, _replacement(before, style, edit, (start, end)))
+
+
+def replaced_span(before: RegionMap, edit: Replace) -> Span:
+    """The bytes of `before` that an edit replaces. Raises InputError CHANGESET_INVALID where it does not say which."""
+    region = edit.region
+    if edit.span is None:
+        return _only_span_with_code(before, region) if region.kind in _HEADERS else region.spans[0]
+    if region.kind not in _HEADERS:
+        raise _invalid(f"{region.key} has no numbered spans", "leave out the span; only headers have several")
+    if not 0 <= edit.span < len(region.spans):
+        raise _invalid(f"{region.key} has no span {edit.span}", f"its spans are 0 to {len(region.spans) - 1}")
+    return region.spans[edit.span]
+
+
+def _only_span_with_code(before: RegionMap, region: Region) -> Span:
+    source = before.source
+    filled = [index for index, span in enumerate(region.spans) if source[slice(*span)].removeprefix(BOM).strip(BLANK)]
+    if len(filled) > 1:
+        raise _invalid(
+            f"{region.key} has {len(filled)} spans with text; say which one the edit replaces",
+            f"give the span, one of {', '.join(map(str, filled))}",
+            spans=[[index, *region.spans[index]] for index in filled],
+        )
+    return region.spans[filled[0] if filled else 0]
+
+
+def _replacement(before: RegionMap, style: _Style, edit: Replace, span: Span) -> bytes:
+    """The bytes for a replaced span; those that are there where the text says the same."""
+    old = before.source[slice(*span)]
+    if style.reads(old, edit.text):
+        return old
+    bom = style.encoding.bom if span[0] == 0 else b""
+    if edit.region.kind is Kind.FILE:
+        return bom + style.declared_by(edit.text).bytes_of(edit.text)
+    is_followed = span[1] < len(before.source)
+    if edit.region.kind in _HEADERS:
+        return bom + style.bytes_of(_header(edit.text, has_line_end=is_followed))
+    return style.bytes_of(_definition(edit.text, has_line_end=is_followed or old.endswith(b"\n")))
+
+
+def _header(text: str, *, has_line_end: bool) -> str:
+    """The text as it is; a last line that others follow must end."""
+    lacks_line_end = has_line_end and text not in ("", _MARK) and not text.endswith("\n")
+    return text + _line_end(text) if lacks_line_end else text
+
+
+def _definition(text: str, *, has_line_end: bool) -> str:
+    """The text without blank lines around it, with exactly one line end or none."""
+    lines = text.removeprefix(_MARK).split("\n")
+    filled = [index for index, line in enumerate(lines) if line.strip(_SPACE)]
+    if not filled:
+        return ""
+    kept = "\n".join(lines[filled[0] : filled[-1] + 1]).removesuffix("\r")
+    return kept + _line_end(text) if has_line_end else kept
+
+
+def _line_end(text: str) -> str:
+    return "\r\n" if "\r\n" in text else "\n"
+
+
+def _anchor(before: RegionMap, edit: Insert) -> int:
+    container, after = edit.container, edit.after
+    if container.kind not in (Kind.CLASS, Kind.FILE) or len(before.regions) == 1:
+        raise _invalid(f"{container.key} takes no definitions", "insert into a class or a file of a known language")
+    if container.key in before.inline_classes:
+        raise _invalid(
+            f"{container.key} has its body on the line of its name", f"replace {container.key} with its new text"
+        )
+    if after is None:
+        return container.end
+    if after.parent != container.key:
+        raise _invalid(f"{after.key} does not lie directly in {container.key}", "name a sibling, or leave out `after`")
+    return _before_first_definition(before, edit) if after.kind in _HEADERS else after.end
+
+
+def _before_first_definition(before: RegionMap, edit: Insert) -> int:
+    """The start of the container's first definition at the indent of the text (not one under `if`), else its end."""
+    indent = _indent(edit.text.removeprefix(_MARK).encode(errors="replace"))
+    return next(
+        (
+            region.start
+            for region in before.regions
+            if region.parent == edit.container.key
+            and region.kind not in _HEADERS
+            and _indent(before.source[region.start : region.end]) == indent
+        ),
+        edit.container.end,
+    )
+
+
+def _indent(data: bytes) -> bytes:
+    """The white space before the first character that is none."""
+    return data[: len(data) - len(data.lstrip(BLANK))].rpartition(b"\n")[2]
+
+
+def _refuse_overlaps(edits: Sequence[Edit], pieces: Sequence[_Piece]) -> None:
+    owners = {edit.region.key: edit for edit in edits if not isinstance(edit, Insert)}
+    for edit in edits:
+        above = _containers(edit)
+        if clash := next((owners[key] for key in above if key in owners), None):
+            raise _overlap(clash, edit)
+    for left, right in pairwise(piece for piece in pieces):
+        same = left.start == right.start and left.end == right.end and not isinstance(right.edit, Insert)
+        if left.end > right.start or (same and not isinstance(left.edit, Insert)):
+            raise _overlap(left.edit, right.edit)
+
+
+def _containers(edit: Edit) -> Iterator[Key]:
+    """The keys of the classes and the file that an edit lies in."""
+    key = edit.container.key if isinstance(edit, Insert) else edit.region.parent
+    while key is not None and not key.is_folder:
+        yield key
+        key = key.container()
+
+
+def _with_blank_lines_cut(source: bytes, pieces: Sequence[_Piece]) -> list[_Piece]:
+    """Deletions grown upward over the blank lines that would pile up; deletions in a row count as one."""
+    cut: list[_Piece] = []
+    for index, piece in enumerate(pieces):
+        floor = cut[-1].end if cut else 0
+        start = piece.start
+        if isinstance(piece.edit, Delete):
+            start = floor if _continues(source, cut, piece) else _cut_start(source, floor, pieces[index:])
+        cut.append(replace(piece, start=start))
+    return cut
+
+
+def _continues(source: bytes, cut: Sequence[_Piece], piece: _Piece) -> bool:
+    follows_delete = bool(cut) and isinstance(cut[-1].edit, Delete)
+    return follows_delete and not source[cut[-1].end : piece.start].strip(BLANK)
+
+
+def _cut_start(source: bytes, floor: int, pieces: Sequence[_Piece]) -> int:
+    """Where the deletion of the first piece begins, so that the longer of the two runs of blank lines is left."""
+    end, ceiling = _run_end(source, pieces)
+    start = pieces[0].start
+    above = len(source[:start].rstrip(BLANK))
+    starts = [above + match.end() for match in re.finditer(b"\n", source[above:start])]
+    starts = [each for each in starts if floor <= each < start]
+    below = source[end:ceiling]
+    blank_below = below[: len(below) - len(below.lstrip(BLANK))].count(b"\n")
+    is_last = ceiling == len(source) and not below.strip(BLANK)
+    size = len(starts) if is_last else min(len(starts), blank_below)
+    return starts[-size] if size else start
+
+
+def _run_end(source: bytes, pieces: Sequence[_Piece]) -> tuple[int, int]:
+    """The end of the deletions that begin with the first piece, and the start of the edit after them."""
+    end = pieces[0].end
+    for piece in pieces[1:]:
+        if not isinstance(piece.edit, Delete) or source[end : piece.start].strip(BLANK):
+            return end, piece.start
+        end = piece.end
+    return end, len(source)
+
+
+@dataclass(slots=True)
+class _Candidate:
+    """The new source as it grows. `owed` is how many blank lines must stand before the next line of code."""
+
+    style: _Style
+    source: bytearray = field(default_factory=bytearray)
+    owed: int = 0
+    spots: dict[int, Placed] = field(default_factory=dict)
+
+    def keep(self, data: bytes) -> None:
+        """Append bytes of the old source."""
+        blank = len(data) - len(data.lstrip(BLANK))
+        lead = data[:blank].count(b"\n")
+        if blank == len(data):
+            self.owed = max(0, self.owed - lead)
+        else:
+            self._blank_lines(self.owed - lead)
+            self.owed = 0
+        self.source += data
+
+    def place(self, piece: _Piece) -> None:
+        """Append the text of an edit."""
+        if isinstance(piece.edit, Insert):
+            self._insert(piece)
+        else:
+            start = self._keep_placed(piece.data)
+            self.spots[piece.index] = Placed(piece.edit, start, len(self.source))
+
+    def placed(self) -> tuple[Placed, ...]:
+        """Where the edits went, in their given order."""
+        return tuple(self.spots[index] for index in sorted(self.spots))
+
+    def _keep_placed(self, data: bytes) -> int:
+        self.keep(data)
+        return len(self.source) - len(data)
+
+    def _insert(self, piece: _Piece) -> None:
+        wanted = 1 if piece.data[:1] in (b" ", b"\t") else 2
+        self._end_line()
+        self._blank_lines(self._lacking(max(wanted, self.owed)))
+        self.spots[piece.index] = Placed(piece.edit, len(self.source), len(self.source) + len(piece.data))
+        self.source += piece.data
+        self.owed = wanted
+
+    def _lacking(self, wanted: int) -> int:
+        """How many blank lines an insert still needs; none at the file's start or below a line that opens a block."""
+        code = self.source.removeprefix(BOM).rstrip(BLANK)
+        if not code or code.endswith(b":"):
+            return 0
+        end = len(self.source.rstrip(BLANK))
+        return wanted - (self.source.count(b"\n", end) - 1)
+
+    def _end_line(self) -> None:
+        if self.source.removeprefix(BOM) and not self.source.endswith(b"\n"):
+            self._blank_lines(1)
+
+    def _blank_lines(self, count: int) -> None:
+        self.source += self.style.line_end.encode() * max(0, count)
+
+
+def _refuse_other_encoding(before: RegionMap, style: _Style, candidate: bytes, edits: Iterable[Edit]) -> None:
+    """An edit of the encoding line would give all other bytes another meaning."""
+    is_whole = any(isinstance(edit, Replace) and edit.region.kind is Kind.FILE for edit in edits)
+    encoding = encoding_of(candidate, language_for(before.path, candidate))
+    if is_whole or encoding.codec == style.encoding.codec or candidate.isascii():
+        return
+    raise InputError(
+        Code.ENCODING_INVALID,
+        f"the edit declares {encoding.codec}, but {before.path} is written in {style.encoding.codec}",
+        hint="replace the whole file to change its encoding",
+        fields={"path": before.path, "encoding": style.encoding.codec},
+    )
+
+
+def _overlap(left: Edit, right: Edit) -> InputError:
+    first, second = (edit.key if isinstance(edit, Insert) else edit.region.key for edit in (left, right))
+    return _invalid(
+        f"the edits of {first} and {second} overlap", "make one edit of both", keys=[str(first), str(second)]
+    )
+
+
+def _invalid(message: str, hint: str, **fields: object) -> InputError:
+    return InputError(Code.CHANGESET_INVALID, message, hint=hint, fields=fields)

@@ -1,0 +1,87 @@
+"""From a name to a region of a map."""
+
+from difflib import get_close_matches
+from typing import Final
+
+from commonhold.domain.errors import Code, InputError
+from commonhold.domain.keys import HEADER, Key, Kind, Name, Names
+from commonhold.regions.region import Region, RegionMap
+
+_MOST_SUGGESTIONS: Final = 5
+
+
+def find(map: RegionMap, names: Names) -> Region:  # noqa: A002 - the word of the domain
+    """The region that `names` means: its canonical names, or any that fit only one (`f` or `f~1` for a single f).
+
+    No names mean the whole file. Raises InputError REGION_UNKNOWN (the hint lists near names) or REGION_AMBIGUOUS
+    (field `choices`: the keys as text) for a bare name that is repeated.
+    """
+    found = _matches(map, names)
+    if not found:
+        raise _unknown(map, names)
+    if len(found) > 1:
+        raise _ambiguous(map, names, found)
+    return found[0]
+
+
+def reserve(map: RegionMap, names: Names) -> Key:  # noqa: A002 - the word of the domain
+    """The key to lease for a region that may not be there yet.
+
+    That is the canonical key of the region if it is there, else the bare name in its canonical container. Raises as
+    `find` does for a repeated name, for a container that is not there, and in a file that has no finer regions.
+    """
+    found = _matches(map, names)
+    if len(found) > 1:
+        raise _ambiguous(map, names, found)
+    if found:
+        return found[0].key
+    container = find(map, names[:-1])
+    if container.kind not in (Kind.FILE, Kind.CLASS) or len(map.regions) == 1 or names[-1].text == HEADER:
+        raise _unknown(map, names)
+    return container.key.child(Name(names[-1].text))
+
+
+def _matches(map: RegionMap, names: Names) -> list[Region]:  # noqa: A002
+    exact = map.by_key.get(Key(map.file.key.scheme, map.file.key.path, names))
+    if exact is not None:
+        return [exact]
+    return [region for region in map.regions if _fits(names, region.key.names)]
+
+
+def _fits(given: Names, names: Names) -> bool:
+    return len(given) == len(names) and all(map(_name_fits, given, names))
+
+
+def _name_fits(given: Name, name: Name) -> bool:
+    if given.text != name.text:
+        return False
+    return given.ordinal in (0, name.ordinal) or (given.ordinal == 1 and name.ordinal == 0)
+
+
+def _unknown(map: RegionMap, names: Names) -> InputError:  # noqa: A002
+    wanted = ".".join(str(name) for name in names)
+    known = [region.key.qualname for region in map.regions[1:]]
+    near = get_close_matches(wanted, known, _MOST_SUGGESTIONS, cutoff=0.5)
+    if not known:
+        hint = f"a {map.language} file has no regions here; name the whole file, {map.file.key}"
+    elif near:
+        hint = f"near names: {', '.join(near)}"
+    else:
+        hint = f"list the regions of {map.path}, or name the whole file"
+    return InputError(
+        Code.REGION_UNKNOWN,
+        f"{map.path} has no region {wanted!r}",
+        hint=hint,
+        fields={"path": map.path, "name": wanted, "near": near},
+    )
+
+
+def _ambiguous(map: RegionMap, names: Names, found: list[Region]) -> InputError:  # noqa: A002
+    wanted = ".".join(str(name) for name in names)
+    choices = [str(region.key) for region in found]
+    return InputError(
+        Code.REGION_AMBIGUOUS,
+        f"{wanted!r} names {len(found)} regions of {map.path}",
+        hint=f"name one of {', '.join(choices)}",
+        fields={"choices": choices},
+    )

@@ -1,0 +1,49 @@
+"""What a language is: data. Discovery reads it; nothing is subclassed."""
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from functools import cache
+from re import Pattern
+
+import tree_sitter
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Language:
+    """How files of one language are recognised, and which syntax nodes matter in them.
+
+    `grammar` gives the pointer of a tree-sitter grammar. Kinds are node types of that grammar: `definition_kinds`
+    become regions, those among them in `class_kinds` are containers; `wrapper_kinds` are descended through, so that
+    a definition under `if` is found; `statement_suffixes` end the types of whole statements, which tells sound nodes
+    from loose tokens in a broken file. `declared_encoding` finds the name of the encoding (group 1) in a head line.
+    """
+
+    name: str
+    grammar: Callable[[], object] = field(repr=False)
+    extensions: frozenset[str]
+    definition_kinds: frozenset[str]
+    class_kinds: frozenset[str]
+    wrapper_kinds: frozenset[str]
+    decorated_kind: str
+    comment_kind: str
+    comment_mark: bytes
+    statement_suffixes: tuple[str, ...]
+    filenames: frozenset[str] = frozenset()
+    interpreters: Pattern[bytes] | None = None
+    declared_encoding: Pattern[bytes] | None = None
+    nested_kinds: frozenset[str] = field(init=False, repr=False)
+
+    def __post_init__(self) -> None:
+        """Keep the kinds that hold statements together."""
+        object.__setattr__(self, "nested_kinds", self.wrapper_kinds | self.definition_kinds)
+
+
+@cache
+def _grammar(language: Language) -> tree_sitter.Language:
+    return tree_sitter.Language(language.grammar())
+
+
+def parse(source: bytes, language: Language, old: tree_sitter.Tree | None = None) -> tree_sitter.Tree:
+    """The syntax tree of UTF-8 bytes; `old` is an edited tree of the former bytes to reuse."""
+    parser = tree_sitter.Parser(_grammar(language))
+    return parser.parse(source, old) if old is not None else parser.parse(source)

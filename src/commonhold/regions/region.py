@@ -1,0 +1,109 @@
+"""What discovery returns: regions that tile one file, and the problems met on the way."""
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from hashlib import sha256
+
+import tree_sitter
+
+from commonhold.domain.keys import Key, Kind
+
+Span = tuple[int, int]
+
+
+@dataclass(frozen=True, slots=True)
+class Region:
+    """A syntactic unit of one file. `spans` are half-open byte ranges, in file order.
+
+    `hash` is the SHA-256 of the bytes of a region of one piece; a header's covers its spans, each preceded by its
+    length, so that bytes cannot wander between spans unseen.
+    """
+
+    key: Key
+    kind: Kind
+    parent: Key | None
+    spans: tuple[Span, ...]
+    hash: str
+
+    @property
+    def id(self) -> str:
+        """The form `kind::path::qualified_name`."""
+        return f"{self.kind}::{self.key.file_path}::{self.key.qualname}"
+
+    @property
+    def start(self) -> int:
+        """The first byte."""
+        return self.spans[0][0]
+
+    @property
+    def end(self) -> int:
+        """The byte after the last."""
+        return self.spans[-1][1]
+
+
+@dataclass(frozen=True, slots=True)
+class Problem:
+    """Something that discovery could not make sense of, and where."""
+
+    code: str
+    message: str
+    span: Span
+
+
+@dataclass(frozen=True)
+class RegionMap:
+    """The regions of one file, found afresh from its bytes. `regions` is in file order, containers before contents.
+
+    `inline_classes` are those with their body on the line of their name: nothing can be inserted into them.
+    `tree` is kept for `rediscover` alone; it does not travel to other processes.
+    """
+
+    path: str
+    language: str
+    source: bytes
+    regions: tuple[Region, ...]
+    problems: tuple[Problem, ...] = ()
+    inline_classes: frozenset[Key] = field(default=frozenset(), compare=False, repr=False)
+    tree: tree_sitter.Tree | None = field(default=None, compare=False, repr=False)
+
+    def __getstate__(self) -> dict[str, object]:
+        """The state to copy or to send to another process: all but the syntax tree."""
+        return {**self.__dict__, "tree": None}
+
+    @cached_property
+    def by_key(self) -> Mapping[Key, Region]:
+        """Every region by its canonical key."""
+        return {region.key: region for region in self.regions}
+
+    @cached_property
+    def file(self) -> Region:
+        """The region of the whole file."""
+        return self.regions[0]
+
+    def leaves(self) -> Iterator[Region]:
+        """The regions that tile the file: each byte belongs to exactly one."""
+        has_parts = len(self.regions) > 1
+        return (
+            region
+            for region in self.regions
+            if region.kind is not Kind.CLASS and not (has_parts and region.kind is Kind.FILE)
+        )
+
+    def bytes_of(self, region: Region) -> bytes:
+        """The region's bytes; a header's spans are joined."""
+        return b"".join(self.source[start:end] for start, end in region.spans)
+
+
+def hash_bytes(data: bytes) -> str:
+    """The content hash: SHA-256, 64 hex digits."""
+    return sha256(data).hexdigest()
+
+
+def hash_spans(source: bytes, spans: Iterable[Span]) -> str:
+    """The hash of a header: SHA-256 over each span's length (8 bytes, big-endian) and bytes."""
+    digest = sha256()
+    for start, end in spans:
+        digest.update((end - start).to_bytes(8, "big"))
+        digest.update(source[start:end])
+    return digest.hexdigest()

@@ -1,0 +1,235 @@
+"""Whether edits stayed inside their regions, and where the regions are afterwards."""
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from typing import Final
+
+from commonhold.domain.errors import Code, InputError
+from commonhold.domain.keys import Key, Kind
+from commonhold.regions.edit import Delete, Edit, Insert, Placed, Replace, Spliced, replaced_span
+from commonhold.regions.encoding import BLANK, BOM
+from commonhold.regions.region import Region, RegionMap, Span
+
+_HEADERS: Final = (Kind.CLASS_HEADER, Kind.SHARED_HEADER)
+_BODIES: Final = (Kind.FUNCTION, Kind.METHOD)
+
+
+@dataclass(frozen=True, slots=True)
+class Breach:
+    """What an edit changed outside its region: the message names it, `key` is the region that the edit was for."""
+
+    message: str
+    key: Key
+    hint: str
+
+
+def breach(before: RegionMap, after: RegionMap, spliced: Spliced) -> Breach | None:
+    """The first way in which the edits reach beyond their regions; None if they do not.
+
+    `after` is the discovery of `spliced.source`. In scope means: each definition given is exactly one definition in
+    the container that it was meant for, a header holds no definition, and every other function, method and line of
+    a header is what and where it was. Replacing a whole file is always in scope.
+    """
+    placed = spliced.placed
+    if not placed or any(_is_whole_file(each.edit) for each in placed):
+        return None
+    for each in placed:
+        if found := _misplaced(after, each):
+            return found
+    return _changed_body(before, after, placed) or _changed_header(before, after, placed)
+
+
+def placed_region(after: RegionMap, placed: Placed) -> Region:
+    """The region in `after` that the text of an edit became, maybe under another name.
+
+    Raises InputError REGION_UNKNOWN for a Delete, and for text that is no region of its own (see `breach`).
+    """
+    found = None
+    if _is_whole_file(placed.edit):
+        found = after.file
+    elif isinstance(placed.edit, Replace) and placed.edit.region.kind in _HEADERS:
+        found = _header_at(after, placed.edit.region, placed.start)
+    elif not isinstance(placed.edit, Delete):
+        found = _definition_at(after, (placed.start, placed.end))
+    if found is None:
+        key = _key(placed.edit)
+        raise InputError(
+            Code.REGION_UNKNOWN, f"{key} is no region after the edit", hint="discover the file again", fields={}
+        )
+    return found
+
+
+def _is_whole_file(edit: Edit) -> bool:
+    return isinstance(edit, Replace) and edit.region.kind is Kind.FILE
+
+
+def _is_header(edit: Edit) -> bool:
+    return isinstance(edit, Replace) and edit.region.kind in _HEADERS
+
+
+def _key(edit: Edit) -> Key:
+    return edit.key if isinstance(edit, Insert) else edit.region.key
+
+
+def _definitions(map: RegionMap) -> Iterator[Region]:  # noqa: A002 - the word of the domain
+    return (region for region in map.regions if region.kind in _BODIES or region.kind is Kind.CLASS)
+
+
+def _definition_at(after: RegionMap, span: Span) -> Region | None:
+    return next((region for region in _definitions(after) if region.spans[0] == span), None)
+
+
+def _header_at(after: RegionMap, before: Region, position: int) -> Region | None:
+    """The header of the same class; of several classes with one name, the one around `position`."""
+    headers = [region for region in after.regions if region.kind is before.kind and _same_name(region.key, before.key)]
+    return next((each for each in headers if _container_end(after, each) >= position), None)
+
+
+def _container_end(map: RegionMap, header: Region) -> int:  # noqa: A002
+    return map.by_key[header.parent].end if header.parent else header.end
+
+
+def _same_name(left: Key | None, right: Key | None) -> bool:
+    return (left and left.bare()) == (right and right.bare())
+
+
+def _misplaced(after: RegionMap, placed: Placed) -> Breach | None:
+    edit = placed.edit
+    if isinstance(edit, Delete):
+        return None
+    if _is_header(edit):
+        return _definition_in_header(after, placed)
+    parent = edit.container.key if isinstance(edit, Insert) else edit.region.parent
+    found = _definition_at(after, (placed.start, placed.end))
+    if found is None:
+        return Breach(
+            f"the text for {_key(edit)} is not exactly one definition with its own comments and decorators",
+            _key(edit),
+            "give one definition; use an insert edit for each further one, a header edit for other lines",
+        )
+    if not _same_name(found.parent, parent):
+        return Breach(
+            f"the text for {_key(edit)} became {found.key}, which lies in another container",
+            _key(edit),
+            f"indent the text as a definition directly in {parent}",
+        )
+    if isinstance(edit, Insert) and found.key.names[-1].text != edit.key.names[-1].text:
+        return Breach(
+            f"the inserted text defines {found.key.names[-1].text!r}, the edit names {edit.key}",
+            edit.key,
+            "name the definition in the key of the insert",
+        )
+    return None
+
+
+def _definition_in_header(after: RegionMap, placed: Placed) -> Breach | None:
+    header = _key(placed.edit)
+    own = {key.bare() for key in _upward(header)}
+    for region in _definitions(after):
+        is_around = region.kind is Kind.CLASS and region.key.bare() in own
+        if region.start < placed.end and placed.start < region.end and not is_around:
+            return Breach(
+                f"the text for {header} reaches into the definition {region.key}",
+                header,
+                "use an insert edit for a new definition; leave a blank line between a comment and a definition",
+            )
+    return None
+
+
+def _upward(key: Key) -> Iterator[Key]:
+    while key.names:
+        yield key
+        key = Key(key.scheme, key.path, key.names[:-1])
+
+
+def _changed_body(before: RegionMap, after: RegionMap, placed: Iterable[Placed]) -> Breach | None:
+    """The functions and methods outside the edits are the same, in the same order."""
+    edits = [each.edit for each in placed]
+    old = _bodies_outside(before, _edited_spans(edits))
+    new = _bodies_outside(after, [(each.start, each.end) for each in placed if not _is_header(each.edit)])
+    for left, right in zip(old, new, strict=False):
+        if not _same_body(before, left, after, right):
+            return _touched(left.key, edits)
+    rest = old[len(new) :] or new[len(old) :]
+    return _touched(rest[0].key, edits) if rest else None
+
+
+def _edited_spans(edits: Iterable[Edit]) -> list[Span]:
+    return [edit.region.spans[0] for edit in edits if not isinstance(edit, Insert) and not _is_header(edit)]
+
+
+def _bodies_outside(map: RegionMap, spans: Iterable[Span]) -> list[Region]:  # noqa: A002
+    return [region for region in map.regions if region.kind in _BODIES and not _inside(region, spans)]
+
+
+def _inside(region: Region, spans: Iterable[Span]) -> bool:
+    return any(start <= region.start and region.end <= end for start, end in spans)
+
+
+def _same_body(before: RegionMap, left: Region, after: RegionMap, right: Region) -> bool:
+    if left.kind is not right.kind or not _same_name(left.key, right.key):
+        return False
+    return left.hash == right.hash or _gained_line_end(before, left, after, right)
+
+
+def _gained_line_end(before: RegionMap, left: Region, after: RegionMap, right: Region) -> bool:
+    """A definition at the end of a file without a last line end gets one when something follows."""
+    old, new = before.bytes_of(left), after.bytes_of(right)
+    return left.end == len(before.source) and new in (old + b"\n", old + b"\r\n")
+
+
+def _touched(key: Key, edits: Iterable[Edit]) -> Breach:
+    edited = _key(next(iter(edits)))
+    return Breach(
+        f"the edit changes {key}, which it does not name",
+        edited,
+        f"keep to the text of one region, or add an edit for {key}",
+    )
+
+
+def _changed_header(before: RegionMap, after: RegionMap, placed: Iterable[Placed]) -> Breach | None:
+    """The lines of the headers outside the edits, blank ones left out, are the same."""
+    edits = [each.edit for each in placed]
+    old = _header_lines(before, _edited_spans(edits), _edited_header_spans(before, edits))
+    new = _header_lines(
+        after,
+        [(each.start, each.end) for each in placed if not _is_header(each.edit)],
+        [(each.start, each.end) for each in placed if _is_header(each.edit)],
+    )
+    if old == new:
+        return None
+    changed = next((key for key, lines in old if (key, lines) not in new), None) or next(key for key, _ in new)
+    return _touched(changed, edits)
+
+
+def _edited_header_spans(before: RegionMap, edits: Iterable[Edit]) -> list[Span]:
+    return [replaced_span(before, edit) for edit in edits if isinstance(edit, Replace) and _is_header(edit)]
+
+
+def _header_lines(
+    map: RegionMap,  # noqa: A002
+    definitions: Iterable[Span],
+    ranges: Iterable[Span],
+) -> list[tuple[Key, list[bytes]]]:
+    """Each header outside `definitions` under its bare key, with its lines outside `ranges`."""
+    return [
+        (region.key.bare(), [line for span in region.spans for line in _lines(map.source, span, ranges)])
+        for region in map.regions
+        if region.kind is Kind.SHARED_HEADER or (region.kind is Kind.CLASS_HEADER and not _inside(region, definitions))
+    ]
+
+
+def _lines(source: bytes, span: Span, ranges: Iterable[Span]) -> Iterator[bytes]:
+    """The lines of a span that are neither blank nor in one of the ranges, without their line ends."""
+    for start, end in _outside(span, ranges):
+        data = source[start:end].removeprefix(BOM) if start == 0 else source[start:end]
+        yield from (line.rstrip(b"\r") for line in data.split(b"\n") if line.strip(BLANK))
+
+
+def _outside(span: Span, ranges: Iterable[Span]) -> Iterator[Span]:
+    position, limit = span
+    for start, end in sorted(ranges):
+        if start < limit and end > position:
+            yield position, max(position, start)
+            position = min(end, limit)
+    yield position, limit

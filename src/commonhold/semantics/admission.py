@@ -1,0 +1,281 @@
+"""Semantic admission: which regions an edit concerns beyond itself, and whether it may go in.
+
+One hop, one file, Python. Reads syntax only: what happens through strings, containers or other files stays unseen.
+"""
+
+import ast
+from bisect import bisect_right
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from re import finditer
+from typing import Final
+
+from commonhold.domain.keys import HEADER, Key
+from commonhold.regions.region import Region, RegionMap
+from commonhold.semantics.changes import Change, Comparison, Gone, Notice, Resigned, changes_of
+from commonhold.semantics.fragment import UNREADABLE, Fragment, increased, read_fragment
+from commonhold.semantics.impact import impact_of, only_widens, overrides
+from commonhold.semantics.module import CONSTRUCTORS, Module
+from commonhold.semantics.pairing import Pair, definition_of, leaf_pairs
+from commonhold.semantics.references import STAR_IMPORT, STARRED_CALL, Marker, Reference, Usage, collect
+
+PYTHON: Final = "python"
+
+
+@dataclass(frozen=True, slots=True)
+class Changed:
+    """An edited region: `before` None means inserted, `after` None deleted; the names differ after a rename."""
+
+    before: Key | None
+    after: Key | None
+
+
+@dataclass(frozen=True, slots=True)
+class Required:
+    """A region of the file after that the edit concerns; `line` is where, `why` what changed and how it is used.
+
+    `still_broken`: as the region now stands, it provably fails, so that being part of the changeset does not mend it.
+    """
+
+    key: Key
+    why: str
+    line: int
+    still_broken: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Escalation:
+    """Something whose reach the syntax does not show; `key` is the file, `line` where it stands in the file after."""
+
+    key: Key
+    why: str
+    line: int
+
+
+@dataclass(frozen=True, slots=True)
+class Findings:
+    """What `examine` saw. `required` has each key once, in file order."""
+
+    required: tuple[Required, ...] = ()
+    escalations: tuple[Escalation, ...] = ()
+    notices: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Allow:
+    """Go ahead. `debts` are regions that are leased by the committer but not mended yet."""
+
+    notices: tuple[str, ...]
+    debts: tuple[Required, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class RequireLocks:
+    """Mend these regions in the changeset, or lease them first. Only those that are not satisfied are listed."""
+
+    required: tuple[Required, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Escalate:
+    """Lease the file first."""
+
+    reasons: tuple[Escalation, ...]
+
+
+Verdict = Allow | RequireLocks | Escalate
+
+
+def judge(findings: Findings, mended: Collection[Key], is_leased: Callable[[Key], bool]) -> Verdict:
+    """Decide from the findings, the keys in the changeset, and what the committer has leased.
+
+    A key counts as mended or leased if it or a container of it is. Escalations come before required regions.
+    """
+    reasons = tuple(reason for reason in findings.escalations if not is_leased(reason.key))
+    if reasons:
+        return Escalate(reasons)
+    owed = tuple(one for one in findings.required if one.still_broken or not _is_covered(one.key, mended.__contains__))
+    missing = tuple(one for one in owed if not _is_covered(one.key, is_leased))
+    return RequireLocks(missing) if missing else Allow(findings.notices, owed)
+
+
+def _is_covered(key: Key, holds: Callable[[Key], bool]) -> bool:
+    return any(holds(Key(key.scheme, key.path, key.names[:size])) for size in range(len(key.names), -1, -1))
+
+
+def examine(before: RegionMap, after: RegionMap, changed: Sequence[Changed], after_tree: ast.Module) -> Findings:
+    """Find what an edit concerns outside of the regions it edits. `after_tree` is `ast.parse` of `after.source`.
+
+    Never raises on what Python parses. Quick where only bodies changed: then just the edited regions are parsed.
+    Nothing is found for a file that was empty, is not Python, or could not be parsed before.
+    """
+    if before.language != PYTHON or not before.source.strip():
+        return Findings()
+    pairs = leaf_pairs(before, after, ((one.before, one.after) for one in changed))
+    looks = [(pair, _glance(pair, before, after)) for pair in pairs]
+    loud = tuple(pair for pair, notice in looks if notice is None)
+    notices = tuple(notice for _, notice in looks if notice)
+    if not loud:
+        return Findings(notices=notices)
+    try:
+        tree = ast.parse(before.source)
+    except UNREADABLE:
+        return Findings(
+            notices=(*notices, f"`{before.path}` was not valid Python before: its meaning was not compared")
+        )
+    comparison = Comparison(Module(tree), Module(after_tree), loud)
+    return _Examination(before, after, comparison).findings(notices)
+
+
+def _glance(pair: Pair, before: RegionMap, after: RegionMap) -> str | None:
+    """What to tell of a leaf that concerns nobody (mostly just the empty string); None where a closer look is due."""
+    if not pair.is_callable or pair.after is None:
+        return None
+    new = read_fragment(after, pair.after)
+    if pair.before is None:
+        is_quiet = new is not None and not new.markers and definition_of(pair.after)[1] not in CONSTRUCTORS
+        return "" if is_quiet else None
+    old = read_fragment(before, pair.before)
+    if old is None or new is None or definition_of(pair.before) != definition_of(pair.after):
+        return None
+    return _compared(old, new, pair.after)
+
+
+def _compared(old: Fragment, new: Fragment, region: Region) -> str | None:
+    if old.interface.erased() != new.interface.erased() or any(increased(old.markers, new.markers)):
+        return None
+    if old.interface == new.interface:
+        return ""
+    return f"only annotations of `{region.key.qualname}` changed; no caller is affected at run time"
+
+
+class _Lines:
+    """Finds the leaf that a line belongs to."""
+
+    def __init__(self, regions: RegionMap) -> None:
+        self._starts = [0, *(match.end() for match in finditer(rb"\r\n?|\n", regions.source))]
+        pieces = sorted((start, leaf.key) for leaf in regions.leaves() for start, _ in leaf.spans)
+        self._pieces = [start for start, _ in pieces]
+        self._keys = [key for _, key in pieces]
+
+    def key_at(self, line: int) -> Key:
+        """The leaf of a line, counted from 1."""
+        return self._keys[max(bisect_right(self._pieces, self._starts[line - 1]) - 1, 0)]
+
+
+@dataclass(frozen=True)
+class _Examination:
+    """The closer look: both files are parsed, the one after is indexed."""
+
+    before: RegionMap
+    after: RegionMap
+    comparison: Comparison
+
+    @cached_property
+    def _usage(self) -> Usage:
+        return collect(self.comparison.after.tree)
+
+    @cached_property
+    def _lines(self) -> _Lines:
+        return _Lines(self.after)
+
+    def findings(self, notices: tuple[str, ...]) -> Findings:
+        """All findings; `notices` are those of the first look."""
+        changes = changes_of(self.comparison)
+        told = (change.text for change in changes if isinstance(change, Notice))
+        real = tuple(change for change in changes if isinstance(change, Change))
+        required = _merged(found for change in real for found in self._required(change))
+        return Findings(required, tuple(self._escalations()), (*notices, *told, *self._hints(real)))
+
+    def _required(self, change: Change) -> Iterator[Required]:
+        for reference in self._candidates(change):
+            impact = impact_of(change, reference, self.comparison)
+            key = self._lines.key_at(reference.line) if impact else None
+            if impact and key and key not in change.edited:
+                why = f"{change.what}, and {_subject(key)} {impact.how}"
+                yield Required(key, why, reference.line, impact.is_broken)
+        if isinstance(change, Resigned) and not only_widens(change):
+            yield from self._overriding(change)
+
+    def _candidates(self, change: Change) -> Iterable[Reference]:
+        if isinstance(change, Resigned | Gone):
+            return self._by_name.get(change.subject.name, ())
+        return self._usage.references
+
+    @cached_property
+    def _by_name(self) -> dict[str, list[Reference]]:
+        index: dict[str, list[Reference]] = {}
+        for reference in self._usage.references:
+            index.setdefault(reference.name, []).append(reference)
+        return index
+
+    def _overriding(self, change: Resigned) -> Iterator[Required]:
+        for line, qualname in overrides(change, self.comparison):
+            key = self._lines.key_at(line)
+            if key not in change.edited:
+                yield Required(key, f"{change.what}, and `{qualname}` overrides it with other parameters", line)
+
+    def _hints(self, changes: Iterable[Change]) -> Iterator[str]:
+        """Overrides that lack a new optional parameter: worth knowing, not worth blocking."""
+        for change in changes:
+            if isinstance(change, Resigned) and only_widens(change):
+                for _, qualname in overrides(change, self.comparison):
+                    yield f"{change.what}; `{qualname}` overrides it with other parameters"
+
+    def _escalations(self) -> Iterator[Escalation]:
+        old, new = _markers_by_key(self.before, self.comparison.before.tree), self._markers
+        for pair in self.comparison.pairs:
+            before = old.get(pair.before.key, []) if pair.before else []
+            after = new.get(pair.after.key, []) if pair.after else []
+            for kind in increased(before, after):
+                yield self._escalation(kind, before, after)
+
+    @cached_property
+    def _markers(self) -> dict[Key, list[Marker]]:
+        return _by_key(self._usage.markers, self._lines)
+
+    def _escalation(self, kind: str, before: Iterable[Marker], after: Iterable[Marker]) -> Escalation:
+        known = sum(marker.kind == kind for marker in before)
+        lines = sorted(marker.line for marker in after if marker.kind == kind)
+        line = lines[min(known, len(lines) - 1)]
+        where = _subject(self._lines.key_at(line))
+        why = f"{where} has a new {_MARKER_WORDS.get(kind, f'`{kind}`')} on line {line}: what it reaches cannot be seen"
+        return Escalation(self.after.file.key, why, line)
+
+
+_MARKER_WORDS: Final = {STAR_IMPORT: STAR_IMPORT, STARRED_CALL: STARRED_CALL}
+
+
+def _markers_by_key(regions: RegionMap, tree: ast.Module) -> dict[Key, list[Marker]]:
+    return _by_key(collect(tree).markers, _Lines(regions))
+
+
+def _by_key(markers: Iterable[Marker], lines: _Lines) -> dict[Key, list[Marker]]:
+    found: dict[Key, list[Marker]] = {}
+    for marker in markers:
+        found.setdefault(lines.key_at(marker.line), []).append(marker)
+    return found
+
+
+def _subject(key: Key) -> str:
+    if not key.is_header:
+        return f"`{key.qualname}`" if key.names else "the file"
+    owner = ".".join(map(str, key.names[:-1]))
+    return f"the header of `{owner}`" if owner else f"the header of the file (`{HEADER}`)"
+
+
+def _merged(found: Iterable[Required]) -> tuple[Required, ...]:
+    """One entry a key: the first line, the reasons joined, those of proven breaks first."""
+    groups: dict[Key, list[Required]] = {}
+    for one in found:
+        groups.setdefault(one.key, []).append(one)
+    merged = (_joined(group) for group in groups.values())
+    return tuple(sorted(merged, key=lambda one: (one.line, one.key)))
+
+
+def _joined(group: Sequence[Required]) -> Required:
+    ranked = sorted(group, key=lambda one: (not one.still_broken, one.line))
+    reasons = dict.fromkeys(one.why for one in ranked)
+    first = ranked[0]
+    return Required(first.key, "; also, ".join(reasons), first.line, first.still_broken)

@@ -1,0 +1,283 @@
+"""What the edits change for the rest of the file: signatures, classes, constructors, and names that are gone."""
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Final
+
+from commonhold.domain.keys import Key
+from commonhold.semantics.interface import CallableInterface, ClassInterface
+from commonhold.semantics.module import CONSTRUCTORS, Module, Sort
+from commonhold.semantics.pairing import Pair, definition_of
+
+Signatures = tuple[tuple[CallableInterface, CallableInterface], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Subject:
+    """A name that an edited region defines: `before` and `after` are its owner's qualified names in each file."""
+
+    before: str
+    name: str
+    after: str
+
+    @property
+    def qualname(self) -> str:
+        """As it was called before."""
+        return f"{self.before}.{self.name}".lstrip(".")
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """Common to all changes: what happened in words, and the regions (of the file after) that made it happen."""
+
+    subject: Subject
+    what: str
+    edited: frozenset[Key] = frozenset()
+
+
+@dataclass(frozen=True, slots=True)
+class Resigned(Change):
+    """Callers meet another signature. `provider` is the class whose definition they reach now."""
+
+    signatures: Signatures = ()
+    provider: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Gone(Change):
+    """The name is bound no more."""
+
+
+@dataclass(frozen=True, slots=True)
+class Reshaped(Change):
+    """A class was put together anew, or a function became a class: every use of the name is affected."""
+
+
+@dataclass(frozen=True, slots=True)
+class Rebuilt(Change):
+    """A class (named by the subject) is called in another way. None where outside classes decide."""
+
+    constructors: tuple[CallableInterface | None, CallableInterface | None] = (None, None)
+
+
+@dataclass(frozen=True, slots=True)
+class Notice:
+    """Worth telling, blocks nobody."""
+
+    text: str
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """Two versions of a file and the leaves that were edited between them."""
+
+    before: Module
+    after: Module
+    pairs: tuple[Pair, ...]
+
+    @cached_property
+    def origins(self) -> dict[str, str]:
+        """The former qualified names of renamed classes by the present ones."""
+        return {
+            _joined(*definition_of(pair.after)): _joined(*definition_of(pair.before))
+            for pair in self.pairs
+            if pair.is_class_header and pair.before and pair.after
+        }
+
+    def origin(self, qualname: str) -> str:
+        """What a class of the file after was called before; nested classes follow their outer one."""
+        head, dot, tail = qualname.rpartition(".")
+        return self.origins.get(qualname) or (self.origin(head) + dot + tail if head else qualname)
+
+    @cached_property
+    def successors(self) -> dict[str, str]:
+        """`origins` the other way round."""
+        return {old: new for new, old in self.origins.items()}
+
+    def successor(self, qualname: str) -> str:
+        """What a class of the file before is called after."""
+        head, dot, tail = qualname.rpartition(".")
+        return self.successors.get(qualname) or (self.successor(head) + dot + tail if head else qualname)
+
+
+def changes_of(comparison: Comparison) -> tuple[Change | Notice, ...]:
+    """All that the edited leaves change for others, each thing once."""
+    subjects: dict[Subject, set[Key]] = {}
+    for pair in comparison.pairs:
+        edited = {pair.after.key} if pair.after else set()
+        for subject in _subjects(pair, comparison):
+            subjects.setdefault(subject, set()).update(edited)
+    named = (
+        replace(change, edited=frozenset(edited)) if isinstance(change, Change) else change
+        for subject, edited in subjects.items()
+        for change in _change(subject, comparison)
+    )
+    return (*named, *_rebuilt(comparison))
+
+
+def _joined(owner: str, name: str) -> str:
+    return f"{owner}.{name}".lstrip(".")
+
+
+def _subjects(pair: Pair, comparison: Comparison) -> Iterator[Subject]:
+    if pair.before is None:
+        return
+    owner, name = definition_of(pair.before)
+    after = definition_of(pair.after)[0] if pair.after else comparison.successor(owner)
+    if name:
+        yield Subject(owner, name, after)
+    if not pair.is_callable:
+        inside = _joined(owner, name)
+        yield from _header_subjects(inside, comparison)
+
+
+def _header_subjects(owner: str, comparison: Comparison) -> Iterator[Subject]:
+    """The names that a header binds itself; definitions have regions of their own."""
+    for name in comparison.before.members(owner):
+        if comparison.before.sort_of(owner, name) is Sort.VALUE:
+            yield Subject(owner, name, comparison.successor(owner))
+
+
+def _change(subject: Subject, comparison: Comparison) -> Iterator[Change | Notice]:
+    sort = comparison.before.sort_of(subject.before, subject.name)
+    provider = comparison.after.provider(subject.after, subject.name)
+    if sort is None:
+        return
+    if provider is None or _lost_main(subject, comparison):
+        yield Gone(subject, f"`{subject.qualname}` is gone{_new_name(subject, comparison)}")
+        return
+    now = comparison.after.sort_of(provider, subject.name)
+    compare = _COMPARE.get((sort, now)) if now else None
+    if compare is not None:
+        yield from compare(subject, provider, comparison)
+
+
+def _lost_main(subject: Subject, comparison: Comparison) -> bool:
+    """Whether only `@x.setter` and the like are left of a property."""
+    had = comparison.before.has_main(subject.before, subject.name)
+    return had and not comparison.after.has_main(subject.after, subject.name)
+
+
+def _new_name(subject: Subject, comparison: Comparison) -> str:
+    for pair in comparison.pairs:
+        if pair.before and pair.after and definition_of(pair.before) == (subject.before, subject.name):
+            return f" (renamed to `{_joined(*definition_of(pair.after))}`)"
+    return ""
+
+
+def _functions(subject: Subject, provider: str, comparison: Comparison) -> Iterator[Change | Notice]:
+    old = comparison.before.interfaces(subject.before, subject.name)
+    new = comparison.after.interfaces(provider, subject.name)
+    pairs = tuple(zip(old, new, strict=True)) if len(old) == len(new) else ((old[-1], new[-1]),)
+    differing = tuple((left, right) for left, right in pairs if left.erased() != right.erased())
+    if differing:
+        yield Resigned(subject, _what(subject, *differing[0]), signatures=differing, provider=provider)
+    elif any(left != right for left, right in pairs):
+        yield Notice(f"only annotations of `{subject.qualname}` changed; no caller is affected at run time")
+
+
+def _what(subject: Subject, old: CallableInterface, new: CallableInterface) -> str:
+    name = f"`{subject.qualname}`"
+    if old.is_async != new.is_async:
+        return f"{name} became {'async' if new.is_async else 'a plain function'}"
+    if old.active_decorators != new.active_decorators:
+        return f"the decorators of {name} changed from {_listed(old.decorators)} to {_listed(new.decorators)}"
+    if old.is_generator != new.is_generator:
+        return f"{name} became {'a generator' if new.is_generator else 'a plain function'}"
+    return f"the parameters of {name} changed from {old} to {new}"
+
+
+def _listed(texts: Iterable[str]) -> str:
+    return ", ".join(texts) or "none"
+
+
+def _classes(subject: Subject, provider: str, comparison: Comparison) -> Iterator[Change | Notice]:
+    name = f"`{subject.qualname}`"
+    old = comparison.before.class_interface(subject.qualname)
+    new = comparison.after.class_interface(_joined(provider, subject.name))
+    for part, read in _CLASS_PARTS.items():
+        if read(old) != read(new):
+            what = f"the {part} of {name} changed from {_listed(read(old))} to {_listed(read(new))}"
+            yield Reshaped(subject, what)
+            return
+    if old.bases != new.bases:
+        yield Notice(f"only the type arguments of the bases of {name} changed; nothing is affected at run time")
+
+
+def _keywords(interface: ClassInterface) -> tuple[str, ...]:
+    return tuple(f"{name}={value}" for name, value in interface.keywords)
+
+
+_CLASS_PARTS: Final[Mapping[str, Callable[[ClassInterface], tuple[str, ...]]]] = {
+    "bases": lambda interface: interface.plain_bases,
+    "keywords": _keywords,
+    "decorators": lambda interface: interface.active_decorators,
+}
+
+
+def _values(subject: Subject, provider: str, comparison: Comparison) -> Iterator[Notice]:
+    old = _imports(comparison.before, subject.before, subject.name)
+    new = _imports(comparison.after, provider, subject.name)
+    if old and new and old != new:
+        yield Notice(f"`{subject.name}` now comes from `{_listed(new)}` instead of `{_listed(old)}`")
+
+
+def _imports(module: Module, owner: str, name: str) -> tuple[str, ...]:
+    return tuple(bound.origin for bound in module.members(owner).get(name, ()) if bound.is_import)
+
+
+def _moved(subject: Subject, _provider: str, _comparison: Comparison) -> Iterator[Notice]:
+    yield Notice(f"`{subject.qualname}` is no longer defined but assigned or imported; its uses were not checked")
+
+
+def _retyped(subject: Subject, _provider: str, comparison: Comparison) -> Iterator[Reshaped]:
+    was = comparison.before.sort_of(subject.before, subject.name)
+    now = Sort.CLASS if was is Sort.FUNCTION else Sort.FUNCTION
+    yield Reshaped(subject, f"`{subject.qualname}` was a {was} and is now a {now}")
+
+
+_Compare = Callable[[Subject, str, Comparison], Iterator[Change | Notice]]
+_COMPARE: Final[Mapping[tuple[Sort, Sort], _Compare]] = {
+    (Sort.FUNCTION, Sort.FUNCTION): _functions,
+    (Sort.CLASS, Sort.CLASS): _classes,
+    (Sort.VALUE, Sort.VALUE): _values,
+    (Sort.FUNCTION, Sort.VALUE): _moved,
+    (Sort.CLASS, Sort.VALUE): _moved,
+    (Sort.FUNCTION, Sort.CLASS): _retyped,
+    (Sort.CLASS, Sort.FUNCTION): _retyped,
+}
+
+
+def _rebuilt(comparison: Comparison) -> Iterator[Rebuilt]:
+    """The classes whose constructor changed, by their own edit or by that of a base."""
+    roots: dict[str, set[Key]] = {}
+    for pair in comparison.pairs:
+        for owner in _constructed(pair):
+            heirs = comparison.after.descendants(owner)
+            for qualname in (owner, *heirs):
+                roots.setdefault(qualname, set()).update({pair.after.key} if pair.after else set())
+    for qualname, edited in roots.items():
+        yield from _constructor_change(qualname, frozenset(edited), comparison)
+
+
+def _constructed(pair: Pair) -> Iterator[str]:
+    """The classes whose constructor an edited leaf may be part of."""
+    for region in (pair.before, pair.after):
+        owner, name = definition_of(region) if region else ("", "")
+        if pair.is_class_header and name:
+            yield _joined(owner, name)
+        elif owner and name in CONSTRUCTORS:
+            yield owner
+
+
+def _constructor_change(qualname: str, edited: frozenset[Key], comparison: Comparison) -> Iterator[Rebuilt]:
+    former = comparison.origin(qualname)
+    if former not in comparison.before.classes or qualname not in comparison.after.classes:
+        return
+    old, new = comparison.before.constructor(former), comparison.after.constructor(qualname)
+    if (old and old.erased()) == (new and new.erased()):
+        return
+    owner, _, name = qualname.rpartition(".")
+    what = f"the constructor of `{qualname}` changed from {old or '(unknown)'} to {new or '(unknown)'}"
+    yield Rebuilt(Subject(comparison.origin(owner), name, owner), what, edited, (old, new))

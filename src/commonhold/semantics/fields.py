@@ -1,0 +1,81 @@
+"""The constructor parameters that `@dataclass` and `NamedTuple` make of a class header."""
+
+import ast
+from collections.abc import Iterable, Iterator
+from typing import Final
+
+from commonhold.semantics.interface import Parameter, ParamKind, Params, last_name, source_of
+
+_DEFAULTS: Final = frozenset({"default", "default_factory"})
+
+
+def is_dataclass(node: ast.ClassDef) -> bool:
+    """Whether a decorator is named `dataclass`, whichever module it is from."""
+    return _decoration(node) is not None
+
+
+def is_named_tuple(node: ast.ClassDef) -> bool:
+    """Whether a base is named `NamedTuple`."""
+    return any(last_name(source_of(base)) == "NamedTuple" for base in node.bases)
+
+
+def makes_constructor(node: ast.ClassDef) -> bool:
+    """Whether the fields become the parameters of the constructor."""
+    return is_named_tuple(node) or _option(_decoration(node), "init") not in (None, "False")
+
+
+def own_fields(node: ast.ClassDef) -> Params:
+    """The parameters of the fields that this header declares itself."""
+    return tuple(_fields(node.body, _option(_decoration(node), "kw_only") == "True"))
+
+
+def merged(inherited: Params, own: Params) -> Params:
+    """The fields of a base, then one's own; a field declared again keeps its place, keyword-only ones go last."""
+    latest = {param.name: param for param in (*inherited, *own)}
+    return tuple(sorted(latest.values(), key=lambda param: param.kind is ParamKind.KEYWORD_ONLY))
+
+
+def _decoration(node: ast.ClassDef) -> ast.expr | None:
+    return next((one for one in node.decorator_list if last_name(source_of(one)) == "dataclass"), None)
+
+
+def _option(call: ast.expr | None, name: str) -> str | None:
+    """The source of a keyword of the decorator; empty where it is not given, None where there is no decorator."""
+    if not isinstance(call, ast.Call):
+        return None if call is None else ""
+    return next((source_of(keyword.value) for keyword in call.keywords if keyword.arg == name), "")
+
+
+def _fields(body: Iterable[ast.stmt], only_by_name: object) -> Iterator[Parameter]:
+    by_name = bool(only_by_name)
+    for statement in body:
+        if not (isinstance(statement, ast.AnnAssign) and isinstance(statement.target, ast.Name)):
+            continue
+        annotation = source_of(statement.annotation)
+        if last_name(annotation) == "KW_ONLY":
+            by_name = True
+        elif not last_name(annotation.partition("[")[0].strip("'\"")).startswith("ClassVar"):
+            yield from _field(statement.target.id, statement.value, annotation, by_name)
+
+
+def _field(name: str, value: ast.expr | None, annotation: str, by_name: object) -> Iterator[Parameter]:
+    options = _field_options(value)
+    if options.get("init") == "False":
+        return
+    kw_only = options.get("kw_only", str(by_name)) == "True"
+    kind = ParamKind.KEYWORD_ONLY if kw_only else ParamKind.POSITIONAL
+    yield Parameter(name, kind, _default(value, options), annotation)
+
+
+def _field_options(value: ast.expr | None) -> dict[str, str]:
+    if isinstance(value, ast.Call) and last_name(source_of(value.func)) == "field":
+        return {keyword.arg: source_of(keyword.value) for keyword in value.keywords if keyword.arg}
+    return {}
+
+
+def _default(value: ast.expr | None, options: dict[str, str]) -> str | None:
+    if value is None:
+        return None
+    if not options and not (isinstance(value, ast.Call) and last_name(source_of(value.func)) == "field"):
+        return source_of(value)
+    return next((text for name, text in options.items() if name in _DEFAULTS), None)

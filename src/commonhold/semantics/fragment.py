@@ -1,0 +1,54 @@
+"""Reading one function on its own, without its file: the quick way to see that only its body changed."""
+
+import ast
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from typing import Final
+
+from commonhold.regions.region import Region, RegionMap
+from commonhold.semantics.interface import CallableInterface, of_callable
+from commonhold.semantics.references import Marker, collect
+
+UNREADABLE: Final = (SyntaxError, ValueError, RecursionError, MemoryError)
+
+
+@dataclass(frozen=True, slots=True)
+class Fragment:
+    """A function by itself. Its markers are not checked against what the file imports, so they may be too many."""
+
+    interface: CallableInterface
+    markers: tuple[Marker, ...]
+
+
+def read_fragment(regions: RegionMap, region: Region) -> Fragment | None:
+    """Read the region of a function; None where it is anything else or does not parse alone."""
+    try:
+        body = _parsed(_decoded(regions.bytes_of(region)))
+    except UNREADABLE:
+        return None
+    if len(body) != 1 or not isinstance(body[0], ast.FunctionDef | ast.AsyncFunctionDef):
+        return None
+    return Fragment(of_callable(body[0]), collect(ast.Module(body, [])).markers)
+
+
+def _parsed(text: str) -> list[ast.stmt]:
+    if not text[:1].isspace():
+        return ast.parse(text).body
+    # Wrapped, not dedented: strings of several lines keep their text.
+    wrapper = ast.parse("if 1:\n" + text).body[0]
+    return wrapper.body if isinstance(wrapper, ast.If) else []
+
+
+def _decoded(data: bytes) -> str:
+    try:
+        return data.decode("utf-8-sig")
+    except UnicodeDecodeError:
+        return data.decode("latin-1")
+
+
+def increased(old: Iterable[Marker], new: Iterable[Marker]) -> Iterator[str]:
+    """The kinds of markers of which there are more than before."""
+    counts = Counter(marker.kind for marker in new)
+    counts.subtract(marker.kind for marker in old)
+    return (kind for kind, count in counts.items() if count > 0)

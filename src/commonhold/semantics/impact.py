@@ -1,0 +1,321 @@
+"""Which references a change reaches, and what it does to them."""
+
+import collections
+import io
+import pathlib
+import re
+import types
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Final
+
+from commonhold.semantics.changes import Change, Comparison, Gone, Rebuilt, Reshaped, Resigned
+from commonhold.semantics.interface import (
+    IMPLICIT_CLASSMETHODS,
+    CallableInterface,
+    CallShape,
+    Effect,
+    Params,
+    bind,
+    effect_on_call,
+    widens,
+)
+from commonhold.semantics.module import CONSTRUCTORS
+from commonhold.semantics.references import BUILTINS, ITSELF, Receiver, Reference, Use
+
+_COMMON_TYPES: Final = (
+    object, type, str, bytes, bytearray, memoryview, int, float, complex, list, dict, set, frozenset, tuple, range,
+    slice, property, OSError, io.TextIOWrapper, io.BufferedRandom, types.FunctionType, types.GeneratorType,
+    types.CoroutineType, types.ModuleType, pathlib.Path, re.Pattern, re.Match, collections.deque, collections.Counter,
+)  # fmt: skip
+COMMON_ATTRIBUTES: Final = frozenset(name for common in _COMMON_TYPES for name in dir(common))
+_UNTOUCHED: Final = frozenset({Use.ANNOTATION, Use.EXPORT})
+_ON_INSTANCE: Final = frozenset({Receiver.SELF, Receiver.SUPER, Receiver.INSTANCE, Receiver.UNKNOWN})
+
+
+@dataclass(frozen=True, slots=True)
+class Impact:
+    """What a change does to one reference, as a verb phrase. `is_broken`: provably, it fails when it runs."""
+
+    how: str
+    is_broken: bool = False
+
+
+class Aim(StrEnum):
+    """How surely a reference means the subject of a change."""
+
+    SURE = "sure"
+    GUESS = "guess"
+    NO = "no"
+
+
+def impact_of(change: Change, reference: Reference, comparison: Comparison) -> Impact | None:
+    """What a change does to a reference of the file after; None where nothing."""
+    judge = _IMPACTS.get(type(change))
+    return judge(change, reference, comparison) if judge else None
+
+
+def _of_resigned(change: Resigned, reference: Reference, comparison: Comparison) -> Impact | None:
+    aim = _aim(change, reference, comparison)
+    if aim is Aim.NO or reference.use in _UNTOUCHED:
+        return None
+    if aim is Aim.GUESS:
+        return _guessed(change, reference)
+    found = [_by_signature(old, new, reference) for old, new in change.signatures]
+    return max((impact for impact in found if impact), key=lambda impact: impact.is_broken, default=None)
+
+
+def _guessed(change: Resigned, reference: Reference) -> Impact | None:
+    """A receiver of an unknown class is only worth a word where the call fitted and no longer fits."""
+    if reference.shape is None:
+        return None
+    for old, new in change.signatures:
+        before, after = _met(old, reference), _met(new, reference)
+        if bind(reference.shape, before) and not bind(reference.shape, after):
+            return Impact(f"calls `{_call(reference)}`, which would no longer bind")
+    return None
+
+
+def _by_signature(old: CallableInterface, new: CallableInterface, reference: Reference) -> Impact | None:
+    if reference.shape is not None:
+        return _by_call(old, new, reference, reference.shape)
+    if _is_wholly_new(old, new):
+        return Impact(_HOW[reference.use])
+    if reference.use is Use.QUALIFIER or widens(old.params, new.params):
+        return None
+    return Impact(_HOW[reference.use])
+
+
+def _by_call(old: CallableInterface, new: CallableInterface, reference: Reference, shape: CallShape) -> Impact | None:
+    before, after = _met(old, reference), _met(new, reference)
+    if new.is_transparent and not bind(shape, after):
+        return Impact(f"calls `{_call(reference)}`, which does not bind", is_broken=True)
+    if _is_wholly_new(old, new):
+        return Impact(f"calls `{_call(reference)}`")
+    return _call_impact(_seen_effect(shape, before, after, old.is_transparent and new.is_transparent), reference)
+
+
+def _seen_effect(shape: CallShape, before: Params, after: Params, is_transparent: object) -> Effect:
+    """Where a decorator may have replaced the signature, a call that does not bind as written proves nothing."""
+    if is_transparent or (bind(shape, before) and bind(shape, after)):
+        return effect_on_call(shape, before, after)
+    return Effect.NONE if widens(before, after) else Effect.CHANGED
+
+
+def _call_impact(effect: Effect, reference: Reference) -> Impact | None:
+    if effect is Effect.NONE:
+        return None
+    if effect is Effect.BROKEN:
+        return Impact(f"calls `{_call(reference)}`, which does not bind", is_broken=True)
+    starred = reference.shape is not None and reference.shape.is_starred
+    reason = "whose starred arguments cannot be checked" if starred else "which now binds or defaults differently"
+    return Impact(f"calls `{_call(reference)}`, {reason}")
+
+
+def _is_wholly_new(old: CallableInterface, new: CallableInterface) -> bool:
+    return (old.is_async, old.is_generator, old.active_decorators) != (
+        new.is_async,
+        new.is_generator,
+        new.active_decorators,
+    )
+
+
+def _met(interface: CallableInterface, reference: Reference) -> Params:
+    """The parameters that the arguments of this call meet: less `self` or `cls` where Python passes it."""
+    if reference.receiver is Receiver.NONE or interface.is_decorated("staticmethod") or reference.name == "__new__":
+        return interface.params
+    of_class = interface.is_decorated("classmethod") or reference.name in IMPLICIT_CLASSMETHODS
+    passes = of_class or reference.receiver in _ON_INSTANCE
+    return interface.without_first().params if passes else interface.params
+
+
+def _call(reference: Reference) -> str:
+    prefix = _PREFIXES.get(reference.receiver, "")
+    name = reference.name or "cls"
+    return f"{prefix if reference.name else ''}{name}{reference.shape}"
+
+
+_PREFIXES: Final = {
+    Receiver.SELF: "self.",
+    Receiver.CLS: "cls.",
+    Receiver.SUPER: "super().",
+    Receiver.UNKNOWN: "….",
+    Receiver.INSTANCE: "….",
+    Receiver.CLASS: "….",
+}
+_HOW: Final = {
+    Use.CALL: "calls it",
+    Use.NAME: "uses it as a value",
+    Use.ATTRIBUTE: "uses it as an attribute",
+    Use.BASE: "inherits from it",
+    Use.DECORATOR: "uses it as a decorator",
+    Use.QUALIFIER: "uses an attribute of it",
+    Use.ANNOTATION: "names it in an annotation",
+    Use.EXPORT: "lists it in `__all__`",
+}
+
+
+def _of_gone(change: Gone, reference: Reference, comparison: Comparison) -> Impact | None:
+    aim = _aim(change, reference, comparison)
+    if aim is Aim.NO or (aim is Aim.GUESS and reference.use is not Use.CALL):
+        return None
+    how = f"calls `{_call(reference)}`" if reference.shape is not None else _HOW[reference.use]
+    return Impact(f"still {how}", aim is Aim.SURE and _is_unbound(reference, comparison))
+
+
+def _is_unbound(reference: Reference, comparison: Comparison) -> bool:
+    """Whether nothing, be it out of sight, can supply what is gone."""
+    if reference.use is Use.ANNOTATION:
+        return False
+    if reference.receiver is Receiver.NONE:
+        return not (comparison.after.has_star_import or reference.name in BUILTINS)
+    return comparison.after.is_closed(reference.owner) and not comparison.after.descendants(reference.owner)
+
+
+def _of_reshaped(change: Reshaped, reference: Reference, comparison: Comparison) -> Impact | None:
+    if _aim(change, reference, comparison) is Aim.SURE and reference.use not in _UNTOUCHED:
+        return Impact(_HOW[reference.use])
+    return _of_own_method(change, reference, comparison)
+
+
+def _of_own_method(change: Reshaped, reference: Reference, comparison: Comparison) -> Impact | None:
+    """Methods of the class that reach, by `super()` or `self`, for what it does not define itself."""
+    qualname = f"{change.subject.after}.{change.subject.name}".lstrip(".")
+    if reference.owner != qualname or not reference.name:
+        return None
+    find = _LOOKUPS.get(reference.receiver)
+    if find is None or _is_settled(reference):
+        return None
+    before, after = find(comparison, reference)
+    if after == qualname or (after is not None and before == comparison.origin(after)):
+        return None
+    return Impact(f"uses `{_PREFIXES[reference.receiver]}{reference.name}`, which the class does not define itself")
+
+
+def _is_settled(reference: Reference) -> bool:
+    """What every object has stays as it is, whatever the bases."""
+    return reference.receiver is not Receiver.SUPER and reference.name in _OF_OBJECT
+
+
+_OF_OBJECT: Final = frozenset(dir(object)) | {"__dict__", "__module__", "__name__", "__qualname__"}
+
+
+def _attribute_lookup(comparison: Comparison, reference: Reference) -> tuple[str | None, str | None]:
+    former = comparison.origin(reference.owner)
+    return comparison.before.provider(former, reference.name), comparison.after.provider(
+        reference.owner, reference.name
+    )
+
+
+def _super_lookup(comparison: Comparison, reference: Reference) -> tuple[str | None, str | None]:
+    former = comparison.origin(reference.owner)
+    return (
+        comparison.before.base_provider(former, reference.name),
+        comparison.after.base_provider(reference.owner, reference.name),
+    )
+
+
+_Lookup = Callable[[Comparison, Reference], tuple[str | None, str | None]]
+_LOOKUPS: Final[Mapping[Receiver, _Lookup]] = {
+    Receiver.SELF: _attribute_lookup,
+    Receiver.CLS: _attribute_lookup,
+    Receiver.SUPER: _super_lookup,
+}
+
+
+def _of_rebuilt(change: Rebuilt, reference: Reference, comparison: Comparison) -> Impact | None:
+    if reference.shape is None or not _constructs(change, reference, comparison):
+        return None
+    old, new = change.constructors
+    if old is None or new is None:
+        return Impact(f"calls `{_call(reference)}`")
+    known = old.is_transparent and new.is_transparent
+    effect = _seen_effect(reference.shape, old.params, new.params, known)
+    impact = _call_impact(effect, reference)
+    sure = reference.name != ITSELF or not comparison.after.descendants(reference.owner)
+    return Impact(impact.how, impact.is_broken and sure) if impact else None
+
+
+def _constructs(change: Rebuilt, reference: Reference, comparison: Comparison) -> bool:
+    qualname = f"{change.subject.after}.{change.subject.name}".lstrip(".")
+    if reference.name == ITSELF:
+        return qualname in (reference.owner, *comparison.after.descendants(reference.owner))
+    return _aim(change, reference, comparison) is Aim.SURE
+
+
+def _aim(change: Change, reference: Reference, comparison: Comparison) -> Aim:
+    """How surely the reference means the subject of the change."""
+    subject = change.subject
+    if reference.name != subject.name:
+        return Aim.NO
+    if reference.receiver is Receiver.NONE:
+        return Aim.SURE if subject.after in ("", reference.owner) else Aim.NO
+    if not subject.after or reference.receiver is Receiver.OUTSIDE:
+        return Aim.NO
+    if not _is_known(reference, comparison):
+        return _guess(change, comparison)
+    return Aim.SURE if _reaches(change, reference, comparison) else Aim.NO
+
+
+def _is_known(reference: Reference, comparison: Comparison) -> bool:
+    classes = (comparison.after.classes, comparison.before.classes)
+    return reference.receiver is not Receiver.UNKNOWN and any(reference.owner in known for known in classes)
+
+
+def _guess(change: Change, comparison: Comparison) -> Aim:
+    subject = change.subject
+    others = comparison.after.definers(subject.name) | comparison.before.definers(subject.name)
+    is_unique = others <= {subject.before, subject.after}
+    return Aim.GUESS if is_unique and subject.name not in COMMON_ATTRIBUTES else Aim.NO
+
+
+def _reaches(change: Change, reference: Reference, comparison: Comparison) -> bool:
+    find = _LOOKUPS.get(reference.receiver, _attribute_lookup)
+    before, after = find(comparison, reference)
+    if isinstance(change, Gone):
+        hit = after is None and before == change.subject.before
+    else:
+        provider = change.provider if isinstance(change, Resigned) else change.subject.after
+        hit = after == provider and before in (change.subject.before, None)
+    if hit or (isinstance(change, Gone) and after is not None):
+        return hit
+    return _dispatches_down(change, reference, comparison)
+
+
+def _dispatches_down(change: Change, reference: Reference, comparison: Comparison) -> bool:
+    """Whether `self.m` in a base may reach the subject in a class that inherits from it."""
+    is_open = reference.receiver in (Receiver.SELF, Receiver.CLS)
+    return is_open and reference.owner in comparison.after.ancestors(change.subject.after)
+
+
+def overrides(change: Change, comparison: Comparison) -> Iterator[tuple[int, str]]:
+    """The lines and names of methods that override one whose signature changed, and do not match it yet.
+
+    Constructors and name-mangled methods are no contract between base and heir.
+    """
+    name = change.subject.name
+    if not isinstance(change, Resigned) or not change.subject.after or name in CONSTRUCTORS or _is_mangled(name):
+        return
+    wanted = [new.erased() for _, new in change.signatures]
+    for heir in comparison.after.descendants(change.provider):
+        own = comparison.after.interfaces(heir, name)
+        if not all(interface.erased() in wanted for interface in own):
+            yield comparison.after.functions[heir, name][-1].lineno, f"{heir}.{name}"
+
+
+def only_widens(change: Resigned) -> bool:
+    """Whether every call that was right stays right."""
+    return all(not _is_wholly_new(old, new) and widens(old.params, new.params) for old, new in change.signatures)
+
+
+def _is_mangled(name: str) -> bool:
+    return name.startswith("__") and not name.endswith("__")
+
+
+_IMPACTS: Final[Mapping[type[Change], Callable[..., Impact | None]]] = {
+    Resigned: _of_resigned,
+    Gone: _of_gone,
+    Reshaped: _of_reshaped,
+    Rebuilt: _of_rebuilt,
+}

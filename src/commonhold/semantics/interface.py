@@ -1,0 +1,381 @@
+"""What a region offers to the rest of its file: parameters, decorators, bases, and whether a call fits them.
+
+Everything is read from the syntax alone: a decorator that replaces a signature is not seen through.
+"""
+
+import ast
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from enum import StrEnum
+from typing import Final
+
+FunctionNode = ast.FunctionDef | ast.AsyncFunctionDef
+Argument = int | str
+
+# Decorators that leave the signature of a plain call as it is written.
+TRANSPARENT: Final = frozenset(
+    {"abstractmethod", "asynccontextmanager", "cache", "classmethod", "contextmanager", "deprecated", "final"}
+    | {"lru_cache", "overload", "override", "staticmethod"}
+)
+# Decorators that change nothing at run time.
+INERT: Final = frozenset({"final", "override"})
+IMPLICIT_CLASSMETHODS: Final = frozenset({"__class_getitem__", "__init_subclass__"})
+
+
+class ParamKind(StrEnum):
+    """How a parameter takes its argument."""
+
+    POSITIONAL_ONLY = "positional_only"
+    POSITIONAL = "positional"
+    VAR_POSITIONAL = "var_positional"
+    KEYWORD_ONLY = "keyword_only"
+    VAR_KEYWORD = "var_keyword"
+
+
+PREFIX: Final = {ParamKind.VAR_POSITIONAL: "*", ParamKind.VAR_KEYWORD: "**"}
+BY_POSITION: Final = frozenset({ParamKind.POSITIONAL_ONLY, ParamKind.POSITIONAL})
+BY_NAME: Final = frozenset({ParamKind.POSITIONAL, ParamKind.KEYWORD_ONLY})
+
+
+@dataclass(frozen=True, slots=True)
+class Parameter:
+    """One parameter. `default` and `annotation` are normalised source; None means there is none."""
+
+    name: str
+    kind: ParamKind
+    default: str | None = None
+    annotation: str | None = None
+
+    @property
+    def has_default(self) -> bool:
+        """Whether a default is written."""
+        return self.default is not None
+
+    @property
+    def is_optional(self) -> bool:
+        """Whether a call may leave it out."""
+        return self.has_default or self.kind in PREFIX
+
+    @property
+    def label(self) -> str:
+        """What callers may tell it by: its name, or just `*` or `**`."""
+        return PREFIX.get(self.kind, self.name)
+
+    def __str__(self) -> str:
+        return PREFIX.get(self.kind, "") + self.name + (f"={self.default}" if self.has_default else "")
+
+
+Params = tuple[Parameter, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class CallableInterface:
+    """What a caller of a function or method can see. `params` includes `self` or `cls`."""
+
+    params: Params
+    is_async: bool = False
+    is_generator: bool = False
+    decorators: tuple[str, ...] = ()
+    returns: str | None = None
+
+    @property
+    def active_decorators(self) -> tuple[str, ...]:
+        """The decorators that may change behaviour, in order."""
+        return tuple(text for text in self.decorators if last_name(text) not in INERT)
+
+    @property
+    def is_transparent(self) -> bool:
+        """Whether a call meets the parameters as they are written."""
+        return all(last_name(text) in TRANSPARENT for text in self.decorators)
+
+    @property
+    def is_overload(self) -> bool:
+        """Whether this is a stub for type checkers only."""
+        return any(last_name(text) == "overload" for text in self.decorators)
+
+    def is_decorated(self, decorator: str) -> bool:
+        """Whether `decorator` is among the decorators, under any module's name."""
+        return any(last_name(text) == decorator for text in self.decorators)
+
+    def without_first(self) -> "CallableInterface":
+        """The interface less the parameter that `self` or `cls` takes."""
+        has_first = bool(self.params) and self.params[0].kind in BY_POSITION
+        return replace(self, params=self.params[1:] if has_first else self.params)
+
+    def erased(self) -> "CallableInterface":
+        """The interface less its annotations."""
+        bare = tuple(replace(param, annotation=None) for param in self.params)
+        return replace(self, params=bare, returns=None, decorators=self.active_decorators)
+
+    def __str__(self) -> str:
+        return f"({', '.join(_written(self.params))})"
+
+
+def _written(params: Params) -> Iterator[str]:
+    """The parameters as source, with the bare `/` and `*` where they matter."""
+    last: ParamKind | None = None
+    for param in params:
+        if last is ParamKind.POSITIONAL_ONLY and param.kind is not last:
+            yield "/"
+        if param.kind is ParamKind.KEYWORD_ONLY and last not in (param.kind, ParamKind.VAR_POSITIONAL):
+            yield "*"
+        yield str(param)
+        last = param.kind
+    if last is ParamKind.POSITIONAL_ONLY:
+        yield "/"
+
+
+@dataclass(frozen=True, slots=True)
+class Member:
+    """A name that a class header binds."""
+
+    name: str
+    annotation: str | None
+    default: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class ClassInterface:
+    """What a class statement says besides its methods. `keywords` holds the metaclass too."""
+
+    bases: tuple[str, ...]
+    keywords: tuple[tuple[str, str], ...] = ()
+    decorators: tuple[str, ...] = ()
+    members: tuple[Member, ...] = ()
+
+    @property
+    def active_decorators(self) -> tuple[str, ...]:
+        """The decorators that may change behaviour, in order."""
+        return tuple(text for text in self.decorators if last_name(text) not in INERT)
+
+    @property
+    def plain_bases(self) -> tuple[str, ...]:
+        """The bases without what stands in their brackets, which only type checkers read."""
+        return tuple(text.partition("[")[0] for text in self.bases)
+
+
+def of_callable(node: FunctionNode) -> CallableInterface:
+    """Read the interface of a `def`."""
+    return CallableInterface(
+        params=_params(node.args),
+        is_async=isinstance(node, ast.AsyncFunctionDef),
+        is_generator=_has_yield(node.body),
+        decorators=tuple(map(source_of, node.decorator_list)),
+        returns=_optional_source(node.returns),
+    )
+
+
+def of_class(node: ast.ClassDef) -> ClassInterface:
+    """Read the interface of a `class`; `members` are those bound directly in its body."""
+    return ClassInterface(
+        bases=tuple(map(source_of, node.bases)),
+        keywords=tuple((keyword.arg or "**", source_of(keyword.value)) for keyword in node.keywords),
+        decorators=tuple(map(source_of, node.decorator_list)),
+        members=tuple(member for statement in node.body for member in _members(statement)),
+    )
+
+
+def source_of(node: ast.expr) -> str:
+    """Normalised source of an expression. One too deep to unparse gives a stable stand-in."""
+    if isinstance(node, ast.Name):
+        return node.id
+    try:
+        return ast.unparse(node)
+    except RecursionError:
+        return " ".join(_letters(part) for part in ast.walk(node))
+
+
+def _letters(node: ast.AST) -> str:
+    plain = (repr(value) for _, value in ast.iter_fields(node) if not isinstance(value, ast.AST | list))
+    return " ".join((type(node).__name__, *plain))
+
+
+def last_name(text: str) -> str:
+    """`functools.lru_cache(maxsize=1)` gives `lru_cache`."""
+    return text.partition("(")[0].rpartition(".")[2]
+
+
+def _optional_source(node: ast.expr | None) -> str | None:
+    return None if node is None else source_of(node)
+
+
+def _params(args: ast.arguments) -> Params:
+    positional = [*args.posonlyargs, *args.args]
+    kinds = [ParamKind.POSITIONAL_ONLY] * len(args.posonlyargs) + [ParamKind.POSITIONAL] * len(args.args)
+    defaults = [None] * (len(positional) - len(args.defaults)) + list(args.defaults)
+    named = zip(args.kwonlyargs, args.kw_defaults, strict=True)
+    return (
+        *(_param(arg, kind, default) for arg, kind, default in zip(positional, kinds, defaults, strict=True)),
+        *(_param(arg, ParamKind.VAR_POSITIONAL) for arg in (args.vararg,) if arg),
+        *(_param(arg, ParamKind.KEYWORD_ONLY, default) for arg, default in named),
+        *(_param(arg, ParamKind.VAR_KEYWORD) for arg in (args.kwarg,) if arg),
+    )
+
+
+def _param(arg: ast.arg, kind: ParamKind, default: ast.expr | None = None) -> Parameter:
+    return Parameter(arg.arg, kind, _optional_source(default), _optional_source(arg.annotation))
+
+
+def _has_yield(body: Iterable[ast.AST]) -> bool:
+    pending = list(body)
+    while pending:
+        node = pending.pop()
+        if isinstance(node, ast.Yield | ast.YieldFrom):
+            return True
+        if not isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef | ast.Lambda):
+            pending.extend(ast.iter_child_nodes(node))
+    return False
+
+
+def _members(statement: ast.stmt) -> Iterator[Member]:
+    if isinstance(statement, ast.AnnAssign) and isinstance(statement.target, ast.Name):
+        yield Member(statement.target.id, source_of(statement.annotation), _optional_source(statement.value))
+    elif isinstance(statement, ast.Assign):
+        names = (target.id for target in statement.targets if isinstance(target, ast.Name))
+        yield from (Member(name, None, source_of(statement.value)) for name in names)
+
+
+@dataclass(frozen=True, slots=True)
+class CallShape:
+    """The arguments of a call as far as the syntax shows them; a starred argument is not counted."""
+
+    positional: int = 0
+    keywords: tuple[str, ...] = ()
+    has_star: bool = False
+    has_double_star: bool = False
+
+    @property
+    def is_starred(self) -> bool:
+        """Whether some arguments are only known at run time."""
+        return self.has_star or self.has_double_star
+
+    def __str__(self) -> str:
+        named = (f"{name}=_" for name in self.keywords)
+        parts = (*["_"] * self.positional, *["*_"] * self.has_star, *named, *["**_"] * self.has_double_star)
+        return f"({', '.join(parts)})"
+
+
+def shape_of(call: ast.Call) -> CallShape:
+    """Read the shape of a call."""
+    stars = sum(isinstance(argument, ast.Starred) for argument in call.args)
+    names = tuple(keyword.arg for keyword in call.keywords if keyword.arg is not None)
+    return CallShape(len(call.args) - stars, names, bool(stars), len(names) < len(call.keywords))
+
+
+@dataclass(frozen=True, slots=True)
+class Binding:
+    """Which parameter takes which argument (a position or a keyword), and which are left to their defaults."""
+
+    arguments: tuple[tuple[Argument, str], ...]
+    defaulted: frozenset[str]
+
+
+def bind(shape: CallShape, params: Params) -> Binding | None:
+    """Bind a call to parameters as Python would; None where the call raises TypeError.
+
+    `params` must not hold `self` or `cls` when the call passes it implicitly. Of a starred call only the visible
+    arguments are bound, and the starred ones are taken to supply whatever is missing.
+    """
+    arguments = (*_positional(shape.positional, params), *_keywords(shape, params))
+    taken = {target for _, target in arguments}
+    if None in taken or _is_doubled(arguments):
+        return None
+    left = [param for param in params if param.label not in taken]
+    if not shape.is_starred and not all(param.is_optional for param in left):
+        return None
+    bound = tuple((argument, target) for argument, target in arguments if target is not None)
+    return Binding(bound, frozenset(param.name for param in left if param.has_default))
+
+
+def _positional(count: int, params: Params) -> Iterator[tuple[Argument, str | None]]:
+    targets = [param.name for param in params if param.kind in BY_POSITION][:count]
+    rest = _catch_all(params, ParamKind.VAR_POSITIONAL)
+    yield from enumerate(targets)
+    yield from ((index, rest) for index in range(len(targets), count))
+
+
+def _keywords(shape: CallShape, params: Params) -> Iterator[tuple[Argument, str | None]]:
+    named = {param.name for param in params if param.kind in BY_NAME}
+    rest = _catch_all(params, ParamKind.VAR_KEYWORD)
+    yield from ((name, name if name in named else rest) for name in shape.keywords)
+
+
+def _catch_all(params: Params, kind: ParamKind) -> str | None:
+    return next((param.label for param in params if param.kind is kind), None)
+
+
+def _is_doubled(arguments: Sequence[tuple[Argument, str | None]]) -> bool:
+    single = [target for _, target in arguments if target is not None and not target.startswith("*")]
+    return len(single) != len(set(single))
+
+
+class Effect(StrEnum):
+    """What a changed signature does to one call."""
+
+    NONE = "none"
+    CHANGED = "changed"
+    BROKEN = "broken"
+
+
+def effect_on_call(shape: CallShape, before: Params, after: Params) -> Effect:
+    """Compare how one call binds before and after.
+
+    NONE: it binds both times to the same parameters with the same defaults for the rest, or only now binds at all.
+    A starred call is NONE only where `widens` holds.
+    """
+    old, new = bind(shape, before), bind(shape, after)
+    if new is None:
+        return Effect.BROKEN
+    if shape.is_starred:
+        return Effect.NONE if widens(before, after) else Effect.CHANGED
+    if old is None:
+        return Effect.NONE
+    same = old.arguments == new.arguments and _same_defaults(old.defaulted & new.defaulted, before, after)
+    return Effect.NONE if same else Effect.CHANGED
+
+
+def _same_defaults(names: frozenset[str], before: Params, after: Params) -> bool:
+    return _defaults(names, before) == _defaults(names, after)
+
+
+def _defaults(names: frozenset[str], params: Params) -> dict[str, str | None]:
+    return {param.name: param.default for param in params if param.name in names}
+
+
+def widens(before: Params, after: Params) -> bool:
+    """Whether every call that binds to `before`, starred ones too, binds to `after` in the same way.
+
+    True for added optional parameters and for a default given to a required parameter.
+    """
+    old_positions, new_positions = _of_kinds(before, BY_POSITION), _of_kinds(after, BY_POSITION)
+    kept = new_positions[: len(old_positions)]
+    added = [param for param in after if param.label not in {old.label for old in before}]
+    return (
+        len(kept) == len(old_positions)
+        and all(map(_admits, old_positions, kept))
+        and _named_kept(before, after)
+        and all(param.is_optional for param in added)
+        and not any(_was_caught(param, before) for param in added)
+    )
+
+
+def _of_kinds(params: Params, kinds: Iterable[ParamKind]) -> list[Parameter]:
+    return [param for param in params if param.kind in kinds]
+
+
+def _named_kept(before: Params, after: Params) -> bool:
+    mine = {param.label: param for param in after}
+    others = [param for param in before if param.kind not in BY_POSITION]
+    return all(param.label in mine and _admits(param, mine[param.label]) for param in others)
+
+
+def _admits(old: Parameter, new: Parameter) -> bool:
+    same_kind = old.kind is new.kind or (old.kind, new.kind) == (ParamKind.POSITIONAL_ONLY, ParamKind.POSITIONAL)
+    return old.label == new.label and same_kind and (old.default is None or old.default == new.default)
+
+
+def _was_caught(param: Parameter, before: Params) -> bool:
+    """Whether `*args` or `**kwargs` took, before, what the new parameter takes now."""
+    catchers = {old.kind for old in before if old.kind in PREFIX}
+    takes = {ParamKind.VAR_POSITIONAL: BY_POSITION, ParamKind.VAR_KEYWORD: BY_NAME}
+    return any(param.kind in takes[kind] for kind in catchers)

@@ -1,0 +1,212 @@
+"""The definitions of one file by name: functions, classes and their bases, and who provides an attribute."""
+
+import ast
+from collections.abc import Iterable, Iterator, Mapping
+from enum import StrEnum
+from functools import cached_property
+from typing import Final
+
+from commonhold.semantics import fields
+from commonhold.semantics.interface import (
+    CallableInterface,
+    ClassInterface,
+    FunctionNode,
+    Params,
+    last_name,
+    of_callable,
+    of_class,
+    source_of,
+)
+from commonhold.semantics.references import dotted
+from commonhold.semantics.scopes import AUGMENTED, Bound, Names, bound_names, grouped
+
+CONSTRUCTORS: Final = ("__init__", "__new__")
+_PLAIN_CLASS_DECORATORS: Final = frozenset({"dataclass", "final", "total_ordering", "unique"})
+_OPEN: Final = ("__getattr__", "__getattribute__")
+
+
+class Sort(StrEnum):
+    """What a name stands for."""
+
+    FUNCTION = "function"
+    CLASS = "class"
+    VALUE = "value"
+
+
+class Module:
+    """One file. Classes go by their qualified name; the owner of what stands at the top level is the empty string.
+
+    Of a class or function that is defined several times (under conditions) all definitions are kept.
+    """
+
+    def __init__(self, tree: ast.Module) -> None:
+        """Find the definitions; what they offer is read when asked for."""
+        self.tree = tree
+        self.functions: dict[tuple[str, str], list[FunctionNode]] = {}
+        self.classes: dict[str, list[ast.ClassDef]] = {}
+        self._enter(tree.body, "")
+
+    def _enter(self, body: Iterable[ast.AST], owner: str) -> None:
+        pending: list[tuple[ast.AST, str]] = [(node, owner) for node in body]
+        while pending:
+            node, owner = pending.pop(0)
+            if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+                self.functions.setdefault((owner, node.name), []).append(node)
+            elif isinstance(node, ast.ClassDef):
+                qualname = f"{owner}.{node.name}".lstrip(".")
+                self.classes.setdefault(qualname, []).append(node)
+                pending[:0] = [(child, qualname) for child in node.body]
+            elif isinstance(node, ast.stmt | ast.ExceptHandler | ast.match_case):
+                pending[:0] = [(child, owner) for child in ast.iter_child_nodes(node)]
+
+    @cached_property
+    def names(self) -> Names:
+        """What the file binds at its top level, less what it only augments."""
+        return _without_augmented(self.tree.body)
+
+    @cached_property
+    def declared_global(self) -> frozenset[str]:
+        """Names that some function declares `global`."""
+        return frozenset(name for node in ast.walk(self.tree) if isinstance(node, ast.Global) for name in node.names)
+
+    @cached_property
+    def has_star_import(self) -> bool:
+        """Whether names may come from `from … import *`."""
+        return any(isinstance(node, ast.ImportFrom) and node.names[0].name == "*" for node in ast.walk(self.tree))
+
+    def members(self, owner: str) -> Names:
+        """What the body of a class, or of the file for the empty owner, binds."""
+        if not owner:
+            return self.names
+        return _without_augmented(child for node in self.classes.get(owner, ()) for child in node.body)
+
+    def sort_of(self, owner: str, name: str) -> Sort | None:
+        """What `name` stands for in `owner` itself; a definition wins over an assignment or import."""
+        if (owner, name) in self.functions:
+            return Sort.FUNCTION
+        if f"{owner}.{name}".lstrip(".") in self.classes:
+            return Sort.CLASS
+        return Sort.VALUE if self._has_value(owner, name) else None
+
+    def _has_value(self, owner: str, name: str) -> bool:
+        extra = self._instance_attributes.get(owner, frozenset()) if owner else self.declared_global
+        return name in extra or name in self.members(owner)
+
+    @cached_property
+    def _instance_attributes(self) -> Mapping[str, frozenset[str]]:
+        return {owner: frozenset(self._assigned_on_self(owner)) for owner in self.classes}
+
+    def _assigned_on_self(self, owner: str) -> Iterator[str]:
+        for method in self.methods_of(owner):
+            positional = [*method.args.posonlyargs, *method.args.args][:1]
+            for node in ast.walk(method) if positional else ():
+                if isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Store):
+                    yield from [node.attr] * (dotted(node.value) == positional[0].arg)
+
+    def methods_of(self, owner: str) -> Iterator[FunctionNode]:
+        """The definitions of all methods of a class."""
+        return (node for (of, _), nodes in self.functions.items() if of == owner for node in nodes)
+
+    def interfaces(self, owner: str, name: str) -> tuple[CallableInterface, ...]:
+        """The interfaces of the definitions of a function, less overload stubs and `@name.setter` and the like."""
+        nodes = self.functions.get((owner, name), [])
+        main = [node for node in nodes if not _is_accessory(node)]
+        return tuple(of_callable(node) for node in main or nodes)
+
+    def has_main(self, owner: str, name: str) -> bool:
+        """Whether a function has a definition of its own, not only accessories of another."""
+        return not all(_extends(node) for node in self.functions.get((owner, name), ()))
+
+    def class_interface(self, qualname: str) -> ClassInterface:
+        """The interface of the last definition of a class of this file."""
+        return of_class(self.classes[qualname][-1])
+
+    def bases(self, qualname: str) -> tuple[str, ...]:
+        """The bases of a class that are classes of this file, in order."""
+        if qualname not in self.classes:
+            return ()
+        found = (self._resolved(base, qualname) for base in self.classes[qualname][-1].bases)
+        return tuple(base for base in found if base)
+
+    def _resolved(self, base: ast.expr, user: str) -> str:
+        """The class that a base expression names; looked up beside the class first, then in the file."""
+        name = dotted(base.value if isinstance(base, ast.Subscript) else base)
+        beside = f"{user.rpartition('.')[0]}.{name}".lstrip(".")
+        return next((choice for choice in (beside, name) if choice in self.classes and choice != user), "")
+
+    def ancestors(self, qualname: str) -> tuple[str, ...]:
+        """The classes of this file that a class inherits from, depth first, itself not included."""
+        seen: dict[str, None] = {}
+        pending = list(self.bases(qualname))
+        while pending:
+            current = pending.pop(0)
+            if current not in seen and current != qualname:
+                seen[current] = None
+                pending[:0] = self.bases(current)
+        return tuple(seen)
+
+    def descendants(self, qualname: str) -> tuple[str, ...]:
+        """The classes of this file that inherit from a class."""
+        return tuple(other for other in self.classes if qualname in self.ancestors(other))
+
+    def provider(self, qualname: str, name: str) -> str | None:
+        """Where `name` comes from for a class: itself, a base in this file, or None."""
+        if not qualname:
+            return "" if self.sort_of("", name) else None
+        return next((owner for owner in (qualname, *self.ancestors(qualname)) if self.sort_of(owner, name)), None)
+
+    def base_provider(self, qualname: str, name: str) -> str | None:
+        """Where `super().name` comes from, as far as this file shows."""
+        return next((owner for owner in self.ancestors(qualname) if self.sort_of(owner, name)), None)
+
+    def definers(self, name: str) -> frozenset[str]:
+        """All classes that define or assign `name` themselves."""
+        return frozenset(owner for owner in self.classes if self.sort_of(owner, name))
+
+    def is_closed(self, qualname: str) -> bool:
+        """Whether the attributes of a class are all to be seen in this file."""
+        return qualname in self.classes and all(map(self._is_plain, (qualname, *self.ancestors(qualname))))
+
+    def _is_plain(self, qualname: str) -> bool:
+        node = self.classes[qualname][-1]
+        known = len(self.bases(qualname)) == sum(dotted(base) != "object" for base in node.bases)
+        decorators = {last_name(source_of(decorator)) for decorator in node.decorator_list}
+        is_open = any((qualname, name) in self.functions for name in _OPEN)
+        return known and not node.keywords and not is_open and decorators <= _PLAIN_CLASS_DECORATORS
+
+    def constructor(self, qualname: str) -> CallableInterface | None:
+        """What a call of the class must fit, less `self`; None where something outside of this file decides."""
+        return next(filter(None, map(self._own_constructor, (qualname, *self.ancestors(qualname)))), None) or (
+            CallableInterface(()) if self.is_closed(qualname) else None
+        )
+
+    def _own_constructor(self, qualname: str) -> CallableInterface | None:
+        for name in CONSTRUCTORS:
+            if own := self.interfaces(qualname, name):
+                return own[-1].without_first()
+        node = self.classes[qualname][-1] if qualname in self.classes else None
+        if node is None or not fields.makes_constructor(node):
+            return None
+        return CallableInterface(self._fields(qualname))
+
+    def _fields(self, qualname: str) -> Params:
+        found: Params = ()
+        for owner in (*reversed(self.ancestors(qualname)), qualname):
+            node = self.classes[owner][-1]
+            if fields.is_dataclass(node) or fields.is_named_tuple(node):
+                found = fields.merged(found, fields.own_fields(node))
+        return found
+
+
+def _without_augmented(body: Iterable[ast.AST]) -> dict[str, tuple[Bound, ...]]:
+    return grouped(bound for bound in bound_names(body) if bound.origin != AUGMENTED)
+
+
+def _extends(node: FunctionNode) -> bool:
+    """Whether this is `@x.setter def x` or the like."""
+    return any(source_of(decorator).startswith(f"{node.name}.") for decorator in node.decorator_list)
+
+
+def _is_accessory(node: FunctionNode) -> bool:
+    is_overload = any(last_name(source_of(decorator)) == "overload" for decorator in node.decorator_list)
+    return is_overload or _extends(node)

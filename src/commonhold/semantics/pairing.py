@@ -1,0 +1,80 @@
+"""Which leaf of a file before belongs to which leaf after."""
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from itertools import zip_longest
+
+from commonhold.domain.keys import HEADER, Key, Kind
+from commonhold.regions.region import Region, RegionMap
+
+_CONTAINERS = frozenset({Kind.CLASS, Kind.FILE})
+_CALLABLES = frozenset({Kind.FUNCTION, Kind.METHOD})
+
+
+@dataclass(frozen=True, slots=True)
+class Pair:
+    """A leaf before and the leaf it became: inserted without the first, deleted without the second."""
+
+    before: Region | None
+    after: Region | None
+
+    @property
+    def is_callable(self) -> bool:
+        """Whether this is about functions or methods, not headers."""
+        return any(region is not None and region.kind in _CALLABLES for region in (self.before, self.after))
+
+    @property
+    def is_class_header(self) -> bool:
+        """Whether this is about the header of a class."""
+        return any(region is not None and region.kind is Kind.CLASS_HEADER for region in (self.before, self.after))
+
+
+def definition_of(region: Region) -> tuple[str, str]:
+    """The owner's qualified name and the name that a leaf defines, less ordinals; a file's header gives two empty."""
+    texts = [name.text for name in region.key.names if name.text != HEADER]
+    return ".".join(texts[:-1]), texts[-1] if texts else ""
+
+
+def leaf_pairs(
+    before: RegionMap, after: RegionMap, changed: Iterable[tuple[Key | None, Key | None]]
+) -> tuple[Pair, ...]:
+    """The leaves that differ, for pairs of keys of leaves or containers. Keys that a map does not have are left out."""
+    pairs: dict[Pair, None] = {}
+    for old_key, new_key in changed:
+        old, new = _leaves(before, old_key), _leaves(after, new_key)
+        pairs.update(dict.fromkeys(pair for pair in _matched(old, new) if _differs(pair)))
+    return tuple(pairs)
+
+
+def _differs(pair: Pair) -> bool:
+    old, new = pair.before, pair.after
+    return old is None or new is None or old.hash != new.hash or definition_of(old) != definition_of(new)
+
+
+Group = dict[tuple[str, ...], list[Region]]
+
+
+def _leaves(regions: RegionMap, key: Key | None) -> Group:
+    """The leaves under a key by their names relative to it."""
+    region = regions.by_key.get(key) if key else None
+    if region is None:
+        return {}
+    if region.kind not in _CONTAINERS:
+        return {(): [region]}
+    group: Group = {}
+    for leaf in regions.leaves():
+        if leaf.key.names[: len(region.key.names)] == region.key.names:
+            group.setdefault(_relative(leaf, len(region.key.names)), []).append(leaf)
+    return group
+
+
+def _relative(leaf: Region, depth: int) -> tuple[str, ...]:
+    if leaf.kind is Kind.FILE:
+        return (HEADER,)
+    return tuple(name.text for name in leaf.key.names[depth:])
+
+
+def _matched(old: Group, new: Group) -> Iterator[Pair]:
+    for names in {**old, **new}:
+        for before, after in zip_longest(old.get(names, ()), new.get(names, ())):
+            yield Pair(before, after)

@@ -1,0 +1,354 @@
+"""What a region uses: names, attributes and calls that may lead to other regions of the file, and dynamic markers.
+
+A name that a function, class or comprehension binds for itself is no reference. What stands in a string is none
+either, except the entries of `__all__`.
+"""
+
+import ast
+import builtins
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Final
+
+from commonhold.semantics.interface import CallShape, FunctionNode, shape_of
+from commonhold.semantics.scopes import (
+    Bound,
+    Comprehension,
+    First,
+    Scope,
+    ScopeKind,
+    bound_names,
+    class_scope,
+    function_scope,
+    local_scope,
+    module_scope,
+    parameters,
+    type_scope,
+)
+
+
+class Use(StrEnum):
+    """How a reference uses what it names."""
+
+    CALL = "call"
+    NAME = "name"
+    ATTRIBUTE = "attribute"
+    BASE = "base"
+    DECORATOR = "decorator"
+    QUALIFIER = "qualifier"  # the `f` of `f.attr`
+    ANNOTATION = "annotation"
+    EXPORT = "export"  # an entry of `__all__`
+
+
+class Receiver(StrEnum):
+    """What stands before the dot."""
+
+    NONE = "none"
+    SELF = "self"
+    CLS = "cls"
+    SUPER = "super"
+    CLASS = "class"  # a dotted name, of a class if the file has one so called
+    INSTANCE = "instance"  # `C()`, or a variable bound once to it or annotated with `C`
+    OUTSIDE = "outside"  # rooted in an import, a literal or a foreign annotation
+    UNKNOWN = "unknown"
+
+
+@dataclass(frozen=True, slots=True)
+class Reference:
+    """One use of a name. `owner` is the class that the receiver is or is an instance of; empty where none is known.
+
+    With the receiver NONE, `owner` is the class in whose body (not in a method) the bare name stands.
+    """
+
+    name: str
+    use: Use
+    shape: CallShape | None
+    receiver: Receiver
+    owner: str
+    line: int
+
+
+@dataclass(frozen=True, slots=True)
+class Marker:
+    """Something whose effect the syntax does not show: `kind` as an agent would call it."""
+
+    kind: str
+    line: int
+
+
+@dataclass(frozen=True, slots=True)
+class Usage:
+    """All that a tree uses."""
+
+    references: tuple[Reference, ...]
+    markers: tuple[Marker, ...]
+
+
+ITSELF: Final = ""  # the name in a reference that calls its receiver: `cls(...)`
+STAR_IMPORT: Final = "star import"
+STARRED_CALL: Final = "starred call"
+DYNAMIC: Final = frozenset(
+    {"getattr", "setattr", "delattr", "exec", "eval", "globals", "locals", "vars", "__import__", "import_module"}
+)
+BUILTINS: Final = frozenset(dir(builtins))
+_PLACES: Final = frozenset({Use.BASE, Use.DECORATOR, Use.ANNOTATION})
+
+
+def collect(tree: ast.Module) -> Usage:
+    """Find all references and markers of a tree. Linear in its size; depth does not matter."""
+    collector = _Collector(module_scope(tree))
+    collector.run(tree.body)
+    return Usage(tuple(collector.references), tuple(collector.markers))
+
+
+class _Collector:
+    """Walks with an explicit stack, so that no depth of nesting can exhaust Python's."""
+
+    def __init__(self, root: Scope) -> None:
+        self.root = root
+        self.references: list[Reference] = []
+        self.markers: list[Marker] = []
+        self._pending: list[tuple[ast.AST, Scope, Use]] = []
+
+    def run(self, body: Iterable[ast.AST]) -> None:
+        self._push(body, self.root)
+        while self._pending:
+            node, scope, use = self._pending.pop()
+            _VISIT.get(type(node), _Collector.children)(self, node, scope, use)
+
+    def _push(self, nodes: Iterable[ast.AST | None], scope: Scope, use: Use = Use.NAME) -> None:
+        self._pending.extend((node, scope, use) for node in nodes if node is not None)
+
+    # One visitor for each kind of node; `_VISIT` names them.
+
+    def children(self, node: ast.AST, scope: Scope, use: Use) -> None:
+        inner = use if use is Use.ANNOTATION else Use.NAME
+        self._push(ast.iter_child_nodes(node), scope, inner)
+
+    def name(self, node: ast.Name, scope: Scope, use: Use, shape: CallShape | None = None) -> None:
+        if isinstance(node.ctx, ast.Load):
+            self._add_name(node.id, node.lineno, scope, use, shape)
+
+    def _add_name(self, name: str, line: int, scope: Scope, use: Use, shape: CallShape | None = None) -> None:
+        home = scope.home(name)
+        if home.kind is ScopeKind.CLASS:
+            self.references.append(Reference(name, use, shape, Receiver.CLASS, home.owner, line))
+        elif home.kind is ScopeKind.MODULE:
+            owner = scope.owner if scope.kind is ScopeKind.CLASS else ""
+            self.references.append(Reference(name, use, shape, Receiver.NONE, owner, line))
+
+    def attribute(self, node: ast.Attribute, scope: Scope, use: Use, shape: CallShape | None = None) -> None:
+        self._push([node.value], scope, Use.ANNOTATION if use is Use.ANNOTATION else Use.QUALIFIER)
+        if isinstance(node.ctx, ast.Load):
+            place = use if use in _PLACES or shape is not None else Use.ATTRIBUTE
+            receiver, owner = receiver_of(node.value, scope)
+            line = node.end_lineno or node.lineno
+            self.references.append(Reference(node.attr, place, shape, receiver, owner, line))
+
+    def call(self, node: ast.Call, scope: Scope, _use: Use) -> None:
+        self._called(node.func, scope, shape_of(node))
+        self._push(node.args, scope)
+        self._push((keyword.value for keyword in node.keywords), scope)
+        self._mark_call(node, scope)
+
+    def _called(self, func: ast.expr, scope: Scope, shape: CallShape) -> None:
+        receiver, owner = receiver_of(func, scope)
+        if receiver is Receiver.CLS:
+            self.references.append(Reference(ITSELF, Use.CALL, shape, receiver, owner, func.lineno))
+        elif isinstance(func, ast.Name):
+            self.name(func, scope, Use.CALL, shape)
+        elif isinstance(func, ast.Attribute):
+            self.attribute(func, scope, Use.CALL, shape)
+        else:
+            self._push([func], scope)
+
+    def _mark_call(self, node: ast.Call, scope: Scope) -> None:
+        name: str = getattr(node.func, "attr", "") or getattr(node.func, "id", "")
+        is_bare = isinstance(node.func, ast.Name) and scope.home(name).kind is ScopeKind.MODULE
+        if name in DYNAMIC and (is_bare or name == "import_module"):
+            self.markers.append(Marker(name, node.lineno))
+        if shape_of(node).is_starred and not self._leads_outside(node.func, scope):
+            self.markers.append(Marker(STARRED_CALL, node.lineno))
+
+    def _leads_outside(self, func: ast.expr, scope: Scope) -> bool:
+        """Whether what is called is surely no definition of this file: a builtin, or rooted in an import."""
+        if not isinstance(func, ast.Name):
+            return isinstance(func, ast.Attribute) and receiver_of(func.value, scope)[0] is Receiver.OUTSIDE
+        home = scope.home(func.id)
+        if func.id not in home.names:
+            return home.kind is ScopeKind.MODULE and func.id in BUILTINS
+        return scope.is_imported(func.id)
+
+    def function(self, node: FunctionNode, scope: Scope, _use: Use) -> None:
+        self._push(node.decorator_list, scope, Use.DECORATOR)
+        self._push((*node.args.defaults, *node.args.kw_defaults), scope)
+        outer = type_scope(node, scope)
+        every = (*node.args.posonlyargs, *node.args.args, node.args.vararg, *node.args.kwonlyargs, node.args.kwarg)
+        notes = (arg.annotation for arg in every if arg is not None)
+        self._push((*notes, node.returns, *getattr(node, "type_params", ())), outer, Use.ANNOTATION)
+        self._push(node.body, function_scope(node, scope))
+
+    def class_(self, node: ast.ClassDef, scope: Scope, _use: Use) -> None:
+        self._push(node.decorator_list, scope, Use.DECORATOR)
+        outer = type_scope(node, scope)
+        self._push(node.bases, outer, Use.BASE)
+        self._push((keyword.value for keyword in node.keywords), outer)
+        self._push(getattr(node, "type_params", ()), outer, Use.ANNOTATION)
+        self._push(node.body, class_scope(node, scope))
+
+    def lambda_(self, node: ast.Lambda, scope: Scope, _use: Use) -> None:
+        self._push((*node.args.defaults, *node.args.kw_defaults), scope)
+        self._push([node.body], local_scope(parameters(node.args), scope))
+
+    def comprehension(self, node: Comprehension, scope: Scope, _use: Use) -> None:
+        first, *others = node.generators
+        inner = local_scope(bound_names(part.target for part in node.generators), scope)
+        self._push([first.iter], scope)
+        self._push((part.iter for part in others), inner)
+        self._push((test for part in node.generators for test in part.ifs), inner)
+        self._push((node.key, node.value) if isinstance(node, ast.DictComp) else (node.elt,), inner)
+
+    def subscript(self, node: ast.Subscript, scope: Scope, use: Use) -> None:
+        self._push([node.value], scope, use)
+        self._push([node.slice], scope, Use.ANNOTATION if use in (Use.BASE, Use.ANNOTATION) else Use.NAME)
+
+    def annotated(self, node: ast.AnnAssign, scope: Scope, _use: Use) -> None:
+        self._push([node.annotation], scope, Use.ANNOTATION)
+        self._push([node.target, node.value], scope)
+
+    def augmented(self, node: ast.AugAssign, scope: Scope, _use: Use) -> None:
+        if isinstance(node.target, ast.Name):
+            self._add_name(node.target.id, node.lineno, scope, Use.NAME)
+        self._push([node.target, node.value], scope)
+
+    def assigned(self, node: ast.Assign, scope: Scope, _use: Use) -> None:
+        self._push([*node.targets, node.value], scope)
+        names = [target.id for target in node.targets if isinstance(target, ast.Name)]
+        if scope.kind is ScopeKind.MODULE and names == ["__all__"]:
+            self._exports(node.value)
+
+    def _exports(self, value: ast.expr) -> None:
+        for element in getattr(value, "elts", ()):
+            if isinstance(element, ast.Constant) and isinstance(element.value, str):
+                self._add_name(element.value, element.lineno, self.root, Use.EXPORT)
+
+    def alias(self, node: ast.AST, scope: Scope, _use: Use) -> None:
+        self._push(ast.iter_child_nodes(node), type_scope(node, scope), Use.ANNOTATION)
+
+    def raised(self, node: ast.Raise, scope: Scope, _use: Use) -> None:
+        if isinstance(node.exc, ast.Name | ast.Attribute):
+            self._called(node.exc, scope, CallShape())
+            self._push([node.cause], scope)
+        else:
+            self._push([node.exc, node.cause], scope)
+
+    def imported(self, node: ast.ImportFrom, _scope: Scope, _use: Use) -> None:
+        if node.names[0].name == "*":
+            self.markers.append(Marker(STAR_IMPORT, node.lineno))
+
+
+_VISIT: Final[Mapping[type[ast.AST], Callable[..., None]]] = {
+    ast.Name: _Collector.name,
+    ast.Attribute: _Collector.attribute,
+    ast.Call: _Collector.call,
+    ast.FunctionDef: _Collector.function,
+    ast.AsyncFunctionDef: _Collector.function,
+    ast.ClassDef: _Collector.class_,
+    ast.Lambda: _Collector.lambda_,
+    ast.ListComp: _Collector.comprehension,
+    ast.SetComp: _Collector.comprehension,
+    ast.DictComp: _Collector.comprehension,
+    ast.GeneratorExp: _Collector.comprehension,
+    ast.Subscript: _Collector.subscript,
+    ast.AnnAssign: _Collector.annotated,
+    ast.AugAssign: _Collector.augmented,
+    ast.Assign: _Collector.assigned,
+    ast.Raise: _Collector.raised,
+    ast.ImportFrom: _Collector.imported,
+    getattr(ast, "TypeAlias", ast.AST): _Collector.alias,
+}
+
+
+def receiver_of(value: ast.expr, scope: Scope) -> tuple[Receiver, str]:
+    """What `value` in `value.attr` is, and of which class, as far as one look at the scope tells."""
+    name = dotted(value)
+    if name:
+        return _of_dotted(name, scope)
+    if isinstance(value, ast.Call):
+        return _of_call(value, scope)
+    return (Receiver.OUTSIDE if _is_rooted_outside(value, scope) else Receiver.UNKNOWN), ""
+
+
+def dotted(node: ast.AST | None) -> str:
+    """`a.b.c` as text; empty for any other expression."""
+    parts: list[str] = []
+    while isinstance(node, ast.Attribute):
+        parts.append(node.attr)
+        node = node.value
+    return ".".join([node.id, *reversed(parts)]) if isinstance(node, ast.Name) else ""
+
+
+_FIRST: Final = {First.SELF: Receiver.SELF, First.CLS: Receiver.CLS}
+
+
+def _of_dotted(name: str, scope: Scope) -> tuple[Receiver, str]:
+    root, _, rest = name.partition(".")
+    home = scope.home(root)
+    if root == home.first_name and home.first in _FIRST:
+        return _of_first(home, rest)
+    bound = scope.sole_binding(root)
+    if not rest and bound is not None and (bound.value or bound.annotation):
+        return _of_binding(bound, scope)
+    if scope.is_imported(root):
+        return Receiver.OUTSIDE, ""
+    prefix = f"{home.owner}." if home.kind is ScopeKind.CLASS else ""
+    return (Receiver.UNKNOWN, "") if home.kind is ScopeKind.FUNCTION else (Receiver.CLASS, prefix + name)
+
+
+def _of_first(home: Scope, rest: str) -> tuple[Receiver, str]:
+    """`self`, `cls`, `self.__class__`; of any other attribute of them nothing is known."""
+    receivers = {"": _FIRST[home.first], "__class__": Receiver.CLS}
+    receiver = receivers.get(rest, Receiver.UNKNOWN)
+    return receiver, home.owner if receiver is not Receiver.UNKNOWN else ""
+
+
+def _of_binding(bound: Bound, scope: Scope) -> tuple[Receiver, str]:
+    if bound.annotation is not None:
+        return _of_annotation(bound.annotation, scope)
+    if isinstance(bound.value, ast.Call):
+        return Receiver.INSTANCE, dotted(bound.value.func)
+    return Receiver.UNKNOWN, ""
+
+
+def _of_annotation(annotation: ast.expr, scope: Scope) -> tuple[Receiver, str]:
+    if isinstance(annotation, ast.Constant) and isinstance(annotation.value, str):
+        return Receiver.INSTANCE, annotation.value
+    name = dotted(annotation)
+    if not name:
+        return Receiver.UNKNOWN, ""
+    return (Receiver.OUTSIDE, "") if scope.is_imported(name.partition(".")[0]) else (Receiver.INSTANCE, name)
+
+
+def _of_call(call: ast.Call, scope: Scope) -> tuple[Receiver, str]:
+    name = dotted(call.func)
+    if name == "super":
+        return Receiver.SUPER, scope.enclosing_class()
+    if name == "type" and len(call.args) == 1:
+        receiver, owner = receiver_of(call.args[0], scope)
+        return (Receiver.CLS, owner) if receiver is Receiver.SELF else (Receiver.UNKNOWN, "")
+    if _is_rooted_outside(call, scope):
+        return Receiver.OUTSIDE, ""
+    return Receiver.INSTANCE, name
+
+
+_LITERALS: Final = (
+    ast.Constant, ast.JoinedStr, ast.List, ast.Dict, ast.Set, ast.Tuple, ast.ListComp, ast.DictComp, ast.SetComp,
+)  # fmt: skip
+
+
+def _is_rooted_outside(value: ast.expr, scope: Scope) -> bool:
+    root = value
+    while isinstance(root, ast.Attribute | ast.Subscript | ast.Call):
+        root = root.func if isinstance(root, ast.Call) else root.value
+    return isinstance(root, _LITERALS) or (isinstance(root, ast.Name) and scope.is_imported(root.id))

@@ -1,0 +1,289 @@
+"""Which scope binds a name. Follows Python's rules as far as the syntax alone decides them."""
+
+import ast
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import Final
+
+from commonhold.semantics.interface import FunctionNode
+
+AUGMENTED: Final = "augmented"
+ASSIGNED: Final = "assigned"
+DEFINED: Final = "defined"
+
+Comprehension = ast.ListComp | ast.SetComp | ast.DictComp | ast.GeneratorExp
+
+
+@dataclass(frozen=True, slots=True)
+class Bound:
+    """A binding of `name`: `origin` is the import that gives it, or what kind of binding it is.
+
+    `value` is what a plain assignment assigns, `annotation` what the binding is annotated with.
+    """
+
+    name: str
+    origin: str
+    value: ast.expr | None = None
+    annotation: ast.expr | None = None
+
+    @property
+    def is_import(self) -> bool:
+        """Whether an import statement binds the name."""
+        return self.origin.startswith(("import ", "from "))
+
+
+Names = Mapping[str, tuple[Bound, ...]]
+
+
+def bound_names(nodes: Iterable[ast.AST]) -> Iterator[Bound]:
+    """Every binding that these nodes make in their own scope, in no particular order."""
+    pending = list(nodes)
+    while pending:
+        node = pending.pop()
+        yield from _BINDS.get(type(node), _nothing)(node)
+        pending.extend(_INSIDE.get(type(node), ast.iter_child_nodes)(node))
+
+
+def grouped(bounds: Iterable[Bound]) -> dict[str, tuple[Bound, ...]]:
+    """The bindings by name."""
+    names: dict[str, tuple[Bound, ...]] = {}
+    for bound in bounds:
+        names[bound.name] = (*names.get(bound.name, ()), bound)
+    return names
+
+
+def _nothing(_node: ast.AST) -> Iterator[Bound]:
+    return iter(())
+
+
+def _closed(_node: ast.AST) -> Iterator[ast.AST]:
+    return iter(())
+
+
+def _of_name(node: ast.Name) -> Iterator[Bound]:
+    if not isinstance(node.ctx, ast.Load):
+        yield Bound(node.id, ASSIGNED)
+
+
+def _of_definition(node: FunctionNode | ast.ClassDef) -> Iterator[Bound]:
+    yield Bound(node.name, DEFINED)
+
+
+def _of_import(node: ast.Import) -> Iterator[Bound]:
+    for alias in node.names:
+        yield Bound(alias.asname or alias.name.partition(".")[0], f"import {alias.name}")
+
+
+def _of_import_from(node: ast.ImportFrom) -> Iterator[Bound]:
+    source = "." * node.level + (node.module or "")
+    for alias in node.names:
+        if alias.name != "*":
+            yield Bound(alias.asname or alias.name, f"from {source} import {alias.name}")
+
+
+def _of_assignment(node: ast.Assign) -> Iterator[Bound]:
+    plain = len(node.targets) == 1
+    for target in node.targets:
+        if isinstance(target, ast.Name):
+            yield Bound(target.id, ASSIGNED, node.value if plain else None)
+
+
+def _of_annotated(node: ast.AnnAssign) -> Iterator[Bound]:
+    if isinstance(node.target, ast.Name):
+        yield Bound(node.target.id, ASSIGNED, node.value, node.annotation)
+
+
+def _of_augmented(node: ast.AugAssign) -> Iterator[Bound]:
+    if isinstance(node.target, ast.Name):
+        yield Bound(node.target.id, AUGMENTED)
+
+
+def _of_optional_name(node: ast.ExceptHandler | ast.MatchAs | ast.MatchStar) -> Iterator[Bound]:
+    if node.name is not None:
+        yield Bound(node.name, ASSIGNED)
+
+
+def _of_mapping_pattern(node: ast.MatchMapping) -> Iterator[Bound]:
+    if node.rest is not None:
+        yield Bound(node.rest, ASSIGNED)
+
+
+def _beside_names(node: ast.Assign) -> Iterator[ast.AST]:
+    yield node.value
+    yield from (target for target in node.targets if not isinstance(target, ast.Name))
+
+
+def _beside_name(node: ast.AnnAssign | ast.AugAssign) -> Iterator[ast.AST]:
+    if node.value is not None:
+        yield node.value
+
+
+def _beside_targets(node: Comprehension) -> Iterator[ast.AST]:
+    """A comprehension binds its targets for itself alone, but a walrus in it binds outside."""
+    parts = (node.key, node.value) if isinstance(node, ast.DictComp) else (node.elt,)
+    yield from parts
+    for generator in node.generators:
+        yield generator.iter
+        yield from generator.ifs
+
+
+_BINDS: Final[Mapping[type[ast.AST], Callable[..., Iterator[Bound]]]] = {
+    ast.Name: _of_name,
+    ast.FunctionDef: _of_definition,
+    ast.AsyncFunctionDef: _of_definition,
+    ast.ClassDef: _of_definition,
+    ast.Import: _of_import,
+    ast.ImportFrom: _of_import_from,
+    ast.Assign: _of_assignment,
+    ast.AnnAssign: _of_annotated,
+    ast.AugAssign: _of_augmented,
+    ast.ExceptHandler: _of_optional_name,
+    ast.MatchAs: _of_optional_name,
+    ast.MatchStar: _of_optional_name,
+    ast.MatchMapping: _of_mapping_pattern,
+}
+_INSIDE: Final[Mapping[type[ast.AST], Callable[..., Iterator[ast.AST]]]] = {
+    ast.FunctionDef: _closed,
+    ast.AsyncFunctionDef: _closed,
+    ast.ClassDef: _closed,
+    ast.Lambda: _closed,
+    ast.Assign: _beside_names,
+    ast.AnnAssign: _beside_name,
+    ast.AugAssign: _beside_name,
+    ast.ListComp: _beside_targets,
+    ast.SetComp: _beside_targets,
+    ast.DictComp: _beside_targets,
+    ast.GeneratorExp: _beside_targets,
+}
+
+
+class ScopeKind(StrEnum):
+    """What opens a scope; comprehensions, lambdas and type parameters count as functions."""
+
+    MODULE = "module"
+    FUNCTION = "function"
+    CLASS = "class"
+
+
+class First(StrEnum):
+    """What the first parameter of a method is."""
+
+    NONE = "none"
+    SELF = "self"
+    CLS = "cls"
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Scope:
+    """One scope. `owner` is the qualified name of the class whose body or whose method this is, else empty."""
+
+    kind: ScopeKind
+    parent: "Scope | None" = None
+    names: Names = field(default_factory=dict)
+    globals: frozenset[str] = frozenset()
+    owner: str = ""
+    first_name: str = ""
+    first: First = First.NONE
+
+    def home(self, name: str) -> "Scope":
+        """The scope that binds `name` as seen from here; the module's where no other does."""
+        scope = self
+        while scope.parent is not None:
+            if name in scope.globals:
+                return scope.root()
+            if name in scope.names and (scope is self or scope.kind is not ScopeKind.CLASS):
+                return scope
+            scope = scope.parent
+        return scope
+
+    def root(self) -> "Scope":
+        """The module's scope."""
+        scope = self
+        while scope.parent is not None:
+            scope = scope.parent
+        return scope
+
+    def enclosing_class(self) -> str:
+        """The class whose method this is inside, however deep; empty outside any."""
+        scope: Scope | None = self
+        while scope is not None and not scope.owner:
+            scope = scope.parent
+        return scope.owner if scope else ""
+
+    def is_imported(self, name: str) -> bool:
+        """Whether only imports bind `name`."""
+        bounds = self.home(name).names.get(name, ())
+        return bool(bounds) and all(bound.is_import for bound in bounds)
+
+    def sole_binding(self, name: str) -> Bound | None:
+        """The one binding of `name`, or None where there are several or none."""
+        bounds = self.home(name).names.get(name, ())
+        return bounds[0] if len(bounds) == 1 else None
+
+
+def module_scope(tree: ast.Module) -> Scope:
+    """The scope of a whole file."""
+    return Scope(ScopeKind.MODULE, names=grouped(bound_names(tree.body)))
+
+
+def class_scope(node: ast.ClassDef, site: Scope) -> Scope:
+    """The scope of a class body. A class inside a function gets a name that no class of the file has."""
+    prefix = {ScopeKind.MODULE: "", ScopeKind.CLASS: f"{site.owner}."}.get(site.kind, "<locals>.")
+    names = grouped(bound_names(node.body))
+    outer = _declared(node.body, ast.Global)
+    return Scope(ScopeKind.CLASS, type_scope(node, site), names, outer, owner=prefix + node.name)
+
+
+def function_scope(node: FunctionNode, site: Scope) -> Scope:
+    """The scope of a function's body; `site` is where the `def` stands."""
+    first_name, first = _first(node, site)
+    outer = _declared(node.body, ast.Global)
+    inner = _declared(node.body, ast.Global, ast.Nonlocal)
+    bounds = (*parameters(node.args), *bound_names(node.body))
+    names = grouped(bound for bound in bounds if bound.name not in inner)
+    owner = site.owner if site.kind is ScopeKind.CLASS else ""
+    return Scope(ScopeKind.FUNCTION, type_scope(node, site), names, outer, owner, first_name, first)
+
+
+def local_scope(bounds: Iterable[Bound], parent: Scope) -> Scope:
+    """A small scope inside another: a lambda, a comprehension, type parameters."""
+    return Scope(ScopeKind.FUNCTION, parent, grouped(bounds))
+
+
+def type_scope(node: ast.AST, site: Scope) -> Scope:
+    """The scope of PEP 695 type parameters, or `site` itself where there are none."""
+    params = getattr(node, "type_params", None)
+    return local_scope([Bound(param.name, DEFINED) for param in params], site) if params else site
+
+
+def parameters(args: ast.arguments) -> Iterator[Bound]:
+    """The bindings that parameters make."""
+    every = (*args.posonlyargs, *args.args, args.vararg, *args.kwonlyargs, args.kwarg)
+    catchers = (args.vararg, args.kwarg)
+    for arg in every:
+        if arg is not None:
+            yield Bound(arg.arg, ASSIGNED, annotation=None if arg in catchers else arg.annotation)
+
+
+_IMPLICIT_CLS: Final = frozenset({"__new__", "__init_subclass__", "__class_getitem__"})
+
+
+def _first(node: FunctionNode, parent: Scope) -> tuple[str, First]:
+    positional = [*node.args.posonlyargs, *node.args.args]
+    decorators = {decorator.id for decorator in node.decorator_list if isinstance(decorator, ast.Name)}
+    if parent.kind is not ScopeKind.CLASS or not positional or "staticmethod" in decorators:
+        return "", First.NONE
+    is_cls = "classmethod" in decorators or node.name in _IMPLICIT_CLS
+    return positional[0].arg, First.CLS if is_cls else First.SELF
+
+
+def _declared(body: Iterable[ast.AST], *kinds: type[ast.Global] | type[ast.Nonlocal]) -> frozenset[str]:
+    pending, names = list(body), set[str]()
+    while pending:
+        node = pending.pop()
+        if isinstance(node, kinds):
+            names.update(node.names)
+        elif isinstance(node, ast.stmt | ast.ExceptHandler | ast.match_case) and type(node) not in _INSIDE:
+            pending.extend(ast.iter_child_nodes(node))
+    return frozenset(names)

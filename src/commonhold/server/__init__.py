@@ -1,0 +1,1 @@
+"""Ways in for programs: MCP on standard input and output."""

@@ -1,0 +1,62 @@
+"""The house and its direction: `.importlinter` holds, and each of its contracts can fail."""
+
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+RUN = "import sys; sys.path.insert(0, sys.argv.pop(1)); from importlinter.cli import lint_imports_command as run; run()"
+
+HOUSE = "A room imports only rooms below it"
+PURE = "Pure rooms have no clock, chance, disk, process or network"
+ACYCLIC = "Siblings do not import each other in a circle"
+
+# What is planted (file: appended text), and the contract that must break.
+VIOLATIONS = {
+    "upwards": (HOUSE, {"domain/planted.py": "import commonhold.regions\n"}),
+    "upwards through the SDK": (
+        HOUSE,
+        {"domain/planted.py": "import commonhold\n", "__init__.py": "import commonhold.regions\n"},
+    ),
+    "a room nobody listed": (HOUSE, {"planted/__init__.py": ""}),
+    "a clock": (PURE, {"regions/planted.py": "import time\n"}),
+    "a circle": (
+        ACYCLIC,
+        {
+            "domain/planted.py": "import commonhold.domain.keys\n",
+            "domain/keys.py": "import commonhold.domain.planted\n",
+        },
+    ),
+}
+
+
+def lint_imports(source: Path) -> subprocess.CompletedProcess[str]:
+    """Run the contracts over the package in `source`, which may be a copy."""
+    command = [sys.executable, "-c", RUN, str(source), "--no-cache", "--no-logo", str(ROOT / ".importlinter")]
+    return subprocess.run(command, cwd=source, check=False, capture_output=True, text=True)
+
+
+def append(file: Path, text: str) -> None:
+    file.parent.mkdir(exist_ok=True)
+    with file.open("a", encoding="utf-8") as stream:
+        stream.write(text)
+
+
+def test_every_room_keeps_to_its_place() -> None:
+    result = lint_imports(ROOT / "src")
+    assert result.returncode == 0, result.stdout + result.stderr
+
+
+@pytest.mark.parametrize("name", VIOLATIONS)
+def test_a_planted_violation_is_caught(name: str, tmp_path: Path) -> None:
+    contract, planted = VIOLATIONS[name]
+    package = tmp_path / "src" / "commonhold"
+    shutil.copytree(ROOT / "src" / "commonhold", package)
+    for path, text in planted.items():
+        append(package / path, text)
+    result = lint_imports(package.parent)
+    assert f"{contract} BROKEN" in result.stdout, result.stdout + result.stderr
+    assert "planted" in result.stdout

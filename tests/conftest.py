@@ -1,0 +1,8 @@
+"""What every test shares: how hard Hypothesis looks."""
+
+from hypothesis import settings
+
+# Speed varies on shared machines: the timeout of pytest is the only deadline.
+settings.register_profile("suite", deadline=None, print_blob=True)
+settings.register_profile("stress", settings.get_profile("suite"), max_examples=2_000, stateful_step_count=200)
+settings.load_profile("suite")

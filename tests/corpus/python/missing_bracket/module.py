@@ -1,0 +1,2 @@
+def before(): pass
+x = [1, 2

@@ -1,0 +1,44 @@
+"""Which files have regions."""
+
+import pytest
+
+from commonhold.regions.languages import language_for
+
+
+@pytest.mark.parametrize("path", ["a.py", "a/b.pyi", "A.PY", "x.pyw", "dir.d/a.py"])
+def test_python_by_extension(path: str) -> None:
+    language = language_for(path, b"")
+    assert language is not None
+    assert language.name == "python"
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        b"#!/usr/bin/python",
+        b"#!/usr/bin/python3.11 -u\n",
+        b"#! /usr/bin/env python3\n",
+        b"#!/usr/bin/env -S PATH=/x python -O\r\n",
+        b"#!/opt/pypy3\nimport a\n",
+    ],
+)
+def test_python_by_interpreter(line: bytes) -> None:
+    language = language_for("bin/tool", line)
+    assert language is not None
+    assert language.name == "python"
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        b"",
+        b"#!",
+        b"#!\n/usr/bin/python",
+        b"#!/bin/sh\npython",
+        b"#!/usr/bin/env\n",
+        b"# python\n",
+        b"#!/usr/bin/pythonic\n",
+    ],
+)
+def test_no_language(source: bytes) -> None:
+    assert language_for("bin/tool", source) is None
