@@ -10,7 +10,6 @@ from typing import Final
 
 from commonhold.domain.clock import Now
 
-_ALPHABET: Final = "23456789abcdefghjkmnpqrstuvwxyz"
 _BOOT_ID: Final = Path("/proc/sys/kernel/random/boot_id")
 # Counts through suspend; macOS calls the clock that does so CLOCK_MONOTONIC.
 _CLOCK: Final = getattr(time, "CLOCK_BOOTTIME", time.CLOCK_MONOTONIC)
@@ -37,11 +36,11 @@ def _darwin_boot_id() -> str:
 
 
 class RandomIds:
-    """Ids of 60 random bits after a readable prefix."""
+    """Ids of 64 random bits after a readable prefix."""
 
     def new(self, prefix: str) -> str:
-        """A fresh id, such as `lease-7k2v9mzq4hpw`."""
-        return f"{prefix}-" + "".join(secrets.choice(_ALPHABET) for _ in range(12))
+        """A fresh id, such as `lease-3f09c1d27be48a56`."""
+        return f"{prefix}-{secrets.token_hex(8)}"
 
 
 def process_umask() -> int:

@@ -1,6 +1,6 @@
 """Leases: acquire, renew, release, list."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -69,7 +69,7 @@ class _Resolved:
 
     keys: tuple[Key, ...]
     regions: tuple[RegionHash, ...]
-    contents: tuple[tuple[str, bytes], ...]
+    contents: Mapping[str, bytes]
 
 
 class Leases:
@@ -108,22 +108,15 @@ class Leases:
             )
 
     def _resolve(self, keys: Sequence[str]) -> _Resolved:
-        found = {}
-        for text in keys:
-            key, region, source = self._reading.resolve(parse(text))
-            found[key] = (region, source)
-        regions = tuple(
-            RegionHash(str(key), region.hash if region else None)
-            for key, (region, _) in found.items()
-            if key.is_region
-        )
-        contents = [
-            content
-            for region, source in found.values()
-            if region is not None and source is not None
-            for content in contents_of(source, region)
-        ]
-        return _Resolved(tuple(found), regions, tuple(contents))
+        regions: dict[Key, RegionHash] = {}
+        contents: dict[str, bytes] = {}
+        found = [self._reading.resolve(parse(text)) for text in keys]
+        for key, region, source in found:
+            if key.is_region:
+                regions[key] = RegionHash(str(key), region.hash if region else None)
+            if region is not None and source is not None:
+                contents |= contents_of(source, region)
+        return _Resolved(tuple(dict.fromkeys(key for key, _, _ in found)), tuple(regions.values()), contents)
 
     def _acquire(self, writer: Writer, request: AcquireRequest, resolved: _Resolved) -> AcquireAnswer:
         now = self._clock.now()
@@ -141,7 +134,7 @@ class Leases:
         writer.record(decision.events, now.wall)
         if isinstance(decision.answer, Denied):
             return _denied(request, decision.answer)
-        writer.keep(resolved.contents, now.wall)
+        writer.keep(resolved.contents.items(), now.wall)
         assert isinstance(decision.answer, Granted)
         return _granted(decision.answer.lease, resolved)
 

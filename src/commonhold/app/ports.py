@@ -82,7 +82,7 @@ class Reader(Protocol):
         ...
 
     def expired(self, now: Now) -> tuple[Lease, ...]:
-        """Leases whose time is over though the log does not say so yet, oldest first."""
+        """Leases whose time is over though the log does not say so yet, in any order."""
         ...
 
     def overlapping(self, keys: Sequence[Key]) -> tuple[Lease, ...]:

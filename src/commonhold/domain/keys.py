@@ -202,6 +202,7 @@ _ESCAPE: Final = re.compile(r"%(23|25)")
 _CONTROL: Final = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff]")
 
 
+@lru_cache(maxsize=16384)
 def parse(text: str) -> Spec:
     """Read any form of a key.
 

@@ -23,12 +23,16 @@ def holder(text: str) -> str:
 
 def line(text: str, what: str, limit: int = MAX_TEXT_LENGTH) -> str:
     """Check that a text is one printable line of at most `limit` characters. Raises InputError `TEXT_INVALID`."""
-    bad = next((char for char in text if unicodedata.category(char) in _UNPRINTABLE), None)
+    bad = None if text.isprintable() else _first_unprintable(text)
     if bad is not None:
         raise _invalid(what, f"holds the control character {bad!r}", "write it as one line of printable text")
     if len(text) > limit:
         raise _invalid(what, f"has {len(text)} characters; at most {limit} are kept", "shorten it")
     return text
+
+
+def _first_unprintable(text: str) -> str | None:
+    return next((char for char in text if unicodedata.category(char) in _UNPRINTABLE), None)
 
 
 def _invalid(what: str, why: str, hint: str) -> InputError:

@@ -319,14 +319,20 @@ def _cut_start(source: bytes, floor: int, pieces: Sequence[_Piece]) -> int:
     """Where the deletion of the first piece begins, so that the longer of the two runs of blank lines is left."""
     end, ceiling = _run_end(source, pieces)
     start = pieces[0].start
-    above = len(source[:start].rstrip(BLANK))
-    starts = [above + match.end() for match in re.finditer(b"\n", source[above:start])]
-    starts = [each for each in starts if floor <= each < start]
+    starts = [each for each in _blank_lines_above(source, start) if each >= floor]
     below = source[end:ceiling]
     blank_below = below[: len(below) - len(below.lstrip(BLANK))].count(b"\n")
     is_last = ceiling == len(source) and not below.strip(BLANK)
     size = len(starts) if is_last else min(len(starts), blank_below)
     return starts[-size] if size else start
+
+
+def _blank_lines_above(source: bytes, position: int) -> list[int]:
+    """The starts of the blank lines that end at `position`, first to last."""
+    code_end = len(source[:position].rstrip(BLANK))
+    has_code = source[:code_end] not in (b"", BOM)
+    ends = [code_end + match.end() for match in re.finditer(b"\n", source[code_end:position])]
+    return ends[:-1] if has_code else [code_end, *ends][:-1]
 
 
 def _run_end(source: bytes, pieces: Sequence[_Piece]) -> tuple[int, int]:

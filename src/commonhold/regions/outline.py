@@ -139,10 +139,7 @@ class _Walk:
         last: Node | None = node
         while last is not None and last.type in self.language.nested_kinds:
             node, last = last, self._last_child(last)
-        end = (last or node).end_byte
-        while self.source[end - 1] in BLANK:
-            end -= 1
-        return end
+        return (last or node).end_byte
 
     def _last_child(self, node: Node) -> Node | None:
         for index in range(node.child_count - 1, -1, -1):

@@ -198,8 +198,8 @@ def _changed_header(before: RegionMap, after: RegionMap, placed: Iterable[Placed
     )
     if old == new:
         return None
-    changed = next((key for key, lines in old if (key, lines) not in new), None) or next(key for key, _ in new)
-    return _touched(changed, edits)
+    changed = [each for each in old if each not in new] or [each for each in new if each not in old] or old
+    return _touched(changed[0][0], edits)
 
 
 def _edited_header_spans(before: RegionMap, edits: Iterable[Edit]) -> list[Span]:

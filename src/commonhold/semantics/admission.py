@@ -4,11 +4,11 @@ One hop, one file, Python. Reads syntax only: what happens through strings, cont
 """
 
 import ast
+import re
 from bisect import bisect_right
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from re import finditer
 from typing import Final
 
 from commonhold.domain.keys import HEADER, Key
@@ -147,14 +147,14 @@ def _compared(old: Fragment, new: Fragment, region: Region) -> str | None:
         return None
     if old.interface == new.interface:
         return ""
-    return f"only annotations of `{region.key.qualname}` changed; no caller is affected at run time"
+    return f"of `{region.key.qualname}` only what type checkers read changed; no caller is affected at run time"
 
 
 class _Lines:
     """Finds the leaf that a line belongs to."""
 
     def __init__(self, regions: RegionMap) -> None:
-        self._starts = [0, *(match.end() for match in finditer(rb"\r\n?|\n", regions.source))]
+        self._starts = [0, *(match.end() for match in re.finditer(rb"\r\n?|\n", regions.source))]
         pieces = sorted((start, leaf.key) for leaf in regions.leaves() for start, _ in leaf.spans)
         self._pieces = [start for start, _ in pieces]
         self._keys = [key for _, key in pieces]
@@ -185,8 +185,9 @@ class _Examination:
         changes = changes_of(self.comparison)
         told = (change.text for change in changes if isinstance(change, Notice))
         real = tuple(change for change in changes if isinstance(change, Change))
-        required = _merged(found for change in real for found in self._required(change))
-        return Findings(required, tuple(self._escalations()), (*notices, *told, *self._hints(real)))
+        required = _merged(found for change in real for found in _worst(self._required(change)))
+        escalations = sorted(self._escalations(), key=lambda one: one.line)
+        return Findings(required, tuple(escalations), (*notices, *told, *self._hints(real)))
 
     def _required(self, change: Change) -> Iterator[Required]:
         for reference in self._candidates(change):
@@ -224,6 +225,8 @@ class _Examination:
                     yield f"{change.what}; `{qualname}` overrides it with other parameters"
 
     def _escalations(self) -> Iterator[Escalation]:
+        if not any(pair.after and _MAY_MARK.search(self.after.bytes_of(pair.after)) for pair in self.comparison.pairs):
+            return
         old, new = _markers_by_key(self.before, self.comparison.before.tree), self._markers
         for pair in self.comparison.pairs:
             before = old.get(pair.before.key, []) if pair.before else []
@@ -244,6 +247,9 @@ class _Examination:
         return Escalation(self.after.file.key, why, line)
 
 
+# Letters without which there is no marker: to look for them saves reading both files whole. Python folds some
+# letters beyond ASCII to ASCII in names.
+_MAY_MARK: Final = re.compile(rb"[*\x80-\xff]|attr|exec|eval|globals|locals|vars|import_")
 _MARKER_WORDS: Final = {STAR_IMPORT: STAR_IMPORT, STARRED_CALL: STARRED_CALL}
 
 
@@ -263,6 +269,12 @@ def _subject(key: Key) -> str:
         return f"`{key.qualname}`" if key.names else "the file"
     owner = ".".join(map(str, key.names[:-1]))
     return f"the header of `{owner}`" if owner else f"the header of the file (`{HEADER}`)"
+
+
+def _worst(found: Iterable[Required]) -> Iterator[Required]:
+    """One entry a key: a proven break, else the first."""
+    ranked = sorted(found, key=lambda one: (not one.still_broken, one.line))
+    return iter({one.key: one for one in reversed(ranked)}.values())
 
 
 def _merged(found: Iterable[Required]) -> tuple[Required, ...]:

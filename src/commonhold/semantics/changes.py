@@ -144,7 +144,9 @@ def _change(subject: Subject, comparison: Comparison) -> Iterator[Change | Notic
     provider = comparison.after.provider(subject.after, subject.name)
     if sort is None:
         return
-    if provider is None or _lost_main(subject, comparison):
+    if provider is None:
+        if _left_with_its_class(subject, comparison):
+            return
         yield Gone(subject, f"`{subject.qualname}` is gone{_new_name(subject, comparison)}")
         return
     now = comparison.after.sort_of(provider, subject.name)
@@ -153,10 +155,11 @@ def _change(subject: Subject, comparison: Comparison) -> Iterator[Change | Notic
         yield from compare(subject, provider, comparison)
 
 
-def _lost_main(subject: Subject, comparison: Comparison) -> bool:
-    """Whether only `@x.setter` and the like are left of a property."""
-    had = comparison.before.has_main(subject.before, subject.name)
-    return had and not comparison.after.has_main(subject.after, subject.name)
+def _left_with_its_class(subject: Subject, comparison: Comparison) -> bool:
+    """Whether the whole class is now imported or made in another way; then its members go with it, unseen."""
+    owner, _, name = subject.after.rpartition(".")
+    is_class = not name or subject.after in comparison.after.classes
+    return not is_class and comparison.after.provider(owner, name) is not None
 
 
 def _new_name(subject: Subject, comparison: Comparison) -> str:
@@ -174,7 +177,7 @@ def _functions(subject: Subject, provider: str, comparison: Comparison) -> Itera
     if differing:
         yield Resigned(subject, _what(subject, *differing[0]), signatures=differing, provider=provider)
     elif any(left != right for left, right in pairs):
-        yield Notice(f"only annotations of `{subject.qualname}` changed; no caller is affected at run time")
+        yield Notice(f"of `{subject.qualname}` only what type checkers read changed; no caller is affected at run time")
 
 
 def _what(subject: Subject, old: CallableInterface, new: CallableInterface) -> str:
@@ -219,7 +222,7 @@ _CLASS_PARTS: Final[Mapping[str, Callable[[ClassInterface], tuple[str, ...]]]] =
 def _values(subject: Subject, provider: str, comparison: Comparison) -> Iterator[Notice]:
     old = _imports(comparison.before, subject.before, subject.name)
     new = _imports(comparison.after, provider, subject.name)
-    if old and new and old != new:
+    if old and new and not set(new) <= set(old):
         yield Notice(f"`{subject.name}` now comes from `{_listed(new)}` instead of `{_listed(old)}`")
 
 

@@ -8,14 +8,14 @@ from typing import Final
 
 from commonhold.regions.region import Region, RegionMap
 from commonhold.semantics.interface import CallableInterface, of_callable
-from commonhold.semantics.references import Marker, collect
+from commonhold.semantics.references import Marker, suspects
 
 UNREADABLE: Final = (SyntaxError, ValueError, RecursionError, MemoryError)
 
 
 @dataclass(frozen=True, slots=True)
 class Fragment:
-    """A function by itself. Its markers are not checked against what the file imports, so they may be too many."""
+    """A function by itself. Its markers are only suspects: they were not checked against what the file binds."""
 
     interface: CallableInterface
     markers: tuple[Marker, ...]
@@ -29,7 +29,7 @@ def read_fragment(regions: RegionMap, region: Region) -> Fragment | None:
         return None
     if len(body) != 1 or not isinstance(body[0], ast.FunctionDef | ast.AsyncFunctionDef):
         return None
-    return Fragment(of_callable(body[0]), collect(ast.Module(body, [])).markers)
+    return Fragment(of_callable(body[0]), tuple(suspects(body[0])))
 
 
 def _parsed(text: str) -> list[ast.stmt]:

@@ -46,6 +46,7 @@ class Aim(StrEnum):
     """How surely a reference means the subject of a change."""
 
     SURE = "sure"
+    LIKELY = "likely"  # in a base, by `self`: reaches the subject if the object is of that class
     GUESS = "guess"
     NO = "no"
 
@@ -63,7 +64,8 @@ def _of_resigned(change: Resigned, reference: Reference, comparison: Comparison)
     if aim is Aim.GUESS:
         return _guessed(change, reference)
     found = [_by_signature(old, new, reference) for old, new in change.signatures]
-    return max((impact for impact in found if impact), key=lambda impact: impact.is_broken, default=None)
+    worst = max((impact for impact in found if impact), key=lambda impact: impact.is_broken, default=None)
+    return Impact(worst.how, worst.is_broken and aim is Aim.SURE) if worst else None
 
 
 def _guessed(change: Resigned, reference: Reference) -> Impact | None:
@@ -131,9 +133,11 @@ def _met(interface: CallableInterface, reference: Reference) -> Params:
 
 
 def _call(reference: Reference) -> str:
-    prefix = _PREFIXES.get(reference.receiver, "")
-    name = reference.name or "cls"
-    return f"{prefix if reference.name else ''}{name}{reference.shape}"
+    if reference.name == ITSELF:
+        return f"cls{reference.shape}"
+    is_class = reference.receiver is Receiver.CLASS
+    prefix = f"{reference.owner}." if is_class else _PREFIXES[reference.receiver]
+    return f"{prefix}{reference.name}{reference.shape}"
 
 
 _PREFIXES: Final = {
@@ -142,7 +146,7 @@ _PREFIXES: Final = {
     Receiver.SUPER: "super().",
     Receiver.UNKNOWN: "….",
     Receiver.INSTANCE: "….",
-    Receiver.CLASS: "….",
+    Receiver.NONE: "",
 }
 _HOW: Final = {
     Use.CALL: "calls it",
@@ -255,7 +259,7 @@ def _aim(change: Change, reference: Reference, comparison: Comparison) -> Aim:
         return Aim.NO
     if not _is_known(reference, comparison):
         return _guess(change, comparison)
-    return Aim.SURE if _reaches(change, reference, comparison) else Aim.NO
+    return _reach(change, reference, comparison)
 
 
 def _is_known(reference: Reference, comparison: Comparison) -> bool:
@@ -270,7 +274,7 @@ def _guess(change: Change, comparison: Comparison) -> Aim:
     return Aim.GUESS if is_unique and subject.name not in COMMON_ATTRIBUTES else Aim.NO
 
 
-def _reaches(change: Change, reference: Reference, comparison: Comparison) -> bool:
+def _reach(change: Change, reference: Reference, comparison: Comparison) -> Aim:
     find = _LOOKUPS.get(reference.receiver, _attribute_lookup)
     before, after = find(comparison, reference)
     if isinstance(change, Gone):
@@ -278,9 +282,10 @@ def _reaches(change: Change, reference: Reference, comparison: Comparison) -> bo
     else:
         provider = change.provider if isinstance(change, Resigned) else change.subject.after
         hit = after == provider and before in (change.subject.before, None)
-    if hit or (isinstance(change, Gone) and after is not None):
-        return hit
-    return _dispatches_down(change, reference, comparison)
+    is_open = after is None or not isinstance(change, Gone)
+    if not hit and is_open and _dispatches_down(change, reference, comparison):
+        return Aim.LIKELY
+    return Aim.SURE if hit else Aim.NO
 
 
 def _dispatches_down(change: Change, reference: Reference, comparison: Comparison) -> bool:
@@ -298,7 +303,7 @@ def overrides(change: Change, comparison: Comparison) -> Iterator[tuple[int, str
     if not isinstance(change, Resigned) or not change.subject.after or name in CONSTRUCTORS or _is_mangled(name):
         return
     wanted = [new.erased() for _, new in change.signatures]
-    for heir in comparison.after.descendants(change.provider):
+    for heir in comparison.after.descendants(change.subject.after):
         own = comparison.after.interfaces(heir, name)
         if not all(interface.erased() in wanted for interface in own):
             yield comparison.after.functions[heir, name][-1].lineno, f"{heir}.{name}"

@@ -88,11 +88,6 @@ class CallableInterface:
         """Whether a call meets the parameters as they are written."""
         return all(last_name(text) in TRANSPARENT for text in self.decorators)
 
-    @property
-    def is_overload(self) -> bool:
-        """Whether this is a stub for type checkers only."""
-        return any(last_name(text) == "overload" for text in self.decorators)
-
     def is_decorated(self, decorator: str) -> bool:
         """Whether `decorator` is among the decorators, under any module's name."""
         return any(last_name(text) == decorator for text in self.decorators)

@@ -18,7 +18,7 @@ from commonhold.semantics.interface import (
     source_of,
 )
 from commonhold.semantics.references import dotted
-from commonhold.semantics.scopes import AUGMENTED, Bound, Names, bound_names, grouped
+from commonhold.semantics.scopes import AUGMENTED, DEFINED, Bound, Names, bound_names, grouped
 
 CONSTRUCTORS: Final = ("__init__", "__new__")
 _PLAIN_CLASS_DECORATORS: Final = frozenset({"dataclass", "final", "total_ordering", "unique"})
@@ -81,8 +81,11 @@ class Module:
         return _without_augmented(child for node in self.classes.get(owner, ()) for child in node.body)
 
     def sort_of(self, owner: str, name: str) -> Sort | None:
-        """What `name` stands for in `owner` itself; a definition wins over an assignment or import."""
-        if (owner, name) in self.functions:
+        """What `name` stands for in `owner` itself; a definition wins over an assignment or import.
+
+        `@x.setter def x` and the like define nothing without the `x` that they extend.
+        """
+        if not all(map(_extends, self.functions.get((owner, name), ()))):
             return Sort.FUNCTION
         if f"{owner}.{name}".lstrip(".") in self.classes:
             return Sort.CLASS
@@ -90,7 +93,7 @@ class Module:
 
     def _has_value(self, owner: str, name: str) -> bool:
         extra = self._instance_attributes.get(owner, frozenset()) if owner else self.declared_global
-        return name in extra or name in self.members(owner)
+        return name in extra or any(bound.origin != DEFINED for bound in self.members(owner).get(name, ()))
 
     @cached_property
     def _instance_attributes(self) -> Mapping[str, frozenset[str]]:
@@ -112,10 +115,6 @@ class Module:
         nodes = self.functions.get((owner, name), [])
         main = [node for node in nodes if not _is_accessory(node)]
         return tuple(of_callable(node) for node in main or nodes)
-
-    def has_main(self, owner: str, name: str) -> bool:
-        """Whether a function has a definition of its own, not only accessories of another."""
-        return not all(_extends(node) for node in self.functions.get((owner, name), ()))
 
     def class_interface(self, qualname: str) -> ClassInterface:
         """The interface of the last definition of a class of this file."""

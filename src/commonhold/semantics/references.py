@@ -6,7 +6,7 @@ either, except the entries of `__all__`.
 
 import ast
 import builtins
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Final
@@ -91,6 +91,7 @@ STARRED_CALL: Final = "starred call"
 DYNAMIC: Final = frozenset(
     {"getattr", "setattr", "delattr", "exec", "eval", "globals", "locals", "vars", "__import__", "import_module"}
 )
+_DYNAMIC_ATTRIBUTES: Final = frozenset({"import_module", "__import__"})
 BUILTINS: Final = frozenset(dir(builtins))
 _PLACES: Final = frozenset({Use.BASE, Use.DECORATOR, Use.ANNOTATION})
 
@@ -100,6 +101,29 @@ def collect(tree: ast.Module) -> Usage:
     collector = _Collector(module_scope(tree))
     collector.run(tree.body)
     return Usage(tuple(collector.references), tuple(collector.markers))
+
+
+def suspects(tree: ast.AST) -> Iterator[Marker]:
+    """All that may be a marker, whatever the names in it are bound to."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Call):
+            yield from _of_marked(node)
+        elif isinstance(node, ast.ImportFrom):
+            yield from _of_import(node)
+
+
+def _of_marked(call: ast.Call) -> Iterator[Marker]:
+    is_bare = isinstance(call.func, ast.Name)
+    name: str = getattr(call.func, "id", "") or getattr(call.func, "attr", "")
+    if name in DYNAMIC and (is_bare or name in _DYNAMIC_ATTRIBUTES):
+        yield Marker(name, call.lineno)
+    if shape_of(call).is_starred:
+        yield Marker(STARRED_CALL, call.lineno)
+
+
+def _of_import(node: ast.ImportFrom) -> Iterator[Marker]:
+    if node.names[0].name == "*":
+        yield Marker(STAR_IMPORT, node.lineno)
 
 
 class _Collector:
@@ -164,12 +188,12 @@ class _Collector:
             self._push([func], scope)
 
     def _mark_call(self, node: ast.Call, scope: Scope) -> None:
-        name: str = getattr(node.func, "attr", "") or getattr(node.func, "id", "")
-        is_bare = isinstance(node.func, ast.Name) and scope.home(name).kind is ScopeKind.MODULE
-        if name in DYNAMIC and (is_bare or name == "import_module"):
-            self.markers.append(Marker(name, node.lineno))
-        if shape_of(node).is_starred and not self._leads_outside(node.func, scope):
-            self.markers.append(Marker(STARRED_CALL, node.lineno))
+        self.markers += (marker for marker in _of_marked(node) if not self._is_harmless(marker, node.func, scope))
+
+    def _is_harmless(self, marker: Marker, func: ast.expr, scope: Scope) -> bool:
+        if marker.kind == STARRED_CALL:
+            return self._leads_outside(func, scope)
+        return isinstance(func, ast.Name) and scope.home(func.id).kind is not ScopeKind.MODULE
 
     def _leads_outside(self, func: ast.expr, scope: Scope) -> bool:
         """Whether what is called is surely no definition of this file: a builtin, or rooted in an import."""
@@ -244,8 +268,7 @@ class _Collector:
             self._push([node.exc, node.cause], scope)
 
     def imported(self, node: ast.ImportFrom, _scope: Scope, _use: Use) -> None:
-        if node.names[0].name == "*":
-            self.markers.append(Marker(STAR_IMPORT, node.lineno))
+        self.markers += _of_import(node)
 
 
 _VISIT: Final[Mapping[type[ast.AST], Callable[..., None]]] = {

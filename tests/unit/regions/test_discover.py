@@ -4,11 +4,11 @@ import pickle
 from pathlib import Path
 
 import pytest
+from tests.unit.regions.checks import check_map, names, texts
 
 from commonhold.domain.keys import Kind
 from commonhold.regions.discover import discover, rediscover
 from commonhold.regions.region import RegionMap, Span, hash_bytes, hash_spans
-from tests.unit.regions.checks import check_map, names, texts
 
 CORPUS = Path(__file__).parents[2] / "corpus" / "python"
 BOM = b"\xef\xbb\xbf"
@@ -208,7 +208,7 @@ def test_one_open_bracket_swallows_no_definition_silently() -> None:
         (BOM + b"# coding: latin-1\n'\xff'\n", "utf-8"),
         (b"# coding: ascii\n'\xc3\xa9'\n", "ascii"),
         (b"# coding: none-such\ndef f(): pass\n", "none-such"),
-        (b"# coding: rot13\ndef f(): pass\n", "rot13"),
+        (b"# coding: rot13\ndef f(): pass\n", "rot-13"),
         (b"# coding: utf-7\ndef f(): pass\n", "utf-7"),
         (b"# coding: utf-16\ndef f(): pass\n", "utf-16"),
         (b"# coding: hz\ndef f(): '~\n'\n", "hz"),
@@ -228,7 +228,10 @@ def test_bytes_outside_the_declared_encoding_leave_the_file_whole(source: bytes,
 @pytest.mark.parametrize("line_end", ["\n", "\r\n"])
 def test_other_encodings_have_the_same_regions(codec: str, line_end: str) -> None:
     letter = {"koi8-r": "ж", "latin-1": "é", "cp1252": "é"}.get(codec, "ソ")
-    text = f"# coding: {codec}\nx = '{letter}'\n\n# {letter}\ndef f{letter}():\n    return '{letter}{letter}'\n\nclass C:\n    def m(self): '{letter}'"
+    text = (
+        f"# coding: {codec}\nx = '{letter}'\n\n# {letter}\n"
+        f"def f{letter}():\n    return '{letter}{letter}'\n\nclass C:\n    def m(self): '{letter}'"
+    )
     source = text.replace("\n", line_end).encode(codec)
     found = discover(source)
     check_map(found)

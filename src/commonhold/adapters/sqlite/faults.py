@@ -1,7 +1,5 @@
 """SQLite's complaints, in our words."""
 
-from collections.abc import Iterator
-from contextlib import contextmanager
 from typing import Final
 
 import apsw
@@ -54,16 +52,8 @@ _FAULTS: Final[tuple[tuple[type[apsw.Error], Code, str, str, float | None], ...]
 )
 
 
-@contextmanager
-def translated(path: str) -> Iterator[None]:
-    """Raise StoreError for what SQLite raises; `path` is the database, for the message."""
-    try:
-        yield
-    except apsw.Error as fault:
-        raise _translate(fault, path) from fault
-
-
-def _translate(fault: apsw.Error, path: str) -> StoreError:
+def translate(fault: apsw.Error, path: str) -> StoreError:
+    """The StoreError for what SQLite raised; `path` is the database, for the message."""
     fields = {"database": path, "sqlite": f"{type(fault).__name__}: {fault}"}
     for kind, code, message, hint, retry in _FAULTS:
         if isinstance(fault, kind):

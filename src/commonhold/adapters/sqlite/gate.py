@@ -7,61 +7,111 @@ holder dies.
 import fcntl
 import os
 import threading
-from collections.abc import Iterator
-from contextlib import contextmanager, suppress
 from typing import Final
 
 from commonhold.domain.errors import Code, StoreError
 
 PATIENCE_SECONDS: Final = 60.0
+_FLAGS: Final = os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW
 
 
 class Gate:
-    """An exclusive lock of one file, re-entrant within a thread, safe to inherit by fork."""
+    """An exclusive lock of one file, re-entrant within a thread. Not shared by forked children: each opens its own."""
 
     def __init__(self, path: str, patience_seconds: float = PATIENCE_SECONDS) -> None:
-        """Name the lock file; it is made on first use."""
+        """Name the lock file; it and its folder are made on first use."""
         self._path = path
         self._patience = patience_seconds
-        self._threads = threading.RLock()
         self._depth = 0
+        self._opened: tuple[int, int] = (0, -1)
 
-    @contextmanager
-    def __call__(self) -> Iterator[None]:
-        """Hold the gate. Raises StoreError `STORE_BUSY` when patience runs out, OSError if the file cannot be made."""
-        with self._threads:
-            if self._depth:
-                yield
-                return
-            descriptor = os.open(self._path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
-            try:
-                self._lock(descriptor)
-                self._depth += 1
-                try:
-                    yield
-                finally:
-                    self._depth -= 1
-            finally:
-                os.close(descriptor)
+    def enter(self) -> None:
+        """Hold the gate. Raises StoreError `STORE_BUSY` when patience runs out, OSError if the file cannot be made.
 
-    def _lock(self, descriptor: int) -> None:
-        with suppress(BlockingIOError):
-            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        Threads must take turns: the caller holds a lock of its own around this.
+        """
+        # A lock belongs to the open file, which a forked child shares: a child needs an open file of its own.
+        if self._opened[0] != os.getpid():
+            self._depth, self._opened = 0, (os.getpid(), self._open())
+        if self._depth == 0:
+            self._lock()
+        self._depth += 1
+
+    @property
+    def is_held(self) -> bool:
+        """Whether this process is inside."""
+        return self._depth > 0 and self._opened[0] == os.getpid()
+
+    def leave(self) -> None:
+        """Let the next one in. A child that was forked inside has nothing to leave: the lock is its parent's."""
+        if self._opened[0] != os.getpid():
             return
-        # A thread waits in the kernel's queue, so that the wait is fair and yet has an end.
-        waiter = threading.Thread(target=_wait, args=(os.dup(descriptor), done := threading.Event()), daemon=True)
-        waiter.start()
-        if not done.wait(self._patience):
-            raise StoreError(
-                Code.STORE_BUSY,
-                f"another process has held the state for over {self._patience:.0f} seconds",
-                hint="see whether a commonhold process is suspended (`commonhold doctor`), then repeat the same call",
-                retry_after_seconds=5.0,
-            )
+        self._depth -= 1
+        if self._depth == 0:
+            fcntl.flock(self._opened[1], fcntl.LOCK_UN)
+
+    def close(self) -> None:
+        """Close the lock file, if this process opened it."""
+        pid, descriptor = self._opened
+        if pid == os.getpid():
+            os.close(descriptor)
+        self._opened = (0, -1)
+
+    def _open(self) -> int:
+        try:
+            return os.open(self._path, _FLAGS, 0o600)
+        except FileNotFoundError:
+            os.makedirs(os.path.dirname(self._path), mode=0o700, exist_ok=True)
+            return os.open(self._path, _FLAGS, 0o600)
+
+    def _lock(self) -> None:
+        pid, descriptor = self._opened
+        try:
+            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            self._opened = pid, self._wait_in_line()
+            os.close(descriptor)
+
+    def _wait_in_line(self) -> int:
+        waiter = _Waiter(self._open())
+        if waiter.has_lock_within(self._patience):
+            return waiter.descriptor
+        raise StoreError(
+            Code.STORE_BUSY,
+            f"another process has held the state for over {self._patience:.0f} seconds",
+            hint="see whether a commonhold process is suspended (`commonhold doctor`), then repeat the same call",
+            retry_after_seconds=5.0,
+        )
 
 
-def _wait(descriptor: int, done: threading.Event) -> None:
-    with suppress(OSError):
-        fcntl.flock(descriptor, fcntl.LOCK_EX)
-        done.set()
-    os.close(descriptor)
+class _Waiter:
+    """A thread in the kernel's queue: the wait is fair, and yet it has an end."""
+
+    def __init__(self, descriptor: int) -> None:
+        self.descriptor = descriptor
+        self._turn = threading.Lock()
+        self._locked = threading.Event()
+        self._has_left = False
+        threading.Thread(target=self._run, daemon=True).start()
+
+    def _run(self) -> None:
+        fcntl.flock(self.descriptor, fcntl.LOCK_EX)
+        with self._turn:
+            if self._has_left:
+                os.close(self.descriptor)
+            self._locked.set()
+
+    def has_lock_within(self, seconds: float) -> bool:
+        has_lock = False
+        try:
+            has_lock = self._locked.wait(seconds)
+        finally:
+            if not has_lock:
+                self._leave()
+        return has_lock
+
+    def _leave(self) -> None:
+        with self._turn:
+            self._has_left = True
+            if self._locked.is_set():
+                os.close(self.descriptor)

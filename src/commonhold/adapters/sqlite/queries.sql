@@ -40,7 +40,9 @@ SELECT * FROM leases WHERE fence IN (
 
 -- name: expired_leases
 -- Leases of this boot whose time is over, and all of other boots.
-SELECT * FROM leases WHERE (epoch = ?1 AND ticks <= ?2) OR epoch < ?1 OR epoch > ?1 ORDER BY fence;
+SELECT * FROM leases WHERE epoch = ?1 AND ticks <= ?2
+UNION ALL SELECT * FROM leases WHERE epoch < ?1
+UNION ALL SELECT * FROM leases WHERE epoch > ?1;
 
 -- name: add_lease
 -- Begin a lease.

@@ -40,19 +40,21 @@ class SqliteSession:
     def __init__(self, connection: apsw.Connection) -> None:
         """Speak through `connection`, which is inside a transaction."""
         self._connection = connection
+        self._execute = connection.execute
+        self._next_sequence = 0
 
     def _rows(self, name: str, *values: Any) -> list[tuple[Any, ...]]:
-        return self._connection.execute(_SQL[name], values).fetchall()
+        return self._execute(_SQL[name], values).fetchall()
 
     def _one(self, name: str, *values: Any) -> tuple[Any, ...] | None:
-        return self._connection.execute(_SQL[name], values).fetchone()
+        return next(iter(self._rows(name, *values)), None)
 
     @property
     def next_sequence(self) -> int:
         """The number that the next event will have."""
-        row = self._one("next_sequence")
-        assert row is not None
-        return int(row[0])
+        if not self._next_sequence:
+            ((self._next_sequence,),) = self._rows("next_sequence")
+        return self._next_sequence
 
     def leases(self) -> tuple[Lease, ...]:
         """All leases that have not ended in the log."""
@@ -69,8 +71,8 @@ class SqliteSession:
 
     def overlapping(self, keys: Sequence[Key]) -> tuple[Lease, ...]:
         """Leases at the keys' places, above them, and (for folders and free keys) below them."""
-        places = {place(near) for key in keys for near in (key, *ancestors(key))}
-        found = {row[0]: row for row in self._rows("leases_at_places", codec.encode(sorted(places)).decode())}
+        places = [place(near) for key in keys for near in (key, *ancestors(key))]
+        found = {row[0]: row for row in self._rows("leases_at_places", codec.encode(places).decode())}
         for key in keys:
             if key.is_folder or key.scheme != FILE:
                 start = place(key)
@@ -124,6 +126,7 @@ class SqliteSession:
             self._rows("add_event", sequence, at, kind, holder_of(event), lease_id_of(event), body.decode())
             for name, *values in _projection(event, sequence):
                 self._rows(name, *values)
+            self._next_sequence = sequence + 1
 
     def remember(self, holder: str, request_id: str, answer: StoredAnswer, at: float) -> None:
         """Keep the first answer to a request."""
@@ -145,8 +148,7 @@ class SqliteSession:
     def begin(self, root: str, holder: str, intent: str, writes: Sequence[Write]) -> Journal:
         """Write a commit down before its first file is touched."""
         draft = Journal(0, root, holder, intent, tuple(writes))
-        row = self._one("begin_journal", codec.encode(draft).decode())
-        assert row is not None
+        (row,) = self._rows("begin_journal", codec.encode(draft).decode())
         return replace(draft, id=row[0])
 
     def end(self, journal_id: int) -> None:
@@ -166,7 +168,7 @@ def _lease(row: tuple[Any, ...]) -> Lease:
         fence,
         holder,
         task,
-        codec.decode(keys, tuple[str, ...]),
+        codec.decode_texts(keys),
         Mode(mode),
         acquisition_id,
         granted_at,

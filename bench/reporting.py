@@ -1,0 +1,49 @@
+"""How a bench says what it saw."""
+
+import json
+from collections.abc import Callable, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from statistics import median
+from time import perf_counter
+
+FOLDER = Path("build/bench")
+
+
+@dataclass(frozen=True)
+class Figure:
+    """One measured value; `goal` says in words what it should be."""
+
+    name: str
+    value: float
+    unit: str
+    goal: str = ""
+
+
+def report(name: str, figures: Sequence[Figure]) -> None:
+    """Print a table and write `build/bench/NAME.json`."""
+    FOLDER.mkdir(parents=True, exist_ok=True)
+    (FOLDER / f"{name}.json").write_text(json.dumps([asdict(each) for each in figures], indent=2) + "\n")
+    width = max(len(each.name) for each in figures)
+    print(f"\n{name}")
+    for each in figures:
+        print(f"  {each.name:<{width}}  {each.value:>10.3f} {each.unit:<12} {each.goal}")
+
+
+def seconds(work: Callable[[], object]) -> float:
+    """How long `work` takes once."""
+    start = perf_counter()
+    work()
+    return perf_counter() - start
+
+
+def paired_ratio(
+    ours: Callable[[], object], theirs: Callable[[], object], rounds: int
+) -> tuple[float, float, float]:
+    """(median seconds of ours, of theirs, median of ours / theirs), measured in turn so that noise hits both."""
+    pairs = [(seconds(ours), seconds(theirs)) for _ in range(rounds)]
+    return (
+        median(mine for mine, _ in pairs),
+        median(other for _, other in pairs),
+        median(mine / other for mine, other in pairs),
+    )
