@@ -6,7 +6,7 @@ from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any, Final
 
-from commonhold.adapters.files.working_tree import MAX_FILE_BYTES
+from commonhold.app.ports import DEFAULT_MAX_FILE_BYTES
 from commonhold.app.sweeping import CONTENT_RETENTION_SECONDS
 from commonhold.domain.errors import Code, InputError
 from commonhold.domain.lease import DEFAULT_TTL_SECONDS, MAX_TTL_SECONDS
@@ -28,7 +28,7 @@ class Settings:
     """
 
     ttl_seconds: float = DEFAULT_TTL_SECONDS
-    max_file_bytes: int = MAX_FILE_BYTES
+    max_file_bytes: int = DEFAULT_MAX_FILE_BYTES
     retention_days: float = CONTENT_RETENTION_SECONDS / _DAY
 
 

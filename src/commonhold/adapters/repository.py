@@ -28,9 +28,10 @@ class Repository:
 def find_repository(start: str) -> Repository:
     """The repository around `start`: the nearest folder with `.git` or `.commonhold`, else `start` itself.
 
-    Raises InputError `FILE_NOT_FOUND`, `REPOSITORY_BARE`, `REPOSITORY_UNTRUSTED`.
+    Raises InputError `FILE_NOT_FOUND`, `PATH_INVALID`, `REPOSITORY_BARE`, `REPOSITORY_UNTRUSTED`.
     """
     folder = Path(os.path.realpath(start))
+    _check_name(folder)
     if not folder.is_dir():
         raise InputError(
             Code.FILE_NOT_FOUND,
@@ -46,6 +47,18 @@ def find_repository(start: str) -> Repository:
         if (place / PLAIN_STATE).is_dir():
             return _plain(place)
     return _plain(folder)
+
+
+def _check_name(folder: Path) -> None:
+    """The state names its working trees in UTF-8."""
+    try:
+        str(folder).encode()
+    except UnicodeEncodeError as fault:
+        raise InputError(
+            Code.PATH_INVALID,
+            f"the folder {str(folder)!a} has a name that is not valid UTF-8",
+            hint="rename it, or work in a clone at another place",
+        ) from fault
 
 
 def _plain(root: Path) -> Repository:

@@ -22,7 +22,7 @@ from commonhold.app.sweeping import sweep
 from commonhold.domain import texts
 from commonhold.domain.changeset import Changeset, LeaseLost, LockConflict, Refusal, authorise
 from commonhold.domain.clock import Now
-from commonhold.domain.errors import Code, StoreError
+from commonhold.domain.errors import Code, InputError, StoreError
 from commonhold.domain.events import Committed, CommitRefused, Debt, FileChange
 from commonhold.domain.keys import Key, canonical
 from commonhold.domain.lease import Lease
@@ -30,6 +30,7 @@ from commonhold.regions.region import hash_bytes
 from commonhold.semantics.admission import Allow, Escalate, RequireLocks, judge
 
 MAX_REPLANS: Final = 3
+_ABSENT: Final = frozenset({Code.FILE_NOT_FOUND, Code.REGION_UNKNOWN, Code.REGION_AMBIGUOUS})
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,7 +79,7 @@ class Commits:
         earlier = self._earlier(request)
         if earlier is not None:
             return earlier
-        planned = self._planner.plan(request.changeset)
+        planned = self._plan(request.changeset)
         if request.is_dry_run:
             return self._dry_run(request, planned)
         with self._store.gate():
@@ -98,6 +99,17 @@ class Commits:
             retry_after_seconds=5.0,
         )
 
+    def _plan(self, changeset: Changeset) -> Plan | Rejected:
+        """Plan outside the gate. What is not there may be half of a commit under way, so it is looked for again inside."""
+        try:
+            return self._planner.plan(changeset)
+        except InputError as fault:
+            if fault.code not in _ABSENT:
+                raise
+        with self._store.gate():
+            recover(self._store, self._files, self._clock)
+            return self._planner.plan(changeset)
+
     def _earlier(self, request: CommitRequest) -> CommitAnswer | None:
         if request.is_dry_run or request.changeset.request_id is None:
             return None
@@ -105,8 +117,6 @@ class Commits:
             return first_answer(reader, request.holder, request.changeset.request_id, request, CommitAnswer)
 
     def _is_current(self, planned: Plan | Rejected) -> bool:
-        if isinstance(planned, Rejected):
-            return True
         return all(self._hash_now(path) == seen for path, seen in planned.seen.items())
 
     def _hash_now(self, path: str) -> str | None:
@@ -140,7 +150,7 @@ class Commits:
         try:
             self._files.stage(journal, contents_of_store(self._store))
             self._files.swap(journal)
-        except BaseException:
+        except BaseException:  # whatever stopped it, Ctrl-C too
             undo(self._store, self._files, self._clock, journal)
             raise
 
@@ -204,7 +214,7 @@ class Commits:
             "refused",
             Refusal.LEASE_LOST,
             f"{lost.why}; what you wrote under it may be stale",
-            repair=repair_of(reader, self._fresh(keys)),
+            repair=repair_of(reader, self._fresh(keys), self._files.root),
             next=Next("acquire", {"keys": [str(key) for key in keys], "task": changeset.intent}, why),
         )
 
@@ -214,7 +224,7 @@ class Commits:
             "refused",
             rejected.code,
             rejected.why,
-            repair=repair_of(reader, regions),
+            repair=repair_of(reader, regions, self._files.root),
             next=next_after(rejected, changeset),
         )
 
@@ -225,7 +235,7 @@ class Commits:
             Refusal.LOCK_CONFLICT,
             f"others hold leases on {', '.join(keys)}",
             conflicts=lost.conflicts,
-            repair=repair_of(reader, self._fresh(tuple(map(canonical, keys)))),
+            repair=repair_of(reader, self._fresh(tuple(map(canonical, keys))), self._files.root),
             next=ask_again(keys, changeset.intent, lost.conflicts),
         )
 
@@ -265,7 +275,7 @@ class Commits:
             code,
             "; ".join(each.why for each in needed),
             required=needed,
-            repair=repair_of(reader, self._fresh(tuple(map(canonical, keys)))) if required else Repair(),
+            repair=repair_of(reader, self._fresh(tuple(map(canonical, keys))), self._files.root) if required else Repair(),
             next=Next("acquire", {"keys": list(keys), "task": changeset.intent}, why),
         )
 

@@ -12,9 +12,9 @@ from commonhold.domain.keys import Key
 from commonhold.regions.discover import discover, rediscover
 from commonhold.regions.edit import Delete, Insert, Placed, Replace, Spliced, splice
 from commonhold.regions.find import find
-from commonhold.regions.region import Region, RegionMap, hash_bytes
+from commonhold.regions.region import Problem, Region, RegionMap, hash_bytes
 from commonhold.regions.scope import breach, placed_region
-from commonhold.regions.syntax import Checked, check
+from commonhold.regions.syntax import problems_in
 from commonhold.semantics.admission import Changed, examine
 
 MIN_BASE_LENGTH: Final = 16
@@ -84,10 +84,9 @@ def draft(
     content = _content(before_map, edits)
     if rejected := _out_of_scope(before_map, content):
         return rejected
-    checked = check(content.source, path) if content.source is not None else None
-    if checked and checked.problems:
-        keys = tuple(edit.key for edit in edits)
-        return Rejected(Refusal.PARSE_INVALID, f"{path} would not compile: {checked.problems[0].message}", keys)
+    problems = () if content.source is None else problems_in(content.source, path)
+    if problems:
+        return _not_compiling(path, problems[0], tuple(edit.key for edit in edits))
     touched = tuple(_touched(before_map, content, edits))
     return Draft(
         path=path,
@@ -98,7 +97,7 @@ def draft(
         before_map=before_map,
         after_map=content.map,
         touched=touched,
-        admission=_admission(before_map, content, touched, checked),
+        admission=_admission(before_map, content, touched),
     )
 
 
@@ -242,10 +241,9 @@ def _out_of_scope(before: RegionMap, content: _Content) -> Rejected | None:
     if broken is None:
         return None
     # A candidate that does not parse has no regions to speak of: say that instead.
-    problems = check(content.source, before.path).problems
+    problems = problems_in(content.source, before.path)
     if problems:
-        why = f"{before.path} would not compile: {problems[0].message}"
-        return Rejected(Refusal.PARSE_INVALID, why, (broken.key,))
+        return _not_compiling(before.path, problems[0], (broken.key,))
     return Rejected(Refusal.OUT_OF_SCOPE_EDIT, f"{broken.message}; {broken.hint}", (broken.key,))
 
 
@@ -266,15 +264,17 @@ def _touched(before: RegionMap, content: _Content, edits: Sequence[KeyedEdit]) -
                 yield Touched(None if is_new else region, placed_region(content.map, placed))
 
 
-def _admission(
-    before: RegionMap, content: _Content, touched: Sequence[Touched], checked: Checked | None
-) -> Admission | None:
-    if checked is None or checked.tree is None or not touched:
+def _not_compiling(path: str, problem: Problem, keys: tuple[Key, ...]) -> Rejected:
+    return Rejected(Refusal.PARSE_INVALID, f"{path} would not compile: {problem.message}", keys)
+
+
+def _admission(before: RegionMap, content: _Content, touched: Sequence[Touched]) -> Admission | None:
+    if content.source is None or not touched:
         return None
     changed = [
         Changed(each.before.key if each.before else None, each.after.key if each.after else None) for each in touched
     ]
-    findings = examine(before, content.map, changed, checked.tree)
+    findings = examine(before, content.map, changed)
     return Admission(before.path, findings, frozenset(each.after.key for each in touched if each.after))
 
 

@@ -6,13 +6,14 @@ from typing import Final
 
 from commonhold.app.answers import AcquireAnswer, LeaseAnswer, Next, RegionHash
 from commonhold.app.once import first_answer, once
-from commonhold.app.ports import Clock, Ids, Store, Writer
+from commonhold.app.ports import Clock, Ids, Reader, Store, Writer
 from commonhold.app.reading import Reading, contents_of
 from commonhold.app.sweeping import sweep
 from commonhold.domain import texts
 from commonhold.domain.changeset import Refusal
 from commonhold.domain.commands import Acquire, Release, Renew
 from commonhold.domain.errors import Code, UsageError
+from commonhold.domain.events import LeaseGranted
 from commonhold.domain.keys import Key, parse
 from commonhold.domain.lease import (
     DEFAULT_TTL_SECONDS,
@@ -173,7 +174,7 @@ class Leases:
                 return LeaseAnswer("released", lease)
             case answer:
                 assert isinstance(answer, NotHeld)
-                return _not_held(answer)
+                return _not_held(writer, answer)
 
     def live(self, *, holder: str | None = None) -> tuple[Lease, ...]:
         """The live leases, oldest first, of all holders or of one."""
@@ -221,8 +222,11 @@ def ask_again(keys: Sequence[str], task: str, conflicts: Sequence[Conflict]) -> 
     return Next("acquire", {"keys": list(keys), "task": task}, why)
 
 
-def _not_held(answer: NotHeld) -> LeaseAnswer:
-    if answer.code == Refusal.NOT_HOLDER:
+def _not_held(reader: Reader, answer: NotHeld) -> LeaseAnswer:
+    events = [recorded.event for recorded in reader.events(lease_id=answer.lease_id, limit=1)]
+    granted = next((event for event in events if isinstance(event, LeaseGranted)), None)
+    if granted is None or answer.code == Refusal.NOT_HOLDER:
         return LeaseAnswer("refused", None, answer.code, answer.why, Next("leases", {}, "see which leases are yours"))
     why = "acquire the keys again, and read the regions again before you write"
-    return LeaseAnswer("refused", None, answer.code, answer.why, Next("acquire", {"keys": []}, why))
+    again = Next("acquire", {"keys": list(granted.lease.keys), "task": granted.lease.task}, why)
+    return LeaseAnswer("refused", None, answer.code, answer.why, again)

@@ -1,7 +1,7 @@
 """What planning gives: a plan, or the reason why there is none."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from commonhold.app.answers import RegionHash
 from commonhold.app.ports import Write
@@ -28,12 +28,13 @@ class Stale:
 
 @dataclass(frozen=True, slots=True)
 class Rejected:
-    """The edits cannot be applied to what is there. `keys` are what it is about."""
+    """The edits cannot be applied to what is there. `keys` are what it is about, `seen` is as in a plan."""
 
     code: Refusal
     why: str
     keys: tuple[Key, ...]
     stale: tuple[Stale, ...] = ()
+    seen: Mapping[str, str | None] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)

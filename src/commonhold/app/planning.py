@@ -5,7 +5,7 @@ admission) runs outside the gate.
 """
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Final
 
@@ -53,7 +53,7 @@ class Planner:
             (drafts if isinstance(result, Draft) else rejected).append(result)  # type: ignore[arg-type]
         rejected += self._stale_reads(changeset.reads, looked)
         rejected += self._taken_targets(drafts, looked)
-        return _joined(rejected) if rejected else self._plan(drafts, looked)
+        return _joined(rejected, _seen(looked)) if rejected else self._plan(drafts, looked)
 
     def fresh(self, key: Key) -> Stale:
         """What is at `key` now, for a repair packet."""
@@ -110,12 +110,12 @@ class Planner:
         for each in drafts:
             contents |= _region_contents(each)
         return Plan(
-            seen={path: hash_bytes(each.state.content) if each else None for path, each in looked.items()},
+            seen=_seen(looked),
             writes=writes,
             contents=contents,
             writes_to=tuple(dict.fromkeys(key for each in drafts for key in _writes_to(each))),
-            regions=tuple(region for each in drafts for region in _answered(each)),
-            changes=tuple(change for each in drafts for change in _changes(each)),
+            regions=_there(region for each in drafts for region in _answered(each)),
+            changes=_net(change for each in drafts for change in _changes(each)),
             admissions=tuple(each.admission for each in drafts if each.admission),
             notices=() if writes else ("nothing was changed: the files are already as the edits would have them",),
         )
@@ -175,7 +175,11 @@ def _find(looked: Looked | None, names: Names) -> tuple[RegionMap | None, Region
         return looked.map, None
 
 
-def _joined(rejected: Sequence[Rejected]) -> Rejected:
+def _seen(looked: Mapping[str, Looked | None]) -> dict[str, str | None]:
+    return {path: hash_bytes(each.state.content) if each else None for path, each in looked.items()}
+
+
+def _joined(rejected: Sequence[Rejected], seen: Mapping[str, str | None]) -> Rejected:
     """The gravest of several rejections, with the others of its kind: changed regions come before all else."""
     stale = [each for each in rejected if each.code is Refusal.REGION_CHANGED]
     chosen = stale or [each for each in rejected if each.code is rejected[0].code]
@@ -184,6 +188,7 @@ def _joined(rejected: Sequence[Rejected]) -> Rejected:
         "; ".join(each.why for each in chosen),
         tuple(key for each in chosen for key in each.keys),
         tuple(found for each in chosen for found in each.stale),
+        seen,
     )
 
 
@@ -193,7 +198,13 @@ def _writes_to(draft: Draft) -> Iterator[Key]:
     if draft.target != draft.path:
         yield Key(FILE, tuple(draft.target.split("/")))
     for touched in draft.touched:
-        yield from (region.key for region in (touched.before, touched.after) if region is not None)
+        keys = [region.key for region in (touched.before, touched.after) if region is not None]
+        yield from keys
+        names = {key.bare() for key in keys}
+        if len(names) == len(keys):
+            # One more or one less of a name: all others of that name are counted anew, so they must be free, too.
+            regions = (*draft.before_map.regions, *draft.after_map.regions)
+            yield from (region.key for region in regions if region.key.bare() in names)
 
 
 def _answered(draft: Draft) -> Iterator[RegionHash]:
@@ -204,6 +215,24 @@ def _answered(draft: Draft) -> Iterator[RegionHash]:
             yield RegionHash(str(_moved(draft, touched.after.key)), touched.after.hash)
         elif touched.before is not None:
             yield RegionHash(str(touched.before.key), None)
+
+
+def _there(regions: Iterable[RegionHash]) -> tuple[RegionHash, ...]:
+    """One entry a key: a name that one file left and another took is there."""
+    answered: dict[str, RegionHash] = {}
+    for each in regions:
+        if each.hash is not None or each.key not in answered:
+            answered[each.key] = each
+    return tuple(answered.values())
+
+
+def _net(changes: Iterable[RegionChange]) -> tuple[RegionChange, ...]:
+    """One change a key: what leaves a name and what takes it are one change of what has that name."""
+    net: dict[str, RegionChange] = {}
+    for each in changes:
+        other = net.get(each.key, each)
+        net[each.key] = RegionChange(each.key, each.before or other.before, each.after or other.after)
+    return tuple(each for each in net.values() if each.before != each.after)
 
 
 def _moved(draft: Draft, key: Key) -> Key:

@@ -3,13 +3,15 @@
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Final, Protocol
 
 from commonhold.domain.clock import Now
 from commonhold.domain.events import Committed, Debt, Event, Recorded
 from commonhold.domain.keys import Key, Spec
 from commonhold.domain.lease import Lease
 
+
+DEFAULT_MAX_FILE_BYTES: Final = 10_000_000
 
 Step = Callable[[str], None]
 """Called with the name of each durable step of a commit when it is done."""
@@ -203,7 +205,7 @@ class Files(Protocol):
         ...
 
     def missing_folders(self, path: str) -> tuple[str, ...]:
-        """The folders above `path` that are not there, outermost first."""
+        """The folders above `path` that are not there, outermost first. Raises InputError `FILE_EXISTS` for a file there."""
         ...
 
     @property
@@ -224,7 +226,10 @@ class Files(Protocol):
         ...
 
     def stage(self, journal: Journal, contents: "Contents") -> None:
-        """Write every new file beside its place, durably, under a name made from the journal's id."""
+        """Write every new file beside its place, durably, under a name made from the journal's id.
+
+        Raises ChangedUnderneath where a folder that was there has gone.
+        """
         ...
 
     def swap(self, journal: Journal) -> None:

@@ -3,6 +3,8 @@
 import base64
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
+from typing import Final
 
 from commonhold.app.ports import Clock, Files, FileState, Store
 from commonhold.domain.errors import Code, InputError, StoreError
@@ -11,6 +13,8 @@ from commonhold.regions.discover import discover
 from commonhold.regions.edit import text_of
 from commonhold.regions.find import find, reserve
 from commonhold.regions.region import Region, RegionMap, Span, hash_bytes
+
+RECENT_MAPS: Final = 16
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,7 +63,7 @@ class Reading:
     def look(self, path: str) -> Looked | None:
         """The file at `path` as it is now; None if it is not there."""
         state = self._files.load(path)
-        return None if state is None else Looked(state, discover(state.content, path))
+        return None if state is None else Looked(state, _discovered(state.content, path))
 
     def regions(self, text: str) -> RegionMap:
         """All regions of one file. Raises InputError `FILE_NOT_FOUND`."""
@@ -120,6 +124,12 @@ class Reading:
                 fields={"path": key.file_path},
             )
         return looked
+
+
+@lru_cache(maxsize=RECENT_MAPS)
+def _discovered(source: bytes, path: str) -> RegionMap:
+    """The regions of these very bytes: found once for a read and the commit that follows it."""
+    return discover(source, path)
 
 
 def contents_of(source: RegionMap, region: Region) -> Iterable[tuple[str, bytes]]:

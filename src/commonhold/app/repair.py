@@ -15,14 +15,14 @@ HISTORY_LIMIT: Final = 50
 MAX_DIFF_LINES: Final = 200
 
 
-def repair_of(reader: Reader, regions: Sequence[Stale]) -> Repair:
-    """The regions as they are now, with what changed in each since its base, and who changed it."""
-    return Repair(tuple(_repair_region(reader, stale) for stale in regions))
+def repair_of(reader: Reader, regions: Sequence[Stale], worktree: str) -> Repair:
+    """The regions as they are now in `worktree`, with what changed in each since its base, and who changed it."""
+    return Repair(tuple(_repair_region(reader, stale, worktree) for stale in regions))
 
 
-def _repair_region(reader: Reader, stale: Stale) -> RepairRegion:
+def _repair_region(reader: Reader, stale: Stale, worktree: str) -> RepairRegion:
     now = stale.region.hash if stale.region else None
-    authors = _authors(reader, stale, now) if stale.base or now is None else []
+    authors = _authors(reader, stale, now, worktree) if stale.base or now is None else []
     return RepairRegion(
         key=str(stale.region.key if stale.region else stale.key),
         hash=now,
@@ -33,10 +33,11 @@ def _repair_region(reader: Reader, stale: Stale) -> RepairRegion:
     )
 
 
-def _authors(reader: Reader, stale: Stale, now: str | None) -> list[tuple[str, str]]:
+def _authors(reader: Reader, stale: Stale, now: str | None, worktree: str) -> list[tuple[str, str]]:
     """(holder, intent) of the commits that led from the base to what is there now, oldest first.
 
-    Followed backwards by hash, so that a change from outside breaks the chain and is laid on nobody.
+    Followed backwards by hash, so that a change from outside breaks the chain and is laid on nobody. What another
+    worktree has instead breaks nothing.
     """
     authors, wanted = [], now
     key = str(stale.region.key if stale.region else stale.key)
@@ -45,7 +46,9 @@ def _authors(reader: Reader, stale: Stale, now: str | None) -> list[tuple[str, s
         if change is None:
             continue
         if change.after != wanted:
-            break
+            if commit.worktree == worktree:
+                break
+            continue
         authors.append((commit.holder, commit.intent))
         wanted = change.before
         if wanted is None or (stale.base and wanted.startswith(stale.base)):

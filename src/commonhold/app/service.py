@@ -111,6 +111,8 @@ class Commonhold:
         files change together, also across a crash. Does not guarantee that readers outside Commonhold see several
         files change in the same instant, nor that a program that writes without asking is noticed in time.
         """
+        if dry_run:
+            self.recover()
         return self._commits.commit(CommitRequest(self.holder, changeset, dry_run))
 
     def who(self, key: str) -> Who:

@@ -1,5 +1,6 @@
 """What a language is: data. Discovery reads it; nothing is subclassed."""
 
+import re
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import cache
@@ -32,9 +33,11 @@ class Language:
     interpreters: Pattern[bytes] | None = None
     declared_encoding: Pattern[bytes] | None = None
     nested_kinds: frozenset[str] = field(init=False, repr=False)
+    next_comment: Pattern[bytes] = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
-        """Keep the kinds that hold statements together."""
+        """Keep what follows from the fields: the kinds that hold statements, and a comment below blank lines."""
+        object.__setattr__(self, "next_comment", re.compile(rb"\s*" + re.escape(self.comment_mark)))
         object.__setattr__(self, "nested_kinds", self.wrapper_kinds | self.definition_kinds)
 
 

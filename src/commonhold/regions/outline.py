@@ -157,6 +157,8 @@ class _Walk:
         return start
 
     def _tail_end(self, end: int, width: int) -> int:
+        if not self.language.next_comment.match(self.source, end):
+            return end
         position = end
         while position < len(self.source):
             start, position = position, line_end(self.source, position)

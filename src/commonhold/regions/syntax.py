@@ -1,55 +1,37 @@
 """Whether a candidate is a program at all: the hard gate, since the syntax tree accepts more than the language does."""
 
-import ast
 import re
 import warnings
-from dataclasses import dataclass
-from threading import Lock
 from typing import Final
 
 from commonhold.regions.languages import PYTHON, language_for
 from commonhold.regions.region import Problem, Span
 
 _NAME: Final = "<candidate>"
-_TREE_ONLY: Final[int] = ast.PyCF_ONLY_AST
 _LINE: Final = re.compile(rb"[^\r\n]*(?:\r\n|\r|\n|\Z)")
-# Warning filters belong to the whole process; two threads that change and restore them must not interleave.
-_FILTERS: Final = Lock()
 
 
-@dataclass(frozen=True, slots=True)
-class Checked:
-    """The syntax tree of a sound Python file (None for any other file), and what is wrong."""
-
-    tree: ast.Module | None
-    problems: tuple[Problem, ...] = ()
-
-
-def check(source: bytes, path: str) -> Checked:
-    """Parse and compile a file as this Python does; a file in another language has no problems.
+def problems_in(source: bytes, path: str) -> tuple[Problem, ...]:
+    """Compile a file as this Python does: what is wrong, or nothing. A file in another language has no problems.
 
     Never raises on any `source`. A problem's code is SYNTAX, its message names line and column, its span that line.
     """
     if language_for(path, source) is not PYTHON:
-        return Checked(None)
-    with _FILTERS, warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        return _compiled(source)
-
-
-def _compiled(source: bytes) -> Checked:
+        return ()
+    # A filter for our file name alone can stay; setting and restoring all filters would race with other threads.
+    warnings.filterwarnings("ignore", module=re.escape(_NAME))
     try:
-        tree: ast.Module = compile(source, _NAME, "exec", _TREE_ONLY, dont_inherit=True)
-        compile(tree, _NAME, "exec", dont_inherit=True)
+        # From the bytes, not from `ast.parse` of them: a tree of Python objects costs more than the compiling.
+        compile(source, _NAME, "exec", dont_inherit=True)
     except SyntaxError as error:
-        return Checked(None, (_located(source, error),))
+        return (_located(source, error),)
     except RecursionError:
-        return Checked(None, (_unlocated(source, "the code is nested too deeply to compile"),))
+        return (_unlocated(source, "the code is nested too deeply to compile"),)
     except MemoryError:
-        return Checked(None, (_unlocated(source, "the code is nested too deeply to parse"),))
+        return (_unlocated(source, "the code is nested too deeply to parse"),)
     except (ValueError, OverflowError) as error:
-        return Checked(None, (_unlocated(source, str(error)),))
-    return Checked(tree)
+        return (_unlocated(source, str(error)),)
+    return ()
 
 
 def _located(source: bytes, error: SyntaxError) -> Problem:

@@ -18,7 +18,7 @@ from commonhold.semantics.fragment import UNREADABLE, Fragment, increased, read_
 from commonhold.semantics.impact import impact_of, only_widens, overrides
 from commonhold.semantics.module import CONSTRUCTORS, Module
 from commonhold.semantics.pairing import Pair, definition_of, leaf_pairs
-from commonhold.semantics.references import STAR_IMPORT, STARRED_CALL, Marker, Reference, Usage, collect
+from commonhold.semantics.references import STAR_IMPORT, STARRED_CALL, Marker, Reference, Usage, collect, may_mark
 
 PYTHON: Final = "python"
 
@@ -104,11 +104,11 @@ def _is_covered(key: Key, holds: Callable[[Key], bool]) -> bool:
     return any(holds(Key(key.scheme, key.path, key.names[:size])) for size in range(len(key.names), -1, -1))
 
 
-def examine(before: RegionMap, after: RegionMap, changed: Sequence[Changed], after_tree: ast.Module) -> Findings:
-    """Find what an edit concerns outside of the regions it edits. `after_tree` is `ast.parse` of `after.source`.
+def examine(before: RegionMap, after: RegionMap, changed: Sequence[Changed]) -> Findings:
+    """Find what an edit concerns outside of the regions it edits.
 
-    Never raises on what Python parses. Quick where only bodies changed: then just the edited regions are parsed.
-    Nothing is found for a file that was empty, is not Python, or could not be parsed before.
+    Never raises on what Python parses; `after` must be that. Quick where only bodies changed: then just the edited
+    regions are parsed. Nothing is found for a file that was empty, is not Python, or could not be parsed before.
     """
     if before.language != PYTHON or not before.source.strip():
         return Findings()
@@ -119,12 +119,11 @@ def examine(before: RegionMap, after: RegionMap, changed: Sequence[Changed], aft
     if not loud:
         return Findings(notices=notices)
     try:
-        tree = ast.parse(before.source)
+        comparison = Comparison(Module(ast.parse(before.source)), Module(ast.parse(after.source)), loud)
     except UNREADABLE:
         return Findings(
             notices=(*notices, f"`{before.path}` was not valid Python before: its meaning was not compared")
         )
-    comparison = Comparison(Module(tree), Module(after_tree), loud)
     return _Examination(before, after, comparison).findings(notices)
 
 
@@ -147,7 +146,7 @@ def _compared(old: Fragment, new: Fragment, region: Region) -> str | None:
         return None
     if old.interface == new.interface:
         return ""
-    return f"of `{region.key.qualname}` only what type checkers read changed; no caller is affected at run time"
+    return f"of `{region.key.bare().qualname}` only what type checkers read changed; no caller is affected at run time"
 
 
 class _Lines:
@@ -187,7 +186,7 @@ class _Examination:
         real = tuple(change for change in changes if isinstance(change, Change))
         required = _merged(found for change in real for found in _worst(self._required(change)))
         escalations = sorted(self._escalations(), key=lambda one: one.line)
-        return Findings(required, tuple(escalations), (*notices, *told, *self._hints(real)))
+        return Findings(required, tuple(escalations), tuple(dict.fromkeys((*notices, *told, *self._hints(real)))))
 
     def _required(self, change: Change) -> Iterator[Required]:
         for reference in self._candidates(change):
@@ -214,8 +213,7 @@ class _Examination:
     def _overriding(self, change: Resigned) -> Iterator[Required]:
         for line, qualname in overrides(change, self.comparison):
             key = self._lines.key_at(line)
-            if key not in change.edited:
-                yield Required(key, f"{change.what}, and `{qualname}` overrides it with other parameters", line)
+            yield Required(key, f"{change.what}, and `{qualname}` overrides it with other parameters", line)
 
     def _hints(self, changes: Iterable[Change]) -> Iterator[str]:
         """Overrides that lack a new optional parameter: worth knowing, not worth blocking."""
@@ -225,7 +223,7 @@ class _Examination:
                     yield f"{change.what}; `{qualname}` overrides it with other parameters"
 
     def _escalations(self) -> Iterator[Escalation]:
-        if not any(pair.after and _MAY_MARK.search(self.after.bytes_of(pair.after)) for pair in self.comparison.pairs):
+        if not any(pair.after and may_mark(self.after.bytes_of(pair.after)) for pair in self.comparison.pairs):
             return
         old, new = _markers_by_key(self.before, self.comparison.before.tree), self._markers
         for pair in self.comparison.pairs:
@@ -247,9 +245,6 @@ class _Examination:
         return Escalation(self.after.file.key, why, line)
 
 
-# Letters without which there is no marker: to look for them saves reading both files whole. Python folds some
-# letters beyond ASCII to ASCII in names.
-_MAY_MARK: Final = re.compile(rb"[*\x80-\xff]|attr|exec|eval|globals|locals|vars|import_")
 _MARKER_WORDS: Final = {STAR_IMPORT: STAR_IMPORT, STARRED_CALL: STARRED_CALL}
 
 

@@ -8,7 +8,7 @@ from typing import Final
 
 from commonhold.regions.region import Region, RegionMap
 from commonhold.semantics.interface import CallableInterface, of_callable
-from commonhold.semantics.references import Marker, suspects
+from commonhold.semantics.references import Marker, may_mark, suspects
 
 UNREADABLE: Final = (SyntaxError, ValueError, RecursionError, MemoryError)
 
@@ -23,13 +23,17 @@ class Fragment:
 
 def read_fragment(regions: RegionMap, region: Region) -> Fragment | None:
     """Read the region of a function; None where it is anything else or does not parse alone."""
+    data = regions.bytes_of(region)
     try:
-        body = _parsed(_decoded(regions.bytes_of(region)))
+        body = _parsed(_decoded(data))
     except UNREADABLE:
         return None
     if len(body) != 1 or not isinstance(body[0], ast.FunctionDef | ast.AsyncFunctionDef):
         return None
-    return Fragment(of_callable(body[0]), tuple(suspects(body[0])))
+    markers = tuple(suspects(body[0])) if may_mark(data) else ()
+    if b"yield" not in data:
+        body[0].body = []  # nothing else in it shows outside, and to walk it takes longer than to parse it
+    return Fragment(of_callable(body[0]), markers)
 
 
 def _parsed(text: str) -> list[ast.stmt]:

@@ -2,7 +2,6 @@
 
 import collections
 import io
-import pathlib
 import re
 import types
 from collections.abc import Callable, Iterator, Mapping
@@ -27,9 +26,15 @@ from commonhold.semantics.references import BUILTINS, ITSELF, Receiver, Referenc
 _COMMON_TYPES: Final = (
     object, type, str, bytes, bytearray, memoryview, int, float, complex, list, dict, set, frozenset, tuple, range,
     slice, property, OSError, io.TextIOWrapper, io.BufferedRandom, types.FunctionType, types.GeneratorType,
-    types.CoroutineType, types.ModuleType, pathlib.Path, re.Pattern, re.Match, collections.deque, collections.Counter,
+    types.CoroutineType, types.ModuleType, re.Pattern, re.Match, collections.deque, collections.Counter,
 )  # fmt: skip
-COMMON_ATTRIBUTES: Final = frozenset(name for common in _COMMON_TYPES for name in dir(common))
+# Of pathlib.Path, which this room may not import.
+_OF_PATHS: Final = frozenset(
+    "absolute exists glob iterdir is_dir is_file joinpath match mkdir name parent parents parts read_bytes read_text"
+    " relative_to rename replace resolve rglob rmdir samefile stat stem suffix symlink_to touch unlink with_name"
+    " with_suffix write_bytes write_text".split()
+)
+COMMON_ATTRIBUTES: Final = _OF_PATHS | {name for common in _COMMON_TYPES for name in dir(common)}
 _UNTOUCHED: Final = frozenset({Use.ANNOTATION, Use.EXPORT})
 _ON_INSTANCE: Final = frozenset({Receiver.SELF, Receiver.SUPER, Receiver.INSTANCE, Receiver.UNKNOWN})
 

@@ -344,6 +344,7 @@ def widens(before: Params, after: Params) -> bool:
     """
     old_positions, new_positions = _of_kinds(before, BY_POSITION), _of_kinds(after, BY_POSITION)
     kept = new_positions[: len(old_positions)]
+    opened = [new.name for old, new in zip(old_positions, kept, strict=False) if old.kind is not new.kind]
     added = [param for param in after if param.label not in {old.label for old in before}]
     return (
         len(kept) == len(old_positions)
@@ -351,6 +352,7 @@ def widens(before: Params, after: Params) -> bool:
         and _named_kept(before, after)
         and all(param.is_optional for param in added)
         and not any(_was_caught(param, before) for param in added)
+        and not (opened and _catch_all(before, ParamKind.VAR_KEYWORD))
     )
 
 

@@ -6,6 +6,7 @@ either, except the entries of `__all__`.
 
 import ast
 import builtins
+import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
@@ -92,6 +93,8 @@ DYNAMIC: Final = frozenset(
     {"getattr", "setattr", "delattr", "exec", "eval", "globals", "locals", "vars", "__import__", "import_module"}
 )
 _DYNAMIC_ATTRIBUTES: Final = frozenset({"import_module", "__import__"})
+# Python folds some letters beyond ASCII to ASCII in names.
+_MARKER_LETTERS: Final = re.compile(rb"[*\x80-\xff]|attr|exec|eval|globals|locals|vars|import_")
 BUILTINS: Final = frozenset(dir(builtins))
 _PLACES: Final = frozenset({Use.BASE, Use.DECORATOR, Use.ANNOTATION})
 
@@ -101,6 +104,11 @@ def collect(tree: ast.Module) -> Usage:
     collector = _Collector(module_scope(tree))
     collector.run(tree.body)
     return Usage(tuple(collector.references), tuple(collector.markers))
+
+
+def may_mark(text: bytes) -> bool:
+    """Whether there can be a marker at all: a look at the letters that saves many a parse."""
+    return _MARKER_LETTERS.search(text) is not None
 
 
 def suspects(tree: ast.AST) -> Iterator[Marker]:

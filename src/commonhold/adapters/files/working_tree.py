@@ -14,12 +14,11 @@ from typing import Final
 from commonhold.adapters.files.faults import translated
 from commonhold.adapters.files.locating import locate
 from commonhold.adapters.system import process_umask
-from commonhold.app.ports import ChangedUnderneath, Contents, FileState, Journal, Step, Write, no_step
+from commonhold.app.ports import DEFAULT_MAX_FILE_BYTES, ChangedUnderneath, Contents, FileState, Journal, Step, Write, no_step
 from commonhold.domain.errors import Code, InputError, StoreError
 from commonhold.domain.keys import Key, Spec
 from commonhold.regions.region import hash_bytes
 
-MAX_FILE_BYTES: Final = 10_000_000
 _FOLDER_FLAGS: Final = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 _READ_FLAGS: Final = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
 _STAGE_FLAGS: Final = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
@@ -34,7 +33,7 @@ class WorkingTree:
         root: str,
         *,
         git_dir: str | None = None,
-        max_file_bytes: int = MAX_FILE_BYTES,
+        max_file_bytes: int = DEFAULT_MAX_FILE_BYTES,
         at_step: Step = no_step,
     ) -> None:
         """Work below `root`. `git_dir` is the working tree's own git folder, if it has one.
@@ -77,7 +76,10 @@ class WorkingTree:
         """The folders above `path` that are not there, outermost first."""
         parts = path.split("/")[:-1]
         above = ("/".join(parts[: count + 1]) for count in range(len(parts)))
-        return tuple(folder for folder in above if not os.path.isdir(os.path.join(self._root, folder)))
+        missing = tuple(folder for folder in above if not os.path.isdir(os.path.join(self._root, folder)))
+        if missing and os.path.lexists(os.path.join(self._root, missing[0])):
+            raise _not_a_folder(missing[0])
+        return missing
 
     def load(self, path: str) -> FileState | None:
         """Read a whole file; None if it is not there."""
@@ -102,10 +104,10 @@ class WorkingTree:
         """Write every new file beside its place, durably."""
         for index, write in enumerate(journal.writes):
             for made in write.made:
-                with translated(made), self._folder_of(made) as (folder, name), suppress(FileExistsError):
+                with _as_seen(made), self._folder_of(made) as (folder, name), suppress(FileExistsError):
                     os.mkdir(name, dir_fd=folder)
             if write.after is not None and write.mode_after is not None:
-                with translated(write.path):
+                with _as_seen(write.path):
                     self._stage_one(_stage_name(journal, index), write, contents(write.after), write.mode_after)
                 self._at_step(f"staged {write.path}")
 
@@ -131,7 +133,7 @@ class WorkingTree:
     def swap(self, journal: Journal) -> None:
         """Put the staged files in place and remove the deleted ones, each durably."""
         for index, write in enumerate(journal.writes):
-            with translated(write.path), self._folder_of(write.path) as (folder, name):
+            with _as_seen(write.path), self._folder_of(write.path) as (folder, name):
                 self._check_unchanged(write)
                 if write.after is None:
                     os.unlink(name, dir_fd=folder)
@@ -237,6 +239,16 @@ class WorkingTree:
         return next((entry for entry in entries if fold(_nfc(entry)) == wanted), name)
 
 
+@contextmanager
+def _as_seen(path: str) -> Iterator[None]:
+    """Raise ChangedUnderneath where a file or a folder that was there has gone."""
+    with translated(path):
+        try:
+            yield
+        except (FileNotFoundError, NotADirectoryError) as fault:
+            raise ChangedUnderneath(path) from fault
+
+
 def _nfc(name: str) -> str:
     return unicodedata.normalize("NFC", name)
 
@@ -265,6 +277,15 @@ def _copy_attributes(old: int, new: int) -> None:
         for name in os.listxattr(old):
             with suppress(OSError):
                 os.setxattr(new, name, os.getxattr(old, name))
+
+
+def _not_a_folder(path: str) -> InputError:
+    return InputError(
+        Code.FILE_EXISTS,
+        f"{path!r} is there and is no folder, so nothing can be put into it",
+        hint="choose another path, or rename or delete that file in a changeset of its own first",
+        fields={"path": path},
+    )
 
 
 def _not_regular(path: str) -> InputError:

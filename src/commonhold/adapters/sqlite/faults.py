@@ -1,5 +1,6 @@
 """SQLite's complaints, in our words."""
 
+import os
 from typing import Final
 
 import apsw
@@ -55,6 +56,9 @@ _FAULTS: Final[tuple[tuple[type[apsw.Error], Code, str, str, float | None], ...]
 def translate(fault: apsw.Error, path: str) -> StoreError:
     """The StoreError for what SQLite raised; `path` is the database, for the message."""
     fields = {"database": path, "sqlite": f"{type(fault).__name__}: {fault}"}
+    if isinstance(fault, apsw.IOError) and _is_full(path):
+        # A full disk that SQLite meets where it makes its shared index is told as any failed input or output.
+        fault = apsw.FullError(str(fault))
     for kind, code, message, hint, retry in _FAULTS:
         if isinstance(fault, kind):
             return StoreError(code, message, hint=hint, retry_after_seconds=retry, fields=fields)
@@ -64,3 +68,10 @@ def translate(fault: apsw.Error, path: str) -> StoreError:
         hint="see `commonhold doctor`; nothing was changed",
         fields=fields,
     )
+
+
+def _is_full(path: str) -> bool:
+    try:
+        return os.statvfs(os.path.dirname(path)).f_bavail == 0
+    except OSError:
+        return False

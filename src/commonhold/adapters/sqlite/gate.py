@@ -44,7 +44,7 @@ class Gate:
 
     def leave(self) -> None:
         """Let the next one in. A child that was forked inside has nothing to leave: the lock is its parent's."""
-        if self._opened[0] != os.getpid():
+        if not self.is_held:
             return
         self._depth -= 1
         if self._depth == 0:

@@ -1,0 +1,45 @@
+"""One result of a look."""
+
+import errno
+import os
+from dataclasses import dataclass, field
+from enum import StrEnum
+
+
+class Level(StrEnum):
+    """How bad it is."""
+
+    OK = "ok"
+    WARN = "warn"
+    FAIL = "fail"
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """What was looked at, what was found, and how to mend it (empty where nothing needs to be mended)."""
+
+    check: str
+    level: Level
+    found: str
+    mend: str = ""
+    facts: dict[str, object] = field(default_factory=dict)
+
+
+def ok(check: str, found: str, **facts: object) -> Finding:
+    """All is well."""
+    return Finding(check, Level.OK, found, "", facts)
+
+
+def warn(check: str, found: str, mend: str, **facts: object) -> Finding:
+    """It works, but less well, or not all of it."""
+    return Finding(check, Level.WARN, found, mend, facts)
+
+
+def fail(check: str, found: str, mend: str, **facts: object) -> Finding:
+    """It does not work, or is not safe."""
+    return Finding(check, Level.FAIL, found, mend, facts)
+
+
+def why(fault: OSError) -> str:
+    """A system error in a few words."""
+    return fault.strerror or os.strerror(fault.errno or errno.EIO)

@@ -1,0 +1,110 @@
+"""The machine: interpreter, SQLite, clock, kernel, grammars."""
+
+import ctypes
+import os
+import platform
+import sys
+import time
+from collections.abc import Iterator
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+from typing import Final
+
+import apsw
+
+from commonhold.adapters.probes.finding import Finding, fail, ok, warn
+from commonhold.adapters.sqlite.connect import FIRST_SAFE_SQLITE, sqlite_version
+from commonhold.domain.errors import CommonholdError
+from commonhold.regions.discover import discover
+
+_LANDLOCK_CREATE_RULESET: Final = 444
+_LANDLOCK_VERSION_FLAG: Final = 1
+_USER_NAMESPACES: Final = Path("/proc/sys/user/max_user_namespaces")
+_UNPRIVILEGED: Final = Path("/proc/sys/kernel/unprivileged_userns_clone")
+_APPARMOR: Final = Path("/proc/sys/kernel/apparmor_restrict_unprivileged_userns")
+_SAMPLE: Final = b"def f():\n    return 1\n"
+
+
+def machine() -> Iterator[Finding]:
+    """All looks at the machine."""
+    yield ok("python", f"{platform.python_version()} at {sys.executable}")
+    yield ok("system", f"{platform.platform()}, user {os.geteuid()}", uid=os.geteuid())
+    yield _sqlite()
+    yield _grammars()
+    yield _clock()
+    yield _landlock()
+    yield _namespaces()
+    yield _overlay()
+
+
+def _sqlite() -> Finding:
+    facts = {"version": apsw.sqlite_lib_version(), "options": list(apsw.compile_options)}
+    if sqlite_version() < FIRST_SAFE_SQLITE:
+        found = f"{facts['version']} can corrupt a database that several processes share"
+        return fail("sqlite", found, "pip install --upgrade apsw", **facts)
+    return ok("sqlite", f"{facts['version']}, brought by apsw {apsw.apsw_version()}: safe to share", **facts)
+
+
+def _grammars() -> Finding:
+    names = ("tree-sitter", "tree-sitter-python")
+    try:
+        found = ", ".join(f"{name} {version(name)}" for name in names)
+        is_sound = len(discover(_SAMPLE, "sample.py").regions) > 1
+    except (PackageNotFoundError, CommonholdError, OSError, ValueError) as fault:
+        return fail("grammars", str(fault), "pip install --force-reinstall commonhold")
+    if is_sound:
+        return ok("grammars", found)
+    return fail(
+        "grammars", f"{found} find no function in a sample", "pip install --upgrade tree-sitter tree-sitter-python"
+    )
+
+
+def _clock() -> Finding:
+    boot = Path("/proc/sys/kernel/random/boot_id")
+    name = "CLOCK_BOOTTIME" if hasattr(time, "CLOCK_BOOTTIME") else "CLOCK_MONOTONIC"
+    seconds = time.clock_gettime(getattr(time, name))
+    try:
+        epoch = boot.read_text(encoding="ascii").strip() if sys.platform == "linux" else "the boot session"
+    except OSError:
+        return fail("clock", f"there is no {boot}, so a reboot would go unseen", "mount /proc", seconds=seconds)
+    return ok("clock", f"{name} at {seconds:.0f} s of boot {epoch}", seconds=seconds, boot=epoch)
+
+
+def _landlock() -> Finding:
+    abi = _landlock_abi()
+    if abi > 0:
+        return ok("landlock", f"version {abi}: agents can be kept out of files", abi=abi)
+    return warn("landlock", "not available", "needed only for sandboxes: boot a kernel with Landlock enabled", abi=0)
+
+
+def _landlock_abi() -> int:
+    if sys.platform != "linux":
+        return 0
+    nothing = ctypes.c_void_p(None)
+    call = ctypes.CDLL(None, use_errno=True).syscall
+    return max(0, int(call(_LANDLOCK_CREATE_RULESET, nothing, ctypes.c_size_t(0), _LANDLOCK_VERSION_FLAG)))
+
+
+def _namespaces() -> Finding:
+    allowed = _number(_USER_NAMESPACES, 0) > 0 and _number(_UNPRIVILEGED, 1) > 0
+    if allowed and _number(_APPARMOR, 0) == 0:
+        return ok("user namespaces", "allowed by the settings of the kernel")
+    mend = "needed only for sandboxes: sysctl user.max_user_namespaces, kernel.apparmor_restrict_unprivileged_userns"
+    return warn("user namespaces", "not allowed for every user", mend)
+
+
+def _overlay() -> Finding:
+    try:
+        known = Path("/proc/filesystems").read_text(encoding="ascii").split()
+    except OSError:
+        known = []
+    if "overlay" in known:
+        return ok("overlayfs", "available")
+    return warn("overlayfs", "not loaded", "needed only for workspaces made by overlay: modprobe overlay")
+
+
+def _number(path: Path, default: int) -> int:
+    try:
+        return int(path.read_text(encoding="ascii"))
+    except (OSError, ValueError):
+        return default

@@ -1,0 +1,180 @@
+"""The state folder: where it is, whether it can be trusted, what is in it.
+
+The database is opened by SQLite alone and only to read: another program that opens and closes the file would drop the
+locks of this process on it.
+"""
+
+import fcntl
+import os
+import tempfile
+import time
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
+from pathlib import Path
+from typing import Final
+from urllib.parse import quote
+
+import apsw
+
+from commonhold.adapters.probes.finding import Finding, fail, ok, warn, why
+from commonhold.adapters.probes.mounts import file_system, free_space
+from commonhold.adapters.sqlite.connect import APPLICATION_ID, MIGRATIONS
+from commonhold.adapters.sqlite.session import SqliteSession
+from commonhold.adapters.sqlite.store import DATABASE
+from commonhold.adapters.system import SystemClock
+
+GATE: Final = "gate"
+_GATE_PATIENCE_SECONDS: Final = 1.0
+_GATE_PAUSE_SECONDS: Final = 0.02
+_BUSY_TIMEOUT_MS: Final = 1000
+_ASIDE: Final = "move the state folder aside, keep it, and start afresh: mv {0} {0}.damaged"
+_REPAIR: Final = "commonhold doctor --repair"
+
+
+def state(folder: str) -> Iterator[Finding]:
+    """All looks at the state folder."""
+    yield file_system(folder)
+    yield free_space(folder)
+    if not os.path.lexists(folder):
+        yield ok("state folder", f"{folder} is not there yet; the first use makes it", path=folder)
+        return
+    yield _folder(folder)
+    yield _locks(folder)
+    yield _gate(folder)
+    yield from _database(folder)
+
+
+def _folder(folder: str) -> Finding:
+    if not Path(folder).is_dir():
+        return fail("state folder", f"{folder} is not a folder", f"mv {folder} {folder}.aside")
+    try:
+        with tempfile.TemporaryFile(dir=folder):
+            pass
+    except OSError as fault:
+        mend = f"make it writable for this user, or run as its owner: ls -ld {folder}"
+        return fail("state folder", f"{folder} cannot be written: {why(fault)}", mend, path=folder)
+    return ok("state folder", f"{folder}, {_size(folder):,} bytes, writable", path=folder, bytes=_size(folder))
+
+
+def _size(folder: str) -> int:
+    return sum(entry.stat(follow_symlinks=False).st_size for entry in os.scandir(folder) if entry.is_file())
+
+
+def _locks(folder: str) -> Finding:
+    """Whether locks exclude: two openings of one file must not both have it."""
+    try:
+        with tempfile.NamedTemporaryFile(dir=folder) as one, Path(one.name).open("rb") as other:
+            fcntl.flock(one, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            try:
+                fcntl.flock(other, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except BlockingIOError:
+                return ok("locks", "flock excludes")
+    except OSError as fault:
+        return warn("locks", f"could not be tried: {why(fault)}", "make the state folder writable")
+    return fail("locks", "flock lets two in at once", "move the repository to a local disk")
+
+
+def _gate(folder: str) -> Finding:
+    try:
+        descriptor = os.open(Path(folder, GATE), os.O_RDONLY | os.O_CLOEXEC | os.O_NOFOLLOW)
+    except FileNotFoundError:
+        return ok("gate", "never used yet")
+    except OSError as fault:
+        return fail("gate", f"cannot be opened: {why(fault)}", f"mend its permissions: ls -l {folder}/{GATE}")
+    with open(descriptor, "rb") as file:  # noqa: PTH123 - a descriptor
+        seconds = _seconds_to_take(file.fileno())
+    if seconds is not None:
+        return ok("gate", f"free (taken after {seconds:.2f} s, and given back)", seconds=seconds)
+    mend = "repeat this in a moment; then look for a suspended one: ps -o pid,stat,args -C commonhold"
+    return warn("gate", "held by another process for over a second; the system does not tell by which", mend)
+
+
+def _seconds_to_take(descriptor: int) -> float | None:
+    start = time.monotonic()
+    while time.monotonic() - start < _GATE_PATIENCE_SECONDS:
+        try:
+            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            time.sleep(_GATE_PAUSE_SECONDS)
+        else:
+            return time.monotonic() - start
+    return None
+
+
+def _database(folder: str) -> Iterator[Finding]:
+    path = str(Path(folder, DATABASE))
+    if not os.path.lexists(path):
+        yield ok("database", "not there yet; the first use makes it")
+        return
+    try:
+        with _reading(path) as connection:
+            identity = _identity(connection, path)
+            yield identity or _integrity(connection, folder)
+            if identity is None:
+                yield from _contents(SqliteSession(connection))
+    except apsw.BusyError:
+        yield warn("database", "another process holds it", "repeat this in a moment")
+    except (apsw.CorruptError, apsw.NotADBError) as fault:
+        yield fail("database", f"damaged: {fault}", _ASIDE.format(folder))
+    except apsw.Error as fault:
+        yield fail("database", f"cannot be read: {fault}", f"look at its permissions: ls -l {folder}")
+
+
+@contextmanager
+def _reading(path: str) -> Iterator[apsw.Connection]:
+    """One view of the database, which is not written to."""
+    with closing(_connect(path)) as connection:
+        connection.set_busy_timeout(_BUSY_TIMEOUT_MS)
+        connection.execute("BEGIN")
+        yield connection
+
+
+def _connect(path: str) -> apsw.Connection:
+    connection = apsw.Connection(path, flags=apsw.SQLITE_OPEN_READONLY)
+    try:
+        connection.execute("SELECT 1 FROM sqlite_schema").fetchone()
+    except apsw.CantOpenError:
+        # In a folder that cannot be written SQLite cannot make its index of the log; without a log it needs none.
+        connection.close()
+        if os.path.lexists(f"{path}-wal"):
+            raise
+        flags = apsw.SQLITE_OPEN_READONLY | apsw.SQLITE_OPEN_URI
+        return apsw.Connection(f"file:{quote(path)}?immutable=1", flags=flags)
+    return connection
+
+
+def _identity(connection: apsw.Connection, path: str) -> Finding | None:
+    schema, known = connection.pragma("user_version"), len(MIGRATIONS)
+    if connection.pragma("application_id") != APPLICATION_ID:
+        return fail("database", f"{path} was made by another program", _ASIDE.format(Path(path).parent))
+    if not isinstance(schema, int) or schema > known:
+        found = f"written by a newer Commonhold (schema {schema}; this one knows {known})"
+        return fail("database", found, "pip install --upgrade commonhold", schema=schema, known=known)
+    return None
+
+
+def _integrity(connection: apsw.Connection, folder: str) -> Finding:
+    complaints = [str(row[0]) for row in connection.execute("PRAGMA quick_check(3)")]
+    if complaints != ["ok"]:
+        return fail("database", f"damaged: {'; '.join(complaints)}", _ASIDE.format(folder))
+    schema = connection.pragma("user_version")
+    return ok("database", f"sound, schema {schema}", schema=schema, journal_mode=connection.pragma("journal_mode"))
+
+
+def _contents(session: SqliteSession) -> Iterator[Finding]:
+    expired = len(session.expired(SystemClock().now()))
+    live = len(session.leases()) - expired
+    events = session.next_sequence - 1
+    yield ok("leases", f"{live} live, {expired} run out and not swept yet", live=live, expired=expired, events=events)
+    debts = session.debts()
+    if debts:
+        yield warn("debts", f"{len(debts)} open", "mend them: commonhold status", open=len(debts))
+    else:
+        yield ok("debts", "none open", open=0)
+    journals = session.journals()
+    if journals:
+        paths = [write.path for journal in journals for write in journal.writes]
+        found = f"{len(journals)} commit(s) were interrupted, or are being written right now: {', '.join(paths)}"
+        yield warn("journal", found, _REPAIR, paths=paths)
+    else:
+        yield ok("journal", "empty: no commit was interrupted")

@@ -1,0 +1,67 @@
+"""Git: its version, the repository, its working trees, and what is under way in it."""
+
+import os
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Final
+
+from commonhold.adapters.probes.finding import Finding, fail, ok, warn
+from commonhold.adapters.repository import Repository
+
+_TIMEOUT_SECONDS: Final = 10
+_UNDER_WAY: Final = {
+    "rebase-merge": "a rebase",
+    "rebase-apply": "a rebase or am",
+    "MERGE_HEAD": "a merge",
+    "CHERRY_PICK_HEAD": "a cherry-pick",
+    "BISECT_LOG": "a bisection",
+}
+_STOPS_COMMITS: Final = frozenset({"rebase-merge", "rebase-apply"})
+
+
+def git(repository: Repository | None) -> Iterator[Finding]:
+    """All looks at git."""
+    answer = _ask("--version")
+    if answer is None:
+        yield warn("git", "not found", "install git; without it only plain folders can be worked on")
+    else:
+        yield ok("git", answer)
+    if repository is None:
+        return
+    if repository.git_dir is None:
+        yield ok("repository", f"{repository.root}, a plain folder (no git)", root=repository.root)
+        return
+    yield from _git_repository(repository.root, Path(repository.git_dir))
+
+
+def _git_repository(root: str, git_dir: Path) -> Iterator[Finding]:
+    yield ok("repository", f"{root}, of user {os.stat(root).st_uid}", root=root, git_dir=str(git_dir))  # noqa: PTH116 - a text
+    trees = [
+        line[9:] for line in (_ask("-C", root, "worktree", "list", "--porcelain") or "").splitlines() if _is_tree(line)
+    ]
+    yield ok("worktrees", f"{len(trees)}, sharing one state", worktrees=trees)
+    found = [name for name in _UNDER_WAY if (git_dir / name).exists()]
+    if _STOPS_COMMITS & set(found):
+        mend = "finish or abort it (`git status` says how): commits are refused until then"
+        yield fail("git activity", f"{_UNDER_WAY[found[0]]} is under way", mend)
+    elif found:
+        yield warn("git activity", f"{_UNDER_WAY[found[0]]} is under way", "finish or abort it: `git status` says how")
+    else:
+        yield ok("git activity", "none under way")
+
+
+def _is_tree(line: str) -> bool:
+    return line.startswith("worktree ")
+
+
+def _ask(*words: str) -> str | None:
+    environment = {name: value for name, value in os.environ.items() if not name.startswith("GIT_")}
+    command = ("git", "-c", "core.fsmonitor=false", *words)
+    try:
+        done = subprocess.run(  # noqa: S603 - literal words and our own root
+            command, capture_output=True, check=False, env=environment, timeout=_TIMEOUT_SECONDS
+        )
+    except (OSError, subprocess.TimeoutExpired):
+        return None
+    return done.stdout.decode("utf-8", "backslashreplace").strip() if done.returncode == 0 else None

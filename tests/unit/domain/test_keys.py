@@ -1,0 +1,196 @@
+"""Keys: one name a thing, and when two names overlap."""
+
+from itertools import pairwise, product
+
+import pytest
+from hypothesis import given
+from tests import strategies
+
+from commonhold.domain.errors import Code, InputError
+from commonhold.domain.keys import (
+    FILE,
+    HEADER,
+    Key,
+    Kind,
+    Name,
+    ancestors,
+    canonical,
+    contains,
+    file_key,
+    overlaps,
+    parse,
+    parse_names,
+)
+
+Place = tuple[str, tuple[str, ...], tuple[Name, ...]]
+
+
+@given(strategies.keys)
+def test_the_text_of_a_key_gives_the_key_back(key: Key) -> None:
+    assert canonical(str(key)) == key
+    assert str(parse(str(key)).key()) == str(key)
+
+
+@pytest.mark.parametrize(
+    ("text", "key"),
+    [
+        ("a.py", "file:a.py"),
+        ("./src//x/../a.py", "file:src/a.py"),
+        ("a.py#C.m~2", "file:a.py#C.m~2"),
+        ("a.py#", "file:a.py"),
+        ("file:a%23b%25%41.py", "file:a%23b%%41.py"),
+        ("a%23b.py", "file:a%2523b.py"),
+        ("src/", "file:src/"),
+        (".", "file:./"),
+        ("./", "file:./"),
+        ("file:./", "file:./"),
+        ("folder::src", "file:src/"),
+        ("file::a.py", "file:a.py"),
+        ("file::a.py::", "file:a.py"),
+        ("method::a.py::C.m", "file:a.py#C.m"),
+        ("shared_header::a.py", "file:a.py#@header"),
+        ("shared_header::a.py::@header", "file:a.py#@header"),
+        ("class_header::a.py::C", "file:a.py#C.@header"),
+        ("class_header::a.py::C.@header", "file:a.py#C.@header"),
+        ("class_header::a.py", "file:a.py#@header"),
+        ("account:12345", "account:12345"),
+        ("repo:frontend:file:auth.ts", "repo:frontend:file:auth.ts"),
+        ("Account:1", "file:Account:1"),
+        ("a::b.py", "file:a::b.py"),
+        ("e\u0301.py", "file:é.py"),
+        ("account:e\u0301", "account:é"),
+    ],
+)
+def test_every_form_of_a_key_leads_to_one(text: str, key: str) -> None:
+    assert str(parse(text).key()) == key
+
+
+@pytest.mark.parametrize(
+    ("text", "code"),
+    [
+        ("", Code.KEY_INVALID),
+        ("a" * 4097, Code.KEY_INVALID),
+        ("account:", Code.KEY_INVALID),
+        ("account:a::b", Code.KEY_INVALID),
+        ("file:", Code.KEY_INVALID),
+        ("file:#f", Code.KEY_INVALID),
+        ("a.py#f..g", Code.KEY_INVALID),
+        ("a.py#.", Code.KEY_INVALID),
+        ("src/#f", Code.KEY_INVALID),
+        ("folder::src::f", Code.KEY_INVALID),
+        ("../a.py", Code.PATH_OUTSIDE),
+        ("a/../../b.py", Code.PATH_OUTSIDE),
+        ("a\nb.py", Code.PATH_INVALID),
+        ("a\x00.py", Code.PATH_INVALID),
+        ("a\udcff.py", Code.PATH_INVALID),
+        ("a\u2028.py", Code.PATH_INVALID),
+    ],
+)
+def test_what_is_no_key_is_refused_with_a_hint(text: str, code: Code) -> None:
+    with pytest.raises(InputError) as caught:
+        parse(text).key()
+    assert caught.value.code is code
+    assert caught.value.hint
+    assert str(caught.value).isprintable()
+
+
+def test_an_ordinal_is_a_short_number_above_zero() -> None:
+    assert parse_names("f~2") == (Name("f", 2),)
+    assert [name.ordinal for text in ("f~0", "f~02", "f~1234567", "f~") for name in parse_names(text)] == [0, 0, 0, 0]
+
+
+@given(strategies.small_keys, strategies.small_keys)
+def test_keys_overlap_if_they_share_a_place(left: Key, right: Key) -> None:
+    assert overlaps(left, right) == overlaps(right, left) == bool(places(left) & places(right))
+
+
+@given(strategies.small_keys, strategies.small_keys)
+def test_a_container_has_all_places_of_its_contents(outer: Key, inner: Key) -> None:
+    if contains(outer, inner):
+        assert overlaps(outer, inner)
+        assert places(inner) <= places(outer)
+
+
+@given(strategies.keys)
+def test_a_key_overlaps_and_contains_itself(key: Key) -> None:
+    assert overlaps(key, key)
+    assert contains(key, key)
+
+
+@given(strategies.keys)
+def test_every_ancestor_contains_the_key(key: Key) -> None:
+    above = list(ancestors(key))
+    assert all(contains(each, key) and not contains(key, each) for each in above)
+    assert all(contains(larger, smaller) for smaller, larger in pairwise(above))
+
+
+def test_ancestors_are_the_nearest_first() -> None:
+    assert [str(key) for key in ancestors(canonical("file:src/a.py#C.m"))] == [
+        "file:src/a.py#C",
+        "file:src/a.py",
+        "file:src/",
+        "file:./",
+    ]
+    assert [str(key) for key in ancestors(canonical("a:b:c:d"))] == ["a:b:c", "a:b"]
+
+
+@pytest.mark.parametrize(
+    ("left", "right", "is_conflict"),
+    [
+        ("a.py#f", "a.py#g", False),
+        ("a.py#f", "a.py", True),
+        ("a.py#f", "./", True),
+        ("a.py#@header", "a.py#f", True),
+        ("a.py#@header", "a.py#C.m", True),
+        ("a.py#C.@header", "a.py#C.m", False),
+        ("a.py#C.@header", "a.py#C", True),
+        ("a.py#C.@header", "a.py#D.@header", False),
+        ("a.py#C.x", "a.py#C.x~2", True),
+        ("a.py#C.x~1", "a.py#C.x~2", False),
+        ("src/", "srcs/a.py", False),
+        ("src/a", "src/a/b", False),
+        ("account:1", "account:12", False),
+        ("account:1", "account:1:2", True),
+        ("account:1", "other:1", False),
+        ("file:account:1", "account:1", False),
+    ],
+)
+def test_examples_of_conflict(left: str, right: str, *, is_conflict: bool) -> None:
+    assert overlaps(parse(left).key(), parse(right).key()) is is_conflict
+
+
+def test_the_parts_of_a_key() -> None:
+    key = canonical("file:src/a.py#C.m~2")
+    assert (key.file_path, key.qualname, key.is_region, key.is_header) == ("src/a.py", "C.m~2", True, False)
+    assert str(key.file) == "file:src/a.py"
+    assert str(key.bare()) == "file:src/a.py#C.m"
+    assert str(key.file.child(Name("f"))) == "file:src/a.py#f"
+    assert file_key("./src/a.py", Name("f")) == canonical("file:src/a.py#f")
+    assert canonical("file:a.py#@header").is_header
+    assert canonical("account:1").container() is None
+    assert parse("method::a.py::C.m").kind is Kind.METHOD
+    assert parse("a.py").is_plain
+    assert not parse("file:a.py").is_plain
+
+
+# The naive model: a key is the set of all places in a small world that it covers.
+
+_SMALL_PATHS = [tuple(path) for size in (1, 2) for path in product("ab", repeat=size)]
+_LEAVES = [Name(text, ordinal) for text in "fC" for ordinal in (1, 2)] + [Name(HEADER)]
+_SMALL_NAMES = list(product(_LEAVES, repeat=2))
+
+
+def places(key: Key) -> set[Place]:
+    if key.scheme != FILE:
+        return {(key.scheme, path, ()) for path in _SMALL_PATHS if path[: len(key.path)] == key.path}
+    if key.is_folder:
+        return {
+            (FILE, path, names) for path in _SMALL_PATHS if path[: len(key.path)] == key.path for names in _SMALL_NAMES
+        }
+    is_all = key.names == (Name(HEADER),)
+    return {(FILE, key.path, names) for names in _SMALL_NAMES if is_all or _is_under(key.names, names)}
+
+
+def _is_under(outer: tuple[Name, ...], inner: tuple[Name, ...]) -> bool:
+    pairs = zip(outer, inner, strict=False)
+    return all(mine.text == theirs.text and mine.ordinal in (0, theirs.ordinal) for mine, theirs in pairs)

@@ -1,0 +1,64 @@
+import math
+
+import pytest
+
+from commonhold.domain.clock import Deadline, Now
+from commonhold.domain.errors import Code, UsageError
+from commonhold.domain.keys import canonical
+from commonhold.domain.lease import MAX_TTL_SECONDS, Conflict, Lease, check_ttl, conflicts_between
+from commonhold.domain.modes import Mode
+
+LEASE = Lease(
+    id="lease-1",
+    fence=1,
+    holder="one",
+    task="mend",
+    keys=("file:a.py#C", "account:1"),
+    mode=Mode.SHARED,
+    acquisition_id="acq-1",
+    granted_at=0.0,
+    deadline=Deadline("boot-1", 60.0, 1060.0),
+)
+
+
+def test_a_lease_lives_until_its_deadline() -> None:
+    assert LEASE.is_live(Now("boot-1", 59.0, 0.0))
+    assert not LEASE.is_live(Now("boot-1", 60.0, 0.0))
+
+
+def test_covering_is_any_overlap_and_covers_is_all_of_it() -> None:
+    assert LEASE.covering(canonical("file:a.py")) == "file:a.py#C"
+    assert not LEASE.covers(canonical("file:a.py"))
+    assert LEASE.covers(canonical("file:a.py#C.m"))
+    assert LEASE.covers(canonical("account:1:2"))
+    assert LEASE.covering(canonical("file:b.py")) is None
+
+
+def test_a_conflict_says_who_and_what() -> None:
+    assert conflicts_between(canonical("file:a.py#C.m"), Mode.EXCLUSIVE, "two", LEASE) == Conflict(
+        "file:a.py#C.m", "file:a.py#C", "one", "mend", Mode.SHARED, 1060.0
+    )
+
+
+@pytest.mark.parametrize(
+    ("key", "mode", "holder"),
+    [
+        ("file:a.py#C", Mode.EXCLUSIVE, "one"),
+        ("file:a.py#C", Mode.SHARED, "two"),
+        ("file:a.py#f", Mode.EXCLUSIVE, "two"),
+    ],
+)
+def test_no_conflict_with_oneself_between_readers_or_apart(key: str, mode: Mode, holder: str) -> None:
+    assert conflicts_between(canonical(key), mode, holder, LEASE) is None
+
+
+@pytest.mark.parametrize("ttl", [0.0, -1.0, math.nan, math.inf, -math.inf, MAX_TTL_SECONDS * 1.001])
+def test_a_ttl_that_cannot_be_is_refused(ttl: float) -> None:
+    with pytest.raises(UsageError) as caught:
+        check_ttl(ttl)
+    assert caught.value.code is Code.TTL_INVALID
+
+
+@pytest.mark.parametrize("ttl", [1e-9, 1800.0, MAX_TTL_SECONDS])
+def test_a_ttl_within_bounds_is_given_back(ttl: float) -> None:
+    assert check_ttl(ttl) == ttl
