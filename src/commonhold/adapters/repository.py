@@ -78,7 +78,7 @@ def _git_repository(root: Path) -> Repository:
 def _git_dir(dot_git: Path) -> Path:
     if dot_git.is_file():
         text = dot_git.read_text(encoding="utf-8", errors="surrogateescape")[:4096]
-        place = (dot_git.parent / text.removeprefix("gitdir:").strip()).resolve()
+        place = (dot_git.parent / text.partition("\0")[0].removeprefix("gitdir:").strip()).resolve()
     else:
         place = dot_git.resolve()
     if not (place / "HEAD").is_file():

@@ -1,7 +1,6 @@
 """The machine's clock and its source of names."""
 
 import os
-import secrets
 import subprocess
 import time
 from functools import cache
@@ -40,7 +39,7 @@ class RandomIds:
 
     def new(self, prefix: str) -> str:
         """A fresh id, such as `lease-3f09c1d27be48a56`."""
-        return f"{prefix}-{secrets.token_hex(8)}"
+        return f"{prefix}-{os.urandom(8).hex()}"
 
 
 def process_umask() -> int:

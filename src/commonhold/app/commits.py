@@ -18,7 +18,7 @@ from commonhold.app.ports import ChangedUnderneath, Clock, Files, Journal, Reade
 from commonhold.app.reading import Reading
 from commonhold.app.recovery import contents_of_store, recover, undo
 from commonhold.app.repair import next_after, repair_of
-from commonhold.app.sweeping import sweep
+from commonhold.app.sweeping import forget, sweep
 from commonhold.domain import texts
 from commonhold.domain.changeset import Changeset, LeaseLost, LockConflict, Refusal, authorise
 from commonhold.domain.clock import Now
@@ -26,10 +26,12 @@ from commonhold.domain.errors import Code, InputError, StoreError
 from commonhold.domain.events import Committed, CommitRefused, Debt, FileChange
 from commonhold.domain.keys import Key, canonical
 from commonhold.domain.lease import Lease
+from commonhold.domain.modes import Mode
 from commonhold.regions.region import hash_bytes
 from commonhold.semantics.admission import Allow, Escalate, RequireLocks, judge
 
 MAX_REPLANS: Final = 3
+FORGET_EVERY: Final = 256
 _ABSENT: Final = frozenset({Code.FILE_NOT_FOUND, Code.REGION_UNKNOWN, Code.REGION_AMBIGUOUS})
 
 
@@ -40,6 +42,11 @@ class CommitRequest:
     holder: str
     changeset: Changeset
     is_dry_run: bool = False
+
+    @property
+    def request_id(self) -> str | None:
+        """The id to repeat the request by; a dry run is asked anew each time."""
+        return None if self.is_dry_run else self.changeset.request_id
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,14 +66,17 @@ class Commits:
         files: Files,
         reading: Reading,
         clock: Clock,
+        *,
+        retention_seconds: float,
         at_step: Step = no_step,
     ) -> None:
-        """Write to `files`, record in `store`; `at_step` is called after each durable step."""
+        """Write to `files`, record in `store`, forget there what is older; `at_step` is called after each step."""
         self._store = store
         self._files = files
         self._clock = clock
         self._reading = reading
         self._planner = Planner(files, reading, store)
+        self._retention_seconds = retention_seconds
         self._at_step = at_step
 
     def commit(self, request: CommitRequest) -> CommitAnswer:
@@ -111,10 +121,10 @@ class Commits:
             return self._planner.plan(changeset)
 
     def _earlier(self, request: CommitRequest) -> CommitAnswer | None:
-        if request.is_dry_run or request.changeset.request_id is None:
+        if request.request_id is None:
             return None
         with self._store.read() as reader:
-            return first_answer(reader, request.holder, request.changeset.request_id, request, CommitAnswer)
+            return first_answer(reader, request, CommitAnswer)
 
     def _is_current(self, planned: Plan | Rejected) -> bool:
         return all(self._hash_now(path) == seen for path, seen in planned.seen.items())
@@ -161,9 +171,9 @@ class Commits:
             answer = _committed(plan, verdict, writer.next_sequence)
             writer.record([event], now.wall)
             writer.end(journal.id)
-            once(
-                writer, request.holder, request.changeset.request_id, request, now.wall, lambda: answer, CommitAnswer
-            )
+            once(writer, request, now.wall, lambda: answer, CommitAnswer)
+            if writer.next_sequence % FORGET_EVERY == 0:
+                forget(writer, now, self._retention_seconds)
         self._at_step("recorded")
         return answer
 
@@ -190,7 +200,7 @@ class Commits:
             writer.record([refused], now.wall)
             return answer
 
-        return once(writer, request.holder, request.changeset.request_id, request, now.wall, refuse, CommitAnswer)
+        return once(writer, request, now.wall, refuse, CommitAnswer)
 
     def _verdict(
         self, reader: Reader, request: CommitRequest, planned: Plan | Rejected, now: Now
@@ -205,7 +215,11 @@ class Commits:
             return self._rejected(reader, changeset, planned)
         if isinstance(lost, LockConflict):
             return self._lock_conflict(reader, changeset, lost)
-        held = [lease for lease in leases if lease.holder == request.holder and lease.is_live(now)]
+        held = [
+            lease
+            for lease in leases
+            if lease.holder == request.holder and lease.mode is Mode.EXCLUSIVE and lease.is_live(now)
+        ]
         return self._admit(reader, request, planned, held)
 
     def _lease_lost(self, reader: Reader, changeset: Changeset, lost: LeaseLost, keys: tuple[Key, ...]) -> CommitAnswer:

@@ -11,6 +11,7 @@ from commonhold.app.reading import Reading, contents_of
 from commonhold.app.sweeping import sweep
 from commonhold.domain import texts
 from commonhold.domain.changeset import Refusal
+from commonhold.domain.clock import Now
 from commonhold.domain.commands import Acquire, Release, Renew
 from commonhold.domain.errors import Code, UsageError
 from commonhold.domain.events import LeaseGranted
@@ -93,19 +94,14 @@ class Leases:
         _check(request)
         if request.request_id is not None:
             with self._store.read() as reader:
-                earlier = first_answer(reader, request.holder, request.request_id, request, AcquireAnswer)
+                earlier = first_answer(reader, request, AcquireAnswer)
             if earlier is not None:
                 return earlier
         resolved = self._resolve(request.keys)
         with self._store.write() as writer:
+            now = self._clock.now()
             return once(
-                writer,
-                request.holder,
-                request.request_id,
-                request,
-                self._clock.now().wall,
-                lambda: self._acquire(writer, request, resolved),
-                AcquireAnswer,
+                writer, request, now.wall, lambda: self._acquire(writer, request, resolved, now), AcquireAnswer
             )
 
     def _resolve(self, keys: Sequence[str]) -> _Resolved:
@@ -119,8 +115,7 @@ class Leases:
                 contents |= contents_of(source, region)
         return _Resolved(tuple(dict.fromkeys(key for key, _, _ in found)), tuple(regions.values()), contents)
 
-    def _acquire(self, writer: Writer, request: AcquireRequest, resolved: _Resolved) -> AcquireAnswer:
-        now = self._clock.now()
+    def _acquire(self, writer: Writer, request: AcquireRequest, resolved: _Resolved, now: Now) -> AcquireAnswer:
         sweep(writer, now)
         command = Acquire(
             lease_id=self._ids.new("lease"),
@@ -151,18 +146,12 @@ class Leases:
     def _change(self, request: RenewRequest | ReleaseRequest, command: Command) -> LeaseAnswer:
         texts.holder(request.holder)
         with self._store.write() as writer:
+            now = self._clock.now()
             return once(
-                writer,
-                request.holder,
-                request.request_id,
-                request,
-                self._clock.now().wall,
-                lambda: self._apply(writer, request.lease_id, command),
-                LeaseAnswer,
+                writer, request, now.wall, lambda: self._apply(writer, request.lease_id, command, now), LeaseAnswer
             )
 
-    def _apply(self, writer: Writer, lease_id: str, command: Command) -> LeaseAnswer:
-        now = self._clock.now()
+    def _apply(self, writer: Writer, lease_id: str, command: Command, now: Now) -> LeaseAnswer:
         sweep(writer, now)
         lease = writer.lease(lease_id)
         decision: Decision = decide(LeaseTable((lease,) if lease else (), writer.next_sequence), command, now)

@@ -1,7 +1,8 @@
 """Finding and reading regions: every look is at the bytes that are there now."""
 
 import base64
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Final
@@ -93,15 +94,12 @@ class Reading:
     def keep(self, contents: Iterable[tuple[str, bytes]]) -> None:
         """Keep bytes that somebody read. Reading works all the same where the state cannot be written."""
         wanted = dict(contents)
-        try:
+        with although_unwritable():
             with self._store.read() as reader:
                 missing = {key: data for key, data in wanted.items() if reader.content(key) is None}
             if missing:
                 with self._store.write() as writer:
                     writer.keep(missing.items(), self._clock.now().wall)
-        except StoreError as fault:
-            if fault.code not in (Code.STORE_READ_ONLY, Code.DISK_FULL):
-                raise
 
     def _find(self, key: Key) -> tuple[RegionMap, Region]:
         looked = self._looked(key)
@@ -124,6 +122,16 @@ class Reading:
                 fields={"path": key.file_path},
             )
         return looked
+
+
+@contextmanager
+def although_unwritable() -> Iterator[None]:
+    """Go on where the state cannot be written: reading must work there."""
+    try:
+        yield
+    except StoreError as fault:
+        if fault.code not in (Code.STORE_READ_ONLY, Code.DISK_FULL):
+            raise
 
 
 @lru_cache(maxsize=RECENT_MAPS)

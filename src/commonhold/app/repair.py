@@ -109,5 +109,6 @@ def _arguments(changeset: Changeset, fresh: dict[str, str]) -> dict[str, object]
 
 
 def _edit(edit: Edit, base: str | None) -> dict[str, object]:
-    parts = {"op": edit.op.value, "key": edit.key, "base": base, "after": edit.after, "to": edit.to, "mode": edit.mode}
+    parts: dict[str, object] = {"op": edit.op.value, "key": edit.key, "base": base, "after": edit.after, "to": edit.to}
+    parts |= {"mode": edit.mode, "span": edit.span}
     return {name: value for name, value in parts.items() if value is not None}

@@ -7,7 +7,7 @@ from commonhold.app.commits import CommitRequest, Commits
 from commonhold.app.leases import AcquireRequest, Leases, ReleaseRequest, RenewRequest
 from commonhold.app.ports import Clock, Files, Ids, Step, Store, no_step
 from commonhold.app.queries import Queries, Status, Who
-from commonhold.app.reading import Reading, RegionText
+from commonhold.app.reading import Reading, RegionText, although_unwritable
 from commonhold.app.recovery import recover
 from commonhold.app.sweeping import forget
 from commonhold.domain import texts
@@ -47,7 +47,9 @@ class Commonhold:
         self._retention_seconds = retention_seconds
         self._reading = Reading(files, store, clock)
         self._leases = Leases(store, self._reading, clock, ids)
-        self._commits = Commits(store, files, self._reading, clock, at_step)
+        self._commits = Commits(
+            store, files, self._reading, clock, retention_seconds=retention_seconds, at_step=at_step
+        )
         self._queries = Queries(store, self._reading, self._leases, files.root)
 
     @property
@@ -69,7 +71,8 @@ class Commonhold:
 
         Raises InputError `REGION_UNKNOWN`, `REGION_AMBIGUOUS`, `FILE_NOT_FOUND`.
         """
-        self.recover()
+        with although_unwritable():
+            self.recover()
         return self._reading.read(keys)
 
     def acquire(

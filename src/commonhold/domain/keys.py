@@ -198,7 +198,7 @@ class Spec:
 _ID: Final = re.compile(rf"({'|'.join(Kind)})::(.+?)(?:::(.*))?", re.DOTALL)
 _SCHEME: Final = re.compile(r"([a-z][a-z0-9_+.-]*):(?!:)(.*)", re.DOTALL)
 _NAME: Final = re.compile(r"(.+?)(?:~([1-9][0-9]{0,5}))?", re.DOTALL)
-_ESCAPE: Final = re.compile(r"%(23|25)")
+_ESCAPE: Final = re.compile(r"%(23|25|3A)")
 _CONTROL: Final = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff]")
 
 
@@ -281,7 +281,8 @@ def outside(path: str) -> InputError:
 
 
 def _escaped(path: str) -> str:
-    return re.sub(r"%(?=23|25)", "%25", path).replace("#", "%23")
+    """The path without what would end it (`#`), or begin a region id (`file::`)."""
+    return re.sub(r"^:", "%3A", re.sub(r"%(?=23|25|3A)", "%25", path).replace("#", "%23"))
 
 
 def _invalid(text: str, why: str) -> InputError:

@@ -59,6 +59,10 @@ def test_the_text_of_a_key_gives_the_key_back(key: Key) -> None:
         ("a::b.py", "file:a::b.py"),
         ("e\u0301.py", "file:é.py"),
         ("account:e\u0301", "account:é"),
+        (":a.py", "file:%3Aa.py"),
+        ("file:%3Aa.py", "file:%3Aa.py"),
+        ("file:b:%3A.py", "file:b::.py"),
+        ("b%3A.py", "file:b%253A.py"),
     ],
 )
 def test_every_form_of_a_key_leads_to_one(text: str, key: str) -> None:

@@ -92,10 +92,11 @@ class WorkingTree:
 
     def _load_at(self, path: str, folder: int, name: str) -> FileState:
         descriptor = os.open(name, _READ_FLAGS, dir_fd=folder)
+        status = os.fstat(descriptor)
+        if not stat.S_ISREG(status.st_mode):
+            os.close(descriptor)
+            raise _not_regular(path)
         with open(descriptor, "rb", buffering=0) as file:
-            status = os.fstat(descriptor)
-            if not stat.S_ISREG(status.st_mode):
-                raise _not_regular(path)
             if status.st_size > self._max_file_bytes:
                 raise self._too_large(path, status.st_size)
             return FileState(file.readall(), stat.S_IMODE(status.st_mode))
@@ -106,6 +107,7 @@ class WorkingTree:
             for made in write.made:
                 with _as_seen(made), self._folder_of(made) as (folder, name), suppress(FileExistsError):
                     os.mkdir(name, dir_fd=folder)
+                    os.fsync(folder)
             if write.after is not None and write.mode_after is not None:
                 with _as_seen(write.path):
                     self._stage_one(_stage_name(journal, index), write, contents(write.after), write.mode_after)

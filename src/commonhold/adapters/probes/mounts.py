@@ -44,9 +44,7 @@ def free_space(folder: str) -> Finding:
     if free < _FULL_BYTES:
         return fail("disk space", f"{free:,} bytes are free", "free some space: commits are refused", bytes=free)
     if free < _SCARCE_BYTES:
-        return warn(
-            "disk space", f"{free:,} bytes are free", "free some space, or `commonhold doctor --prune`", bytes=free
-        )
+        return warn("disk space", f"{free:,} bytes are free", "free some space (doctor --prune)", bytes=free)
     return ok("disk space", f"{free / 1e9:.1f} GB are free", bytes=free)
 
 

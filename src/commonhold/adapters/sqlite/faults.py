@@ -1,6 +1,7 @@
 """SQLite's complaints, in our words."""
 
 import os
+from pathlib import Path
 from typing import Final
 
 import apsw
@@ -72,6 +73,6 @@ def translate(fault: apsw.Error, path: str) -> StoreError:
 
 def _is_full(path: str) -> bool:
     try:
-        return os.statvfs(os.path.dirname(path)).f_bavail == 0
+        return os.statvfs(Path(path).parent).f_bavail == 0
     except OSError:
         return False

@@ -4,6 +4,7 @@ import zlib
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from functools import singledispatch
+from itertools import accumulate
 from typing import Any, Final
 
 import apsw
@@ -23,7 +24,7 @@ from commonhold.domain.events import (
     holder_of,
     lease_id_of,
 )
-from commonhold.domain.keys import FILE, Key, ancestors, canonical
+from commonhold.domain.keys import FILE, Key, canonical
 from commonhold.domain.lease import Lease
 from commonhold.domain.modes import Mode
 from commonhold.wire import codec
@@ -71,16 +72,13 @@ class SqliteSession:
 
     def overlapping(self, keys: Sequence[Key]) -> tuple[Lease, ...]:
         """Leases at the keys' places, above them, and (for folders and free keys) below them."""
-        places = [place(near) for key in keys for near in (key, *ancestors(key))]
-        found = {row[0]: row for row in self._rows("leases_at_places", codec.encode(places).decode())}
+        above = codec.encode([near for key in keys for near in places(key)]).decode()
+        rows = self._rows("leases_at_places", above)
         for key in keys:
             if key.is_folder or key.scheme != FILE:
-                start = place(key)
-                found |= {
-                    row[0]: row
-                    for row in self._rows("leases_below", start + _SEPARATOR, start + _AFTER_SEPARATOR)
-                }
-        return tuple(_lease(found[fence]) for fence in sorted(found))
+                start = place(key) + _SEPARATOR
+                rows += self._rows("leases_below", start, start[:-1] + _AFTER_SEPARATOR)
+        return tuple(map(_lease, sorted(set(rows)))) if rows else ()
 
     def events(self, *, after: int = 0, limit: int = 1000, lease_id: str | None = None) -> tuple[Recorded, ...]:
         """Events above a sequence, of all leases or of one."""
@@ -159,6 +157,15 @@ class SqliteSession:
 def place(key: Key) -> str:
     """Where a lease on `key` is looked up: its scheme and path."""
     return _SEPARATOR.join((key.scheme, *key.path))
+
+
+def places(key: Key) -> Iterable[str]:
+    """The place of `key` and of everything above it."""
+    return accumulate((key.scheme, *key.path), _below)
+
+
+def _below(above: str, part: str) -> str:
+    return f"{above}{_SEPARATOR}{part}"
 
 
 def _lease(row: tuple[Any, ...]) -> Lease:

@@ -1,0 +1,5 @@
+"""`python -m commonhold`: the same as the `commonhold` command."""
+
+from commonhold.cli.main import run
+
+run()

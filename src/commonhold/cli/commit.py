@@ -1,0 +1,169 @@
+"""`commonhold commit`: write a change if it still fits."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Final, TypedDict, Unpack
+
+import click
+
+from commonhold.cli import describe
+from commonhold.cli.changeset_input import read_changeset, read_stdin
+from commonhold.cli.command import Command
+from commonhold.cli.exit_status import DONE, REFUSED
+from commonhold.cli.given import Given, common, request_option
+from commonhold.cli.opening import Place, opened, send_json
+from commonhold.cli.output import complain, say
+from commonhold.domain.changeset import Changeset, Edit, LeaseRef, Op
+from commonhold.domain.errors import Code, InputError, UsageError
+from commonhold.domain.keys import parse
+from commonhold.wire import shapes
+
+_MAX_FENCE_DIGITS: Final = 18
+
+
+class _LeaseType(click.ParamType[LeaseRef]):
+    """ID:FENCE."""
+
+    name = "lease"
+
+    def convert(self, value: str, param: click.Parameter | None, ctx: click.Context | None) -> LeaseRef:
+        lease_id, _, fence = value.rpartition(":")
+        if not lease_id or not (fence.isascii() and fence.isdigit() and len(fence) <= _MAX_FENCE_DIGITS):
+            self.fail(f"{value!r} is not ID:FENCE; `commonhold leases` shows both", param, ctx)
+        return LeaseRef(lease_id, int(fence))
+
+
+class _Wish(TypedDict):
+    changeset: str | None
+    key: str | None
+    base: str | None
+    after: str | None
+    span: int | None
+    insert: bool
+    delete: bool
+    create: bool
+    intent: str
+    leases: tuple[LeaseRef, ...]
+    request_id: str | None
+
+
+@click.command(
+    "commit",
+    cls=Command,
+    examples=(
+        'commonhold commit --key src/prices.py#total --base 7c0e4f92d1a85b36 --intent "round to cents" < total.py',
+        "commonhold commit --changeset change.json --dry-run",
+    ),
+)
+@click.option("--changeset", metavar="FILE", help="A changeset in JSON; - for standard input.")
+@click.option("--key", metavar="KEY", help="The region or file to change; its new text comes from standard input.")
+@click.option("--base", metavar="HASH", help="The hash of what the change was made for (16 digits or more).")
+@click.option("--insert", is_flag=True, help="KEY is a new region.")
+@click.option("--after", metavar="KEY", help="Insert after this region of the same file; default: at the end.")
+@click.option("--create", is_flag=True, help="KEY is a new file.")
+@click.option("--delete", is_flag=True, help="Remove KEY, region or file; nothing is read.")
+@click.option("--span", metavar="N", type=click.IntRange(min=0), help="Which span of a header, counted from 0.")
+@click.option("--intent", metavar="TEXT", default="", help="What the change is for: others are told.")
+@click.option(
+    *("--lease", "leases"),
+    metavar="ID:FENCE",
+    multiple=True,
+    type=_LeaseType(),
+    help="A lease that must still be yours when the change is written; may be repeated.",
+)
+@click.option("--dry-run", is_flag=True, help="Only give the verdict; write nothing.")
+@request_option
+@common
+@click.pass_obj
+def command(given: Given, *, dry_run: bool, **wish: Unpack[_Wish]) -> int:
+    """Write a change, all of it or nothing, if what it was made for is still there.
+
+    Otherwise the answer is a refusal with the fresh text, what changed and by whom, and the next call to make.
+    """
+    with opened(given) as place:
+        answer = place.hold.commit(_changeset(place, wish), dry_run=dry_run)
+    if given.as_json:
+        send_json(shapes.commit(answer))
+    else:
+        say(describe.committed(answer, given))
+    return REFUSED if answer.outcome == "refused" else DONE
+
+
+def _changeset(place: Place, wish: _Wish) -> Changeset:
+    if (wish["changeset"] is None) == (wish["key"] is None):
+        raise UsageError(
+            Code.USAGE, "a commit is either --changeset FILE or --key KEY", hint="see `commonhold commit --help`"
+        )
+    if wish["key"] is not None:
+        edit = _edit(place, wish["key"], wish)
+        return Changeset((edit,), wish["intent"], wish["request_id"], wish["leases"])
+    return _completed(read_changeset(wish["changeset"] or ""), wish)
+
+
+def _completed(changeset: Changeset, wish: _Wish) -> Changeset:
+    """The changeset of a file, with what the options add."""
+    extra = [f"--{name}" for name in ("base", "after", "insert", "create", "delete", "span") if wish.get(name)]
+    if extra:
+        raise UsageError(
+            Code.USAGE, f"{extra[0]} goes with --key", hint="say it in the changeset instead, in the edit it is about"
+        )
+    return replace(
+        changeset,
+        intent=wish["intent"] or changeset.intent,
+        request_id=wish["request_id"] or changeset.request_id,
+        leases=(*changeset.leases, *wish["leases"]),
+    )
+
+
+def _edit(place: Place, typed: str, wish: _Wish) -> Edit:
+    key = place.key(typed)
+    after = place.key(wish["after"]) if wish["after"] is not None else None
+    op = _op(key, wish)
+    if op in (Op.REPLACE, Op.DELETE, Op.DELETE_FILE) and wish["base"] is None:
+        raise UsageError(
+            Code.USAGE,
+            "--base is missing, so nobody could tell whether the change was made for what is there",
+            hint=f"`commonhold show {typed}` gives the text and its hash; --insert and --create need no base",
+        )
+    edit = Edit(op, key, base=wish["base"], after=after, span=wish["span"])
+    return edit if op in (Op.DELETE, Op.DELETE_FILE) else _with_text(edit)
+
+
+def _op(key: str, wish: _Wish) -> Op:
+    chosen = [name for name in ("insert", "create", "delete") if wish.get(name)]
+    if len(chosen) > 1:
+        raise UsageError(Code.USAGE, f"--{chosen[0]} and --{chosen[1]} exclude each other", hint="choose one")
+    return _OPS[_first(chosen), bool(parse(key).names)]
+
+
+def _first(names: Sequence[str]) -> str:
+    return names[0] if names else "replace"
+
+
+_OPS = {
+    ("replace", True): Op.REPLACE,
+    ("replace", False): Op.REPLACE,
+    ("insert", True): Op.INSERT,
+    ("insert", False): Op.INSERT,
+    ("create", True): Op.CREATE_FILE,
+    ("create", False): Op.CREATE_FILE,
+    ("delete", True): Op.DELETE,
+    ("delete", False): Op.DELETE_FILE,
+}
+
+
+def _with_text(edit: Edit) -> Edit:
+    data = read_stdin()
+    if not data:
+        complain("notice: standard input was empty, so the new text is empty")
+    try:
+        return replace(edit, text=data.decode())
+    except UnicodeDecodeError as fault:
+        if not parse(edit.key).names:
+            return replace(edit, data=data)
+        raise InputError(
+            Code.ENCODING_INVALID,
+            f"the new text of {edit.key} is not valid UTF-8 (byte {fault.start})",
+            hint="convert it to UTF-8; only a whole file may be bytes that are no text",
+            fields={"key": edit.key, "byte": fault.start},
+        ) from fault

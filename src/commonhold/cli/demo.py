@@ -1,0 +1,29 @@
+"""`commonhold demo`: see it work, in a throw-away repository."""
+
+import click
+
+from commonhold.cli.command import Command
+from commonhold.demo import DemoOptions, run
+
+
+@click.command(
+    "demo", cls=Command, examples=("commonhold demo --quick", "commonhold demo --agents 20 --report demo.json")
+)
+@click.option("--report", metavar="FILE", help="Also write what was measured, as JSON, to FILE.")
+@click.option("--agents", metavar="N", type=click.IntRange(1, 1000), help="How many agents work at once.")
+@click.option("--edits", metavar="N", type=click.IntRange(1, 100_000), help="How many edits each of them makes.")
+@click.option(
+    "--think", metavar="SECONDS", type=click.FloatRange(0, 3600), help="How long an agent thinks, on average."
+)
+@click.option("--seed", metavar="N", type=int, help="Repeat the run that had this seed.")
+@click.option("--quick", is_flag=True, help="A small run that only shows that it works.")
+@click.option("--plain", is_flag=True, help="No colours and no live display.")
+@click.option("--keep", is_flag=True, help="Keep the repository to look at afterwards.")
+@click.option("--json", is_flag=True, help="Print what was measured as JSON.")
+def command(**wishes: object) -> int:
+    """Let agents edit one repository, without Commonhold and with it, and count what is lost.
+
+    The exit code is 0 if Commonhold lost nothing and applied everything, and 1 if not.
+    """
+    chosen = {name: value for name, value in wishes.items() if value is not None}
+    return run(DemoOptions(**chosen))  # type: ignore[arg-type]

@@ -1,0 +1,124 @@
+"""`commonhold doctor`: what is as it must be, and what is not."""
+
+import os
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict
+
+import click
+
+import commonhold
+from commonhold.adapters.probes.finding import Finding, Level, fail, ok
+from commonhold.adapters.probes.machine import machine
+from commonhold.adapters.probes.state import state
+from commonhold.adapters.probes.versioning import git
+from commonhold.adapters.repository import Repository, find_repository
+from commonhold.cli.command import Command
+from commonhold.cli.exit_status import DONE, STORE
+from commonhold.cli.given import Given, common
+from commonhold.cli.opening import agent_of, opened, send_json
+from commonhold.cli.output import say, shown
+from commonhold.config import Settings, load_settings
+from commonhold.domain.errors import CommonholdError
+from commonhold.wire.shapes import Json
+
+Folder = tuple[Repository | None, Finding | None]
+
+
+@click.command(
+    "doctor",
+    cls=Command,
+    examples=("commonhold doctor",),
+)
+@click.option("--repair", is_flag=True, help="Take back commits that a crash interrupted.")
+@click.option("--prune", is_flag=True, help="Forget kept bytes whose retention is over.")
+@common
+@click.pass_obj
+def command(given: Given, *, repair: bool, prune: bool) -> int:
+    """Check this machine, this repository and its state. Fit to be pasted into a report.
+
+    Nothing is changed, unless --repair or --prune says so. The exit code is 4 if any check fails.
+    """
+    findings = [*(_mended(given, repair=repair, prune=prune)), *_findings(given)]
+    is_sound = all(finding.level is not Level.FAIL for finding in findings)
+    if given.as_json:
+        send_json(_shape(findings, is_sound=is_sound))
+    else:
+        say(line for finding in findings for line in _lines(finding))
+        say("all is well" if is_sound else "something fails: see above")
+    return DONE if is_sound else STORE
+
+
+def _findings(given: Given) -> Iterator[Finding]:
+    yield ok("commonhold", commonhold.__version__)
+    yield from machine()
+    repository, trouble = _repository(given)
+    yield from git(repository)
+    if trouble is not None:
+        yield trouble
+    if repository is not None:
+        yield _settings(repository.root)
+        yield from state(repository.state_folder)
+    yield ok("agent", agent_of(given) or "no name given (needed to acquire and to commit: --agent or COMMONHOLD_AGENT)")
+
+
+def _repository(given: Given) -> Folder:
+    try:
+        return find_repository(os.path.realpath(given.folder or ".")), None
+    except CommonholdError as fault:
+        return None, _failed("repository", fault)
+    except OSError as fault:
+        return None, fail("repository", f"cannot be looked at: {fault}", "mend its permissions")
+
+
+def _settings(root: str) -> Finding:
+    try:
+        settings = load_settings(root)
+    except CommonholdError as fault:
+        return _failed("settings", fault)
+    what = "the defaults" if settings == Settings() else "read"
+    return ok("settings", f"{what}: {', '.join(f'{key} = {value:g}' for key, value in asdict(settings).items())}")
+
+
+def _failed(check: str, fault: CommonholdError) -> Finding:
+    return fail(check, f"{fault.message} [{fault.code}]", fault.hint)
+
+
+def _mended(given: Given, *, repair: bool, prune: bool) -> Iterator[Finding]:
+    if repair:
+        yield _tried("repair", given)
+    if prune:
+        yield _tried("prune", given)
+
+
+def _tried(what: str, given: Given) -> Finding:
+    try:
+        return _repair(given) if what == "repair" else _prune(given)
+    except CommonholdError as fault:
+        return _failed(what, fault)
+
+
+def _repair(given: Given) -> Finding:
+    with opened(given) as place:
+        undone = place.hold.recover()
+    restored = [path for event in undone for path in event.restored]
+    left = [path for event in undone for path in event.left]
+    found = f"{len(undone)} interrupted commit(s) taken back"
+    files = f": {', '.join(restored)} put back" if restored else ""
+    others = f"; {', '.join(left)} left as they are, since somebody changed them meanwhile" if left else ""
+    return ok("repair", found + files + others, restored=restored, left=left)
+
+
+def _prune(given: Given) -> Finding:
+    with opened(given) as place:
+        place.hold.forget()
+    return ok("prune", "kept bytes and answers whose time is over are forgotten")
+
+
+def _shape(findings: Sequence[Finding], *, is_sound: bool) -> Json:
+    return {"outcome": "sound" if is_sound else "failing", "findings": [asdict(finding) for finding in findings]}
+
+
+def _lines(finding: Finding) -> Iterator[str]:
+    yield f"{finding.level.value:<5} {finding.check:<16} {shown(finding.found)}"
+    if finding.mend:
+        yield f"{'':<22} mend: {shown(finding.mend)}"

@@ -1,0 +1,153 @@
+"""What every error and refusal code means, and what to do: the one place that says so."""
+
+from collections.abc import Mapping
+from typing import Final, NamedTuple
+
+from commonhold.domain.changeset import Refusal
+from commonhold.domain.errors import Code
+
+
+class Explanation(NamedTuple):
+    """`meaning`: what happened. `remedy`: what to do now."""
+
+    meaning: str
+    remedy: str
+
+
+E = Explanation
+
+ERRORS: Final[Mapping[Code, Explanation]] = {
+    Code.USAGE: E("The call is not one that Commonhold knows.", "See `commonhold COMMAND --help`."),
+    Code.HOLDER_MISSING: E(
+        "Nobody was named as the holder, so others could not be told whose lease or change it is.",
+        "Pass --agent NAME or set COMMONHOLD_AGENT; every agent session needs a name of its own.",
+    ),
+    Code.TTL_INVALID: E(
+        "The time to live is no number of seconds above 0 and at most 30 days.", "Give --ttl a number in that range."
+    ),
+    Code.REQUEST_ID_REUSED: E(
+        "The request id was used before by this holder, for another request.",
+        "Repeat a request with its own id only; give a new request a new id.",
+    ),
+    Code.KEY_INVALID: E(
+        "The text is not a key.", "Write PATH, PATH#NAME, file:PATH#NAME, or a name such as account:12345."
+    ),
+    Code.TEXT_INVALID: E(
+        "A holder, task, intent or other text is too long, holds control characters, or is not valid UTF-8.",
+        "Write it as one printable line.",
+    ),
+    Code.PATH_INVALID: E(
+        "The path holds control characters or bytes that are not UTF-8, or goes round in links.",
+        "Rename the file, or lease its folder instead.",
+    ),
+    Code.PATH_OUTSIDE: E(
+        "The path leads out of the repository, by itself or through a link.", "Name a path inside the repository."
+    ),
+    Code.PATH_RESERVED: E(
+        "The path lies in a folder that belongs to git or to Commonhold.", "Name a file of the project."
+    ),
+    Code.NOT_A_FILE: E(
+        "What is at the path is a folder, a pipe or a device, or the key names no file at all.",
+        "Name a regular file; a folder can be leased, and is written with a final /.",
+    ),
+    Code.FILE_NOT_FOUND: E("There is no such file or folder.", "Check the path; `create_file` makes a new file."),
+    Code.FILE_EXISTS: E(
+        "There is such a file already.", "Replace it, with its hash as the base, or choose another name."
+    ),
+    Code.FILE_TOO_LARGE: E(
+        "The file, or the text for it, is larger than Commonhold reads or writes.",
+        "Lease it whole and write it yourself, or raise max_file_bytes in the settings; split a large changeset.",
+    ),
+    Code.ENCODING_INVALID: E(
+        "The bytes are not text in the encoding that the file declares.",
+        "Mend the encoding, or replace the whole file as data; it can still be leased.",
+    ),
+    Code.REGION_UNKNOWN: E(
+        "The file has no region of that name.", "`commonhold regions PATH` lists those that there are."
+    ),
+    Code.REGION_AMBIGUOUS: E(
+        "Several regions have that name.", "Choose one by its number, NAME~2; the hint lists the choices."
+    ),
+    Code.CHANGESET_INVALID: E(
+        "The changeset is not JSON of the right form, or its edits make no sense together.",
+        "Mend what the message names; docs/reference.md shows the form.",
+    ),
+    Code.CONTENT_UNKNOWN: E(
+        "No bytes are kept under that hash: they never were, or their time is over.",
+        "Take a hash from `commonhold log --json`; git may have the file.",
+    ),
+    Code.CONFIG_INVALID: E("The settings cannot be used.", "Mend commonhold.toml, or the table in pyproject.toml."),
+    Code.REPOSITORY_BARE: E("This is a bare repository: it has no files.", "Work in a working tree of it."),
+    Code.REPOSITORY_UNTRUSTED: E(
+        "The repository belongs to another user, or its .git leads nowhere, so nothing in it is used.",
+        "If you trust its owner, tell git so with safe.directory; else mend .git.",
+    ),
+    Code.REPOSITORY_BUSY: E(
+        "Git is rewriting the files (a rebase), or another program keeps changing them.",
+        "Finish or abort the rebase, read the regions again, and repeat the call.",
+    ),
+    Code.PERMISSION_DENIED: E(
+        "This user may not read or write the file, or the disk is read-only.",
+        "Mend owner, permissions or attributes, then repeat the same call.",
+    ),
+    Code.DISK_FULL: E(
+        "The disk or the quota is full; nothing was changed.", "Free some space, then repeat the same call."
+    ),
+    Code.IO_FAILED: E(
+        "The system could not read or write; nothing was changed.", "Look at the path, run `commonhold doctor`."
+    ),
+    Code.STORE_READ_ONLY: E(
+        "The state folder cannot be written.", "Make it writable for this user; `commonhold doctor` says where it is."
+    ),
+    Code.STORE_CORRUPT: E(
+        "The state database is damaged or not ours, so nothing relies on it.",
+        "Move the state folder aside, keep it, and start afresh: the files of the project are not in it.",
+    ),
+    Code.STORE_NEWER: E("The state was written by a newer Commonhold.", "Upgrade this one."),
+    Code.STORE_UNSAFE: E(
+        "The SQLite that is linked in can corrupt a database which several processes share.",
+        "Install an apsw that brings SQLite 3.51.3 or later.",
+    ),
+    Code.STORE_BUSY: E(
+        "Another process has held the state for too long.", "See whether one is suspended; repeat the call in a moment."
+    ),
+    Code.RECOVERY_BLOCKED: E(
+        "A commit that a crash interrupted cannot be taken back yet, so nothing is committed until it is.",
+        "Mend what the message names, then run `commonhold doctor --repair`.",
+    ),
+    Code.INTERNAL: E("A defect of Commonhold.", "Report it, with what COMMONHOLD_DEBUG=1 prints."),
+}
+
+REFUSALS: Final[Mapping[Refusal, Explanation]] = {
+    Refusal.REGION_CHANGED: E(
+        "What the edit was made for is not what is there: somebody changed, removed or made it meanwhile.",
+        "Redo your intent on the fresh text in the answer, and commit with the fresh hash as the base.",
+    ),
+    Refusal.PARSE_INVALID: E("With the edit the file would not compile.", "Mend the text, then commit again."),
+    Refusal.OUT_OF_SCOPE_EDIT: E(
+        "The edit would change something outside the region that it names.",
+        "Keep to the region, or name the other regions too, each with an edit of its own.",
+    ),
+    Refusal.LEASE_LOST: E(
+        "A lease that was named has ended, or has another fence.",
+        "Acquire again, read again, and redo the edit on what is there.",
+    ),
+    Refusal.NOT_HOLDER: E("The lease is held by another session.", "`commonhold leases` shows which are yours."),
+    Refusal.LOCK_CONFLICT: E(
+        "Others hold leases on what the edit writes.",
+        "Do other work until they release it or it expires; then ask again.",
+    ),
+    Refusal.REQUIRE_ADDITIONAL_LOCKS: E(
+        "The edit breaks other regions, or may: they are named.",
+        "Mend them in the same changeset, or lease them and mend them next.",
+    ),
+    Refusal.ESCALATION_REQUIRED: E(
+        "How far the edit reaches cannot be told from the text.",
+        "Lease the whole file, and commit again naming that lease.",
+    ),
+}
+
+EXPLANATIONS: Final[Mapping[str, Explanation]] = {
+    **{code.value: each for code, each in ERRORS.items()},
+    **{code.value: each for code, each in REFUSALS.items()},
+}

@@ -1,0 +1,96 @@
+"""Any exception becomes an error with a code, a hint and an exit status."""
+
+import errno
+import os
+import traceback
+from collections.abc import Mapping
+from typing import Final
+
+import click
+
+from commonhold.cli.output import complain, send, shown_text
+from commonhold.domain.errors import Code, CommonholdError, InternalError, StoreError, UsageError
+
+DEBUG: Final = "COMMONHOLD_DEBUG"
+_CODES: Final = {
+    errno.EACCES: Code.PERMISSION_DENIED,
+    errno.EPERM: Code.PERMISSION_DENIED,
+    errno.EROFS: Code.PERMISSION_DENIED,
+    errno.ENOSPC: Code.DISK_FULL,
+    errno.EDQUOT: Code.DISK_FULL,
+}
+
+
+def report(fault: Exception, *, as_json: bool) -> int:
+    """Tell what went wrong, on standard error or as JSON; the exit status."""
+    error = as_error(fault)
+    if os.environ.get(DEBUG) and not isinstance(fault, click.ClickException):
+        complain(traceback.format_exc())
+    if as_json:
+        send(_json(error))
+    else:
+        complain(_lines(error))
+    return error.exit_status
+
+
+def as_error(fault: Exception) -> CommonholdError:
+    """The exception as one of ours."""
+    match fault:
+        case CommonholdError():
+            return fault
+        case click.UsageError():
+            return UsageError(Code.USAGE, fault.format_message().rstrip("."), hint=_usage_hint(fault))
+        case click.ClickException():
+            return UsageError(Code.USAGE, fault.format_message().rstrip("."), hint="see `commonhold --help`")
+        case OSError():
+            return _from_system(fault)
+        case _:
+            return _defect(fault)
+
+
+def _usage_hint(fault: click.UsageError) -> str:
+    path = fault.ctx.command_path if fault.ctx else "commonhold"
+    return f"see `{path} --help`"
+
+
+def _from_system(fault: OSError) -> StoreError:
+    what = repr(fault.filename) if fault.filename else "a file or folder"
+    return StoreError(
+        _CODES.get(fault.errno or 0, Code.IO_FAILED),
+        f"{what} could not be used: {fault.strerror or fault}",
+        hint="look at the path and its permissions, then repeat the same call; `commonhold doctor` may say more",
+        fields={"errno": errno.errorcode.get(fault.errno or 0)},
+    )
+
+
+def _defect(fault: Exception) -> InternalError:
+    return InternalError(
+        Code.INTERNAL,
+        f"Commonhold failed in a way that it should not: {type(fault).__name__}: {fault}",
+        hint=f"please report it, with what this prints under {DEBUG}=1 and with the output of `commonhold doctor`",
+        fields={"exception": type(fault).__name__},
+    )
+
+
+def _lines(error: CommonholdError) -> list[str]:
+    lines = [f"error: {shown_text(error.message)} [{error.code}]", f"hint: {shown_text(error.hint)}"]
+    if error.retry_after_seconds is not None:
+        lines.append(f"the same call may succeed after {error.retry_after_seconds:g} seconds")
+    return lines
+
+
+def _json(error: CommonholdError) -> bytes:
+    # Loaded here: an error must not wait for the rooms that no command of this run has needed.
+    from commonhold.wire import shapes  # noqa: PLC0415
+
+    text = shapes.dumps(_sound(shapes.error(error)))
+    return text.encode() + b"\n"
+
+
+def _sound(value: Mapping[str, object]) -> dict[str, object]:
+    """The shape with what is no valid UTF-8 in it escaped, since JSON cannot carry it."""
+    return {name: _sound_text(each) if isinstance(each, str) else each for name, each in value.items()}
+
+
+def _sound_text(text: str) -> str:
+    return text.encode("utf-8", "backslashreplace").decode()

@@ -1,0 +1,69 @@
+"""The options that every command takes, before or after its name; the nearer one wins."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, Final, TypeVar
+
+import click
+
+C = TypeVar("C", bound=Callable[..., Any] | click.Command)
+
+
+@dataclass(slots=True)
+class Given:
+    """What the common options said."""
+
+    folder: str | None = None
+    agent: str | None = None
+    as_json: bool = False
+
+    def words(self) -> list[str]:
+        """The options that a follow-up command has to repeat."""
+        folder = ["-C", self.folder] if self.folder is not None else []
+        agent = ["--agent", self.agent] if self.agent is not None else []
+        return folder + agent
+
+
+def _remember(context: click.Context, parameter: click.Parameter, value: object) -> object:
+    if value is not None and parameter.name:
+        setattr(context.obj, parameter.name, value)
+    return value
+
+
+_OPTIONS: Final = (
+    click.option(
+        *("-C", "--repo", "folder"),
+        metavar="DIR",
+        expose_value=False,
+        callback=_remember,
+        help="Act as if started in DIR; plain paths are relative to it.",
+    ),
+    click.option(
+        *("--agent", "agent"),
+        metavar="NAME",
+        expose_value=False,
+        callback=_remember,
+        help="The name of this agent session; default: $COMMONHOLD_AGENT.",
+    ),
+    click.option(
+        *("--json", "as_json"),
+        is_flag=True,
+        default=None,
+        expose_value=False,
+        callback=_remember,
+        help="Answer in JSON, errors too.",
+    ),
+)
+
+
+def common(command: C) -> C:
+    """Give a command the common options. It gets them with `click.pass_obj`, as a `Given`."""
+    for option in reversed(_OPTIONS):
+        command = option(command)
+    return command
+
+
+ttl_option = click.option("--ttl", "ttl_seconds", metavar="SECONDS", type=float, help="How long, in seconds.")
+request_option = click.option(
+    "--request-id", metavar="ID", help="Repeating a call with the same ID gives the first answer, and acts only once."
+)

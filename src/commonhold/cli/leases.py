@@ -1,0 +1,30 @@
+"""`commonhold leases`: what is held."""
+
+import click
+
+from commonhold.cli import describe
+from commonhold.cli.command import Command
+from commonhold.cli.given import Given, common
+from commonhold.cli.opening import opened, send_json
+from commonhold.cli.output import say
+from commonhold.wire import shapes
+
+
+@click.command(
+    "leases",
+    cls=Command,
+    examples=("commonhold leases --holder agent-1",),
+)
+@click.option("--holder", metavar="NAME", help="Only the leases of this agent session.")
+@common
+@click.pass_obj
+def command(given: Given, holder: str | None) -> int:
+    """List the live leases, oldest first."""
+    with opened(given) as place:
+        found = place.hold.leases(holder=holder)
+    if given.as_json:
+        send_json(shapes.leases(found))
+    else:
+        say(line for value in found for line in describe.lease(value))
+        say([] if found else "no live leases")
+    return 0

@@ -1,0 +1,110 @@
+"""`commonhold log`: what happened."""
+
+from collections.abc import Sequence
+from time import sleep
+from typing import Final, TypedDict, Unpack
+
+import click
+
+from commonhold.cli.command import Command
+from commonhold.cli.describe import quoted, short
+from commonhold.cli.given import Given, common
+from commonhold.cli.opening import Place, opened, send_json
+from commonhold.cli.output import flush, say, send, shown
+from commonhold.domain.events import (
+    KIND_OF,
+    CommitRefused,
+    Committed,
+    CommitUndone,
+    Event,
+    LeaseDenied,
+    LeaseGranted,
+    Recorded,
+    holder_of,
+    lease_id_of,
+)
+from commonhold.wire import shapes
+
+_POLL_SECONDS: Final = 0.5
+
+
+class _Range(TypedDict):
+    after: int
+    limit: int
+    lease_id: str | None
+
+
+@click.command(
+    "log",
+    cls=Command,
+    examples=(
+        "commonhold log --limit 20",
+        "commonhold log --follow --json",
+    ),
+)
+@click.option("--after", metavar="SEQUENCE", type=click.IntRange(min=0), default=0, help="Only events after this one.")
+@click.option("--limit", metavar="N", type=click.IntRange(1, 100_000), default=100, show_default=True, help="How many.")
+@click.option("--lease", "lease_id", metavar="LEASE", help="Only the events of this lease.")
+@click.option("--follow", is_flag=True, help="Go on with new events as they come (one JSON object a line).")
+@common
+@click.pass_obj
+def command(given: Given, *, follow: bool, **span: Unpack[_Range]) -> int:
+    """Show events in order: those after SEQUENCE, or else the newest."""
+    with opened(given) as place:
+        if follow:
+            _follow(place, span, given)
+        events = place.hold.log(**span)
+    if given.as_json:
+        send_json(shapes.log(events))
+    else:
+        say(map(_line, events))
+    return 0
+
+
+def _follow(place: Place, span: _Range, given: Given) -> None:
+    while True:
+        events = place.hold.log(**span)
+        _print(events, given)
+        flush()
+        if events:
+            span["after"] = events[-1].sequence
+        sleep(_POLL_SECONDS)
+
+
+def _print(events: Sequence[Recorded], given: Given) -> None:
+    if given.as_json:
+        lines = [shapes.dumps(each, indent=0) + "\n" for each in shapes.log(events)["events"]]
+        send("".join(lines).encode())
+    else:
+        say(map(_line, events))
+
+
+def _line(recorded: Recorded) -> str:
+    event = recorded.event
+    head = f"{recorded.sequence:>5}  {shapes.instant(recorded.at)}  {KIND_OF[type(event)]:<15}"
+    return f"{head}  {shown(holder_of(event))}  {_story(event)}"
+
+
+def _story(event: Event) -> str:
+    match event:
+        case LeaseGranted(lease):
+            return f"{shown(lease.id)} on {_keys(lease.keys)}{quoted(lease.task)}"
+        case LeaseDenied():
+            holders = ", ".join(sorted({shown(each.holder) for each in event.conflicts}))
+            return f"{_keys(event.keys)} held by {holders}{quoted(event.task)}"
+        case Committed():
+            return f"{', '.join(_file(each.path, each.after) for each in event.files)}{quoted(event.intent)}"
+        case CommitRefused():
+            return f"{event.code} {_keys(event.keys)}{quoted(event.intent)}"
+        case CommitUndone():
+            return f"put back: {_keys(event.restored) or 'nothing'}; left alone: {_keys(event.left) or 'nothing'}"
+        case _:
+            return shown(lease_id_of(event) or "")
+
+
+def _keys(keys: Sequence[str]) -> str:
+    return " ".join(map(shown, keys))
+
+
+def _file(path: str, after: str | None) -> str:
+    return f"{shown(path)} {short(after)}"

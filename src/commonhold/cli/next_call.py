@@ -1,0 +1,94 @@
+"""The one call to make now, as a command line that can be pasted into a shell."""
+
+import shlex
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any, Final
+
+from commonhold.app.answers import Next
+from commonhold.cli.given import Given
+from commonhold.cli.opening import rooted
+from commonhold.cli.output import shown, shown_text
+from commonhold.domain.changeset import Op
+from commonhold.domain.keys import parse
+from commonhold.wire import shapes
+
+Words = Sequence[str]
+_FLAGS: Final = {Op.REPLACE: [], Op.INSERT: ["--insert"], Op.DELETE: ["--delete"], Op.CREATE_FILE: ["--create"]}
+_WITH_TEXT: Final = frozenset({Op.REPLACE, Op.INSERT, Op.CREATE_FILE})
+_PARTS: Final = frozenset({"op", "key", "base", "after", "span"})
+
+
+def next_lines(call: Next | None, given: Given) -> list[str]:
+    """Why, then `next:` and the command line."""
+    if call is None:
+        return []
+    why = [shown(call.why)] if call.why else []
+    return [*why, f"next: {shown_text(command_line(call, given))}"]
+
+
+def command_line(call: Next, given: Given) -> str:
+    """The command line; for a commit with several edits, with a changeset to fill in."""
+    if call.call == "commit" and not _is_simple(call.arguments):
+        return _with_changeset(call.arguments, given)
+    words = _WORDS.get(call.call, _any_words)(call.arguments)
+    note = "   # the new text goes to standard input" if call.call == "commit" and "--delete" not in words else ""
+    return shlex.join(["commonhold", call.call, *words, *given.words()]) + note
+
+
+def _typed(key: str) -> str:
+    """The key as it is typed anywhere: in a changeset, unlike here, a plain path is relative to the root."""
+    path, mark, qualname = key.partition("#")
+    return rooted(path) + mark + qualname if parse(key).is_plain else key
+
+
+def _is_simple(arguments: Mapping[str, Any]) -> bool:
+    edits = arguments["edits"]
+    return len(edits) == 1 and set(edits[0]) <= _PARTS and edits[0]["op"] in _FLAGS and "reads" not in arguments
+
+
+def _with_changeset(arguments: Mapping[str, Any], given: Given) -> str:
+    command = shlex.join(["commonhold", "commit", "--changeset", "-", *given.words()])
+    edits = [edit | ({"text": "..."} if edit["op"] in _WITH_TEXT else {}) for edit in arguments["edits"]]
+    return f"{command} <<'END'\n{shapes.dumps({**arguments, 'edits': edits})}\nEND"
+
+
+def _acquire_words(arguments: Mapping[str, Any]) -> Words:
+    task = ["--task", arguments["task"]] if arguments.get("task") else []
+    return [*map(_typed, arguments["keys"]), *task]
+
+
+def _commit_words(arguments: Mapping[str, Any]) -> Words:
+    edit = arguments["edits"][0]
+    words = ["--key", _typed(edit["key"]), *_FLAGS[edit["op"]]]
+    words += ["--after", _typed(edit["after"])] if edit.get("after") else []
+    words += ["--base", edit["base"]] if edit.get("base") else []
+    words += ["--span", str(edit["span"])] if "span" in edit else []
+    words += ["--intent", arguments["intent"]] if arguments.get("intent") else []
+    for lease in arguments.get("leases", ()):
+        words += ["--lease", f"{lease['id']}:{lease['fence']}"]
+    return words
+
+
+def _lease_words(arguments: Mapping[str, Any]) -> Words:
+    return [arguments["lease_id"]]
+
+
+def _regions_words(arguments: Mapping[str, Any]) -> Words:
+    return [rooted(arguments["path"])]
+
+
+def _any_words(arguments: Mapping[str, Any]) -> Words:
+    return [word for name, value in arguments.items() for word in _option(name, value)]
+
+
+def _option(name: str, value: object) -> Iterable[str]:
+    return (f"--{name.replace('_', '-')}", str(value))
+
+
+_WORDS: Final[Mapping[str, Callable[[Mapping[str, Any]], Words]]] = {
+    "acquire": _acquire_words,
+    "commit": _commit_words,
+    "regions": _regions_words,
+    "release": _lease_words,
+    "renew": _lease_words,
+}

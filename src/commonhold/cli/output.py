@@ -1,0 +1,98 @@
+"""Writing to people and to programs. What others wrote is never sent to a terminal as it is."""
+
+import errno
+import os
+import sys
+import unicodedata
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from typing import Final, TextIO
+
+from commonhold.domain.errors import Code, StoreError
+
+_UNPRINTABLE: Final = frozenset({"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"})
+
+
+def shown(text: str, keep: str = "") -> str:
+    """The text with every character that could steer a terminal, or hide from the eye, written as an escape."""
+    if text.isascii() and text.isprintable():
+        return text
+    return "".join(char if char in keep or not _is_unprintable(char) else _escape(char) for char in text)
+
+
+def shown_text(text: str) -> str:
+    """The same for text of several lines."""
+    return shown(text, keep="\n\t")
+
+
+def _is_unprintable(char: str) -> bool:
+    return unicodedata.category(char) in _UNPRINTABLE
+
+
+def _escape(char: str) -> str:
+    return char.encode("unicode_escape", "backslashreplace").decode("ascii")
+
+
+def say(lines: str | Iterable[str]) -> None:
+    """Print lines that are safe to show."""
+    _write(sys.stdout, lines)
+
+
+def complain(lines: str | Iterable[str]) -> None:
+    """Print lines to standard error."""
+    _write(sys.stderr, lines)
+
+
+def _write(stream: TextIO | None, lines: str | Iterable[str]) -> None:
+    # Python has no stream where the caller closed it.
+    if stream is None:
+        return
+    with _written():
+        stream.write("".join(f"{line}\n" for line in ([lines] if isinstance(lines, str) else lines)))
+
+
+def send(data: bytes) -> None:
+    """Write bytes to standard output exactly as they are."""
+    if sys.stdout is None:
+        return
+    with _written():
+        sys.stdout.flush()
+        sys.stdout.buffer.write(data)
+
+
+def flush() -> None:
+    """See to it that all that was printed has gone out."""
+    if sys.stdout is not None:
+        with _written():
+            sys.stdout.flush()
+
+
+class OutputLostError(StoreError):
+    """The answer itself could not be told."""
+
+
+@contextmanager
+def _written() -> Iterator[None]:
+    try:
+        yield
+    except BrokenPipeError:
+        raise
+    except OSError as fault:
+        raise OutputLostError(
+            Code.DISK_FULL if fault.errno == errno.ENOSPC else Code.IO_FAILED,
+            f"the answer could not be written to standard output: {fault.strerror}",
+            hint="what was asked for may have been done all the same: see `commonhold log`",
+        ) from fault
+
+
+def abandon_output() -> None:
+    """Let nothing be written any more, not even by the interpreter as it ends: nobody can read it."""
+    nowhere = os.open(os.devnull, os.O_WRONLY)
+    for stream in (sys.stdout, sys.stderr):
+        if stream is not None:
+            os.dup2(nowhere, stream.fileno())
+
+
+def is_terminal() -> bool:
+    """Whether standard output is a terminal."""
+    return sys.stdout is not None and sys.stdout.isatty()

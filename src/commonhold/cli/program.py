@@ -1,0 +1,134 @@
+"""The `commonhold` command: finds the command, runs it, and turns what happened into an exit status."""
+
+import os
+import sys
+from collections.abc import Sequence
+from contextlib import suppress
+from importlib import import_module
+from io import TextIOWrapper
+from typing import Final
+
+import click
+from click.shell_completion import shell_complete
+
+import commonhold
+from commonhold.cli.command import Group
+from commonhold.cli.commands import COMMANDS
+from commonhold.cli.exit_status import BROKEN_PIPE, DONE, INTERRUPTED
+from commonhold.cli.faults import report
+from commonhold.cli.given import Given, common
+from commonhold.cli.output import OutputLostError, abandon_output, complain, flush
+from commonhold.domain.errors import Code, InputError
+
+NAME: Final = "commonhold"
+COMPLETE_VARIABLE: Final = "_COMMONHOLD_COMPLETE"
+_STANDARD_ERROR: Final = 2
+
+_EXAMPLES: Final = (
+    "commonhold regions src/prices.py",
+    "commonhold show src/prices.py#total > total.py",
+    'commonhold commit --key src/prices.py#total --base HASH --intent "round to cents" < total.py',
+)
+
+
+class _Commands(Group):
+    """A group whose commands are loaded when they are called."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002 - click's signature
+        return list(COMMANDS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:  # noqa: ARG002 - as above
+        if cmd_name not in COMMANDS:
+            return None
+        command: click.Command = import_module(f"commonhold.cli.{cmd_name.replace('-', '_')}").command
+        return command
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002 - as above
+        with formatter.section("Commands"):
+            formatter.write_dl(list(COMMANDS.items()))
+
+
+@click.command(cls=_Commands, name=NAME, examples=_EXAMPLES, context_settings={"help_option_names": ["-h", "--help"]})
+@common
+@click.version_option(commonhold.__version__, prog_name=NAME)
+def cli() -> None:
+    """Many AI coding agents, one codebase, nothing lost.
+
+    An agent reads regions, changes them, and commits: the write takes effect only if what it was made for is still
+    there. A lease keeps others away meanwhile. KEYs are plain paths (relative to where you are), PATH#NAME for a
+    function, class or method in it, file:PATH (relative to the repository's root), or any name such as account:12345.
+    """
+
+
+def start(arguments: Sequence[str]) -> int:
+    """Run as a program, with the streams of this process; its exit status."""
+    _fill_descriptors()
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, TextIOWrapper):
+            stream.reconfigure(errors="backslashreplace")
+    if instruction := os.environ.get(COMPLETE_VARIABLE):
+        return shell_complete(cli, {}, NAME, COMPLETE_VARIABLE, instruction)
+    return main(arguments)
+
+
+def _fill_descriptors() -> None:
+    """Let no file that is opened later stand where a standard stream was closed: what is printed would go into it."""
+    with suppress(OSError):
+        while (descriptor := os.open(os.devnull, os.O_RDWR)) <= _STANDARD_ERROR:
+            os.set_inheritable(descriptor, True)  # noqa: FBT003 - positional only
+        os.close(descriptor)
+
+
+def main(arguments: Sequence[str]) -> int:
+    """Run one command; its exit status."""
+    try:
+        return _answered(arguments)
+    except OutputLostError as fault:
+        status = report(fault, as_json=False)
+        abandon_output()
+        return status
+    except BrokenPipeError:
+        abandon_output()
+        return BROKEN_PIPE
+    except KeyboardInterrupt:
+        complain("interrupted: what was under way is taken back by the next command, or was not begun")
+        return INTERRUPTED
+
+
+def _answered(arguments: Sequence[str]) -> int:
+    try:
+        status = _invoke(arguments)
+    except (BrokenPipeError, OutputLostError):
+        raise
+    except Exception as fault:  # noqa: BLE001  # whatever happens, the caller gets a message, never a traceback
+        status = report(fault, as_json="--json" in _options(arguments))
+    flush()
+    return status
+
+
+def _invoke(arguments: Sequence[str]) -> int:
+    _check_encoding(arguments)
+    try:
+        with cli.make_context(NAME, list(arguments) or ["--help"], obj=Given()) as context:
+            return cli.invoke(context) or DONE
+    except click.exceptions.Exit as done:
+        return done.exit_code
+    except click.Abort:
+        raise KeyboardInterrupt from None
+
+
+def _options(arguments: Sequence[str]) -> Sequence[str]:
+    return arguments[: arguments.index("--")] if "--" in arguments else arguments
+
+
+def _check_encoding(arguments: Sequence[str]) -> None:
+    for number, argument in enumerate(arguments, 1):
+        try:
+            argument.encode()
+        except UnicodeEncodeError as fault:
+            raise InputError(
+                Code.TEXT_INVALID,
+                f"argument {number}, {argument!a}, is not valid UTF-8",
+                hint="names and texts are UTF-8; rename such a file, or lease its folder instead",
+                fields={"argument": number},
+            ) from fault

@@ -1,0 +1,118 @@
+"""One demo agent: a process with an MCP client and a server of its own. `python -m commonhold.demo.agent SPEC`.
+
+It reads orders from standard input, says on standard output what it does, and ends when standard input does.
+"""
+
+import asyncio
+import contextlib
+import os
+import sys
+from collections.abc import AsyncIterator, Sequence
+from pathlib import Path
+from typing import Any, Final
+
+import msgspec
+from mcp.client import Client
+from mcp.client.stdio import StdioServerParameters, stdio_client
+
+from commonhold.demo.messages import Event, Order, Spec, What, line
+from commonhold.demo.policies import FREE, PAUSE_SECONDS, GaveUpError, Way, way
+from commonhold.demo.workload import Edit
+
+_MAX_LINE_BYTES: Final = 1 << 26
+
+
+def tell(event: Event) -> None:
+    """Say what happens."""
+    sys.stdout.buffer.write(line(event))
+    sys.stdout.buffer.flush()
+
+
+async def work(edits: Sequence[Edit], policy: Way) -> None:
+    """Make all edits in order; one that others stand in the way of comes later. If all are such, pause a moment."""
+    waiting = list(edits)
+    held: frozenset[str] = FREE
+    while waiting:
+        edit = next((each for each in waiting if not policy.claims(each) & held), None)
+        if edit is None:
+            tell(Event(What.WAITING, waiting[0].number, waiting[0].places[0].key))
+            await asyncio.sleep(PAUSE_SECONDS)
+            held = FREE
+            continue
+        now_held = await _attempt(edit, policy)
+        held = held | now_held if now_held else FREE
+        if not now_held:
+            waiting.remove(edit)
+
+
+async def _attempt(edit: Edit, policy: Way) -> frozenset[str]:
+    try:
+        held = await policy.attempt(edit)
+    except GaveUpError as fault:
+        tell(Event(What.GAVE_UP, edit.number, edit.places[0].key, str(fault)))
+        return FREE
+    if not held:
+        tell(Event(What.APPLIED, edit.number, edit.places[0].key))
+    return held
+
+
+async def _orders() -> AsyncIterator[Order]:
+    reader = asyncio.StreamReader(limit=_MAX_LINE_BYTES)
+    await asyncio.get_running_loop().connect_read_pipe(lambda: asyncio.StreamReaderProtocol(reader), sys.stdin)
+    while order := await reader.readline():
+        yield msgspec.json.decode(order, type=Order)
+
+
+class Agent:
+    """An agent that is connected to its server."""
+
+    def __init__(self, spec: Spec, client: Client) -> None:
+        """Act as `spec.name` through `client`."""
+        self._root = Path(spec.root)
+        self._client = client
+
+    async def obey(self, order: Order) -> None:
+        """Do what the order says, and say when it is done."""
+        await work(order.edits, way(order.policy, self._root, self._call, tell))
+        tell(Event(What.DONE))
+
+    async def _call(self, name: str, arguments: dict[str, Any]) -> dict[str, Any]:
+        result = await self._client.call_tool(name, arguments)
+        text = "".join(getattr(part, "text", "") for part in result.content)
+        if result.is_error:
+            raise GaveUpError(text)
+        answer: dict[str, Any] = msgspec.json.decode(text)
+        return answer
+
+
+async def _obey_all(agent: Agent) -> None:
+    """Obey until no more orders can come, and drop the work in hand then: nobody is there to see it."""
+    current: asyncio.Task[None] | None = None
+    async for order in _orders():
+        current = asyncio.create_task(agent.obey(order))
+        current.add_done_callback(_die_of)
+    if current is not None:
+        current.cancel()
+        with contextlib.suppress(asyncio.CancelledError):
+            await current
+
+
+def _die_of(task: asyncio.Task[None]) -> None:
+    """End the process if its work failed: the demo sees it, and says so."""
+    if not task.cancelled() and (fault := task.exception()) is not None:
+        sys.stderr.write(f"{type(fault).__name__}: {fault}\n")
+        sys.stderr.flush()
+        os._exit(1)
+
+
+async def run(spec: Spec) -> None:
+    """Connect, then obey."""
+    inherited = {name: value for name, value in os.environ.items() if name.startswith("PYTHON")}
+    server = StdioServerParameters(command=spec.server[0], args=spec.server[1:], cwd=spec.root, env=inherited)
+    async with Client(stdio_client(server)) as client:
+        tell(Event(What.READY))
+        await _obey_all(Agent(spec, client))
+
+
+if __name__ == "__main__":
+    asyncio.run(run(msgspec.json.decode(sys.argv[1], type=Spec)))

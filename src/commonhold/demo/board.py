@@ -1,0 +1,164 @@
+"""What the demo shows while it runs: a live table on a terminal, plain lines elsewhere."""
+
+import time
+from collections import deque
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Final
+
+from rich.box import SIMPLE_HEAD
+from rich.console import Group, RenderableType
+from rich.progress_bar import ProgressBar
+from rich.table import Table
+from rich.text import Text
+
+from commonhold.demo.messages import Event, What
+from commonhold.domain.lease import Lease
+
+NEWS_LINES: Final = 4
+BAR_WIDTH: Final = 16
+_LOOKS: Final = {
+    What.READING: "cyan",
+    What.THINKING: "white",
+    What.RETHINKING: "yellow",
+    What.WRITING: "green",
+    What.WAITING: "magenta",
+    What.REFUSED: "yellow",
+    What.GAVE_UP: "bold red",
+    What.DONE: "bold green",
+}
+
+
+@dataclass(slots=True)
+class Row:
+    """What one agent has done so far under the present policy."""
+
+    name: str
+    state: What | None = None
+    place: str = ""
+    applied: set[int] = field(default_factory=set)
+    refused: int = 0
+    retries: int = 0
+    gave_up: int = 0
+
+    def hear(self, event: Event) -> None:
+        """Take in what the agent says."""
+        self.state = event.what
+        self.place = event.place or self.place
+        match event.what:
+            case What.APPLIED:
+                self.applied.add(event.number)
+            case What.REFUSED:
+                self.refused += 1
+            case What.RETHINKING:
+                self.retries += 1
+            case What.GAVE_UP:
+                self.gave_up += 1
+            case _:
+                pass
+
+
+class Board:
+    """The state of a run, and its picture."""
+
+    def __init__(self, title: str, names: Sequence[str], edits: int) -> None:
+        """Begin with nothing done; every agent has `edits` edits to make."""
+        self._names = tuple(names)
+        self._edits = edits
+        self._title = title
+        self._past: list[Text] = []
+        self._explanation = ""
+        self.news: deque[str] = deque(maxlen=NEWS_LINES)
+        self.leases: tuple[Lease, ...] = ()
+        self.phase = "connecting"
+        self.ready = 0
+        self.rows: dict[str, Row] = {}
+        self._began: float | None = None
+
+    def hear(self, name: str, event: Event) -> None:
+        """Take in what an agent says."""
+        if event.what is What.READY:
+            self.ready += 1
+            return
+        self.rows[name].hear(event)
+        if event.what in (What.REFUSED, What.GAVE_UP):
+            self.news.append(_news(name, event))
+
+    def begin(self, phase: str, explanation: str, names: Sequence[str]) -> None:
+        """Start a policy anew with the agents named."""
+        self.phase = phase
+        self._explanation = explanation
+        self.rows = {name: Row(name) for name in names}
+        self.news.clear()
+        self._began = time.monotonic()
+
+    def end(self, result: Text) -> None:
+        """The policy is over; `result` is a line about it."""
+        self._past.append(result)
+        self._began = None
+        self.rows = {}
+        self.leases = ()
+
+    @property
+    def applied(self) -> int:
+        """How many edits were told that they succeeded."""
+        return sum(len(row.applied) for row in self.rows.values())
+
+    @property
+    def line(self) -> str:
+        """Where things stand, in a line."""
+        if not self.rows:
+            return f"{self.phase}: {self.ready} of {len(self._names)} agents ready"
+        return (
+            f"{self.phase}: {self.applied}/{len(self.rows) * self._edits} applied, "
+            f"{sum(row.refused for row in self.rows.values())} refused, {len(self.leases)} leases live"
+        )
+
+    def __rich__(self) -> RenderableType:
+        """Draw everything."""
+        parts: list[RenderableType] = [Text(self._title, style="bold"), *self._past, self._headline(), self._table()]
+        parts.append(Text(f"  {self.line}", style="bold"))
+        parts += [Text(f"  {news}", style="dim", no_wrap=True, overflow="ellipsis") for news in self.news]
+        return Group(*parts)
+
+    def _headline(self) -> Text:
+        seconds = f"  {time.monotonic() - self._began:.1f} s" if self._began is not None else ""
+        return Text.assemble("\n", (self.phase + seconds, "bold cyan"), f"  {self._explanation}")
+
+    def _table(self) -> Table:
+        table = Table(box=SIMPLE_HEAD, expand=True, padding=(0, 1, 0, 0), pad_edge=False)
+        table.add_column("agent", no_wrap=True, width=9)
+        table.add_column("does", no_wrap=True, width=14)
+        table.add_column("where", no_wrap=True, overflow="ellipsis", ratio=1)
+        table.add_column("applied", no_wrap=True, width=BAR_WIDTH)
+        table.add_column("", justify="right", no_wrap=True, width=7)
+        table.add_column("refused", justify="right", width=7)
+        table.add_column("redone", justify="right", width=6)
+        for name in self._names:
+            table.add_row(*(self._cells(self.rows[name]) if name in self.rows else (name,)))
+        return table
+
+    def _cells(self, row: Row) -> tuple[RenderableType, ...]:
+        state = Text(row.state.value if row.state else "", style=_LOOKS.get(row.state, "") if row.state else "")
+        place = Text(_short(row.place))
+        if any(lease.holder == row.name for lease in self.leases):
+            place.append(" leased", style="magenta")
+        done = len(row.applied)
+        bar = ProgressBar(total=self._edits, completed=done, width=BAR_WIDTH, complete_style="green")
+        return (row.name, state, place, bar, f"{done}/{self._edits}", str(row.refused), str(row.retries))
+
+
+def _short(place: str) -> str:
+    return place.rpartition("/")[2]
+
+
+def _news(name: str, event: Event) -> str:
+    place = _short(event.place)
+    by = f" ({event.by})" if event.by else ""
+    match event.code:
+        case "denied":
+            return f"{name}: {place} is held{by}, takes another edit first"
+        case "REGION_CHANGED":
+            return f"{name}: {place} was changed meanwhile{by}, thinks again about the fresh text"
+        case code:
+            return f"{name}: {place}: {code}{by}"

@@ -1,0 +1,102 @@
+"""The agent processes of the demo, seen from the one that started them."""
+
+import asyncio
+import contextlib
+import sys
+from asyncio.subprocess import PIPE, Process
+from collections.abc import AsyncIterator, Callable, Sequence
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Final
+
+import msgspec
+
+from commonhold.demo.messages import Event, Order, Spec, What, line
+
+GRACE_SECONDS: Final = 6.0
+_SERVER: Final = (sys.executable, "-P", "-m", "commonhold", "mcp", "--agent")
+Listener = Callable[[str, Event], None]
+
+
+class AgentDiedError(Exception):
+    """An agent process ended before its work did."""
+
+
+class Member:
+    """One agent process."""
+
+    def __init__(self, name: str, process: Process, log: Path) -> None:
+        """Speak to `process`, which was started with pipes; its standard error goes to `log`."""
+        if process.stdin is None or process.stdout is None:
+            raise ValueError("the process has no pipes")
+        self.name = name
+        self._process = process
+        self._orders = process.stdin
+        self._words = process.stdout
+        self._log = log
+
+    async def until(self, what: What, listener: Listener) -> None:
+        """Pass on what the agent says until it says `what`. Raises AgentDiedError if it ends first."""
+        while text := await self._words.readline():
+            event = msgspec.json.decode(text, type=Event)
+            listener(self.name, event)
+            if event.what is what:
+                return
+        tail = self._log.read_text(encoding="utf-8", errors="replace").strip()[-2000:]
+        raise AgentDiedError(f"{self.name} ended in the middle of its work. Its last words:\n{tail or '(none)'}")
+
+    def order(self, order: Order) -> None:
+        """Give the agent work."""
+        self._orders.write(line(order))
+
+    async def dismiss(self) -> None:
+        """End the process: it goes by itself when no more orders can come, and is ended if it does not."""
+        self._orders.close()
+        for end in (self._process.terminate, self._process.kill):
+            with contextlib.suppress(TimeoutError):
+                await asyncio.wait_for(self._process.wait(), GRACE_SECONDS)
+                return
+            with contextlib.suppress(ProcessLookupError):
+                end()
+        await self._process.wait()
+
+
+@asynccontextmanager
+async def crew(count: int, root: Path, logs: Path) -> AsyncIterator[list[Member]]:
+    """`count` agents, each with an MCP server of its own for `root`; at the end all of them are gone."""
+    members: list[Member] = []
+    try:
+        for number in range(1, count + 1):
+            members.append(await _start(f"agent-{number}", root, logs))  # noqa: PERF401 - those started are ended
+        yield members
+    finally:
+        await asyncio.gather(*(member.dismiss() for member in members))
+
+
+async def _start(name: str, root: Path, logs: Path) -> Member:
+    spec = Spec(name, str(root), [*_SERVER, name])
+    log = logs / f"{name}.log"
+    with log.open("wb") as errors:
+        # In a session of its own: Ctrl-C reaches only the demo, which then ends its agents in order.
+        process = await asyncio.create_subprocess_exec(
+            sys.executable,
+            "-P",
+            "-m",
+            "commonhold.demo.agent",
+            msgspec.json.encode(spec).decode(),
+            stdin=PIPE,
+            stdout=PIPE,
+            stderr=errors,
+            start_new_session=True,
+        )
+    return Member(name, process, log)
+
+
+async def all_say(members: Sequence[Member], what: What, listener: Listener) -> None:
+    """Wait until every one of them has said `what`. Raises AgentDiedError as soon as one cannot any more."""
+    try:
+        async with asyncio.TaskGroup() as group:
+            for member in members:
+                group.create_task(member.until(what, listener))
+    except ExceptionGroup as faults:
+        raise faults.exceptions[0] from faults

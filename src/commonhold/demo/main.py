@@ -1,0 +1,64 @@
+"""The demo from its options to its exit status."""
+
+import asyncio
+import shlex
+import shutil
+import tempfile
+from pathlib import Path
+from typing import Any, Final
+
+import msgspec
+from rich.console import Console
+
+from commonhold.demo.conductor import Conductor
+from commonhold.demo.crew import AgentDiedError
+from commonhold.demo.options import DemoOptions
+from commonhold.demo.report import Report
+
+DONE: Final = 0
+FAILED: Final = 1
+INTERRUPTED: Final = 130
+
+
+def main(**wishes: Any) -> int:  # noqa: ANN401 - DemoOptions names and types them
+    """Run the demo with the options that were given by name; its exit status."""
+    return show(DemoOptions(**wishes))
+
+
+def show(options: DemoOptions) -> int:
+    """Run the demo and report. 0: Commonhold lost nothing and applied everything; 1: not so; 130: interrupted."""
+    options = options.sized()
+    progress = Console(stderr=options.json)
+    folder = Path(tempfile.mkdtemp(prefix="commonhold-demo-"))
+    try:
+        report = asyncio.run(Conductor(options, folder, progress).play())
+    except KeyboardInterrupt:
+        progress.print("interrupted: the agents are ended, the temporary folder is removed")
+        return INTERRUPTED
+    except AgentDiedError as fault:
+        progress.print(f"The demo failed: {fault}", style="red", markup=False)
+        return FAILED
+    finally:
+        if not options.keep:
+            shutil.rmtree(folder, ignore_errors=True)
+    _tell(report, folder / "repository")
+    return DONE if report.is_proof else FAILED
+
+
+def _tell(report: Report, repository: Path) -> None:
+    data = msgspec.json.format(msgspec.json.encode(report.shape()), indent=2)
+    if report.options.report is not None:
+        Path(report.options.report).write_bytes(data + b"\n")
+    if report.options.json:
+        print(data.decode())  # noqa: T201 - the answer itself, untouched by rich
+        return
+    out = Console(highlight=False)
+    out.print(report.table(), f"\n{report.words()}\n", _where(report.options, repository), sep="\n", markup=False)
+
+
+def _where(options: DemoOptions, repository: Path) -> str:
+    fate = "is kept; every run is a tag in it" if options.keep else "was removed (--keep keeps it)"
+    again = ["commonhold", "demo", "--seed", str(options.seed)]
+    for name in ("agents", "edits", "think"):
+        again += [f"--{name}", f"{getattr(options, name):g}"]
+    return f"The repository, {repository}, {fate}.\nThe same run again: {shlex.join(again)}"

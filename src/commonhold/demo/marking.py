@@ -1,0 +1,92 @@
+"""The edits that demo agents make: one marked line that changes nothing, so that each can be looked for afterwards."""
+
+import ast
+from collections.abc import Iterator
+
+Definition = ast.FunctionDef | ast.AsyncFunctionDef
+
+
+def marked_line(name: str, marker: str) -> str:
+    """An assignment that carries the marker and does nothing else."""
+    return f'{name} = "{marker}"\n'
+
+
+def new_function(name: str, marker: str) -> str:
+    """A function that carries the marker."""
+    return f'def {name}() -> str:\n    return "{marker}"\n'
+
+
+def times_marked(text: str, marker: str) -> int:
+    """How often the marker stands in a text."""
+    return text.count(f'"{marker}"')
+
+
+def mark_function_in_file(source: str, qualname: str, line: str) -> str:
+    """The file with `line` as the first statement of a function. Raises LookupError if the function is not there."""
+    found = [each for name, each in definitions(ast.parse(source)) if name == qualname]
+    if len(found) != 1:
+        raise LookupError(f"{qualname} is there {len(found)} times")
+    return _with_first_statement(source, found[0], line, first_line=1)
+
+
+def mark_function(text: str, line: str) -> str:
+    """The text of one function with `line` as its first statement."""
+    # A method's text is indented: an `if` above it makes a module of it.
+    is_indented = text[:1] in (" ", "\t")
+    tree = ast.parse(f"if True:\n{text}" if is_indented else text)
+    _, definition = next(definitions(tree))
+    return _with_first_statement(text, definition, line, first_line=2 if is_indented else 1)
+
+
+def mark_header(text: str, line: str) -> str:
+    """A file, or the first piece of its header, with `line` below the imports at its top."""
+    lines = text.splitlines(keepends=True)
+    end = 0
+    for statement in ast.parse(text).body:
+        if isinstance(statement, Definition | ast.ClassDef):
+            break
+        if isinstance(statement, ast.Import | ast.ImportFrom):
+            end = statement.end_lineno or statement.lineno
+    return "".join([*lines[:end], line, *lines[end:]])
+
+
+def append_function(source: str, text: str) -> str:
+    """The file with one more function at its end."""
+    return source.rstrip("\n") + "\n\n\n" + text
+
+
+def is_markable(definition: Definition) -> bool:
+    """Whether a line can stand before the first statement: the body begins on a line of its own."""
+    return definition.body[0].lineno > definition.lineno and definition.body[0].col_offset > definition.col_offset
+
+
+def definitions(tree: ast.AST, prefix: str = "") -> Iterator[tuple[str, Definition]]:
+    """Functions and methods with their qualified names; what a function holds inside belongs to it."""
+    for node in ast.iter_child_nodes(tree):
+        if isinstance(node, Definition):
+            yield prefix + node.name, node
+        elif isinstance(node, ast.ClassDef):
+            yield from definitions(node, f"{prefix}{node.name}.")
+        else:
+            yield from definitions(node, prefix)
+
+
+def _with_first_statement(text: str, definition: Definition, line: str, *, first_line: int) -> str:
+    lines = text.splitlines(keepends=True)
+    at = _line_for(definition) - first_line
+    indent = " " * definition.body[0].col_offset
+    return "".join([*lines[:at], indent + line, *lines[at:]])
+
+
+def _line_for(definition: Definition) -> int:
+    """The line, counted from 1, that the first statement after the docstring begins at."""
+    if ast.get_docstring(definition, clean=False) is None:
+        return _start(definition.body[0])
+    if len(definition.body) == 1:
+        return (definition.body[0].end_lineno or definition.body[0].lineno) + 1
+    return _start(definition.body[1])
+
+
+def _start(statement: ast.stmt) -> int:
+    decorators = statement.decorator_list if isinstance(statement, Definition | ast.ClassDef) else []
+    return min(statement.lineno, *(each.lineno for each in decorators)) if decorators else statement.lineno

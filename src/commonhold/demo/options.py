@@ -1,0 +1,25 @@
+"""What somebody may choose about the demo."""
+
+from dataclasses import dataclass, replace
+from typing import Self
+
+SEED = 7
+
+
+@dataclass(frozen=True, slots=True)
+class DemoOptions:
+    """`think` is the mean thinking time of an edit in seconds; `quick` is a small run that only shows that it works."""
+
+    report: str | None = None
+    agents: int = 8
+    edits: int = 25
+    think: float = 0.5
+    seed: int = SEED
+    quick: bool = False
+    json: bool = False
+    plain: bool = False
+    keep: bool = False
+
+    def sized(self) -> Self:
+        """The same options, with the sizes that `quick` stands for."""
+        return replace(self, agents=3, edits=4, think=0.05) if self.quick else self

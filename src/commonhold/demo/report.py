@@ -1,0 +1,131 @@
+"""The report: the same workload under three policies, side by side."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Final
+
+import msgspec
+from rich.table import Table
+from rich.text import Text
+
+from commonhold.demo.messages import Policy
+from commonhold.demo.options import DemoOptions
+
+TITLES: Final[Mapping[Policy, str]] = {
+    Policy.NONE: "no coordination",
+    Policy.FILE: "file leases",
+    Policy.COMMONHOLD: "Commonhold",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What came of a workload. `applied` edits were told that they succeeded; `lost_updates` of them are not there.
+
+    `refused` are answers that said no, `retries` edits that had to be thought over again.
+    """
+
+    wall_seconds: float
+    edits: int
+    applied: int
+    refused: int
+    retries: int
+    lost_updates: int
+    compiles: bool
+
+    @property
+    def rate(self) -> float:
+        """Edits applied, and kept, a second."""
+        return (self.applied - self.lost_updates) / self.wall_seconds
+
+    @property
+    def is_clean(self) -> bool:
+        """Whether everything was applied and is there, and the package still works."""
+        return self.applied == self.edits and not self.lost_updates and self.compiles
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    """All outcomes, and that of one agent alone with its share of the same work."""
+
+    policies: Mapping[Policy, Outcome]
+    one_agent: Outcome
+    options: DemoOptions
+
+    @property
+    def is_proof(self) -> bool:
+        """Whether Commonhold did what it promises."""
+        return self.policies[Policy.COMMONHOLD].is_clean and self.one_agent.is_clean
+
+    def speedup(self, policy: Policy) -> float:
+        """How many times the rate of one agent."""
+        return self.policies[policy].rate / self.one_agent.rate
+
+    def shape(self) -> dict[str, Any]:
+        """The JSON form."""
+        return {
+            "policies": {
+                policy.value: {**msgspec.to_builtins(outcome), "speedup_vs_one_agent": round(self.speedup(policy), 2)}
+                for policy, outcome in self.policies.items()
+            },
+            "speedup_vs_one_agent": round(self.speedup(Policy.COMMONHOLD), 2),
+            "one_agent": msgspec.to_builtins(self.one_agent),
+            "workload": {
+                "agents": self.options.agents,
+                "edits_each": self.options.edits,
+                "think_seconds": self.options.think,
+                "seed": self.options.seed,
+            },
+        }
+
+    def table(self) -> Table:
+        """The form for people."""
+        table = Table(title="The same edits under three policies", title_style="bold")
+        table.add_column("")
+        for policy in Policy:
+            style = "bold" if policy is Policy.COMMONHOLD else ""
+            table.add_column(TITLES[policy], justify="right", style=style)
+        for name, cells in self._rows():
+            table.add_row(name, *cells)
+        return table
+
+    def _rows(self) -> list[tuple[str, list[Text]]]:
+        outcomes = [self.policies[policy] for policy in Policy]
+        return [
+            ("wall time", [Text(f"{each.wall_seconds:.1f} s") for each in outcomes]),
+            ("edits told “done”", [_part(each.applied, each.edits) for each in outcomes]),
+            ("lost updates", [_good(str(each.lost_updates), not each.lost_updates) for each in outcomes]),
+            ("answers that said no", [Text(str(each.refused)) for each in outcomes]),
+            ("edits thought over again", [Text(str(each.retries)) for each in outcomes]),
+            ("package still works", [_good("yes" if each.compiles else "no", each.compiles) for each in outcomes]),
+            ("edits kept a second", [Text(f"{each.rate:.1f}") for each in outcomes]),
+            ("times one agent's speed", [Text(f"{self.speedup(policy):.1f} x") for policy in Policy]),
+        ]
+
+    def words(self) -> str:
+        """What the table means."""
+        none, file, ours = (self.policies[policy] for policy in Policy)
+        agents = f"{self.options.agents} agents did the work of"
+        ours_in_words = (
+            f"Commonhold: {ours.lost_updates} lost, {ours.applied} of {ours.edits} applied; {agents} "
+            f"{self._times(ours)}. {ours.retries} edits collided: each was refused with the fresh text, "
+            "thought over again, and applied."
+        )
+        return "\n".join(
+            [
+                f"No coordination: {none.lost_updates} of {none.applied} edits were told “done” and are gone.",
+                f"File leases: {file.lost_updates} lost; who wants a held file waits, so {agents} {self._times(file)}.",
+                ours_in_words,
+            ]
+        )
+
+    def _times(self, outcome: Outcome) -> str:
+        return f"{outcome.rate / self.one_agent.rate:.1f}"
+
+
+def _part(count: int, whole: int) -> Text:
+    return _good(f"{count} of {whole}", count == whole)
+
+
+def _good(text: str, is_good: bool) -> Text:  # noqa: FBT001 - which of two colours, nothing more
+    return Text(text, style="green" if is_good else "bold red")

@@ -1,0 +1,121 @@
+"""The parts of docs/reference.md that are made from the code. `python -m tests.docs.blocks` writes them anew."""
+
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import fields
+from inspect import cleandoc
+from pathlib import Path
+
+import click
+
+from commonhold.cli.commands import COMMANDS
+from commonhold.cli.exit_status import MEANINGS
+from commonhold.cli.explanations import ERRORS, REFUSALS, Explanation
+from commonhold.cli.program import cli
+from commonhold.config import Settings
+from commonhold.domain.events import KINDS
+
+REFERENCE = Path(__file__).parents[2] / "docs" / "reference.md"
+BLOCK = re.compile(r"(<!-- begin (\w+) -->\n).*?(<!-- end \2 -->)", re.DOTALL)
+COMMON = ("folder", "agent", "as_json", "help")
+SETTINGS = {
+    "ttl_seconds": "How long a lease lasts unless it says otherwise, in seconds; at most 30 days.",
+    "max_file_bytes": "Larger files can be leased, but are not read or written.",
+    "retention_days": "How long the bytes that were read or overwritten are kept. 0: until the next prune.",
+}
+FAMILIES = {2: "UsageError", 3: "InputError", 4: "StoreError", 5: "InternalError"}
+
+
+def table(*rows: tuple[str, ...]) -> Iterator[str]:
+    head, *body = rows
+    yield row(head)
+    yield row(tuple("---" for _ in head))
+    yield from map(row, body)
+
+
+def row(cells: tuple[str, ...]) -> str:
+    return "| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |"
+
+
+def commands() -> Iterator[str]:
+    context = click.Context(cli, info_name="commonhold")
+    yield "Options of every command that works on a repository; they may stand before or after its name:"
+    yield ""
+    yield from options(cli, only=COMMON[:3])
+    for name in COMMANDS:
+        command = cli.get_command(context, name)
+        assert command is not None
+        yield from described(command, click.Context(command, parent=context, info_name=name))
+
+
+def described(command: click.Command, context: click.Context) -> Iterator[str]:
+    usage = " ".join(command.collect_usage_pieces(context))
+    yield from ("", f"### commonhold {command.name}", "", f"`commonhold {command.name} {usage}`", "")
+    yield cleandoc(command.help or "")
+    yield from ("", "```", *command.examples, "```")  # type: ignore[attr-defined]
+    own = [param.name or "" for param in command.params if param.name not in COMMON]
+    if any(isinstance(param, click.Option) and param.name in own for param in command.params):
+        yield ""
+        yield from options(command, only=tuple(own))
+
+
+def options(command: click.Command, only: tuple[str, ...]) -> Iterator[str]:
+    found = [each for each in command.params if isinstance(each, click.Option) and each.name in only]
+    rows = [(f"`{', '.join(each.opts)}{metavar(each)}`", each.help or "") for each in found]
+    yield from table(("option", "meaning"), *rows)
+
+
+def metavar(option: click.Option) -> str:
+    if option.is_flag:
+        return ""
+    if isinstance(option.type, click.Choice):
+        return " " + "|".join(option.type.choices)
+    return f" {option.metavar}"
+
+
+def exit_codes() -> Iterator[str]:
+    yield from table(("exit code", "meaning"), *((str(code), meaning) for code, meaning in MEANINGS.items()))
+
+
+def errors() -> Iterator[str]:
+    yield from codes({code.value: each for code, each in ERRORS.items()})
+
+
+def refusals() -> Iterator[str]:
+    yield from codes({code.value: each for code, each in REFUSALS.items()})
+
+
+def codes(explained: Mapping[str, Explanation]) -> Iterator[str]:
+    yield from table(("code", "meaning", "what to do"), *((f"`{code}`", *each) for code, each in explained.items()))
+
+
+def events() -> Iterator[str]:
+    rows = (
+        (f"`{kind}`", " ".join((event.__doc__ or "").split()), ", ".join(f"`{each.name}`" for each in fields(event)))
+        for kind, event in KINDS.items()
+    )
+    yield from table(("kind", "meaning", "fields"), *rows)
+
+
+def settings() -> Iterator[str]:
+    rows = ((f"`{each.name}`", f"{each.default:g}", SETTINGS[each.name]) for each in fields(Settings))
+    yield from table(("key", "default", "meaning"), *rows)
+
+
+BLOCKS = {
+    "commands": commands,
+    "exit_codes": exit_codes,
+    "errors": errors,
+    "refusals": refusals,
+    "events": events,
+    "settings": settings,
+}
+
+
+def renewed(text: str) -> str:
+    """The reference with all its blocks as the code has them now."""
+    return BLOCK.sub(lambda match: f"{match[1]}\n{chr(10).join(BLOCKS[match[2]]())}\n\n{match[3]}", text)
+
+
+if __name__ == "__main__":
+    REFERENCE.write_text(renewed(REFERENCE.read_text(encoding="utf-8")), encoding="utf-8")

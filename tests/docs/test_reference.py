@@ -1,0 +1,106 @@
+"""docs/reference.md says what the code does: nothing is missing, nothing is stale, every example has the right form."""
+
+import json
+import re
+from dataclasses import fields
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tests.docs.blocks import BLOCK, BLOCKS, FAMILIES, REFERENCE, renewed
+from tests.e2e.cli_driver import call, make_repository
+
+from commonhold.cli.commands import COMMANDS
+from commonhold.cli.exit_status import MEANINGS
+from commonhold.cli.explanations import ERRORS, EXPLANATIONS, REFUSALS
+from commonhold.config import Settings
+from commonhold.domain.changeset import Op, Refusal
+from commonhold.domain.errors import Code, InternalError, StoreError, UsageError
+from commonhold.domain.events import KINDS
+from commonhold.wire.changesets import changeset
+
+TEXT = REFERENCE.read_text(encoding="utf-8")
+EXAMPLE = re.compile(r"```json (\w+)\n(.*?)```", re.DOTALL)
+ZERO = "0" * 16
+
+
+def examples(name: str) -> list[Any]:
+    return [json.loads(body) for kind, body in EXAMPLE.findall(TEXT) if kind == name]
+
+
+def test_the_made_parts_are_up_to_date() -> None:
+    assert {match[1] for match in BLOCK.findall(TEXT)} == set(BLOCKS)
+    assert renewed(TEXT) == TEXT, "run: python -m tests.docs.blocks"
+
+
+def test_every_code_is_explained() -> None:
+    assert set(ERRORS) == set(Code)
+    assert set(REFUSALS) == set(Refusal)
+    assert all(each.meaning.endswith(".") and each.remedy.endswith(".") for each in EXPLANATIONS.values())
+
+
+@pytest.mark.parametrize(
+    "word",
+    [
+        *(f"### commonhold {name}\n" for name in COMMANDS),
+        *(f"| {code} |" for code in MEANINGS),
+        *(f"`{code}`" for code in (*Code, *Refusal, *KINDS)),
+        *(f"`{name}`" for name in [each.name for each in fields(Settings)]),
+        *(f'"op": "{op}"' for op in Op),
+    ],
+)
+def test_it_names(word: str) -> None:
+    assert word in TEXT
+
+
+def test_the_exit_codes_are_those_of_the_errors() -> None:
+    statuses = {UsageError.exit_status, StoreError.exit_status, InternalError.exit_status}
+    assert statuses < set(MEANINGS)
+    assert set(FAMILIES) < set(MEANINGS)
+
+
+def test_the_changeset_is_one() -> None:
+    (shape,) = examples("changeset")
+    assert {edit.op for edit in changeset(shape).edits} == set(Op)
+
+
+COMMANDS_SHOWN: dict[str, list[tuple[str, ...]]] = {
+    "regions": [("regions", "broken.py")],
+    "show": [("show", "a.py#one")],
+    "acquire": [("acquire", "a.py#one"), ("acquire", "a.py", "--agent", "ben")],
+    "lease_change": [("release", "lease-none")],
+    "commit": [("commit", "--key", "a.py#one", "--base", ZERO, "--agent", "ann")],
+    "who": [("who", "a.py")],
+    "status": [("status",)],
+    "log": [("log",)],
+    "doctor": [("doctor",)],
+    "error": [("show", "nope.py")],
+}
+
+
+@pytest.mark.parametrize("name", COMMANDS_SHOWN)
+def test_examples_have_the_form_of_real_answers(
+    name: str, tmp_path: Path, capsysbinary: pytest.CaptureFixture[bytes], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    root = make_repository(tmp_path / "work")
+    (root / "broken.py").write_text("def f(:\n", encoding="utf-8")
+    monkeypatch.chdir(root)
+    monkeypatch.setenv("COMMONHOLD_AGENT", "ann")
+    real = [
+        call(capsysbinary, monkeypatch, *words, "--json", stdin=b"def one(): pass\n").json
+        for words in COMMANDS_SHOWN[name]
+    ]
+    assert len(examples(name)) == len(real)
+    for shown, answer in zip(examples(name), real, strict=True):
+        check_same_form(shown, answer, name)
+
+
+def check_same_form(shown: Any, real: Any, where: str) -> None:
+    """Compare field names as deep as both go; the first item stands for a list."""
+    if isinstance(shown, dict) and isinstance(real, dict):
+        if where.rpartition(".")[2] not in ("arguments", "event", "facts", "fields"):
+            assert list(shown) == list(real), where
+        for key in shown.keys() & real.keys():
+            check_same_form(shown[key], real[key], f"{where}.{key}")
+    elif isinstance(shown, list) and isinstance(real, list) and shown and real:
+        check_same_form(shown[0], real[0], where)

@@ -1,0 +1,24 @@
+"""The public SDK: every name that it promises is there, and nothing is loaded before it is asked for."""
+
+import subprocess
+import sys
+
+import pytest
+
+import commonhold
+
+
+def test_every_public_name_can_be_had() -> None:
+    assert all(getattr(commonhold, name) is not None for name in commonhold.__all__)
+    assert set(commonhold.__all__) <= set(dir(commonhold))
+    assert set(commonhold._HOME_OF) == set(commonhold.__all__)
+
+
+def test_other_names_are_not_there() -> None:
+    with pytest.raises(AttributeError, match="nonsense"):
+        _ = commonhold.nonsense  # type: ignore[attr-defined]
+
+
+def test_importing_it_loads_nothing_heavy() -> None:
+    code = "import sys, commonhold; sys.exit(bool({'apsw', 'msgspec', 'tree_sitter'} & set(sys.modules)))"
+    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0

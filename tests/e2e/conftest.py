@@ -1,0 +1,24 @@
+"""A repository to be in, and the command line to call there as the agent ann."""
+
+from pathlib import Path
+
+import pytest
+from tests.e2e.cli_driver import Call, call, make_repository
+
+
+@pytest.fixture
+def root(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    made = make_repository(tmp_path / "work")
+    monkeypatch.chdir(made)
+    monkeypatch.setenv("COMMONHOLD_AGENT", "ann")
+    monkeypatch.setenv("HOME", str(tmp_path))
+    return made
+
+
+@pytest.fixture
+def run(
+    root: Path,  # noqa: ARG001 - where it runs
+    capsysbinary: pytest.CaptureFixture[bytes],
+    monkeypatch: pytest.MonkeyPatch,
+) -> Call:
+    return lambda *arguments, stdin=b"": call(capsysbinary, monkeypatch, *arguments, stdin=stdin)

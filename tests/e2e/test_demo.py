@@ -1,0 +1,211 @@
+"""The demo as a newcomer runs it, small: real agents, real servers, a real report."""
+
+import ast
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+
+from commonhold.demo.board import Board
+from commonhold.demo.marking import mark_function, mark_function_in_file, mark_header, times_marked
+from commonhold.demo.messages import Event, Policy, What
+from commonhold.demo.options import DemoOptions
+from commonhold.demo.report import Outcome, Report
+from commonhold.demo.stage import Stage
+from commonhold.demo.workload import Kind, workload
+
+FUNCTIONS = {"p/a.py": ("f", "g", "h"), "p/b.py": ("C.m", "C.n", "C.o")}
+slow = pytest.mark.slow
+
+
+def test_the_workload_comes_from_the_seed() -> None:
+    def made(seed: int, agents: int = 3) -> object:
+        return workload(FUNCTIONS, agents=agents, edits=25, think=0.5, seed=seed)
+
+    assert made(1) == made(1)
+    assert made(1) != made(2)
+    eight = workload(FUNCTIONS, agents=8, edits=25, think=0.5, seed=1)
+    assert workload(FUNCTIONS, agents=1, edits=25, think=0.5, seed=1)[0] == eight[0]
+    edits = [edit for share in eight for edit in share]
+    assert {edit.kind for edit in edits} == set(Kind)
+    assert all(0.4 <= edit.think_seconds <= 0.6 for edit in edits)
+    markers = [edit.marker(index) for edit in edits for index in range(len(edit.places))]
+    assert len(set(markers)) == len(markers)
+
+
+SOURCE = '''\
+"""A module."""
+from __future__ import annotations
+import os
+
+LIMIT = 3
+
+
+class C:
+    # about m
+    @property
+    def m(self):
+        """Doc."""
+        return os.sep
+
+
+def f(x):
+    """Only words."""
+
+
+async def g(): return 1
+'''
+
+
+def test_a_mark_goes_to_the_same_place_in_a_file_and_in_a_region() -> None:
+    region = SOURCE[SOURCE.index("    # about m") : SOURCE.index("\n\ndef f")]
+    marked = mark_function(region, '_x = "m"\n')
+    assert mark_function_in_file(SOURCE, "C.m", '_x = "m"\n') == SOURCE.replace(region, marked)
+    assert marked.splitlines()[-2:] == ['        _x = "m"', "        return os.sep"]
+
+
+def test_a_mark_changes_nothing_else() -> None:
+    for marked in (mark_function_in_file(SOURCE, "f", '_x = "m"\n'), mark_header(SOURCE, '_x = "m"\n')):
+        ast.parse(marked)
+        assert marked.replace('    _x = "m"\n', "").replace('_x = "m"\n', "") == SOURCE
+        assert times_marked(marked, "m") == 1
+    assert mark_header(SOURCE, "_x = 1\n").index("_x") > SOURCE.index("import os")
+    with pytest.raises(LookupError):
+        mark_function_in_file(SOURCE, "nobody", "")
+
+
+def test_the_stage_counts_what_is_lost(tmp_path: Path) -> None:
+    stage = Stage.build(tmp_path)
+    functions = stage.functions()
+    edits = workload(functions, agents=1, edits=12, think=0, seed=3)[0]
+    assert all(len(names) > 3 for names in functions.values())
+    assert stage.works()
+    assert stage.lost(edits) == list(edits)
+    (stage.root / stage.paths[0]).write_text("def broken(:\n", encoding="utf-8")
+    assert not stage.works()
+    stage.record("broken")
+    stage.restore()
+    assert stage.works()
+
+
+def outcome(seconds: float, lost: int = 0, *, edits: int = 200, applied: int = 200) -> Outcome:
+    return Outcome(seconds, edits, applied, refused=0, retries=0, lost_updates=lost, compiles=True)
+
+
+@pytest.mark.parametrize(
+    ("ours", "is_proof"),
+    [(outcome(16), True), (outcome(16, lost=1), False), (outcome(16, applied=199), False)],
+)
+def test_the_report_has_the_agreed_shape(ours: Outcome, *, is_proof: bool) -> None:
+    policies = {Policy.NONE: outcome(13, lost=90), Policy.FILE: outcome(40), Policy.COMMONHOLD: ours}
+    report = Report(policies, outcome(13, edits=25, applied=25), DemoOptions())
+    shape = report.shape()
+    assert list(shape["policies"]) == ["none", "file", "commonhold"]
+    for part in shape["policies"].values():
+        assert {"wall_seconds", "edits", "applied", "refused", "retries", "lost_updates", "compiles"} <= set(part)
+    assert shape["speedup_vs_one_agent"] == pytest.approx(6.5, abs=0.1)
+    assert report.is_proof is is_proof
+    assert "90 of 200 edits" in report.words()
+
+
+def test_the_board_counts_what_agents_say() -> None:
+    board = Board("title", ["agent-1", "agent-2"], edits=2)
+    board.hear("agent-1", Event(What.READY))
+    board.begin("Commonhold", "how", ["agent-1"])
+    for event in (
+        Event(What.THINKING, 1, "p/a.py#f"),
+        Event(What.REFUSED, 1, "p/a.py#f", "REGION_CHANGED", "agent-2"),
+        Event(What.RETHINKING, 1, "p/a.py#f"),
+        Event(What.APPLIED, 1, "p/a.py#f"),
+        Event(What.GAVE_UP, 2, "p/a.py#f", "PARSE_INVALID"),
+    ):
+        board.hear("agent-1", event)
+    row = board.rows["agent-1"]
+    assert (row.applied, row.refused, row.retries, row.gave_up) == ({1}, 1, 1, 1)
+    assert board.line == "Commonhold: 1/2 applied, 1 refused, 0 leases live"
+    assert "agent-2" in board.news[0]
+
+
+def environment(temporary: Path) -> dict[str, str]:
+    return {**os.environ, "TMPDIR": str(temporary), "COLUMNS": "120"}
+
+
+COMMAND = [sys.executable, "-m", "commonhold", "demo"]
+
+
+@slow
+def test_a_quick_demo_proves_its_point(tmp_path: Path) -> None:
+    report = tmp_path / "report.json"
+    command = [*COMMAND, "--quick", "--report", str(report)]
+    result = subprocess.run(
+        command, cwd=tmp_path, env=environment(tmp_path), check=False, capture_output=True, text=True, timeout=100
+    )
+    assert result.returncode == 0, result.stdout + result.stderr
+    ours = json.loads(report.read_text(encoding="utf-8"))["policies"]["commonhold"]
+    assert (ours["edits"], ours["applied"], ours["lost_updates"], ours["compiles"]) == (12, 12, 0, True)
+    assert "Commonhold: 0 lost, 12 of 12 applied" in result.stdout
+    assert list(tmp_path.glob("commonhold-demo-*")) == []
+
+
+@contextmanager
+def running(tmp_path: Path) -> Iterator[subprocess.Popen[str]]:
+    """A demo whose agents are at work."""
+    process = subprocess.Popen(
+        COMMAND, cwd=tmp_path, env=environment(tmp_path), stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
+    )
+    try:
+        assert process.stdout is not None
+        for line in process.stdout:
+            if "applied" in line:
+                break
+        yield process
+    finally:
+        process.kill()
+        process.communicate()
+
+
+def descendants(pid: int) -> list[int]:
+    found = Path(f"/proc/{pid}/task/{pid}/children").read_text(encoding="ascii").split()
+    return [each for child in map(int, found) for each in (child, *descendants(child))]
+
+
+def is_running(pid: int) -> bool:
+    try:
+        state = Path(f"/proc/{pid}/stat").read_text(encoding="ascii").rpartition(")")[2].split()[0]
+    except (FileNotFoundError, ProcessLookupError):
+        return False
+    return state != "Z"
+
+
+@slow
+@pytest.mark.skipif(sys.platform != "linux", reason="looks for processes in /proc")
+def test_an_interrupted_demo_leaves_nothing_behind(tmp_path: Path) -> None:
+    with running(tmp_path) as process:
+        started = descendants(process.pid)
+        process.send_signal(signal.SIGINT)
+        process.communicate(timeout=60)
+    assert process.returncode == 130
+    assert len(started) >= 16
+    deadline = time.monotonic() + 30
+    while any(map(is_running, started)) and time.monotonic() < deadline:
+        time.sleep(0.1)
+    assert [pid for pid in started if is_running(pid)] == []
+    assert list(tmp_path.glob("commonhold-demo-*")) == []
+
+
+@slow
+@pytest.mark.skipif(sys.platform != "linux", reason="looks for processes in /proc")
+def test_a_dead_agent_fails_the_demo(tmp_path: Path) -> None:
+    with running(tmp_path) as process:
+        victim = int(Path(f"/proc/{process.pid}/task/{process.pid}/children").read_text(encoding="ascii").split()[0])
+        os.kill(victim, signal.SIGKILL)
+        said, _ = process.communicate(timeout=60)
+    assert process.returncode == 1, said
+    assert "ended in the middle of its work" in said

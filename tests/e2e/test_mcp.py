@@ -1,0 +1,381 @@
+"""The MCP server as agents meet it: real processes, a real client, standard input and output."""
+
+import asyncio
+import json
+import signal
+import subprocess
+import sys
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+from mcp.client import Client
+from mcp.client.stdio import StdioServerParameters, stdio_client
+
+import commonhold
+from commonhold.server.holder import Holders
+from commonhold.server.mcp import Desk
+from commonhold.server.thrift import thrifty
+from commonhold.server.tools import TOOLS
+
+SOURCE = "import os\n\n\ndef one() -> int:\n    return 1\n\n\ndef two() -> int:\n    return 2\n"
+ONE = "a.py#one"
+COMMAND = [sys.executable, "-P", "-m", "commonhold", "mcp"]
+HASH_DIGITS = 16
+MAX_SCHEMA_TOKENS = 1000
+
+pytestmark = pytest.mark.slow
+Json = dict[str, Any]
+
+
+@dataclass(frozen=True)
+class Session:
+    """A connected client, and its calls as the JSON that an agent reads."""
+
+    client: Client
+
+    async def call(self, name: str, arguments: Json | None = None, meta: Json | None = None) -> Json:
+        answer, is_error = await self.raw(name, arguments, meta)
+        assert not is_error, answer
+        return answer
+
+    async def error(self, name: str, arguments: Json | None = None) -> Json:
+        answer, is_error = await self.raw(name, arguments)
+        assert is_error, answer
+        return answer
+
+    async def raw(self, name: str, arguments: Json | None = None, meta: Json | None = None) -> tuple[Json, bool]:
+        result = await self.client.call_tool(name, arguments, meta=meta)  # type: ignore[arg-type]
+        (content,) = result.content
+        assert content.type == "text"
+        assert result.structured_content is None, "the answer is said once"
+        answer: Json = json.loads(content.text)
+        return answer, result.is_error
+
+
+@pytest.fixture
+def root(tmp_path: Path) -> Path:
+    folder = tmp_path / "repository"
+    folder.mkdir()
+    (folder / "a.py").write_text(SOURCE, encoding="utf-8")
+    subprocess.run(["git", "init", "--quiet"], cwd=folder, check=True)
+    return folder
+
+
+@asynccontextmanager
+async def session(
+    root: Path, agent: str | None = "agent-1", *, mode: str = "auto", env: dict[str, str] | None = None
+) -> AsyncIterator[Session]:
+    named = ["--agent", agent] if agent else []
+    server = StdioServerParameters(command=COMMAND[0], args=[*COMMAND[1:], *named], cwd=root, env=env)
+    async with Client(stdio_client(server), mode=mode) as client:
+        yield Session(client)
+
+
+def play(root: Path, script: Callable[[Session], Awaitable[None]], **wishes: Any) -> None:
+    async def run() -> None:
+        async with session(root, **wishes) as agent:
+            await script(agent)
+
+    asyncio.run(run())
+
+
+def replacing(base: str, text: str, key: str = ONE) -> Json:
+    return {"intent": "change it", "edits": [{"op": "replace", "key": key, "base": base, "text": text}]}
+
+
+async def text_and_hash(agent: Session, key: str = ONE) -> tuple[str, str]:
+    (region,) = (await agent.call("read", {"keys": [key]}))["regions"]
+    return region["text"], region["hash"]
+
+
+def test_the_tools_are_few_and_their_schemas_thin(root: Path) -> None:
+    async def script(agent: Session) -> None:
+        listed = (await agent.client.list_tools()).model_dump(by_alias=True, exclude_none=True, mode="json")
+        names = [tool["name"] for tool in listed["tools"]]
+        assert names == ["regions", "read", "acquire", "renew", "release", "commit", "status"]
+        assert len(json.dumps(listed, separators=(",", ":"))) / 4 <= MAX_SCHEMA_TOKENS
+        assert all(tool["description"] and tool["inputSchema"]["type"] == "object" for tool in listed["tools"])
+
+    play(root, script)
+
+
+@pytest.mark.parametrize("mode", ["auto", "legacy"])
+def test_every_tool_works_in_both_generations_of_the_protocol(root: Path, mode: str) -> None:
+    async def script(agent: Session) -> None:
+        found = await agent.call("regions", {"path": "a.py"})
+        assert [region["key"] for region in found["regions"]][-1] == "file:a.py#two"
+        text, base = await text_and_hash(agent)
+        assert (text, len(base)) == ("def one() -> int:\n    return 1\n", HASH_DIGITS)
+
+        granted = await agent.call("acquire", {"keys": [ONE], "task": "raise it", "ttl_seconds": 60})
+        lease = granted["lease"]
+        assert (granted["outcome"], lease["holder"], lease["keys"]) == ("granted", "agent-1", ["file:a.py#one"])
+        assert "acquisition_id" not in lease
+        renewed = await agent.call("renew", {"lease_id": lease["id"], "ttl_seconds": 120})
+        assert renewed["lease"]["expires_at"] > lease["expires_at"]
+        assert [each["task"] for each in (await agent.call("status"))["leases"]] == ["raise it"]
+
+        wanted = replacing(base, text.replace("1", "11")) | {"leases": [{"id": lease["id"], "fence": lease["fence"]}]}
+        assert (await agent.call("commit", wanted | {"dry_run": True}))["dry_run"]
+        assert (root / "a.py").read_text(encoding="utf-8") == SOURCE
+        assert (await agent.call("commit", wanted | {"request_id": "r1"}))["outcome"] == "committed"
+        assert (await agent.call("commit", wanted | {"request_id": "r1"}))["outcome"] == "committed"
+        assert "return 11" in (root / "a.py").read_text(encoding="utf-8")
+
+        assert (await agent.call("release", {"lease_id": lease["id"]}))["outcome"] == "released"
+        at = await agent.call("status", {"key": ONE})
+        assert "leases" not in at
+        assert [change["intent"] for change in at["changes"]] == ["change it"]
+
+    play(root, script, mode=mode)
+
+
+def test_a_refusal_is_a_result_with_what_is_needed_to_succeed(root: Path) -> None:
+    async def script(agent: Session) -> None:
+        text, base = await text_and_hash(agent)
+        await agent.call("commit", replacing(base, text.replace("1", "5")))
+        refused = await agent.call("commit", replacing(base, text.replace("1", "7")))
+        assert (refused["outcome"], refused["code"]) == ("refused", "REGION_CHANGED")
+        (fresh,) = refused["repair"]["regions"]
+        assert fresh["text"] == text.replace("1", "5")
+        assert (fresh["changed_by"], fresh["intent"]) == ("agent-1", "change it")
+        assert "+    return 5" in fresh["diff"]
+        call = refused["next"]
+        assert call["call"] == "commit"
+        for edit in call["arguments"]["edits"]:
+            edit["text"] = text.replace("1", "12")
+        assert (await agent.call(call["call"], call["arguments"]))["outcome"] == "committed"
+
+    play(root, script)
+
+
+def test_what_is_held_is_denied_with_a_next_call(root: Path) -> None:
+    with commonhold.open(str(root), agent="other") as other:
+        other.acquire(ONE, task="long work")
+
+    async def script(agent: Session) -> None:
+        denied = await agent.call("acquire", {"keys": [ONE], "task": "mine"})
+        assert denied["outcome"] == "denied"
+        (conflict,) = denied["conflicts"]
+        assert (conflict["holder"], conflict["task"]) == ("other", "long work")
+        assert denied["next"]["call"] == "acquire"
+        text, base = await text_and_hash(agent)
+        assert (await agent.call("commit", replacing(base, text)))["code"] == "LOCK_CONFLICT"
+
+    play(root, script)
+
+
+MALFORMED: list[tuple[str, Json, str]] = [
+    ("regions", {}, "USAGE"),
+    ("regions", {"path": 3}, "USAGE"),
+    ("regions", {"path": "nowhere.py"}, "FILE_NOT_FOUND"),
+    ("regions", {"path": "../outside.py"}, "PATH_OUTSIDE"),
+    ("read", {"keys": "a.py"}, "USAGE"),
+    ("read", {"keys": []}, "USAGE"),
+    ("read", {"keys": ["a.py#three"]}, "REGION_UNKNOWN"),
+    ("acquire", {"keys": ["a.py"]}, "USAGE"),
+    ("acquire", {"keys": [], "task": "t"}, "USAGE"),
+    ("acquire", {"keys": ["a.py"], "task": "two\nlines"}, "TEXT_INVALID"),
+    ("acquire", {"keys": ["a.py"], "task": "t", "ttl_seconds": 0}, "TTL_INVALID"),
+    ("acquire", {"keys": ["a.py"], "task": "t", "mode": "mine"}, "USAGE"),
+    ("renew", {"lease": "x"}, "USAGE"),
+    ("release", {}, "USAGE"),
+    ("commit", {}, "CHANGESET_INVALID"),
+    ("commit", {"edits": 3, "intent": "i"}, "CHANGESET_INVALID"),
+    ("commit", {"edits": [], "intent": "i"}, "CHANGESET_INVALID"),
+    ("commit", {"edits": [{"op": "replace", "key": ONE, "text": "x"}], "intent": "i"}, "CHANGESET_INVALID"),
+    ("commit", {"edits": [{"op": "replace", "key": ONE, "colour": "x"}], "intent": "i"}, "CHANGESET_INVALID"),
+    ("commit", {"edits": [], "intent": "i", "dry_run": "maybe"}, "USAGE"),
+    ("status", {"keys": []}, "USAGE"),
+    ("steal", {}, "USAGE"),
+]
+
+
+def test_malformed_arguments_are_errors_with_a_code_and_a_hint(root: Path) -> None:
+    async def script(agent: Session) -> None:
+        for name, arguments, code in MALFORMED:
+            error = await agent.error(name, arguments)
+            assert error["code"] == code, (name, arguments, error)
+            assert error["message"]
+            assert error["hint"]
+        assert (await text_and_hash(agent))[0], "the server is as good as before"
+
+    play(root, script)
+    assert (root / "a.py").read_text(encoding="utf-8") == SOURCE
+
+
+def test_two_clients_race_and_both_edits_are_there_in_the_end(root: Path) -> None:
+    async def edit(agent: Session, addition: str) -> list[str]:
+        text, base = await text_and_hash(agent)
+        await asyncio.sleep(0.05)
+        codes: list[str] = []
+        while True:
+            answer = await agent.call("commit", replacing(base, text.replace("return", f"# {addition}\n    return")))
+            if answer["outcome"] == "committed":
+                return codes
+            codes.append(answer["code"])
+            (fresh,) = answer["repair"]["regions"]
+            text, base = fresh["text"], fresh["hash"]
+
+    async def run() -> None:
+        async with session(root, "agent-1") as first, session(root, "agent-2") as second:
+            for turn in range(5):
+                refusals = await asyncio.gather(edit(first, f"first {turn}"), edit(second, f"second {turn}"))
+                assert sorted(refusals) == [[], ["REGION_CHANGED"]]
+
+    asyncio.run(run())
+    final = (root / "a.py").read_text(encoding="utf-8")
+    assert all(final.count(f"# {who} {turn}\n") == 1 for who in ("first", "second") for turn in range(5))
+
+
+class Wire:
+    """A server spoken to by hand, so that it can be killed in the middle of a call."""
+
+    def __init__(self, root: Path) -> None:
+        self.process = subprocess.Popen(
+            [*COMMAND, "--agent", "agent-1"], cwd=root, stdin=subprocess.PIPE, stdout=subprocess.PIPE
+        )
+        self._last = 0
+        hello = {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "t", "version": "0"}}
+        self.ask("initialize", hello)
+        self._send({"method": "notifications/initialized"})
+
+    def ask(self, method: str, params: Json) -> Json:
+        self.begin(method, params)
+        return self.answer()
+
+    def begin(self, method: str, params: Json) -> None:
+        self._last += 1
+        self._send({"id": self._last, "method": method, "params": params})
+
+    def answer(self) -> Json:
+        assert self.process.stdout is not None
+        while True:
+            message: Json = json.loads(self.process.stdout.readline())
+            if message.get("id") == self._last:
+                result: Json = message["result"]
+                return result
+
+    def tool(self, name: str, arguments: Json) -> Json:
+        answer: Json = json.loads(self.ask("tools/call", {"name": name, "arguments": arguments})["content"][0]["text"])
+        return answer
+
+    def _send(self, message: Json) -> None:
+        assert self.process.stdin is not None
+        self.process.stdin.write(json.dumps({"jsonrpc": "2.0", **message}).encode() + b"\n")
+        self.process.stdin.flush()
+
+    def kill(self) -> None:
+        self.process.send_signal(signal.SIGKILL)
+        self.process.communicate()
+
+    def leave(self) -> int:
+        """Hang up as a client does; the exit status."""
+        self.process.communicate(timeout=30)
+        return self.process.returncode
+
+
+@pytest.mark.parametrize("delay_seconds", [0.0, 0.004, 0.008, 0.016])
+def test_a_killed_server_leaves_its_leases_and_no_half_commit(root: Path, delay_seconds: float) -> None:
+    wire = Wire(root)
+    lease = wire.tool("acquire", {"keys": [ONE, "a.py#two"], "task": "both"})["lease"]
+    one, two = wire.tool("read", {"keys": [ONE, "a.py#two"]})["regions"]
+    edits = [
+        {"op": "replace", "key": each["key"], "base": each["hash"], "text": each["text"].replace("return ", "return 1")}
+        for each in (one, two)
+    ]
+    wire.begin("tools/call", {"name": "commit", "arguments": {"intent": "both", "edits": edits}})
+    asyncio.run(asyncio.sleep(delay_seconds))
+    wire.kill()
+
+    async def script(agent: Session) -> None:
+        held = (await agent.call("status"))["leases"]
+        assert [(each["id"], each["fence"]) for each in held] == [(lease["id"], lease["fence"])]
+        texts = [region["text"] for region in (await agent.call("read", {"keys": [ONE, "a.py#two"]}))["regions"]]
+        assert texts in ([one["text"], two["text"]], [edit["text"] for edit in edits])
+        assert (await agent.call("release", {"lease_id": lease["id"]}))["outcome"] == "released"
+
+    play(root, script)
+
+
+def test_the_server_ends_when_its_client_hangs_up(root: Path) -> None:
+    assert Wire(root).leave() == 0
+
+
+def holder_of(root: Path, env: dict[str, str], meta: Json | None) -> str:
+    async def run() -> str:
+        async with session(root, None, env=env) as agent:
+            await agent.call("acquire", {"keys": [ONE], "task": "t"}, meta)
+        with commonhold.open(str(root)) as hold:
+            (lease,) = hold.leases()
+            return lease.holder
+
+    return asyncio.run(run())
+
+
+@pytest.mark.parametrize(
+    ("env", "meta", "holder"),
+    [
+        ({"COMMONHOLD_AGENT": "mine", "CLAUDE_CODE_SESSION_ID": "claude"}, {"sessionId": "codex"}, "mine"),
+        ({"CLAUDE_CODE_SESSION_ID": "claude"}, {"sessionId": "codex"}, "claude"),
+        ({}, {"sessionId": "codex", "threadId": "thread"}, "codex"),
+        ({}, {"threadId": "thread"}, "thread"),
+        ({}, None, "mcp-"),
+    ],
+)
+def test_the_holder_is_the_best_name_there_is(root: Path, env: dict[str, str], meta: Json | None, holder: str) -> None:
+    assert holder_of(root, env, meta).startswith(holder)
+
+
+def test_a_made_up_holder_stays_the_same() -> None:
+    holders = Holders(None, {})
+    assert holders.holder(None) == holders.holder({"sessionId": 3}) == holders.holder({})
+    assert holders.holder({"sessionId": "s"}) == "s"
+
+
+def test_there_is_an_answer_where_there_is_no_repository(tmp_path: Path) -> None:
+    desk = Desk(str(tmp_path / "gone"), Holders("a", {}))
+    result = desk.answer("status", {}, None)
+    assert result.is_error
+    assert json.loads(result.content[0].text)["code"] == "FILE_NOT_FOUND"  # type: ignore[union-attr]
+    desk.close()
+
+
+def test_a_defect_is_an_error_and_not_the_end(
+    root: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def broken(*_: object) -> Json:
+        raise RuntimeError("a defect")
+
+    desk = Desk(str(root), Holders("a", {}))
+    monkeypatch.setattr("commonhold.server.mcp.call", broken)
+    result = desk.answer("status", {}, None)
+    assert result.is_error
+    assert json.loads(result.content[0].text)["code"] == "INTERNAL"  # type: ignore[union-attr]
+    assert "a defect" in capsys.readouterr().err
+    desk.close()
+
+
+def test_thrift_keeps_what_says_something() -> None:
+    full = {
+        "outcome": "refused",
+        "sequence": 0,
+        "notices": [],
+        "dry_run": False,
+        "regions": [{"key": "k", "id": "i", "parent": "p", "hash": "f" * 64, "text": "", "diff": None}],
+        "next": {"call": "leases", "arguments": {}, "why": "see"},
+    }
+    assert thrifty(full) == {
+        "outcome": "refused",
+        "sequence": 0,
+        "regions": [{"key": "k", "hash": "f" * HASH_DIGITS, "text": ""}],
+        "next": {"call": "status", "why": "see"},
+    }
+
+
+def test_every_tool_says_how_to_use_it() -> None:
+    assert all(tool.name == name and tool.description.endswith(".") for name, tool in TOOLS.items())

@@ -1,0 +1,26 @@
+import os
+
+import pytest
+
+from commonhold.adapters.system import RandomIds, SystemClock, process_umask
+
+
+def test_the_clock_goes_on_within_one_boot() -> None:
+    first, second = SystemClock().now(), SystemClock().now()
+    assert first.epoch == second.epoch != ""
+    assert first.ticks <= second.ticks
+
+
+def test_ids_are_readable_and_never_the_same() -> None:
+    ids = {RandomIds().new("lease") for _ in range(1000)}
+    assert len(ids) == 1000
+    assert all(id_.startswith("lease-") and len(id_) == 22 for id_ in ids)
+
+
+@pytest.mark.parametrize("umask", [0o022, 0o077])
+def test_the_umask_is_read_and_left_as_it_is(umask: int) -> None:
+    before = os.umask(umask)
+    try:
+        assert process_umask() == process_umask() == umask
+    finally:
+        os.umask(before)

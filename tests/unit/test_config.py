@@ -1,0 +1,55 @@
+"""Settings of a project."""
+
+from pathlib import Path
+
+import pytest
+
+from commonhold.config import Settings, load_settings
+from commonhold.domain.errors import Code, InputError
+
+
+def test_without_a_file_all_is_as_by_default(tmp_path: Path) -> None:
+    assert load_settings(str(tmp_path)) == Settings(1800.0, 10_000_000, 30.0)
+
+
+def test_either_file_may_hold_them_and_our_own_wins(tmp_path: Path) -> None:
+    project = tmp_path / "pyproject.toml"
+    project.write_text("[project]\nname = 'x'\n")
+    assert load_settings(str(tmp_path)) == Settings()
+    project.write_text("[tool.commonhold]\nttl_seconds = 60\n")
+    assert load_settings(str(tmp_path)) == Settings(ttl_seconds=60)
+    tmp_path.joinpath("commonhold.toml").write_text("retention_days = 0.5\nmax_file_bytes = 5\n")
+    assert load_settings(str(tmp_path)) == Settings(retention_days=0.5, max_file_bytes=5)
+
+
+@pytest.mark.parametrize(
+    ("text", "why"),
+    [
+        ("ttl = 60", "no setting 'ttl'"),
+        ("ttl_seconds = 0", "not a number from 0.001"),
+        ("ttl_seconds = nan", "not a number"),
+        ("ttl_seconds = true", "not a number"),
+        ("ttl_seconds = '60'", "not a number"),
+        ("ttl_seconds = 1e9", "not a number"),
+        ("max_file_bytes = 1.5", "not a whole number"),
+        ("retention_days = -1", "not a number"),
+        ("ttl_seconds =", "Invalid value"),
+        ("\udcff", "utf-8"),
+    ],
+)
+def test_what_cannot_be_is_refused_by_name(tmp_path: Path, text: str, why: str) -> None:
+    tmp_path.joinpath("commonhold.toml").write_bytes(text.encode("utf-8", "surrogateescape"))
+    with pytest.raises(InputError, match=why) as caught:
+        load_settings(str(tmp_path))
+    assert caught.value.code is Code.CONFIG_INVALID
+    assert "commonhold.toml" in caught.value.message
+
+
+@pytest.mark.parametrize("text", ["tool = 1", "[tool]\ncommonhold = 1"])
+def test_a_table_must_be_a_table(tmp_path: Path, text: str) -> None:
+    tmp_path.joinpath("pyproject.toml").write_text(text)
+    if text == "tool = 1":
+        assert load_settings(str(tmp_path)) == Settings()
+    else:
+        with pytest.raises(InputError, match="is not a table"):
+            load_settings(str(tmp_path))
