@@ -60,7 +60,8 @@ class RepairRegion:
     """A region as it is now, and how it came to be so since the base of a refused edit.
 
     `text` and `hash` are None where the region is gone. `changed_by` and `intent` are None where the change was made
-    outside Commonhold, `diff` where the base was never kept.
+    outside Commonhold, `diff` where the base was never kept. For an edit of a header, `span` is the one that it means
+    now, as far as can be told, and `text` and `diff` are of that span.
     """
 
     key: str
@@ -69,6 +70,7 @@ class RepairRegion:
     changed_by: str | None = None
     intent: str | None = None
     diff: str | None = None
+    span: int | None = None
 
 
 @dataclass(frozen=True, slots=True)

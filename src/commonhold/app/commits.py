@@ -94,6 +94,9 @@ class Commits:
             return self._dry_run(request, planned)
         with self._store.gate():
             recover(self._store, self._files, self._clock)
+            earlier = self._earlier(request)
+            if earlier is not None:
+                return earlier
             for _ in range(MAX_REPLANS):
                 self._files.check_idle()
                 if not self._is_current(planned):
@@ -233,13 +236,9 @@ class Commits:
         )
 
     def _rejected(self, reader: Reader, changeset: Changeset, rejected: Rejected) -> CommitAnswer:
-        regions = rejected.stale or self._fresh(rejected.keys)
+        packet = repair_of(reader, rejected.stale or self._fresh(rejected.keys), self._files.root)
         return CommitAnswer(
-            "refused",
-            rejected.code,
-            rejected.why,
-            repair=repair_of(reader, regions, self._files.root),
-            next=next_after(rejected, changeset),
+            "refused", rejected.code, rejected.why, repair=packet, next=next_after(rejected, changeset, packet)
         )
 
     def _lock_conflict(self, reader: Reader, changeset: Changeset, lost: LockConflict) -> CommitAnswer:

@@ -131,7 +131,7 @@ def _stale(keyed: KeyedEdit, looked: Looked | None, is_kept: Callable[[str], boo
             raise _absent(looked, key)
         yield Stale(edit.key, key, base, None, None)
     elif base is not None and not _is_base_of(base, looked.map, region):
-        yield Stale(edit.key, key, base, looked.map, region)
+        yield Stale(edit.key, key, base, looked.map, region, edit.span)
 
 
 def _region_now(looked: Looked | None, key: Key) -> Region | None:
@@ -165,12 +165,17 @@ def _base(keyed: KeyedEdit) -> str | None:
             f"the edit of {keyed.key} has no base, so nobody could tell whether it was made for what is there",
             f"read the region first (`commonhold show {keyed.key}`) and give its hash as base",
         )
-    if not MIN_BASE_LENGTH <= len(edit.base) <= 64 or set(edit.base) - set("0123456789abcdef"):
+    return check_hash(edit.base, f"the base of {keyed.key}")
+
+
+def check_hash(text: str, what: str) -> str:
+    """Check that a text is a hash or enough of one. Raises InputError `CHANGESET_INVALID`."""
+    if not MIN_BASE_LENGTH <= len(text) <= 64 or set(text) - set("0123456789abcdef"):
         raise changeset_invalid(
-            f"the base of {keyed.key} is not a hash: {edit.base[:80]!r}",
+            f"{what} is not a hash: {text[:80]!r}",
             f"give the hash that reading the region gave, or at least its first {MIN_BASE_LENGTH} digits",
         )
-    return edit.base
+    return text
 
 
 def _is_base_of(base: str, source: RegionMap, region: Region) -> bool:

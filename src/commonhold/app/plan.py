@@ -16,7 +16,8 @@ from commonhold.semantics.admission import Findings
 class Stale:
     """Something that is not what an edit started from: `region` is what is there now, None if it is gone.
 
-    `asked` is the key as the changeset has it, `base` the hash that it gives (empty: it said that nothing is there).
+    `asked` is the key as the changeset has it, `base` the hash that it gives (empty: it said that nothing is there),
+    `span` the span of a header that it names.
     """
 
     asked: str
@@ -24,6 +25,7 @@ class Stale:
     base: str
     source: RegionMap | None
     region: Region | None
+    span: int | None = None
 
 
 @dataclass(frozen=True, slots=True)

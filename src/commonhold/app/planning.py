@@ -10,7 +10,7 @@ from dataclasses import replace
 from typing import Final
 
 from commonhold.app.answers import RegionHash
-from commonhold.app.drafting import Draft, KeyedEdit, Touched, changeset_invalid, draft
+from commonhold.app.drafting import Draft, KeyedEdit, Touched, changeset_invalid, check_hash, draft
 from commonhold.app.plan import Plan, Rejected, Stale
 from commonhold.app.ports import Files, Store, Write
 from commonhold.app.reading import Looked, Reading, contents_of
@@ -84,10 +84,11 @@ class Planner:
     def _stale_reads(self, reads: Sequence[Read], looked: dict[str, Looked | None]) -> Iterator[Rejected]:
         for read in reads:
             key = self._code_key(read.key)
+            check_hash(read.hash, f"the hash of {key} in reads")
             if key.file_path not in looked:
                 looked[key.file_path] = self._reading.look(key.file_path)
             source, region = _find(looked[key.file_path], key.names)
-            if region is None or not region.hash.startswith(read.hash) or not read.hash:
+            if region is None or not region.hash.startswith(read.hash):
                 why = f"{key}, which the edits rely on, changed since it was read"
                 yield Rejected(Refusal.REGION_CHANGED, why, (key,), (Stale(read.key, key, read.hash, source, region),))
 

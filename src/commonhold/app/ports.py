@@ -205,7 +205,10 @@ class Files(Protocol):
         ...
 
     def missing_folders(self, path: str) -> tuple[str, ...]:
-        """The folders above `path` that are not there, outermost first. Raises InputError `FILE_EXISTS` for a file there."""
+        """The folders above `path` that are not there, outermost first.
+
+        Raises InputError `FILE_EXISTS` where something else than a folder is there.
+        """
         ...
 
     @property

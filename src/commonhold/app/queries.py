@@ -73,12 +73,12 @@ class Queries:
         changes = tuple(_change(each) for each in recent if isinstance(each.event, Committed))[-limit:]
         return Status(self._root, self._leases.live(), changes, debts)
 
-    def log(self, *, after: int = 0, limit: int = 100, lease_id: str | None = None) -> tuple[Recorded, ...]:
+    def log(self, *, after: int | None = None, limit: int = 100, lease_id: str | None = None) -> tuple[Recorded, ...]:
         """Events in order: those after a sequence, or (without one) the newest."""
         with self._store.read() as reader:
-            if after or lease_id is not None:
-                return reader.events(after=after, limit=limit, lease_id=lease_id)
-            return reader.latest(limit)
+            if after is None and lease_id is None:
+                return reader.latest(limit)
+            return reader.events(after=after or 0, limit=limit, lease_id=lease_id)
 
     def content(self, content_hash: str) -> bytes:
         """Bytes that were kept, by their hash or the beginning of it. Raises InputError `CONTENT_UNKNOWN`."""

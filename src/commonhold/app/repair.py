@@ -1,15 +1,16 @@
 """Repair packets: what a refused agent needs to succeed next time, and the one call to make."""
 
 import difflib
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Final
 
 from commonhold.app.answers import Next, Repair, RepairRegion
 from commonhold.app.plan import Rejected, Stale
 from commonhold.app.ports import Reader
-from commonhold.app.reading import region_text
 from commonhold.domain.changeset import Changeset, Edit, Refusal
 from commonhold.domain.errors import InputError
+from commonhold.regions.edit import text_of
+from commonhold.regions.region import Region
 
 HISTORY_LIMIT: Final = 50
 MAX_DIFF_LINES: Final = 200
@@ -23,14 +24,33 @@ def repair_of(reader: Reader, regions: Sequence[Stale], worktree: str) -> Repair
 def _repair_region(reader: Reader, stale: Stale, worktree: str) -> RepairRegion:
     now = stale.region.hash if stale.region else None
     authors = _authors(reader, stale, now, worktree) if stale.base or now is None else []
+    base = _base_content(reader, stale)
+    span = span_meant(stale, base)
     return RepairRegion(
         key=str(stale.region.key if stale.region else stale.key),
         hash=now,
-        text=_text(stale),
+        text=_text(stale, span),
         changed_by=", ".join(dict.fromkeys(holder for holder, _ in authors)) or None,
         intent="; ".join(dict.fromkeys(intent for _, intent in authors if intent)) or None,
-        diff=_diff(reader, stale),
+        diff=_diff(base, stale, span),
+        span=span,
     )
+
+
+def _base_content(reader: Reader, stale: Stale) -> bytes | None:
+    hashes = reader.contents_like(stale.base) if stale.base else ()
+    return reader.content(hashes[0]) if len(hashes) == 1 else None
+
+
+def span_meant(stale: Stale, base: bytes | None) -> int | None:
+    """Which span of a header an edit means now: the one it names, else the one most like what it started from."""
+    if stale.region is None or stale.source is None or not stale.region.key.is_header or not stale.base:
+        return None
+    if stale.span is not None or base is None:
+        return stale.span
+    pieces = [_lines(stale.source.source[start:end]) for start, end in stale.region.spans]
+    likeness = [difflib.SequenceMatcher(None, _lines(base), piece, autojunk=False).ratio() for piece in pieces]
+    return likeness.index(max(likeness))
 
 
 def _authors(reader: Reader, stale: Stale, now: str | None, worktree: str) -> list[tuple[str, str]]:
@@ -56,21 +76,25 @@ def _authors(reader: Reader, stale: Stale, now: str | None, worktree: str) -> li
     return authors[::-1]
 
 
-def _text(stale: Stale) -> str | None:
+def _text(stale: Stale, span: int | None) -> str | None:
     if stale.region is None or stale.source is None:
         return None
     try:
-        return region_text(stale.source, stale.region).text
+        return text_of(stale.source, stale.region, _existing(stale.region, span))
     except InputError:
         return None
 
 
-def _diff(reader: Reader, stale: Stale) -> str | None:
-    hashes = reader.contents_like(stale.base) if stale.base else ()
-    base = reader.content(hashes[0]) if len(hashes) == 1 else None
+def _existing(region: Region, span: int | None) -> int | None:
+    return span if span is not None and span < len(region.spans) else None
+
+
+def _diff(base: bytes | None, stale: Stale, span: int | None) -> str | None:
     if base is None or stale.source is None or stale.region is None:
         return None
-    now = stale.source.bytes_of(stale.region)
+    index = _existing(stale.region, span)
+    spans = stale.region.spans if index is None else (stale.region.spans[index],)
+    now = b"".join(stale.source.source[start:end] for start, end in spans)
     if b"\0" in base or b"\0" in now:
         return None
     lines = list(difflib.unified_diff(_lines(base), _lines(now), "base", "now", lineterm=""))
@@ -83,32 +107,36 @@ def _lines(data: bytes) -> list[str]:
     return data.decode("utf-8", "replace").splitlines()
 
 
-def next_after(rejected: Rejected, changeset: Changeset) -> Next:
+def next_after(rejected: Rejected, changeset: Changeset, packet: Repair) -> Next:
     """The one call to make after a rejection."""
     if rejected.code is not Refusal.REGION_CHANGED:
         return Next("commit", _arguments(changeset, {}), f"mend the text ({rejected.why}), then commit again")
     lost = next((stale for stale in rejected.stale if stale.region is None or not stale.base), None)
     if lost is not None:
         return Next("regions", {"path": lost.key.file_path}, "see what the file holds now, then plan the edit anew")
-    fresh = {stale.asked: stale.region.hash for stale in rejected.stale if stale.region}
+    fresh = {stale.asked: region for stale, region in zip(rejected.stale, packet.regions, strict=True)}
     why = "redo your intent on the fresh text in repair (do not resend the old text), then commit with these bases"
     return Next("commit", _arguments(changeset, fresh), why)
 
 
-def _arguments(changeset: Changeset, fresh: dict[str, str]) -> dict[str, object]:
+def _arguments(changeset: Changeset, fresh: Mapping[str, RepairRegion]) -> dict[str, object]:
     """The same changeset with fresh bases, without the texts: the agent has to write those anew."""
     arguments: dict[str, object] = {
         "intent": changeset.intent,
-        "edits": [_edit(edit, fresh.get(edit.key, edit.base)) for edit in changeset.edits],
+        "edits": [_edit(edit, fresh.get(edit.key)) for edit in changeset.edits],
     }
     if changeset.leases:
         arguments["leases"] = [{"id": ref.id, "fence": ref.fence} for ref in changeset.leases]
     if changeset.reads:
-        arguments["reads"] = [{"key": read.key, "hash": fresh.get(read.key, read.hash)} for read in changeset.reads]
+        arguments["reads"] = [
+            {"key": read.key, "hash": fresh[read.key].hash if read.key in fresh else read.hash}
+            for read in changeset.reads
+        ]
     return arguments
 
 
-def _edit(edit: Edit, base: str | None) -> dict[str, object]:
-    parts: dict[str, object] = {"op": edit.op.value, "key": edit.key, "base": base, "after": edit.after, "to": edit.to}
-    parts |= {"mode": edit.mode, "span": edit.span}
+def _edit(edit: Edit, fresh: RepairRegion | None) -> dict[str, object]:
+    base, span = (fresh.hash, fresh.span) if fresh else (edit.base, edit.span)
+    parts: dict[str, object] = {"op": edit.op.value, "key": edit.key, "base": base, "span": span}
+    parts |= {"after": edit.after, "to": edit.to, "mode": edit.mode}
     return {name: value for name, value in parts.items() if value is not None}

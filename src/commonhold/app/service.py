@@ -126,7 +126,7 @@ class Commonhold:
         """Live leases, newest commits, open debts."""
         return self._queries.status()
 
-    def log(self, *, after: int = 0, limit: int = 100, lease_id: str | None = None) -> tuple[Recorded, ...]:
+    def log(self, *, after: int | None = None, limit: int = 100, lease_id: str | None = None) -> tuple[Recorded, ...]:
         """Events in order: those after a sequence, or the newest."""
         return self._queries.log(after=after, limit=limit, lease_id=lease_id)
 

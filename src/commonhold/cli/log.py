@@ -29,7 +29,7 @@ _POLL_SECONDS: Final = 0.5
 
 
 class _Range(TypedDict):
-    after: int
+    after: int | None
     limit: int
     lease_id: str | None
 
@@ -42,7 +42,7 @@ class _Range(TypedDict):
         "commonhold log --follow --json",
     ),
 )
-@click.option("--after", metavar="SEQUENCE", type=click.IntRange(min=0), default=0, help="Only events after this one.")
+@click.option("--after", metavar="SEQUENCE", type=click.IntRange(min=0), help="Only events after this one.")
 @click.option("--limit", metavar="N", type=click.IntRange(1, 100_000), default=100, show_default=True, help="How many.")
 @click.option("--lease", "lease_id", metavar="LEASE", help="Only the events of this lease.")
 @click.option("--follow", is_flag=True, help="Go on with new events as they come (one JSON object a line).")

@@ -100,7 +100,10 @@ def _answered(arguments: Sequence[str]) -> int:
         status = _invoke(arguments)
     except (BrokenPipeError, OutputLostError):
         raise
-    except Exception as fault:  # noqa: BLE001  # whatever happens, the caller gets a message, never a traceback
+    except Exception as fault:  # whatever happens, the caller gets a message, never a traceback
+        if isinstance(fault.__cause__, KeyboardInterrupt):
+            # Up to Python 3.11 an interrupt inside the making of a class comes out wrapped.
+            raise KeyboardInterrupt from fault
         status = report(fault, as_json="--json" in _options(arguments))
     flush()
     return status

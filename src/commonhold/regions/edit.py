@@ -132,10 +132,14 @@ class _Style:
 
     def reads(self, data: bytes, text: str) -> bool:
         """Whether `data` already says `text`; several spellings may decode to one text."""
+        return self.text_of(data) == text
+
+    def text_of(self, data: bytes) -> str | None:
+        """What `data` says; None where it is not in the encoding."""
         try:
-            return self.encoding.decode(data) == text
+            return self.encoding.decode(data)
         except UnicodeError:
-            return False
+            return None
 
     def bytes_of(self, text: str) -> bytes:
         try:
@@ -219,14 +223,30 @@ def _replacement(before: RegionMap, style: _Style, edit: Replace, span: Span) ->
         return bom + style.declared_by(edit.text).bytes_of(edit.text)
     is_followed = span[1] < len(before.source)
     if edit.region.kind in _HEADERS:
-        return bom + style.bytes_of(_header(edit.text, has_line_end=is_followed))
+        return bom + style.bytes_of(_header(edit.text, style.text_of(old), is_followed))
     return style.bytes_of(_definition(edit.text, has_line_end=is_followed or old.endswith(b"\n")))
 
 
-def _header(text: str, *, has_line_end: bool) -> str:
-    """The text as it is; a last line that others follow must end."""
-    lacks_line_end = has_line_end and text not in ("", _MARK) and not text.endswith("\n")
-    return text + _line_end(text) if lacks_line_end else text
+def _header(text: str, old: str | None, has_line_end: bool) -> str:
+    """The text with the blank lines around it that the old one had, unless it brings its own, and a last line end."""
+    lines = text.removeprefix(_MARK).split("\n")
+    if not any(line.strip(_SPACE) for line in lines):
+        return text
+    above, below = _margins(old or "")
+    ended = text if text.endswith("\n") or not (has_line_end or below) else text + _line_end(text)
+    head = "" if not lines[0].strip(_SPACE) else above
+    tail = "" if len(lines) > 1 and not (lines[-1] + lines[-2]).strip(_SPACE) else below
+    return head + ended + tail
+
+
+def _margins(text: str) -> tuple[str, str]:
+    """The blank lines before and after what a text says; a text that says nothing is both."""
+    lines = text.split("\n")
+    filled = [index for index, line in enumerate(lines) if line.strip(_SPACE)]
+    if not filled:
+        return text, text
+    above, below = lines[: filled[0]], lines[filled[-1] + 1 :]
+    return "".join(line + "\n" for line in above), "\n".join(below)
 
 
 def _definition(text: str, *, has_line_end: bool) -> str:

@@ -60,6 +60,14 @@ def _name_fits(given: Name, name: Name) -> bool:
 
 def _unknown(map: RegionMap, names: Names) -> InputError:  # noqa: A002
     wanted = ".".join(str(name) for name in names)
+    undecoded = next((problem for problem in map.problems if problem.code == "ENCODING"), None)
+    if undecoded is not None:
+        return InputError(
+            Code.ENCODING_INVALID,
+            f"{map.path} has no regions: {undecoded.message}",
+            hint=f"mend the encoding, or name the whole file, {map.file.key}",
+            fields={"path": map.path, "name": wanted},
+        )
     known = [region.key.qualname for region in map.regions[1:]]
     near = get_close_matches(wanted, known, _MOST_SUGGESTIONS, cutoff=0.5)
     if not known:

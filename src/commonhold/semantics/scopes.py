@@ -1,6 +1,7 @@
 """Which scope binds a name. Follows Python's rules as far as the syntax alone decides them."""
 
 import ast
+from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
@@ -47,10 +48,10 @@ def bound_names(nodes: Iterable[ast.AST]) -> Iterator[Bound]:
 
 def grouped(bounds: Iterable[Bound]) -> dict[str, tuple[Bound, ...]]:
     """The bindings by name."""
-    names: dict[str, tuple[Bound, ...]] = {}
+    names: defaultdict[str, list[Bound]] = defaultdict(list)
     for bound in bounds:
-        names[bound.name] = (*names.get(bound.name, ()), bound)
-    return names
+        names[bound.name].append(bound)
+    return {name: tuple(found) for name, found in names.items()}
 
 
 def _nothing(_node: ast.AST) -> Iterator[Bound]:

@@ -69,9 +69,10 @@ def test_a_text_without_code_leaves_nothing() -> None:
     assert breach is not None
 
 
-def test_a_header_is_taken_as_it_is() -> None:
+def test_a_header_keeps_the_blank_lines_around_it_unless_the_text_brings_its_own() -> None:
     before = discover(b"import a\n\ndef f(): ...\nx = 1\n")
-    assert made(before, replace(before, "@header", "import b\n", 0)) == b"import b\ndef f(): ...\nx = 1\n"
+    assert made(before, replace(before, "@header", "import b\n", 0)) == b"import b\n\ndef f(): ...\nx = 1\n"
+    assert made(before, replace(before, "@header", "import b\n\n\n", 0)) == b"import b\n\n\ndef f(): ...\nx = 1\n"
     assert made(before, replace(before, "@header", "", 0)) == b"def f(): ...\nx = 1\n"
     assert made(before, replace(before, "@header", "x = 2", 1)) == b"import a\n\ndef f(): ...\nx = 2"
 
@@ -79,6 +80,12 @@ def test_a_header_is_taken_as_it_is() -> None:
 def test_a_header_text_gets_the_line_end_that_what_follows_needs() -> None:
     before = discover(b"import a\ndef f(): ...\n")
     assert made(before, replace(before, "@header", "import b")) == b"import b\ndef f(): ...\n"
+
+
+def test_a_constant_between_two_functions_gets_the_blank_lines_of_the_gap() -> None:
+    before = discover(b"def f(): ...\n\n\ndef g(): ...\n")
+    made_now = made(before, replace(before, "@header", "x = 1", 1))
+    assert made_now == b"def f(): ...\n\n\nx = 1\n\n\ndef g(): ...\n"
 
 
 def test_a_header_without_a_span_means_its_only_one_with_code() -> None:
@@ -330,7 +337,7 @@ def test_a_delete_beside_an_edited_header_leaves_its_text_alone() -> None:
     assert (
         made(before, delete(before, "f"), replace(before, "@header", "import b\n\n", 0)) == b"import b\n\n\n\ny = 1\n"
     )
-    assert made(before, delete(before, "f"), replace(before, "@header", "z = 1\n", 1)) == b"import a\n\n\nz = 1\n"
+    assert made(before, delete(before, "f"), replace(before, "@header", "z = 1\n", 1)) == b"import a\n\n\n\n\nz = 1\n"
 
 
 def test_only_definitions_are_deleted() -> None:

@@ -86,7 +86,6 @@ def test_deletes_in_scope(name: str) -> None:
             replace(MODULE, "@header", "import b\n\n\ndef k(): ...\n\n\n", 0),
             "reaches into the definition file:module.py#k",
         ),
-        (replace(MODULE, "@header", "import b\n# of f\n", 0), "reaches into the definition file:module.py#f"),
         (replace(MODULE, "@header", "class E: ...\n", 0), "reaches into the definition file:module.py#E"),
         (
             replace(MODULE, "C.@header", "class C:\n    def k(self): ...\n\n", 0),
