@@ -6,14 +6,16 @@ In memory-backed storage, so that flushing to disk is left aside: it costs what 
 import ast
 import shutil
 import tempfile
+from functools import partial
 from itertools import count
 from pathlib import Path
+from statistics import median
 
 import commonhold
 from bench.reporting import Figure, paired_ratio, report
 from commonhold import Changeset, Edit, Op
 
-FUNCTIONS = 60
+FUNCTIONS = 72
 ROUNDS = 60
 MEMORY = Path("/dev/shm")  # noqa: S108 - the folder of memory-backed files
 
@@ -42,6 +44,7 @@ class Committer:
     """Commits one function after another, each read first as an agent would."""
 
     def __init__(self, folder: Path) -> None:
+        """Lay the file out in `folder`."""
         (folder / ".commonhold").mkdir()
         (folder / "big.py").write_text(module())
         self.hold = commonhold.open(str(folder), agent="bench")
@@ -64,18 +67,17 @@ def measure(folder: Path) -> tuple[float, float, float]:
     """(median seconds of a commit, of parse and compile, median ratio)."""
     committer = Committer(folder)
     source = module().encode()
-    prepared = iter(lambda: committer.prepare(), None)
-    changeset = committer.prepare()
-    committer.commit(changeset)
+    committer.commit(committer.prepare())
 
     def gate() -> None:
         compile(ast.parse(source), "big.py", "exec")
 
     pairs = []
     for _ in range(ROUNDS):
-        changeset = next(prepared)
-        pairs.append(paired_ratio(lambda wanted=changeset: committer.commit(wanted), gate, rounds=1))
-    return tuple(sorted(column)[ROUNDS // 2] for column in zip(*pairs, strict=True))  # type: ignore[return-value]
+        commit = partial(committer.commit, committer.prepare())
+        pairs.append(paired_ratio(commit, gate, rounds=1))
+    commits, gates, ratios = zip(*pairs, strict=True)
+    return median(commits), median(gates), median(ratios)
 
 
 def main() -> None:

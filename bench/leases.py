@@ -3,7 +3,6 @@
 import shutil
 import tempfile
 from pathlib import Path
-from typing import Any
 
 import apsw
 
@@ -17,14 +16,17 @@ from commonhold.app.service import Commonhold
 PAIRS = 200
 ROUNDS = 15
 
-Statement = tuple[str, Any]
+Values = tuple[str | bytes | int | float | None, ...]
+Statement = tuple[str, Values]
 
 
 def service(folder: Path, synchronous: str) -> tuple[Commonhold, SqliteStore]:
     """A service on a fresh state folder."""
     store = SqliteStore(str(folder / "state"), synchronous=synchronous)
     files = WorkingTree(str(folder))
-    hold = Commonhold(store=store, files=files, clock=SystemClock(), ids=RandomIds(), agent="bench", retention_seconds=1)
+    hold = Commonhold(
+        store=store, files=files, clock=SystemClock(), ids=RandomIds(), agent="bench", retention_seconds=1
+    )
     return hold, store
 
 
@@ -43,8 +45,8 @@ def traced(folder: Path, synchronous: str) -> list[Statement]:
     with store.read() as session:
         connection = session._connection  # noqa: SLF001 - the trace is SQLite's own
 
-    def trace(_cursor: apsw.Cursor, sql: str, values: Any) -> bool:
-        statements.append((sql, values))
+    def trace(_cursor: apsw.Cursor, sql: str, values: object) -> bool:
+        statements.append((sql, values if isinstance(values, tuple) else ()))
         return True
 
     connection.exec_trace = trace
@@ -88,7 +90,7 @@ def measure(synchronous: str) -> list[Figure]:
     ]
 
 
-def _shifted(sql: str, values: Any, offset: int) -> Any:
+def _shifted(sql: str, values: Values, offset: int) -> Values:
     """The same values with fresh sequence numbers, where a statement would otherwise repeat a primary key."""
     if not sql.startswith("INSERT"):
         return values

@@ -37,9 +37,7 @@ def seconds(work: Callable[[], object]) -> float:
     return perf_counter() - start
 
 
-def paired_ratio(
-    ours: Callable[[], object], theirs: Callable[[], object], rounds: int
-) -> tuple[float, float, float]:
+def paired_ratio(ours: Callable[[], object], theirs: Callable[[], object], rounds: int) -> tuple[float, float, float]:
     """(median seconds of ours, of theirs, median of ours / theirs), measured in turn so that noise hits both."""
     pairs = [(seconds(ours), seconds(theirs)) for _ in range(rounds)]
     return (

@@ -9,9 +9,7 @@ from commonhold.app.service import Commonhold
 from commonhold.config import load_settings
 
 
-def open_repository(
-    path: str = ".", *, agent: str | None = None, at_step: Step = no_step
-) -> Commonhold:
+def open_repository(path: str = ".", *, agent: str | None = None, at_step: Step = no_step) -> Commonhold:
     """The service for the repository around `path`, for the agent session named `agent`.
 
     Without an agent only questions can be asked. Nothing is written before the first call that has to.
@@ -19,9 +17,7 @@ def open_repository(
     return compose(find_repository(path), agent=agent, at_step=at_step)
 
 
-def compose(
-    repository: Repository, *, agent: str | None = None, at_step: Step = no_step
-) -> Commonhold:
+def compose(repository: Repository, *, agent: str | None = None, at_step: Step = no_step) -> Commonhold:
     """Put the parts together for a repository that was found."""
     settings = load_settings(repository.root)
     files = WorkingTree(

@@ -18,6 +18,7 @@ from commonhold.regions.syntax import problems_in
 from commonhold.semantics.admission import Changed, examine
 
 MIN_BASE_LENGTH: Final = 16
+HASH_LENGTH: Final = 64
 _BASE_NEEDED: Final = frozenset({Op.REPLACE, Op.DELETE, Op.DELETE_FILE, Op.RENAME_FILE})
 _BASE_OPTIONAL: Final = frozenset({Op.CHMOD})
 _WHOLE_FILE: Final = frozenset({Op.CREATE_FILE, Op.DELETE_FILE})
@@ -170,7 +171,7 @@ def _base(keyed: KeyedEdit) -> str | None:
 
 def check_hash(text: str, what: str) -> str:
     """Check that a text is a hash or enough of one. Raises InputError `CHANGESET_INVALID`."""
-    if not MIN_BASE_LENGTH <= len(text) <= 64 or set(text) - set("0123456789abcdef"):
+    if not MIN_BASE_LENGTH <= len(text) <= HASH_LENGTH or set(text) - set("0123456789abcdef"):
         raise changeset_invalid(
             f"{what} is not a hash: {text[:80]!r}",
             f"give the hash that reading the region gave, or at least its first {MIN_BASE_LENGTH} digits",

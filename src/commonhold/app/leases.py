@@ -27,7 +27,7 @@ from commonhold.domain.lease import (
     Renewed,
     check_ttl,
 )
-from commonhold.domain.lease_table import Command, Decision, LeaseTable, decide
+from commonhold.domain.lease_table import LeaseTable, acquire, change
 from commonhold.domain.modes import Mode
 
 MAX_KEYS: Final = 1000
@@ -100,9 +100,7 @@ class Leases:
         resolved = self._resolve(request.keys)
         with self._store.write() as writer:
             now = self._clock.now()
-            return once(
-                writer, request, now.wall, lambda: self._acquire(writer, request, resolved, now), AcquireAnswer
-            )
+            return once(writer, request, now.wall, lambda: self._acquire(writer, request, resolved, now), AcquireAnswer)
 
     def _resolve(self, keys: Sequence[str]) -> _Resolved:
         regions: dict[Key, RegionHash] = {}
@@ -126,13 +124,14 @@ class Leases:
             mode=request.mode,
             ttl_seconds=request.ttl_seconds,
         )
-        decision = decide(LeaseTable(writer.overlapping(resolved.keys), writer.next_sequence), command, now)
+        decision = acquire(LeaseTable(writer.overlapping(resolved.keys), writer.next_sequence), command, now)
         writer.record(decision.events, now.wall)
-        if isinstance(decision.answer, Denied):
-            return _denied(request, decision.answer)
-        writer.keep(resolved.contents.items(), now.wall)
-        assert isinstance(decision.answer, Granted)
-        return _granted(decision.answer.lease, resolved)
+        match decision.answer:
+            case Denied(conflicts):
+                return _denied(request, conflicts)
+            case Granted(lease):
+                writer.keep(resolved.contents.items(), now.wall)
+                return _granted(lease, resolved)
 
     def renew(self, request: RenewRequest) -> LeaseAnswer:
         """Set the end of a live lease to `ttl_seconds` from now. A lease that has ended is refused, not revived."""
@@ -143,7 +142,7 @@ class Leases:
         """End a lease. Refused for a lease that has ended already, or that another holds."""
         return self._change(request, Release(request.lease_id, request.holder))
 
-    def _change(self, request: RenewRequest | ReleaseRequest, command: Command) -> LeaseAnswer:
+    def _change(self, request: RenewRequest | ReleaseRequest, command: Renew | Release) -> LeaseAnswer:
         texts.holder(request.holder)
         with self._store.write() as writer:
             now = self._clock.now()
@@ -151,18 +150,17 @@ class Leases:
                 writer, request, now.wall, lambda: self._apply(writer, request.lease_id, command, now), LeaseAnswer
             )
 
-    def _apply(self, writer: Writer, lease_id: str, command: Command, now: Now) -> LeaseAnswer:
+    def _apply(self, writer: Writer, lease_id: str, command: Renew | Release, now: Now) -> LeaseAnswer:
         sweep(writer, now)
         lease = writer.lease(lease_id)
-        decision: Decision = decide(LeaseTable((lease,) if lease else (), writer.next_sequence), command, now)
+        decision = change(LeaseTable((lease,) if lease else (), writer.next_sequence), command, now)
         writer.record(decision.events, now.wall)
         match decision.answer:
             case Renewed(lease):
                 return LeaseAnswer("renewed", lease)
             case Released(lease):
                 return LeaseAnswer("released", lease)
-            case answer:
-                assert isinstance(answer, NotHeld)
+            case NotHeld() as answer:
                 return _not_held(writer, answer)
 
     def live(self, *, holder: str | None = None) -> tuple[Lease, ...]:
@@ -200,8 +198,8 @@ def _granted(lease: Lease, resolved: _Resolved) -> AcquireAnswer:
     return AcquireAnswer("granted", lease, regions=resolved.regions, notices=notices)
 
 
-def _denied(request: AcquireRequest, denied: Denied) -> AcquireAnswer:
-    return AcquireAnswer("denied", conflicts=denied.conflicts, next=ask_again(request.keys, request.task, denied.conflicts))
+def _denied(request: AcquireRequest, conflicts: tuple[Conflict, ...]) -> AcquireAnswer:
+    return AcquireAnswer("denied", conflicts=conflicts, next=ask_again(request.keys, request.task, conflicts))
 
 
 def ask_again(keys: Sequence[str], task: str, conflicts: Sequence[Conflict]) -> Next:

@@ -7,7 +7,7 @@ from commonhold.app.answers import RegionHash
 from commonhold.app.ports import Write
 from commonhold.domain.changeset import Refusal
 from commonhold.domain.events import RegionChange
-from commonhold.domain.keys import Key
+from commonhold.domain.keys import FILE, Key, canonical
 from commonhold.regions.region import Region, RegionMap
 from commonhold.semantics.admission import Findings
 
@@ -53,7 +53,8 @@ class Plan:
     """Everything that a commit writes and records, worked out before the gate.
 
     `seen` maps every path that was looked at to the hash of its bytes then (None: not there); the plan holds only
-    while that is so. `writes_to` are the keys that must be free of other holders' leases.
+    while that is so. `writes_to` are the keys that must be free of other holders' leases, `moves` the new paths of
+    renamed files by their old ones.
     """
 
     seen: Mapping[str, str | None]
@@ -64,3 +65,10 @@ class Plan:
     changes: tuple[RegionChange, ...]
     admissions: tuple[Admission, ...]
     notices: tuple[str, ...] = ()
+    moves: Mapping[str, str] = field(default_factory=dict)
+
+    def moved(self, text: str) -> str:
+        """The key that a key has after the renames of this plan."""
+        key = canonical(text)
+        target = self.moves.get(key.file_path)
+        return text if target is None else str(Key(FILE, tuple(target.split("/")), key.names))

@@ -10,7 +10,7 @@ from dataclasses import replace
 from typing import Final
 
 from commonhold.app.answers import RegionHash
-from commonhold.app.drafting import Draft, KeyedEdit, Touched, changeset_invalid, check_hash, draft
+from commonhold.app.drafting import Draft, KeyedEdit, changeset_invalid, check_hash, draft
 from commonhold.app.plan import Plan, Rejected, Stale
 from commonhold.app.ports import Files, Store, Write
 from commonhold.app.reading import Looked, Reading, contents_of
@@ -18,7 +18,7 @@ from commonhold.domain import texts
 from commonhold.domain.changeset import Changeset, Edit, Op, Read, Refusal
 from commonhold.domain.errors import Code, InputError
 from commonhold.domain.events import RegionChange
-from commonhold.domain.keys import FILE, Key, Names, Spec, parse
+from commonhold.domain.keys import FILE, Key, Names, parse
 from commonhold.regions.find import find
 from commonhold.regions.region import Region, RegionMap, hash_bytes
 
@@ -75,7 +75,9 @@ class Planner:
         key = self._files.locate(parse(text))
         if key.scheme == FILE and not key.is_folder:
             return key
-        raise changeset_invalid(f"{key} is not a file or a region of one", "name what is edited as PATH or PATH#QUALNAME")
+        raise changeset_invalid(
+            f"{key} is not a file or a region of one", "name what is edited as PATH or PATH#QUALNAME"
+        )
 
     def _is_kept(self, base: str) -> bool:
         with self._store.read() as reader:
@@ -99,11 +101,15 @@ class Planner:
             if each.target not in looked:
                 looked[each.target] = self._reading.look(each.target)
             there = looked[each.target]
-            is_freed = any(other.path == each.target and (other.source is None or other.target != other.path) for other in drafts)
+            is_freed = any(
+                other.path == each.target and (other.source is None or other.target != other.path) for other in drafts
+            )
             if there is not None and not is_freed:
                 key = there.map.file.key
                 why = f"{each.target} is there already, so {each.path} cannot be renamed to it"
-                yield Rejected(Refusal.REGION_CHANGED, why, (key,), (Stale(each.target, key, "", there.map, there.map.file),))
+                yield Rejected(
+                    Refusal.REGION_CHANGED, why, (key,), (Stale(each.target, key, "", there.map, there.map.file),)
+                )
 
     def _plan(self, drafts: Sequence[Draft], looked: dict[str, Looked | None]) -> Plan:
         contents: dict[str, bytes] = {}
@@ -119,6 +125,7 @@ class Planner:
             changes=_net(change for each in drafts for change in _changes(each)),
             admissions=tuple(each.admission for each in drafts if each.admission),
             notices=() if writes else ("nothing was changed: the files are already as the edits would have them",),
+            moves={each.path: each.target for each in drafts if each.target != each.path},
         )
 
     def _writes(
@@ -276,22 +283,30 @@ def _check_edit(edit: Edit) -> None:
     if (edit.op is Op.CHMOD) and edit.mode is None:
         raise changeset_invalid(f"chmod of {edit.key} has no mode", 'give mode as octal digits, such as "755"')
     if edit.mode is not None and not _MODE.fullmatch(edit.mode):
-        raise changeset_invalid(
-            f"{edit.mode!r} is not a file mode", 'give three octal digits, such as "644" or "755"'
-        )
+        raise changeset_invalid(f"{edit.mode!r} is not a file mode", 'give three octal digits, such as "644" or "755"')
     if (edit.op is Op.RENAME_FILE) != (edit.to is not None):
-        raise changeset_invalid(f"{edit.op} of {edit.key}: only rename_file has a to, and it needs one", "name the new path in to")
+        raise changeset_invalid(
+            f"{edit.op} of {edit.key}: only rename_file has a to, and it needs one", "name the new path in to"
+        )
 
 
 def _check_keys(edit: Edit, key: Key, after: Key | None, to: Key | None) -> None:
     if edit.op in _ON_REGIONS and not key.is_region:
-        hint = "use create_file or delete_file for a whole file" if edit.op is Op.DELETE else "name the new region as PATH#QUALNAME"
+        hint = (
+            "use create_file or delete_file for a whole file"
+            if edit.op is Op.DELETE
+            else "name the new region as PATH#QUALNAME"
+        )
         raise changeset_invalid(f"{edit.op} works on a region, and {key} is a whole file", hint)
     if edit.op in _ON_FILES and key.is_region:
-        raise changeset_invalid(f"{edit.op} works on a whole file, and {key} is a region", "name the file without #QUALNAME")
+        raise changeset_invalid(
+            f"{edit.op} works on a whole file, and {key} is a region", "name the file without #QUALNAME"
+        )
     if edit.data is not None and key.is_region:
         raise changeset_invalid(f"{key} is a region of a text, so it takes text, not data", "give text")
     if after is not None and (edit.op is not Op.INSERT or after.file != key.file):
-        raise changeset_invalid(f"after names {after}, which is no neighbour of {key}", "name a region of the same file, on an insert")
+        raise changeset_invalid(
+            f"after names {after}, which is no neighbour of {key}", "name a region of the same file, on an insert"
+        )
     if to is not None and to.is_region:
         raise changeset_invalid(f"to names the region {to}", "name a path")

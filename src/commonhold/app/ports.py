@@ -10,7 +10,6 @@ from commonhold.domain.events import Committed, Debt, Event, Recorded
 from commonhold.domain.keys import Key, Spec
 from commonhold.domain.lease import Lease
 
-
 DEFAULT_MAX_FILE_BYTES: Final = 10_000_000
 
 Step = Callable[[str], None]

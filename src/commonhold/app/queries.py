@@ -59,7 +59,7 @@ class Queries:
             commits = reader.commits_on(key.file_path, limit) if key.scheme == FILE else ()
             debts = tuple(debt for debt in reader.debts() if overlaps(canonical(debt.key), key))
         changes = tuple(
-            _change(recorded)
+            _change(recorded, commit)
             for recorded, commit in commits
             if any(overlaps(canonical(change.key), key) for change in commit.regions)
         )
@@ -70,7 +70,8 @@ class Queries:
         with self._store.read() as reader:
             recent = reader.latest(limit * 10)
             debts = reader.debts()
-        changes = tuple(_change(each) for each in recent if isinstance(each.event, Committed))[-limit:]
+        commits = [(each, each.event) for each in recent if isinstance(each.event, Committed)]
+        changes = tuple(_change(recorded, commit) for recorded, commit in commits[-limit:])
         return Status(self._root, self._leases.live(), changes, debts)
 
     def log(self, *, after: int | None = None, limit: int = 100, lease_id: str | None = None) -> tuple[Recorded, ...]:
@@ -96,9 +97,6 @@ class Queries:
         return data
 
 
-def _change(recorded: Recorded) -> Change:
-    event = recorded.event
-    assert isinstance(event, Committed)
-    return Change(
-        recorded.sequence, recorded.at, event.holder, event.intent, tuple(change.key for change in event.regions)
-    )
+def _change(recorded: Recorded, commit: Committed) -> Change:
+    keys = tuple(change.key for change in commit.regions)
+    return Change(recorded.sequence, recorded.at, commit.holder, commit.intent, keys)

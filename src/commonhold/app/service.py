@@ -92,9 +92,7 @@ class Commonhold:
         ttl = self._ttl_seconds if ttl_seconds is None else ttl_seconds
         return self._leases.acquire(AcquireRequest(self.holder, keys, task, mode, ttl, acquisition_id, request_id))
 
-    def renew(
-        self, lease_id: str, *, ttl_seconds: float | None = None, request_id: str | None = None
-    ) -> LeaseAnswer:
+    def renew(self, lease_id: str, *, ttl_seconds: float | None = None, request_id: str | None = None) -> LeaseAnswer:
         """Let a live lease end `ttl_seconds` from now. The end is set, never added to."""
         ttl = self._ttl_seconds if ttl_seconds is None else ttl_seconds
         return self._leases.renew(RenewRequest(self.holder, lease_id, ttl, request_id))

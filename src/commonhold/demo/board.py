@@ -16,7 +16,7 @@ from commonhold.demo.messages import Event, What
 from commonhold.domain.lease import Lease
 
 NEWS_LINES: Final = 4
-BAR_WIDTH: Final = 16
+BAR_WIDTH: Final = 12
 _LOOKS: Final = {
     What.READING: "cyan",
     What.THINKING: "white",
@@ -127,8 +127,9 @@ class Board:
 
     def _table(self) -> Table:
         table = Table(box=SIMPLE_HEAD, expand=True, padding=(0, 1, 0, 0), pad_edge=False)
-        table.add_column("agent", no_wrap=True, width=9)
+        table.add_column("agent", no_wrap=True, min_width=8)
         table.add_column("does", no_wrap=True, width=14)
+        table.add_column("lease", no_wrap=True, justify="center", width=5)
         table.add_column("where", no_wrap=True, overflow="ellipsis", ratio=1)
         table.add_column("applied", no_wrap=True, width=BAR_WIDTH)
         table.add_column("", justify="right", no_wrap=True, width=7)
@@ -140,12 +141,19 @@ class Board:
 
     def _cells(self, row: Row) -> tuple[RenderableType, ...]:
         state = Text(row.state.value if row.state else "", style=_LOOKS.get(row.state, "") if row.state else "")
-        place = Text(_short(row.place))
-        if any(lease.holder == row.name for lease in self.leases):
-            place.append(" leased", style="magenta")
+        lease = "[magenta]●" if any(lease.holder == row.name for lease in self.leases) else ""
         done = len(row.applied)
         bar = ProgressBar(total=self._edits, completed=done, width=BAR_WIDTH, complete_style="green")
-        return (row.name, state, place, bar, f"{done}/{self._edits}", str(row.refused), str(row.retries))
+        return (
+            row.name,
+            state,
+            lease,
+            Text(_short(row.place)),
+            bar,
+            f"{done}/{self._edits}",
+            str(row.refused),
+            str(row.retries),
+        )
 
 
 def _short(place: str) -> str:
@@ -160,5 +168,7 @@ def _news(name: str, event: Event) -> str:
             return f"{name}: {place} is held{by}, takes another edit first"
         case "REGION_CHANGED":
             return f"{name}: {place} was changed meanwhile{by}, thinks again about the fresh text"
+        case "LOCK_CONFLICT":
+            return f"{name}: {place} is held{by}, offers the same commit again"
         case code:
             return f"{name}: {place}: {code}{by}"

@@ -25,8 +25,8 @@ PLAIN_LINE_SECONDS: Final = 2.0
 Shares = Sequence[Sequence[Edit]]
 _EXPLAINED: Final = {
     Policy.NONE: "read whole files, think, write whole files",
-    Policy.FILE: "hold a lease on the whole file while reading, thinking, writing",
-    Policy.COMMONHOLD: "read regions, think, commit; what changed meanwhile is refused with the fresh text",
+    Policy.FILE: "lease whole files for reading, thinking and writing",
+    Policy.COMMONHOLD: "read a region, think, commit if it is still the same",
 }
 
 
@@ -53,7 +53,7 @@ class Conductor:
     async def play(self) -> Report:
         """Run every policy, then one agent alone. Raises AgentDiedError."""
         async with self._shown(), crew(self._options.agents, self._stage.root, self._folder) as members:
-            self._board.phase = "every agent starts its own MCP server"
+            self._board.phase = "every agent starts an MCP server of its own (this takes some seconds)"
             await all_say(members, What.READY, self._board.hear)
             outcomes = {policy: await self._run(policy, TITLES[policy], members, self._shares) for policy in Policy}
             alone = await self._run(Policy.COMMONHOLD, "one agent alone", members[:1], self._shares[:1])

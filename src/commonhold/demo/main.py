@@ -3,9 +3,10 @@
 import asyncio
 import shlex
 import shutil
+import signal
 import tempfile
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
 import msgspec
 from rich.console import Console
@@ -20,13 +21,11 @@ FAILED: Final = 1
 INTERRUPTED: Final = 130
 
 
-def main(**wishes: Any) -> int:  # noqa: ANN401 - DemoOptions names and types them
-    """Run the demo with the options that were given by name; its exit status."""
-    return show(DemoOptions(**wishes))
-
-
 def show(options: DemoOptions) -> int:
     """Run the demo and report. 0: Commonhold lost nothing and applied everything; 1: not so; 130: interrupted."""
+    # Whatever ends the demo, its agents and its folder go with it.
+    for ending in (signal.SIGTERM, signal.SIGHUP):
+        signal.signal(ending, signal.default_int_handler)
     options = options.sized()
     progress = Console(stderr=options.json)
     folder = Path(tempfile.mkdtemp(prefix="commonhold-demo-"))

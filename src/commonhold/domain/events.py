@@ -120,14 +120,7 @@ class CommitUndone:
 
 
 Event = (
-    LeaseGranted
-    | LeaseDenied
-    | LeaseRenewed
-    | LeaseReleased
-    | LeaseExpired
-    | Committed
-    | CommitRefused
-    | CommitUndone
+    LeaseGranted | LeaseDenied | LeaseRenewed | LeaseReleased | LeaseExpired | Committed | CommitRefused | CommitUndone
 )
 
 KINDS: Final[dict[str, type[Event]]] = {

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
-from typing import assert_never
+from typing import Generic, TypeVar, assert_never
 
 from commonhold.domain.changeset import Refusal
 from commonhold.domain.clock import Now, deadline
@@ -20,7 +20,9 @@ from commonhold.domain.lease import (
 )
 
 Command = Acquire | Renew | Release
-Answer = Granted | Denied | Renewed | Released | NotHeld
+Changed = Renewed | Released | NotHeld
+Answer = Granted | Denied | Changed
+A_co = TypeVar("A_co", bound=Answer, covariant=True)
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,34 +38,31 @@ class LeaseTable:
 
 
 @dataclass(frozen=True, slots=True)
-class Decision:
+class Decision(Generic[A_co]):
     """An answer, and the events that must be recorded with it in one transaction."""
 
-    answer: Answer
+    answer: A_co
     events: tuple[Event, ...]
 
 
-def decide(table: LeaseTable, command: Command, now: Now) -> Decision:
+def decide(table: LeaseTable, command: Command, now: Now) -> Decision[Answer]:
     """Answer one command. Leases that have run out are recorded as expired first and stand in nobody's way."""
     match command:
         case Acquire():
-            return _acquire(table, command, now)
-        case Renew():
-            return _renew(table, command, now)
-        case Release():
-            return _release(table, command, now)
+            return acquire(table, command, now)
+        case Renew() | Release():
+            return change(table, command, now)
         case _:
             assert_never(command)
 
 
 def expire(leases: Iterable[Lease], now: Now) -> tuple[LeaseExpired, ...]:
     """The events for those of `leases` that have run out."""
-    return tuple(
-        LeaseExpired(lease.holder, lease.id, lease.deadline) for lease in leases if not lease.is_live(now)
-    )
+    return tuple(LeaseExpired(lease.holder, lease.id, lease.deadline) for lease in leases if not lease.is_live(now))
 
 
-def _acquire(table: LeaseTable, command: Acquire, now: Now) -> Decision:
+def acquire(table: LeaseTable, command: Acquire, now: Now) -> Decision[Granted | Denied]:
+    """Grant all the keys, or name every conflict."""
     expired = expire(table.leases, now)
     conflicts = _conflicts(table.leases, command, now)
     keys = tuple(map(str, command.keys))
@@ -90,22 +89,8 @@ def _conflicts(leases: Iterable[Lease], command: Acquire, now: Now) -> tuple[Con
     return tuple(conflict for conflict in found if conflict is not None)
 
 
-def _renew(table: LeaseTable, command: Renew, now: Now) -> Decision:
-    held = _held(table, command, now)
-    if isinstance(held, Decision):
-        return held
-    until = deadline(now, command.ttl_seconds)
-    return Decision(Renewed(replace(held, deadline=until)), (LeaseRenewed(held.holder, held.id, until),))
-
-
-def _release(table: LeaseTable, command: Release, now: Now) -> Decision:
-    held = _held(table, command, now)
-    if isinstance(held, Decision):
-        return held
-    return Decision(Released(held), (LeaseReleased(held.holder, held.id),))
-
-
-def _held(table: LeaseTable, command: Renew | Release, now: Now) -> Lease | Decision:
+def change(table: LeaseTable, command: Renew | Release, now: Now) -> Decision[Changed]:
+    """Renew or end the one lease that the command names, if it is live and the caller's."""
     lease = next((lease for lease in table.leases if lease.id == command.lease_id), None)
     if lease is None:
         why = f"there is no live lease {command.lease_id}: it was released, has expired, or never was"
@@ -116,4 +101,7 @@ def _held(table: LeaseTable, command: Renew | Release, now: Now) -> Lease | Deci
     if not lease.is_live(now):
         why = f"the lease {lease.id} has expired"
         return Decision(NotHeld(Refusal.LEASE_LOST, lease.id, why), expire([lease], now))
-    return lease
+    if isinstance(command, Release):
+        return Decision(Released(lease), (LeaseReleased(lease.holder, lease.id),))
+    until = deadline(now, command.ttl_seconds)
+    return Decision(Renewed(replace(lease, deadline=until)), (LeaseRenewed(lease.holder, lease.id, until),))

@@ -223,11 +223,11 @@ def _replacement(before: RegionMap, style: _Style, edit: Replace, span: Span) ->
         return bom + style.declared_by(edit.text).bytes_of(edit.text)
     is_followed = span[1] < len(before.source)
     if edit.region.kind in _HEADERS:
-        return bom + style.bytes_of(_header(edit.text, style.text_of(old), is_followed))
+        return bom + style.bytes_of(_header(edit.text, style.text_of(old), has_line_end=is_followed))
     return style.bytes_of(_definition(edit.text, has_line_end=is_followed or old.endswith(b"\n")))
 
 
-def _header(text: str, old: str | None, has_line_end: bool) -> str:
+def _header(text: str, old: str | None, *, has_line_end: bool) -> str:
     """The text with the blank lines around it that the old one had, unless it brings its own, and a last line end."""
     lines = text.removeprefix(_MARK).split("\n")
     if not any(line.strip(_SPACE) for line in lines):

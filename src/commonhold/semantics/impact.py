@@ -29,11 +29,12 @@ _COMMON_TYPES: Final = (
     types.CoroutineType, types.ModuleType, re.Pattern, re.Match, collections.deque, collections.Counter,
 )  # fmt: skip
 # Of pathlib.Path, which this room may not import.
-_OF_PATHS: Final = frozenset(
-    "absolute exists glob iterdir is_dir is_file joinpath match mkdir name parent parents parts read_bytes read_text"
-    " relative_to rename replace resolve rglob rmdir samefile stat stem suffix symlink_to touch unlink with_name"
-    " with_suffix write_bytes write_text".split()
-)
+_OF_PATHS: Final = frozenset({
+    "absolute", "exists", "glob", "is_dir", "is_file", "iterdir", "joinpath", "match", "mkdir", "name", "parent",
+    "parents", "parts", "read_bytes", "read_text", "relative_to", "rename", "replace", "resolve", "rglob", "rmdir",
+    "samefile", "stat", "stem", "suffix", "symlink_to", "touch", "unlink", "with_name", "with_suffix", "write_bytes",
+    "write_text",
+})  # fmt: skip
 COMMON_ATTRIBUTES: Final = _OF_PATHS | {name for common in _COMMON_TYPES for name in dir(common)}
 _UNTOUCHED: Final = frozenset({Use.ANNOTATION, Use.EXPORT})
 _ON_INSTANCE: Final = frozenset({Receiver.SELF, Receiver.SUPER, Receiver.INSTANCE, Receiver.UNKNOWN})

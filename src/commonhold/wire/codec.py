@@ -4,11 +4,11 @@ from typing import Any, Final, TypeVar
 
 import msgspec
 
-from commonhold.app.answers import AcquireAnswer, CommitAnswer, LeaseAnswer
+from commonhold.app.answers import AcquireAnswer, Answer, CommitAnswer, LeaseAnswer
 from commonhold.domain.events import KIND_OF, KINDS, Event
 
 T = TypeVar("T")
-ANSWERS: Final = {kind.__name__: kind for kind in (AcquireAnswer, LeaseAnswer, CommitAnswer)}
+ANSWERS: Final[dict[str, type[Answer]]] = {kind.__name__: kind for kind in (AcquireAnswer, LeaseAnswer, CommitAnswer)}
 _encoder = msgspec.json.Encoder(order="deterministic")
 _texts: Final = msgspec.json.Decoder(tuple[str, ...])
 _decoders: dict[Any, msgspec.json.Decoder[Any]] = {}
@@ -48,6 +48,6 @@ def encode_answer(answer: object) -> tuple[str, bytes]:
     return type(answer).__name__, encode(answer)
 
 
-def decode_answer(kind: str, body: bytes | str) -> Any:
+def decode_answer(kind: str, body: bytes | str) -> Answer:
     """The kept answer back."""
     return decode(body, ANSWERS[kind])

@@ -107,9 +107,7 @@ def regions(found: RegionMap) -> Json:
         "path": found.path,
         "language": found.language,
         "regions": [region(each) for each in found.regions],
-        "problems": [
-            {"code": each.code, "message": each.message, "span": list(each.span)} for each in found.problems
-        ],
+        "problems": [{"code": each.code, "message": each.message, "span": list(each.span)} for each in found.problems],
     }
 
 

@@ -131,7 +131,10 @@ def _check_not_reserved(raw: str, segments: tuple[str, ...]) -> None:
 
 def _no_file(path: str, why: str) -> InputError:
     return InputError(
-        Code.NOT_A_FILE, f"{path!r} {why}", hint="name a regular file, or a folder with a final /", fields={"path": path}
+        Code.NOT_A_FILE,
+        f"{path!r} {why}",
+        hint="name a regular file, or a folder with a final /",
+        fields={"path": path},
     )
 
 

@@ -14,7 +14,16 @@ from typing import Final
 from commonhold.adapters.files.faults import translated
 from commonhold.adapters.files.locating import locate
 from commonhold.adapters.system import process_umask
-from commonhold.app.ports import DEFAULT_MAX_FILE_BYTES, ChangedUnderneath, Contents, FileState, Journal, Step, Write, no_step
+from commonhold.app.ports import (
+    DEFAULT_MAX_FILE_BYTES,
+    ChangedUnderneath,
+    Contents,
+    FileState,
+    Journal,
+    Step,
+    Write,
+    no_step,
+)
 from commonhold.domain.errors import Code, InputError, StoreError
 from commonhold.domain.keys import Key, Spec
 from commonhold.regions.region import hash_bytes

@@ -81,7 +81,7 @@ def _gate(folder: str) -> Finding:
         return ok("gate", "never used yet")
     except OSError as fault:
         return fail("gate", f"cannot be opened: {why(fault)}", f"mend its permissions: ls -l {folder}/{GATE}")
-    with open(descriptor, "rb") as file:  # noqa: PTH123 - a descriptor
+    with open(descriptor, "rb") as file:
         seconds = _seconds_to_take(file.fileno())
     if seconds is not None:
         return ok("gate", f"free (taken after {seconds:.2f} s, and given back)", seconds=seconds)

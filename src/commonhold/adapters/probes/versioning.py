@@ -36,7 +36,7 @@ def git(repository: Repository | None) -> Iterator[Finding]:
 
 
 def _git_repository(root: str, git_dir: Path) -> Iterator[Finding]:
-    yield ok("repository", f"{root}, of user {os.stat(root).st_uid}", root=root, git_dir=str(git_dir))  # noqa: PTH116 - a text
+    yield ok("repository", f"{root}, of user {os.stat(root).st_uid}", root=root, git_dir=str(git_dir))
     trees = [
         line[9:] for line in (_ask("-C", root, "worktree", "list", "--porcelain") or "").splitlines() if _is_tree(line)
     ]
@@ -59,9 +59,7 @@ def _ask(*words: str) -> str | None:
     environment = {name: value for name, value in os.environ.items() if not name.startswith("GIT_")}
     command = ("git", "-c", "core.fsmonitor=false", *words)
     try:
-        done = subprocess.run(  # noqa: S603 - literal words and our own root
-            command, capture_output=True, check=False, env=environment, timeout=_TIMEOUT_SECONDS
-        )
+        done = subprocess.run(command, capture_output=True, check=False, env=environment, timeout=_TIMEOUT_SECONDS)
     except (OSError, subprocess.TimeoutExpired):
         return None
     return done.stdout.decode("utf-8", "backslashreplace").strip() if done.returncode == 0 else None

@@ -63,8 +63,7 @@ def _migrate(connection: apsw.Connection, migrations: tuple[str, ...]) -> None:
         return
     with connection:
         version = connection.pragma("user_version")
-        assert isinstance(version, int)
-        for script in migrations[version:]:
+        for script in migrations[int(str(version)) :]:
             connection.execute(script)
         connection.pragma("application_id", APPLICATION_ID)
         connection.pragma("user_version", len(migrations))

@@ -29,6 +29,7 @@ from commonhold.domain.lease import Lease
 from commonhold.domain.modes import Mode
 from commonhold.wire import codec
 
+Value = str | bytes | int | float | None
 _SEPARATOR: Final = "\x1f"
 _AFTER_SEPARATOR: Final = "\x20"
 _COMPRESSION_LEVEL: Final = 1
@@ -44,10 +45,10 @@ class SqliteSession:
         self._execute = connection.execute
         self._next_sequence = 0
 
-    def _rows(self, name: str, *values: Any) -> list[tuple[Any, ...]]:
+    def _rows(self, name: str, *values: Value) -> list[tuple[Any, ...]]:
         return self._execute(_SQL[name], values).fetchall()
 
-    def _one(self, name: str, *values: Any) -> tuple[Any, ...] | None:
+    def _one(self, name: str, *values: Value) -> tuple[Any, ...] | None:
         return next(iter(self._rows(name, *values)), None)
 
     @property
@@ -193,13 +194,13 @@ def _journal(journal_id: int, body: str) -> Journal:
 
 
 @singledispatch
-def _projection(event: Event, sequence: int) -> Iterable[tuple[Any, ...]]:
+def _projection(_event: Event, _sequence: int) -> Iterable[tuple[Any, ...]]:
     """The statements, with their values, that bring the tables up to an event."""
     return ()
 
 
 @_projection.register
-def _(event: LeaseGranted, sequence: int) -> Iterable[tuple[Any, ...]]:
+def _(event: LeaseGranted, _sequence: int) -> Iterable[tuple[Any, ...]]:
     lease, until = event.lease, event.lease.deadline
     keys = codec.encode(lease.keys).decode()
     yield (
@@ -212,13 +213,13 @@ def _(event: LeaseGranted, sequence: int) -> Iterable[tuple[Any, ...]]:
 
 
 @_projection.register
-def _(event: LeaseRenewed, sequence: int) -> Iterable[tuple[Any, ...]]:
+def _(event: LeaseRenewed, _sequence: int) -> Iterable[tuple[Any, ...]]:
     yield "set_deadline", event.deadline.epoch, event.deadline.ticks, event.deadline.wall, event.lease_id
 
 
 @_projection.register(LeaseReleased)
 @_projection.register(LeaseExpired)
-def _(event: LeaseReleased | LeaseExpired, sequence: int) -> Iterable[tuple[Any, ...]]:
+def _(event: LeaseReleased | LeaseExpired, _sequence: int) -> Iterable[tuple[Any, ...]]:
     yield "end_lease", event.lease_id
 
 

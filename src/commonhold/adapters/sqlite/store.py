@@ -26,9 +26,7 @@ class SqliteStore:
     only its parent does, and its commits would vanish. So fork closes the connection first; both sides reopen.
     """
 
-    def __init__(
-        self, folder: str, *, synchronous: str = "FULL", migrations: tuple[str, ...] = MIGRATIONS
-    ) -> None:
+    def __init__(self, folder: str, *, synchronous: str = "FULL", migrations: tuple[str, ...] = MIGRATIONS) -> None:
         """Use the folder at `folder`; it and the database are made on first use.
 
         `synchronous` is SQLite's pragma. FULL survives power loss; NORMAL may roll back the last grants, and with
