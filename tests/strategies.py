@@ -5,8 +5,9 @@ import unicodedata
 from hypothesis import strategies as st
 
 from commonhold.domain.clock import Deadline
+from commonhold.domain.events import FileChange
 from commonhold.domain.keys import FILE, HEADER, Key, Name
-from commonhold.domain.lease import Lease
+from commonhold.domain.lease import Conflict, Lease
 from commonhold.domain.modes import Mode
 
 _printable = st.characters(exclude_categories=("Cc", "Cs", "Zl", "Zp"), exclude_characters="/")
@@ -65,3 +66,6 @@ leases = st.builds(
     granted_at=st.floats(0, 1e10),
     deadline=deadlines,
 )
+modes = st.none() | st.integers(0, 0o7777)
+file_changes = st.builds(FileChange, texts, st.none() | texts, st.none() | texts, modes, modes)
+conflicts = st.builds(Conflict, texts, texts, texts, texts, st.sampled_from(Mode), st.floats(0, 1e10))

@@ -221,7 +221,7 @@ CASES = {
         ("show", "d.py#f"), "REGION_AMBIGUOUS", 3, arrange=write("d.py", b"def f(): pass\ndef f(): pass\n")
     ),
     "Python that is not UTF-8": Case(
-        ("show", "d.py#f"), "REGION_UNKNOWN", 3, arrange=write("d.py", b"def f():\n    return '\xff'\n")
+        ("show", "d.py#f"), "ENCODING_INVALID", 3, arrange=write("d.py", b"def f():\n    return '\xff'\n")
     ),
     "a new text that is not UTF-8": Case((*COMMIT_ONE, ZERO), "ENCODING_INVALID", 3, b"def one(): '\xff'\n"),
     "a hash that is not kept": Case(("show", "ab" * 32), "CONTENT_UNKNOWN", 3),
@@ -398,3 +398,13 @@ def test_a_defect_of_ours_is_called_one(run: Call, monkeypatch: pytest.MonkeyPat
     monkeypatch.setenv("COMMONHOLD_DEBUG", "1")
     assert "Traceback" in run("status").err
     assert run("status", "--json").json["code"] == "INTERNAL"
+
+
+def test_an_interrupt_that_comes_out_wrapped(run: Call, monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail(*_: object, **__: object) -> None:
+        raise RuntimeError from KeyboardInterrupt()
+
+    monkeypatch.setattr("commonhold.app.queries.Queries.status", fail)
+    done = run("status")
+    assert done.status == 130
+    assert done.err.startswith("interrupted: ")

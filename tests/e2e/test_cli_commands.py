@@ -315,3 +315,13 @@ def test_the_demo_gets_what_was_chosen(run: Call, monkeypatch: pytest.MonkeyPatc
 
 def test_serving_ends_with_standard_input(root: Path) -> None:
     assert process("mcp", cwd=root, stdin=subprocess.DEVNULL).returncode == 0
+
+
+def test_a_stale_edit_of_one_span_names_the_span_again(root: Path, run: Call) -> None:
+    (root / "s.py").write_text("import os\n\n\ndef f():\n    pass\n\n\nX = 1\n", encoding="utf-8")
+    base = run("show", "s.py#@header", "--json").json["regions"][0]["pieces"][1]["hash"]
+    (root / "s.py").write_text("import os\n\n\ndef f():\n    pass\n\n\nX = 2\n", encoding="utf-8")
+    refused = run("commit", "--key", "s.py#@header", "--base", base, "--span", "1", stdin=b"\n\nX = 3\n")
+    assert refused.status == 1
+    assert run(*next_words(refused.text), stdin=b"\n\nX = 3\n").status == 0
+    assert (root / "s.py").read_text(encoding="utf-8").endswith("X = 3\n")

@@ -165,6 +165,7 @@ def running(tmp_path: Path) -> Iterator[subprocess.Popen[str]]:
         for line in process.stdout:
             if "applied" in line:
                 break
+        assert process.poll() is None, "the demo ended before its agents were at work"
         yield process
     finally:
         process.kill()
@@ -186,10 +187,11 @@ def is_running(pid: int) -> bool:
 
 @slow
 @pytest.mark.skipif(sys.platform != "linux", reason="looks for processes in /proc")
-def test_an_interrupted_demo_leaves_nothing_behind(tmp_path: Path) -> None:
+@pytest.mark.parametrize("ending", [signal.SIGINT, signal.SIGTERM])
+def test_an_interrupted_demo_leaves_nothing_behind(tmp_path: Path, ending: signal.Signals) -> None:
     with running(tmp_path) as process:
         started = descendants(process.pid)
-        process.send_signal(signal.SIGINT)
+        process.send_signal(ending)
         process.communicate(timeout=60)
     assert process.returncode == 130
     assert len(started) >= 16

@@ -43,6 +43,7 @@ class Agents(RuleBasedStateMachine):
         self.model = Model()
         self.requests = 0
         self.repeat = self.nothing
+        self.store = SqliteStore(str(self.folder / "state"), synchronous="OFF")
         self.reopen()
 
     def nothing(self) -> tuple[Answer, Answer] | None:
@@ -57,8 +58,7 @@ class Agents(RuleBasedStateMachine):
     @rule()
     def reopen(self) -> None:
         """Begin a new process on the same state."""
-        if hasattr(self, "store"):
-            self.store.close()
+        self.store.close()
         self.store = SqliteStore(str(self.folder / "state"), synchronous="OFF")
         self.services = {
             holder: Commonhold(
@@ -267,4 +267,4 @@ class Agents(RuleBasedStateMachine):
 
 
 TestAgents = Agents.TestCase
-TestAgents.settings = settings(max_examples=settings.default.max_examples // 2)
+TestAgents.settings = settings(max_examples=settings().max_examples // 2)

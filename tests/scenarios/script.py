@@ -60,7 +60,8 @@ class Block:
 
 def blocks(story: str) -> Iterator[Block]:
     for part in story.strip("\n").split("\n\n"):
-        given, expected = [], []
+        given: list[str] = []
+        expected: list[str] = []
         target = given
         for line in part.splitlines():
             if line == RULE:

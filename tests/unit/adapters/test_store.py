@@ -279,7 +279,11 @@ def test_fork_waits_for_the_transactions_of_other_threads(store: SqliteStore, fo
 
 
 def test_threads_take_turns(store: SqliteStore) -> None:
-    threads = [threading.Thread(target=lambda: [add(store, "one") for _ in range(10)]) for _ in range(4)]
+    def add_ten() -> None:
+        for _ in range(10):
+            add(store, "one")
+
+    threads = [threading.Thread(target=add_ten) for _ in range(4)]
     for thread in threads:
         thread.start()
     for thread in threads:

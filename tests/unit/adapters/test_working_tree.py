@@ -135,7 +135,7 @@ def test_no_path_leads_out(folders: list[list[str]], links: list[tuple[list[str]
 
 
 def make_link(place: Path, target: str) -> None:
-    if place.parent.is_dir() and not os.path.lexists(place):
+    if target and place.parent.is_dir() and not os.path.lexists(place):
         place.symlink_to(target)
 
 

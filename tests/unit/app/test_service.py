@@ -1,0 +1,240 @@
+"""What no story can stage: endless interference, the same request twice at once, a state that cannot be written."""
+
+import threading
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import pytest
+from tests.fakes import CountingIds, FakeClock
+
+from commonhold.adapters.files import WorkingTree
+from commonhold.adapters.sqlite import SqliteStore
+from commonhold.app.ports import Step, no_step
+from commonhold.app.service import Commonhold
+from commonhold.domain.changeset import Changeset, Edit, Op
+from commonhold.domain.errors import Code, CommonholdError, StoreError, UsageError
+from commonhold.domain.events import Committed
+from commonhold.domain.lease import MAX_TTL_SECONDS
+
+CREATE = Changeset((Edit(Op.CREATE_FILE, "b.py", text="x = 1\n"),), request_id="r1")
+CHMOD = Changeset((Edit(Op.CHMOD, "a.py", mode="755"),), request_id="r1")
+
+
+@dataclass
+class House:
+    """One working tree; each service in it has a store of its own, as a process would."""
+
+    folder: Path
+    clock: FakeClock = field(default_factory=FakeClock)
+    ids: CountingIds = field(default_factory=CountingIds)
+    opened: list[Commonhold] = field(default_factory=list)
+
+    def service(self, agent: str | None = "one", at_step: Step = no_step) -> Commonhold:
+        service = Commonhold(
+            store=SqliteStore(str(self.folder / "state"), synchronous="OFF"),
+            files=WorkingTree(str(self.folder / "root"), at_step=at_step),
+            clock=self.clock,
+            ids=self.ids,
+            agent=agent,
+            retention_seconds=100.0,
+            at_step=at_step,
+        )
+        self.opened.append(service)
+        return service
+
+    def write(self, text: str) -> None:
+        self.folder.joinpath("root/a.py").write_text(text)
+
+
+@pytest.fixture
+def house(tmp_path: Path) -> Iterator[House]:
+    house = House(tmp_path)
+    tmp_path.joinpath("root").mkdir()
+    house.write("x = 0\n")
+    yield house
+    for service in house.opened:
+        service.close()
+
+
+def code_of(call: Callable[[], object]) -> Code:
+    with pytest.raises(CommonholdError) as caught:
+        call()
+    return caught.value.code
+
+
+def replaced(service: Commonhold, text: str) -> Changeset:
+    (region,) = service.read("a.py")
+    return Changeset((Edit(Op.REPLACE, "a.py", base=region.hash, text=text),))
+
+
+def test_endless_interference_ends_in_an_error_and_nothing_written(house: House) -> None:
+    count = iter(range(100))
+
+    def interfere(step: str) -> None:
+        if step == "staged a.py":
+            house.folder.joinpath("root/a.py").chmod(0o600)
+            house.write(f"y = {next(count)}\n")
+
+    service = house.service(at_step=interfere)
+    chmod = Changeset((Edit(Op.CHMOD, "a.py", mode="755"),))
+    with pytest.raises(StoreError) as caught:
+        service.commit(chmod)
+    assert caught.value.code is Code.REPOSITORY_BUSY
+    assert caught.value.retryable
+    assert [path.name for path in house.folder.joinpath("root").iterdir()] == ["a.py"]
+
+
+@pytest.mark.parametrize("changeset", [CREATE, CHMOD])
+def test_a_request_made_twice_at_once_takes_effect_once(house: House, changeset: Changeset) -> None:
+    """Whoever comes second gets the first answer, though it had begun before the first was done."""
+    first, second = house.service(), house.service()
+    plan = second._commits._planner.plan
+
+    def plan_and_be_overtaken(changeset: Changeset) -> object:
+        planned = plan(changeset)
+        first.commit(changeset)
+        return planned
+
+    second._commits._planner.plan = plan_and_be_overtaken  # type: ignore[method-assign, assignment]
+    answer = second.commit(changeset)
+    assert answer == first.commit(changeset)
+    assert [type(each.event) for each in first.log()] == [Committed]
+
+
+def test_threads_of_one_process_take_turns(house: House) -> None:
+    service = house.service()
+    changesets = [Changeset((Edit(Op.CREATE_FILE, f"{n}.py", text="x = 1\n"),)) for n in range(20)]
+    threads = [threading.Thread(target=service.commit, args=(changeset,)) for changeset in changesets]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert [each.sequence for each in service.log()] == list(range(1, 21))
+    assert len(list(house.folder.joinpath("root").iterdir())) == 21
+
+
+def test_a_commit_that_cannot_be_undone_blocks_the_next_and_loses_nothing(house: House) -> None:
+    def die(step: str) -> None:
+        if step == "journalled":
+            raise KeyboardInterrupt
+
+    service = house.service(at_step=die)
+    nested = Changeset((Edit(Op.CREATE_FILE, "sub/b.py", text="x = 1\n"),))
+    with pytest.raises(KeyboardInterrupt):
+        service.commit(nested)
+    house.folder.joinpath("root/sub").mkdir()
+    house.folder.joinpath("root/sub/b.py").mkdir()
+    other = house.service("two")
+    assert code_of(lambda: other.read("a.py")) is Code.RECOVERY_BLOCKED
+    assert code_of(lambda: other.commit(CREATE)) is Code.RECOVERY_BLOCKED
+    house.folder.joinpath("root/sub/b.py").rmdir()
+    assert other.commit(CREATE).outcome == "committed"
+
+
+def test_a_session_without_a_name_may_only_ask(house: House) -> None:
+    service = house.service(None)
+    assert service.leases() == ()
+    assert service.read("a.py")[0].text == "x = 0\n"
+    assert code_of(lambda: service.acquire("a.py")) is Code.HOLDER_MISSING
+    assert code_of(lambda: service.commit(CREATE)) is Code.HOLDER_MISSING
+    with pytest.raises(UsageError):
+        house.service("  ")
+
+
+def test_a_lease_is_on_1_to_1000_keys_for_up_to_30_days(house: House) -> None:
+    service = house.service()
+    assert code_of(service.acquire) is Code.USAGE
+    assert code_of(lambda: service.acquire(*(f"k:{n}" for n in range(1001)))) is Code.USAGE
+    assert service.acquire(*(f"k:{n}" for n in range(1000)), ttl_seconds=MAX_TTL_SECONDS).outcome == "granted"
+
+
+def test_leases_are_asked_for_by_holder(house: House) -> None:
+    house.service("one").acquire("k:1")
+    house.service("two").acquire("k:2")
+    assert [lease.holder for lease in house.service(None).leases(holder="two")] == ["two"]
+
+
+def test_what_was_read_and_overwritten_is_kept_and_found_by_hash(house: House) -> None:
+    service = house.service()
+    (before,) = service.read("a.py")
+    service.commit(replaced(service, "x = 1\n"))
+    assert service.content(before.hash) == service.content(before.hash[:16]) == b"x = 0\n"
+    assert code_of(lambda: service.content("0" * 16)) is Code.CONTENT_UNKNOWN
+    assert code_of(lambda: service.content("")) is Code.CONTENT_UNKNOWN
+
+
+def test_what_is_kept_is_forgotten_after_its_time(house: House) -> None:
+    service = house.service()
+    (before,) = service.read("a.py")
+    house.clock.advance(100.0)
+    service.forget()
+    assert service.content(before.hash) == b"x = 0\n"
+    house.clock.advance(0.1)
+    service.forget()
+    assert code_of(lambda: service.content(before.hash)) is Code.CONTENT_UNKNOWN
+
+
+def test_reading_needs_no_state_that_can_be_written(house: House) -> None:
+    service = house.service()
+    service.read("a.py")
+    house.write("x = 1\n")
+
+    def refuse(*_: object) -> None:
+        raise StoreError(Code.DISK_FULL, "full", hint="free some space")
+
+    service._store.write = refuse  # type: ignore[method-assign, assignment]
+    assert service.read("a.py")[0].text == "x = 1\n"
+
+
+def test_the_log_is_told_from_either_end_and_by_lease(house: House) -> None:
+    service = house.service()
+    leases = [service.acquire(f"k:{n}").lease for n in range(4)]
+    assert [each.sequence for each in service.log(limit=2)] == [3, 4]
+    assert [each.sequence for each in service.log(after=1, limit=2)] == [2, 3]
+    assert leases[2] is not None
+    assert [each.sequence for each in service.log(lease_id=leases[2].id)] == [3]
+
+
+def test_status_shows_the_newest_commits(house: House) -> None:
+    service = house.service()
+    for number in range(7):
+        service.commit(Changeset((Edit(Op.CREATE_FILE, f"{number}.py", text=""),), intent=str(number)))
+    status = service.status()
+    assert status.root == service.root
+    assert [change.intent for change in status.changes] == ["2", "3", "4", "5", "6"]
+
+
+def test_what_is_missing_in_the_middle_of_anothers_commit_is_looked_for_again(house: House) -> None:
+    """One swaps two files; two looks while one of them is away, and waits instead of failing."""
+    house.folder.joinpath("root/b.py").write_text("y = 0\n")
+    other = house.service("two")
+    (region,) = other.read("a.py")
+    answers: list[str] = []
+    asking = threading.Thread(
+        target=lambda: answers.append(
+            other.commit(Changeset((Edit(Op.REPLACE, "a.py", base=region.hash, text="x = 2\n"),))).outcome
+        )
+    )
+    is_away = threading.Event()
+
+    def look(step: str) -> None:
+        if step == "swapped a.py":
+            asking.start()
+            is_away.wait()
+
+    plan = other._commits._planner.plan
+
+    def plan_and_tell(changeset: Changeset) -> object:
+        try:
+            return plan(changeset)
+        finally:
+            is_away.set()
+
+    other._commits._planner.plan = plan_and_tell  # type: ignore[method-assign, assignment]
+    service = house.service("one", at_step=look)
+    (a,), (b,) = service.read("a.py"), service.read("b.py")
+    move = (Edit(Op.RENAME_FILE, "a.py", base=a.hash, to="c.py"), Edit(Op.DELETE_FILE, "b.py", base=b.hash))
+    assert service.commit(Changeset(move)).outcome == "committed"
+    asking.join()
+    assert answers == ["refused"]

@@ -1,0 +1,80 @@
+"""Values come back from JSON as they were, and the same value gives the same bytes."""
+
+import msgspec
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from tests import strategies
+
+from commonhold.app.answers import (
+    AcquireAnswer,
+    CommitAnswer,
+    LeaseAnswer,
+    Needed,
+    Next,
+    RegionHash,
+    Repair,
+    RepairRegion,
+)
+from commonhold.domain.clock import Deadline
+from commonhold.domain.events import KINDS, Event, FileChange
+from commonhold.domain.lease import Conflict, Lease
+from commonhold.wire import codec
+
+st.register_type_strategy(Lease, strategies.leases)
+st.register_type_strategy(Deadline, strategies.deadlines)
+st.register_type_strategy(Conflict, strategies.conflicts)
+st.register_type_strategy(FileChange, strategies.file_changes)
+events = st.sampled_from(sorted(KINDS)).flatmap(lambda kind: st.from_type(KINDS[kind]))
+
+ANSWERS = [
+    AcquireAnswer("denied", next=Next("acquire", {"keys": ["a"], "task": "é"}, "why")),
+    AcquireAnswer("granted", regions=(RegionHash("file:a", None),), notices=("n",)),
+    LeaseAnswer("refused", None, "LEASE_LOST", "why", Next("leases", {})),
+    CommitAnswer(
+        "refused",
+        "REGION_CHANGED",
+        required=(Needed("k", "w", "a:1"),),
+        repair=Repair((RepairRegion("k", "h", "t\n"),)),
+        sequence=3,
+    ),
+]
+
+
+@given(events)
+def test_every_event_comes_back(event: Event) -> None:
+    kind, body = codec.encode_event(event)
+    assert codec.decode_event(kind, body) == event
+    assert codec.encode_event(codec.decode_event(kind, body)) == (kind, body)
+
+
+@pytest.mark.parametrize("answer", ANSWERS, ids=["denied", "granted", "lease", "commit"])
+def test_every_answer_comes_back(answer: object) -> None:
+    kind, body = codec.encode_answer(answer)
+    assert codec.decode_answer(kind, body) == answer
+    assert codec.encode_answer(codec.decode_answer(kind, body)) == (kind, body)
+
+
+@given(strategies.leases)
+def test_a_lease_with_its_answer_comes_back(lease: Lease) -> None:
+    answer = AcquireAnswer("granted", lease)
+    assert codec.decode_answer(*codec.encode_answer(answer)) == answer
+
+
+def test_the_order_of_a_mapping_does_not_matter() -> None:
+    assert codec.encode({"b": 1, "a": 2}) == codec.encode({"a": 2, "b": 1})
+
+
+@given(st.lists(strategies.texts))
+def test_texts_come_back(texts: list[str]) -> None:
+    assert codec.decode_texts(codec.encode(texts)) == tuple(texts)
+
+
+def test_an_unknown_kind_is_refused() -> None:
+    with pytest.raises(KeyError):
+        codec.decode_event("lease_dreamt", b"{}")
+
+
+def test_what_is_not_of_the_type_is_refused() -> None:
+    with pytest.raises(msgspec.ValidationError):
+        codec.decode(b'{"id": 1}', Lease)
