@@ -6,7 +6,6 @@ STAMP  := $(VENV)/.installed
 UV     := uv==0.13.9
 PIP    := $(PY) -m pip --disable-pip-version-check --quiet
 SRC    := $(wildcard src tests bench)
-LONG   := $(wildcard tests/model tests/sim tests/history tests/e2e)
 
 # The newest interpreter that really runs and is new enough (a shim that is found may still not run).
 FIND_PYTHON = for name in $(PYTHON) python3.14 python3.13 python3.12 python3.11 python3; do \
@@ -51,11 +50,9 @@ coverage: $(STAMP) ## Run all tests and measure the branches they take
 	$(PY) -m coverage report --fail-under=100 \
 	  --include='src/commonhold/domain/*,src/commonhold/regions/*,src/commonhold/semantics/*'
 
-stress: $(STAMP) ## Run the seeded and the crashing tests longer (ROUNDS=10)
-	for round in $$(seq $(or $(ROUNDS),10)); do \
-	  echo "Round $$round"; \
-	  $(PY) -m pytest -n 2 -q --hypothesis-profile=stress $(ARGS) $(LONG) || exit 1; \
-	done
+stress: $(STAMP) ## Eight processes, 200 commits each, killed at random; then the properties, looked at harder
+	COMMONHOLD_STRESS_COMMITS=200 $(PY) -m pytest -q $(ARGS) tests/e2e/test_stress.py
+	$(PY) -m pytest -n 2 -q --hypothesis-profile=stress --timeout=3600 $(ARGS) tests/model tests/unit
 
 bench: $(STAMP) ## Measure speed
 	$(PY) -m bench.run $(ARGS)

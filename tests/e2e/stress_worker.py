@@ -22,13 +22,14 @@ class Diary:
     def __init__(self, path: Path) -> None:
         self._path = path
         self.pending: dict[str, str] | None = None
-        self.done = 0
+        self.done = self.attempts = 0
         for line in path.read_text().splitlines() if path.exists() else ():
             self._take(json.loads(line))
 
     def _take(self, fact: dict[str, str]) -> None:
         if "sent" in fact:
             self.pending = fact
+            self.attempts += 1
             return
         self.pending = None
         self.done += fact["outcome"] == "committed"
@@ -42,18 +43,19 @@ class Diary:
         self._take(fact)
 
 
-def wish(hold: commonhold.Commonhold, name: str, number: int, attempt: int) -> dict[str, str]:
+def wish(hold: commonhold.Commonhold, name: str, diary: Diary) -> dict[str, str]:
     """The next changeset: one more mark in some function of the file."""
-    region = random.Random(f"{name}/{number}/{attempt}").randrange(REGIONS)  # noqa: S311 - a schedule, not a secret
+    request_id, mark = f"{name}/{diary.attempts}", f"{name}-{diary.done}"
+    region = random.Random(request_id).randrange(REGIONS)
     (read,) = hold.read(f"big.py#f{region * 7}")
     lines = (read.text or "").splitlines(keepends=True)
-    lines.insert(len(lines) - 1, f"    mark = '{name}-{number}'\n")
+    lines.insert(len(lines) - 1, f"    mark = '{mark}'\n")
     return {
-        "sent": f"{name}/{number}/{attempt}",
+        "sent": request_id,
         "key": read.key,
         "base": read.hash,
         "text": "".join(lines),
-        "mark": f"{name}-{number}",
+        "mark": mark,
     }
 
 
@@ -67,12 +69,10 @@ def main() -> None:
     """Work until `count` marks are acknowledged."""
     name, count, diary_path = sys.argv[1], int(sys.argv[2]), Path(sys.argv[3])
     diary = Diary(diary_path)
-    attempt = 0 if diary.pending is None else int(diary.pending["sent"].rsplit("/", 1)[1])
     with commonhold.open(".", agent=name) as hold:
         while diary.done < count:
             if diary.pending is None:
-                attempt += 1
-                diary.write(**wish(hold, name, diary.done, attempt))
+                diary.write(**wish(hold, name, diary))
             fact = diary.pending
             assert fact is not None
             diary.write(outcome=send(hold, fact), mark=fact["mark"])

@@ -6,8 +6,9 @@ import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
-import commonhold
 import pytest
+
+import commonhold
 from commonhold.domain.events import Committed, CommitUndone
 
 SCRIPT = Path(__file__).with_name("crashing_commit.py")

@@ -1,4 +1,4 @@
-"""Eight processes commit into one file of 3,000 lines and are killed at random: every acknowledged commit is there, once."""
+"""Eight processes commit into one big file and are killed at random: each acknowledged commit is there, once."""
 
 import json
 import os
@@ -7,9 +7,11 @@ import subprocess
 import sys
 from collections import Counter
 from pathlib import Path
+from typing import Self
+
+import pytest
 
 import commonhold
-import pytest
 from commonhold.domain.events import Committed
 
 SCRIPT = Path(__file__).with_name("stress_worker.py")
@@ -33,6 +35,14 @@ class Crew:
         self.kills = 0
         self.running = {name: self.start(name) for name in (f"w{number}" for number in range(WORKERS))}
 
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        for worker in self.running.values():
+            worker.kill()
+            worker.communicate()
+
     def start(self, name: str) -> subprocess.Popen[bytes]:
         """Start one worker, or start it again."""
         command = [sys.executable, str(SCRIPT), name, str(COMMITS), str(self.diaries / name)]
@@ -51,9 +61,9 @@ class Crew:
         """Drop the workers that are done."""
         for name, worker in list(self.running.items()):
             if worker.poll() is not None:
+                del self.running[name]
                 _, errors = worker.communicate()
                 assert worker.returncode == 0, errors.decode()
-                del self.running[name]
 
     def work(self, kills_wanted: int) -> None:
         """Let them work and kill them, until all are done."""
@@ -74,8 +84,8 @@ def test_every_acknowledged_commit_is_there_once(tmp_path: Path) -> None:
     subprocess.run(["git", "init", "-q", str(root)], check=True)
     (root / "big.py").write_text(big_module())
 
-    crew = Crew(root, diaries, seed=COMMITS)
-    crew.work(kills_wanted=COMMITS)
+    with Crew(root, diaries, seed=COMMITS) as crew:
+        crew.work(kills_wanted=COMMITS)
 
     acknowledged = Counter(
         fact["mark"]

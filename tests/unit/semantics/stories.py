@@ -4,7 +4,6 @@ Without `-- changed` lines the regions whose keys or hashes differ are the chang
 findings of today into the stories: `python -m tests.unit.semantics.stories`; then read the difference.
 """
 
-import ast
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
