@@ -1,14 +1,7 @@
 """Concurrency control for AI coding agents: leases on regions, validated commits, nothing lost.
 
-import commonhold
-
-with commonhold.open(".", agent="agent-1") as hold:
-    region, = hold.read("src/prices.py#total")
-    answer = hold.commit(commonhold.Changeset(
-        intent="round to cents",
-        edits=(commonhold.Edit(op=commonhold.Op.REPLACE, key=region.key, base=region.hash, text="..."),),
-    ))
-    print(answer.outcome)
+`commonhold.open(".", agent="agent-1")` gives a `Commonhold`: read regions, then commit a `Changeset` of `Edit`s with
+the hashes that were read, or `acquire` a lease first. README.md shows it.
 """
 
 from importlib import import_module
@@ -29,12 +22,28 @@ if TYPE_CHECKING:
     from commonhold.app.reading import Piece, RegionText
     from commonhold.app.service import Commonhold
     from commonhold.bootstrap import open_repository as open  # noqa: A004 - `commonhold.open` reads like `gzip.open`
-    from commonhold.domain.changeset import Changeset, Edit, LeaseRef, Op, Read, Refusal
+    from commonhold.domain.changeset import Changeset, Edit, LeaseRef, Op, Read
+    from commonhold.domain.clock import Deadline
     from commonhold.domain.errors import Code, CommonholdError, InputError, InternalError, StoreError, UsageError
-    from commonhold.domain.events import Event, Recorded
+    from commonhold.domain.events import (
+        CommitRefused,
+        Committed,
+        CommitUndone,
+        Debt,
+        Event,
+        FileChange,
+        LeaseDenied,
+        LeaseExpired,
+        LeaseGranted,
+        LeaseReleased,
+        LeaseRenewed,
+        Recorded,
+        RegionChange,
+    )
     from commonhold.domain.keys import Key, Kind, Name, overlaps
     from commonhold.domain.lease import Conflict, Lease
     from commonhold.domain.modes import Mode
+    from commonhold.domain.refusal import Refusal
     from commonhold.regions.discover import discover
     from commonhold.regions.region import Problem, Region, RegionMap
 
@@ -44,18 +53,29 @@ __all__ = [
     "Changeset",
     "Code",
     "CommitAnswer",
+    "CommitRefused",
+    "CommitUndone",
+    "Committed",
     "Commonhold",
     "CommonholdError",
     "Conflict",
+    "Deadline",
+    "Debt",
     "Edit",
     "Event",
+    "FileChange",
     "InputError",
     "InternalError",
     "Key",
     "Kind",
     "Lease",
     "LeaseAnswer",
+    "LeaseDenied",
+    "LeaseExpired",
+    "LeaseGranted",
     "LeaseRef",
+    "LeaseReleased",
+    "LeaseRenewed",
     "Mode",
     "Name",
     "Needed",
@@ -67,6 +87,7 @@ __all__ = [
     "Recorded",
     "Refusal",
     "Region",
+    "RegionChange",
     "RegionHash",
     "RegionMap",
     "RegionText",
@@ -89,12 +110,15 @@ _HOMES = {
     "commonhold.app.reading": "Piece RegionText",
     "commonhold.app.service": "Commonhold",
     "commonhold.bootstrap": "open",
-    "commonhold.domain.changeset": "Changeset Edit LeaseRef Op Read Refusal",
+    "commonhold.domain.changeset": "Changeset Edit LeaseRef Op Read",
+    "commonhold.domain.clock": "Deadline",
     "commonhold.domain.errors": "Code CommonholdError InputError InternalError StoreError UsageError",
-    "commonhold.domain.events": "Event Recorded",
+    "commonhold.domain.events": "CommitRefused Committed CommitUndone Debt Event FileChange"
+    " LeaseDenied LeaseExpired LeaseGranted LeaseReleased LeaseRenewed Recorded RegionChange",
     "commonhold.domain.keys": "Key Kind Name overlaps",
     "commonhold.domain.lease": "Conflict Lease",
     "commonhold.domain.modes": "Mode",
+    "commonhold.domain.refusal": "Refusal",
     "commonhold.regions.discover": "discover",
     "commonhold.regions.region": "Problem Region RegionMap",
 }

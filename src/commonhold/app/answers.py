@@ -1,9 +1,11 @@
 """What the use cases answer. The wire room gives each its JSON form."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
+from typing import Literal
 
 from commonhold.domain.lease import Conflict, Lease
+from commonhold.domain.refusal import Refusal
 
 
 @dataclass(frozen=True, slots=True)
@@ -13,6 +15,11 @@ class Next:
     call: str
     arguments: Mapping[str, object]
     why: str = ""
+
+    @classmethod
+    def acquire(cls, keys: Iterable[object], task: str, why: str) -> "Next":
+        """The call that asks for `keys`."""
+        return cls("acquire", {"keys": [str(key) for key in keys], "task": task}, why)
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,9 +32,9 @@ class RegionHash:
 
 @dataclass(frozen=True, slots=True)
 class AcquireAnswer:
-    """`outcome` is "granted" or "denied". `regions` are the code regions as they were at the grant."""
+    """The answer to acquire. `regions` are the code regions as they were looked up for the grant."""
 
-    outcome: str
+    outcome: Literal["granted", "denied"]
     lease: Lease | None = None
     conflicts: tuple[Conflict, ...] = ()
     regions: tuple[RegionHash, ...] = ()
@@ -37,11 +44,11 @@ class AcquireAnswer:
 
 @dataclass(frozen=True, slots=True)
 class LeaseAnswer:
-    """`outcome` is "renewed", "released" or "refused"; a refusal has a code and says why."""
+    """The answer to renew and release; a refusal has a code and says why."""
 
-    outcome: str
+    outcome: Literal["renewed", "released", "refused"]
     lease: Lease | None = None
-    code: str | None = None
+    code: Refusal | None = None
     why: str = ""
     next: Next | None = None
 
@@ -82,10 +89,10 @@ class Repair:
 
 @dataclass(frozen=True, slots=True)
 class CommitAnswer:
-    """`outcome` is "committed" or "refused". `regions` are what was written, with the hashes to go on from."""
+    """The answer to commit. `regions` are what was written, with the hashes to go on from."""
 
-    outcome: str
-    code: str | None = None
+    outcome: Literal["committed", "refused"]
+    code: Refusal | None = None
     why: str = ""
     regions: tuple[RegionHash, ...] = ()
     notices: tuple[str, ...] = ()

@@ -7,19 +7,18 @@ that second transaction is undone by whoever enters the gate next.
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Final
 
 from commonhold.app.answers import CommitAnswer
-from commonhold.app.judging import Admitted, Judging
-from commonhold.app.once import first_answer, once
-from commonhold.app.plan import Plan, Rejected
+from commonhold.app.judging import Admitted, Judging, Refused
+from commonhold.app.once import earlier_answer, remember
+from commonhold.app.plan import CommitRequest, Plan, Rejected
 from commonhold.app.planning import Planner
 from commonhold.app.ports import ChangedUnderneath, Clock, Files, Journal, Reader, Step, Store, Writer, no_step
 from commonhold.app.reading import Reading
 from commonhold.app.recovery import contents_of_store, recover, undo
 from commonhold.app.sweeping import forget, sweep
-from commonhold.domain import texts
 from commonhold.domain.changeset import Changeset
 from commonhold.domain.clock import Now
 from commonhold.domain.errors import Code, InputError, StoreError
@@ -29,20 +28,6 @@ from commonhold.regions.region import hash_bytes
 MAX_REPLANS: Final = 3
 FORGET_EVERY: Final = 256
 _ABSENT: Final = frozenset({Code.FILE_NOT_FOUND, Code.REGION_UNKNOWN, Code.REGION_AMBIGUOUS})
-
-
-@dataclass(frozen=True, slots=True)
-class CommitRequest:
-    """A wish of `holder` that the changeset take effect; a dry run only asks for the verdict."""
-
-    holder: str
-    changeset: Changeset
-    is_dry_run: bool = False
-
-    @property
-    def request_id(self) -> str | None:
-        """The id to repeat the request by; a dry run is asked anew each time."""
-        return None if self.is_dry_run else self.changeset.request_id
 
 
 class Commits:
@@ -74,8 +59,7 @@ class Commits:
         Raises UsageError and InputError for requests that make no sense, StoreError where files or state cannot be
         written; in each case nothing was changed.
         """
-        texts.holder(request.holder)
-        earlier = self._earlier(request)
+        earlier = earlier_answer(self._store, request, CommitAnswer)
         if earlier is not None:
             return earlier
         planned = self._plan(request.changeset)
@@ -83,7 +67,7 @@ class Commits:
             return self._dry_run(request, planned)
         with self._store.gate():
             recover(self._store, self._files, self._clock)
-            earlier = self._earlier(request)
+            earlier = earlier_answer(self._store, request, CommitAnswer)
             if earlier is not None:
                 return earlier
             for _ in range(MAX_REPLANS):
@@ -112,12 +96,6 @@ class Commits:
             recover(self._store, self._files, self._clock)
             return self._planner.plan(changeset)
 
-    def _earlier(self, request: CommitRequest) -> CommitAnswer | None:
-        if request.request_id is None:
-            return None
-        with self._store.read() as reader:
-            return first_answer(reader, request, CommitAnswer)
-
     def _is_current(self, planned: Plan | Rejected) -> bool:
         return all(self._hash_now(path) == seen for path, seen in planned.seen.items())
 
@@ -127,23 +105,18 @@ class Commits:
 
     def _dry_run(self, request: CommitRequest, planned: Plan | Rejected) -> CommitAnswer:
         with self._store.read() as reader:
-            verdict = self._verdict(reader, request, planned, self._clock.now())
-        answer = verdict if isinstance(verdict, CommitAnswer) else _committed(verdict, None)
+            verdict = self._judging.verdict(reader, request, planned, self._clock.now())
+        answer = verdict.answer() if isinstance(verdict, Refused) else _committed(verdict, None)
         return replace(answer, is_dry_run=True)
-
-    def _verdict(
-        self, reader: Reader, request: CommitRequest, planned: Plan | Rejected, now: Now
-    ) -> Admitted | CommitAnswer:
-        return self._judging.verdict(reader, request.holder, request.changeset, planned, now)
 
     def _settle(self, request: CommitRequest, planned: Plan | Rejected) -> CommitAnswer:
         """Answer inside the gate, with everything looked at still there."""
         with self._store.write() as writer:
             now = self._clock.now()
             sweep(writer, now)
-            verdict = self._verdict(writer, request, planned, now)
-            if isinstance(verdict, CommitAnswer):
-                return self._refuse(writer, request, verdict, now)
+            verdict = self._judging.verdict(writer, request, planned, now)
+            if isinstance(verdict, Refused):
+                return _refuse(writer, request, verdict, now)
             plan = verdict.plan
             writer.keep(plan.contents.items(), now.wall)
             journal = writer.begin(self._files.root, request.holder, request.changeset.intent, plan.writes)
@@ -166,7 +139,7 @@ class Commits:
             answer = _committed(admitted, writer.next_sequence)
             writer.record([event], now.wall)
             writer.end(journal.id)
-            once(writer, request, now.wall, lambda: answer, CommitAnswer)
+            remember(writer, request, answer, now.wall)
             if writer.next_sequence % FORGET_EVERY == 0:
                 forget(writer, now, self._retention_seconds)
         self._at_step("recorded")
@@ -191,14 +164,11 @@ class Commits:
             settled=tuple(debt.key for debt in settled),
         )
 
-    def _refuse(self, writer: Writer, request: CommitRequest, answer: CommitAnswer, now: Now) -> CommitAnswer:
-        def refuse() -> CommitAnswer:
-            keys = tuple(edit.key for edit in request.changeset.edits)
-            refused = CommitRefused(request.holder, request.changeset.intent, answer.code or "", keys, answer.why)
-            writer.record([refused], now.wall)
-            return answer
 
-        return once(writer, request, now.wall, refuse, CommitAnswer)
+def _refuse(writer: Writer, request: CommitRequest, refused: Refused, now: Now) -> CommitAnswer:
+    intent, keys = request.changeset.intent, tuple(edit.key for edit in request.changeset.edits)
+    writer.record([CommitRefused(request.holder, intent, refused.code, keys, refused.why)], now.wall)
+    return remember(writer, request, refused.answer(), now.wall)
 
 
 def _is_only_moved(debt: Debt, plan: Plan, written: Mapping[str, RegionChange]) -> bool:

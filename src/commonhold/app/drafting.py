@@ -5,22 +5,21 @@ from dataclasses import dataclass
 from typing import Final
 
 from commonhold.app.plan import Admission, Rejected, Stale
-from commonhold.app.reading import Looked
-from commonhold.domain.changeset import Edit, Op, Refusal
+from commonhold.app.reading import Looked, no_file
+from commonhold.domain.changeset import Edit, Op
 from commonhold.domain.errors import Code, InputError
 from commonhold.domain.keys import Key
+from commonhold.domain.refusal import Refusal
 from commonhold.regions.discover import discover, rediscover
-from commonhold.regions.edit import Delete, Insert, Placed, Replace, Spliced, splice
+from commonhold.regions.edit import Delete, Insert, Placed, Replace, splice
 from commonhold.regions.find import find
 from commonhold.regions.region import Problem, Region, RegionMap, hash_bytes
 from commonhold.regions.scope import breach, placed_region
-from commonhold.regions.syntax import problems_in
+from commonhold.regions.syntax import problem_in
 from commonhold.semantics.admission import Changed, examine
 
 MIN_BASE_LENGTH: Final = 16
 HASH_LENGTH: Final = 64
-_BASE_NEEDED: Final = frozenset({Op.REPLACE, Op.DELETE, Op.DELETE_FILE, Op.RENAME_FILE})
-_BASE_OPTIONAL: Final = frozenset({Op.CHMOD})
 _WHOLE_FILE: Final = frozenset({Op.CREATE_FILE, Op.DELETE_FILE})
 
 
@@ -41,7 +40,7 @@ class KeyedEdit:
 
 @dataclass(frozen=True, slots=True)
 class Touched:
-    """What one edit did: the region before (None: new) and after (None: gone), with the maps they lie in."""
+    """What one edit did: the region before (None: new) and after (None: gone)."""
 
     before: Region | None
     after: Region | None
@@ -85,9 +84,9 @@ def draft(
     content = _content(before_map, edits)
     if rejected := _out_of_scope(before_map, content):
         return rejected
-    problems = () if content.source is None else problems_in(content.source, path)
-    if problems:
-        return _not_compiling(path, problems[0], tuple(edit.key for edit in edits))
+    problem = None if content.source is None else problem_in(content.source, path)
+    if problem:
+        return _not_compiling(path, problem, tuple(edit.key for edit in edits))
     touched = tuple(_touched(before_map, content, edits))
     return Draft(
         path=path,
@@ -121,10 +120,10 @@ def changeset_invalid(message: str, hint: str) -> InputError:
 
 def _stale(keyed: KeyedEdit, looked: Looked | None, is_kept: Callable[[str], bool]) -> Iterator[Stale]:
     edit, key = keyed.edit, keyed.key
-    region = _region_now(looked, key)
+    region = looked.region(key.names) if looked else None
     if edit.op in (Op.CREATE_FILE, Op.INSERT):
         if region is not None and looked is not None:
-            yield Stale(edit.key, key, "", looked.map, region)
+            yield Stale(edit.key, key, None, looked.map, region)
         return
     base = _base(keyed)
     if region is None or looked is None:
@@ -135,32 +134,16 @@ def _stale(keyed: KeyedEdit, looked: Looked | None, is_kept: Callable[[str], boo
         yield Stale(edit.key, key, base, looked.map, region, edit.span)
 
 
-def _region_now(looked: Looked | None, key: Key) -> Region | None:
-    if looked is None:
-        return None
-    try:
-        return find(looked.map, key.names)
-    except InputError as fault:
-        if fault.code is Code.REGION_UNKNOWN:
-            return None
-        raise
-
-
 def _absent(looked: Looked | None, key: Key) -> InputError:
     if looked is not None:
         find(looked.map, key.names)
-    return InputError(
-        Code.FILE_NOT_FOUND,
-        f"there is no file {key.file_path!r}",
-        hint="check the path, or use create_file to make it",
-        fields={"path": key.file_path},
-    )
+    return no_file(key.file_path)
 
 
 def _base(keyed: KeyedEdit) -> str | None:
     edit = keyed.edit
     if edit.base is None:
-        if edit.op in _BASE_OPTIONAL:
+        if edit.op is Op.CHMOD:
             return None
         raise changeset_invalid(
             f"the edit of {keyed.key} has no base, so nobody could tell whether it was made for what is there",
@@ -243,13 +226,13 @@ def _span(before: RegionMap, region: Region, keyed: KeyedEdit) -> int | None:
 def _out_of_scope(before: RegionMap, content: _Content) -> Rejected | None:
     if content.source is None or not content.placed:
         return None
-    broken = breach(before, content.map, Spliced(content.source, content.placed))
+    broken = breach(before, content.map, content.placed)
     if broken is None:
         return None
     # A candidate that does not parse has no regions to speak of: say that instead.
-    problems = problems_in(content.source, before.path)
-    if problems:
-        return _not_compiling(before.path, problems[0], (broken.key,))
+    problem = problem_in(content.source, before.path)
+    if problem:
+        return _not_compiling(before.path, problem, (broken.key,))
     return Rejected(Refusal.OUT_OF_SCOPE_EDIT, f"{broken.message}; {broken.hint}", (broken.key,))
 
 

@@ -1,20 +1,22 @@
 """The verdict on a planned commit: admitted, or refused with a repair packet."""
 
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from commonhold.app.answers import CommitAnswer, Needed, Next, Repair
 from commonhold.app.leases import ask_again
-from commonhold.app.plan import Admission, Plan, Rejected, Stale
+from commonhold.app.plan import CommitRequest, Plan, Rejected, Stale
 from commonhold.app.planning import Planner
 from commonhold.app.ports import Reader
 from commonhold.app.repair import next_after, repair_of
-from commonhold.domain.changeset import Changeset, LeaseLost, LockConflict, Refusal, authorise
+from commonhold.domain.changeset import Changeset, LeaseLost, LockConflict, authorise
 from commonhold.domain.clock import Now
 from commonhold.domain.events import Debt
 from commonhold.domain.keys import Key, canonical
-from commonhold.domain.lease import Lease
+from commonhold.domain.lease import Conflict, Lease
 from commonhold.domain.modes import Mode
-from commonhold.semantics.admission import Allow, Escalate, RequireLocks, judge
+from commonhold.domain.refusal import Refusal
+from commonhold.semantics.admission import Allow, Escalate, Escalation, Required, RequireLocks, judge
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,6 +28,38 @@ class Admitted:
     debts: tuple[Debt, ...]
 
 
+@dataclass(frozen=True, slots=True)
+class Refused:
+    """A plan that may not be written, and what its agent needs to succeed next time."""
+
+    code: Refusal
+    why: str
+    repair: Repair
+    next: Next
+    required: tuple[Needed, ...] = ()
+    conflicts: tuple[Conflict, ...] = ()
+
+    def answer(self) -> CommitAnswer:
+        """The answer that says so."""
+        return CommitAnswer(
+            "refused",
+            self.code,
+            self.why,
+            required=self.required,
+            conflicts=self.conflicts,
+            repair=self.repair,
+            next=self.next,
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class _Wanting:
+    """What admission wants first: `reasons` to escalate, regions `required`."""
+
+    reasons: tuple[Needed, ...]
+    required: tuple[Needed, ...]
+
+
 class Judging:
     """Judges plans against the leases that are held, in one view of the state."""
 
@@ -34,95 +68,81 @@ class Judging:
         self._planner = planner
         self._worktree = worktree
 
-    def verdict(
-        self, reader: Reader, holder: str, changeset: Changeset, planned: Plan | Rejected, now: Now
-    ) -> Admitted | CommitAnswer:
+    def verdict(self, reader: Reader, request: CommitRequest, planned: Plan | Rejected, now: Now) -> Admitted | Refused:
         """Leases first (a late writer is told so before all else), then what planning found, then admission."""
+        changeset, intent = request.changeset, request.changeset.intent
         writes_to = planned.writes_to if isinstance(planned, Plan) else planned.keys
         leases = _leases_in_question(reader, changeset, writes_to, planned)
-        lost = authorise(writes_to, changeset.leases, holder, leases, now)
+        lost = authorise(writes_to, changeset.leases, request.holder, leases, now)
         if isinstance(lost, LeaseLost):
-            return self._lease_lost(reader, changeset, lost, writes_to)
+            return self._lease_lost(reader, intent, lost, writes_to)
         if isinstance(planned, Rejected):
-            return self._rejected(reader, changeset, planned)
+            packet = repair_of(reader, planned.stale or self._fresh(planned.keys), self._worktree)
+            return Refused(planned.code, planned.why, packet, next_after(planned, changeset, packet))
         if isinstance(lost, LockConflict):
-            return self._lock_conflict(reader, changeset, lost)
-        held = [
-            lease for lease in leases if lease.holder == holder and lease.mode is Mode.EXCLUSIVE and lease.is_live(now)
-        ]
-        return self._admit(reader, holder, changeset, planned, held)
+            return self._lock_conflict(reader, intent, lost)
+        admitted = _admit(request.holder, planned, [lease for lease in leases if _is_held(lease, request.holder, now)])
+        return admitted if isinstance(admitted, Admitted) else self._not_admitted(reader, intent, admitted)
 
-    def _lease_lost(self, reader: Reader, changeset: Changeset, lost: LeaseLost, keys: tuple[Key, ...]) -> CommitAnswer:
-        why = "acquire again, read the regions again, and redo the edit on what is there then"
-        return CommitAnswer(
-            "refused",
-            Refusal.LEASE_LOST,
-            f"{lost.why}; what you wrote under it may be stale",
-            repair=repair_of(reader, self._fresh(keys), self._worktree),
-            next=Next("acquire", {"keys": [str(key) for key in keys], "task": changeset.intent}, why),
-        )
+    def _lease_lost(self, reader: Reader, intent: str, lost: LeaseLost, keys: Sequence[Key]) -> Refused:
+        why = f"{lost.why}; what you wrote under it may be stale"
+        step = "acquire again, read the regions again, and redo the edit on what is there then"
+        return Refused(Refusal.LEASE_LOST, why, self._repair(reader, keys), Next.acquire(keys, intent, step))
 
-    def _rejected(self, reader: Reader, changeset: Changeset, rejected: Rejected) -> CommitAnswer:
-        packet = repair_of(reader, rejected.stale or self._fresh(rejected.keys), self._worktree)
-        return CommitAnswer(
-            "refused", rejected.code, rejected.why, repair=packet, next=next_after(rejected, changeset, packet)
-        )
-
-    def _lock_conflict(self, reader: Reader, changeset: Changeset, lost: LockConflict) -> CommitAnswer:
+    def _lock_conflict(self, reader: Reader, intent: str, lost: LockConflict) -> Refused:
         keys = tuple(dict.fromkeys(conflict.key for conflict in lost.conflicts))
-        return CommitAnswer(
-            "refused",
+        return Refused(
             Refusal.LOCK_CONFLICT,
             f"others hold leases on {', '.join(keys)}",
+            self._repair(reader, map(canonical, keys)),
+            ask_again(keys, intent, lost.conflicts),
             conflicts=lost.conflicts,
-            repair=repair_of(reader, self._fresh(tuple(map(canonical, keys))), self._worktree),
-            next=ask_again(keys, changeset.intent, lost.conflicts),
         )
 
-    def _admit(
-        self, reader: Reader, holder: str, changeset: Changeset, plan: Plan, held: list[Lease]
-    ) -> Admitted | CommitAnswer:
-        required: list[Needed] = []
-        reasons: list[Needed] = []
-        notices, debts = list(plan.notices), []
-        for admission in plan.admissions:
-            match _judge(admission, held):
-                case Allow() as allowed:
-                    notices += allowed.notices
-                    debts += [Debt(str(debt.key), holder, debt.why) for debt in allowed.debts]
-                case RequireLocks(found):
-                    required += [Needed(str(each.key), each.why, f"{admission.path}:{each.line}") for each in found]
-                case Escalate(found_reasons):
-                    reasons += [
-                        Needed(str(each.key), each.why, f"{admission.path}:{each.line}") for each in found_reasons
-                    ]
-        if reasons or required:
-            return self._not_admitted(reader, changeset, reasons, required)
-        return Admitted(plan, tuple(notices), tuple(debts))
-
-    def _not_admitted(
-        self, reader: Reader, changeset: Changeset, reasons: list[Needed], required: list[Needed]
-    ) -> CommitAnswer:
-        needed = tuple(reasons or required)
-        keys = tuple(dict.fromkeys(each.key for each in needed))
-        if reasons:
-            code, why = Refusal.ESCALATION_REQUIRED, "lease the whole file, then commit again naming that lease"
+    def _not_admitted(self, reader: Reader, intent: str, found: _Wanting) -> Refused:
+        """An escalation comes first, and its file lease covers what else is required."""
+        if found.reasons:
+            code, needed, repair = Refusal.ESCALATION_REQUIRED, found.reasons, Repair()
+            step = "lease the whole file, then commit again"
         else:
-            code = Refusal.REQUIRE_ADDITIONAL_LOCKS
-            why = "mend these regions in the same changeset, or lease them and mend them next, then commit again"
-        return CommitAnswer(
-            "refused",
-            code,
-            "; ".join(each.why for each in needed),
-            required=needed,
-            repair=repair_of(reader, self._fresh(tuple(map(canonical, keys))), self._worktree)
-            if required
-            else Repair(),
-            next=Next("acquire", {"keys": list(keys), "task": changeset.intent}, why),
-        )
+            code, needed = Refusal.REQUIRE_ADDITIONAL_LOCKS, found.required
+            repair = self._repair(reader, [canonical(each.key) for each in needed])
+            step = "mend these regions in the same changeset, or lease them and mend them next, then commit again"
+        keys = dict.fromkeys(each.key for each in needed)
+        why = "; ".join(each.why for each in needed)
+        return Refused(code, why, repair, Next.acquire(keys, intent, step), required=needed)
 
-    def _fresh(self, keys: tuple[Key, ...]) -> tuple[Stale, ...]:
-        return tuple(self._planner.fresh(key) for key in keys)
+    def _repair(self, reader: Reader, keys: Iterable[Key]) -> Repair:
+        return repair_of(reader, self._fresh(keys), self._worktree)
+
+    def _fresh(self, keys: Iterable[Key]) -> tuple[Stale, ...]:
+        return tuple(self._planner.fresh(key) for key in dict.fromkeys(keys))
+
+
+def _admit(holder: str, plan: Plan, held: Sequence[Lease]) -> Admitted | _Wanting:
+    reasons: list[Needed] = []
+    required: list[Needed] = []
+    notices, debts = list(plan.notices), []
+    for admission in plan.admissions:
+        match judge(admission.findings, admission.mended, lambda key: any(lease.covers(key) for lease in held)):
+            case Allow() as allowed:
+                notices += allowed.notices
+                debts += [Debt(str(debt.key), holder, debt.why) for debt in allowed.debts]
+            case RequireLocks(found):
+                required += _needed(admission.path, found)
+            case Escalate(found_reasons):
+                reasons += _needed(admission.path, found_reasons)
+    if reasons or required:
+        return _Wanting(tuple(reasons), tuple(required))
+    return Admitted(plan, tuple(notices), tuple(debts))
+
+
+def _needed(path: str, found: Iterable[Required | Escalation]) -> Iterator[Needed]:
+    return (Needed(str(each.key), each.why, f"{path}:{each.line}") for each in found)
+
+
+def _is_held(lease: Lease, holder: str, now: Now) -> bool:
+    return lease.holder == holder and lease.mode is Mode.EXCLUSIVE and lease.is_live(now)
 
 
 def _leases_in_question(
@@ -138,7 +158,3 @@ def _leases_in_question(
         if lease is not None:
             found[lease.id] = lease
     return list(found.values())
-
-
-def _judge(admission: Admission, held: list[Lease]) -> Allow | RequireLocks | Escalate:
-    return judge(admission.findings, admission.mended, lambda key: any(lease.covers(key) for lease in held))

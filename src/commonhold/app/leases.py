@@ -5,17 +5,16 @@ from dataclasses import dataclass
 from typing import Final
 
 from commonhold.app.answers import AcquireAnswer, LeaseAnswer, Next, RegionHash
-from commonhold.app.once import first_answer, once
+from commonhold.app.once import earlier_answer, first_answer, remember
 from commonhold.app.ports import Clock, Ids, Reader, Store, Writer
 from commonhold.app.reading import Reading, contents_of
 from commonhold.app.sweeping import sweep
 from commonhold.domain import texts
-from commonhold.domain.changeset import Refusal
 from commonhold.domain.clock import Now
 from commonhold.domain.commands import Acquire, Release, Renew
 from commonhold.domain.errors import Code, UsageError
 from commonhold.domain.events import LeaseGranted
-from commonhold.domain.keys import Key, parse
+from commonhold.domain.keys import Key
 from commonhold.domain.lease import (
     DEFAULT_TTL_SECONDS,
     Conflict,
@@ -27,8 +26,9 @@ from commonhold.domain.lease import (
     Renewed,
     check_ttl,
 )
-from commonhold.domain.lease_table import LeaseTable, acquire, change
+from commonhold.domain.lease_table import LeaseTable, decide
 from commonhold.domain.modes import Mode
+from commonhold.domain.refusal import Refusal
 
 MAX_KEYS: Final = 1000
 
@@ -92,26 +92,27 @@ class Leases:
         for keys that make no sense.
         """
         _check(request)
-        if request.request_id is not None:
-            with self._store.read() as reader:
-                earlier = first_answer(reader, request, AcquireAnswer)
-            if earlier is not None:
-                return earlier
+        earlier = earlier_answer(self._store, request, AcquireAnswer)
+        if earlier is not None:
+            return earlier
         resolved = self._resolve(request.keys)
         with self._store.write() as writer:
             now = self._clock.now()
-            return once(writer, request, now.wall, lambda: self._acquire(writer, request, resolved, now), AcquireAnswer)
+            earlier = first_answer(writer, request, AcquireAnswer)
+            return earlier or remember(writer, request, self._acquire(writer, request, resolved, now), now.wall)
 
     def _resolve(self, keys: Sequence[str]) -> _Resolved:
-        regions: dict[Key, RegionHash] = {}
+        found = self._reading.resolve(keys)
         contents: dict[str, bytes] = {}
-        found = [self._reading.resolve(parse(text)) for text in keys]
-        for key, region, source in found:
-            if key.is_region:
-                regions[key] = RegionHash(str(key), region.hash if region else None)
-            if region is not None and source is not None:
-                contents |= contents_of(source, region)
-        return _Resolved(tuple(dict.fromkeys(key for key, _, _ in found)), tuple(regions.values()), contents)
+        for each in found.values():
+            if each.region is not None and each.source is not None:
+                contents |= contents_of(each.source, each.region)
+        regions = tuple(
+            RegionHash(str(key), each.region.hash if each.region else None)
+            for key, each in found.items()
+            if key.is_region
+        )
+        return _Resolved(tuple(found), regions, contents)
 
     def _acquire(self, writer: Writer, request: AcquireRequest, resolved: _Resolved, now: Now) -> AcquireAnswer:
         sweep(writer, now)
@@ -124,7 +125,7 @@ class Leases:
             mode=request.mode,
             ttl_seconds=request.ttl_seconds,
         )
-        decision = acquire(LeaseTable(writer.overlapping(resolved.keys), writer.next_sequence), command, now)
+        decision = decide(LeaseTable(writer.overlapping(resolved.keys), writer.next_sequence), command, now)
         writer.record(decision.events, now.wall)
         match decision.answer:
             case Denied(conflicts):
@@ -143,25 +144,16 @@ class Leases:
         return self._change(request, Release(request.lease_id, request.holder))
 
     def _change(self, request: RenewRequest | ReleaseRequest, command: Renew | Release) -> LeaseAnswer:
-        texts.holder(request.holder)
         with self._store.write() as writer:
+            earlier = first_answer(writer, request, LeaseAnswer)
+            if earlier is not None:
+                return earlier
             now = self._clock.now()
-            return once(
-                writer, request, now.wall, lambda: self._apply(writer, request.lease_id, command, now), LeaseAnswer
-            )
-
-    def _apply(self, writer: Writer, lease_id: str, command: Renew | Release, now: Now) -> LeaseAnswer:
-        sweep(writer, now)
-        lease = writer.lease(lease_id)
-        decision = change(LeaseTable((lease,) if lease else (), writer.next_sequence), command, now)
-        writer.record(decision.events, now.wall)
-        match decision.answer:
-            case Renewed(lease):
-                return LeaseAnswer("renewed", lease)
-            case Released(lease):
-                return LeaseAnswer("released", lease)
-            case NotHeld() as answer:
-                return _not_held(writer, answer)
+            sweep(writer, now)
+            lease = writer.lease(request.lease_id)
+            decision = decide(LeaseTable((lease,) if lease else (), writer.next_sequence), command, now)
+            writer.record(decision.events, now.wall)
+            return remember(writer, request, _lease_answer(writer, decision.answer), now.wall)
 
     def live(self, *, holder: str | None = None) -> tuple[Lease, ...]:
         """The live leases, oldest first, of all holders or of one."""
@@ -179,9 +171,9 @@ class Leases:
 
 
 def _check(request: AcquireRequest) -> None:
-    texts.holder(request.holder)
-    texts.line(request.task, "task")
-    texts.line(request.acquisition_id or "", "acquisition_id", 200)
+    texts.check_holder(request.holder)
+    texts.check_line(request.task, "task")
+    texts.check_line(request.acquisition_id or "", "acquisition_id", 200)
     check_ttl(request.ttl_seconds)
     if not 0 < len(request.keys) <= MAX_KEYS:
         raise UsageError(
@@ -206,14 +198,24 @@ def ask_again(keys: Sequence[str], task: str, conflicts: Sequence[Conflict]) -> 
     """The call for somebody whose keys are held by others."""
     holders = ", ".join(sorted({conflict.holder for conflict in conflicts}))
     why = f"do other work first, until {holders} has released what you need or it has expired; then ask again"
-    return Next("acquire", {"keys": list(keys), "task": task}, why)
+    return Next.acquire(keys, task, why)
+
+
+def _lease_answer(reader: Reader, answer: Renewed | Released | NotHeld) -> LeaseAnswer:
+    match answer:
+        case Renewed(lease):
+            return LeaseAnswer("renewed", lease)
+        case Released(lease):
+            return LeaseAnswer("released", lease)
+        case NotHeld():
+            return _not_held(reader, answer)
 
 
 def _not_held(reader: Reader, answer: NotHeld) -> LeaseAnswer:
     events = [recorded.event for recorded in reader.events(lease_id=answer.lease_id, limit=1)]
     granted = next((event for event in events if isinstance(event, LeaseGranted)), None)
-    if granted is None or answer.code == Refusal.NOT_HOLDER:
+    if granted is None or answer.code is Refusal.NOT_HOLDER:
         return LeaseAnswer("refused", None, answer.code, answer.why, Next("leases", {}, "see which leases are yours"))
     why = "acquire the keys again, and read the regions again before you write"
-    again = Next("acquire", {"keys": list(granted.lease.keys), "task": granted.lease.task}, why)
+    again = Next.acquire(granted.lease.keys, granted.lease.task, why)
     return LeaseAnswer("refused", None, answer.code, answer.why, again)

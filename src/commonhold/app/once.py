@@ -1,14 +1,14 @@
 """One answer a request (invariant I5): a repeated request gets the first answer, whatever happened since."""
 
-from collections.abc import Callable
-from typing import Protocol, TypeVar
+from typing import Final, Protocol, TypeVar
 
 from commonhold.app.answers import Answer
-from commonhold.app.ports import Reader, StoredAnswer, Writer
+from commonhold.app.ports import Reader, Store, StoredAnswer, Writer
 from commonhold.domain.errors import Code, UsageError
-from commonhold.domain.texts import line
+from commonhold.domain.texts import check_line
 from commonhold.regions.region import hash_bytes
 
+MAX_REQUEST_ID_LENGTH: Final = 200
 T = TypeVar("T", bound=Answer)
 
 
@@ -26,6 +26,14 @@ class Request(Protocol):
         ...
 
 
+def earlier_answer(store: Store, request: Request, kind: type[T]) -> T | None:
+    """The answer that this request got before, looked up by itself: before slow work, to spare it."""
+    if request.request_id is None:
+        return None
+    with store.read() as reader:
+        return first_answer(reader, request, kind)
+
+
 def first_answer(reader: Reader, request: Request, kind: type[T]) -> T | None:
     """The answer that this request got before, if it was made before.
 
@@ -33,7 +41,7 @@ def first_answer(reader: Reader, request: Request, kind: type[T]) -> T | None:
     """
     if request.request_id is None:
         return None
-    line(request.request_id, "request_id", 200)
+    check_line(request.request_id, "request_id", MAX_REQUEST_ID_LENGTH)
     stored = reader.answer(request.holder, request.request_id)
     if stored is None:
         return None
@@ -47,15 +55,11 @@ def first_answer(reader: Reader, request: Request, kind: type[T]) -> T | None:
     return stored.answer
 
 
-def once(writer: Writer, request: Request, at: float, answer: Callable[[], T], kind: type[T]) -> T:
-    """The first answer to this request, or `answer()` recorded as such, in the writer's transaction."""
-    earlier = first_answer(writer, request, kind)
-    if earlier is not None:
-        return earlier
-    given = answer()
+def remember(writer: Writer, request: Request, answer: T, at: float) -> T:
+    """Make `answer` the first answer to this request; there must be none yet."""
     if request.request_id is not None:
-        writer.remember(request.holder, request.request_id, StoredAnswer(_fingerprint(request), given), at)
-    return given
+        writer.remember(request.holder, request.request_id, StoredAnswer(_fingerprint(request), answer), at)
+    return answer
 
 
 def _fingerprint(request: Request) -> str:

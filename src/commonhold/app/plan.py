@@ -5,24 +5,39 @@ from dataclasses import dataclass, field
 
 from commonhold.app.answers import RegionHash
 from commonhold.app.ports import Write
-from commonhold.domain.changeset import Refusal
+from commonhold.domain.changeset import Changeset
 from commonhold.domain.events import RegionChange
-from commonhold.domain.keys import FILE, Key, canonical
+from commonhold.domain.keys import Key, canonical
+from commonhold.domain.refusal import Refusal
 from commonhold.regions.region import Region, RegionMap
 from commonhold.semantics.admission import Findings
+
+
+@dataclass(frozen=True, slots=True)
+class CommitRequest:
+    """A wish of `holder` that the changeset take effect; a dry run only asks for the verdict."""
+
+    holder: str
+    changeset: Changeset
+    is_dry_run: bool = False
+
+    @property
+    def request_id(self) -> str | None:
+        """The id to repeat the request by; a dry run is asked anew each time."""
+        return None if self.is_dry_run else self.changeset.request_id
 
 
 @dataclass(frozen=True, slots=True)
 class Stale:
     """Something that is not what an edit started from: `region` is what is there now, None if it is gone.
 
-    `asked` is the key as the changeset has it, `base` the hash that it gives (empty: it said that nothing is there),
-    `span` the span of a header that it names.
+    `asked` is the key as the changeset has it, `base` the hash that it gives (None: it said nothing, or that nothing
+    is there), `span` the span of a header that it names.
     """
 
     asked: str
     key: Key
-    base: str
+    base: str | None
     source: RegionMap | None
     region: Region | None
     span: int | None = None
@@ -71,4 +86,4 @@ class Plan:
         """The key that a key has after the renames of this plan."""
         key = canonical(text)
         target = self.moves.get(key.file_path)
-        return text if target is None else str(Key(FILE, tuple(target.split("/")), key.names))
+        return text if target is None else str(key.at(target))

@@ -1,7 +1,7 @@
 """From a changeset to the plan of a commit, or to the reason why there is none.
 
-Planning only looks: it takes no lock and writes nothing, so that the slow part of a commit (parsing, compiling,
-admission) runs outside the gate.
+Planning only looks and writes nothing, so that the slow part of a commit (parsing, compiling, admission) can run
+outside the gate.
 """
 
 import re
@@ -13,14 +13,13 @@ from commonhold.app.answers import RegionHash
 from commonhold.app.drafting import Draft, KeyedEdit, changeset_invalid, check_hash, draft
 from commonhold.app.plan import Plan, Rejected, Stale
 from commonhold.app.ports import Files, Store, Write
-from commonhold.app.reading import Looked, Reading, contents_of
+from commonhold.app.reading import Glances, Looked, Reading, contents_of
 from commonhold.domain import texts
-from commonhold.domain.changeset import Changeset, Edit, Op, Read, Refusal
-from commonhold.domain.errors import Code, InputError
+from commonhold.domain.changeset import Changeset, Edit, Op, Read
+from commonhold.domain.errors import InputError
 from commonhold.domain.events import RegionChange
-from commonhold.domain.keys import FILE, Key, Names, parse
-from commonhold.regions.find import find
-from commonhold.regions.region import Region, RegionMap, hash_bytes
+from commonhold.domain.keys import FILE, Key, parse
+from commonhold.domain.refusal import Refusal
 
 MAX_EDITS: Final = 1000
 _MODE: Final = re.compile(r"(?:100|0o|0)?[0-7]{3}")
@@ -45,23 +44,22 @@ class Planner:
         for edit in changeset.edits:
             keyed = self._keyed(edit)
             by_path.setdefault(keyed.key.file_path, []).append(keyed)
-        looked = {path: self._reading.look(path) for path in by_path}
-        drafts: list[Draft] = []
-        rejected: list[Rejected] = []
-        for path, edits in by_path.items():
-            result = draft(path, looked[path], edits, self._is_kept)
-            (drafts if isinstance(result, Draft) else rejected).append(result)  # type: ignore[arg-type]
-        rejected += self._stale_reads(changeset.reads, looked)
-        rejected += self._taken_targets(drafts, looked)
-        return _joined(rejected, _seen(looked)) if rejected else self._plan(drafts, looked)
+        glances = self._reading.glances()
+        results = [draft(path, glances[path], edits, self._is_kept) for path, edits in by_path.items()]
+        drafts = [each for each in results if isinstance(each, Draft)]
+        rejected = [each for each in results if isinstance(each, Rejected)]
+        rejected += self._stale_reads(changeset.reads, glances)
+        rejected += _taken_targets(drafts, glances)
+        return _joined(rejected, _seen(glances)) if rejected else self._plan(drafts, glances)
 
     def fresh(self, key: Key) -> Stale:
         """What is at `key` now, for a repair packet."""
         try:
-            source, region = _find(self._reading.look(key.file_path), key.names)
+            looked = self._reading.look(key.file_path)
+            region = looked.region(key.names) if looked else None
         except InputError:
-            source = region = None
-        return Stale(str(key), key, "", source, region)
+            looked = region = None
+        return Stale(str(key), key, None, looked.map if looked else None, region)
 
     def _keyed(self, edit: Edit) -> KeyedEdit:
         _check_edit(edit)
@@ -83,35 +81,18 @@ class Planner:
         with self._store.read() as reader:
             return bool(reader.contents_like(base))
 
-    def _stale_reads(self, reads: Sequence[Read], looked: dict[str, Looked | None]) -> Iterator[Rejected]:
+    def _stale_reads(self, reads: Sequence[Read], glances: Glances) -> Iterator[Rejected]:
         for read in reads:
             key = self._code_key(read.key)
             check_hash(read.hash, f"the hash of {key} in reads")
-            if key.file_path not in looked:
-                looked[key.file_path] = self._reading.look(key.file_path)
-            source, region = _find(looked[key.file_path], key.names)
+            looked = glances[key.file_path]
+            region = looked.region(key.names) if looked else None
             if region is None or not region.hash.startswith(read.hash):
                 why = f"{key}, which the edits rely on, changed since it was read"
-                yield Rejected(Refusal.REGION_CHANGED, why, (key,), (Stale(read.key, key, read.hash, source, region),))
+                stale = Stale(read.key, key, read.hash, looked.map if looked else None, region)
+                yield Rejected(Refusal.REGION_CHANGED, why, (key,), (stale,))
 
-    def _taken_targets(self, drafts: Sequence[Draft], looked: dict[str, Looked | None]) -> Iterator[Rejected]:
-        for each in drafts:
-            if each.target == each.path:
-                continue
-            if each.target not in looked:
-                looked[each.target] = self._reading.look(each.target)
-            there = looked[each.target]
-            is_freed = any(
-                other.path == each.target and (other.source is None or other.target != other.path) for other in drafts
-            )
-            if there is not None and not is_freed:
-                key = there.map.file.key
-                why = f"{each.target} is there already, so {each.path} cannot be renamed to it"
-                yield Rejected(
-                    Refusal.REGION_CHANGED, why, (key,), (Stale(each.target, key, "", there.map, there.map.file),)
-                )
-
-    def _plan(self, drafts: Sequence[Draft], looked: dict[str, Looked | None]) -> Plan:
+    def _plan(self, drafts: Sequence[Draft], looked: Glances) -> Plan:
         contents: dict[str, bytes] = {}
         writes = tuple(self._writes(drafts, looked, contents))
         for each in drafts:
@@ -128,9 +109,7 @@ class Planner:
             moves={each.path: each.target for each in drafts if each.target != each.path},
         )
 
-    def _writes(
-        self, drafts: Sequence[Draft], looked: dict[str, Looked | None], contents: dict[str, bytes]
-    ) -> Iterator[Write]:
+    def _writes(self, drafts: Sequence[Draft], looked: Glances, contents: dict[str, bytes]) -> Iterator[Write]:
         final: dict[str, Draft | None] = {each.path: None for each in drafts}
         for each in drafts:
             if each.source is None:
@@ -152,7 +131,7 @@ class Planner:
     def _write(self, path: str, old: Looked | None, new: Draft | None) -> Write:
         write = Write(
             path=path,
-            before=hash_bytes(old.state.content) if old else None,
+            before=old.map.file.hash if old else None,
             after=None,
             mode_before=old.state.mode if old else None,
             mode_after=None,
@@ -162,7 +141,7 @@ class Planner:
         self._files.check_size(path, new.source)
         return replace(
             write,
-            after=hash_bytes(new.source),
+            after=new.after_map.file.hash,
             mode_after=self._mode_now(new) if new.mode is None else new.mode,
             source=new.path if new.looked else None,
             made=self._files.missing_folders(path),
@@ -172,19 +151,19 @@ class Planner:
         return draft.looked.state.mode if draft.looked else self._files.new_file_mode
 
 
-def _find(looked: Looked | None, names: Names) -> tuple[RegionMap | None, Region | None]:
-    if looked is None:
-        return None, None
-    try:
-        return looked.map, find(looked.map, names)
-    except InputError as fault:
-        if fault.code is not Code.REGION_UNKNOWN:
-            raise
-        return looked.map, None
+def _taken_targets(drafts: Sequence[Draft], glances: Glances) -> Iterator[Rejected]:
+    freed = {each.path for each in drafts if each.source is None or each.target != each.path}
+    for each in drafts:
+        there = glances[each.target] if each.target != each.path else None
+        if there is not None and each.target not in freed:
+            key = there.map.file.key
+            why = f"{each.target} is there already, so {each.path} cannot be renamed to it"
+            stale = Stale(each.target, key, None, there.map, there.map.file)
+            yield Rejected(Refusal.REGION_CHANGED, why, (key,), (stale,))
 
 
 def _seen(looked: Mapping[str, Looked | None]) -> dict[str, str | None]:
-    return {path: hash_bytes(each.state.content) if each else None for path, each in looked.items()}
+    return {path: each.map.file.hash if each else None for path, each in looked.items()}
 
 
 def _joined(rejected: Sequence[Rejected], seen: Mapping[str, str | None]) -> Rejected:
@@ -204,7 +183,7 @@ def _writes_to(draft: Draft) -> Iterator[Key]:
     if draft.target != draft.path or draft.mode is not None or draft.source is None or draft.looked is None:
         yield draft.before_map.file.key
     if draft.target != draft.path:
-        yield Key(FILE, tuple(draft.target.split("/")))
+        yield draft.before_map.file.key.at(draft.target)
     for touched in draft.touched:
         keys = [region.key for region in (touched.before, touched.after) if region is not None]
         yield from keys
@@ -217,10 +196,10 @@ def _writes_to(draft: Draft) -> Iterator[Key]:
 
 def _answered(draft: Draft) -> Iterator[RegionHash]:
     if not draft.touched:
-        yield RegionHash(str(_moved(draft, draft.after_map.file.key)), draft.after_map.file.hash)
+        yield RegionHash(str(draft.after_map.file.key.at(draft.target)), draft.after_map.file.hash)
     for touched in draft.touched:
         if touched.after is not None:
-            yield RegionHash(str(_moved(draft, touched.after.key)), touched.after.hash)
+            yield RegionHash(str(touched.after.key.at(draft.target)), touched.after.hash)
         elif touched.before is not None:
             yield RegionHash(str(touched.before.key), None)
 
@@ -243,15 +222,11 @@ def _net(changes: Iterable[RegionChange]) -> tuple[RegionChange, ...]:
     return tuple(each for each in net.values() if each.before != each.after)
 
 
-def _moved(draft: Draft, key: Key) -> Key:
-    return Key(FILE, tuple(draft.target.split("/")), key.names)
-
-
 def _changes(draft: Draft) -> Iterator[RegionChange]:
     before = {str(key): region.hash for key, region in draft.before_map.by_key.items()} if draft.looked else {}
     after = {}
     if draft.source is not None:
-        after = {str(_moved(draft, key)): region.hash for key, region in draft.after_map.by_key.items()}
+        after = {str(key.at(draft.target)): region.hash for key, region in draft.after_map.by_key.items()}
     for key in {**before, **after}:
         if before.get(key) != after.get(key):
             yield RegionChange(key, before.get(key), after.get(key))
@@ -268,7 +243,7 @@ def _region_contents(draft: Draft) -> dict[str, bytes]:
 
 
 def _check(changeset: Changeset) -> None:
-    texts.line(changeset.intent, "intent")
+    texts.check_line(changeset.intent, "intent")
     if not 0 < len(changeset.edits) <= MAX_EDITS:
         raise changeset_invalid(
             f"the changeset has {len(changeset.edits)} edits", f"give it 1 to {MAX_EDITS}; a dry run needs some too"

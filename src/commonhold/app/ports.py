@@ -106,6 +106,18 @@ class Reader(Protocol):
         """The debts that are open."""
         ...
 
+    def commits_below(self, folder: str, limit: int) -> tuple[tuple[Recorded, Committed], ...]:
+        """The last commits that touched a path that begins with `folder` (which ends in `/`; empty: any path)."""
+        ...
+
+    def latest_commits(self, limit: int) -> tuple[tuple[Recorded, Committed], ...]:
+        """The last commits, newest first."""
+        ...
+
+    def missing(self, hashes: Iterable[str]) -> tuple[str, ...]:
+        """Those of `hashes` under which nothing is kept."""
+        ...
+
     def content(self, content_hash: str) -> bytes | None:
         """Bytes kept under a hash; None when they were never kept or their time is over."""
         ...

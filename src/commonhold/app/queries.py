@@ -1,14 +1,20 @@
 """Questions about the state that change nothing."""
 
+from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import islice, starmap
+from typing import Final
 
 from commonhold.app.leases import Leases
-from commonhold.app.ports import Store
+from commonhold.app.ports import Reader, Store
 from commonhold.app.reading import Reading
 from commonhold.domain.errors import Code, InputError
 from commonhold.domain.events import Committed, Debt, Recorded
-from commonhold.domain.keys import FILE, canonical, overlaps
+from commonhold.domain.keys import FILE, Key, canonical, contains, overlaps
 from commonhold.domain.lease import Lease
+
+SHOWN: Final = 10
+HISTORY: Final = 200
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,30 +58,23 @@ class Queries:
         self._leases = leases
         self._root = root
 
-    def who(self, text: str, limit: int = 10) -> Who:
-        """Who holds and who changed what is at a key, in any form."""
+    def who(self, text: str) -> Who:
+        """Who holds what overlaps a key, in any form, and who changed what it covers."""
         key = self._reading.locate(text)
         with self._store.read() as reader:
-            commits = reader.commits_on(key.file_path, limit) if key.scheme == FILE else ()
+            changes = tuple(islice(_changes(reader, key), SHOWN))
             debts = tuple(debt for debt in reader.debts() if overlaps(canonical(debt.key), key))
-        changes = tuple(
-            _change(recorded, commit)
-            for recorded, commit in commits
-            if any(overlaps(canonical(change.key), key) for change in commit.regions)
-        )
         return Who(str(key), self._leases.on(key), changes, debts)
 
-    def status(self, limit: int = 5) -> Status:
+    def status(self) -> Status:
         """Live leases, the newest commits, open debts."""
         with self._store.read() as reader:
-            recent = reader.latest(limit * 10)
+            commits = reader.latest_commits(SHOWN)
             debts = reader.debts()
-        commits = [(each, each.event) for each in recent if isinstance(each.event, Committed)]
-        changes = tuple(_change(recorded, commit) for recorded, commit in commits[-limit:])
-        return Status(self._root, self._leases.live(), changes, debts)
+        return Status(self._root, self._leases.live(), tuple(starmap(_change, commits)), debts)
 
     def log(self, *, after: int | None = None, limit: int = 100, lease_id: str | None = None) -> tuple[Recorded, ...]:
-        """Events in order: those after a sequence, or (without one) the newest."""
+        """Events in order: those after a sequence (with a lease: after 0), or the newest."""
         with self._store.read() as reader:
             if after is None and lease_id is None:
                 return reader.latest(limit)
@@ -95,6 +94,21 @@ class Queries:
                 fields={"hash": content_hash},
             )
         return data
+
+
+def _changes(reader: Reader, key: Key) -> Iterator[Change]:
+    """The commits on what `key` covers, newest first."""
+    if key.scheme != FILE:
+        return iter(())
+    if key.is_folder:
+        commits = reader.commits_below("/".join((*key.path, "")), HISTORY)
+    else:
+        commits = reader.commits_on(key.file_path, HISTORY)
+    return (
+        _change(recorded, commit)
+        for recorded, commit in commits
+        if any(contains(key, canonical(change.key)) for change in commit.regions)
+    )
 
 
 def _change(recorded: Recorded, commit: Committed) -> Change:

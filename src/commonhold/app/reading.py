@@ -1,7 +1,7 @@
 """Finding and reading regions: every look is at the bytes that are there now."""
 
 import base64
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import lru_cache
@@ -9,7 +9,7 @@ from typing import Final
 
 from commonhold.app.ports import Clock, Files, FileState, Store
 from commonhold.domain.errors import Code, InputError, StoreError
-from commonhold.domain.keys import FILE, Key, Kind, Spec, parse
+from commonhold.domain.keys import FILE, Key, Kind, Names, parse
 from commonhold.regions.discover import discover
 from commonhold.regions.edit import text_of
 from commonhold.regions.find import find, reserve
@@ -47,6 +47,36 @@ class Looked:
     state: FileState
     map: RegionMap
 
+    def region(self, names: Names) -> Region | None:
+        """The region with these names, or None. Raises InputError `REGION_AMBIGUOUS`, `ENCODING_INVALID`."""
+        try:
+            return find(self.map, names)
+        except InputError as fault:
+            if fault.code is not Code.REGION_UNKNOWN:
+                raise
+            return None
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """What a key names now: the region and the map that it is in; None where it is not there, or no code."""
+
+    region: Region | None = None
+    source: RegionMap | None = None
+
+
+class Glances(dict[str, Looked | None]):
+    """Files by path, each looked at once, at its first use."""
+
+    def __init__(self, look: Callable[[str], Looked | None]) -> None:
+        """Look with `look`."""
+        super().__init__()
+        self._look = look
+
+    def __missing__(self, path: str) -> Looked | None:
+        self[path] = self._look(path)
+        return self[path]
+
 
 class Reading:
     """Looks at the files of one working tree, and keeps what was read."""
@@ -66,46 +96,44 @@ class Reading:
         state = self._files.load(path)
         return None if state is None else Looked(state, _discovered(state.content, path))
 
+    def glances(self) -> Glances:
+        """Looks at files, each once."""
+        return Glances(self.look)
+
     def regions(self, text: str) -> RegionMap:
         """All regions of one file. Raises InputError `FILE_NOT_FOUND`."""
-        return self._looked(self.locate(text)).map
+        return self._looked(self.locate(text), self.glances()).map
 
-    def resolve(self, spec: Spec) -> tuple[Key, Region | None, RegionMap | None]:
-        """The canonical key to lease, and the region if it is there now; one that is not there is reserved.
+    def resolve(self, texts: Sequence[str]) -> dict[Key, Found]:
+        """The canonical keys to lease, each with what is there now; a region that is not there yet is reserved.
 
         Raises InputError `REGION_AMBIGUOUS`, and `REGION_UNKNOWN` for a part of a class that is not there.
         """
-        key = self._files.locate(spec)
-        looked = self.look(key.file_path) if key.is_region else None
-        if looked is None:
-            return key, None, None
-        reserved = reserve(looked.map, key.names)
-        return reserved, looked.map.by_key.get(reserved), looked.map
+        glances = self.glances()
+        return dict(_found(self.locate(text), glances) for text in texts)
 
     def read(self, texts: Sequence[str]) -> tuple[RegionText, ...]:
         """The named regions with their text, kept so that later changes to them can be shown.
 
         Raises InputError `FILE_NOT_FOUND`, `REGION_UNKNOWN`, `REGION_AMBIGUOUS`, `ENCODING_INVALID`.
         """
-        found = [self._find(self.locate(text)) for text in texts]
-        self.keep(content for looked, region in found for content in contents_of(looked, region))
-        return tuple(region_text(looked, region) for looked, region in found)
+        glances = self.glances()
+        keys = [self.locate(text) for text in texts]
+        maps = [self._looked(key, glances).map for key in keys]
+        found = [(source, find(source, key.names)) for source, key in zip(maps, keys, strict=True)]
+        self._keep(content for source, region in found for content in contents_of(source, region))
+        return tuple(region_text(source, region) for source, region in found)
 
-    def keep(self, contents: Iterable[tuple[str, bytes]]) -> None:
-        """Keep bytes that somebody read. Reading works all the same where the state cannot be written."""
+    def _keep(self, contents: Iterable[tuple[str, bytes]]) -> None:
         wanted = dict(contents)
         with although_unwritable():
             with self._store.read() as reader:
-                missing = {key: data for key, data in wanted.items() if reader.content(key) is None}
+                missing = reader.missing(wanted)
             if missing:
                 with self._store.write() as writer:
-                    writer.keep(missing.items(), self._clock.now().wall)
+                    writer.keep(((each, wanted[each]) for each in missing), self._clock.now().wall)
 
-    def _find(self, key: Key) -> tuple[RegionMap, Region]:
-        looked = self._looked(key)
-        return looked.map, find(looked.map, key.names)
-
-    def _looked(self, key: Key) -> Looked:
+    def _looked(self, key: Key, glances: Glances) -> Looked:
         if key.scheme != FILE or key.is_folder:
             raise InputError(
                 Code.NOT_A_FILE,
@@ -113,15 +141,28 @@ class Reading:
                 hint="name a file or a region of one",
                 fields={"key": str(key)},
             )
-        looked = self.look(key.file_path)
+        looked = glances[key.file_path]
         if looked is None:
-            raise InputError(
-                Code.FILE_NOT_FOUND,
-                f"there is no file {key.file_path!r}",
-                hint="check the path: it is relative to the repository's root",
-                fields={"path": key.file_path},
-            )
+            raise no_file(key.file_path)
         return looked
+
+
+def no_file(path: str) -> InputError:
+    """The error for a file that is not there."""
+    return InputError(
+        Code.FILE_NOT_FOUND,
+        f"there is no file {path!r}",
+        hint="check the path, which is relative to the repository's root; an edit create_file makes a file",
+        fields={"path": path},
+    )
+
+
+def _found(key: Key, glances: Glances) -> tuple[Key, Found]:
+    looked = glances[key.file_path] if key.is_region else None
+    if looked is None:
+        return key, Found()
+    reserved = reserve(looked.map, key.names)
+    return reserved, Found(looked.map.by_key.get(reserved), looked.map)
 
 
 @contextmanager

@@ -7,8 +7,9 @@ from typing import Final
 from commonhold.app.answers import Next, Repair, RepairRegion
 from commonhold.app.plan import Rejected, Stale
 from commonhold.app.ports import Reader
-from commonhold.domain.changeset import Changeset, Edit, Refusal
+from commonhold.domain.changeset import Changeset, Edit
 from commonhold.domain.errors import InputError
+from commonhold.domain.refusal import Refusal
 from commonhold.regions.edit import text_of
 from commonhold.regions.region import Region
 

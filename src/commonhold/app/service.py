@@ -3,8 +3,9 @@
 from typing import Self
 
 from commonhold.app.answers import AcquireAnswer, CommitAnswer, LeaseAnswer
-from commonhold.app.commits import CommitRequest, Commits
+from commonhold.app.commits import Commits
 from commonhold.app.leases import AcquireRequest, Leases, ReleaseRequest, RenewRequest
+from commonhold.app.plan import CommitRequest
 from commonhold.app.ports import Clock, Files, Ids, Step, Store, no_step
 from commonhold.app.queries import Queries, Status, Who
 from commonhold.app.reading import Reading, RegionText, although_unwritable
@@ -39,7 +40,7 @@ class Commonhold:
         at_step: Step = no_step,
     ) -> None:
         """Put the use cases together; `commonhold.open` does so for a repository on disk."""
-        self.agent = texts.holder(agent) if agent is not None else None
+        self._agent = texts.check_holder(agent) if agent is not None else None
         self._store = store
         self._files = files
         self._clock = clock
@@ -60,10 +61,11 @@ class Commonhold:
     @property
     def holder(self) -> str:
         """The name under which this session holds leases. Raises UsageError `HOLDER_MISSING` if it has none."""
-        return texts.holder(self.agent or "")
+        return texts.check_holder(self._agent or "")
 
     def regions(self, path: str) -> RegionMap:
         """The regions of a file, found afresh. Raises InputError `FILE_NOT_FOUND`, `FILE_TOO_LARGE`."""
+        self._recover_if_possible()
         return self._reading.regions(path)
 
     def read(self, *keys: str) -> tuple[RegionText, ...]:
@@ -71,8 +73,7 @@ class Commonhold:
 
         Raises InputError `REGION_UNKNOWN`, `REGION_AMBIGUOUS`, `FILE_NOT_FOUND`.
         """
-        with although_unwritable():
-            self.recover()
+        self._recover_if_possible()
         return self._reading.read(keys)
 
     def acquire(
@@ -113,7 +114,7 @@ class Commonhold:
         files change in the same instant, nor that a program that writes without asking is noticed in time.
         """
         if dry_run:
-            self.recover()
+            self._recover_if_possible()
         return self._commits.commit(CommitRequest(self.holder, changeset, dry_run))
 
     def who(self, key: str) -> Who:
@@ -125,7 +126,7 @@ class Commonhold:
         return self._queries.status()
 
     def log(self, *, after: int | None = None, limit: int = 100, lease_id: str | None = None) -> tuple[Recorded, ...]:
-        """Events in order: those after a sequence, or the newest."""
+        """Events in order: those after a sequence (with a lease: after 0), or the newest."""
         return self._queries.log(after=after, limit=limit, lease_id=lease_id)
 
     def content(self, content_hash: str) -> bytes:
@@ -139,6 +140,10 @@ class Commonhold:
                 return ()
         with self._store.gate():
             return recover(self._store, self._files, self._clock)
+
+    def _recover_if_possible(self) -> None:
+        with although_unwritable():
+            self.recover()
 
     def forget(self) -> None:
         """Drop kept contents whose retention is over."""

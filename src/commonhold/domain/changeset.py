@@ -6,21 +6,8 @@ from enum import StrEnum
 
 from commonhold.domain.clock import Now
 from commonhold.domain.keys import Key
-from commonhold.domain.lease import Conflict, Lease, conflicts_between
+from commonhold.domain.lease import Conflict, Lease, conflicts
 from commonhold.domain.modes import Mode
-
-
-class Refusal(StrEnum):
-    """Why a commit is not written, or a lease not renewed. Answers, not errors."""
-
-    REGION_CHANGED = "REGION_CHANGED"
-    PARSE_INVALID = "PARSE_INVALID"
-    OUT_OF_SCOPE_EDIT = "OUT_OF_SCOPE_EDIT"
-    LEASE_LOST = "LEASE_LOST"
-    NOT_HOLDER = "NOT_HOLDER"
-    LOCK_CONFLICT = "LOCK_CONFLICT"
-    REQUIRE_ADDITIONAL_LOCKS = "REQUIRE_ADDITIONAL_LOCKS"
-    ESCALATION_REQUIRED = "ESCALATION_REQUIRED"
 
 
 class Op(StrEnum):
@@ -87,7 +74,6 @@ class Changeset:
 class LeaseLost:
     """A lease that the changeset names is not live, not the committer's, or has another fence."""
 
-    lease_id: str
     why: str
 
 
@@ -109,11 +95,9 @@ def authorise(
     by_id = {lease.id: lease for lease in leases}
     for ref in named:
         if lost := _why_lost(ref, by_id.get(ref.id), holder, now):
-            return LeaseLost(ref.id, lost)
-    live = [lease for lease in leases if lease.is_live(now)]
-    found = (conflicts_between(key, Mode.EXCLUSIVE, holder, lease) for key in writes for lease in live)
-    conflicts = tuple(conflict for conflict in found if conflict is not None)
-    return LockConflict(conflicts) if conflicts else None
+            return LeaseLost(lost)
+    found = conflicts(writes, Mode.EXCLUSIVE, holder, leases, now)
+    return LockConflict(found) if found else None
 
 
 def _why_lost(ref: LeaseRef, lease: Lease | None, holder: str, now: Now) -> str | None:

@@ -6,6 +6,7 @@ from typing import Final
 from commonhold.domain.clock import Deadline
 from commonhold.domain.lease import Conflict, Lease
 from commonhold.domain.modes import Mode
+from commonhold.domain.refusal import Refusal
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,7 +102,7 @@ class CommitRefused:
 
     holder: str
     intent: str
-    code: str
+    code: Refusal
     keys: tuple[str, ...]
     why: str
 

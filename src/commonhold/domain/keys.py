@@ -1,6 +1,6 @@
 """Keys: the one name that a thing has, and when two names overlap.
 
-Text forms (SYSTEM, "Keys"): `file:src/a.py`, `file:src/` (a folder), `file:src/a.py#C.m~2` (a region), and
+Text forms (docs/reference.md, "Keys"): `file:src/a.py`, `file:src/` (a folder), `file:src/a.py#C.m~2` (a region), and
 `account:12345` for anything that is no code. `parse` also takes a plain path, `PATH#QUALNAME`, and the
 region id `kind::PATH::QUALNAME`.
 """
@@ -34,7 +34,7 @@ class Kind(StrEnum):
 
 @dataclass(frozen=True, slots=True, order=True)
 class Name:
-    """One segment of a qualified name. `ordinal` counts equal names from 1; None means the only one, or all of them."""
+    """One segment of a qualified name. `ordinal` counts equal names from 1; 0 means the only one, or all of them."""
 
     text: str
     ordinal: int = 0
@@ -91,6 +91,10 @@ class Key:
         """The key of the whole file that this region lies in."""
         return Key(self.scheme, self.path, (), self.is_folder)
 
+    def at(self, path: str) -> "Key":
+        """The key of the same region in the file at the canonical `path`."""
+        return Key(self.scheme, tuple(path.split("/")), self.names)
+
     def child(self, name: Name) -> "Key":
         """The key of the region `name` directly inside this file or class."""
         return Key(self.scheme, self.path, (*self.names, name))
@@ -103,14 +107,18 @@ class Key:
             return Key(FILE, self.path, self.names[:-1])
         return Key(FILE, self.path[:-1], (), is_folder=True) if self.path else None
 
+    def upward(self) -> Iterator["Key"]:
+        """This key, then those around it within the file, the file's own last."""
+        return (Key(self.scheme, self.path, self.names[:size], self.is_folder) for size in range(len(self.names), -1, -1))
+
     def bare(self) -> "Key":
         """The same key without ordinals."""
         return Key(self.scheme, self.path, tuple(Name(name.text) for name in self.names), self.is_folder)
 
 
-def file_key(path: str, *names: Name) -> Key:
-    """The key of a file (or of a region in it) from a path relative to the root, normalised by its letters only."""
-    return Spec(FILE, path, names).key()
+def file_key(path: str) -> Key:
+    """The key of the file at a path relative to the root, normalised by its letters only."""
+    return Spec(FILE, path).key()
 
 
 @lru_cache(maxsize=65536)
@@ -161,17 +169,6 @@ def _names_contain(outer: Names, inner: Names) -> bool:
         mine.text == theirs.text and mine.ordinal in (0, theirs.ordinal)
         for mine, theirs in zip(outer, inner, strict=False)
     )
-
-
-def ancestors(key: Key) -> Iterator[Key]:
-    """The key's containers down to the root of its scheme, nearest first (for a free key: its prefixes)."""
-    if key.scheme != FILE:
-        yield from (Key(key.scheme, key.path[:size]) for size in range(len(key.path) - 1, 0, -1))
-        return
-    above = key.container()
-    while above is not None:
-        yield above
-        above = above.container()
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,6 +1,7 @@
 """Leases and the answers about them."""
 
 import math
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -8,6 +9,7 @@ from commonhold.domain.clock import Deadline, Now
 from commonhold.domain.errors import Code, UsageError
 from commonhold.domain.keys import Key, canonical, contains, overlaps
 from commonhold.domain.modes import Mode, are_compatible
+from commonhold.domain.refusal import Refusal
 
 DEFAULT_TTL_SECONDS: Final = 1800.0
 MAX_TTL_SECONDS: Final = 30 * 86400.0
@@ -87,7 +89,7 @@ class Released:
 class NotHeld:
     """The caller does not hold that lease. `code` is `LEASE_LOST` or `NOT_HOLDER`; `why` is a sentence."""
 
-    code: str
+    code: Refusal
     lease_id: str
     why: str
 
@@ -104,9 +106,21 @@ def check_ttl(ttl_seconds: float) -> float:
     )
 
 
-def conflicts_between(key: Key, mode: Mode, holder: str, lease: Lease) -> Conflict | None:
-    """What stands against `holder` having `key` in `mode` beside `lease`; a holder never conflicts with itself."""
+def conflicts(keys: Iterable[Key], mode: Mode, holder: str, leases: Sequence[Lease], now: Now) -> tuple[Conflict, ...]:
+    """All that stands against `holder` having `keys` in `mode`; a holder never conflicts with itself."""
+    against = [
+        lease
+        for lease in leases
+        if lease.holder != holder and lease.is_live(now) and not are_compatible(lease.mode, mode)
+    ]
+    if not against:
+        return ()
+    found = (_conflict(key, lease) for key in keys for lease in against)
+    return tuple(conflict for conflict in found if conflict is not None)
+
+
+def _conflict(key: Key, lease: Lease) -> Conflict | None:
     held = lease.covering(key)
-    if lease.holder == holder or held is None or are_compatible(lease.mode, mode):
+    if held is None:
         return None
     return Conflict(str(key), held, lease.holder, lease.task, lease.mode, lease.deadline.wall)

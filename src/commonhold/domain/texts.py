@@ -10,7 +10,7 @@ MAX_TEXT_LENGTH: Final = 2000
 _UNPRINTABLE: Final = frozenset({"Cc", "Cf", "Cs", "Zl", "Zp"})
 
 
-def holder(text: str) -> str:
+def check_holder(text: str) -> str:
     """Check the name of an agent session. Raises UsageError `HOLDER_MISSING`, InputError `TEXT_INVALID`."""
     if not text.strip():
         raise UsageError(
@@ -18,10 +18,10 @@ def holder(text: str) -> str:
             "no holder was named, so nobody could be told whose lease this is",
             hint="pass --agent NAME or set COMMONHOLD_AGENT to a name of this agent session",
         )
-    return line(text, "holder", MAX_HOLDER_LENGTH)
+    return check_line(text, "holder", MAX_HOLDER_LENGTH)
 
 
-def line(text: str, what: str, limit: int = MAX_TEXT_LENGTH) -> str:
+def check_line(text: str, what: str, limit: int = MAX_TEXT_LENGTH) -> str:
     """Check that a text is one printable line of at most `limit` characters. Raises InputError `TEXT_INVALID`."""
     bad = None if text.isprintable() else _first_unprintable(text)
     if bad is not None:

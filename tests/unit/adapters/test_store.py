@@ -42,7 +42,7 @@ def store(folder: Path) -> Iterator[SqliteStore]:
 
 
 def note(holder: str) -> Event:
-    return CommitRefused(holder, "", "PARSE_INVALID", (), "")
+    return CommitRefused(holder, "", Refusal.PARSE_INVALID, (), "")
 
 
 def add(store: SqliteStore, holder: str) -> None:
@@ -235,9 +235,10 @@ ADD = """
 import sys
 from commonhold.adapters.sqlite import SqliteStore
 from commonhold.domain.events import CommitRefused
+from commonhold.domain.refusal import Refusal
 store = SqliteStore(sys.argv[1])
 with store.write() as writer:
-    writer.record([CommitRefused(sys.argv[2], "", "", (), "")], 0.0)
+    writer.record([CommitRefused(sys.argv[2], "", Refusal.LEASE_LOST, (), "")], 0.0)
 store.close()
 """
 

@@ -202,7 +202,7 @@ def test_status_shows_the_newest_commits(house: House) -> None:
         service.commit(Changeset((Edit(Op.CREATE_FILE, f"{number}.py", text=""),), intent=str(number)))
     status = service.status()
     assert status.root == service.root
-    assert [change.intent for change in status.changes] == ["2", "3", "4", "5", "6"]
+    assert [change.intent for change in status.changes] == ["6", "5", "4", "3", "2", "1", "0"]
 
 
 def test_what_is_missing_in_the_middle_of_anothers_commit_is_looked_for_again(house: House) -> None:

@@ -39,7 +39,7 @@ def test_a_writer_with_a_free_way_may_write(named: tuple[LeaseRef, ...], leases:
 )
 def test_a_named_lease_must_be_live_own_and_current(ref: LeaseRef, now: Now, why: str) -> None:
     leases = [lease("l1", "one"), lease("l2", "two", "account:1")]
-    assert authorise([F], [ref], "one", leases, now) == LeaseLost(ref.id, why)
+    assert authorise([F], [ref], "one", leases, now) == LeaseLost(why)
 
 
 def test_others_live_leases_stand_in_the_way_in_any_mode() -> None:

@@ -18,6 +18,7 @@ from commonhold.domain.events import (
 from commonhold.domain.fold import State, fold
 from commonhold.domain.lease import Lease
 from commonhold.domain.modes import Mode
+from commonhold.domain.refusal import Refusal
 
 UNTIL = Deadline("boot-1", 60.0, 60.0)
 LEASE = Lease("l1", 1, "one", "", ("account:1",), Mode.SHARED, "acq", 0.0, UNTIL)
@@ -61,7 +62,7 @@ def test_debts_are_opened_replaced_and_settled() -> None:
 def test_refusals_change_nothing_but_the_sequence() -> None:
     refusals = (
         LeaseDenied("one", "", (), Mode.SHARED, ()),
-        CommitRefused("one", "", "PARSE_INVALID", (), ""),
+        CommitRefused("one", "", Refusal.PARSE_INVALID, (), ""),
         CommitUndone("one", "", (), ()),
     )
     assert folded(LeaseGranted(LEASE), *refusals) == State(4, {"l1": LEASE})

@@ -1,6 +1,6 @@
 """Keys: one name a thing, and when two names overlap."""
 
-from itertools import pairwise, product
+from itertools import product
 
 import pytest
 from hypothesis import given
@@ -13,7 +13,6 @@ from commonhold.domain.keys import (
     Key,
     Kind,
     Name,
-    ancestors,
     canonical,
     contains,
     file_key,
@@ -121,23 +120,6 @@ def test_a_key_overlaps_and_contains_itself(key: Key) -> None:
     assert contains(key, key)
 
 
-@given(strategies.keys)
-def test_every_ancestor_contains_the_key(key: Key) -> None:
-    above = list(ancestors(key))
-    assert all(contains(each, key) and not contains(key, each) for each in above)
-    assert all(contains(larger, smaller) for smaller, larger in pairwise(above))
-
-
-def test_ancestors_are_the_nearest_first() -> None:
-    assert [str(key) for key in ancestors(canonical("file:src/a.py#C.m"))] == [
-        "file:src/a.py#C",
-        "file:src/a.py",
-        "file:src/",
-        "file:./",
-    ]
-    assert [str(key) for key in ancestors(canonical("a:b:c:d"))] == ["a:b:c", "a:b"]
-
-
 @pytest.mark.parametrize(
     ("left", "right", "is_conflict"),
     [
@@ -169,7 +151,8 @@ def test_the_parts_of_a_key() -> None:
     assert str(key.file) == "file:src/a.py"
     assert str(key.bare()) == "file:src/a.py#C.m"
     assert str(key.file.child(Name("f"))) == "file:src/a.py#f"
-    assert file_key("./src/a.py", Name("f")) == canonical("file:src/a.py#f")
+    assert str(key.at("b.py")) == "file:b.py#C.m~2"
+    assert file_key("./src/a.py") == canonical("file:src/a.py")
     assert canonical("file:a.py#@header").is_header
     assert canonical("account:1").container() is None
     assert parse("method::a.py::C.m").kind is Kind.METHOD

@@ -5,7 +5,7 @@ import pytest
 from commonhold.domain.clock import Deadline, Now
 from commonhold.domain.errors import Code, UsageError
 from commonhold.domain.keys import canonical
-from commonhold.domain.lease import MAX_TTL_SECONDS, Conflict, Lease, check_ttl, conflicts_between
+from commonhold.domain.lease import MAX_TTL_SECONDS, Conflict, Lease, check_ttl, conflicts
 from commonhold.domain.modes import Mode
 
 LEASE = Lease(
@@ -21,9 +21,12 @@ LEASE = Lease(
 )
 
 
+LIVE, ENDED = Now("boot-1", 59.0, 0.0), Now("boot-1", 60.0, 0.0)
+
+
 def test_a_lease_lives_until_its_deadline() -> None:
-    assert LEASE.is_live(Now("boot-1", 59.0, 0.0))
-    assert not LEASE.is_live(Now("boot-1", 60.0, 0.0))
+    assert LEASE.is_live(LIVE)
+    assert not LEASE.is_live(ENDED)
 
 
 def test_covering_is_any_overlap_and_covers_is_all_of_it() -> None:
@@ -35,9 +38,11 @@ def test_covering_is_any_overlap_and_covers_is_all_of_it() -> None:
 
 
 def test_a_conflict_says_who_and_what() -> None:
-    assert conflicts_between(canonical("file:a.py#C.m"), Mode.EXCLUSIVE, "two", LEASE) == Conflict(
-        "file:a.py#C.m", "file:a.py#C", "one", "mend", Mode.SHARED, 1060.0
+    wanted = [canonical("file:a.py#C.m"), canonical("file:b.py")]
+    assert conflicts(wanted, Mode.EXCLUSIVE, "two", [LEASE], LIVE) == (
+        Conflict("file:a.py#C.m", "file:a.py#C", "one", "mend", Mode.SHARED, 1060.0),
     )
+    assert conflicts(wanted, Mode.EXCLUSIVE, "two", [LEASE], ENDED) == ()
 
 
 @pytest.mark.parametrize(
@@ -49,7 +54,7 @@ def test_a_conflict_says_who_and_what() -> None:
     ],
 )
 def test_no_conflict_with_oneself_between_readers_or_apart(key: str, mode: Mode, holder: str) -> None:
-    assert conflicts_between(canonical(key), mode, holder, LEASE) is None
+    assert conflicts([canonical(key)], mode, holder, [LEASE], LIVE) == ()
 
 
 @pytest.mark.parametrize("ttl", [0.0, -1.0, math.nan, math.inf, -math.inf, MAX_TTL_SECONDS * 1.001])

@@ -1,5 +1,6 @@
 """`decide`: examples, then properties over sequences of commands in a small world."""
 
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from itertools import combinations
 
@@ -7,15 +8,18 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests import strategies
 
-from commonhold.domain.changeset import Refusal
 from commonhold.domain.clock import Now, deadline
 from commonhold.domain.commands import Acquire, Release, Renew
-from commonhold.domain.events import LeaseExpired, LeaseGranted, Recorded
+from commonhold.domain.events import Event, LeaseExpired, Recorded
 from commonhold.domain.fold import State, apply
 from commonhold.domain.keys import Key, canonical, overlaps
 from commonhold.domain.lease import Denied, Granted, Lease, NotHeld, Released, Renewed
-from commonhold.domain.lease_table import Answer, Command, LeaseTable, decide
+from commonhold.domain.lease_table import LeaseTable, decide, expire
 from commonhold.domain.modes import Mode
+from commonhold.domain.refusal import Refusal
+
+Command = Acquire | Renew | Release
+Answer = Granted | Denied | Renewed | Released | NotHeld
 
 
 @dataclass
@@ -31,11 +35,15 @@ class Table:
         return Now("boot-1", self.seconds, self.seconds)
 
     def run(self, command: Command) -> Answer:
-        leases = tuple(self.state.leases.values())
-        decision = decide(LeaseTable(leases, self.state.sequence + 1), command, self.now)
-        for event in decision.events:
-            self.state = apply(self.state, Recorded(self.state.sequence + 1, self.seconds, event))
+        self.record(expire(tuple(self.state.leases.values()), self.now))
+        table = LeaseTable(tuple(self.state.leases.values()), self.state.sequence + 1)
+        decision = decide(table, command, self.now)
+        self.record(decision.events)
         return decision.answer
+
+    def record(self, events: Iterable[Event]) -> None:
+        for event in events:
+            self.state = apply(self.state, Recorded(self.state.sequence + 1, self.seconds, event))
 
     def acquire(self, holder: str, *keys: Key, mode: Mode = Mode.EXCLUSIVE, ttl: float = 60.0) -> Answer:
         self.count += 1
@@ -80,11 +88,13 @@ def test_what_has_run_out_is_recorded_and_stands_in_nobodys_way() -> None:
     assert list(table.state.leases) == [second.id]
 
 
-def test_an_expired_lease_is_recorded_even_when_the_acquire_is_denied() -> None:
+def test_what_has_run_out_is_named_and_no_conflict() -> None:
+    now = Now("boot-1", 50.0, 50.0)
     leases = (_lease("l1", "one", F, 10.0), _lease("l2", "two", F, 100.0))
-    command = Acquire("l3", "acq", "three", "", (F,), Mode.EXCLUSIVE, 60.0)
-    decision = decide(LeaseTable(leases, 7), command, Now("boot-1", 50.0, 50.0))
-    assert [type(event).__name__ for event in decision.events] == ["LeaseExpired", "LeaseDenied"]
+    assert expire(leases, now) == (LeaseExpired("one", "l1", leases[0].deadline),)
+    decision = decide(LeaseTable(leases, 7), Acquire("l3", "acq", "three", "", (F,), Mode.EXCLUSIVE, 60.0), now)
+    assert isinstance(decision.answer, Denied)
+    assert [conflict.holder for conflict in decision.answer.conflicts] == ["two"]
 
 
 def test_a_renewal_sets_the_end() -> None:
@@ -126,10 +136,12 @@ def test_what_has_ended_is_not_revived() -> None:
     assert table.state.leases == {}
 
 
-def test_finding_a_lease_expired_says_so_in_the_log() -> None:
+def test_a_lease_that_has_run_out_but_was_not_swept_is_lost() -> None:
     lease = _lease("l1", "one", F, 10.0)
     decision = decide(LeaseTable((lease,), 2), Release("l1", "one"), Now("boot-1", 10.0, 10.0))
-    assert decision.events == (LeaseExpired("one", "l1", lease.deadline),)
+    assert isinstance(decision.answer, NotHeld)
+    assert decision.answer.code is Refusal.LEASE_LOST
+    assert decision.events == ()
 
 
 def _lease(lease_id: str, holder: str, key: Key, ends: float) -> Lease:
@@ -192,12 +204,3 @@ def are_at_peace(left: Lease, right: Lease) -> bool:
         return True
     pairs = ((canonical(mine), canonical(theirs)) for mine in left.keys for theirs in right.keys)
     return not any(overlaps(mine, theirs) for mine, theirs in pairs)
-
-
-def test_deciding_twice_decides_the_same() -> None:
-    table = LeaseTable((_lease("l1", "one", F, 10.0),), 5)
-    command = Acquire("l2", "acq", "two", "", (G,), Mode.EXCLUSIVE, 60.0)
-    first, second = (decide(table, command, Now("boot-1", 20.0, 20.0)) for _ in range(2))
-    assert first == second
-    assert isinstance(first.events[-1], LeaseGranted)
-    assert first.events[-1].lease.fence == 6

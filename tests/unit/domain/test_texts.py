@@ -3,12 +3,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from commonhold.domain.errors import Code, CommonholdError
-from commonhold.domain.texts import MAX_HOLDER_LENGTH, MAX_TEXT_LENGTH, holder, line
+from commonhold.domain.texts import MAX_HOLDER_LENGTH, MAX_TEXT_LENGTH, check_holder, check_line
 
 
 def passes(text: str) -> bool:
     try:
-        return line(text, "task") == text
+        return check_line(text, "task") == text
     except CommonholdError:
         return False
 
@@ -22,31 +22,31 @@ def test_what_passes_is_one_line_of_valid_unicode(text: str) -> None:
 @pytest.mark.parametrize("text", ["a\nb", "a\x1b[31m", "a\u202eb", "a\u2028b", "a\ud800", "a\u200bb", "a\x85b"])
 def test_what_could_deceive_a_reader_is_refused(text: str) -> None:
     with pytest.raises(CommonholdError, match="control character") as caught:
-        line(text, "task")
+        check_line(text, "task")
     assert caught.value.code is Code.TEXT_INVALID
     assert caught.value.fields == {"field": "task"}
 
 
 @pytest.mark.parametrize("text", ["", "round to cents", "höhe 日本 \u00a0 \U0001f600", "\ue000"])
 def test_any_printable_text_is_taken(text: str) -> None:
-    assert line(text, "task") == text
+    assert check_line(text, "task") == text
 
 
 def test_a_text_has_a_limit() -> None:
-    assert line("x" * MAX_TEXT_LENGTH, "task")
+    assert check_line("x" * MAX_TEXT_LENGTH, "task")
     with pytest.raises(CommonholdError, match="at most 2000"):
-        line("x" * (MAX_TEXT_LENGTH + 1), "task")
+        check_line("x" * (MAX_TEXT_LENGTH + 1), "task")
 
 
 @pytest.mark.parametrize("text", ["", " ", "\t"])
 def test_a_holder_has_a_name(text: str) -> None:
     with pytest.raises(CommonholdError) as caught:
-        holder(text)
+        check_holder(text)
     assert caught.value.code is Code.HOLDER_MISSING
 
 
 def test_a_holder_name_has_a_limit() -> None:
-    assert holder("agent-1") == "agent-1"
+    assert check_holder("agent-1") == "agent-1"
     with pytest.raises(CommonholdError) as caught:
-        holder("x" * (MAX_HOLDER_LENGTH + 1))
+        check_holder("x" * (MAX_HOLDER_LENGTH + 1))
     assert caught.value.code is Code.TEXT_INVALID

@@ -19,6 +19,7 @@ from commonhold.app.answers import (
 from commonhold.domain.clock import Deadline
 from commonhold.domain.events import KINDS, Event, FileChange
 from commonhold.domain.lease import Conflict, Lease
+from commonhold.domain.refusal import Refusal
 from commonhold.wire import codec
 
 st.register_type_strategy(Lease, strategies.leases)
@@ -30,10 +31,10 @@ events = st.sampled_from(sorted(KINDS)).flatmap(lambda kind: st.from_type(KINDS[
 ANSWERS = [
     AcquireAnswer("denied", next=Next("acquire", {"keys": ["a"], "task": "é"}, "why")),
     AcquireAnswer("granted", regions=(RegionHash("file:a", None),), notices=("n",)),
-    LeaseAnswer("refused", None, "LEASE_LOST", "why", Next("leases", {})),
+    LeaseAnswer("refused", None, Refusal.LEASE_LOST, "why", Next("leases", {})),
     CommitAnswer(
         "refused",
-        "REGION_CHANGED",
+        Refusal.REGION_CHANGED,
         required=(Needed("k", "w", "a:1"),),
         repair=Repair((RepairRegion("k", "h", "t\n"),)),
         sequence=3,

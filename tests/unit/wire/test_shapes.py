@@ -20,6 +20,7 @@ from commonhold.domain.events import Debt, LeaseGranted, Recorded
 from commonhold.domain.keys import Kind
 from commonhold.domain.lease import Conflict, Lease
 from commonhold.domain.modes import Mode
+from commonhold.domain.refusal import Refusal
 from commonhold.regions.discover import discover
 from commonhold.wire import shapes
 
@@ -71,7 +72,7 @@ def test_acquire() -> None:
 
 def test_renew_and_release() -> None:
     assert shapes.lease_change(LeaseAnswer("renewed", LEASE))["lease"] == LEASE_SHAPE
-    assert shapes.lease_change(LeaseAnswer("refused", None, "NOT_HOLDER", "why", NEXT)) == {
+    assert shapes.lease_change(LeaseAnswer("refused", None, Refusal.NOT_HOLDER, "why", NEXT)) == {
         "outcome": "refused",
         "code": "NOT_HOLDER",
         "why": "why",
@@ -83,7 +84,7 @@ def test_renew_and_release() -> None:
 def test_commit() -> None:
     answer = CommitAnswer(
         "refused",
-        "REGION_CHANGED",
+        Refusal.REGION_CHANGED,
         "why",
         required=(Needed("k", "w", "a.py:1"),),
         conflicts=(CONFLICT,),

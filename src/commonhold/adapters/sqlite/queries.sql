@@ -70,6 +70,15 @@ INSERT OR IGNORE INTO commits (path, seq) VALUES (?, ?);
 SELECT e.seq, e.at, e.kind, e.body FROM commits c JOIN events e USING (seq)
 WHERE c.path = ? ORDER BY c.seq DESC LIMIT ?;
 
+-- name: commits_between
+-- The newest commits on the paths between two texts.
+SELECT seq, at, kind, body FROM events WHERE seq IN (SELECT seq FROM commits WHERE path >= ? AND path < ?)
+ORDER BY seq DESC LIMIT ?;
+
+-- name: latest_commits
+-- The newest commits on any path.
+SELECT seq, at, kind, body FROM events WHERE kind = 'committed' ORDER BY seq DESC LIMIT ?;
+
 -- name: all_debts
 -- Every open debt.
 SELECT key, holder, why FROM debts ORDER BY key;
@@ -86,13 +95,17 @@ DELETE FROM debts WHERE key = ?;
 -- Kept bytes by hash.
 SELECT data FROM contents WHERE hash = ?;
 
+-- name: missing_contents
+-- Those of a JSON list of hashes under which nothing is kept.
+SELECT value FROM json_each(?) WHERE value NOT IN (SELECT hash FROM contents);
+
 -- name: contents_like
 -- Kept hashes within a range: those with a common beginning.
 SELECT hash FROM contents WHERE hash >= ? AND hash < ? LIMIT 2;
 
 -- name: keep_content
--- Keep bytes, or let them count as kept anew.
-INSERT INTO contents (hash, at, data) VALUES (?, ?, ?) ON CONFLICT (hash) DO UPDATE SET at = excluded.at;
+-- Keep bytes.
+INSERT INTO contents (hash, at, data) VALUES (?, ?, ?);
 
 -- name: touch_content
 -- Let bytes that are there already count as kept anew.

@@ -10,6 +10,8 @@ CREATE TABLE events (
 );
 CREATE INDEX events_of_lease ON events (lease_id) WHERE lease_id IS NOT NULL;
 
+CREATE INDEX events_of_commits ON events (seq) WHERE kind = 'committed';
+
 CREATE TABLE leases (
     fence          INTEGER PRIMARY KEY,
     id             TEXT NOT NULL UNIQUE,
@@ -47,7 +49,7 @@ CREATE TABLE commits (
 
 CREATE TABLE contents (
     hash TEXT PRIMARY KEY,
-    at   REAL NOT NULL,             -- when it was last kept; retention counts from here
+    at   REAL NOT NULL,             -- when it was kept, or written once more; retention counts from here
     data BLOB NOT NULL              -- zlib
 ) WITHOUT ROWID;
 

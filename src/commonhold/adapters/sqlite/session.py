@@ -32,6 +32,8 @@ from commonhold.wire import codec
 Value = str | bytes | int | float | None
 _SEPARATOR: Final = "\x1f"
 _AFTER_SEPARATOR: Final = "\x20"
+_AFTER_SLASH: Final = "0"
+_LAST: Final = "\U0010ffff"
 _COMPRESSION_LEVEL: Final = 1
 _SQL: Final = load()
 
@@ -93,12 +95,24 @@ class SqliteSession:
 
     def commits_on(self, path: str, limit: int) -> tuple[tuple[Recorded, Committed], ...]:
         """The newest commits on a path, newest first."""
-        recorded = map(_recorded, self._rows("commits_on", path, limit))
-        return tuple((item, item.event) for item in recorded if isinstance(item.event, Committed))
+        return _commits(self._rows("commits_on", path, limit))
+
+    def commits_below(self, folder: str, limit: int) -> tuple[tuple[Recorded, Committed], ...]:
+        """The newest commits on paths that begin with `folder`, newest first."""
+        end = folder[:-1] + _AFTER_SLASH if folder else _LAST
+        return _commits(self._rows("commits_between", folder, end, limit))
+
+    def latest_commits(self, limit: int) -> tuple[tuple[Recorded, Committed], ...]:
+        """The newest commits, newest first."""
+        return _commits(self._rows("latest_commits", limit))
 
     def debts(self) -> tuple[Debt, ...]:
         """The open debts, by key."""
         return tuple(Debt(*row) for row in self._rows("all_debts"))
+
+    def missing(self, hashes: Iterable[str]) -> tuple[str, ...]:
+        """Those hashes under which nothing is kept."""
+        return tuple(row[0] for row in self._rows("missing_contents", codec.encode(list(hashes)).decode()))
 
     def content(self, content_hash: str) -> bytes | None:
         """Kept bytes."""
@@ -187,6 +201,11 @@ def _lease(row: tuple[Any, ...]) -> Lease:
 def _recorded(row: tuple[Any, ...]) -> Recorded:
     sequence, at, kind, body = row
     return Recorded(sequence, at, codec.decode_event(kind, body))
+
+
+def _commits(rows: Iterable[tuple[Any, ...]]) -> tuple[tuple[Recorded, Committed], ...]:
+    recorded = map(_recorded, rows)
+    return tuple((each, each.event) for each in recorded if isinstance(each.event, Committed))
 
 
 def _journal(journal_id: int, body: str) -> Journal:

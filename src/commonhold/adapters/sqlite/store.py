@@ -1,6 +1,5 @@
 """The store: one database, one gate, one connection a process."""
 
-import errno
 import os
 import threading
 import weakref
@@ -10,6 +9,7 @@ from typing import Final
 
 import apsw
 
+from commonhold.adapters.faults import code_of
 from commonhold.adapters.sqlite.connect import MIGRATIONS, connect
 from commonhold.adapters.sqlite.faults import translate
 from commonhold.adapters.sqlite.gate import Gate
@@ -156,7 +156,7 @@ def _forked(folder: str) -> StoreError:
 
 
 def _unusable(folder: str, fault: OSError) -> StoreError:
-    code = Code.DISK_FULL if fault.errno in (errno.ENOSPC, errno.EDQUOT) else Code.STORE_READ_ONLY
+    code = Code.DISK_FULL if code_of(fault) is Code.DISK_FULL else Code.STORE_READ_ONLY
     return StoreError(
         code,
         f"the state folder cannot be used: {fault.strerror}",
