@@ -24,6 +24,7 @@ from commonhold.domain.events import CommitRefused, Event, LeaseGranted
 from commonhold.domain.keys import canonical
 from commonhold.domain.lease import Lease
 from commonhold.domain.modes import Mode
+from commonhold.domain.refusal import Refusal
 
 Forked = Callable[[Callable[[], bool]], bool]
 MORE = "CREATE TABLE more (x); INSERT INTO more SELECT count(*) FROM events;"
