@@ -17,9 +17,10 @@ class Next:
     why: str = ""
 
     @classmethod
-    def acquire(cls, keys: Iterable[object], task: str, why: str) -> "Next":
-        """The call that asks for `keys`."""
-        return cls("acquire", {"keys": [str(key) for key in keys], "task": task}, why)
+    def acquire(cls, keys: Iterable[object], task: str, why: str, **more: object) -> "Next":
+        """The call that asks for `keys`; `more` are further arguments, left out where they are None."""
+        given = {name: value for name, value in more.items() if value is not None}
+        return cls("acquire", {"keys": [str(key) for key in keys], "task": task, **given}, why)
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Final
 
-from commonhold.app.answers import CommitAnswer
+from commonhold.app.answers import CommitAnswer, Next
 from commonhold.app.judging import Admitted, Judging, Refused
 from commonhold.app.once import earlier_answer, remember
 from commonhold.app.plan import CommitRequest, Plan, Rejected
@@ -178,4 +178,8 @@ def _is_only_moved(debt: Debt, plan: Plan, written: Mapping[str, RegionChange]) 
 
 
 def _committed(admitted: Admitted, sequence: int | None) -> CommitAnswer:
-    return CommitAnswer("committed", regions=admitted.plan.regions, notices=admitted.notices, sequence=sequence)
+    owed = [debt.key for debt in admitted.debts]
+    mend = Next("show", {"keys": owed}, "mend what you owe, and commit it under your lease") if owed else None
+    return CommitAnswer(
+        "committed", regions=admitted.plan.regions, notices=admitted.notices, next=mend, sequence=sequence
+    )

@@ -134,6 +134,7 @@ def _admit(holder: str, plan: Plan, held: Sequence[Lease]) -> Admitted | _Wantin
                 reasons += _needed(admission.path, found_reasons)
     if reasons or required:
         return _Wanting(tuple(reasons), tuple(required))
+    notices += [f"owed by you: {debt.key}, since {debt.why}" for debt in debts]
     return Admitted(plan, tuple(notices), tuple(debts))
 
 

@@ -1,6 +1,6 @@
 """Leases: acquire, renew, release, list."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -72,6 +72,7 @@ class _Resolved:
     keys: tuple[Key, ...]
     regions: tuple[RegionHash, ...]
     contents: Mapping[str, bytes]
+    shadowed: tuple[Key, ...]
 
 
 class Leases:
@@ -112,7 +113,8 @@ class Leases:
             for key, each in found.items()
             if key.is_region
         )
-        return _Resolved(tuple(found), regions, contents)
+        shadowed = tuple(key for key in found if self._reading.is_also_a_file(key))
+        return _Resolved(tuple(found), regions, contents, shadowed)
 
     def _acquire(self, writer: Writer, request: AcquireRequest, resolved: _Resolved, now: Now) -> AcquireAnswer:
         sweep(writer, now)
@@ -184,21 +186,33 @@ def _check(request: AcquireRequest) -> None:
 
 
 def _granted(lease: Lease, resolved: _Resolved) -> AcquireAnswer:
-    notices = tuple(
-        f"{region.key} is not there yet: its name is reserved for you" for region in resolved.regions if not region.hash
+    reserved = [region.key for region in resolved.regions if not region.hash]
+    notices = [f"{key} is not there yet: its name is reserved for you" for key in reserved]
+    return AcquireAnswer(
+        "granted", lease, regions=resolved.regions, notices=(*notices, *map(_looks_like_a_file, resolved.shadowed))
     )
-    return AcquireAnswer("granted", lease, regions=resolved.regions, notices=notices)
+
+
+def _looks_like_a_file(key: Key) -> str:
+    return f"{key} is a free name, though there is a file of that name: to lease the file, write file:{key}"
 
 
 def _denied(request: AcquireRequest, conflicts: tuple[Conflict, ...]) -> AcquireAnswer:
-    return AcquireAnswer("denied", conflicts=conflicts, next=ask_again(request.keys, request.task, conflicts))
+    again = ask_again(
+        request.keys,
+        request.task,
+        conflicts,
+        mode=None if request.mode is Mode.EXCLUSIVE else request.mode.value,
+        ttl_seconds=None if request.ttl_seconds == DEFAULT_TTL_SECONDS else request.ttl_seconds,
+    )
+    return AcquireAnswer("denied", conflicts=conflicts, next=again)
 
 
-def ask_again(keys: Sequence[str], task: str, conflicts: Sequence[Conflict]) -> Next:
+def ask_again(keys: Iterable[object], task: str, conflicts: Sequence[Conflict], **more: object) -> Next:
     """The call for somebody whose keys are held by others."""
     holders = ", ".join(sorted({conflict.holder for conflict in conflicts}))
     why = f"do other work first, until {holders} has released what you need or it has expired; then ask again"
-    return Next.acquire(keys, task, why)
+    return Next.acquire(keys, task, why, **more)
 
 
 def _lease_answer(reader: Reader, answer: Renewed | Released | NotHeld) -> LeaseAnswer:

@@ -227,6 +227,10 @@ class Files(Protocol):
         """The permission bits of a file that nobody gave any."""
         ...
 
+    def exists(self, path: str) -> bool:
+        """Whether anything is at `path`, taken as it is."""
+        ...
+
     def load(self, path: str) -> FileState | None:
         """Read a whole file; None if it is not there. Raises InputError `FILE_TOO_LARGE`, `NOT_A_FILE`."""
         ...

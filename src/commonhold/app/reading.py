@@ -96,6 +96,10 @@ class Reading:
         state = self._files.load(path)
         return None if state is None else Looked(state, _discovered(state.content, path))
 
+    def is_also_a_file(self, key: Key) -> bool:
+        """Whether a free key reads like the name of a file that is there."""
+        return key.scheme != FILE and "." in key.path[-1] and self._files.exists(str(key).partition("#")[0])
+
     def glances(self) -> Glances:
         """Looks at files, each once."""
         return Glances(self.look)
@@ -152,7 +156,7 @@ def no_file(path: str) -> InputError:
     return InputError(
         Code.FILE_NOT_FOUND,
         f"there is no file {path!r}",
-        hint="check the path, which is relative to the repository's root; an edit create_file makes a file",
+        hint="check the path: file:PATH counts from the repository's root; an edit create_file makes a new file",
         fields={"path": path},
     )
 

@@ -14,6 +14,7 @@ from commonhold.app.sweeping import forget
 from commonhold.domain import texts
 from commonhold.domain.changeset import Changeset
 from commonhold.domain.events import CommitUndone, Recorded
+from commonhold.domain.keys import FILE, parse
 from commonhold.domain.lease import DEFAULT_TTL_SECONDS, Lease
 from commonhold.domain.modes import Mode
 from commonhold.regions.region import RegionMap
@@ -91,6 +92,8 @@ class Commonhold:
         keep this process from believing that it holds on when it does not: the commit checks.
         """
         ttl = self._ttl_seconds if ttl_seconds is None else ttl_seconds
+        if any(parse(key).scheme == FILE for key in keys):
+            self._recover_if_possible()
         return self._leases.acquire(AcquireRequest(self.holder, keys, task, mode, ttl, acquisition_id, request_id))
 
     def renew(self, lease_id: str, *, ttl_seconds: float | None = None, request_id: str | None = None) -> LeaseAnswer:
@@ -119,10 +122,12 @@ class Commonhold:
 
     def who(self, key: str) -> Who:
         """Who holds what overlaps `key`, and who changed it last."""
+        self._recover_if_possible()
         return self._queries.who(key)
 
     def status(self) -> Status:
         """Live leases, newest commits, open debts."""
+        self._recover_if_possible()
         return self._queries.status()
 
     def log(self, *, after: int | None = None, limit: int = 100, lease_id: str | None = None) -> tuple[Recorded, ...]:

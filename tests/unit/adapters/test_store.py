@@ -176,7 +176,14 @@ def test_an_unsafe_sqlite_is_refused(store: SqliteStore, monkeypatch: pytest.Mon
     assert refused(store) is Code.STORE_UNSAFE
 
 
+def test_looking_makes_no_state(store: SqliteStore, folder: Path) -> None:
+    with store.read() as reader:
+        assert (reader.leases(), reader.next_sequence, reader.latest(1)) == ((), 1, ())
+    assert not folder.exists()
+
+
 def test_power_loss_is_provided_for(store: SqliteStore) -> None:
+    add(store, "one")
     with store.read() as reader:
         pragmas = {name: reader._connection.pragma(name) for name in ("journal_mode", "synchronous", "foreign_keys")}
         assert reader._connection.pragma("application_id") == APPLICATION_ID

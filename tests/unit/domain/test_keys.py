@@ -181,3 +181,16 @@ def places(key: Key) -> set[Place]:
 def _is_under(outer: tuple[Name, ...], inner: tuple[Name, ...]) -> bool:
     pairs = zip(outer, inner, strict=False)
     return all(mine.text == theirs.text and mine.ordinal in (0, theirs.ordinal) for mine, theirs in pairs)
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("src/a.py#C.D.m~2", ["file:src/a.py#C.D.m~2", "file:src/a.py#C.D", "file:src/a.py#C", "file:src/a.py"]),
+        ("src/a.py", ["file:src/a.py"]),
+        ("src/", ["file:src/"]),
+        ("account:1:2", ["account:1:2"]),
+    ],
+)
+def test_upward_leads_to_the_file_and_no_further(text: str, expected: list[str]) -> None:
+    assert [str(key) for key in canonical(text).upward()] == expected

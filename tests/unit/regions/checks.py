@@ -4,7 +4,7 @@ from itertools import pairwise
 
 from commonhold.domain.keys import Key, Kind, Name, parse_names
 from commonhold.regions.discover import discover
-from commonhold.regions.edit import Edit, Insert, Replace, Spliced, splice
+from commonhold.regions.edit import Insert, RegionEdit, Replace, Spliced, splice
 from commonhold.regions.find import find
 from commonhold.regions.region import Region, RegionMap, hash_bytes, hash_spans
 from commonhold.regions.scope import Breach, breach
@@ -67,10 +67,10 @@ def replace(found: RegionMap, name: str, text: str, span: int | None = None) -> 
     return Replace(region(found, name), text, span)
 
 
-def spliced(before: RegionMap, *edits: Edit) -> tuple[Spliced, RegionMap, Breach | None]:
+def spliced(before: RegionMap, *edits: RegionEdit) -> tuple[Spliced, RegionMap, Breach | None]:
     made = splice(before, edits)
     after = discover(made.source, before.path)
-    return made, after, breach(before, after, made)
+    return made, after, breach(before, after, made.placed)
 
 
 def bare(key: Key | None) -> Key | None:

@@ -6,7 +6,7 @@ from tests.unit.regions.checks import insert, region, replace, spliced
 from commonhold.domain.errors import Code, InputError
 from commonhold.domain.keys import Name
 from commonhold.regions.discover import discover
-from commonhold.regions.edit import Delete, Edit, Insert, Replace, splice, text_of
+from commonhold.regions.edit import Delete, Insert, RegionEdit, Replace, splice, text_of
 from commonhold.regions.region import RegionMap
 
 BOM = b"\xef\xbb\xbf"
@@ -16,14 +16,14 @@ MODULE = discover(
 )
 
 
-def made(before: RegionMap, *edits: Edit) -> bytes:
+def made(before: RegionMap, *edits: RegionEdit) -> bytes:
     """Give the candidate of edits that are in scope."""
     result, _, breach = spliced(before, *edits)
     assert breach is None
     return result.source
 
 
-def refused(before: RegionMap, *edits: Edit) -> InputError:
+def refused(before: RegionMap, *edits: RegionEdit) -> InputError:
     with pytest.raises(InputError) as caught:
         splice(before, edits)
     return caught.value
@@ -346,7 +346,7 @@ def test_only_definitions_are_deleted() -> None:
 
 
 def test_many_edits_at_once() -> None:
-    edits: list[Edit] = [
+    edits: list[RegionEdit] = [
         replace(MODULE, "g", "def g(x): ..."),
         replace(MODULE, "@header", "import b\n\n\n"),
         delete(MODULE, "C.m"),
@@ -375,7 +375,7 @@ def test_many_edits_at_once() -> None:
         (replace(MODULE, "", ""), replace(MODULE, "", "")),
     ],
 )
-def test_edits_that_overlap_are_refused(left: Edit, right: Edit) -> None:
+def test_edits_that_overlap_are_refused(left: RegionEdit, right: RegionEdit) -> None:
     for edits in ((left, right), (right, left)):
         error = refused(MODULE, *edits)
         assert error.code is Code.CHANGESET_INVALID

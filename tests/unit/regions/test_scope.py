@@ -5,7 +5,7 @@ from tests.unit.regions.checks import insert, region, replace, spliced
 
 from commonhold.domain.errors import Code, InputError
 from commonhold.regions.discover import discover
-from commonhold.regions.edit import Delete, Edit, Placed, Replace
+from commonhold.regions.edit import Delete, Placed, RegionEdit, Replace
 from commonhold.regions.scope import breach, placed_region
 
 MODULE = discover(
@@ -13,7 +13,7 @@ MODULE = discover(
     b"    class D:\n        def n(self): ...\n\n\ndef g(): ...\n\n\nz = 3\n"
 )
 
-IN_SCOPE: list[tuple[list[Edit], list[str]]] = [
+IN_SCOPE: list[tuple[list[RegionEdit], list[str]]] = [
     ([replace(MODULE, "f", "def f(): return 1")], ["f"]),
     ([replace(MODULE, "f", "def renamed(): ...")], ["renamed"]),
     ([replace(MODULE, "f", "class f:\n    def m(self): ...")], ["f"]),
@@ -44,7 +44,7 @@ IN_SCOPE: list[tuple[list[Edit], list[str]]] = [
 
 
 @pytest.mark.parametrize(("edits", "names"), IN_SCOPE)
-def test_edits_in_scope(edits: list[Edit], names: list[str]) -> None:
+def test_edits_in_scope(edits: list[RegionEdit], names: list[str]) -> None:
     result, after, found = spliced(MODULE, *edits)
     assert found is None
     assert [placed_region(after, each).key.qualname for each in result.placed] == names
@@ -99,7 +99,7 @@ def test_deletes_in_scope(name: str) -> None:
         (replace(MODULE, "C.D.@header", "    class D:\n        x = 1\n    class E:\n"), "reaches into"),
     ],
 )
-def test_edits_out_of_scope(edit: Edit, part: str) -> None:
+def test_edits_out_of_scope(edit: RegionEdit, part: str) -> None:
     _, _, found = spliced(MODULE, edit)
     assert found is not None
     assert part in found.message
@@ -125,11 +125,11 @@ def test_header_lines_that_no_edit_named_are_watched() -> None:
     before = discover(b"def f(): ...\nx = 1\n")
     result, _, _ = spliced(before, replace(before, "f", "def f(): ..."))
     lost = discover(result.source.replace(b"x = 1", b"x = 2"))
-    found = breach(before, lost, result)
+    found = breach(before, lost, result.placed)
     assert found is not None
     assert "changes file:module.py#@header" in found.message
     more = discover(result.source + b"class C:\n    x = 1\n")
-    found = breach(before, more, result)
+    found = breach(before, more, result.placed)
     assert found is not None
     assert "changes file:module.py#C.@header" in found.message
 
@@ -143,7 +143,7 @@ def test_bodies_that_no_edit_named_are_watched() -> None:
         result.source.replace(b"def g(): ...\n", b"class g: ...\n"),
         result.source.replace(b"def g(): ...\n", b"if x:\n    def g(): ...\n"),
     ):
-        assert breach(MODULE, discover(source), result) is not None
+        assert breach(MODULE, discover(source), result.placed) is not None
 
 
 @pytest.mark.parametrize("line_end", [b"\n", b"\r\n"])

@@ -9,6 +9,7 @@ import pytest
 from commonhold.domain.keys import Key
 from commonhold.regions.discover import discover
 from commonhold.semantics.admission import Changed, Findings, examine
+from commonhold.semantics.fragment import differ_in_body
 from commonhold.semantics.references import Receiver, Use, collect
 
 
@@ -80,6 +81,33 @@ def test_strings_of_several_lines_in_methods() -> None:
     )
     assert find(before, before.replace(b"return 1", b"return 2"), "C.m") == Findings()
     assert required(find(before, before.replace(b"'''a\nb'''", b"'''a\n    b'''"), "C.m")) == ["C.n"]
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "expected"),
+    [
+        (
+            b"@d(lambda: {})\ndef f(x=':', *y: a[1:2]):\n    a",
+            b"@d(lambda: {})\ndef f(x=':', *y: a[1:2]):\n    b",
+            True,
+        ),
+        (
+            b"    # why\r\n    async def m(self\r\n    ):\r\n        a",
+            b"    # why\r\n    async def m(self\r\n    ): b",
+            True,
+        ),
+        (b"def f(x):\n    getattr(x)", b"def f(x):\n    return x", True),
+        (b"def f(x):\n    return x", b"def f(x):\n    getattr(x)", False),
+        (b"def f(x):\n    yield x", b"def f(x):\n    return x", False),
+        (b"def f(x):\n    return x", b"def f(x, y):\n    return x", False),
+        (b"def f(x): pass", b"def f(x", False),
+        (b"@lambda f: f\ndef f(x): pass", b"@lambda f: f\ndef f(x): 1", False),
+        (b"class C:\n    def f(x): pass", b"class C:\n    def f(x): 1", False),
+        (b"x = 1", b"x = 2", False),
+    ],
+)
+def test_functions_that_differ_in_nothing_but_their_bodies(old: bytes, new: bytes, expected: object) -> None:
+    assert differ_in_body(old, new) is expected
 
 
 def test_a_function_that_is_overwritten_by_nothing_a_function_is() -> None:
@@ -198,4 +226,4 @@ class C:
         return {expression}
 """
     (found,) = [one for one in collect(ast.parse(source)).references if one.name == "m"]
-    assert (found.receiver, found.owner, found.use) == (*RECEIVERS[expression], Use.CALL)
+    assert (found.receiver, found.class_name, found.use) == (*RECEIVERS[expression], Use.CALL)

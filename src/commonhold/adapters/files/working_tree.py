@@ -90,6 +90,10 @@ class WorkingTree:
             raise _not_a_folder(missing[0])
         return missing
 
+    def exists(self, path: str) -> bool:
+        """Whether anything is at `path`."""
+        return os.path.lexists(os.path.join(self._root, path))
+
     def load(self, path: str) -> FileState | None:
         """Read a whole file; None if it is not there."""
         with translated(path):

@@ -58,10 +58,10 @@ class SqliteStore:
 
     @contextmanager
     def read(self) -> Iterator[SqliteSession]:
-        """Look at one consistent view."""
+        """Look at one consistent view. Where there is no state yet, looking makes none."""
         with self._threads:
             try:
-                connection = self._connection()
+                connection = self._connection() if self._has_state() else connect(":memory:")
                 connection.execute("BEGIN")
                 try:
                     yield SqliteSession(connection)
@@ -116,6 +116,18 @@ class SqliteStore:
     def after_fork(self) -> None:
         """Go on, in the parent and in the child."""
         self._threads.release()
+
+    def _has_state(self) -> bool:
+        """Whether there is a state, or might be one that this user cannot see."""
+        if self._opened is not None:
+            return True
+        try:
+            os.lstat(self._path)
+        except FileNotFoundError:
+            return False
+        except OSError:
+            return True
+        return True
 
     def _connection(self) -> apsw.Connection:
         pid = os.getpid()
