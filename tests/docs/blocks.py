@@ -23,7 +23,6 @@ SETTINGS = {
     "max_file_bytes": "Larger files can be leased, but are not read or written.",
     "retention_days": "How long the bytes that were read or overwritten are kept. 0: until the next prune.",
 }
-FAMILIES = {2: "UsageError", 3: "InputError", 4: "StoreError", 5: "InternalError"}
 
 
 def table(*rows: tuple[str, ...]) -> Iterator[str]:

@@ -7,16 +7,17 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.docs.blocks import BLOCK, BLOCKS, FAMILIES, REFERENCE, renewed
+from tests.docs.blocks import BLOCK, BLOCKS, REFERENCE, renewed
 from tests.e2e.cli_driver import call, make_repository
 
 from commonhold.cli.commands import COMMANDS
-from commonhold.cli.exit_status import MEANINGS
+from commonhold.cli.exit_status import FAMILIES, MEANINGS, status_of
 from commonhold.cli.explanations import ERRORS, EXPLANATIONS, REFUSALS
 from commonhold.config import Settings
-from commonhold.domain.changeset import Op, Refusal
-from commonhold.domain.errors import Code, InternalError, StoreError, UsageError
+from commonhold.domain.changeset import Op
+from commonhold.domain.errors import Code, CommonholdError, InputError, InternalError, StoreError, UsageError
 from commonhold.domain.events import KINDS
+from commonhold.domain.refusal import Refusal
 from commonhold.wire.changesets import changeset
 
 TEXT = REFERENCE.read_text(encoding="utf-8")
@@ -54,9 +55,16 @@ def test_it_names(word: str) -> None:
 
 
 def test_the_exit_codes_are_those_of_the_errors() -> None:
-    statuses = {UsageError.exit_status, StoreError.exit_status, InternalError.exit_status}
-    assert statuses < set(MEANINGS)
-    assert set(FAMILIES) < set(MEANINGS)
+    assert set(FAMILIES) == set(CommonholdError.__subclasses__())
+    assert set(FAMILIES.values()) < set(MEANINGS)
+
+
+@pytest.mark.parametrize(("kind", "status"), [(UsageError, 2), (InputError, 3), (StoreError, 4), (InternalError, 5)])
+def test_each_family_has_its_exit_status(kind: type[CommonholdError], status: int) -> None:
+    class Special(kind):  # type: ignore[misc, valid-type]
+        pass
+
+    assert status_of(kind(Code.INTERNAL, "m", hint="h")) == status_of(Special(Code.INTERNAL, "m", hint="h")) == status
 
 
 def test_the_changeset_is_one() -> None:

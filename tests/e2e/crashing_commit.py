@@ -6,6 +6,7 @@ import sys
 
 import commonhold
 from commonhold import Changeset, Edit, Op
+from commonhold.bootstrap import open_repository  # loads all that a commit needs, once for all children
 
 WATCHED = ("open", "os.rename", "os.remove", "os.mkdir", "os.chmod", "os.chown", "os.rmdir")
 
@@ -52,7 +53,7 @@ def commit_in(root: str, kill_at: int) -> None:
     os.chdir(root)
     killer = Killer(kill_at)
     sys.addaudithook(killer.hear)
-    with commonhold.open(".", agent="crasher", at_step=lambda _name: killer.count()) as hold:
+    with open_repository(".", agent="crasher", at_step=lambda _name: killer.count()) as hold:
         wanted = changeset(hold)
         killer.is_armed = True
         answer = hold.commit(wanted)

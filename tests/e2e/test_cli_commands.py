@@ -281,6 +281,23 @@ def test_help_and_version_load_nothing_heavy(root: Path) -> None:
     assert done.returncode == 0, done
 
 
+def test_explaining_does_not_load_the_service(root: Path) -> None:
+    code = (
+        "import sys; from commonhold.cli.program import main; main(['explain']); main(['explain', 'USAGE', '--json']);"
+        "main(['exit-codes', '--json']); sys.exit(bool({'apsw', 'tree_sitter', 'commonhold.app'} & set(sys.modules)))"
+    )
+    done = subprocess.run([sys.executable, "-c", code], cwd=root, check=False, capture_output=True)
+    assert done.returncode == 0, done
+
+
+@pytest.mark.parametrize("option", [("--span", "0"), ("--after", ""), ("--base", ""), ("--insert",)])
+def test_what_goes_with_a_key_is_refused_beside_a_changeset(option: tuple[str, ...], root: Path, run: Call) -> None:
+    (root / "c.json").write_text('{"edits": []}', encoding="utf-8")
+    refused = run("commit", "--changeset", "c.json", *option)
+    assert refused.status == 2
+    assert f"{option[0]} goes with --key" in refused.err
+
+
 def test_every_command_is_in_the_group() -> None:
     context = cli.make_context("commonhold", ["status"])
     assert all(cli.get_command(context, name) for name in COMMANDS)

@@ -83,7 +83,7 @@ def test_settings_that_cannot_be_used(root: Path, run: Call) -> None:
 def test_a_damaged_database(state: Path, run: Call) -> None:
     (state / "state.db").write_bytes(b"no database at all" * 500)
     assert "damaged" in finding(run, "database", status=4)["found"]
-    assert run("doctor", "--repair").status == 4
+    assert run("doctor", "--recover").status == 4
 
 
 def test_a_database_damaged_inside(state: Path, run: Call) -> None:
@@ -162,7 +162,7 @@ def test_an_interrupted_commit_is_told_and_taken_back(root: Path, state: Path, r
         writer.begin(str(root), "ann", "half done", [Write("new.py", None, "0" * 64, None, 0o644)])
     store.close()
     assert finding(run, "journal")["facts"]["paths"] == ["new.py"]
-    assert "1 interrupted" in finding(run, "repair", "--repair")["found"]
+    assert "1 interrupted" in finding(run, "recover", "--recover")["found"]
     assert finding(run, "journal")["level"] == "ok"
 
 
@@ -211,6 +211,9 @@ def test_a_machine_without_any_of_it(run: Call, monkeypatch: pytest.MonkeyPatch)
     monkeypatch.setenv("PATH", "")
     done = run("doctor", "--json")
     levels = {each["check"]: each["level"] for each in done.json["findings"]}
+    found = {each["check"]: each["found"] for each in done.json["findings"]}
     assert levels["sqlite"] == "fail"
-    assert {levels[check] for check in ("landlock", "user namespaces", "git", "file system")} == {"warn"}
+    assert {levels[check] for check in ("git", "file system")} == {"warn"}
+    assert {levels[check] for check in ("landlock", "user namespaces", "overlayfs")} == {"ok"}
+    assert {"not available" in found[check] for check in ("landlock", "user namespaces")} == {True}
     assert json.loads(done.out)["outcome"] == "failing"

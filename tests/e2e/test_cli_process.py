@@ -11,6 +11,8 @@ from pathlib import Path
 import pytest
 from tests.e2e.cli_driver import process, start
 
+from commonhold.bootstrap import open_repository
+
 
 def wait_for_the_gate(pid: int) -> None:
     """Return when the process stands in the queue of a lock, which the kernel lists with an arrow."""
@@ -41,7 +43,8 @@ def test_ctrl_c_while_waiting_for_the_gate(root: Path) -> None:
 def test_a_reader_that_stops_reading(words: tuple[str, ...], root: Path) -> None:
     read_end, write_end = os.pipe()
     os.close(read_end)
-    process("acquire", "a.py", cwd=root)
+    with open_repository(str(root), agent="ann") as hold:
+        hold.acquire("a.py")
     done = process(*words, cwd=root, stdout=write_end, stderr=subprocess.PIPE, capture_output=False)
     os.close(write_end)
     assert done.returncode == 141

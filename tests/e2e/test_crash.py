@@ -113,8 +113,8 @@ def test_a_file_changed_by_a_person_after_the_crash_is_left_alone(tmp_path: Path
 
 
 def _crashed(tmp_path: Path, crash: Crash) -> Iterator[Path]:
-    """Repositories as a kill leaves them, at one point after the other."""
-    for kill_at in itertools.count(10):
+    """Repositories as a kill leaves them, at one point after the other, some apart."""
+    for kill_at in itertools.count(10, 8):
         root = tmp_path / str(kill_at)
         lay_out(root)
         assert not crash(root, kill_at)

@@ -6,7 +6,7 @@ import signal
 import subprocess
 import sys
 from collections.abc import AsyncIterator, Awaitable, Callable
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, closing
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -17,7 +17,7 @@ from mcp.client.stdio import StdioServerParameters, stdio_client
 
 import commonhold
 from commonhold.server.holder import Holders
-from commonhold.server.mcp import Desk
+from commonhold.server.mcp import Desk, build
 from commonhold.server.thrift import thrifty
 from commonhold.server.tools import TOOLS
 
@@ -83,6 +83,17 @@ def play(root: Path, script: Callable[[Session], Awaitable[None]], **wishes: Any
     asyncio.run(run())
 
 
+def play_inside(root: Path, script: Callable[[Session], Awaitable[None]]) -> None:
+    """The same with the server in this process: what a call answers does not depend on how it travels."""
+
+    async def run() -> None:
+        async with Client(build(desk)) as client:
+            await script(Session(client))
+
+    with closing(Desk(str(root), Holders("agent-1"))) as desk:
+        asyncio.run(run())
+
+
 def replacing(base: str, text: str, key: str = ONE) -> Json:
     return {"intent": "change it", "edits": [{"op": "replace", "key": key, "base": base, "text": text}]}
 
@@ -100,7 +111,7 @@ def test_the_tools_are_few_and_their_schemas_thin(root: Path) -> None:
         assert len(json.dumps(listed, separators=(",", ":"))) / 4 <= MAX_SCHEMA_TOKENS
         assert all(tool["description"] and tool["inputSchema"]["type"] == "object" for tool in listed["tools"])
 
-    play(root, script)
+    play_inside(root, script)
 
 
 @pytest.mark.parametrize("mode", ["auto", "legacy"])
@@ -150,7 +161,7 @@ def test_a_refusal_is_a_result_with_what_is_needed_to_succeed(root: Path) -> Non
             edit["text"] = text.replace("1", "12")
         assert (await agent.call(call["call"], call["arguments"]))["outcome"] == "committed"
 
-    play(root, script)
+    play_inside(root, script)
 
 
 def test_what_is_held_is_denied_with_a_next_call(root: Path) -> None:
@@ -166,7 +177,7 @@ def test_what_is_held_is_denied_with_a_next_call(root: Path) -> None:
         text, base = await text_and_hash(agent)
         assert (await agent.call("commit", replacing(base, text)))["code"] == "LOCK_CONFLICT"
 
-    play(root, script)
+    play_inside(root, script)
 
 
 MALFORMED: list[tuple[str, Json, str]] = [
@@ -204,7 +215,7 @@ def test_malformed_arguments_are_errors_with_a_code_and_a_hint(root: Path) -> No
             assert error["hint"]
         assert (await text_and_hash(agent))[0], "the server is as good as before"
 
-    play(root, script)
+    play_inside(root, script)
     assert (root / "a.py").read_text(encoding="utf-8") == SOURCE
 
 
@@ -299,46 +310,53 @@ def test_a_killed_server_leaves_its_leases_and_no_half_commit(root: Path, delay_
         assert texts in ([one["text"], two["text"]], [edit["text"] for edit in edits])
         assert (await agent.call("release", {"lease_id": lease["id"]}))["outcome"] == "released"
 
-    play(root, script)
+    play_inside(root, script)
 
 
 def test_the_server_ends_when_its_client_hangs_up(root: Path) -> None:
     assert Wire(root).leave() == 0
 
 
-def holder_of(root: Path, env: dict[str, str], meta: Json | None) -> str:
-    async def run() -> str:
-        async with session(root, None, env=env) as agent:
-            await agent.call("acquire", {"keys": [ONE], "task": "t"}, meta)
-        with commonhold.open(str(root)) as hold:
-            (lease,) = hold.leases()
-            return lease.holder
+def holders_of(root: Path, env: dict[str, str], *metas: Json | None) -> list[str]:
+    """Who holds a lease that was acquired with each `_meta`, all from one server."""
 
-    return asyncio.run(run())
+    async def run() -> None:
+        async with session(root, None, env=env) as agent:
+            for number, meta in enumerate(metas):
+                await agent.call("acquire", {"keys": [f"x:{number}"], "task": "t"}, meta)
+
+    asyncio.run(run())
+    with commonhold.open(str(root)) as hold:
+        return [lease.holder for lease in hold.leases()]
 
 
 @pytest.mark.parametrize(
-    ("env", "meta", "holder"),
+    ("env", "holder"),
     [
-        ({"COMMONHOLD_AGENT": "mine", "CLAUDE_CODE_SESSION_ID": "claude"}, {"sessionId": "codex"}, "mine"),
-        ({"CLAUDE_CODE_SESSION_ID": "claude"}, {"sessionId": "codex"}, "claude"),
-        ({}, {"sessionId": "codex", "threadId": "thread"}, "codex"),
-        ({}, {"threadId": "thread"}, "thread"),
-        ({}, None, "mcp-"),
+        ({"COMMONHOLD_AGENT": "mine", "CLAUDE_CODE_SESSION_ID": "claude"}, "mine"),
+        ({"CLAUDE_CODE_SESSION_ID": "claude"}, "claude"),
     ],
 )
-def test_the_holder_is_the_best_name_there_is(root: Path, env: dict[str, str], meta: Json | None, holder: str) -> None:
-    assert holder_of(root, env, meta).startswith(holder)
+def test_a_name_from_the_environment_goes_before_that_of_a_call(root: Path, env: dict[str, str], holder: str) -> None:
+    assert holders_of(root, env, {"sessionId": "codex"}) == [holder]
+
+
+def test_without_one_the_call_names_the_holder_or_a_name_is_made_up(root: Path) -> None:
+    codex, thread, made_up = holders_of(
+        root, {}, {"sessionId": "codex", "threadId": "thread"}, {"threadId": "thread"}, None
+    )
+    assert (codex, thread) == ("codex", "thread")
+    assert made_up.startswith("mcp-")
 
 
 def test_a_made_up_holder_stays_the_same() -> None:
-    holders = Holders(None, {})
+    holders = Holders(None)
     assert holders.holder(None) == holders.holder({"sessionId": 3}) == holders.holder({})
     assert holders.holder({"sessionId": "s"}) == "s"
 
 
 def test_there_is_an_answer_where_there_is_no_repository(tmp_path: Path) -> None:
-    desk = Desk(str(tmp_path / "gone"), Holders("a", {}))
+    desk = Desk(str(tmp_path / "gone"), Holders("a"))
     result = desk.answer("status", {}, None)
     assert result.is_error
     assert json.loads(result.content[0].text)["code"] == "FILE_NOT_FOUND"  # type: ignore[union-attr]
@@ -351,7 +369,7 @@ def test_a_defect_is_an_error_and_not_the_end(
     def broken(*_: object) -> Json:
         raise RuntimeError("a defect")
 
-    desk = Desk(str(root), Holders("a", {}))
+    desk = Desk(str(root), Holders("a"))
     monkeypatch.setattr("commonhold.server.mcp.call", broken)
     result = desk.answer("status", {}, None)
     assert result.is_error

@@ -236,7 +236,7 @@ class Agents(RuleBasedStateMachine):
             tables = State(
                 reader.next_sequence - 1,
                 {lease.id: lease for lease in reader.leases()},
-                {debt.key: debt for debt in reader.debts()},
+                {debt.place: debt for debt in reader.debts()},
                 commits,
             )
         assert [each.sequence for each in log] == list(range(1, len(log) + 1))

@@ -1,16 +1,15 @@
 """Which repository a path is in, where its state lives, and whether it may be trusted."""
 
 import os
-import subprocess
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
+from commonhold.adapters.git import ask
 from commonhold.domain.errors import Code, InputError
 
 STATE: Final = "commonhold"
 PLAIN_STATE: Final = ".commonhold"
-_GIT_TIMEOUT_SECONDS: Final = 10
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,15 +96,7 @@ def _is_git_dir(place: Path) -> bool:
 
 def _git_trusts(root: Path) -> bool:
     """Whether git itself takes this repository of another user for safe (its safe.directory setting)."""
-    environment = {key: value for key, value in os.environ.items() if not key.startswith("GIT_")}
-    command = ("git", "-c", "core.fsmonitor=false", "-C", str(root), "rev-parse", "--git-dir")
-    try:
-        answer = subprocess.run(
-            command, capture_output=True, check=False, env=environment, timeout=_GIT_TIMEOUT_SECONDS
-        )
-    except (OSError, subprocess.TimeoutExpired):
-        return False
-    return answer.returncode == 0
+    return ask("-C", str(root), "rev-parse", "--git-dir") is not None
 
 
 def _bare(place: Path) -> InputError:

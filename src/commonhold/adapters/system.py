@@ -3,15 +3,17 @@
 import os
 import subprocess
 import time
+from contextlib import suppress
 from functools import cache
 from pathlib import Path
 from typing import Final
 
 from commonhold.domain.clock import Now
 
-_BOOT_ID: Final = Path("/proc/sys/kernel/random/boot_id")
+BOOT_ID: Final = Path("/proc/sys/kernel/random/boot_id")
 # Counts through suspend; macOS calls the clock that does so CLOCK_MONOTONIC.
-_CLOCK: Final = getattr(time, "CLOCK_BOOTTIME", time.CLOCK_MONOTONIC)
+CLOCK: Final = "CLOCK_BOOTTIME" if hasattr(time, "CLOCK_BOOTTIME") else "CLOCK_MONOTONIC"
+_CLOCK_ID: Final = getattr(time, CLOCK)
 
 
 class SystemClock:
@@ -19,13 +21,13 @@ class SystemClock:
 
     def now(self) -> Now:
         """The present instant."""
-        return Now(_boot_id(), time.clock_gettime(_CLOCK), time.time())
+        return Now(_boot_id(), time.clock_gettime(_CLOCK_ID), time.time())
 
 
 @cache
 def _boot_id() -> str:
-    if _BOOT_ID.exists():
-        return _BOOT_ID.read_text(encoding="ascii").strip()
+    if BOOT_ID.exists():
+        return BOOT_ID.read_text(encoding="ascii").strip()
     return _darwin_boot_id()
 
 
@@ -44,6 +46,10 @@ class RandomIds:
 
 def process_umask() -> int:
     """The bits that new files of this process lack."""
+    with suppress(OSError, StopIteration, ValueError):
+        lines = Path("/proc/self/status").read_text(encoding="ascii", errors="replace").splitlines()
+        return int(next(line for line in lines if line.startswith("Umask:")).split()[1], 8)
+    # Elsewhere it can only be read by setting it; other threads must not make files meanwhile.
     current = os.umask(0o077)
     os.umask(current)
     return current

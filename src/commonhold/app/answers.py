@@ -33,7 +33,7 @@ class RegionHash:
 
 @dataclass(frozen=True, slots=True)
 class AcquireAnswer:
-    """The answer to acquire. `regions` are the code regions as they were looked up for the grant."""
+    """The answer to acquire. `regions` are the code regions as they were at the grant."""
 
     outcome: Literal["granted", "denied"]
     lease: Lease | None = None

@@ -19,7 +19,7 @@ from commonhold.app.ports import ChangedUnderneath, Clock, Files, Journal, Reade
 from commonhold.app.reading import Reading
 from commonhold.app.recovery import contents_of_store, recover, undo
 from commonhold.app.sweeping import forget, sweep
-from commonhold.domain.changeset import Changeset
+from commonhold.domain.changeset import Changeset, Edit
 from commonhold.domain.clock import Now
 from commonhold.domain.errors import Code, InputError, StoreError
 from commonhold.domain.events import CommitRefused, Committed, Debt, FileChange, RegionChange
@@ -72,7 +72,7 @@ class Commits:
                 return earlier
             for _ in range(MAX_REPLANS):
                 self._files.check_idle()
-                if not self._is_current(planned):
+                if not self._reading.is_current(planned.seen):
                     planned = self._planner.plan(request.changeset)
                 try:
                     return self._settle(request, planned)
@@ -96,13 +96,6 @@ class Commits:
             recover(self._store, self._files, self._clock)
             return self._planner.plan(changeset)
 
-    def _is_current(self, planned: Plan | Rejected) -> bool:
-        return all(self._hash_now(path) == seen for path, seen in planned.seen.items())
-
-    def _hash_now(self, path: str) -> str | None:
-        state = self._files.load(path)
-        return None if state is None else hash_bytes(state.content)
-
     def _dry_run(self, request: CommitRequest, planned: Plan | Rejected) -> CommitAnswer:
         with self._store.read() as reader:
             verdict = self._judging.verdict(reader, request, planned, self._clock.now())
@@ -121,16 +114,21 @@ class Commits:
             writer.keep(plan.contents.items(), now.wall)
             journal = writer.begin(self._files.root, request.holder, request.changeset.intent, plan.writes)
         self._at_step("journalled")
-        self._write_files(journal)
-        return self._record(request, verdict, journal)
+        return self._carry_out(request, verdict, journal)
 
-    def _write_files(self, journal: Journal) -> None:
+    def _carry_out(self, request: CommitRequest, admitted: Admitted, journal: Journal) -> CommitAnswer:
         try:
             self._files.stage(journal, contents_of_store(self._store))
             self._files.swap(journal)
+            return self._record(request, admitted, journal)
         except BaseException:  # whatever stopped it, Ctrl-C too
-            undo(self._store, self._files, self._clock, journal)
+            if self._is_pending(journal):
+                undo(self._store, self._files, self._clock, journal)
             raise
+
+    def _is_pending(self, journal: Journal) -> bool:
+        with self._store.read() as reader:
+            return any(each.id == journal.id for each in reader.journals())
 
     def _record(self, request: CommitRequest, admitted: Admitted, journal: Journal) -> CommitAnswer:
         with self._store.write() as writer:
@@ -148,7 +146,7 @@ class Commits:
     def _event(self, reader: Reader, request: CommitRequest, admitted: Admitted) -> Committed:
         plan = admitted.plan
         written = {change.key: change for change in plan.changes}
-        settled = [debt for debt in reader.debts() if debt.key in written]
+        settled = [debt for debt in reader.debts() if debt.worktree == request.worktree and debt.key in written]
         kept = [debt for debt in settled if _is_only_moved(debt, plan, written)]
         return Committed(
             holder=request.holder,
@@ -166,9 +164,19 @@ class Commits:
 
 
 def _refuse(writer: Writer, request: CommitRequest, refused: Refused, now: Now) -> CommitAnswer:
-    intent, keys = request.changeset.intent, tuple(edit.key for edit in request.changeset.edits)
-    writer.record([CommitRefused(request.holder, intent, refused.code, keys, refused.why)], now.wall)
+    """Say no, and keep what was refused: it is somebody's work."""
+    keys = tuple(edit.key for edit in request.changeset.edits)
+    texts = {hash_bytes(data): data for edit in request.changeset.edits if (data := _new_content(edit)) is not None}
+    writer.keep(texts.items(), now.wall)
+    event = CommitRefused(
+        request.holder, request.changeset.intent, refused.code, keys, refused.why, contents=tuple(texts)
+    )
+    writer.record([event], now.wall)
     return remember(writer, request, refused.answer(), now.wall)
+
+
+def _new_content(edit: Edit) -> bytes | None:
+    return edit.data if edit.text is None else edit.text.encode("utf-8", "surrogatepass")
 
 
 def _is_only_moved(debt: Debt, plan: Plan, written: Mapping[str, RegionChange]) -> bool:

@@ -130,7 +130,7 @@ def _stale(keyed: KeyedEdit, looked: Looked | None, is_kept: Callable[[str], boo
         if base is None or not is_kept(base):
             raise _absent(looked, key)
         yield Stale(edit.key, key, base, None, None)
-    elif base is not None and not _is_base_of(base, looked.map, region):
+    elif base is not None and not _is_base_of(base, edit.span, looked.map, region):
         yield Stale(edit.key, key, base, looked.map, region, edit.span)
 
 
@@ -147,7 +147,7 @@ def _base(keyed: KeyedEdit) -> str | None:
             return None
         raise changeset_invalid(
             f"the edit of {keyed.key} has no base, so nobody could tell whether it was made for what is there",
-            f"read the region first (`commonhold show {keyed.key}`) and give its hash as base",
+            "read the region first and give its hash as base",
         )
     return check_hash(edit.base, f"the base of {keyed.key}")
 
@@ -162,8 +162,21 @@ def check_hash(text: str, what: str) -> str:
     return text
 
 
-def _is_base_of(base: str, source: RegionMap, region: Region) -> bool:
-    return region.hash.startswith(base) or (region.key.is_header and _spans_with(base, source, region) != [])
+def _is_base_of(base: str, span: int | None, source: RegionMap, region: Region) -> bool:
+    if region.hash.startswith(base):
+        return True
+    return region.key.is_header and bool(_spans_meant(_spans_with(base, source, region), span))
+
+
+def _spans_meant(spans: Sequence[int], span: int | None) -> Sequence[int]:
+    """Of the spans that have the base's hash, those that the edit can mean: the one it names, or the only one.
+
+    Inserts of others shift the numbers: a hash that stands only once is surer than a number. Where it stands more
+    than once, the number must be that of one of them.
+    """
+    if span is None or len(spans) == 1:
+        return spans
+    return [each for each in spans if each == span]
 
 
 def _spans_with(base: str, source: RegionMap, region: Region) -> list[int]:
@@ -212,9 +225,9 @@ def _span(before: RegionMap, region: Region, keyed: KeyedEdit) -> int | None:
     edit = keyed.edit
     if not region.key.is_header:
         return None
-    if edit.span is not None or edit.base is None or region.hash.startswith(edit.base):
+    if edit.base is None or region.hash.startswith(edit.base):
         return edit.span
-    spans = _spans_with(edit.base, before, region)
+    spans = _spans_meant(_spans_with(edit.base, before, region), edit.span)
     if len(spans) > 1:
         raise changeset_invalid(
             f"{len(spans)} spans of {keyed.key} have the hash {edit.base}",

@@ -81,7 +81,7 @@ class Judging:
             return Refused(planned.code, planned.why, packet, next_after(planned, changeset, packet))
         if isinstance(lost, LockConflict):
             return self._lock_conflict(reader, intent, lost)
-        admitted = _admit(request.holder, planned, [lease for lease in leases if _is_held(lease, request.holder, now)])
+        admitted = _admit(request, planned, [lease for lease in leases if _is_held(lease, request.holder, now)])
         return admitted if isinstance(admitted, Admitted) else self._not_admitted(reader, intent, admitted)
 
     def _lease_lost(self, reader: Reader, intent: str, lost: LeaseLost, keys: Sequence[Key]) -> Refused:
@@ -119,7 +119,7 @@ class Judging:
         return tuple(self._planner.fresh(key) for key in dict.fromkeys(keys))
 
 
-def _admit(holder: str, plan: Plan, held: Sequence[Lease]) -> Admitted | _Wanting:
+def _admit(request: CommitRequest, plan: Plan, held: Sequence[Lease]) -> Admitted | _Wanting:
     reasons: list[Needed] = []
     required: list[Needed] = []
     notices, debts = list(plan.notices), []
@@ -127,7 +127,7 @@ def _admit(holder: str, plan: Plan, held: Sequence[Lease]) -> Admitted | _Wantin
         match judge(admission.findings, admission.mended, lambda key: any(lease.covers(key) for lease in held)):
             case Allow() as allowed:
                 notices += allowed.notices
-                debts += [Debt(str(debt.key), holder, debt.why) for debt in allowed.debts]
+                debts += [Debt(str(debt.key), request.holder, debt.why, request.worktree) for debt in allowed.debts]
             case RequireLocks(found):
                 required += _needed(admission.path, found)
             case Escalate(found_reasons):

@@ -6,7 +6,7 @@ from typing import Final
 
 from commonhold.app.answers import AcquireAnswer, LeaseAnswer, Next, RegionHash
 from commonhold.app.once import earlier_answer, first_answer, remember
-from commonhold.app.ports import Clock, Ids, Reader, Store, Writer
+from commonhold.app.ports import Clock, Ids, Reader, Stamp, Store, Writer
 from commonhold.app.reading import Reading, contents_of
 from commonhold.app.sweeping import sweep
 from commonhold.domain import texts
@@ -73,6 +73,7 @@ class _Resolved:
     regions: tuple[RegionHash, ...]
     contents: Mapping[str, bytes]
     shadowed: tuple[Key, ...]
+    seen: Mapping[str, Stamp | None]
 
 
 class Leases:
@@ -98,12 +99,17 @@ class Leases:
             return earlier
         resolved = self._resolve(request.keys)
         with self._store.write() as writer:
-            now = self._clock.now()
             earlier = first_answer(writer, request, AcquireAnswer)
-            return earlier or remember(writer, request, self._acquire(writer, request, resolved, now), now.wall)
+            if earlier is not None:
+                return earlier
+            if not self._reading.is_current(resolved.seen):
+                resolved = self._resolve(request.keys)
+            now = self._clock.now()
+            return remember(writer, request, self._acquire(writer, request, resolved, now), now.wall)
 
     def _resolve(self, keys: Sequence[str]) -> _Resolved:
-        found = self._reading.resolve(keys)
+        glances = self._reading.glances()
+        found = self._reading.resolve(keys, glances)
         contents: dict[str, bytes] = {}
         for each in found.values():
             if each.region is not None and each.source is not None:
@@ -114,7 +120,7 @@ class Leases:
             if key.is_region
         )
         shadowed = tuple(key for key in found if self._reading.is_also_a_file(key))
-        return _Resolved(tuple(found), regions, contents, shadowed)
+        return _Resolved(tuple(found), regions, contents, shadowed, glances.seen())
 
     def _acquire(self, writer: Writer, request: AcquireRequest, resolved: _Resolved, now: Now) -> AcquireAnswer:
         sweep(writer, now)

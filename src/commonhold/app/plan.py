@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from commonhold.app.answers import RegionHash
-from commonhold.app.ports import Write
+from commonhold.app.ports import Stamp, Write
 from commonhold.domain.changeset import Changeset
 from commonhold.domain.events import RegionChange
 from commonhold.domain.keys import Key, canonical
@@ -19,6 +19,7 @@ class CommitRequest:
 
     holder: str
     changeset: Changeset
+    worktree: str
     is_dry_run: bool = False
 
     @property
@@ -51,7 +52,7 @@ class Rejected:
     why: str
     keys: tuple[Key, ...]
     stale: tuple[Stale, ...] = ()
-    seen: Mapping[str, str | None] = field(default_factory=dict)
+    seen: Mapping[str, Stamp | None] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,12 +68,12 @@ class Admission:
 class Plan:
     """Everything that a commit writes and records, worked out before the gate.
 
-    `seen` maps every path that was looked at to the hash of its bytes then (None: not there); the plan holds only
+    `seen` maps every path that was looked at to what it was then (None: not there); the plan holds only
     while that is so. `writes_to` are the keys that must be free of other holders' leases, `moves` the new paths of
     renamed files by their old ones.
     """
 
-    seen: Mapping[str, str | None]
+    seen: Mapping[str, Stamp | None]
     writes: tuple[Write, ...]
     contents: Mapping[str, bytes]
     writes_to: tuple[Key, ...]

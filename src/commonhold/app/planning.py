@@ -7,12 +7,13 @@ outside the gate.
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from pathlib import PurePosixPath
 from typing import Final
 
 from commonhold.app.answers import RegionHash
 from commonhold.app.drafting import Draft, KeyedEdit, changeset_invalid, check_hash, draft
 from commonhold.app.plan import Plan, Rejected, Stale
-from commonhold.app.ports import Files, Store, Write
+from commonhold.app.ports import Files, Stamp, Store, Write
 from commonhold.app.reading import Glances, Looked, Reading, contents_of
 from commonhold.domain import texts
 from commonhold.domain.changeset import Changeset, Edit, Op, Read
@@ -22,6 +23,7 @@ from commonhold.domain.keys import FILE, Key, parse
 from commonhold.domain.refusal import Refusal
 
 MAX_EDITS: Final = 1000
+_OWNER_MAY_READ: Final = 0o400
 _MODE: Final = re.compile(r"(?:100|0o|0)?[0-7]{3}")
 _NEEDS_TEXT: Final = frozenset({Op.REPLACE, Op.INSERT, Op.CREATE_FILE})
 _ON_REGIONS: Final = frozenset({Op.INSERT, Op.DELETE})
@@ -50,7 +52,7 @@ class Planner:
         rejected = [each for each in results if isinstance(each, Rejected)]
         rejected += self._stale_reads(changeset.reads, glances)
         rejected += _taken_targets(drafts, glances)
-        return _joined(rejected, _seen(glances)) if rejected else self._plan(drafts, glances)
+        return _joined(rejected, glances.seen()) if rejected else self._plan(drafts, glances)
 
     def fresh(self, key: Key) -> Stale:
         """What is at `key` now, for a repair packet."""
@@ -98,7 +100,7 @@ class Planner:
         for each in drafts:
             contents |= _region_contents(each)
         return Plan(
-            seen=_seen(looked),
+            seen=looked.seen(),
             writes=writes,
             contents=contents,
             writes_to=tuple(dict.fromkeys(key for each in drafts for key in _writes_to(each))),
@@ -117,6 +119,7 @@ class Planner:
             if final.get(each.target) is not None:
                 raise changeset_invalid(f"two edits would both make {each.target}", "give each file one final name")
             final[each.target] = each
+        _check_folders(path for path, new in final.items() if new)
         for path, new in final.items():
             old = looked.get(path)
             write = self._write(path, old, new)
@@ -162,11 +165,18 @@ def _taken_targets(drafts: Sequence[Draft], glances: Glances) -> Iterator[Reject
             yield Rejected(Refusal.REGION_CHANGED, why, (key,), (stale,))
 
 
-def _seen(looked: Mapping[str, Looked | None]) -> dict[str, str | None]:
-    return {path: each.map.file.hash if each else None for path, each in looked.items()}
+def _check_folders(paths: Iterable[str]) -> None:
+    """No path may be a file and a folder at once."""
+    kept = set(paths)
+    for path in kept:
+        above = next((each for each in map(str, PurePosixPath(path).parents) if each in kept), None)
+        if above is not None:
+            raise changeset_invalid(
+                f"{above} cannot be a file while {path} lies in it", "give one of them another name"
+            )
 
 
-def _joined(rejected: Sequence[Rejected], seen: Mapping[str, str | None]) -> Rejected:
+def _joined(rejected: Sequence[Rejected], seen: Mapping[str, Stamp | None]) -> Rejected:
     """The gravest of several rejections, with the others of its kind: changed regions come before all else."""
     stale = [each for each in rejected if each.code is Refusal.REGION_CHANGED]
     chosen = stale or [each for each in rejected if each.code is rejected[0].code]
@@ -259,6 +269,10 @@ def _check_edit(edit: Edit) -> None:
         raise changeset_invalid(f"chmod of {edit.key} has no mode", 'give mode as octal digits, such as "755"')
     if edit.mode is not None and not _MODE.fullmatch(edit.mode):
         raise changeset_invalid(f"{edit.mode!r} is not a file mode", 'give three octal digits, such as "644" or "755"')
+    if edit.mode is not None and not int(edit.mode[-3:], 8) & _OWNER_MAY_READ:
+        raise changeset_invalid(f"mode {edit.mode} would keep the owner from reading {edit.key}", "let the owner read")
+    if edit.span is not None and edit.span < 0:
+        raise changeset_invalid(f"{edit.span} is no span of {edit.key}", "count the spans from 0")
     if (edit.op is Op.RENAME_FILE) != (edit.to is not None):
         raise changeset_invalid(
             f"{edit.op} of {edit.key}: only rename_file has a to, and it needs one", "name the new path in to"

@@ -196,6 +196,14 @@ class FileState:
     mode: int
 
 
+@dataclass(frozen=True, slots=True)
+class Stamp:
+    """What tells a file from what it was: its content hash and its permission bits."""
+
+    hash: str
+    mode: int
+
+
 class Files(Protocol):
     """The files of one working tree. No path ever leads out of it, whatever the links in it say."""
 
@@ -233,6 +241,10 @@ class Files(Protocol):
 
     def load(self, path: str) -> FileState | None:
         """Read a whole file; None if it is not there. Raises InputError `FILE_TOO_LARGE`, `NOT_A_FILE`."""
+        ...
+
+    def stamp(self, path: str) -> Stamp | None:
+        """What a file is now; None if it is not there. Raises what `load` raises."""
         ...
 
     def check_size(self, path: str, content: bytes) -> None:

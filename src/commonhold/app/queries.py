@@ -90,7 +90,7 @@ class Queries:
             raise InputError(
                 Code.CONTENT_UNKNOWN,
                 f"{content_hash!r}: {why}",
-                hint="take a hash from `commonhold log --json` or `commonhold who PATH --json`",
+                hint="take a hash from the log, or from a refusal",
                 fields={"hash": content_hash},
             )
         return data

@@ -1,13 +1,13 @@
 """Finding and reading regions: every look is at the bytes that are there now."""
 
 import base64
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Final
 
-from commonhold.app.ports import Clock, Files, FileState, Store
+from commonhold.app.ports import Clock, Files, FileState, Stamp, Store
 from commonhold.domain.errors import Code, InputError, StoreError
 from commonhold.domain.keys import FILE, Key, Kind, Names, parse
 from commonhold.regions.discover import discover
@@ -73,6 +73,10 @@ class Glances(dict[str, Looked | None]):
         super().__init__()
         self._look = look
 
+    def seen(self) -> dict[str, Stamp | None]:
+        """What each file was when it was looked at."""
+        return {path: Stamp(each.map.file.hash, each.state.mode) if each else None for path, each in self.items()}
+
     def __missing__(self, path: str) -> Looked | None:
         self[path] = self._look(path)
         return self[path]
@@ -108,12 +112,15 @@ class Reading:
         """All regions of one file. Raises InputError `FILE_NOT_FOUND`."""
         return self._looked(self.locate(text), self.glances()).map
 
-    def resolve(self, texts: Sequence[str]) -> dict[Key, Found]:
+    def is_current(self, seen: Mapping[str, Stamp | None]) -> bool:
+        """Whether files are still what they were."""
+        return all(self._files.stamp(path) == stamp for path, stamp in seen.items())
+
+    def resolve(self, texts: Sequence[str], glances: Glances) -> dict[Key, Found]:
         """The canonical keys to lease, each with what is there now; a region that is not there yet is reserved.
 
         Raises InputError `REGION_AMBIGUOUS`, and `REGION_UNKNOWN` for a part of a class that is not there.
         """
-        glances = self.glances()
         return dict(_found(self.locate(text), glances) for text in texts)
 
     def read(self, texts: Sequence[str]) -> tuple[RegionText, ...]:

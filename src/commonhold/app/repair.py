@@ -1,6 +1,8 @@
 """Repair packets: what a refused agent needs to succeed next time, and the one call to make."""
 
 import difflib
+import re
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Final
 
@@ -15,6 +17,8 @@ from commonhold.regions.region import Region
 
 HISTORY_LIMIT: Final = 50
 MAX_DIFF_LINES: Final = 200
+MAX_COMPARED_LINES: Final = 2000
+CONTEXT_LINES: Final = 3
 
 
 def repair_of(reader: Reader, regions: Sequence[Stale], worktree: str) -> Repair:
@@ -49,8 +53,9 @@ def span_meant(stale: Stale, base: bytes | None) -> int | None:
         return None
     if stale.span is not None or base is None:
         return stale.span
-    pieces = [_lines(stale.source.source[start:end]) for start, end in stale.region.spans]
-    likeness = [difflib.SequenceMatcher(None, _lines(base), piece, autojunk=False).ratio() for piece in pieces]
+    wanted = Counter(_lines(base))
+    pieces = [Counter(_lines(stale.source.source[start:end])) for start, end in stale.region.spans]
+    likeness = [2 * (piece & wanted).total() / max(1, piece.total() + wanted.total()) for piece in pieces]
     return likeness.index(max(likeness))
 
 
@@ -87,7 +92,7 @@ def _text(stale: Stale, span: int | None) -> str | None:
 
 
 def _existing(region: Region, span: int | None) -> int | None:
-    return span if span is not None and span < len(region.spans) else None
+    return span if span is not None and 0 <= span < len(region.spans) else None
 
 
 def _diff(base: bytes | None, stale: Stale, span: int | None) -> str | None:
@@ -98,10 +103,37 @@ def _diff(base: bytes | None, stale: Stale, span: int | None) -> str | None:
     now = b"".join(stale.source.source[start:end] for start, end in spans)
     if b"\0" in base or b"\0" in now:
         return None
-    lines = list(difflib.unified_diff(_lines(base), _lines(now), "base", "now", lineterm=""))
+    return _shown_diff(_lines(base), _lines(now))
+
+
+def _shown_diff(old: list[str], new: list[str]) -> str | None:
+    """A unified diff of what differs, in bounded time: difflib may take the product of both lengths."""
+    head = _common(old, new)
+    tail = _common(old[head:][::-1], new[head:][::-1])
+    if max(len(old), len(new)) - head - tail > MAX_COMPARED_LINES:
+        return f"… more than {MAX_COMPARED_LINES} lines changed: compare with the kept base"
+    start = max(0, head - CONTEXT_LINES)
+    cut = max(0, tail - CONTEXT_LINES)
+    was, now = old[start : len(old) - cut], new[start : len(new) - cut]
+    lines = list(difflib.unified_diff(was, now, "base", "now", n=CONTEXT_LINES, lineterm=""))
     if len(lines) > MAX_DIFF_LINES:
         lines = [*lines[:MAX_DIFF_LINES], f"… {len(lines) - MAX_DIFF_LINES} more lines"]
-    return "\n".join(lines) or None
+    return "\n".join(_shifted(line, start) for line in lines) or None
+
+
+def _common(old: list[str], new: list[str]) -> int:
+    """How many first lines are the same."""
+    return next(
+        (index for index, (mine, other) in enumerate(zip(old, new, strict=False)) if mine != other),
+        min(len(old), len(new)),
+    )
+
+
+def _shifted(line: str, start: int) -> str:
+    """A hunk's head with line numbers counted from the region's first line."""
+    if not line.startswith("@@"):
+        return line
+    return re.sub(r"([-+])(\d+)", lambda match: f"{match[1]}{int(match[2]) + start}", line)
 
 
 def _lines(data: bytes) -> list[str]:

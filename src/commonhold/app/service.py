@@ -118,7 +118,7 @@ class Commonhold:
         """
         if dry_run:
             self._recover_if_possible()
-        return self._commits.commit(CommitRequest(self.holder, changeset, dry_run))
+        return self._commits.commit(CommitRequest(self.holder, changeset, self.root, dry_run))
 
     def who(self, key: str) -> Who:
         """Who holds what overlaps `key`, and who changed it last."""
@@ -152,6 +152,7 @@ class Commonhold:
 
     def forget(self) -> None:
         """Drop kept contents whose retention is over."""
+        self.recover()
         with self._store.write() as writer:
             forget(writer, self._clock.now(), self._retention_seconds)
 

@@ -1,17 +1,15 @@
 """`commonhold acquire`: lease keys."""
 
-from dataclasses import replace
 from typing import TypedDict, Unpack
 
 import click
 
-from commonhold.app.answers import Next
 from commonhold.cli import describe
 from commonhold.cli.command import Command
 from commonhold.cli.exit_status import DONE, REFUSED
 from commonhold.cli.given import Given, common, request_option, ttl_option
-from commonhold.cli.opening import opened, send_json
-from commonhold.cli.output import say
+from commonhold.cli.opening import opened
+from commonhold.cli.output import answer
 from commonhold.domain.modes import Mode
 from commonhold.wire import shapes
 
@@ -53,11 +51,6 @@ def command(given: Given, keys: tuple[str, ...], mode: str, **wish: Unpack[_Wish
     --ttl or the settings say otherwise).
     """
     with opened(given) as place:
-        answer = place.hold.acquire(*place.keys(keys), mode=Mode(mode), **wish)
-    if given.as_json:
-        send_json(shapes.acquire(answer))
-    else:
-        if answer.lease:
-            answer = replace(answer, next=Next("release", {"lease_id": answer.lease.id}, "when you are done:"))
-        say(describe.acquired(answer, given))
-    return DONE if answer.lease else REFUSED
+        found = place.hold.acquire(*place.keys(keys), mode=Mode(mode), **wish)
+    answer(given, found, shapes.acquire, lambda found: describe.acquired(found, given))
+    return DONE if found.lease else REFUSED

@@ -1,6 +1,5 @@
 """`commonhold commit`: write a change if it still fits."""
 
-from collections.abc import Sequence
 from dataclasses import replace
 from typing import Final, TypedDict, Unpack
 
@@ -11,8 +10,8 @@ from commonhold.cli.changeset_input import read_changeset, read_stdin
 from commonhold.cli.command import Command
 from commonhold.cli.exit_status import DONE, REFUSED
 from commonhold.cli.given import Given, common, request_option
-from commonhold.cli.opening import Place, opened, send_json
-from commonhold.cli.output import complain, say
+from commonhold.cli.opening import Place, opened
+from commonhold.cli.output import answer, complain
 from commonhold.domain.changeset import Changeset, Edit, LeaseRef, Op
 from commonhold.domain.errors import Code, InputError, UsageError
 from commonhold.domain.keys import parse
@@ -81,12 +80,9 @@ def command(given: Given, *, dry_run: bool, **wish: Unpack[_Wish]) -> int:
     Otherwise the answer is a refusal with the fresh text, what changed and by whom, and the next call to make.
     """
     with opened(given) as place:
-        answer = place.hold.commit(_changeset(place, wish), dry_run=dry_run)
-    if given.as_json:
-        send_json(shapes.commit(answer))
-    else:
-        say(describe.committed(answer, given))
-    return REFUSED if answer.outcome == "refused" else DONE
+        found = place.hold.commit(_changeset(place, wish), dry_run=dry_run)
+    answer(given, found, shapes.commit, lambda found: describe.committed(found, given))
+    return REFUSED if found.outcome == "refused" else DONE
 
 
 def _changeset(place: Place, wish: _Wish) -> Changeset:
@@ -102,7 +98,8 @@ def _changeset(place: Place, wish: _Wish) -> Changeset:
 
 def _completed(changeset: Changeset, wish: _Wish) -> Changeset:
     """The changeset of a file, with what the options add."""
-    extra = [f"--{name}" for name in ("base", "after", "insert", "create", "delete", "span") if wish.get(name)]
+    names = ("base", "after", "insert", "create", "delete", "span")
+    extra = [f"--{name}" for name in names if _is_given(wish.get(name))]
     if extra:
         raise UsageError(
             Code.USAGE, f"{extra[0]} goes with --key", hint="say it in the changeset instead, in the edit it is about"
@@ -113,6 +110,11 @@ def _completed(changeset: Changeset, wish: _Wish) -> Changeset:
         request_id=wish["request_id"] or changeset.request_id,
         leases=(*changeset.leases, *wish["leases"]),
     )
+
+
+def _is_given(value: object) -> bool:
+    # By identity: span 0 equals False.
+    return value is not None and value is not False
 
 
 def _edit(place: Place, typed: str, wish: _Wish) -> Edit:
@@ -131,25 +133,17 @@ def _edit(place: Place, typed: str, wish: _Wish) -> Edit:
 
 def _op(key: str, wish: _Wish) -> Op:
     chosen = [name for name in ("insert", "create", "delete") if wish.get(name)]
-    if len(chosen) > 1:
-        raise UsageError(Code.USAGE, f"--{chosen[0]} and --{chosen[1]} exclude each other", hint="choose one")
-    return _OPS[_first(chosen), bool(parse(key).names)]
-
-
-def _first(names: Sequence[str]) -> str:
-    return names[0] if names else "replace"
-
-
-_OPS = {
-    ("replace", True): Op.REPLACE,
-    ("replace", False): Op.REPLACE,
-    ("insert", True): Op.INSERT,
-    ("insert", False): Op.INSERT,
-    ("create", True): Op.CREATE_FILE,
-    ("create", False): Op.CREATE_FILE,
-    ("delete", True): Op.DELETE,
-    ("delete", False): Op.DELETE_FILE,
-}
+    match chosen:
+        case []:
+            return Op.REPLACE
+        case ["insert"]:
+            return Op.INSERT
+        case ["create"]:
+            return Op.CREATE_FILE
+        case ["delete"]:
+            return Op.DELETE if parse(key).names else Op.DELETE_FILE
+        case _:
+            raise UsageError(Code.USAGE, f"--{chosen[0]} and --{chosen[1]} exclude each other", hint="choose one")
 
 
 def _with_text(edit: Edit) -> Edit:

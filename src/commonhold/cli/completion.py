@@ -18,8 +18,7 @@ _SHELLS: Final = {"bash": BashComplete, "zsh": ZshComplete, "fish": FishComplete
     examples=('eval "$(commonhold completion bash)"',),
 )
 @click.argument("shell", type=click.Choice(tuple(_SHELLS)))
-def command(shell: str) -> int:
+def command(shell: str) -> None:
     """Print the script that makes SHELL complete commands and options."""
     complete = _SHELLS[shell](cli, {}, NAME, COMPLETE_VARIABLE)
     say(complete.source_template % complete.source_vars())
-    return 0

@@ -1,5 +1,7 @@
 """`commonhold demo`: see it work, in a throw-away repository."""
 
+import os
+
 import click
 
 from commonhold.cli.command import Command
@@ -26,4 +28,5 @@ def command(**wishes: object) -> int:
     The exit code is 0 if Commonhold lost nothing and applied everything, and 1 if not.
     """
     chosen = {name: value for name, value in wishes.items() if value is not None}
-    return run(DemoOptions(**chosen))  # type: ignore[arg-type]
+    environment = {name: value for name, value in os.environ.items() if name.startswith("PYTHON")}
+    return run(DemoOptions(**chosen, environment=environment))  # type: ignore[arg-type]

@@ -4,8 +4,8 @@ import time
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Final
 
-from commonhold.app.answers import AcquireAnswer, CommitAnswer, LeaseAnswer, RegionHash, RepairRegion
-from commonhold.app.queries import Change
+from commonhold.app.answers import AcquireAnswer, CommitAnswer, LeaseAnswer, Next, RegionHash, RepairRegion
+from commonhold.app.queries import Change, Status, Who
 from commonhold.cli.given import Given
 from commonhold.cli.next_call import next_lines
 from commonhold.cli.output import shown, shown_text
@@ -49,7 +49,7 @@ def acquired(answer: AcquireAnswer, given: Given) -> Iterator[str]:
     yield f"granted: {shown(answer.lease.id)}  fence {answer.lease.fence}  until {until(answer.lease.deadline.wall)}"
     yield from _keys(answer.lease, answer.regions)
     yield from notices(answer.notices)
-    yield from next_lines(answer.next, given)
+    yield from next_lines(Next("release", {"lease_id": answer.lease.id}, "when you are done:"), given)
 
 
 def _keys(lease: Lease, regions: Sequence[RegionHash]) -> Iterator[str]:
@@ -80,6 +80,13 @@ def lease(value: Lease) -> Iterator[str]:
     head = f"{shown(value.id)}  fence {value.fence}  {value.mode.value}  {shown(value.holder)}"
     yield f"{head}  until {until(value.deadline.wall)}{quoted(value.task)}"
     yield from (f"  {shown(key)}" for key in value.keys)
+
+
+def leases(values: Sequence[Lease]) -> Iterator[str]:
+    """All of them."""
+    yield from (line for value in values for line in lease(value))
+    if not values:
+        yield "no live leases"
 
 
 def notices(texts: Iterable[str]) -> Iterator[str]:
@@ -142,12 +149,13 @@ def debt(value: Debt) -> str:
     return f"{shown(value.key)}  owed by {shown(value.holder)}: {shown(value.why)}"
 
 
-def picture(leases: Sequence[Lease], changes: Sequence[Change], debts: Sequence[Debt]) -> Iterator[str]:
-    """Who holds, who changed, what is owed."""
-    yield "leases:" if leases else "leases: none"
-    yield from (f"  {line}" for value in leases for line in lease(value))
-    yield "newest commits:" if changes else "newest commits: none"
-    yield from (f"  {line}" for value in changes for line in change(value))
-    if debts:
+def picture(place: str, found: Status | Who) -> Iterator[str]:
+    """Who holds, who changed, what is owed at a place."""
+    yield shown(place)
+    yield "leases:" if found.leases else "leases: none"
+    yield from (f"  {line}" for value in found.leases for line in lease(value))
+    yield "newest commits:" if found.changes else "newest commits: none"
+    yield from (f"  {line}" for value in found.changes for line in change(value))
+    if found.debts:
         yield "debts (to be mended):"
-        yield from (f"  {debt(value)}" for value in debts)
+        yield from (f"  {debt(value)}" for value in found.debts)

@@ -13,13 +13,13 @@ from commonhold.adapters.probes.state import state
 from commonhold.adapters.probes.versioning import git
 from commonhold.adapters.repository import Repository, find_repository
 from commonhold.cli.command import Command
-from commonhold.cli.exit_status import DONE, STORE
+from commonhold.cli.exit_status import DONE, FAMILIES
 from commonhold.cli.given import Given, common
-from commonhold.cli.opening import agent_of, opened, send_json
-from commonhold.cli.output import say, shown
+from commonhold.cli.opening import agent_of, opened
+from commonhold.cli.output import answer, shown
 from commonhold.config import Settings, load_settings
-from commonhold.domain.errors import CommonholdError
-from commonhold.wire.shapes import Json
+from commonhold.domain.errors import CommonholdError, StoreError
+from commonhold.wire.text import Json
 
 Folder = tuple[Repository | None, Finding | None]
 
@@ -29,23 +29,22 @@ Folder = tuple[Repository | None, Finding | None]
     cls=Command,
     examples=("commonhold doctor",),
 )
-@click.option("--repair", is_flag=True, help="Take back commits that a crash interrupted.")
+@click.option("--recover", is_flag=True, help="Take back commits that a crash interrupted.")
 @click.option("--prune", is_flag=True, help="Forget kept bytes whose retention is over.")
 @common
 @click.pass_obj
-def command(given: Given, *, repair: bool, prune: bool) -> int:
+def command(given: Given, *, recover: bool, prune: bool) -> int:
     """Check this machine, this repository and its state. Fit to be pasted into a report.
 
-    Nothing is changed, unless --repair or --prune says so. The exit code is 4 if any check fails.
+    Nothing is changed, unless --recover or --prune says so. The exit code is 4 if any check fails.
     """
-    findings = [*(_mended(given, repair=repair, prune=prune)), *_findings(given)]
-    is_sound = all(finding.level is not Level.FAIL for finding in findings)
-    if given.as_json:
-        send_json(_shape(findings, is_sound=is_sound))
-    else:
-        say(line for finding in findings for line in _lines(finding))
-        say("all is well" if is_sound else "something fails: see above")
-    return DONE if is_sound else STORE
+    findings = [*(_mended(given, recover=recover, prune=prune)), *_findings(given)]
+    answer(given, findings, _shape, _lines)
+    return DONE if _are_sound(findings) else FAMILIES[StoreError]
+
+
+def _are_sound(findings: Sequence[Finding]) -> bool:
+    return all(finding.level is not Level.FAIL for finding in findings)
 
 
 def _findings(given: Given) -> Iterator[Finding]:
@@ -83,21 +82,21 @@ def _failed(check: str, fault: CommonholdError) -> Finding:
     return fail(check, f"{fault.message} [{fault.code}]", fault.hint)
 
 
-def _mended(given: Given, *, repair: bool, prune: bool) -> Iterator[Finding]:
-    if repair:
-        yield _tried("repair", given)
+def _mended(given: Given, *, recover: bool, prune: bool) -> Iterator[Finding]:
+    if recover:
+        yield _tried("recover", given)
     if prune:
         yield _tried("prune", given)
 
 
 def _tried(what: str, given: Given) -> Finding:
     try:
-        return _repair(given) if what == "repair" else _prune(given)
+        return _recover(given) if what == "recover" else _prune(given)
     except CommonholdError as fault:
         return _failed(what, fault)
 
 
-def _repair(given: Given) -> Finding:
+def _recover(given: Given) -> Finding:
     with opened(given) as place:
         undone = place.hold.recover()
     restored = [path for event in undone for path in event.restored]
@@ -105,7 +104,7 @@ def _repair(given: Given) -> Finding:
     found = f"{len(undone)} interrupted commit(s) taken back"
     files = f": {', '.join(restored)} put back" if restored else ""
     others = f"; {', '.join(left)} left as they are, since somebody changed them meanwhile" if left else ""
-    return ok("repair", found + files + others, restored=restored, left=left)
+    return ok("recover", found + files + others, restored=restored, left=left)
 
 
 def _prune(given: Given) -> Finding:
@@ -114,11 +113,14 @@ def _prune(given: Given) -> Finding:
     return ok("prune", "kept bytes and answers whose time is over are forgotten")
 
 
-def _shape(findings: Sequence[Finding], *, is_sound: bool) -> Json:
-    return {"outcome": "sound" if is_sound else "failing", "findings": [asdict(finding) for finding in findings]}
+def _shape(findings: Sequence[Finding]) -> Json:
+    outcome = "sound" if _are_sound(findings) else "failing"
+    return {"outcome": outcome, "findings": [asdict(finding) for finding in findings]}
 
 
-def _lines(finding: Finding) -> Iterator[str]:
-    yield f"{finding.level.value:<5} {finding.check:<16} {shown(finding.found)}"
-    if finding.mend:
-        yield f"{'':<22} mend: {shown(finding.mend)}"
+def _lines(findings: Sequence[Finding]) -> Iterator[str]:
+    for finding in findings:
+        yield f"{finding.level.value:<5} {finding.check:<16} {shown(finding.found)}"
+        if finding.mend:
+            yield f"{'':<22} mend: {shown(finding.mend)}"
+    yield "all is well" if _are_sound(findings) else "something fails: see above"

@@ -1,12 +1,13 @@
 """`commonhold exit-codes`: what each exit code means."""
 
+from collections.abc import Iterator, Mapping
+
 import click
 
 from commonhold.cli.command import Command
 from commonhold.cli.exit_status import MEANINGS
 from commonhold.cli.given import Given, common
-from commonhold.cli.opening import send_json
-from commonhold.cli.output import say
+from commonhold.cli.output import answer
 
 
 @click.command(
@@ -16,10 +17,14 @@ from commonhold.cli.output import say
 )
 @common
 @click.pass_obj
-def command(given: Given) -> int:
+def command(given: Given) -> None:
     """List the exit codes and their meanings."""
-    if given.as_json:
-        send_json({"exit_codes": [{"code": code, "meaning": meaning} for code, meaning in MEANINGS.items()]})
-    else:
-        say(f"{code:>3}  {meaning}" for code, meaning in MEANINGS.items())
-    return 0
+    answer(given, MEANINGS, _shape, _lines)
+
+
+def _shape(meanings: Mapping[int, str]) -> dict[str, object]:
+    return {"exit_codes": [{"code": code, "meaning": meaning} for code, meaning in meanings.items()]}
+
+
+def _lines(meanings: Mapping[int, str]) -> Iterator[str]:
+    return (f"{code:>3}  {meaning}" for code, meaning in meanings.items())

@@ -1,16 +1,17 @@
 """`commonhold explain`: what a code means, and what to do."""
 
 import difflib
+from collections.abc import Iterator, Mapping
 
 import click
 
 from commonhold.cli.command import Command
 from commonhold.cli.explanations import EXPLANATIONS, Explanation
 from commonhold.cli.given import Given, common
-from commonhold.cli.opening import send_json
-from commonhold.cli.output import say
+from commonhold.cli.output import answer
 from commonhold.domain.errors import Code, UsageError
-from commonhold.wire.shapes import Json
+
+Explained = Mapping[str, Explanation]
 
 
 @click.command(
@@ -21,19 +22,15 @@ from commonhold.wire.shapes import Json
 @click.argument("code", required=False)
 @common
 @click.pass_obj
-def command(given: Given, code: str | None) -> int:
+def command(given: Given, code: str | None) -> None:
     """Explain an error or refusal CODE: what it means and what to do. Without CODE, list them all."""
-    found = dict(EXPLANATIONS) if code is None else _chosen(code)
-    if given.as_json:
-        send_json({"codes": [_shape(name, each) for name, each in found.items()]})
-    elif code is None:
-        say(f"{name:<26}{each.meaning}" for name, each in found.items())
+    if code is None:
+        answer(given, EXPLANATIONS, _shape, _list)
     else:
-        say(line for name, each in found.items() for line in (f"{name}: {each.meaning}", f"what to do: {each.remedy}"))
-    return 0
+        answer(given, _chosen(code), _shape, _whole)
 
 
-def _chosen(code: str) -> dict[str, Explanation]:
+def _chosen(code: str) -> Explained:
     name = code.upper().replace("-", "_")
     if name in EXPLANATIONS:
         return {name: EXPLANATIONS[name]}
@@ -42,5 +39,15 @@ def _chosen(code: str) -> dict[str, Explanation]:
     raise UsageError(Code.USAGE, f"there is no code {code!r}", hint=hint)
 
 
-def _shape(name: str, each: Explanation) -> Json:
-    return {"code": name, "meaning": each.meaning, "remedy": each.remedy}
+def _shape(found: Explained) -> dict[str, object]:
+    return {"codes": [{"code": name, **each._asdict()} for name, each in found.items()]}
+
+
+def _list(found: Explained) -> Iterator[str]:
+    return (f"{name:<26}{each.meaning}" for name, each in found.items())
+
+
+def _whole(found: Explained) -> Iterator[str]:
+    for name, each in found.items():
+        yield f"{name}: {each.meaning}"
+        yield f"what to do: {each.remedy}"

@@ -3,8 +3,8 @@
 from collections.abc import Mapping
 from typing import Final, NamedTuple
 
-from commonhold.domain.changeset import Refusal
 from commonhold.domain.errors import Code
+from commonhold.domain.refusal import Refusal
 
 
 class Explanation(NamedTuple):
@@ -113,7 +113,7 @@ ERRORS: Final[Mapping[Code, Explanation]] = {
     ),
     Code.RECOVERY_BLOCKED: E(
         "A commit that a crash interrupted cannot be taken back yet, so nothing is committed until it is.",
-        "Mend what the message names, then run `commonhold doctor --repair`.",
+        "Mend what the message names, then run `commonhold doctor --recover`.",
     ),
     Code.INTERNAL: E("A defect of Commonhold.", "Report it, with what COMMONHOLD_DEBUG=1 prints."),
 }

@@ -8,17 +8,12 @@ from typing import Final
 
 import click
 
-from commonhold.cli.output import complain, send, shown_text
+from commonhold.adapters.faults import code_of
+from commonhold.cli.exit_status import status_of
+from commonhold.cli.output import complain, send_json, shown_text
 from commonhold.domain.errors import Code, CommonholdError, InternalError, StoreError, UsageError
 
 DEBUG: Final = "COMMONHOLD_DEBUG"
-_CODES: Final = {
-    errno.EACCES: Code.PERMISSION_DENIED,
-    errno.EPERM: Code.PERMISSION_DENIED,
-    errno.EROFS: Code.PERMISSION_DENIED,
-    errno.ENOSPC: Code.DISK_FULL,
-    errno.EDQUOT: Code.DISK_FULL,
-}
 
 
 def report(fault: Exception, *, as_json: bool) -> int:
@@ -27,10 +22,10 @@ def report(fault: Exception, *, as_json: bool) -> int:
     if os.environ.get(DEBUG) and not isinstance(fault, click.ClickException):
         complain(traceback.format_exc())
     if as_json:
-        send(_json(error))
+        send_json(_shape(error))
     else:
         complain(_lines(error))
-    return error.exit_status
+    return status_of(error)
 
 
 def as_error(fault: Exception) -> CommonholdError:
@@ -56,7 +51,7 @@ def _usage_hint(fault: click.UsageError) -> str:
 def _from_system(fault: OSError) -> StoreError:
     what = repr(fault.filename) if fault.filename else "a file or folder"
     return StoreError(
-        _CODES.get(fault.errno or 0, Code.IO_FAILED),
+        code_of(fault),
         f"{what} could not be used: {fault.strerror or fault}",
         hint="look at the path and its permissions, then repeat the same call; `commonhold doctor` may say more",
         fields={"errno": errno.errorcode.get(fault.errno or 0)},
@@ -79,12 +74,11 @@ def _lines(error: CommonholdError) -> list[str]:
     return lines
 
 
-def _json(error: CommonholdError) -> bytes:
-    # Loaded here: an error must not wait for the rooms that no command of this run has needed.
-    from commonhold.wire import shapes  # noqa: PLC0415
+def _shape(error: CommonholdError) -> dict[str, object]:
+    # Loaded here: who reads the help needs no JSON.
+    from commonhold.wire import text  # noqa: PLC0415
 
-    text = shapes.dumps(_sound(shapes.error(error)))
-    return text.encode() + b"\n"
+    return _sound(text.error(error))
 
 
 def _sound(value: Mapping[str, object]) -> dict[str, object]:

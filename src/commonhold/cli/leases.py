@@ -5,8 +5,8 @@ import click
 from commonhold.cli import describe
 from commonhold.cli.command import Command
 from commonhold.cli.given import Given, common
-from commonhold.cli.opening import opened, send_json
-from commonhold.cli.output import say
+from commonhold.cli.opening import opened
+from commonhold.cli.output import answer
 from commonhold.wire import shapes
 
 
@@ -18,13 +18,8 @@ from commonhold.wire import shapes
 @click.option("--holder", metavar="NAME", help="Only the leases of this agent session.")
 @common
 @click.pass_obj
-def command(given: Given, holder: str | None) -> int:
+def command(given: Given, holder: str | None) -> None:
     """List the live leases, oldest first."""
     with opened(given) as place:
         found = place.hold.leases(holder=holder)
-    if given.as_json:
-        send_json(shapes.leases(found))
-    else:
-        say(line for value in found for line in describe.lease(value))
-        say([] if found else "no live leases")
-    return 0
+    answer(given, found, shapes.leases, describe.leases)

@@ -1,6 +1,6 @@
 """`commonhold log`: what happened."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from time import sleep
 from typing import Final, TypedDict, Unpack
 
@@ -9,8 +9,8 @@ import click
 from commonhold.cli.command import Command
 from commonhold.cli.describe import quoted, short
 from commonhold.cli.given import Given, common
-from commonhold.cli.opening import Place, opened, send_json
-from commonhold.cli.output import flush, say, send, shown
+from commonhold.cli.opening import Place, opened
+from commonhold.cli.output import answer, flush, say, send, shown
 from commonhold.domain.events import (
     KIND_OF,
     CommitRefused,
@@ -24,6 +24,7 @@ from commonhold.domain.events import (
     lease_id_of,
 )
 from commonhold.wire import shapes
+from commonhold.wire.text import dumps
 
 _POLL_SECONDS: Final = 0.5
 
@@ -48,17 +49,13 @@ class _Range(TypedDict):
 @click.option("--follow", is_flag=True, help="Go on with new events as they come (one JSON object a line).")
 @common
 @click.pass_obj
-def command(given: Given, *, follow: bool, **span: Unpack[_Range]) -> int:
+def command(given: Given, *, follow: bool, **span: Unpack[_Range]) -> None:
     """Show events in order: those after SEQUENCE, or else the newest."""
     with opened(given) as place:
         if follow:
             _follow(place, span, given)
         events = place.hold.log(**span)
-    if given.as_json:
-        send_json(shapes.log(events))
-    else:
-        say(map(_line, events))
-    return 0
+    answer(given, events, shapes.log, _lines)
 
 
 def _follow(place: Place, span: _Range, given: Given) -> None:
@@ -73,10 +70,14 @@ def _follow(place: Place, span: _Range, given: Given) -> None:
 
 def _print(events: Sequence[Recorded], given: Given) -> None:
     if given.as_json:
-        lines = [shapes.dumps(each, indent=0) + "\n" for each in shapes.log(events)["events"]]
+        lines = [dumps(each, indent=0) + "\n" for each in shapes.log(events)["events"]]
         send("".join(lines).encode())
     else:
-        say(map(_line, events))
+        say(_lines(events))
+
+
+def _lines(events: Sequence[Recorded]) -> Iterator[str]:
+    return map(_line, events)
 
 
 def _line(recorded: Recorded) -> str:

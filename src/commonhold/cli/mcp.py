@@ -1,12 +1,17 @@
 """`commonhold mcp`: serve an agent over the Model Context Protocol."""
 
+import os
 from importlib import import_module
+from typing import Final
 
 import click
 
 from commonhold.cli.command import Command
 from commonhold.cli.given import Given, common
-from commonhold.cli.opening import agent_of
+from commonhold.cli.opening import AGENT
+
+# Claude Code names its session in the environment of a server that it starts.
+_SESSION: Final = "CLAUDE_CODE_SESSION_ID"
 
 
 @click.command(
@@ -16,7 +21,11 @@ from commonhold.cli.opening import agent_of
 )
 @common
 @click.pass_obj
-def command(given: Given) -> int:
+def command(given: Given) -> None:
     """Serve an agent over the Model Context Protocol, on standard input and output."""
-    import_module("commonhold.server.mcp").serve(given.folder or ".", agent_of(given))
-    return 0
+    import_module("commonhold.server.mcp").serve(given.folder or ".", _agent(given))
+
+
+def _agent(given: Given) -> str | None:
+    """The name given, else the user's word in the environment, else the session's; None if there is none."""
+    return given.agent or os.environ.get(AGENT) or os.environ.get(_SESSION) or None

@@ -10,7 +10,7 @@ from commonhold.cli.opening import rooted
 from commonhold.cli.output import shown, shown_text
 from commonhold.domain.changeset import Op
 from commonhold.domain.keys import parse
-from commonhold.wire import shapes
+from commonhold.wire.text import dumps
 
 Words = Sequence[str]
 _FLAGS: Final = {Op.REPLACE: [], Op.INSERT: ["--insert"], Op.DELETE: ["--delete"], Op.CREATE_FILE: ["--create"]}
@@ -49,7 +49,7 @@ def _is_simple(arguments: Mapping[str, Any]) -> bool:
 def _with_changeset(arguments: Mapping[str, Any], given: Given) -> str:
     command = shlex.join(["commonhold", "commit", "--changeset", "-", *given.words()])
     edits = [edit | ({"text": "..."} if edit["op"] in _WITH_TEXT else {}) for edit in arguments["edits"]]
-    return f"{command} <<'END'\n{shapes.dumps({**arguments, 'edits': edits})}\nEND"
+    return f"{command} <<'END'\n{dumps({**arguments, 'edits': edits})}\nEND"
 
 
 def _acquire_words(arguments: Mapping[str, Any]) -> Words:

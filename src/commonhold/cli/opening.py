@@ -9,9 +9,7 @@ from typing import Final
 from commonhold.app.service import Commonhold
 from commonhold.bootstrap import open_repository
 from commonhold.cli.given import Given
-from commonhold.cli.output import send
 from commonhold.domain.keys import parse
-from commonhold.wire import shapes
 
 AGENT: Final = "COMMONHOLD_AGENT"
 
@@ -53,8 +51,3 @@ def opened(given: Given) -> Iterator[Place]:
     with open_repository(start, agent=agent_of(given)) as hold:
         folder = os.path.relpath(start, hold.root)
         yield Place(hold, "" if folder == "." else folder)
-
-
-def send_json(shape: shapes.Json) -> None:
-    """Print an answer as JSON, in UTF-8 whatever the terminal speaks."""
-    send(shapes.dumps(shape).encode() + b"\n")

@@ -1,15 +1,17 @@
 """Writing to people and to programs. What others wrote is never sent to a terminal as it is."""
 
-import errno
 import os
 import sys
 import unicodedata
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
-from typing import Final, TextIO
+from typing import Any, Final, TextIO, TypeVar
 
-from commonhold.domain.errors import Code, StoreError
+from commonhold.adapters.faults import code_of
+from commonhold.cli.given import Given
+from commonhold.domain.errors import StoreError
 
+T = TypeVar("T")
 _UNPRINTABLE: Final = frozenset({"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"})
 
 
@@ -60,6 +62,27 @@ def send(data: bytes) -> None:
         sys.stdout.buffer.write(data)
 
 
+def send_json(shape: Mapping[str, Any]) -> None:
+    """Print an answer as JSON, in UTF-8 whatever the terminal speaks."""
+    # Loaded here: who reads the help needs no JSON.
+    from commonhold.wire.text import dumps  # noqa: PLC0415
+
+    send(dumps(shape).encode() + b"\n")
+
+
+def answer(
+    given: Given,
+    value: T,
+    shape: Callable[[T], Mapping[str, Any]],
+    describe: Callable[[T], str | Iterable[str]],
+) -> None:
+    """Print what came of a command: its shape for programs, or its description for people."""
+    if given.as_json:
+        send_json(shape(value))
+    else:
+        say(describe(value))
+
+
 def flush() -> None:
     """See to it that all that was printed has gone out."""
     if sys.stdout is not None:
@@ -79,7 +102,7 @@ def _written() -> Iterator[None]:
         raise
     except OSError as fault:
         raise OutputLostError(
-            Code.DISK_FULL if fault.errno == errno.ENOSPC else Code.IO_FAILED,
+            code_of(fault),
             f"the answer could not be written to standard output: {fault.strerror}",
             hint="what was asked for may have been done all the same: see `commonhold log`",
         ) from fault

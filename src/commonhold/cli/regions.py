@@ -7,8 +7,8 @@ import click
 from commonhold.cli.command import Command
 from commonhold.cli.describe import short
 from commonhold.cli.given import Given, common
-from commonhold.cli.opening import opened, send_json
-from commonhold.cli.output import say, shown
+from commonhold.cli.opening import opened
+from commonhold.cli.output import answer, shown
 from commonhold.regions.region import Region, RegionMap
 from commonhold.wire import shapes
 
@@ -21,15 +21,11 @@ from commonhold.wire import shapes
 @click.argument("path")
 @common
 @click.pass_obj
-def command(given: Given, path: str) -> int:
+def command(given: Given, path: str) -> None:
     """List the regions of the file PATH, found afresh: kind, lines, hash and key of each."""
     with opened(given) as place:
         found = place.hold.regions(place.key(path))
-    if given.as_json:
-        send_json(shapes.regions(found))
-    else:
-        say(_lines(found))
-    return 0
+    answer(given, found, shapes.regions, _lines)
 
 
 def _lines(found: RegionMap) -> Iterator[str]:

@@ -6,8 +6,8 @@ from commonhold.cli import describe
 from commonhold.cli.command import Command
 from commonhold.cli.exit_status import DONE, REFUSED
 from commonhold.cli.given import Given, common, request_option
-from commonhold.cli.opening import opened, send_json
-from commonhold.cli.output import say
+from commonhold.cli.opening import opened
+from commonhold.cli.output import answer
 from commonhold.wire import shapes
 
 
@@ -23,9 +23,6 @@ from commonhold.wire import shapes
 def command(given: Given, lease_id: str, request_id: str | None) -> int:
     """End your lease LEASE; what it held is free at once."""
     with opened(given) as place:
-        answer = place.hold.release(lease_id, request_id=request_id)
-    if given.as_json:
-        send_json(shapes.lease_change(answer))
-    else:
-        say(describe.lease_changed(answer, given))
-    return DONE if answer.lease else REFUSED
+        found = place.hold.release(lease_id, request_id=request_id)
+    answer(given, found, shapes.lease_change, lambda found: describe.lease_changed(found, given))
+    return DONE if found.lease else REFUSED

@@ -10,8 +10,8 @@ import click
 from commonhold.app.reading import RegionText
 from commonhold.cli.command import Command
 from commonhold.cli.given import Given, common
-from commonhold.cli.opening import Place, opened, send_json
-from commonhold.cli.output import complain, is_terminal, send, shown, shown_text
+from commonhold.cli.opening import Place, opened
+from commonhold.cli.output import complain, is_terminal, send, send_json, shown, shown_text
 from commonhold.domain.errors import Code, UsageError
 from commonhold.wire import shapes
 
@@ -29,7 +29,7 @@ _HASH: Final = re.compile(r"[0-9a-f]{16,64}")
 @click.argument("keys", metavar="KEY...", nargs=-1, required=True)
 @common
 @click.pass_obj
-def command(given: Given, keys: tuple[str, ...]) -> int:
+def command(given: Given, keys: tuple[str, ...]) -> None:
     """Print the text of regions; or, for a HASH of at least 16 digits, the bytes that were kept under it.
 
     For one region the text alone goes to standard output, and its hash (the base for a commit) to standard error;
@@ -39,19 +39,21 @@ def command(given: Given, keys: tuple[str, ...]) -> int:
     if hashes and len(keys) > 1:
         raise UsageError(Code.USAGE, "a hash is shown alone", hint="show one hash at a time; write ./NAME for a file")
     with opened(given) as place:
-        return _show_content(place, hashes[0], given) if hashes else _show_regions(place, keys, given)
+        if hashes:
+            _show_content(place, hashes[0], given)
+        else:
+            _show_regions(place, keys, given)
 
 
-def _show_content(place: Place, content_hash: str, given: Given) -> int:
+def _show_content(place: Place, content_hash: str, given: Given) -> None:
     data = place.hold.content(content_hash)
     if given.as_json:
         send_json({"hash": content_hash, "data": base64.b64encode(data).decode()})
     else:
         send(data)
-    return 0
 
 
-def _show_regions(place: Place, keys: tuple[str, ...], given: Given) -> int:
+def _show_regions(place: Place, keys: tuple[str, ...], given: Given) -> None:
     regions = place.hold.read(*place.keys(keys))
     if given.as_json:
         send_json({"regions": [shapes.region_text(region) for region in regions]})
@@ -60,7 +62,6 @@ def _show_regions(place: Place, keys: tuple[str, ...], given: Given) -> int:
         send(_bytes_of(regions[0]))
     else:
         send("".join(part for region in regions for part in _parts(region)).encode())
-    return 0
 
 
 def _heading(region: RegionText) -> str:

@@ -5,8 +5,8 @@ import click
 from commonhold.cli import describe
 from commonhold.cli.command import Command
 from commonhold.cli.given import Given, common
-from commonhold.cli.opening import opened, send_json
-from commonhold.cli.output import say, shown
+from commonhold.cli.opening import opened
+from commonhold.cli.output import answer
 from commonhold.wire import shapes
 
 
@@ -18,13 +18,8 @@ from commonhold.wire import shapes
 @click.argument("key", metavar="KEY")
 @common
 @click.pass_obj
-def command(given: Given, key: str) -> int:
+def command(given: Given, key: str) -> None:
     """Tell who holds what overlaps KEY (a file, a folder, a region, any name), and who changed it last."""
     with opened(given) as place:
         found = place.hold.who(place.key(key))
-    if given.as_json:
-        send_json(shapes.who(found))
-    else:
-        say(shown(found.key))
-        say(describe.picture(found.leases, found.changes, found.debts))
-    return 0
+    answer(given, found, shapes.who, lambda found: describe.picture(found.key, found))

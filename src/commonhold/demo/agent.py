@@ -15,44 +15,44 @@ import msgspec
 from mcp.client import Client
 from mcp.client.stdio import StdioServerParameters, stdio_client
 
-from commonhold.demo.messages import Event, Order, Spec, What, line
+from commonhold.demo.messages import Order, Progress, Spec, What, line
 from commonhold.demo.policies import FREE, PAUSE_SECONDS, GaveUpError, Way, way
-from commonhold.demo.workload import Edit
+from commonhold.demo.workload import Chore
 
 _MAX_LINE_BYTES: Final = 1 << 26
 
 
-def tell(event: Event) -> None:
+def tell(progress: Progress) -> None:
     """Say what happens."""
-    sys.stdout.buffer.write(line(event))
+    sys.stdout.buffer.write(line(progress))
     sys.stdout.buffer.flush()
 
 
-async def work(edits: Sequence[Edit], policy: Way) -> None:
-    """Make all edits in order; one that others stand in the way of comes later. If all are such, pause a moment."""
-    waiting = list(edits)
+async def work(chores: Sequence[Chore], policy: Way) -> None:
+    """Do all chores in order; one that others stand in the way of comes later. If all are such, pause a moment."""
+    waiting = list(chores)
     held: frozenset[str] = FREE
     while waiting:
-        edit = next((each for each in waiting if not policy.claims(each) & held), None)
-        if edit is None:
-            tell(Event(What.WAITING, waiting[0].number, waiting[0].places[0].key))
+        chore = next((each for each in waiting if not policy.claims(each) & held), None)
+        if chore is None:
+            tell(Progress(What.WAITING, waiting[0].number, waiting[0].places[0].key))
             await asyncio.sleep(PAUSE_SECONDS)
             held = FREE
             continue
-        now_held = await _attempt(edit, policy)
+        now_held = await _attempt(chore, policy)
         held = held | now_held if now_held else FREE
         if not now_held:
-            waiting.remove(edit)
+            waiting.remove(chore)
 
 
-async def _attempt(edit: Edit, policy: Way) -> frozenset[str]:
+async def _attempt(chore: Chore, policy: Way) -> frozenset[str]:
     try:
-        held = await policy.attempt(edit)
+        held = await policy.attempt(chore)
     except GaveUpError as fault:
-        tell(Event(What.GAVE_UP, edit.number, edit.places[0].key, str(fault)))
+        tell(Progress(What.GAVE_UP, chore.number, chore.places[0].key, str(fault)))
         return FREE
     if not held:
-        tell(Event(What.APPLIED, edit.number, edit.places[0].key))
+        tell(Progress(What.APPLIED, chore.number, chore.places[0].key))
     return held
 
 
@@ -73,8 +73,8 @@ class Agent:
 
     async def obey(self, order: Order) -> None:
         """Do what the order says, and say when it is done."""
-        await work(order.edits, way(order.policy, self._root, self._call, tell))
-        tell(Event(What.DONE))
+        await work(order.chores, way(order.policy, self._root, self._call, tell))
+        tell(Progress(What.DONE))
 
     async def _call(self, name: str, arguments: dict[str, Any]) -> dict[str, Any]:
         result = await self._client.call_tool(name, arguments)
@@ -107,10 +107,9 @@ def _die_of(task: asyncio.Task[None]) -> None:
 
 async def run(spec: Spec) -> None:
     """Connect, then obey."""
-    inherited = {name: value for name, value in os.environ.items() if name.startswith("PYTHON")}
-    server = StdioServerParameters(command=spec.server[0], args=spec.server[1:], cwd=spec.root, env=inherited)
+    server = StdioServerParameters(command=spec.server[0], args=spec.server[1:], cwd=spec.root, env=spec.environment)
     async with Client(stdio_client(server)) as client:
-        tell(Event(What.READY))
+        tell(Progress(What.READY))
         await _obey_all(Agent(spec, client))
 
 

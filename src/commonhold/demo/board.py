@@ -12,7 +12,7 @@ from rich.progress_bar import ProgressBar
 from rich.table import Table
 from rich.text import Text
 
-from commonhold.demo.messages import Event, What
+from commonhold.demo.messages import Progress, What
 from commonhold.domain.lease import Lease
 
 NEWS_LINES: Final = 4
@@ -41,13 +41,13 @@ class Row:
     retries: int = 0
     gave_up: int = 0
 
-    def hear(self, event: Event) -> None:
+    def hear(self, progress: Progress) -> None:
         """Take in what the agent says."""
-        self.state = event.what
-        self.place = event.place or self.place
-        match event.what:
+        self.state = progress.what
+        self.place = progress.place or self.place
+        match progress.what:
             case What.APPLIED:
-                self.applied.add(event.number)
+                self.applied.add(progress.number)
             case What.REFUSED:
                 self.refused += 1
             case What.RETHINKING:
@@ -75,14 +75,14 @@ class Board:
         self.rows: dict[str, Row] = {}
         self._began: float | None = None
 
-    def hear(self, name: str, event: Event) -> None:
+    def hear(self, name: str, progress: Progress) -> None:
         """Take in what an agent says."""
-        if event.what is What.READY:
+        if progress.what is What.READY:
             self.ready += 1
             return
-        self.rows[name].hear(event)
-        if event.what in (What.REFUSED, What.GAVE_UP):
-            self.news.append(_news(name, event))
+        self.rows[name].hear(progress)
+        if progress.what in (What.REFUSED, What.GAVE_UP):
+            self.news.append(_news(name, progress))
 
     def begin(self, phase: str, explanation: str, names: Sequence[str]) -> None:
         """Start a policy anew with the agents named."""
@@ -160,10 +160,10 @@ def _short(place: str) -> str:
     return place.rpartition("/")[2]
 
 
-def _news(name: str, event: Event) -> str:
-    place = _short(event.place)
-    by = f" ({event.by})" if event.by else ""
-    match event.code:
+def _news(name: str, progress: Progress) -> str:
+    place = _short(progress.place)
+    by = f" ({progress.by})" if progress.by else ""
+    match progress.code:
         case "denied":
             return f"{name}: {place} is held{by}, takes another edit first"
         case "REGION_CHANGED":

@@ -18,11 +18,11 @@ from commonhold.demo.messages import Order, Policy, What
 from commonhold.demo.options import DemoOptions
 from commonhold.demo.report import TITLES, Outcome, Report
 from commonhold.demo.stage import Stage
-from commonhold.demo.workload import Edit, workload
+from commonhold.demo.workload import Chore, workload
 
 REFRESHES_A_SECOND: Final = 8
 PLAIN_LINE_SECONDS: Final = 2.0
-Shares = Sequence[Sequence[Edit]]
+Shares = Sequence[Sequence[Chore]]
 _EXPLAINED: Final = {
     Policy.NONE: "read whole files, think, write whole files",
     Policy.FILE: "lease whole files for reading, thinking and writing",
@@ -52,7 +52,8 @@ class Conductor:
 
     async def play(self) -> Report:
         """Run every policy, then one agent alone. Raises AgentDiedError."""
-        async with self._shown(), crew(self._options.agents, self._stage.root, self._folder) as members:
+        together = crew(self._options.agents, self._stage.root, self._folder, self._options.environment)
+        async with self._shown(), together as members:
             self._board.phase = "every agent starts an MCP server of its own (this takes some seconds)"
             await all_say(members, What.READY, self._board.hear)
             outcomes = {policy: await self._run(policy, TITLES[policy], members, self._shares) for policy in Policy}
@@ -63,8 +64,8 @@ class Conductor:
         await asyncio.to_thread(self._stage.restore)
         self._board.begin(title, _EXPLAINED[policy], [member.name for member in members])
         began = time.monotonic()
-        for member, edits in zip(members, shares, strict=True):
-            member.order(Order(policy, list(edits)))
+        for member, chores in zip(members, shares, strict=True):
+            member.order(Order(policy, list(chores)))
         await all_say(members, What.DONE, self._board.hear)
         wall = time.monotonic() - began
         outcome = await asyncio.to_thread(self._outcome, wall, members, shares)
@@ -75,10 +76,10 @@ class Conductor:
     def _outcome(self, wall: float, members: Sequence[Member], shares: Shares) -> Outcome:
         rows = self._board.rows
         applied = [
-            edit
-            for member, edits in zip(members, shares, strict=True)
-            for edit in edits
-            if edit.number in rows[member.name].applied
+            chore
+            for member, chores in zip(members, shares, strict=True)
+            for chore in chores
+            if chore.number in rows[member.name].applied
         ]
         return Outcome(
             wall_seconds=round(wall, 2),

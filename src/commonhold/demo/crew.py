@@ -4,18 +4,18 @@ import asyncio
 import contextlib
 import sys
 from asyncio.subprocess import PIPE, Process
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Final
 
 import msgspec
 
-from commonhold.demo.messages import Event, Order, Spec, What, line
+from commonhold.demo.messages import Order, Progress, Spec, What, line
 
 GRACE_SECONDS: Final = 6.0
 _SERVER: Final = (sys.executable, "-P", "-m", "commonhold", "mcp", "--agent")
-Listener = Callable[[str, Event], None]
+Listener = Callable[[str, Progress], None]
 
 
 class AgentDiedError(Exception):
@@ -38,9 +38,9 @@ class Member:
     async def until(self, what: What, listener: Listener) -> None:
         """Pass on what the agent says until it says `what`. Raises AgentDiedError if it ends first."""
         while text := await self._words.readline():
-            event = msgspec.json.decode(text, type=Event)
-            listener(self.name, event)
-            if event.what is what:
+            progress = msgspec.json.decode(text, type=Progress)
+            listener(self.name, progress)
+            if progress.what is what:
                 return
         tail = self._log.read_text(encoding="utf-8", errors="replace").strip()[-2000:]
         raise AgentDiedError(f"{self.name} ended in the middle of its work. Its last words:\n{tail or '(none)'}")
@@ -62,19 +62,22 @@ class Member:
 
 
 @asynccontextmanager
-async def crew(count: int, root: Path, logs: Path) -> AsyncIterator[list[Member]]:
-    """`count` agents, each with an MCP server of its own for `root`; at the end all of them are gone."""
+async def crew(count: int, root: Path, logs: Path, environment: Mapping[str, str]) -> AsyncIterator[list[Member]]:
+    """`count` agents, each with an MCP server of its own for `root`; at the end all of them are gone.
+
+    The servers find `environment` in theirs.
+    """
     members: list[Member] = []
     try:
         for number in range(1, count + 1):
-            members.append(await _start(f"agent-{number}", root, logs))  # noqa: PERF401 - those started are ended
+            members.append(await _start(f"agent-{number}", root, logs, environment))  # noqa: PERF401 - those started are ended
         yield members
     finally:
         await asyncio.gather(*(member.dismiss() for member in members))
 
 
-async def _start(name: str, root: Path, logs: Path) -> Member:
-    spec = Spec(name, str(root), [*_SERVER, name])
+async def _start(name: str, root: Path, logs: Path, environment: Mapping[str, str]) -> Member:
+    spec = Spec(name, str(root), [*_SERVER, name], dict(environment))
     log = logs / f"{name}.log"
     with log.open("wb") as errors:
         # In a session of its own: Ctrl-C reaches only the demo, which then ends its agents in order.

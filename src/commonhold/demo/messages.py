@@ -4,7 +4,7 @@ from enum import StrEnum
 
 import msgspec
 
-from commonhold.demo.workload import Edit
+from commonhold.demo.workload import Chore
 
 
 class Policy(StrEnum):
@@ -31,21 +31,22 @@ class What(StrEnum):
 
 
 class Spec(msgspec.Struct, frozen=True):
-    """What an agent process is told when it starts."""
+    """What an agent process is told when it starts. `environment` is for its server."""
 
     name: str
     root: str
     server: list[str]
+    environment: dict[str, str]
 
 
 class Order(msgspec.Struct, frozen=True):
-    """Work for an agent: do these edits under this policy, now."""
+    """Work for an agent: do these chores under this policy, now."""
 
     policy: Policy
-    edits: list[Edit]
+    chores: list[Chore]
 
 
-class Event(msgspec.Struct, frozen=True, omit_defaults=True):
+class Progress(msgspec.Struct, frozen=True, omit_defaults=True):
     """A word from an agent. `by` is who stood in the way of it."""
 
     what: What
@@ -55,6 +56,6 @@ class Event(msgspec.Struct, frozen=True, omit_defaults=True):
     by: str = ""
 
 
-def line(message: Order | Event) -> bytes:
+def line(message: Order | Progress) -> bytes:
     """The message as it goes over the pipe."""
     return msgspec.json.encode(message) + b"\n"

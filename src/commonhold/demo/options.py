@@ -1,6 +1,7 @@
 """What somebody may choose about the demo."""
 
-from dataclasses import dataclass, replace
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
 from typing import Self
 
 SEED = 7
@@ -8,7 +9,10 @@ SEED = 7
 
 @dataclass(frozen=True, slots=True)
 class DemoOptions:
-    """`think` is the mean thinking time of an edit in seconds; `quick` is a small run that only shows that it works."""
+    """`think` is the mean thinking time of an edit in seconds; `quick` is a small run that only shows that it works.
+
+    `environment` is what the servers of the agents are to find in theirs: no choice, so it makes no two runs differ.
+    """
 
     report: str | None = None
     agents: int = 8
@@ -19,6 +23,7 @@ class DemoOptions:
     json: bool = False
     plain: bool = False
     keep: bool = False
+    environment: Mapping[str, str] = field(default_factory=dict, compare=False)
 
     def sized(self) -> Self:
         """The same options, with the sizes that `quick` stands for."""

@@ -8,12 +8,12 @@ from typing import Any, Final, Protocol
 
 from commonhold.demo.marking import append_function, mark_function, mark_function_in_file, mark_header, marked_line
 from commonhold.demo.marking import new_function as function_with
-from commonhold.demo.messages import Event, Policy, What
-from commonhold.demo.workload import Edit, Kind, Place
+from commonhold.demo.messages import Policy, Progress, What
+from commonhold.demo.workload import Chore, ChoreKind, Place
 
 Json = dict[str, Any]
 Call = Callable[[str, Json], Awaitable[Json]]
-Tell = Callable[[Event], None]
+Tell = Callable[[Progress], None]
 
 PAUSE_SECONDS: Final = 0.1
 FREE: Final[frozenset[str]] = frozenset()
@@ -30,11 +30,11 @@ class GaveUpError(Exception):
 class Way(Protocol):
     """A policy at work in one agent."""
 
-    def claims(self, edit: Edit) -> frozenset[str]:
+    def claims(self, chore: Chore) -> frozenset[str]:
         """The keys that the agent would lease for the edit."""
         ...
 
-    async def attempt(self, edit: Edit) -> frozenset[str]:
+    async def attempt(self, chore: Chore) -> frozenset[str]:
         """Make the edit. The answer is empty, or holds the keys that others hold: make another edit first."""
         ...
 
@@ -58,18 +58,18 @@ class Uncoordinated:
         self._root = root
         self._tell = tell
 
-    def claims(self, _edit: Edit) -> frozenset[str]:
+    def claims(self, _chore: Chore) -> frozenset[str]:
         """Nothing."""
         return FREE
 
-    async def attempt(self, edit: Edit) -> frozenset[str]:
+    async def attempt(self, chore: Chore) -> frozenset[str]:
         """Nobody is asked, so nobody stands in the way."""
-        self._tell(_event(What.READING, edit))
-        texts = {path: (self._root / path).read_text(encoding="utf-8") for path in edit.paths}
-        await _think(self._tell, edit)
-        self._tell(_event(What.WRITING, edit))
+        self._tell(_progress(What.READING, chore))
+        texts = {path: (self._root / path).read_text(encoding="utf-8") for path in chore.paths}
+        await _think(self._tell, chore)
+        self._tell(_progress(What.WRITING, chore))
         for path, text in texts.items():
-            _replace(self._root / path, _marked_file(text, path, edit), edit)
+            _replace(self._root / path, _marked_file(text, path, chore), chore)
         return FREE
 
 
@@ -82,16 +82,16 @@ class FileLeases:
         self._call = call
         self._tell = tell
 
-    def claims(self, edit: Edit) -> frozenset[str]:
+    def claims(self, chore: Chore) -> frozenset[str]:
         """All its files."""
-        return frozenset(edit.paths)
+        return frozenset(chore.paths)
 
-    async def attempt(self, edit: Edit) -> frozenset[str]:
+    async def attempt(self, chore: Chore) -> frozenset[str]:
         """Hold every file while it is read, thought about and written."""
-        lease = await acquire(self._call, self._tell, edit, edit.paths)
+        lease = await acquire(self._call, self._tell, chore, chore.paths)
         if isinstance(lease, frozenset):
             return lease
-        await self._inner.attempt(edit)
+        await self._inner.attempt(chore)
         await self._call("release", {"lease_id": lease["id"]})
         return FREE
 
@@ -108,75 +108,75 @@ class Regions:
         self._tell = tell
         self._refusals: Counter[int] = Counter()
 
-    def claims(self, edit: Edit) -> frozenset[str]:
+    def claims(self, chore: Chore) -> frozenset[str]:
         """Nothing, for most edits."""
-        if edit.kind is Kind.HOT or self._refusals[edit.number] >= _PATIENCE:
-            return frozenset(place.key for place in edit.places)
+        if chore.kind is ChoreKind.HOT or self._refusals[chore.number] >= _PATIENCE:
+            return frozenset(place.key for place in chore.places)
         return FREE
 
-    async def attempt(self, edit: Edit) -> frozenset[str]:
+    async def attempt(self, chore: Chore) -> frozenset[str]:
         """Write without a lease, or with one where that pays."""
-        claims = self.claims(edit)
+        claims = self.claims(chore)
         if not claims:
-            return await self._write(edit, None)
-        lease = await acquire(self._call, self._tell, edit, claims)
+            return await self._write(chore, None)
+        lease = await acquire(self._call, self._tell, chore, claims)
         if isinstance(lease, frozenset):
             return lease
         try:
-            return await self._write(edit, lease)
+            return await self._write(chore, lease)
         finally:
             await self._call("release", {"lease_id": lease["id"]})
 
-    async def _write(self, edit: Edit, lease: Json | None) -> frozenset[str]:
-        texts = await self._read(edit)
+    async def _write(self, chore: Chore, lease: Json | None) -> frozenset[str]:
+        texts = await self._read(chore)
         while True:
-            await _think(self._tell, edit, What.RETHINKING if self._refusals[edit.number] else What.THINKING)
-            answer = await self._commit(edit, _changeset(edit, texts, lease))
+            await _think(self._tell, chore, What.RETHINKING if self._refusals[chore.number] else What.THINKING)
+            answer = await self._commit(chore, _changeset(chore, texts, lease))
             if answer["outcome"] == "committed":
                 return FREE
             if answer["code"] != _CHANGED:
                 raise GaveUpError(f"{answer['code']}: {answer.get('why', '')}")
-            self._refusals[edit.number] += 1
-            if lease is None and self.claims(edit):
-                return await self.attempt(edit)
-            texts |= await self._fresh(edit, answer)
+            self._refusals[chore.number] += 1
+            if lease is None and self.claims(chore):
+                return await self.attempt(chore)
+            texts |= await self._fresh(chore, answer)
 
-    async def _commit(self, edit: Edit, changeset: Json) -> Json:
+    async def _commit(self, chore: Chore, changeset: Json) -> Json:
         """The answer. While somebody holds a region the work is not lost: the same commit is sent again."""
         while True:
-            self._tell(_event(What.WRITING, edit))
+            self._tell(_progress(What.WRITING, chore))
             answer = await self._call("commit", changeset)
             if answer["outcome"] == "committed":
                 return answer
-            self._tell(_event(What.REFUSED, edit, code=answer["code"], by=_others(answer)))
+            self._tell(_progress(What.REFUSED, chore, code=answer["code"], by=_others(answer)))
             if answer["code"] != _HELD:
                 return answer
-            self._tell(_event(What.WAITING, edit))
+            self._tell(_progress(What.WAITING, chore))
             await asyncio.sleep(PAUSE_SECONDS)
 
-    async def _read(self, edit: Edit) -> dict[str, Json]:
-        self._tell(_event(What.READING, edit))
-        if edit.kind is Kind.INSERT:
+    async def _read(self, chore: Chore) -> dict[str, Json]:
+        self._tell(_progress(What.READING, chore))
+        if chore.kind is ChoreKind.INSERT:
             # A new function needs no base; its author looks at what is there all the same.
-            await self._call("regions", {"path": edit.places[0].path})
+            await self._call("regions", {"path": chore.places[0].path})
             return {}
-        return _by_key(await self._call("read", {"keys": [place.key for place in edit.places]}))
+        return _by_key(await self._call("read", {"keys": [place.key for place in chore.places]}))
 
-    async def _fresh(self, edit: Edit, answer: Json) -> dict[str, Json]:
+    async def _fresh(self, chore: Chore, answer: Json) -> dict[str, Json]:
         """What the refusal brought along. A header is read again, for the hashes of its pieces."""
-        if edit.kind is Kind.HEADER:
-            return await self._read(edit)
+        if chore.kind is ChoreKind.HEADER:
+            return await self._read(chore)
         return _by_key(answer["repair"])
 
 
-async def acquire(call: Call, tell: Tell, edit: Edit, keys: Iterable[str]) -> Json | frozenset[str]:
+async def acquire(call: Call, tell: Tell, chore: Chore, keys: Iterable[str]) -> Json | frozenset[str]:
     """The lease on `keys`, or those of them that others hold."""
-    answer = await call("acquire", {"keys": sorted(keys), "task": edit.intent, "ttl_seconds": 60})
+    answer = await call("acquire", {"keys": sorted(keys), "task": chore.intent, "ttl_seconds": 60})
     if answer["outcome"] == "granted":
         lease: Json = answer["lease"]
         return lease
     holders = ", ".join(dict.fromkeys(conflict["holder"] for conflict in answer["conflicts"]))
-    tell(_event(What.REFUSED, edit, code="denied", by=holders))
+    tell(_progress(What.REFUSED, chore, code="denied", by=holders))
     return frozenset(conflict["key"].removeprefix("file:") for conflict in answer["conflicts"])
 
 
@@ -190,18 +190,18 @@ def _by_key(shape: Json) -> dict[str, Json]:
     return {region["key"].removeprefix("file:"): region for region in shape["regions"]}
 
 
-def _changeset(edit: Edit, texts: Mapping[str, Json], lease: Json | None) -> Json:
-    edits = [_edit(edit, index, place, texts) for index, place in enumerate(edit.places)]
-    changeset: Json = {"intent": edit.intent, "edits": edits}
+def _changeset(chore: Chore, texts: Mapping[str, Json], lease: Json | None) -> Json:
+    edits = [_edit(chore, index, place, texts) for index, place in enumerate(chore.places)]
+    changeset: Json = {"intent": chore.intent, "edits": edits}
     return changeset | ({"leases": [{"id": lease["id"], "fence": lease["fence"]}]} if lease else {})
 
 
-def _edit(edit: Edit, index: int, place: Place, texts: Mapping[str, Json]) -> Json:
-    name, marker = edit.variable(index), edit.marker(index)
-    if edit.kind is Kind.INSERT:
+def _edit(chore: Chore, index: int, place: Place, texts: Mapping[str, Json]) -> Json:
+    name, marker = chore.variable(index), chore.marker(index)
+    if chore.kind is ChoreKind.INSERT:
         return {"op": "insert", "key": place.key, "text": function_with(name, marker)}
     region = texts[place.key]
-    if edit.kind is Kind.HEADER:
+    if chore.kind is ChoreKind.HEADER:
         piece = region["pieces"][0]
         text = mark_header(piece["text"], marked_line(name, marker))
         return {"op": "replace", "key": place.key, "base": piece["hash"], "span": piece["span"], "text": text}
@@ -209,32 +209,32 @@ def _edit(edit: Edit, index: int, place: Place, texts: Mapping[str, Json]) -> Js
     return {"op": "replace", "key": place.key, "base": region["hash"], "text": text}
 
 
-def _marked_file(source: str, path: str, edit: Edit) -> str:
-    for index, place in enumerate(edit.places):
+def _marked_file(source: str, path: str, chore: Chore) -> str:
+    for index, place in enumerate(chore.places):
         if place.path != path:
             continue
-        name, marker = edit.variable(index), edit.marker(index)
-        match edit.kind:
-            case Kind.INSERT:
+        name, marker = chore.variable(index), chore.marker(index)
+        match chore.kind:
+            case ChoreKind.INSERT:
                 source = append_function(source, function_with(name, marker))
-            case Kind.HEADER:
+            case ChoreKind.HEADER:
                 source = mark_header(source, marked_line(name, marker))
             case _:
                 source = mark_function_in_file(source, place.name, marked_line(name, marker))
     return source
 
 
-def _replace(path: Path, text: str, edit: Edit) -> None:
+def _replace(path: Path, text: str, chore: Chore) -> None:
     """Write a file as editors do: nobody ever sees half of it. Last one wins."""
-    draft = path.with_name(f".{path.name}.{edit.agent}")
+    draft = path.with_name(f".{path.name}.{chore.agent}")
     draft.write_text(text, encoding="utf-8")
     draft.replace(path)
 
 
-async def _think(tell: Tell, edit: Edit, what: What = What.THINKING) -> None:
-    tell(_event(what, edit))
-    await asyncio.sleep(edit.think_seconds)
+async def _think(tell: Tell, chore: Chore, what: What = What.THINKING) -> None:
+    tell(_progress(what, chore))
+    await asyncio.sleep(chore.think_seconds)
 
 
-def _event(what: What, edit: Edit, *, code: str = "", by: str = "") -> Event:
-    return Event(what, edit.number, edit.places[0].key, code, by)
+def _progress(what: What, chore: Chore, *, code: str = "", by: str = "") -> Progress:
+    return Progress(what, chore.number, chore.places[0].key, code, by)

@@ -106,21 +106,22 @@ class Report:
         """What the table means."""
         none, file, ours = (self.policies[policy] for policy in Policy)
         agents = f"{self.options.agents} agents did the work of"
+        file_in_words = (
+            f"File leases: {file.lost_updates} lost; who wants a held file waits, "
+            f"so {agents} {self.speedup(Policy.FILE):.1f}."
+        )
         ours_in_words = (
             f"Commonhold: {ours.lost_updates} lost, {ours.applied} of {ours.edits} applied; {agents} "
-            f"{self._times(ours)}. {ours.retries} edits collided: each was refused with the fresh text, "
-            "thought over again, and applied."
+            f"{self.speedup(Policy.COMMONHOLD):.1f}. {ours.retries} edits collided: each was refused with the fresh "
+            "text, thought over again, and applied."
         )
         return "\n".join(
             [
                 f"No coordination: {none.lost_updates} of {none.applied} edits were told “done” and are gone.",
-                f"File leases: {file.lost_updates} lost; who wants a held file waits, so {agents} {self._times(file)}.",
+                file_in_words,
                 ours_in_words,
             ]
         )
-
-    def _times(self, outcome: Outcome) -> str:
-        return f"{outcome.rate / self.one_agent.rate:.1f}"
 
 
 def _part(count: int, whole: int) -> Text:

@@ -11,8 +11,9 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Final, Self
 
+from commonhold.adapters import git
 from commonhold.demo.marking import definitions, is_markable, times_marked
-from commonhold.demo.workload import Edit
+from commonhold.demo.workload import Chore
 from commonhold.domain.errors import Code, InputError
 from commonhold.domain.keys import Kind
 from commonhold.regions.discover import discover
@@ -21,6 +22,8 @@ PACKAGE: Final = "rich"
 FILES: Final = ("layout.py", "live.py", "color.py", "prompt.py", "align.py", "cells.py")
 START: Final = "start"
 _AUTHOR: Final = ("-c", "user.name=Commonhold demo", "-c", "user.email=demo@localhost")
+# The user's own configuration (signing, hooks, default branch) has no say here.
+_OWN_SETTINGS: Final = {"GIT_CONFIG_GLOBAL": os.devnull, "GIT_CONFIG_NOSYSTEM": "1"}
 _LEAVES: Final = (Kind.FUNCTION, Kind.METHOD)
 _CHECK: Final = """\
 import compileall, importlib, sys
@@ -74,10 +77,10 @@ class Stage:
         self._git("checkout", "--quiet", "--force", "--detach", START)
         self._git("clean", "--quiet", "--force", "-d")
 
-    def lost(self, edits: Iterable[Edit]) -> list[Edit]:
+    def lost(self, chores: Iterable[Chore]) -> list[Chore]:
         """Those edits that are not there, not wholly there, or there twice."""
         texts = {path: (self.root / path).read_text(encoding="utf-8") for path in self.paths}
-        return [edit for edit in edits if not _is_in_place(edit, texts)]
+        return [chore for chore in chores if not _is_in_place(chore, texts)]
 
     def works(self) -> bool:
         """Whether all that was edited compiles, and can be imported with the rest of the package."""
@@ -86,17 +89,8 @@ class Stage:
         return result.returncode == 0
 
     def _git(self, *arguments: str) -> None:
-        environment = {name: value for name, value in os.environ.items() if not name.startswith("GIT_")}
-        # The user's own configuration (signing, hooks, default branch) has no say here.
-        environment |= {"GIT_CONFIG_GLOBAL": os.devnull, "GIT_CONFIG_NOSYSTEM": "1"}
         try:
-            subprocess.run(  # noqa: S603 - literal arguments
-                ["git", *arguments],  # noqa: S607 - git comes from PATH, as the user's own does
-                cwd=self.root,
-                env=environment,
-                check=True,
-                capture_output=True,
-            )
+            git.run(*arguments, folder=str(self.root), settings=_OWN_SETTINGS).check_returncode()
         except FileNotFoundError as fault:
             raise InputError(
                 Code.FILE_NOT_FOUND, "git is not installed, and the demo needs it", hint="install git"
@@ -110,5 +104,5 @@ def _functions(path: str, source: bytes) -> Iterable[str]:
             yield region.key.qualname
 
 
-def _is_in_place(edit: Edit, texts: Mapping[str, str]) -> bool:
-    return all(times_marked(texts[place.path], edit.marker(index)) == 1 for index, place in enumerate(edit.places))
+def _is_in_place(chore: Chore, texts: Mapping[str, str]) -> bool:
+    return all(times_marked(texts[place.path], chore.marker(index)) == 1 for index, place in enumerate(chore.places))

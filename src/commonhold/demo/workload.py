@@ -9,8 +9,8 @@ from typing import Final
 HEADER: Final = "@header"
 
 
-class Kind(StrEnum):
-    """What an edit does."""
+class ChoreKind(StrEnum):
+    """What is to be edited."""
 
     BODY = "body"
     HOT = "hot"
@@ -20,7 +20,13 @@ class Kind(StrEnum):
 
 
 # In how many of a hundred edits. HOT goes to one function a file, which agents fight over on purpose.
-SHARES: Final[Mapping[Kind, int]] = {Kind.BODY: 46, Kind.HOT: 16, Kind.INSERT: 12, Kind.HEADER: 10, Kind.PAIR: 16}
+SHARES: Final[Mapping[ChoreKind, int]] = {
+    ChoreKind.BODY: 46,
+    ChoreKind.HOT: 16,
+    ChoreKind.INSERT: 12,
+    ChoreKind.HEADER: 10,
+    ChoreKind.PAIR: 16,
+}
 # Thinking takes 0.8 to 1.2 of the mean.
 SPREAD: Final = 0.2
 
@@ -39,12 +45,12 @@ class Place:
 
 
 @dataclass(frozen=True, slots=True)
-class Edit:
-    """One edit of one agent: a mark at each place, all or none, after `think_seconds` of thinking."""
+class Chore:
+    """One edit that is one agent's to make: a mark at each place, all or none, after `think_seconds` of thinking."""
 
     agent: int
     number: int
-    kind: Kind
+    kind: ChoreKind
     places: tuple[Place, ...]
     think_seconds: float
 
@@ -64,13 +70,17 @@ class Edit:
 
     def variable(self, index: int) -> str:
         """The name that carries the marker."""
-        return f"_ch_a{self.agent}_{self.number}_{index}"
+        return _variable(self.agent, self.number, index)
+
+
+def _variable(agent: int, number: int, index: int) -> str:
+    return f"_ch_a{agent}_{number}_{index}"
 
 
 def workload(
     functions: Mapping[str, Sequence[str]], *, agents: int, edits: int, think: float, seed: int
-) -> tuple[tuple[Edit, ...], ...]:
-    """The edits of each agent. `functions` maps each file to the functions that may be edited."""
+) -> tuple[tuple[Chore, ...], ...]:
+    """The chores of each agent, `edits` of them. `functions` maps each file to the functions that may be edited."""
     chance = random.Random(seed)  # noqa: S311 - chance with a seed, no secret
     hot = [Place(path, chance.choice(list(names))) for path, names in functions.items()]
     cold = [Place(path, name) for path, names in functions.items() for name in names if Place(path, name) not in hot]
@@ -85,37 +95,37 @@ class _Choice:
         self.hot = hot
         self.cold = cold
 
-    def places(self, kind: Kind, new_name: str) -> tuple[Place, ...]:
+    def places(self, kind: ChoreKind, new_name: str) -> tuple[Place, ...]:
         path = self.chance.choice(self.hot).path
         match kind:
-            case Kind.HOT:
+            case ChoreKind.HOT:
                 return (self.chance.choice(self.hot),)
-            case Kind.BODY:
+            case ChoreKind.BODY:
                 return (self.chance.choice(self.cold),)
-            case Kind.INSERT:
+            case ChoreKind.INSERT:
                 return (Place(path, new_name),)
-            case Kind.HEADER:
+            case ChoreKind.HEADER:
                 return (Place(path, HEADER),)
-            case Kind.PAIR:
+            case ChoreKind.PAIR:
                 return tuple(self.chance.sample(self.cold, 2))
 
 
-def _share(agent: int, edits: int, think: float, choice: _Choice) -> tuple[Edit, ...]:
+def _share(agent: int, edits: int, think: float, choice: _Choice) -> tuple[Chore, ...]:
     kinds = _kinds(edits)
     choice.chance.shuffle(kinds)
     return tuple(
-        Edit(
+        Chore(
             agent,
             number,
             kind,
-            choice.places(kind, f"_ch_a{agent}_{number}_0"),
+            choice.places(kind, _variable(agent, number, 0)),
             round(think * choice.chance.uniform(1 - SPREAD, 1 + SPREAD), 4),
         )
         for number, kind in enumerate(kinds, start=1)
     )
 
 
-def _kinds(count: int) -> list[Kind]:
+def _kinds(count: int) -> list[ChoreKind]:
     """So many kinds in the proportions of the shares: every agent has the same mix."""
     deck = [kind for kind, share in SHARES.items() for _ in range(share)]
     return [deck[int((index + 0.5) * len(deck) / count)] for index in range(count)]

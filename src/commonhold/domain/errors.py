@@ -1,15 +1,14 @@
 """Exceptions for misuse and failed I/O. An expected refusal is a return value, never one of these.
 
 CommonholdError
-├── UsageError      the call itself is wrong                          exit 2
-├── InputError      what was named is absent or not valid             exit 3
-├── StoreError      the state or a file cannot be read or written     exit 4
-└── InternalError   a defect of Commonhold                            exit 5
+├── UsageError      the call itself is wrong
+├── InputError      what was named is absent or not valid
+├── StoreError      the state or a file cannot be read or written
+└── InternalError   a defect of Commonhold
 """
 
 from collections.abc import Mapping
 from enum import StrEnum
-from typing import ClassVar
 
 
 class Code(StrEnum):
@@ -55,8 +54,6 @@ class Code(StrEnum):
 class CommonholdError(Exception):
     """Base of all errors: a stable `code`, what happened, and a `hint` that names the next step."""
 
-    exit_status: ClassVar[int] = 5
-
     def __init__(
         self,
         code: Code,
@@ -83,22 +80,14 @@ class CommonholdError(Exception):
 class UsageError(CommonholdError):
     """The call itself is wrong: a missing holder, a TTL of zero, a reused request id."""
 
-    exit_status = 2
-
 
 class InputError(CommonholdError):
     """What the call names is not there or not valid: a path, a region, a changeset."""
-
-    exit_status = 3
 
 
 class StoreError(CommonholdError):
     """The state or a file cannot be read or written; nothing was changed."""
 
-    exit_status = 4
-
 
 class InternalError(CommonholdError):
     """A defect of Commonhold: report it."""
-
-    exit_status = 5

@@ -80,6 +80,17 @@ class Debt:
     key: str
     holder: str
     why: str
+    worktree: str
+
+    @property
+    def place(self) -> str:
+        """Where it is owed: one key of one working tree."""
+        return place_of_debt(self.worktree, self.key)
+
+
+def place_of_debt(worktree: str, key: str) -> str:
+    """The name of one key of one working tree."""
+    return f"{worktree}:{key}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,13 +109,14 @@ class Committed:
 
 @dataclass(frozen=True, slots=True)
 class CommitRefused:
-    """A changeset was refused; nothing was written."""
+    """A changeset was refused; nothing was written. `contents` are the hashes of the texts in it, which are kept."""
 
     holder: str
     intent: str
     code: Refusal
     keys: tuple[str, ...]
     why: str
+    contents: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,13 +12,14 @@ from commonhold.domain.events import (
     LeaseReleased,
     LeaseRenewed,
     Recorded,
+    place_of_debt,
 )
 from commonhold.domain.lease import Lease
 
 
 @dataclass(frozen=True, slots=True)
 class State:
-    """What the log adds up to: leases not yet ended, open debts by key, and which commits touched which path."""
+    """What the log adds up to: leases not yet ended, open debts by worktree and key, the commits on each path."""
 
     sequence: int = 0
     leases: dict[str, Lease] = field(default_factory=dict)
@@ -49,8 +50,9 @@ def apply(state: State, recorded: Recorded) -> State:
 
 
 def _apply_commit(state: State, sequence: int, commit: Committed) -> State:
-    debts = {key: debt for key, debt in state.debts.items() if key not in commit.settled}
-    debts |= {debt.key: debt for debt in commit.debts}
+    settled = {place_of_debt(commit.worktree, key) for key in commit.settled}
+    debts = {place: debt for place, debt in state.debts.items() if place not in settled}
+    debts |= {debt.place: debt for debt in commit.debts}
     commits = dict(state.commits)
     for change in commit.files:
         commits[change.path] = (*commits.get(change.path, ()), sequence)

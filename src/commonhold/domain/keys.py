@@ -109,7 +109,9 @@ class Key:
 
     def upward(self) -> Iterator["Key"]:
         """This key, then those around it within the file, the file's own last."""
-        return (Key(self.scheme, self.path, self.names[:size], self.is_folder) for size in range(len(self.names), -1, -1))
+        return (
+            Key(self.scheme, self.path, self.names[:size], self.is_folder) for size in range(len(self.names), -1, -1)
+        )
 
     def bare(self) -> "Key":
         """The same key without ordinals."""
@@ -135,7 +137,7 @@ def overlaps(left: Key, right: Key) -> bool:
     """
     if left.scheme != right.scheme:
         return False
-    shorter, longer = sorted((left, right), key=lambda key: len(key.path))
+    shorter, longer = (left, right) if len(left.path) <= len(right.path) else (right, left)
     if longer.path[: len(shorter.path)] != shorter.path:
         return False
     if len(shorter.path) < len(longer.path):
@@ -231,7 +233,8 @@ def parse_names(qualname: str) -> Names:
 
 
 def _parse_name(part: str, qualname: str) -> Name:
-    match = _NAME.fullmatch(part)
+    # As Python does it: identifiers are compared in their NFKC form.
+    match = _NAME.fullmatch(part if part.isascii() else unicodedata.normalize("NFKC", part))
     if match is None:
         raise _invalid(qualname, "a qualified name has no empty part")
     return Name(match[1], int(match[2] or 0))
@@ -286,6 +289,6 @@ def _invalid(text: str, why: str) -> InputError:
     return InputError(
         Code.KEY_INVALID,
         f"{text[:200]!r} is not a key: {why}",
-        hint="write file:PATH, file:PATH#QUALNAME, a plain path, or scheme:name (see `commonhold regions PATH`)",
+        hint="write file:PATH, file:PATH#QUALNAME, a plain path, or scheme:name",
         fields={"key": text[:200]},
     )

@@ -1,18 +1,20 @@
 """Leases and the answers about them."""
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import chain, islice
 from typing import Final
 
 from commonhold.domain.clock import Deadline, Now
 from commonhold.domain.errors import Code, UsageError
-from commonhold.domain.keys import Key, canonical, contains, overlaps
+from commonhold.domain.keys import FILE, HEADER, Key, canonical, contains, overlaps
 from commonhold.domain.modes import Mode, are_compatible
 from commonhold.domain.refusal import Refusal
 
 DEFAULT_TTL_SECONDS: Final = 1800.0
 MAX_TTL_SECONDS: Final = 30 * 86400.0
+MAX_CONFLICTS: Final = 100
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,7 +109,10 @@ def check_ttl(ttl_seconds: float) -> float:
 
 
 def conflicts(keys: Iterable[Key], mode: Mode, holder: str, leases: Sequence[Lease], now: Now) -> tuple[Conflict, ...]:
-    """All that stands against `holder` having `keys` in `mode`; a holder never conflicts with itself."""
+    """What stands against `holder` having `keys` in `mode`; a holder never conflicts with itself.
+
+    At most MAX_CONFLICTS are named.
+    """
     against = [
         lease
         for lease in leases
@@ -115,12 +120,43 @@ def conflicts(keys: Iterable[Key], mode: Mode, holder: str, leases: Sequence[Lea
     ]
     if not against:
         return ()
-    found = (_conflict(key, lease) for key in keys for lease in against)
-    return tuple(conflict for conflict in found if conflict is not None)
+    held = _Held(against)
+    return tuple(islice((conflict for key in keys for conflict in held.in_the_way_of(key)), MAX_CONFLICTS))
 
 
-def _conflict(key: Key, lease: Lease) -> Conflict | None:
-    held = lease.covering(key)
-    if held is None:
-        return None
-    return Conflict(str(key), held, lease.holder, lease.task, lease.mode, lease.deadline.wall)
+class _Held:
+    """Held keys by path and first name, so that many keys against many leases is no product of both."""
+
+    def __init__(self, leases: Sequence[Lease]) -> None:
+        self._by_path: dict[tuple[str, ...], dict[str, list[tuple[Key, Lease]]]] = {}
+        for lease in leases:
+            for key in map(canonical, lease.keys):
+                names = self._by_path.setdefault((key.scheme, *key.path), {})
+                names.setdefault(_first_name(key), []).append((key, lease))
+
+    def in_the_way_of(self, key: Key) -> Iterator[Conflict]:
+        seen = set()
+        for held, lease in self._candidates(key):
+            if lease.id not in seen and overlaps(held, key):
+                seen.add(lease.id)
+                yield Conflict(str(key), str(held), lease.holder, lease.task, lease.mode, lease.deadline.wall)
+
+    def _candidates(self, key: Key) -> Iterator[tuple[Key, Lease]]:
+        place = (key.scheme, *key.path)
+        for size in range(1, len(place)):
+            yield from self._all_at(place[:size])
+        if _first_name(key) in ("", HEADER):
+            yield from self._all_at(place)
+        else:
+            names = self._by_path.get(place, {})
+            yield from chain.from_iterable(names.get(name, ()) for name in (_first_name(key), "", HEADER))
+        if key.is_folder or key.scheme != FILE:
+            below = (path for path in self._by_path if len(path) > len(place) and path[: len(place)] == place)
+            yield from chain.from_iterable(map(self._all_at, below))
+
+    def _all_at(self, place: tuple[str, ...]) -> Iterator[tuple[Key, Lease]]:
+        return chain.from_iterable(self._by_path.get(place, {}).values())
+
+
+def _first_name(key: Key) -> str:
+    return key.names[0].text if key.names else ""

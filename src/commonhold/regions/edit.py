@@ -1,10 +1,10 @@
 """Edits of regions, and the one candidate that they make together."""
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import pairwise
-from typing import Final
+from typing import ClassVar, Final
 
 from commonhold.domain.errors import Code, InputError
 from commonhold.domain.keys import Key, Kind
@@ -12,7 +12,6 @@ from commonhold.regions.encoding import BLANK, BOM, Encoding, encoding_of
 from commonhold.regions.languages import language_for
 from commonhold.regions.region import Region, RegionMap, Span
 
-_HEADERS: Final = (Kind.CLASS_HEADER, Kind.SHARED_HEADER)
 _MARK: Final = "\ufeff"
 _SPACE: Final = BLANK.decode()
 
@@ -24,6 +23,26 @@ class Replace:
     region: Region
     text: str
     span: int | None = None
+
+    @property
+    def key(self) -> Key:
+        """The key of the region."""
+        return self.region.key
+
+    @property
+    def parent(self) -> Key | None:
+        """The key of the class or file around it; None for a file."""
+        return self.region.parent
+
+    @property
+    def is_header(self) -> bool:
+        """Whether it is a header that gets new text."""
+        return self.key.is_header
+
+    @property
+    def is_whole_file(self) -> bool:
+        """Whether it is the file that gets new text."""
+        return self.region.kind is Kind.FILE
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,6 +57,14 @@ class Insert:
     container: Region
     text: str
 
+    is_header: ClassVar = False
+    is_whole_file: ClassVar = False
+
+    @property
+    def parent(self) -> Key:
+        """The key of the container."""
+        return self.container.key
+
 
 @dataclass(frozen=True, slots=True)
 class Delete:
@@ -45,15 +72,28 @@ class Delete:
 
     region: Region
 
+    is_header: ClassVar = False
+    is_whole_file: ClassVar = False
 
-Edit = Replace | Insert | Delete
+    @property
+    def key(self) -> Key:
+        """The key of the region."""
+        return self.region.key
+
+    @property
+    def parent(self) -> Key | None:
+        """The key of the class or file around it."""
+        return self.region.parent
+
+
+RegionEdit = Replace | Insert | Delete
 
 
 @dataclass(frozen=True, slots=True)
 class Placed:
     """Where the text of an edit lies in the candidate, in bytes; empty for a Delete."""
 
-    edit: Edit
+    edit: RegionEdit
     start: int
     end: int
 
@@ -66,7 +106,7 @@ class Spliced:
     placed: tuple[Placed, ...]
 
 
-def splice(before: RegionMap, edits: Sequence[Edit]) -> Spliced:
+def splice(before: RegionMap, edits: Sequence[RegionEdit]) -> Spliced:
     """Apply edits that all refer to the bytes of `before`.
 
     Bytes outside them stay, but for blank lines around inserts and deletes, and a last line end. Inserts at one anchor
@@ -96,7 +136,7 @@ def text_of(map: RegionMap, region: Region, span: int | None = None) -> str:  # 
 
     Raises InputError ENCODING_INVALID for bytes that are not in the file's encoding.
     """
-    data = map.bytes_of(region) if span is None else map.source[slice(*region.spans[span])]
+    data = map.bytes_of(region) if span is None else map.cut(region.spans[span])
     encoding = encoding_of(map.source, language_for(map.path, map.source))
     try:
         return encoding.decode(data)
@@ -162,7 +202,7 @@ class _Piece:
     """The bytes [start, end) of the old source give way to `data`; `index` is the edit's place in the sequence."""
 
     index: int
-    edit: Edit
+    edit: RegionEdit
     start: int
     end: int
     data: bytes
@@ -176,14 +216,14 @@ def _order(piece: _Piece) -> tuple[int, int, int, int]:
     return piece.start, 0 if piece.start == piece.end else 2, 0, piece.index
 
 
-def _piece(before: RegionMap, style: _Style, index: int, edit: Edit) -> _Piece:
+def _piece(before: RegionMap, style: _Style, index: int, edit: RegionEdit) -> _Piece:
     if isinstance(edit, Insert):
         anchor = _anchor(before, edit)
         data = style.bytes_of(_definition(edit.text, has_line_end=True))
         return _Piece(index, edit, anchor, anchor, data, len(edit.container.key.names))
     if isinstance(edit, Delete):
-        if edit.region.kind in _HEADERS or edit.region.kind is Kind.FILE:
-            raise _invalid(f"{edit.region.key} is no definition and cannot be deleted", "replace its text instead")
+        if not edit.region.is_definition:
+            raise _invalid(f"{edit.key} is no definition and cannot be deleted", "replace its text instead")
         return _Piece(index, edit, *edit.region.spans[0], b"")
     start, end = replaced_span(before, edit)
     return _Piece(index, edit, start, end, _replacement(before, style, edit, (start, end)))
@@ -193,8 +233,8 @@ def replaced_span(before: RegionMap, edit: Replace) -> Span:
     """The bytes of `before` that an edit replaces. Raises InputError CHANGESET_INVALID where it does not say which."""
     region = edit.region
     if edit.span is None:
-        return _only_span_with_code(before, region) if region.kind in _HEADERS else region.spans[0]
-    if region.kind not in _HEADERS:
+        return _only_span_with_code(before, region) if edit.is_header else region.spans[0]
+    if not edit.is_header:
         raise _invalid(f"{region.key} has no numbered spans", "leave out the span; only headers have several")
     if not 0 <= edit.span < len(region.spans):
         raise _invalid(f"{region.key} has no span {edit.span}", f"its spans are 0 to {len(region.spans) - 1}")
@@ -202,8 +242,8 @@ def replaced_span(before: RegionMap, edit: Replace) -> Span:
 
 
 def _only_span_with_code(before: RegionMap, region: Region) -> Span:
-    source = before.source
-    filled = [index for index, span in enumerate(region.spans) if source[slice(*span)].removeprefix(BOM).strip(BLANK)]
+    texts = map(before.cut, region.spans)
+    filled = [index for index, text in enumerate(texts) if text.removeprefix(BOM).strip(BLANK)]
     if len(filled) > 1:
         raise _invalid(
             f"{region.key} has {len(filled)} spans with text; say which one the edit replaces",
@@ -215,14 +255,14 @@ def _only_span_with_code(before: RegionMap, region: Region) -> Span:
 
 def _replacement(before: RegionMap, style: _Style, edit: Replace, span: Span) -> bytes:
     """The bytes for a replaced span; those that are there where the text says the same."""
-    old = before.source[slice(*span)]
+    old = before.cut(span)
     if style.reads(old, edit.text):
         return old
     bom = style.encoding.bom if span[0] == 0 else b""
-    if edit.region.kind is Kind.FILE:
+    if edit.is_whole_file:
         return bom + style.declared_by(edit.text).bytes_of(edit.text)
     is_followed = span[1] < len(before.source)
-    if edit.region.kind in _HEADERS:
+    if edit.is_header:
         return bom + style.bytes_of(_header(edit.text, style.text_of(old), has_line_end=is_followed))
     return style.bytes_of(_definition(edit.text, has_line_end=is_followed or old.endswith(b"\n")))
 
@@ -275,7 +315,7 @@ def _anchor(before: RegionMap, edit: Insert) -> int:
         return container.end
     if after.parent != container.key:
         raise _invalid(f"{after.key} does not lie directly in {container.key}", "name a sibling, or leave out `after`")
-    return _before_first_definition(before, edit) if after.kind in _HEADERS else after.end
+    return _before_first_definition(before, edit) if after.key.is_header else after.end
 
 
 def _before_first_definition(before: RegionMap, edit: Insert) -> int:
@@ -285,9 +325,7 @@ def _before_first_definition(before: RegionMap, edit: Insert) -> int:
         (
             region.start
             for region in before.regions
-            if region.parent == edit.container.key
-            and region.kind not in _HEADERS
-            and _indent(before.source[region.start : region.end]) == indent
+            if region.parent == edit.parent and region.is_definition and _indent(before.bytes_of(region)) == indent
         ),
         edit.container.end,
     )
@@ -298,24 +336,16 @@ def _indent(data: bytes) -> bytes:
     return data[: len(data) - len(data.lstrip(BLANK))].rpartition(b"\n")[2]
 
 
-def _refuse_overlaps(edits: Sequence[Edit], pieces: Sequence[_Piece]) -> None:
-    owners = {edit.region.key: edit for edit in edits if not isinstance(edit, Insert)}
+def _refuse_overlaps(edits: Sequence[RegionEdit], pieces: Sequence[_Piece]) -> None:
+    replaced = {edit.key: edit for edit in edits if not isinstance(edit, Insert)}
     for edit in edits:
-        above = _containers(edit)
-        if clash := next((owners[key] for key in above if key in owners), None):
+        around = edit.parent.upward() if edit.parent else ()
+        if clash := next((replaced[key] for key in around if key in replaced), None):
             raise _overlap(clash, edit)
-    for left, right in pairwise(piece for piece in pieces):
+    for left, right in pairwise(pieces):
         same = left.start == right.start and left.end == right.end and not isinstance(right.edit, Insert)
         if left.end > right.start or (same and not isinstance(left.edit, Insert)):
             raise _overlap(left.edit, right.edit)
-
-
-def _containers(edit: Edit) -> Iterator[Key]:
-    """The keys of the classes and the file that an edit lies in."""
-    key = edit.container.key if isinstance(edit, Insert) else edit.region.parent
-    while key is not None and not key.is_folder:
-        yield key
-        key = key.container()
 
 
 def _with_blank_lines_cut(source: bytes, pieces: Sequence[_Piece]) -> list[_Piece]:
@@ -425,10 +455,10 @@ class _Candidate:
         self.source += self.style.line_end.encode() * max(0, count)
 
 
-def _refuse_other_encoding(before: RegionMap, style: _Style, candidate: bytes, edits: Iterable[Edit]) -> None:
+def _refuse_other_encoding(before: RegionMap, style: _Style, candidate: bytes, edits: Iterable[RegionEdit]) -> None:
     """An edit of the encoding line would give all other bytes another meaning."""
-    is_whole = any(isinstance(edit, Replace) and edit.region.kind is Kind.FILE for edit in edits)
     encoding = encoding_of(candidate, language_for(before.path, candidate))
+    is_whole = any(edit.is_whole_file for edit in edits)
     if is_whole or encoding.codec == style.encoding.codec or candidate.isascii():
         return
     raise InputError(
@@ -439,11 +469,9 @@ def _refuse_other_encoding(before: RegionMap, style: _Style, candidate: bytes, e
     )
 
 
-def _overlap(left: Edit, right: Edit) -> InputError:
-    first, second = (edit.key if isinstance(edit, Insert) else edit.region.key for edit in (left, right))
-    return _invalid(
-        f"the edits of {first} and {second} overlap", "make one edit of both", keys=[str(first), str(second)]
-    )
+def _overlap(left: RegionEdit, right: RegionEdit) -> InputError:
+    keys = [str(left.key), str(right.key)]
+    return _invalid(f"the edits of {keys[0]} and {keys[1]} overlap", "make one edit of both", keys=keys)
 
 
 def _invalid(message: str, hint: str, **fields: object) -> InputError:

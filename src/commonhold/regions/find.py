@@ -42,10 +42,14 @@ def reserve(map: RegionMap, names: Names) -> Key:  # noqa: A002 - the word of th
 
 
 def _matches(map: RegionMap, names: Names) -> list[Region]:  # noqa: A002
-    exact = map.by_key.get(Key(map.file.key.scheme, map.file.key.path, names))
+    exact = map.by_key.get(_key(map, names))
     if exact is not None:
         return [exact]
     return [region for region in map.regions if _fits(names, region.key.names)]
+
+
+def _key(map: RegionMap, names: Names) -> Key:  # noqa: A002
+    return Key(map.file.key.scheme, map.file.key.path, names)
 
 
 def _fits(given: Names, names: Names) -> bool:
@@ -59,7 +63,7 @@ def _name_fits(given: Name, name: Name) -> bool:
 
 
 def _unknown(map: RegionMap, names: Names) -> InputError:  # noqa: A002
-    wanted = ".".join(str(name) for name in names)
+    wanted = _key(map, names).qualname
     undecoded = next((problem for problem in map.problems if problem.code == "ENCODING"), None)
     if undecoded is not None:
         return InputError(
@@ -85,7 +89,7 @@ def _unknown(map: RegionMap, names: Names) -> InputError:  # noqa: A002
 
 
 def _ambiguous(map: RegionMap, names: Names, found: list[Region]) -> InputError:  # noqa: A002
-    wanted = ".".join(str(name) for name in names)
+    wanted = _key(map, names).qualname
     choices = [str(region.key) for region in found]
     return InputError(
         Code.REGION_AMBIGUOUS,

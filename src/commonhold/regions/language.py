@@ -1,9 +1,9 @@
 """What a language is: data. Discovery reads it; nothing is subclassed."""
 
 import re
-from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import cache
+from importlib import import_module
 from re import Pattern
 
 import tree_sitter
@@ -13,14 +13,15 @@ import tree_sitter
 class Language:
     """How files of one language are recognised, and which syntax nodes matter in them.
 
-    `grammar` gives the pointer of a tree-sitter grammar. Kinds are node types of that grammar: `definition_kinds`
-    become regions, those among them in `class_kinds` are containers; `wrapper_kinds` are descended through, so that
-    a definition under `if` is found; `statement_suffixes` end the types of whole statements, which tells sound nodes
-    from loose tokens in a broken file. `declared_encoding` finds the name of the encoding (group 1) in a head line.
+    `grammar` is the module of a tree-sitter grammar, imported with the first parse. Kinds are node types of that
+    grammar: `definition_kinds` become regions, those among them in `class_kinds` are containers; `wrapper_kinds` are
+    descended through, so that a definition under `if` is found; `statement_suffixes` end the types of whole
+    statements, which tells sound nodes from loose tokens in a broken file. `declared_encoding` finds the name of the
+    encoding (group 1) in a head line.
     """
 
     name: str
-    grammar: Callable[[], object] = field(repr=False)
+    grammar: str = field(repr=False)
     extensions: frozenset[str]
     definition_kinds: frozenset[str]
     class_kinds: frozenset[str]
@@ -43,7 +44,8 @@ class Language:
 
 @cache
 def _grammar(language: Language) -> tree_sitter.Language:
-    return tree_sitter.Language(language.grammar())
+    pointer: object = import_module(language.grammar).language()
+    return tree_sitter.Language(pointer)
 
 
 def parse(source: bytes, language: Language, old: tree_sitter.Tree | None = None) -> tree_sitter.Tree:

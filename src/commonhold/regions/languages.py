@@ -4,13 +4,11 @@ import re
 from posixpath import basename, splitext
 from typing import Final
 
-import tree_sitter_python
-
 from commonhold.regions.language import Language
 
 PYTHON: Final = Language(
     name="python",
-    grammar=tree_sitter_python.language,
+    grammar="tree_sitter_python",
     extensions=frozenset({".py", ".pyi", ".pyw"}),
     definition_kinds=frozenset({"function_definition", "class_definition", "decorated_definition"}),
     class_kinds=frozenset({"class_definition"}),

@@ -4,12 +4,15 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from hashlib import sha256
+from typing import Final
 
 import tree_sitter
 
 from commonhold.domain.keys import Key, Kind
 
 Span = tuple[int, int]
+
+_DEFINITIONS: Final = frozenset({Kind.FUNCTION, Kind.METHOD, Kind.CLASS})
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,6 +33,11 @@ class Region:
     def id(self) -> str:
         """The form `kind::path::qualified_name`."""
         return f"{self.kind}::{self.key.file_path}::{self.key.qualname}"
+
+    @property
+    def is_definition(self) -> bool:
+        """Whether this is a function, a method or a class: neither a header nor a file."""
+        return self.kind in _DEFINITIONS
 
     @property
     def start(self) -> int:
@@ -92,7 +100,11 @@ class RegionMap:
 
     def bytes_of(self, region: Region) -> bytes:
         """The region's bytes; a header's spans are joined."""
-        return b"".join(self.source[start:end] for start, end in region.spans)
+        return b"".join(map(self.cut, region.spans))
+
+    def cut(self, span: Span) -> bytes:
+        """The bytes of a span."""
+        return self.source[slice(*span)]
 
 
 def hash_bytes(data: bytes) -> str:

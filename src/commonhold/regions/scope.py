@@ -1,16 +1,15 @@
 """Whether edits stayed inside their regions, and where the regions are afterwards."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final
 
 from commonhold.domain.errors import Code, InputError
 from commonhold.domain.keys import Key, Kind
-from commonhold.regions.edit import Delete, Edit, Insert, Placed, Replace, Spliced, replaced_span
+from commonhold.regions.edit import Delete, Insert, Placed, RegionEdit, Replace, replaced_span
 from commonhold.regions.encoding import BLANK, BOM
 from commonhold.regions.region import Region, RegionMap, Span
 
-_HEADERS: Final = (Kind.CLASS_HEADER, Kind.SHARED_HEADER)
 _BODIES: Final = (Kind.FUNCTION, Kind.METHOD)
 
 
@@ -23,15 +22,14 @@ class Breach:
     hint: str
 
 
-def breach(before: RegionMap, after: RegionMap, spliced: Spliced) -> Breach | None:
+def breach(before: RegionMap, after: RegionMap, placed: Sequence[Placed]) -> Breach | None:
     """The first way in which the edits reach beyond their regions; None if they do not.
 
-    `after` is the discovery of `spliced.source`. In scope means: each definition given is exactly one definition in
-    the container that it was meant for, a header holds no definition, and every other function, method and line of
-    a header is what and where it was. Replacing a whole file is always in scope.
+    `after` is the discovery of the candidate, `placed` where the edits went in it. In scope means: each definition
+    given is exactly one definition in the container that it was meant for, a header holds no definition, and every
+    other function, method and line of a header is what and where it was. Replacing a whole file is always in scope.
     """
-    placed = spliced.placed
-    if not placed or any(_is_whole_file(each.edit) for each in placed):
+    if not placed or any(each.edit.is_whole_file for each in placed):
         return None
     for each in placed:
         if found := _misplaced(after, each):
@@ -45,38 +43,21 @@ def placed_region(after: RegionMap, placed: Placed) -> Region:
     Raises InputError REGION_UNKNOWN for a Delete, and for text that is no region of its own (see `breach`).
     """
     found = None
-    if _is_whole_file(placed.edit):
+    if placed.edit.is_whole_file:
         found = after.file
-    elif isinstance(placed.edit, Replace) and placed.edit.region.kind in _HEADERS:
+    elif isinstance(placed.edit, Replace) and placed.edit.is_header:
         found = _header_at(after, placed.edit.region, placed.start)
     elif not isinstance(placed.edit, Delete):
         found = _definition_at(after, (placed.start, placed.end))
     if found is None:
-        key = _key(placed.edit)
         raise InputError(
-            Code.REGION_UNKNOWN, f"{key} is no region after the edit", hint="discover the file again", fields={}
+            Code.REGION_UNKNOWN, f"{placed.edit.key} is no region after the edit", hint="discover the file again"
         )
     return found
 
 
-def _is_whole_file(edit: Edit) -> bool:
-    return isinstance(edit, Replace) and edit.region.kind is Kind.FILE
-
-
-def _is_header(edit: Edit) -> bool:
-    return isinstance(edit, Replace) and edit.region.kind in _HEADERS
-
-
-def _key(edit: Edit) -> Key:
-    return edit.key if isinstance(edit, Insert) else edit.region.key
-
-
-def _definitions(map: RegionMap) -> Iterator[Region]:  # noqa: A002 - the word of the domain
-    return (region for region in map.regions if region.kind in _BODIES or region.kind is Kind.CLASS)
-
-
 def _definition_at(after: RegionMap, span: Span) -> Region | None:
-    return next((region for region in _definitions(after) if region.spans[0] == span), None)
+    return next((region for region in after.regions if region.is_definition and region.spans[0] == span), None)
 
 
 def _header_at(after: RegionMap, before: Region, position: int) -> Region | None:
@@ -97,21 +78,20 @@ def _misplaced(after: RegionMap, placed: Placed) -> Breach | None:
     edit = placed.edit
     if isinstance(edit, Delete):
         return None
-    if _is_header(edit):
+    if edit.is_header:
         return _definition_in_header(after, placed)
-    parent = edit.container.key if isinstance(edit, Insert) else edit.region.parent
     found = _definition_at(after, (placed.start, placed.end))
     if found is None:
         return Breach(
-            f"the text for {_key(edit)} is not exactly one definition with its own comments and decorators",
-            _key(edit),
+            f"the text for {edit.key} is not exactly one definition with its own comments and decorators",
+            edit.key,
             "give one definition; use an insert edit for each further one, a header edit for other lines",
         )
-    if not _same_name(found.parent, parent):
+    if not _same_name(found.parent, edit.parent):
         return Breach(
-            f"the text for {_key(edit)} became {found.key}, which lies in another container",
-            _key(edit),
-            f"indent the text as a definition directly in {parent}",
+            f"the text for {edit.key} became {found.key}, which lies in another container",
+            edit.key,
+            f"indent the text as a definition directly in {edit.parent}",
         )
     if isinstance(edit, Insert) and found.key.names[-1].text != edit.key.names[-1].text:
         return Breach(
@@ -123,11 +103,11 @@ def _misplaced(after: RegionMap, placed: Placed) -> Breach | None:
 
 
 def _definition_in_header(after: RegionMap, placed: Placed) -> Breach | None:
-    header = _key(placed.edit)
-    own = {key.bare() for key in _upward(header)}
-    for region in _definitions(after):
-        is_around = region.kind is Kind.CLASS and region.key.bare() in own
-        if region.start < placed.end and placed.start < region.end and not is_around:
+    header = placed.edit.key
+    around = {key.bare() for key in header.upward()}
+    for region in after.regions:
+        is_around = region.kind is Kind.CLASS and region.key.bare() in around
+        if region.is_definition and region.start < placed.end and placed.start < region.end and not is_around:
             return Breach(
                 f"the text for {header} reaches into the definition {region.key}",
                 header,
@@ -136,17 +116,11 @@ def _definition_in_header(after: RegionMap, placed: Placed) -> Breach | None:
     return None
 
 
-def _upward(key: Key) -> Iterator[Key]:
-    while key.names:
-        yield key
-        key = Key(key.scheme, key.path, key.names[:-1])
-
-
 def _changed_body(before: RegionMap, after: RegionMap, placed: Iterable[Placed]) -> Breach | None:
     """The functions and methods outside the edits are the same, in the same order."""
     edits = [each.edit for each in placed]
     old = _bodies_outside(before, _edited_spans(edits))
-    new = _bodies_outside(after, [(each.start, each.end) for each in placed if not _is_header(each.edit)])
+    new = _bodies_outside(after, [(each.start, each.end) for each in placed if not each.edit.is_header])
     for left, right in zip(old, new, strict=False):
         if not _same_body(before, left, after, right):
             return _touched(left.key, edits)
@@ -154,8 +128,8 @@ def _changed_body(before: RegionMap, after: RegionMap, placed: Iterable[Placed])
     return _touched(rest[0].key, edits) if rest else None
 
 
-def _edited_spans(edits: Iterable[Edit]) -> list[Span]:
-    return [edit.region.spans[0] for edit in edits if not isinstance(edit, Insert) and not _is_header(edit)]
+def _edited_spans(edits: Iterable[RegionEdit]) -> list[Span]:
+    return [edit.region.spans[0] for edit in edits if not isinstance(edit, Insert) and not edit.is_header]
 
 
 def _bodies_outside(map: RegionMap, spans: Iterable[Span]) -> list[Region]:  # noqa: A002
@@ -178,8 +152,8 @@ def _gained_line_end(before: RegionMap, left: Region, after: RegionMap, right: R
     return left.end == len(before.source) and new in (old + b"\n", old + b"\r\n")
 
 
-def _touched(key: Key, edits: Iterable[Edit]) -> Breach:
-    edited = _key(next(iter(edits)))
+def _touched(key: Key, edits: Iterable[RegionEdit]) -> Breach:
+    edited = next(iter(edits)).key
     return Breach(
         f"the edit changes {key}, which it does not name",
         edited,
@@ -193,8 +167,8 @@ def _changed_header(before: RegionMap, after: RegionMap, placed: Iterable[Placed
     old = _header_lines(before, _edited_spans(edits), _edited_header_spans(before, edits))
     new = _header_lines(
         after,
-        [(each.start, each.end) for each in placed if not _is_header(each.edit)],
-        [(each.start, each.end) for each in placed if _is_header(each.edit)],
+        [(each.start, each.end) for each in placed if not each.edit.is_header],
+        [(each.start, each.end) for each in placed if each.edit.is_header],
     )
     if old == new:
         return None
@@ -202,8 +176,8 @@ def _changed_header(before: RegionMap, after: RegionMap, placed: Iterable[Placed
     return _touched(changed[0][0], edits)
 
 
-def _edited_header_spans(before: RegionMap, edits: Iterable[Edit]) -> list[Span]:
-    return [replaced_span(before, edit) for edit in edits if isinstance(edit, Replace) and _is_header(edit)]
+def _edited_header_spans(before: RegionMap, edits: Iterable[RegionEdit]) -> list[Span]:
+    return [replaced_span(before, edit) for edit in edits if isinstance(edit, Replace) and edit.is_header]
 
 
 def _header_lines(
@@ -213,16 +187,16 @@ def _header_lines(
 ) -> list[tuple[Key, list[bytes]]]:
     """Each header outside `definitions` under its bare key, with its lines outside `ranges`."""
     return [
-        (region.key.bare(), [line for span in region.spans for line in _lines(map.source, span, ranges)])
+        (region.key.bare(), [line for span in region.spans for line in _lines(map, span, ranges)])
         for region in map.regions
         if region.kind is Kind.SHARED_HEADER or (region.kind is Kind.CLASS_HEADER and not _inside(region, definitions))
     ]
 
 
-def _lines(source: bytes, span: Span, ranges: Iterable[Span]) -> Iterator[bytes]:
+def _lines(map: RegionMap, span: Span, ranges: Iterable[Span]) -> Iterator[bytes]:  # noqa: A002
     """The lines of a span that are neither blank nor in one of the ranges, without their line ends."""
-    for start, end in _outside(span, ranges):
-        data = source[start:end].removeprefix(BOM) if start == 0 else source[start:end]
+    for part in _outside(span, ranges):
+        data = map.cut(part).removeprefix(BOM) if part[0] == 0 else map.cut(part)
         yield from (line.rstrip(b"\r") for line in data.split(b"\n") if line.strip(BLANK))
 
 

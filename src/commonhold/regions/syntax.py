@@ -11,27 +11,27 @@ _NAME: Final = "<candidate>"
 _LINE: Final = re.compile(rb"[^\r\n]*(?:\r\n|\r|\n|\Z)")
 
 
-def problems_in(source: bytes, path: str) -> tuple[Problem, ...]:
-    """Compile a file as this Python does: what is wrong, or nothing. A file in another language has no problems.
+def problem_in(source: bytes, path: str) -> Problem | None:
+    """Compile a file as this Python does: the first that is wrong, or None. Another language has no problem.
 
-    Never raises on any `source`. A problem's code is SYNTAX, its message names line and column, its span that line.
+    Never raises on any `source`. The code is SYNTAX, the message names line and column, the span is that line.
     """
     if language_for(path, source) is not PYTHON:
-        return ()
+        return None
     # A filter for our file name alone can stay; setting and restoring all filters would race with other threads.
     warnings.filterwarnings("ignore", module=re.escape(_NAME))
     try:
         # From the bytes, not from `ast.parse` of them: a tree of Python objects costs more than the compiling.
         compile(source, _NAME, "exec", dont_inherit=True)
     except SyntaxError as error:
-        return (_located(source, error),)
+        return _located(source, error)
     except RecursionError:
-        return (_unlocated(source, "the code is nested too deeply to compile"),)
+        return _unlocated(source, "the code is nested too deeply to compile")
     except MemoryError:
-        return (_unlocated(source, "the code is nested too deeply to parse"),)
+        return _unlocated(source, "the code is nested too deeply to parse")
     except (ValueError, OverflowError) as error:
-        return (_unlocated(source, str(error)),)
-    return ()
+        return _unlocated(source, str(error))
+    return None
 
 
 def _located(source: bytes, error: SyntaxError) -> Problem:

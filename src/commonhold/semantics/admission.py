@@ -14,11 +14,11 @@ from typing import Final
 from commonhold.domain.keys import HEADER, Key
 from commonhold.regions.region import Region, RegionMap
 from commonhold.semantics.changes import Change, Comparison, Gone, Notice, Resigned, changes_of
-from commonhold.semantics.fragment import UNREADABLE, Fragment, increased, read_fragment
+from commonhold.semantics.fragment import UNREADABLE, Fragment, differ_in_body, increased, read_fragment
 from commonhold.semantics.impact import impact_of, only_widens, overrides
 from commonhold.semantics.module import CONSTRUCTORS, Module
 from commonhold.semantics.pairing import Pair, definition_of, leaf_pairs
-from commonhold.semantics.references import STAR_IMPORT, STARRED_CALL, Marker, Reference, Usage, collect, may_mark
+from commonhold.semantics.references import DYNAMIC, Marker, Reference, Usage, collect, may_mark
 
 PYTHON: Final = "python"
 
@@ -101,7 +101,7 @@ def judge(findings: Findings, mended: Collection[Key], is_leased: Callable[[Key]
 
 
 def _is_covered(key: Key, holds: Callable[[Key], bool]) -> bool:
-    return any(holds(Key(key.scheme, key.path, key.names[:size])) for size in range(len(key.names), -1, -1))
+    return any(map(holds, key.upward()))
 
 
 def examine(before: RegionMap, after: RegionMap, changed: Sequence[Changed]) -> Findings:
@@ -131,14 +131,16 @@ def _glance(pair: Pair, before: RegionMap, after: RegionMap) -> str | None:
     """What to tell of a leaf that concerns nobody (mostly just the empty string); None where a closer look is due."""
     if not pair.is_callable or pair.after is None:
         return None
-    new = read_fragment(after, pair.after)
     if pair.before is None:
+        new = read_fragment(after, pair.after)
         is_quiet = new is not None and not new.markers and definition_of(pair.after)[1] not in CONSTRUCTORS
         return "" if is_quiet else None
-    old = read_fragment(before, pair.before)
-    if old is None or new is None or definition_of(pair.before) != definition_of(pair.after):
+    if definition_of(pair.before) != definition_of(pair.after):
         return None
-    return _compared(old, new, pair.after)
+    if differ_in_body(before.bytes_of(pair.before), after.bytes_of(pair.after)):
+        return ""
+    old, new = read_fragment(before, pair.before), read_fragment(after, pair.after)
+    return _compared(old, new, pair.after) if old and new else None
 
 
 def _compared(old: Fragment, new: Fragment, region: Region) -> str | None:
@@ -241,11 +243,9 @@ class _Examination:
         lines = sorted(marker.line for marker in after if marker.kind == kind)
         line = lines[min(known, len(lines) - 1)]
         where = _subject(self._lines.key_at(line))
-        why = f"{where} has a new {_MARKER_WORDS.get(kind, f'`{kind}`')} on line {line}: what it reaches cannot be seen"
+        what = f"`{kind}`" if kind in DYNAMIC else kind
+        why = f"{where} has a new {what} on line {line}: what it reaches cannot be seen"
         return Escalation(self.after.file.key, why, line)
-
-
-_MARKER_WORDS: Final = {STAR_IMPORT: STAR_IMPORT, STARRED_CALL: STARRED_CALL}
 
 
 def _markers_by_key(regions: RegionMap, tree: ast.Module) -> dict[Key, list[Marker]]:
@@ -262,8 +262,8 @@ def _by_key(markers: Iterable[Marker], lines: _Lines) -> dict[Key, list[Marker]]
 def _subject(key: Key) -> str:
     if not key.is_header:
         return f"`{key.qualname}`" if key.names else "the file"
-    owner = ".".join(map(str, key.names[:-1]))
-    return f"the header of `{owner}`" if owner else f"the header of the file (`{HEADER}`)"
+    class_name = key.qualname.removesuffix(HEADER).removesuffix(".")
+    return f"the header of `{class_name}`" if class_name else f"the header of the file (`{HEADER}`)"
 
 
 def _worst(found: Iterable[Required]) -> Iterator[Required]:

@@ -6,7 +6,7 @@ from functools import cached_property
 from typing import Final
 
 from commonhold.domain.keys import Key
-from commonhold.semantics.interface import CallableInterface, ClassInterface
+from commonhold.semantics.interface import CallableInterface, ClassInterface, qualified
 from commonhold.semantics.module import CONSTRUCTORS, Module, Sort
 from commonhold.semantics.pairing import Pair, definition_of
 
@@ -15,7 +15,7 @@ Signatures = tuple[tuple[CallableInterface, CallableInterface], ...]
 
 @dataclass(frozen=True, slots=True)
 class Subject:
-    """A name that an edited region defines: `before` and `after` are its owner's qualified names in each file."""
+    """A name that an edited region defines: `before` and `after` are the class around it in each file."""
 
     before: str
     name: str
@@ -24,7 +24,12 @@ class Subject:
     @property
     def qualname(self) -> str:
         """As it was called before."""
-        return f"{self.before}.{self.name}".lstrip(".")
+        return qualified(self.before, self.name)
+
+    @property
+    def successor(self) -> str:
+        """As a class of this name is called after."""
+        return qualified(self.after, self.name)
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,7 +85,7 @@ class Comparison:
     def origins(self) -> dict[str, str]:
         """The former qualified names of renamed classes by the present ones."""
         return {
-            _joined(*definition_of(pair.after)): _joined(*definition_of(pair.before))
+            qualified(*definition_of(pair.after)): qualified(*definition_of(pair.before))
             for pair in self.pairs
             if pair.is_class_header and pair.before and pair.after
         }
@@ -116,27 +121,23 @@ def changes_of(comparison: Comparison) -> tuple[Change | Notice, ...]:
     return (*named, *_rebuilt(comparison))
 
 
-def _joined(owner: str, name: str) -> str:
-    return f"{owner}.{name}".lstrip(".")
-
-
 def _subjects(pair: Pair, comparison: Comparison) -> Iterator[Subject]:
     if pair.before is None:
         return
-    owner, name = definition_of(pair.before)
-    after = definition_of(pair.after)[0] if pair.after else comparison.successor(owner)
+    class_name, name = definition_of(pair.before)
+    after = definition_of(pair.after)[0] if pair.after else comparison.successor(class_name)
     if name:
-        yield Subject(owner, name, after)
+        yield Subject(class_name, name, after)
     if not pair.is_callable:
-        inside = _joined(owner, name)
+        inside = qualified(class_name, name)
         yield from _header_subjects(inside, comparison)
 
 
-def _header_subjects(owner: str, comparison: Comparison) -> Iterator[Subject]:
+def _header_subjects(class_name: str, comparison: Comparison) -> Iterator[Subject]:
     """The names that a header binds itself; definitions have regions of their own."""
-    for name in comparison.before.members(owner):
-        if comparison.before.sort_of(owner, name) is Sort.VALUE:
-            yield Subject(owner, name, comparison.successor(owner))
+    for name in comparison.before.members(class_name):
+        if comparison.before.sort_of(class_name, name) is Sort.VALUE:
+            yield Subject(class_name, name, comparison.successor(class_name))
 
 
 def _change(subject: Subject, comparison: Comparison) -> Iterator[Change | Notice]:
@@ -157,15 +158,15 @@ def _change(subject: Subject, comparison: Comparison) -> Iterator[Change | Notic
 
 def _left_with_its_class(subject: Subject, comparison: Comparison) -> bool:
     """Whether the whole class is now imported or made in another way; then its members go with it, unseen."""
-    owner, _, name = subject.after.rpartition(".")
+    class_name, _, name = subject.after.rpartition(".")
     is_class = not name or subject.after in comparison.after.classes
-    return not is_class and comparison.after.provider(owner, name) is not None
+    return not is_class and comparison.after.provider(class_name, name) is not None
 
 
 def _new_name(subject: Subject, comparison: Comparison) -> str:
     for pair in comparison.pairs:
         if pair.before and pair.after and definition_of(pair.before) == (subject.before, subject.name):
-            return f" (renamed to `{_joined(*definition_of(pair.after))}`)"
+            return f" (renamed to `{qualified(*definition_of(pair.after))}`)"
     return ""
 
 
@@ -198,7 +199,7 @@ def _listed(texts: Iterable[str]) -> str:
 def _classes(subject: Subject, provider: str, comparison: Comparison) -> Iterator[Change | Notice]:
     name = f"`{subject.qualname}`"
     old = comparison.before.class_interface(subject.qualname)
-    new = comparison.after.class_interface(_joined(provider, subject.name))
+    new = comparison.after.class_interface(qualified(provider, subject.name))
     for part, read in _CLASS_PARTS.items():
         if read(old) != read(new):
             what = f"the {part} of {name} changed from {_listed(read(old))} to {_listed(read(new))}"
@@ -226,8 +227,8 @@ def _values(subject: Subject, provider: str, comparison: Comparison) -> Iterator
         yield Notice(f"`{subject.name}` now comes from `{_listed(new)}` instead of `{_listed(old)}`")
 
 
-def _imports(module: Module, owner: str, name: str) -> tuple[str, ...]:
-    return tuple(bound.origin for bound in module.members(owner).get(name, ()) if bound.is_import)
+def _imports(module: Module, class_name: str, name: str) -> tuple[str, ...]:
+    return tuple(bound.origin for bound in module.members(class_name).get(name, ()) if bound.is_import)
 
 
 def _moved(subject: Subject, _provider: str, _comparison: Comparison) -> Iterator[Notice]:
@@ -256,9 +257,9 @@ def _rebuilt(comparison: Comparison) -> Iterator[Rebuilt]:
     """The classes whose constructor changed, by their own edit or by that of a base."""
     roots: dict[str, set[Key]] = {}
     for pair in comparison.pairs:
-        for owner in _constructed(pair):
-            heirs = comparison.after.descendants(owner)
-            for qualname in (owner, *heirs):
+        for class_name in _constructed(pair):
+            heirs = comparison.after.descendants(class_name)
+            for qualname in (class_name, *heirs):
                 roots.setdefault(qualname, set()).update({pair.after.key} if pair.after else set())
     for qualname, edited in roots.items():
         yield from _constructor_change(qualname, frozenset(edited), comparison)
@@ -267,11 +268,11 @@ def _rebuilt(comparison: Comparison) -> Iterator[Rebuilt]:
 def _constructed(pair: Pair) -> Iterator[str]:
     """The classes whose constructor an edited leaf may be part of."""
     for region in (pair.before, pair.after):
-        owner, name = definition_of(region) if region else ("", "")
+        class_name, name = definition_of(region) if region else ("", "")
         if pair.is_class_header and name:
-            yield _joined(owner, name)
-        elif owner and name in CONSTRUCTORS:
-            yield owner
+            yield qualified(class_name, name)
+        elif class_name and name in CONSTRUCTORS:
+            yield class_name
 
 
 def _constructor_change(qualname: str, edited: frozenset[Key], comparison: Comparison) -> Iterator[Rebuilt]:
@@ -281,6 +282,6 @@ def _constructor_change(qualname: str, edited: frozenset[Key], comparison: Compa
     old, new = comparison.before.constructor(former), comparison.after.constructor(qualname)
     if (old and old.erased()) == (new and new.erased()):
         return
-    owner, _, name = qualname.rpartition(".")
+    class_name, _, name = qualname.rpartition(".")
     what = f"the constructor of `{qualname}` changed from {old or '(unknown)'} to {new or '(unknown)'}"
-    yield Rebuilt(Subject(comparison.origin(owner), name, owner), what, edited, (old, new))
+    yield Rebuilt(Subject(comparison.origin(class_name), name, class_name), what, edited, (old, new))

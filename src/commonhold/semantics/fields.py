@@ -26,7 +26,7 @@ def makes_constructor(node: ast.ClassDef) -> bool:
 
 def own_fields(node: ast.ClassDef) -> Params:
     """The parameters of the fields that this header declares itself."""
-    return tuple(_fields(node.body, _option(_decoration(node), "kw_only") == "True"))
+    return tuple(_fields(node.body, by_name=_option(_decoration(node), "kw_only") == "True"))
 
 
 def merged(inherited: Params, own: Params) -> Params:
@@ -46,8 +46,7 @@ def _option(call: ast.expr | None, name: str) -> str | None:
     return next((source_of(keyword.value) for keyword in call.keywords if keyword.arg == name), "")
 
 
-def _fields(body: Iterable[ast.stmt], only_by_name: object) -> Iterator[Parameter]:
-    by_name = bool(only_by_name)
+def _fields(body: Iterable[ast.stmt], *, by_name: bool) -> Iterator[Parameter]:
     for statement in body:
         if not (isinstance(statement, ast.AnnAssign) and isinstance(statement.target, ast.Name)):
             continue
@@ -55,27 +54,23 @@ def _fields(body: Iterable[ast.stmt], only_by_name: object) -> Iterator[Paramete
         if last_name(annotation) == "KW_ONLY":
             by_name = True
         elif not last_name(annotation.partition("[")[0].strip("'\"")).startswith("ClassVar"):
-            yield from _field(statement.target.id, statement.value, annotation, by_name)
+            yield from _field(statement.target.id, statement.value, annotation, by_name=by_name)
 
 
-def _field(name: str, value: ast.expr | None, annotation: str, by_name: object) -> Iterator[Parameter]:
+def _field(name: str, value: ast.expr | None, annotation: str, *, by_name: bool) -> Iterator[Parameter]:
     options = _field_options(value)
     if options.get("init") == "False":
         return
     kw_only = options.get("kw_only", str(by_name)) == "True"
     kind = ParamKind.KEYWORD_ONLY if kw_only else ParamKind.POSITIONAL
-    yield Parameter(name, kind, _default(value, options), annotation)
+    default = next((text for option, text in options.items() if option in _DEFAULTS), None)
+    yield Parameter(name, kind, default, annotation)
 
 
 def _field_options(value: ast.expr | None) -> dict[str, str]:
+    """The arguments of `field(...)`; any other value is a default itself."""
+    if value is None:
+        return {}
     if isinstance(value, ast.Call) and last_name(source_of(value.func)) == "field":
         return {keyword.arg: source_of(keyword.value) for keyword in value.keywords if keyword.arg}
-    return {}
-
-
-def _default(value: ast.expr | None, options: dict[str, str]) -> str | None:
-    if value is None:
-        return None
-    if not options and not (isinstance(value, ast.Call) and last_name(source_of(value.func)) == "field"):
-        return source_of(value)
-    return next((text for name, text in options.items() if name in _DEFAULTS), None)
+    return {"default": source_of(value)}

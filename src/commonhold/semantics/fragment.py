@@ -4,6 +4,7 @@ import ast
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from tokenize import OP, TokenError, generate_tokens
 from typing import Final
 
 from commonhold.regions.region import Region, RegionMap
@@ -11,6 +12,7 @@ from commonhold.semantics.interface import CallableInterface, of_callable
 from commonhold.semantics.references import Marker, may_mark, suspects
 
 UNREADABLE: Final = (SyntaxError, ValueError, RecursionError, MemoryError)
+_OTHER_COLONS: Final = frozenset({"class", "lambda"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,6 +36,33 @@ def read_fragment(regions: RegionMap, region: Region) -> Fragment | None:
     if b"yield" not in data:
         body[0].body = []  # nothing else in it shows outside, and to walk it takes longer than to parse it
     return Fragment(of_callable(body[0]), markers)
+
+
+def differ_in_body(old: bytes, new: bytes) -> bool:
+    """Whether plainly only the bodies of two functions differ, in nothing that shows outside; told without a parse."""
+    head = _head(new)
+    bodies = old[len(head) :], new[len(head) :]
+    is_quiet = not may_mark(bodies[1]) and not any(b"yield" in body for body in bodies)
+    return bool(head) and old.startswith(head) and is_quiet
+
+
+def _head(function: bytes) -> bytes:
+    """A function's text, the colon of its `def` included; nothing where that is not plain to see."""
+    lines = function.splitlines(keepends=True)
+    depth, is_after_def = 0, False
+    try:
+        for token in generate_tokens((line.decode("latin-1") for line in lines).__next__):
+            if token.type == OP:
+                depth += (token.string in "([{") - (token.string in ")]}")
+            elif token.string in _OTHER_COLONS and not depth:
+                break
+            is_after_def = is_after_def or token.string == "def"
+            if is_after_def and not depth and token.string == ":":
+                row, column = token.start
+                return b"".join(lines[: row - 1]) + lines[row - 1][: column + 1]
+    except (TokenError, SyntaxError):
+        pass
+    return b""
 
 
 def _parsed(text: str) -> list[ast.stmt]:

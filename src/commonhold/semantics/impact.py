@@ -101,10 +101,11 @@ def _by_call(old: CallableInterface, new: CallableInterface, reference: Referenc
         return Impact(f"calls `{_call(reference)}`, which does not bind", is_broken=True)
     if _is_wholly_new(old, new):
         return Impact(f"calls `{_call(reference)}`")
-    return _call_impact(_seen_effect(shape, before, after, old.is_transparent and new.is_transparent), reference)
+    effect = _seen_effect(shape, before, after, is_transparent=old.is_transparent and new.is_transparent)
+    return _call_impact(effect, reference)
 
 
-def _seen_effect(shape: CallShape, before: Params, after: Params, is_transparent: object) -> Effect:
+def _seen_effect(shape: CallShape, before: Params, after: Params, *, is_transparent: bool) -> Effect:
     """Where a decorator may have replaced the signature, a call that does not bind as written proves nothing."""
     if is_transparent or (bind(shape, before) and bind(shape, after)):
         return effect_on_call(shape, before, after)
@@ -142,7 +143,7 @@ def _call(reference: Reference) -> str:
     if reference.name == ITSELF:
         return f"cls{reference.shape}"
     is_class = reference.receiver is Receiver.CLASS
-    prefix = f"{reference.owner}." if is_class else _PREFIXES[reference.receiver]
+    prefix = f"{reference.class_name}." if is_class else _PREFIXES[reference.receiver]
     return f"{prefix}{reference.name}{reference.shape}"
 
 
@@ -180,7 +181,7 @@ def _is_unbound(reference: Reference, comparison: Comparison) -> bool:
         return False
     if reference.receiver is Receiver.NONE:
         return not (comparison.after.has_star_import or reference.name in BUILTINS)
-    return comparison.after.is_closed(reference.owner) and not comparison.after.descendants(reference.owner)
+    return comparison.after.is_closed(reference.class_name) and not comparison.after.descendants(reference.class_name)
 
 
 def _of_reshaped(change: Reshaped, reference: Reference, comparison: Comparison) -> Impact | None:
@@ -191,8 +192,8 @@ def _of_reshaped(change: Reshaped, reference: Reference, comparison: Comparison)
 
 def _of_own_method(change: Reshaped, reference: Reference, comparison: Comparison) -> Impact | None:
     """Methods of the class that reach, by `super()` or `self`, for what it does not define itself."""
-    qualname = f"{change.subject.after}.{change.subject.name}".lstrip(".")
-    if reference.owner != qualname or not reference.name:
+    qualname = change.subject.successor
+    if reference.class_name != qualname or not reference.name:
         return None
     find = _LOOKUPS.get(reference.receiver)
     if find is None or _is_settled(reference):
@@ -212,17 +213,17 @@ _OF_OBJECT: Final = frozenset(dir(object)) | {"__dict__", "__module__", "__name_
 
 
 def _attribute_lookup(comparison: Comparison, reference: Reference) -> tuple[str | None, str | None]:
-    former = comparison.origin(reference.owner)
+    former = comparison.origin(reference.class_name)
     return comparison.before.provider(former, reference.name), comparison.after.provider(
-        reference.owner, reference.name
+        reference.class_name, reference.name
     )
 
 
 def _super_lookup(comparison: Comparison, reference: Reference) -> tuple[str | None, str | None]:
-    former = comparison.origin(reference.owner)
+    former = comparison.origin(reference.class_name)
     return (
         comparison.before.base_provider(former, reference.name),
-        comparison.after.base_provider(reference.owner, reference.name),
+        comparison.after.base_provider(reference.class_name, reference.name),
     )
 
 
@@ -240,17 +241,17 @@ def _of_rebuilt(change: Rebuilt, reference: Reference, comparison: Comparison) -
     old, new = change.constructors
     if old is None or new is None:
         return Impact(f"calls `{_call(reference)}`")
-    known = old.is_transparent and new.is_transparent
-    effect = _seen_effect(reference.shape, old.params, new.params, known)
+    is_transparent = old.is_transparent and new.is_transparent
+    effect = _seen_effect(reference.shape, old.params, new.params, is_transparent=is_transparent)
     impact = _call_impact(effect, reference)
-    sure = reference.name != ITSELF or not comparison.after.descendants(reference.owner)
+    sure = reference.name != ITSELF or not comparison.after.descendants(reference.class_name)
     return Impact(impact.how, impact.is_broken and sure) if impact else None
 
 
 def _constructs(change: Rebuilt, reference: Reference, comparison: Comparison) -> bool:
-    qualname = f"{change.subject.after}.{change.subject.name}".lstrip(".")
+    qualname = change.subject.successor
     if reference.name == ITSELF:
-        return qualname in (reference.owner, *comparison.after.descendants(reference.owner))
+        return qualname in (reference.class_name, *comparison.after.descendants(reference.class_name))
     return _aim(change, reference, comparison) is Aim.SURE
 
 
@@ -260,7 +261,7 @@ def _aim(change: Change, reference: Reference, comparison: Comparison) -> Aim:
     if reference.name != subject.name:
         return Aim.NO
     if reference.receiver is Receiver.NONE:
-        return Aim.SURE if subject.after in ("", reference.owner) else Aim.NO
+        return Aim.SURE if subject.after in ("", reference.class_name) else Aim.NO
     if not subject.after or reference.receiver is Receiver.OUTSIDE:
         return Aim.NO
     if not _is_known(reference, comparison):
@@ -270,7 +271,7 @@ def _aim(change: Change, reference: Reference, comparison: Comparison) -> Aim:
 
 def _is_known(reference: Reference, comparison: Comparison) -> bool:
     classes = (comparison.after.classes, comparison.before.classes)
-    return reference.receiver is not Receiver.UNKNOWN and any(reference.owner in known for known in classes)
+    return reference.receiver is not Receiver.UNKNOWN and any(reference.class_name in known for known in classes)
 
 
 def _guess(change: Change, comparison: Comparison) -> Aim:
@@ -297,16 +298,16 @@ def _reach(change: Change, reference: Reference, comparison: Comparison) -> Aim:
 def _dispatches_down(change: Change, reference: Reference, comparison: Comparison) -> bool:
     """Whether `self.m` in a base may reach the subject in a class that inherits from it."""
     is_open = reference.receiver in (Receiver.SELF, Receiver.CLS)
-    return is_open and reference.owner in comparison.after.ancestors(change.subject.after)
+    return is_open and reference.class_name in comparison.after.ancestors(change.subject.after)
 
 
-def overrides(change: Change, comparison: Comparison) -> Iterator[tuple[int, str]]:
+def overrides(change: Resigned, comparison: Comparison) -> Iterator[tuple[int, str]]:
     """The lines and names of methods that override one whose signature changed, and do not match it yet.
 
     Constructors and name-mangled methods are no contract between base and heir.
     """
     name = change.subject.name
-    if not isinstance(change, Resigned) or not change.subject.after or name in CONSTRUCTORS or _is_mangled(name):
+    if not change.subject.after or name in CONSTRUCTORS or _is_mangled(name):
         return
     wanted = [new.erased() for _, new in change.signatures]
     for heir in comparison.after.descendants(change.subject.after):

@@ -4,7 +4,7 @@ Everything is read from the syntax alone: a decorator that replaces a signature 
 """
 
 import ast
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import Final
@@ -81,7 +81,7 @@ class CallableInterface:
     @property
     def active_decorators(self) -> tuple[str, ...]:
         """The decorators that may change behaviour, in order."""
-        return tuple(text for text in self.decorators if last_name(text) not in INERT)
+        return _active(self.decorators)
 
     @property
     def is_transparent(self) -> bool:
@@ -121,32 +121,26 @@ def _written(params: Params) -> Iterator[str]:
 
 
 @dataclass(frozen=True, slots=True)
-class Member:
-    """A name that a class header binds."""
-
-    name: str
-    annotation: str | None
-    default: str | None
-
-
-@dataclass(frozen=True, slots=True)
 class ClassInterface:
     """What a class statement says besides its methods. `keywords` holds the metaclass too."""
 
     bases: tuple[str, ...]
     keywords: tuple[tuple[str, str], ...] = ()
     decorators: tuple[str, ...] = ()
-    members: tuple[Member, ...] = ()
 
     @property
     def active_decorators(self) -> tuple[str, ...]:
         """The decorators that may change behaviour, in order."""
-        return tuple(text for text in self.decorators if last_name(text) not in INERT)
+        return _active(self.decorators)
 
     @property
     def plain_bases(self) -> tuple[str, ...]:
         """The bases without what stands in their brackets, which only type checkers read."""
         return tuple(text.partition("[")[0] for text in self.bases)
+
+
+def _active(decorators: Iterable[str]) -> tuple[str, ...]:
+    return tuple(text for text in decorators if last_name(text) not in INERT)
 
 
 def of_callable(node: FunctionNode) -> CallableInterface:
@@ -161,12 +155,11 @@ def of_callable(node: FunctionNode) -> CallableInterface:
 
 
 def of_class(node: ast.ClassDef) -> ClassInterface:
-    """Read the interface of a `class`; `members` are those bound directly in its body."""
+    """Read the interface of a `class`."""
     return ClassInterface(
         bases=tuple(map(source_of, node.bases)),
         keywords=tuple((keyword.arg or "**", source_of(keyword.value)) for keyword in node.keywords),
         decorators=tuple(map(source_of, node.decorator_list)),
-        members=tuple(member for statement in node.body for member in _members(statement)),
     )
 
 
@@ -188,6 +181,11 @@ def _letters(node: ast.AST) -> str:
 def last_name(text: str) -> str:
     """`functools.lru_cache(maxsize=1)` gives `lru_cache`."""
     return text.partition("(")[0].rpartition(".")[2]
+
+
+def qualified(class_name: str, name: str) -> str:
+    """The qualified name of what a class, or the file for no class, has under `name`."""
+    return f"{class_name}.{name}" if class_name else name
 
 
 def _optional_source(node: ast.expr | None) -> str | None:
@@ -220,14 +218,6 @@ def _has_yield(body: Iterable[ast.AST]) -> bool:
         if not isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef | ast.Lambda):
             pending.extend(ast.iter_child_nodes(node))
     return False
-
-
-def _members(statement: ast.stmt) -> Iterator[Member]:
-    if isinstance(statement, ast.AnnAssign) and isinstance(statement.target, ast.Name):
-        yield Member(statement.target.id, source_of(statement.annotation), _optional_source(statement.value))
-    elif isinstance(statement, ast.Assign):
-        names = (target.id for target in statement.targets if isinstance(target, ast.Name))
-        yield from (Member(name, None, source_of(statement.value)) for name in names)
 
 
 @dataclass(frozen=True, slots=True)
@@ -316,7 +306,7 @@ def effect_on_call(shape: CallShape, before: Params, after: Params) -> Effect:
     """Compare how one call binds before and after.
 
     NONE: it binds both times to the same parameters with the same defaults for the rest, or only now binds at all.
-    A starred call is NONE only where `widens` holds.
+    A parameter that got a new name in its old position is the same. A starred call is NONE only where `widens` holds.
     """
     old, new = bind(shape, before), bind(shape, after)
     if new is None:
@@ -325,16 +315,23 @@ def effect_on_call(shape: CallShape, before: Params, after: Params) -> Effect:
         return Effect.NONE if widens(before, after) else Effect.CHANGED
     if old is None:
         return Effect.NONE
-    same = old.arguments == new.arguments and _same_defaults(old.defaulted & new.defaulted, before, after)
-    return Effect.NONE if same else Effect.CHANGED
+    now = _renamed(before, after)
+    arguments = tuple((argument, now.get(target, target)) for argument, target in old.arguments)
+    defaulted = {now.get(name, name) for name in old.defaulted} & new.defaulted
+    same_defaults = _defaults(before, now, defaulted) == _defaults(after, {}, defaulted)
+    return Effect.NONE if arguments == new.arguments and same_defaults else Effect.CHANGED
 
 
-def _same_defaults(names: frozenset[str], before: Params, after: Params) -> bool:
-    return _defaults(names, before) == _defaults(names, after)
+def _renamed(before: Params, after: Params) -> dict[str, str]:
+    """The new names of positional parameters by the old: at one place one name is gone and the other is new."""
+    old_names, new_names = ({param.name for param in params} for params in (before, after))
+    places = zip(_of_kinds(before, BY_POSITION), _of_kinds(after, BY_POSITION), strict=False)
+    return {old.name: new.name for old, new in places if old.name not in new_names and new.name not in old_names}
 
 
-def _defaults(names: frozenset[str], params: Params) -> dict[str, str | None]:
-    return {param.name: param.default for param in params if param.name in names}
+def _defaults(params: Params, now: Mapping[str, str], names: Iterable[str]) -> dict[str, str | None]:
+    named = {now.get(param.name, param.name): param.default for param in params}
+    return {name: named[name] for name in names}
 
 
 def widens(before: Params, after: Params) -> bool:

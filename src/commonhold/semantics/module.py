@@ -15,6 +15,7 @@ from commonhold.semantics.interface import (
     last_name,
     of_callable,
     of_class,
+    qualified,
     source_of,
 )
 from commonhold.semantics.references import dotted
@@ -34,7 +35,7 @@ class Sort(StrEnum):
 
 
 class Module:
-    """One file. Classes go by their qualified name; the owner of what stands at the top level is the empty string.
+    """One file. Classes go by their qualified name; what stands at the top level has the empty class name.
 
     Of a class or function that is defined several times (under conditions) all definitions are kept.
     """
@@ -44,20 +45,22 @@ class Module:
         self.tree = tree
         self.functions: dict[tuple[str, str], list[FunctionNode]] = {}
         self.classes: dict[str, list[ast.ClassDef]] = {}
+        self._sorts: dict[tuple[str, str], Sort | None] = {}
+        self._definers: dict[str, frozenset[str]] = {}
         self._enter(tree.body, "")
 
-    def _enter(self, body: Iterable[ast.AST], owner: str) -> None:
-        pending: list[tuple[ast.AST, str]] = [(node, owner) for node in body]
+    def _enter(self, body: Iterable[ast.AST], class_name: str) -> None:
+        pending: list[tuple[ast.AST, str]] = [(node, class_name) for node in body]
         while pending:
-            node, owner = pending.pop(0)
+            node, class_name = pending.pop(0)
             if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
-                self.functions.setdefault((owner, node.name), []).append(node)
+                self.functions.setdefault((class_name, node.name), []).append(node)
             elif isinstance(node, ast.ClassDef):
-                qualname = f"{owner}.{node.name}".lstrip(".")
+                qualname = qualified(class_name, node.name)
                 self.classes.setdefault(qualname, []).append(node)
                 pending[:0] = [(child, qualname) for child in node.body]
             elif isinstance(node, ast.stmt | ast.ExceptHandler | ast.match_case):
-                pending[:0] = [(child, owner) for child in ast.iter_child_nodes(node)]
+                pending[:0] = [(child, class_name) for child in ast.iter_child_nodes(node)]
 
     @cached_property
     def names(self) -> Names:
@@ -74,45 +77,51 @@ class Module:
         """Whether names may come from `from … import *`."""
         return any(isinstance(node, ast.ImportFrom) and node.names[0].name == "*" for node in ast.walk(self.tree))
 
-    def members(self, owner: str) -> Names:
-        """What the body of a class, or of the file for the empty owner, binds."""
-        if not owner:
-            return self.names
-        return _without_augmented(child for node in self.classes.get(owner, ()) for child in node.body)
+    def members(self, class_name: str) -> Names:
+        """What the body of a class, or of the file for the empty name, binds."""
+        return self._members.get(class_name, {}) if class_name else self.names
 
-    def sort_of(self, owner: str, name: str) -> Sort | None:
-        """What `name` stands for in `owner` itself; a definition wins over an assignment or import.
+    @cached_property
+    def _members(self) -> Mapping[str, Names]:
+        return {
+            class_name: _without_augmented(child for node in nodes for child in node.body)
+            for class_name, nodes in self.classes.items()
+        }
+
+    def sort_of(self, class_name: str, name: str) -> Sort | None:
+        """What `name` stands for in `class_name` itself; a definition wins over an assignment or import.
 
         `@x.setter def x` and the like define nothing without the `x` that they extend.
         """
-        if not all(map(_extends, self.functions.get((owner, name), ()))):
-            return Sort.FUNCTION
-        if f"{owner}.{name}".lstrip(".") in self.classes:
-            return Sort.CLASS
-        return Sort.VALUE if self._has_value(owner, name) else None
+        place = class_name, name
+        if place not in self._sorts:
+            self._sorts[place] = self._sort(class_name, name)
+        return self._sorts[place]
 
-    def _has_value(self, owner: str, name: str) -> bool:
-        extra = self._instance_attributes.get(owner, frozenset()) if owner else self.declared_global
-        return name in extra or any(bound.origin != DEFINED for bound in self.members(owner).get(name, ()))
+    def _sort(self, class_name: str, name: str) -> Sort | None:
+        if not all(map(_extends, self.functions.get((class_name, name), ()))):
+            return Sort.FUNCTION
+        if qualified(class_name, name) in self.classes:
+            return Sort.CLASS
+        return Sort.VALUE if self._has_value(class_name, name) else None
+
+    def _has_value(self, class_name: str, name: str) -> bool:
+        extra = self._instance_attributes.get(class_name, frozenset()) if class_name else self.declared_global
+        return name in extra or any(bound.origin != DEFINED for bound in self.members(class_name).get(name, ()))
 
     @cached_property
-    def _instance_attributes(self) -> Mapping[str, frozenset[str]]:
-        return {owner: frozenset(self._assigned_on_self(owner)) for owner in self.classes}
+    def _instance_attributes(self) -> Mapping[str, set[str]]:
+        found: dict[str, set[str]] = {}
+        for (class_name, _), methods in self.functions.items():
+            if class_name:
+                found.setdefault(class_name, set()).update(
+                    name for method in methods for name in _assigned_on_self(method)
+                )
+        return found
 
-    def _assigned_on_self(self, owner: str) -> Iterator[str]:
-        for method in self.methods_of(owner):
-            positional = [*method.args.posonlyargs, *method.args.args][:1]
-            for node in ast.walk(method) if positional else ():
-                if isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Store):
-                    yield from [node.attr] * (dotted(node.value) == positional[0].arg)
-
-    def methods_of(self, owner: str) -> Iterator[FunctionNode]:
-        """The definitions of all methods of a class."""
-        return (node for (of, _), nodes in self.functions.items() if of == owner for node in nodes)
-
-    def interfaces(self, owner: str, name: str) -> tuple[CallableInterface, ...]:
+    def interfaces(self, class_name: str, name: str) -> tuple[CallableInterface, ...]:
         """The interfaces of the definitions of a function, less overload stubs and `@name.setter` and the like."""
-        nodes = self.functions.get((owner, name), [])
+        nodes = self.functions.get((class_name, name), [])
         main = [node for node in nodes if not _is_accessory(node)]
         return tuple(of_callable(node) for node in main or nodes)
 
@@ -122,19 +131,30 @@ class Module:
 
     def bases(self, qualname: str) -> tuple[str, ...]:
         """The bases of a class that are classes of this file, in order."""
-        if qualname not in self.classes:
-            return ()
-        found = (self._resolved(base, qualname) for base in self.classes[qualname][-1].bases)
-        return tuple(base for base in found if base)
+        return self._bases.get(qualname, ())
+
+    @cached_property
+    def _bases(self) -> Mapping[str, tuple[str, ...]]:
+        return {
+            qualname: tuple(filter(None, (self._resolved(base, qualname) for base in nodes[-1].bases)))
+            for qualname, nodes in self.classes.items()
+        }
 
     def _resolved(self, base: ast.expr, user: str) -> str:
         """The class that a base expression names; looked up beside the class first, then in the file."""
         name = dotted(base.value if isinstance(base, ast.Subscript) else base)
-        beside = f"{user.rpartition('.')[0]}.{name}".lstrip(".")
+        beside = qualified(user.rpartition(".")[0], name)
         return next((choice for choice in (beside, name) if choice in self.classes and choice != user), "")
 
     def ancestors(self, qualname: str) -> tuple[str, ...]:
         """The classes of this file that a class inherits from, depth first, itself not included."""
+        return self._ancestors.get(qualname, ())
+
+    @cached_property
+    def _ancestors(self) -> Mapping[str, tuple[str, ...]]:
+        return {qualname: self._inherited(qualname) for qualname in self.classes}
+
+    def _inherited(self, qualname: str) -> tuple[str, ...]:
         seen: dict[str, None] = {}
         pending = list(self.bases(qualname))
         while pending:
@@ -146,21 +166,31 @@ class Module:
 
     def descendants(self, qualname: str) -> tuple[str, ...]:
         """The classes of this file that inherit from a class."""
-        return tuple(other for other in self.classes if qualname in self.ancestors(other))
+        return tuple(self._descendants.get(qualname, ()))
+
+    @cached_property
+    def _descendants(self) -> Mapping[str, list[str]]:
+        found: dict[str, list[str]] = {}
+        for heir, ancestors in self._ancestors.items():
+            for ancestor in ancestors:
+                found.setdefault(ancestor, []).append(heir)
+        return found
 
     def provider(self, qualname: str, name: str) -> str | None:
         """Where `name` comes from for a class: itself, a base in this file, or None."""
         if not qualname:
             return "" if self.sort_of("", name) else None
-        return next((owner for owner in (qualname, *self.ancestors(qualname)) if self.sort_of(owner, name)), None)
+        return next((each for each in (qualname, *self.ancestors(qualname)) if self.sort_of(each, name)), None)
 
     def base_provider(self, qualname: str, name: str) -> str | None:
         """Where `super().name` comes from, as far as this file shows."""
-        return next((owner for owner in self.ancestors(qualname) if self.sort_of(owner, name)), None)
+        return next((each for each in self.ancestors(qualname) if self.sort_of(each, name)), None)
 
     def definers(self, name: str) -> frozenset[str]:
         """All classes that define or assign `name` themselves."""
-        return frozenset(owner for owner in self.classes if self.sort_of(owner, name))
+        if name not in self._definers:
+            self._definers[name] = frozenset(each for each in self.classes if self.sort_of(each, name))
+        return self._definers[name]
 
     def is_closed(self, qualname: str) -> bool:
         """Whether the attributes of a class are all to be seen in this file."""
@@ -190,8 +220,8 @@ class Module:
 
     def _fields(self, qualname: str) -> Params:
         found: Params = ()
-        for owner in (*reversed(self.ancestors(qualname)), qualname):
-            node = self.classes[owner][-1]
+        for class_name in (*reversed(self.ancestors(qualname)), qualname):
+            node = self.classes[class_name][-1]
             if fields.is_dataclass(node) or fields.is_named_tuple(node):
                 found = fields.merged(found, fields.own_fields(node))
         return found
@@ -199,6 +229,13 @@ class Module:
 
 def _without_augmented(body: Iterable[ast.AST]) -> dict[str, tuple[Bound, ...]]:
     return grouped(bound for bound in bound_names(body) if bound.origin != AUGMENTED)
+
+
+def _assigned_on_self(method: FunctionNode) -> Iterator[str]:
+    first = [*method.args.posonlyargs, *method.args.args][:1]
+    for node in ast.walk(method) if first else ():
+        if isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Store) and dotted(node.value) == first[0].arg:
+            yield node.attr
 
 
 def _extends(node: FunctionNode) -> bool:

@@ -30,7 +30,7 @@ class Pair:
 
 
 def definition_of(region: Region) -> tuple[str, str]:
-    """The owner's qualified name and the name that a leaf defines, less ordinals; a file's header gives two empty."""
+    """The class around a leaf and the name that it defines, less ordinals; a file's header gives two empty."""
     texts = [name.text for name in region.key.names if name.text != HEADER]
     return ".".join(texts[:-1]), texts[-1] if texts else ""
 

@@ -57,16 +57,16 @@ class Receiver(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Reference:
-    """One use of a name. `owner` is the class that the receiver is or is an instance of; empty where none is known.
+    """One use of a name. `class_name`: the class that the receiver is or is an instance of; empty where none is known.
 
-    With the receiver NONE, `owner` is the class in whose body (not in a method) the bare name stands.
+    With the receiver NONE, `class_name` is the class in whose body (not in a method) the bare name stands.
     """
 
     name: str
     use: Use
     shape: CallShape | None
     receiver: Receiver
-    owner: str
+    class_name: str
     line: int
 
 
@@ -93,8 +93,11 @@ DYNAMIC: Final = frozenset(
     {"getattr", "setattr", "delattr", "exec", "eval", "globals", "locals", "vars", "__import__", "import_module"}
 )
 _DYNAMIC_ATTRIBUTES: Final = frozenset({"import_module", "__import__"})
-# Python folds some letters beyond ASCII to ASCII in names.
-_MARKER_LETTERS: Final = re.compile(rb"[*\x80-\xff]|attr|exec|eval|globals|locals|vars|import_")
+# A star in a call follows a bracket, a comma or a line end, unlike that of a product. In names Python folds some
+# letters beyond ASCII to ASCII.
+_MARKER_LETTERS: Final = re.compile(
+    rb"(?:[(,\r\n]|import)[\s\\]*\*|[\x80-\xff]|\b(?:%b)\b" % "|".join(sorted(DYNAMIC)).encode()
+)
 BUILTINS: Final = frozenset(dir(builtins))
 _PLACES: Final = frozenset({Use.BASE, Use.DECORATOR, Use.ANNOTATION})
 
@@ -165,18 +168,18 @@ class _Collector:
     def _add_name(self, name: str, line: int, scope: Scope, use: Use, shape: CallShape | None = None) -> None:
         home = scope.home(name)
         if home.kind is ScopeKind.CLASS:
-            self.references.append(Reference(name, use, shape, Receiver.CLASS, home.owner, line))
+            self.references.append(Reference(name, use, shape, Receiver.CLASS, home.class_name, line))
         elif home.kind is ScopeKind.MODULE:
-            owner = scope.owner if scope.kind is ScopeKind.CLASS else ""
-            self.references.append(Reference(name, use, shape, Receiver.NONE, owner, line))
+            class_name = scope.class_name if scope.kind is ScopeKind.CLASS else ""
+            self.references.append(Reference(name, use, shape, Receiver.NONE, class_name, line))
 
     def attribute(self, node: ast.Attribute, scope: Scope, use: Use, shape: CallShape | None = None) -> None:
         self._push([node.value], scope, Use.ANNOTATION if use is Use.ANNOTATION else Use.QUALIFIER)
         if isinstance(node.ctx, ast.Load):
             place = use if use in _PLACES or shape is not None else Use.ATTRIBUTE
-            receiver, owner = receiver_of(node.value, scope)
+            receiver, class_name = receiver_of(node.value, scope)
             line = node.end_lineno or node.lineno
-            self.references.append(Reference(node.attr, place, shape, receiver, owner, line))
+            self.references.append(Reference(node.attr, place, shape, receiver, class_name, line))
 
     def call(self, node: ast.Call, scope: Scope, _use: Use) -> None:
         self._called(node.func, scope, shape_of(node))
@@ -185,9 +188,9 @@ class _Collector:
         self._mark_call(node, scope)
 
     def _called(self, func: ast.expr, scope: Scope, shape: CallShape) -> None:
-        receiver, owner = receiver_of(func, scope)
+        receiver, class_name = receiver_of(func, scope)
         if receiver is Receiver.CLS:
-            self.references.append(Reference(ITSELF, Use.CALL, shape, receiver, owner, func.lineno))
+            self.references.append(Reference(ITSELF, Use.CALL, shape, receiver, class_name, func.lineno))
         elif isinstance(func, ast.Name):
             self.name(func, scope, Use.CALL, shape)
         elif isinstance(func, ast.Attribute):
@@ -333,7 +336,7 @@ def _of_dotted(name: str, scope: Scope) -> tuple[Receiver, str]:
         return _of_binding(bound, scope)
     if scope.is_imported(root):
         return Receiver.OUTSIDE, ""
-    prefix = f"{home.owner}." if home.kind is ScopeKind.CLASS else ""
+    prefix = f"{home.class_name}." if home.kind is ScopeKind.CLASS else ""
     return (Receiver.UNKNOWN, "") if home.kind is ScopeKind.FUNCTION else (Receiver.CLASS, prefix + name)
 
 
@@ -341,7 +344,7 @@ def _of_first(home: Scope, rest: str) -> tuple[Receiver, str]:
     """`self`, `cls`, `self.__class__`; of any other attribute of them nothing is known."""
     receivers = {"": _FIRST[home.first], "__class__": Receiver.CLS}
     receiver = receivers.get(rest, Receiver.UNKNOWN)
-    return receiver, home.owner if receiver is not Receiver.UNKNOWN else ""
+    return receiver, home.class_name if receiver is not Receiver.UNKNOWN else ""
 
 
 def _of_binding(bound: Bound, scope: Scope) -> tuple[Receiver, str]:
@@ -366,8 +369,8 @@ def _of_call(call: ast.Call, scope: Scope) -> tuple[Receiver, str]:
     if name == "super":
         return Receiver.SUPER, scope.enclosing_class()
     if name == "type" and len(call.args) == 1:
-        receiver, owner = receiver_of(call.args[0], scope)
-        return (Receiver.CLS, owner) if receiver is Receiver.SELF else (Receiver.UNKNOWN, "")
+        receiver, class_name = receiver_of(call.args[0], scope)
+        return (Receiver.CLS, class_name) if receiver is Receiver.SELF else (Receiver.UNKNOWN, "")
     if _is_rooted_outside(call, scope):
         return Receiver.OUTSIDE, ""
     return Receiver.INSTANCE, name

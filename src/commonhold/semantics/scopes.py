@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Final
 
-from commonhold.semantics.interface import FunctionNode
+from commonhold.semantics.interface import IMPLICIT_CLASSMETHODS, FunctionNode
 
 AUGMENTED: Final = "augmented"
 ASSIGNED: Final = "assigned"
@@ -177,13 +177,13 @@ class First(StrEnum):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Scope:
-    """One scope. `owner` is the qualified name of the class whose body or whose method this is, else empty."""
+    """One scope. `class_name` is the qualified name of the class whose body or whose method this is, else empty."""
 
     kind: ScopeKind
     parent: "Scope | None" = None
     names: Names = field(default_factory=dict)
     globals: frozenset[str] = frozenset()
-    owner: str = ""
+    class_name: str = ""
     first_name: str = ""
     first: First = First.NONE
 
@@ -208,9 +208,9 @@ class Scope:
     def enclosing_class(self) -> str:
         """The class whose method this is inside, however deep; empty outside any."""
         scope: Scope | None = self
-        while scope is not None and not scope.owner:
+        while scope is not None and not scope.class_name:
             scope = scope.parent
-        return scope.owner if scope else ""
+        return scope.class_name if scope else ""
 
     def is_imported(self, name: str) -> bool:
         """Whether only imports bind `name`."""
@@ -230,10 +230,10 @@ def module_scope(tree: ast.Module) -> Scope:
 
 def class_scope(node: ast.ClassDef, site: Scope) -> Scope:
     """The scope of a class body. A class inside a function gets a name that no class of the file has."""
-    prefix = {ScopeKind.MODULE: "", ScopeKind.CLASS: f"{site.owner}."}.get(site.kind, "<locals>.")
+    prefix = {ScopeKind.MODULE: "", ScopeKind.CLASS: f"{site.class_name}."}.get(site.kind, "<locals>.")
     names = grouped(bound_names(node.body))
     outer = _declared(node.body, ast.Global)
-    return Scope(ScopeKind.CLASS, type_scope(node, site), names, outer, owner=prefix + node.name)
+    return Scope(ScopeKind.CLASS, type_scope(node, site), names, outer, class_name=prefix + node.name)
 
 
 def function_scope(node: FunctionNode, site: Scope) -> Scope:
@@ -243,8 +243,8 @@ def function_scope(node: FunctionNode, site: Scope) -> Scope:
     inner = _declared(node.body, ast.Global, ast.Nonlocal)
     bounds = (*parameters(node.args), *bound_names(node.body))
     names = grouped(bound for bound in bounds if bound.name not in inner)
-    owner = site.owner if site.kind is ScopeKind.CLASS else ""
-    return Scope(ScopeKind.FUNCTION, type_scope(node, site), names, outer, owner, first_name, first)
+    class_name = site.class_name if site.kind is ScopeKind.CLASS else ""
+    return Scope(ScopeKind.FUNCTION, type_scope(node, site), names, outer, class_name, first_name, first)
 
 
 def local_scope(bounds: Iterable[Bound], parent: Scope) -> Scope:
@@ -267,15 +267,12 @@ def parameters(args: ast.arguments) -> Iterator[Bound]:
             yield Bound(arg.arg, ASSIGNED, annotation=None if arg in catchers else arg.annotation)
 
 
-_IMPLICIT_CLS: Final = frozenset({"__new__", "__init_subclass__", "__class_getitem__"})
-
-
 def _first(node: FunctionNode, parent: Scope) -> tuple[str, First]:
     positional = [*node.args.posonlyargs, *node.args.args]
     decorators = {decorator.id for decorator in node.decorator_list if isinstance(decorator, ast.Name)}
     if parent.kind is not ScopeKind.CLASS or not positional or "staticmethod" in decorators:
         return "", First.NONE
-    is_cls = "classmethod" in decorators or node.name in _IMPLICIT_CLS
+    is_cls = "classmethod" in decorators or node.name in IMPLICIT_CLASSMETHODS or node.name == "__new__"
     return positional[0].arg, First.CLS if is_cls else First.SELF
 
 

@@ -1,23 +1,21 @@
 """Under which name the agent behind a connection holds leases."""
 
-import uuid
 from collections.abc import Mapping
 from typing import Any, Final
 
-# COMMONHOLD_AGENT is the user's word; Claude Code names its session in the environment of a server that it starts.
-_VARIABLES: Final = ("COMMONHOLD_AGENT", "CLAUDE_CODE_SESSION_ID")
+from commonhold.adapters.system import RandomIds
+
 # Codex names session and thread in the `_meta` of every call.
 _META: Final = ("sessionId", "threadId")
 
 
 class Holders:
-    """The holder of each call: the name given, else one from the environment, the call, or made up once."""
+    """The holder of each call: the name given, else one from the call, or made up once."""
 
-    def __init__(self, agent: str | None, environment: Mapping[str, str]) -> None:
-        """Prefer `agent`, then what `environment` says."""
-        names = [agent, *map(environment.get, _VARIABLES)]
-        self._known = next((name for name in names if name), None)
-        self._fallback = f"mcp-{uuid.uuid4().hex[:12]}"
+    def __init__(self, agent: str | None) -> None:
+        """Prefer `agent`, if it is a name."""
+        self._known = agent or None
+        self._fallback = RandomIds().new("mcp")
 
     def holder(self, meta: Mapping[str, Any] | None) -> str:
         """The holder of a call that came with this `_meta`."""

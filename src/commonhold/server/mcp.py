@@ -4,7 +4,6 @@ The SDK speaks both protocol generations, with and without `initialize`. Work on
 thread, so that the connection answers pings and cancellations while a commit waits for its turn.
 """
 
-import os
 import sys
 import traceback
 from collections.abc import Mapping
@@ -23,7 +22,7 @@ from commonhold.domain.errors import Code, CommonholdError, InternalError
 from commonhold.server.holder import Holders
 from commonhold.server.thrift import thrifty
 from commonhold.server.tools import TOOLS, call
-from commonhold.wire import shapes
+from commonhold.wire.text import dumps, error
 
 INSTRUCTIONS = (
     "Several agents edit this repository at once. Change its files through commit: read, think, commit with the hash "
@@ -43,7 +42,7 @@ class Desk:
     def answer(self, name: str, arguments: Mapping[str, Any], meta: Mapping[str, Any] | None) -> types.CallToolResult:
         """The result of a call. A refusal is a result like any other; only errors are marked as such."""
         try:
-            return _result(shapes.dumps(call(self._hold(meta), name, arguments), indent=0))
+            return _result(dumps(call(self._hold(meta), name, arguments), indent=0))
         except CommonholdError as fault:
             return _failure(fault)
         except Exception as fault:  # noqa: BLE001  # a defect of ours must not end the agent's session
@@ -67,7 +66,7 @@ def _result(text: str) -> types.CallToolResult:
 
 
 def _failure(fault: CommonholdError) -> types.CallToolResult:
-    text = shapes.dumps(thrifty(shapes.error(fault)), indent=0)
+    text = dumps(thrifty(error(fault)), indent=0)
     return types.CallToolResult(content=[types.TextContent(text=text)], is_error=True)
 
 
@@ -75,7 +74,7 @@ def _defect(name: str, fault: Exception) -> InternalError:
     return InternalError(
         Code.INTERNAL,
         f"{name} failed inside Commonhold: {type(fault).__name__}: {fault}",
-        hint="report it with the trace on the server's standard error; `commonhold status` shows what was done",
+        hint="report it with the trace on the server's standard error; status shows what was done",
     )
 
 
@@ -118,7 +117,7 @@ async def _serve(desk: Desk) -> None:
 
 def serve(path: str, agent: str | None) -> None:
     """Serve the repository around `path` until standard input ends, for the agent session named `agent`."""
-    desk = Desk(path, Holders(agent, os.environ))
+    desk = Desk(path, Holders(agent))
     try:
         anyio.run(_serve, desk)
     finally:

@@ -3,7 +3,7 @@
 from typing import Any, Final
 
 from commonhold.app.drafting import MIN_BASE_LENGTH
-from commonhold.wire.shapes import Json
+from commonhold.wire.text import Json
 
 _HASHES: Final = frozenset({"hash", "base"})
 # What the key says already, or what only the audit trail needs.

@@ -2,29 +2,29 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Annotated, Any, Final, TypeVar
+from typing import Annotated, Any, Final
 
 import msgspec
 
 from commonhold.app.service import Commonhold
+from commonhold.domain.changeset import Op
 from commonhold.domain.errors import Code, UsageError
 from commonhold.domain.modes import Mode
 from commonhold.server.thrift import thrifty
 from commonhold.wire import shapes
 from commonhold.wire.changesets import changeset
-from commonhold.wire.shapes import Json
-
-T = TypeVar("T")
+from commonhold.wire.text import Json
 
 
 @dataclass(frozen=True, slots=True)
 class Tool:
-    """One tool. `answer` raises CommonholdError for arguments or requests that make no sense."""
+    """One tool. `answer` takes the decoded arguments; it raises CommonholdError for requests that make no sense."""
 
     name: str
     description: str
     input_schema: Json
-    answer: Callable[[Commonhold, Mapping[str, Any]], Json]
+    arguments: type[msgspec.Struct]
+    answer: Callable[[Commonhold, Any], Json]
 
 
 class _Regions(msgspec.Struct, forbid_unknown_fields=True):
@@ -51,7 +51,14 @@ class _Release(msgspec.Struct, forbid_unknown_fields=True):
     lease_id: str
 
 
-class _DryRun(msgspec.Struct):
+class _Commit(msgspec.Struct, forbid_unknown_fields=True):
+    """A changeset, whose parts `wire` judges, and what is to be done with it."""
+
+    edits: Any = msgspec.UNSET
+    intent: Any = msgspec.UNSET
+    leases: Any = msgspec.UNSET
+    reads: Any = msgspec.UNSET
+    request_id: Any = msgspec.UNSET
     dry_run: bool = False
 
 
@@ -59,51 +66,34 @@ class _Status(msgspec.Struct, forbid_unknown_fields=True):
     key: str | None = None
 
 
-def _regions(hold: Commonhold, arguments: Mapping[str, Any]) -> Json:
-    return shapes.regions(hold.regions(_read_as(_Regions, "regions", arguments).path))
+def _regions(hold: Commonhold, asked: _Regions) -> Json:
+    return shapes.regions(hold.regions(asked.path))
 
 
-def _read(hold: Commonhold, arguments: Mapping[str, Any]) -> Json:
-    found = hold.read(*_read_as(_Read, "read", arguments).keys)
-    return {"regions": [shapes.region_text(each) for each in found]}
+def _read(hold: Commonhold, asked: _Read) -> Json:
+    return {"regions": [shapes.region_text(each) for each in hold.read(*asked.keys)]}
 
 
-def _acquire(hold: Commonhold, arguments: Mapping[str, Any]) -> Json:
-    asked = _read_as(_Acquire, "acquire", arguments)
+def _acquire(hold: Commonhold, asked: _Acquire) -> Json:
     return shapes.acquire(hold.acquire(*asked.keys, task=asked.task, ttl_seconds=asked.ttl_seconds, mode=asked.mode))
 
 
-def _renew(hold: Commonhold, arguments: Mapping[str, Any]) -> Json:
-    asked = _read_as(_Renew, "renew", arguments)
+def _renew(hold: Commonhold, asked: _Renew) -> Json:
     return shapes.lease_change(hold.renew(asked.lease_id, ttl_seconds=asked.ttl_seconds))
 
 
-def _release(hold: Commonhold, arguments: Mapping[str, Any]) -> Json:
-    return shapes.lease_change(hold.release(_read_as(_Release, "release", arguments).lease_id))
+def _release(hold: Commonhold, asked: _Release) -> Json:
+    return shapes.lease_change(hold.release(asked.lease_id))
 
 
-def _commit(hold: Commonhold, arguments: Mapping[str, Any]) -> Json:
-    is_dry_run = _read_as(_DryRun, "commit", arguments).dry_run
-    wanted = {name: value for name, value in arguments.items() if name != "dry_run"}
+def _commit(hold: Commonhold, asked: _Commit) -> Json:
+    wanted = msgspec.to_builtins(asked)
+    is_dry_run = wanted.pop("dry_run")
     return shapes.commit(hold.commit(changeset(wanted), dry_run=is_dry_run))
 
 
-def _status(hold: Commonhold, arguments: Mapping[str, Any]) -> Json:
-    key = _read_as(_Status, "status", arguments).key
-    return shapes.status(hold.status()) if key is None else shapes.who(hold.who(key))
-
-
-def _read_as(kind: type[T], tool: str, arguments: Mapping[str, Any]) -> T:
-    try:
-        return msgspec.convert(arguments, kind)
-    except msgspec.ValidationError as fault:
-        schema = TOOLS[tool].input_schema
-        required = schema.get("required", [])
-        optional = [name for name in schema["properties"] if name not in required]
-        takes = ", ".join([*required, *(f"{name}?" for name in optional)])
-        raise UsageError(
-            Code.USAGE, f"the arguments of {tool} cannot be read: {fault}", hint=f"{tool} takes {takes}"
-        ) from fault
+def _status(hold: Commonhold, asked: _Status) -> Json:
+    return shapes.status(hold.status()) if asked.key is None else shapes.who(hold.who(asked.key))
 
 
 def call(hold: Commonhold, name: str, arguments: Mapping[str, Any]) -> Json:
@@ -111,7 +101,19 @@ def call(hold: Commonhold, name: str, arguments: Mapping[str, Any]) -> Json:
     tool = TOOLS.get(name)
     if tool is None:
         raise UsageError(Code.USAGE, f"there is no tool {name!r}", hint=f"call one of {', '.join(TOOLS)}")
-    return thrifty(tool.answer(hold, arguments))
+    return thrifty(tool.answer(hold, _decoded(tool, arguments)))
+
+
+def _decoded(tool: Tool, arguments: Mapping[str, Any]) -> msgspec.Struct:
+    try:
+        return msgspec.convert(arguments, tool.arguments)
+    except msgspec.ValidationError as fault:
+        required = tool.input_schema.get("required", [])
+        optional = [name for name in tool.input_schema["properties"] if name not in required]
+        takes = ", ".join([*required, *(f"{name}?" for name in optional)])
+        raise UsageError(
+            Code.USAGE, f"the arguments of {tool.name} cannot be read: {fault}", hint=f"{tool.name} takes {takes}"
+        ) from fault
 
 
 def _schema(required: Sequence[str] = (), **properties: Json) -> Json:
@@ -129,10 +131,9 @@ def _objects(required: Sequence[str], **properties: Json) -> Json:
 
 _TEXT: Final[Json] = {"type": "string"}
 _NUMBER: Final[Json] = {"type": "number"}
-_OPS: Final = ["replace", "insert", "delete", "create_file", "delete_file", "rename_file", "chmod"]
 _EDITS: Final = _objects(
     ["op", "key"],
-    op={"enum": _OPS},
+    op={"enum": [op.value for op in Op]},
     key=_TEXT,
     base={**_TEXT, "description": "hash you read; not for insert, create_file"},
     text={**_TEXT, "description": "whole new text of the region"},
@@ -149,12 +150,14 @@ TOOLS: Final[Mapping[str, Tool]] = {
             "regions",
             "List the regions (functions, methods, headers) of a file: keys and hashes.",
             _schema(["path"], path=_TEXT),
+            _Regions,
             _regions,
         ),
         Tool(
             "read",
             "Read regions or whole files before you edit them: text and hash (the base of your edit).",
             _schema(["keys"], keys=_texts("src/a.py, src/a.py#Class.method, src/a.py#@header")),
+            _Read,
             _read,
         ),
         Tool(
@@ -166,17 +169,25 @@ TOOLS: Final[Mapping[str, Tool]] = {
                 keys=_texts("all granted together or none"),
                 task={**_TEXT, "description": "shown to others"},
                 ttl_seconds=_NUMBER,
-                mode={"enum": ["exclusive", "shared"]},
+                mode={"enum": [mode.value for mode in Mode]},
             ),
+            _Acquire,
             _acquire,
         ),
         Tool(
             "renew",
             "Make your lease end ttl_seconds from now.",
             _schema(["lease_id"], lease_id=_TEXT, ttl_seconds=_NUMBER),
+            _Renew,
             _renew,
         ),
-        Tool("release", "End your lease when the work is committed.", _schema(["lease_id"], lease_id=_TEXT), _release),
+        Tool(
+            "release",
+            "End your lease when the work is committed.",
+            _schema(["lease_id"], lease_id=_TEXT),
+            _Release,
+            _release,
+        ),
         Tool(
             "commit",
             "Write edits, all or none, if nothing they rest on has changed. Refused: redo your intent on the fresh "
@@ -193,12 +204,14 @@ TOOLS: Final[Mapping[str, Tool]] = {
                 request_id={**_TEXT, "description": "makes a repeat safe"},
                 dry_run={"type": "boolean"},
             ),
+            _Commit,
             _commit,
         ),
         Tool(
             "status",
             "Who holds and who changed what: everywhere, or at one key.",
             _schema(key=_TEXT),
+            _Status,
             _status,
         ),
     )

@@ -1,20 +1,20 @@
 """The JSON form of every answer, the same from the SDK, the command line and MCP. More fields may follow."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from datetime import UTC, datetime
-from typing import Any, Final
+from typing import Final
 
 import msgspec
 
 from commonhold.app.answers import AcquireAnswer, CommitAnswer, LeaseAnswer, Next, Repair
 from commonhold.app.queries import Change, Status, Who
 from commonhold.app.reading import RegionText
-from commonhold.domain.errors import CommonholdError
 from commonhold.domain.events import KIND_OF, Debt, Recorded
 from commonhold.domain.lease import Conflict, Lease
 from commonhold.regions.region import Region, RegionMap
-
-Json = dict[str, Any]
+from commonhold.wire.text import Json as Json  # noqa: PLC0414 - these three are found here, too
+from commonhold.wire.text import dumps as dumps  # noqa: PLC0414
+from commonhold.wire.text import error as error  # noqa: PLC0414
 
 
 def instant(wall: float) -> str:
@@ -167,27 +167,9 @@ def log(events: Sequence[Recorded]) -> Json:
     }
 
 
-def error(fault: CommonholdError) -> Json:
-    """An error."""
-    return {
-        "code": fault.code.value,
-        "message": fault.message,
-        "hint": fault.hint,
-        "retryable": fault.retryable,
-        "retry_after_seconds": fault.retry_after_seconds,
-        "fields": fault.fields,
-    }
-
-
 def _plain(value: object) -> Json:
     shape: Json = msgspec.to_builtins(value)
     return shape
 
 
 _OPTIONAL: Final = frozenset({"data", "pieces"})
-
-
-def dumps(shape: Mapping[str, Any], *, indent: int = 2) -> str:
-    """JSON text of a shape; indented for people unless `indent` is 0."""
-    data = msgspec.json.encode(shape)
-    return (msgspec.json.format(data, indent=indent) if indent else data).decode()

@@ -1,5 +1,7 @@
 """What no story can stage: endless interference, the same request twice at once, a state that cannot be written."""
 
+import errno
+import os
 import threading
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
@@ -10,12 +12,15 @@ from tests.fakes import CountingIds, FakeClock
 
 from commonhold.adapters.files import WorkingTree
 from commonhold.adapters.sqlite import SqliteStore
+from commonhold.app.commits import Commits
+from commonhold.app.plan import Plan, Rejected
 from commonhold.app.ports import Step, no_step
 from commonhold.app.service import Commonhold
 from commonhold.domain.changeset import Changeset, Edit, Op
 from commonhold.domain.errors import Code, CommonholdError, StoreError, UsageError
-from commonhold.domain.events import Committed
+from commonhold.domain.events import CommitRefused, Committed
 from commonhold.domain.lease import MAX_TTL_SECONDS
+from commonhold.domain.refusal import Refusal
 
 CREATE = Changeset((Edit(Op.CREATE_FILE, "b.py", text="x = 1\n"),), request_id="r1")
 CHMOD = Changeset((Edit(Op.CHMOD, "a.py", mode="755"),), request_id="r1")
@@ -30,14 +35,20 @@ class House:
     ids: CountingIds = field(default_factory=CountingIds)
     opened: list[Commonhold] = field(default_factory=list)
 
-    def service(self, agent: str | None = "one", at_step: Step = no_step) -> Commonhold:
+    @property
+    def state(self) -> Path:
+        return self.folder / "state"
+
+    def service(
+        self, agent: str | None = "one", at_step: Step = no_step, retention_seconds: float = 100.0
+    ) -> Commonhold:
         service = Commonhold(
-            store=SqliteStore(str(self.folder / "state"), synchronous="OFF"),
+            store=SqliteStore(str(self.state), synchronous="OFF"),
             files=WorkingTree(str(self.folder / "root"), at_step=at_step),
             clock=self.clock,
             ids=self.ids,
             agent=agent,
-            retention_seconds=100.0,
+            retention_seconds=retention_seconds,
             at_step=at_step,
         )
         self.opened.append(service)
@@ -114,22 +125,143 @@ def test_threads_of_one_process_take_turns(house: House) -> None:
     assert len(list(house.folder.joinpath("root").iterdir())) == 21
 
 
-def test_a_commit_that_cannot_be_undone_blocks_the_next_and_loses_nothing(house: House) -> None:
-    def die(step: str) -> None:
-        if step == "journalled":
-            raise KeyboardInterrupt
+def interrupt(house: House, at: str, changeset: Changeset) -> None:
+    """Let a commit die after a step, without the chance to clean up."""
 
-    service = house.service(at_step=die)
-    nested = Changeset((Edit(Op.CREATE_FILE, "sub/b.py", text="x = 1\n"),))
-    with pytest.raises(KeyboardInterrupt):
-        service.commit(nested)
-    house.folder.joinpath("root/sub").mkdir()
-    house.folder.joinpath("root/sub/b.py").mkdir()
+    def die(step: str) -> None:
+        if step == at:
+            os._exit(1)
+
+    pid = os.fork()
+    if pid == 0:
+        house.service(at_step=die).commit(changeset)
+        os._exit(0)
+    assert os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]) == 1
+
+
+def two_files(house: House) -> Changeset:
+    """A change of a.py, and a new file beside it."""
+    (region,) = house.service().read("a.py")
+    return Changeset((Edit(Op.REPLACE, region.key, region.hash, "x = 1\n"), Edit(Op.CREATE_FILE, "b.py", text="")))
+
+
+def test_a_commit_that_cannot_be_undone_blocks_the_next_and_loses_nothing(
+    house: House, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(*_: object, **__: object) -> None:
+        raise PermissionError(errno.EPERM, "no")
+
+    interrupt(house, "swapped a.py", two_files(house))
     other = house.service("two")
-    assert code_of(lambda: other.read("a.py")) is Code.RECOVERY_BLOCKED
-    assert code_of(lambda: other.commit(CREATE)) is Code.RECOVERY_BLOCKED
-    house.folder.joinpath("root/sub/b.py").rmdir()
-    assert other.commit(CREATE).outcome == "committed"
+    with monkeypatch.context() as patch:
+        patch.setattr(os, "replace", refuse)
+        assert code_of(lambda: other.read("a.py")) is Code.RECOVERY_BLOCKED
+        assert code_of(lambda: other.commit(CREATE)) is Code.RECOVERY_BLOCKED
+    assert other.read("a.py")[0].text == "x = 0\n"
+
+
+@pytest.mark.parametrize("foreign", ["folder", "link", "pipe", "huge"])
+def test_what_no_commit_made_is_left_and_the_rest_is_undone(house: House, foreign: str) -> None:
+    interrupt(house, "swapped a.py", two_files(house))
+    place = house.folder / "root/b.py"
+    make = {
+        "folder": place.mkdir,
+        "link": lambda: place.symlink_to("a.py"),
+        "pipe": lambda: os.mkfifo(place),
+        "huge": lambda: place.write_bytes(bytes(10_000_001)),
+    }
+    make[foreign]()
+    (undone,) = house.service("two").recover()
+    assert (undone.restored, undone.left) == (("a.py",), ("b.py",))
+    assert house.folder.joinpath("root/a.py").read_text() == "x = 0\n"
+    assert os.path.lexists(place)
+
+
+def test_a_mode_given_from_outside_survives_the_undoing(house: House) -> None:
+    interrupt(house, "swapped a.py", two_files(house))
+    house.folder.joinpath("root/a.py").chmod(0o600)
+    (undone,) = house.service("two").recover()
+    assert undone.restored == ("a.py",)
+    path = house.folder.joinpath("root/a.py")
+    assert (path.read_text(), path.stat().st_mode & 0o777) == ("x = 0\n", 0o600)
+
+
+def test_forgetting_keeps_what_an_undoing_needs(house: House) -> None:
+    interrupt(house, "swapped a.py", two_files(house))
+    house.service("two", retention_seconds=-1.0).forget()
+    assert house.folder.joinpath("root/a.py").read_text() == "x = 0\n"
+
+
+def test_a_commit_whose_record_fails_is_undone(house: House, monkeypatch: pytest.MonkeyPatch) -> None:
+    def full(*_: object, **__: object) -> None:
+        raise StoreError(Code.DISK_FULL, "full", hint="")
+
+    service = house.service()
+    changeset = two_files(house)
+    with monkeypatch.context() as patch:
+        patch.setattr(Commits, "_record", full)
+        assert code_of(lambda: service.commit(changeset)) is Code.DISK_FULL
+    assert house.folder.joinpath("root/a.py").read_text() == "x = 0\n"
+    assert service.commit(changeset).outcome == "committed"
+
+
+def test_a_mode_that_another_gave_meanwhile_is_not_lost(house: House) -> None:
+    """One plans a new text; before it enters the gate, two makes the file executable."""
+    one, two = house.service("one"), house.service("two")
+    (region,) = one.read("a.py")
+    plan = one._commits._plan
+
+    def plan_and_wait(changeset: Changeset) -> Plan | Rejected:
+        planned = plan(changeset)
+        two.commit(Changeset((Edit(Op.CHMOD, "a.py", mode="755"),)))
+        return planned
+
+    one._commits._plan = plan_and_wait  # type: ignore[method-assign]
+    assert one.commit(Changeset((Edit(Op.REPLACE, "a.py", region.hash, "x = 1\n"),))).outcome == "committed"
+    path = house.folder.joinpath("root/a.py")
+    assert (path.read_text(), path.stat().st_mode & 0o777) == ("x = 1\n", 0o755)
+
+
+def test_refused_work_is_kept(house: House) -> None:
+    service = house.service()
+    service.read("a.py")
+    answer = service.commit(Changeset((Edit(Op.REPLACE, "a.py", "0" * 64, "y = 1\n"),)))
+    assert answer.code is Refusal.REGION_CHANGED
+    (refused,) = [each.event for each in service.log() if isinstance(each.event, CommitRefused)]
+    assert [service.content(each) for each in refused.contents] == [b"y = 1\n"]
+
+
+@pytest.mark.parametrize("text", ["\n\nLIMIT_OF_A = 1\n\n\n"])
+def test_two_edits_of_like_gaps_never_overwrite_each_other(house: House, text: str) -> None:
+    house.folder.joinpath("root/a.py").write_text("import os\n\n\ndef f(): ...\n\n\ndef g(): ...\n\n\ndef h(): ...\n")
+    one, two = house.service("one"), house.service("two")
+    gap = one.read("a.py#@header")[0].pieces[1]
+    theirs = Edit(Op.REPLACE, "a.py#@header", gap.hash, text.replace("_A", "_B"), span=1)
+    mine = Edit(Op.REPLACE, "a.py#@header", gap.hash, text, span=1)
+    assert two.commit(Changeset((theirs,))).outcome == "committed"
+    answer = one.commit(Changeset((mine,)))
+    written = house.folder.joinpath("root/a.py").read_text()
+    assert "LIMIT_OF_B" in written
+    assert ("LIMIT_OF_A" in written) is (answer.outcome == "committed")
+
+
+def test_a_path_is_no_file_and_folder_at_once(house: House) -> None:
+    both = Changeset((Edit(Op.CREATE_FILE, "q", text=""), Edit(Op.CREATE_FILE, "q/z", text="")))
+    service = house.service()
+    assert code_of(lambda: service.commit(both)) is Code.CHANGESET_INVALID
+    assert not house.folder.joinpath("root/q").exists()
+
+
+def test_a_repository_inside_is_entered_by_itself_only(house: House) -> None:
+    house.folder.joinpath("root/sub/.git").mkdir(parents=True)
+    assert code_of(lambda: house.service().acquire("sub/x.py")) is Code.PATH_RESERVED
+
+
+def test_a_state_that_was_moved_away_is_not_used_on(house: House) -> None:
+    one = house.service("one")
+    one.acquire("a.py")
+    house.state.rename(house.state.with_name("damaged"))
+    assert code_of(lambda: one.acquire("b.py")) is Code.STORE_UNSAFE
 
 
 def test_a_session_without_a_name_may_only_ask(house: House) -> None:

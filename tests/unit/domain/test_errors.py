@@ -1,13 +1,4 @@
-import pytest
-
-from commonhold.domain.errors import Code, CommonholdError, InputError, InternalError, StoreError, UsageError
-
-
-@pytest.mark.parametrize(
-    ("kind", "exit_status"), [(UsageError, 2), (InputError, 3), (StoreError, 4), (InternalError, 5)]
-)
-def test_each_family_has_its_exit_status(kind: type[CommonholdError], exit_status: int) -> None:
-    assert kind.exit_status == exit_status
+from commonhold.domain.errors import Code, StoreError
 
 
 def test_an_error_holds_its_parts() -> None:

@@ -51,12 +51,18 @@ def test_commits_are_found_by_path_in_order() -> None:
     assert folded(commit("a", "b"), commit("b")).commits == {"a": (1,), "b": (1, 2)}
 
 
+def test_a_debt_is_settled_where_it_is_owed() -> None:
+    elsewhere = Debt("file:a.py#f", "one", "why", "/other")
+    state = folded(commit(debts=(elsewhere,)), commit(settled=(elsewhere.key,)))
+    assert state.debts == {elsewhere.place: elsewhere}
+
+
 def test_debts_are_opened_replaced_and_settled() -> None:
-    debt, worse = Debt("file:a.py#f", "one", "why"), Debt("file:a.py#f", "two", "worse")
-    assert folded(commit(debts=(debt,))).debts == {debt.key: debt}
-    assert folded(commit(debts=(debt,)), commit(debts=(worse,))).debts == {debt.key: worse}
+    debt, worse = Debt("file:a.py#f", "one", "why", "/w"), Debt("file:a.py#f", "two", "worse", "/w")
+    assert folded(commit(debts=(debt,))).debts == {debt.place: debt}
+    assert folded(commit(debts=(debt,)), commit(debts=(worse,))).debts == {debt.place: worse}
     assert folded(commit(debts=(debt,)), commit(settled=(debt.key,))).debts == {}
-    assert folded(commit(debts=(debt,)), commit(debts=(worse,), settled=(debt.key,))).debts == {debt.key: worse}
+    assert folded(commit(debts=(debt,)), commit(debts=(worse,), settled=(debt.key,))).debts == {debt.place: worse}
 
 
 def test_refusals_change_nothing_but_the_sequence() -> None:

@@ -109,3 +109,10 @@ def test_nothing_is_reserved_outside_a_known_container(name: str, code: Code) ->
     with pytest.raises(InputError) as caught:
         reserve(FOUND, parse_names(name))
     assert caught.value.code is code
+
+
+def test_a_file_that_cannot_be_decoded_has_no_regions_to_find() -> None:
+    with pytest.raises(InputError) as caught:
+        find(discover(b"def f(): ...\n'\xff'\n"), parse_names("f"))
+    assert caught.value.code is Code.ENCODING_INVALID
+    assert "file:module.py" in caught.value.hint

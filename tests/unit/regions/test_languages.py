@@ -1,5 +1,8 @@
 """Which files have regions."""
 
+import subprocess
+import sys
+
 import pytest
 
 from commonhold.regions.languages import language_for
@@ -42,3 +45,10 @@ def test_python_by_interpreter(line: bytes) -> None:
 )
 def test_no_language(source: bytes) -> None:
     assert language_for("bin/tool", source) is None
+
+
+def test_a_grammar_is_imported_with_the_first_parse() -> None:
+    loaded = "print('tree_sitter_python' in sys.modules)"
+    code = f"import sys\nfrom commonhold.regions.discover import discover\n{loaded}\ndiscover(b'x = 1')\n{loaded}"
+    run = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True)
+    assert run.stdout.split() == ["False", "True"]

@@ -40,11 +40,12 @@ def test_a_file_that_could_not_be_decoded_is_not_compared() -> None:
     assert (findings.required, len(findings.notices)) == ((), 1)
 
 
-def test_a_function_that_became_the_header_of_a_class() -> None:
-    source, changed = b"def f(x): pass\n\ndef g(): f(1)\n", b"class C:\n    x = 1\n\ndef g(): f(1)\n"
-    old, new = discover(source, "m.py"), discover(changed, "m.py")
+@pytest.mark.parametrize("name", ["C", "f"])
+def test_a_function_that_became_the_header_of_a_class(name: str) -> None:
+    source, changed = "def f(x): pass\n\ndef g(): f(1)\n", f"class {name}:\n    x = 1\n\ndef g(): f(1)\n"
+    old, new = discover(source.encode(), "m.py"), discover(changed.encode(), "m.py")
     keys = {region.key.qualname: region.key for region in (*old.regions, *new.regions)}
-    assert required(examine(old, new, [Changed(keys["f"], keys["C.@header"])])) == ["g"]
+    assert required(examine(old, new, [Changed(keys["f"], keys[f"{name}.@header"])])) == ["g"]
 
 
 def test_other_languages_are_not_examined() -> None:
@@ -103,6 +104,7 @@ def test_strings_of_several_lines_in_methods() -> None:
         (b"def f(x): pass", b"def f(x", False),
         (b"@lambda f: f\ndef f(x): pass", b"@lambda f: f\ndef f(x): 1", False),
         (b"class C:\n    def f(x): pass", b"class C:\n    def f(x): 1", False),
+        (b"def f(x) -> int | None: pass", b"def f(x) -> int: pass", False),
         (b"x = 1", b"x = 2", False),
     ],
 )

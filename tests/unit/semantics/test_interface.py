@@ -99,6 +99,11 @@ def test_a_signature_is_written_as_python_reads_it(signature: str) -> None:
     assert of_callable(function(f"def f{interface}: ...")) == interface
 
 
+@pytest.mark.parametrize("signature", ["a, /", "a, /, b=1, *c, d, **e", "*, a=1, b", "a, *, b"])
+def test_the_bare_slash_and_star_are_written(signature: str) -> None:
+    assert str(of_callable(function(f"def f({signature}): ..."))) == f"({signature})"
+
+
 WIDENING = [
     ("a", "a, b=1", True),
     ("a, b", "a, b=1", True),

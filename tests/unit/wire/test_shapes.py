@@ -143,7 +143,7 @@ def test_region_text_shows_data_and_pieces_only_where_there_are_any() -> None:
 
 
 def test_who_and_status() -> None:
-    change, debt = Change(3, 1.5, "two", "intent", ("k",)), Debt("k", "one", "why")
+    change, debt = Change(3, 1.5, "two", "intent", ("k",)), Debt("k", "one", "why", "/w")
     who = as_json(shapes.who(Who("k", (LEASE,), (change,), (debt,))))
     status = as_json(shapes.status(Status("/w", (LEASE,), (change,), (debt,))))
     assert (who.pop("key"), status.pop("root")) == ("k", "/w")
@@ -153,7 +153,7 @@ def test_who_and_status() -> None:
         "changes": [
             {"sequence": 3, "at": "1970-01-01T00:00:01.500Z", "holder": "two", "intent": "intent", "keys": ["k"]}
         ],
-        "debts": [{"key": "k", "holder": "one", "why": "why"}],
+        "debts": [{"key": "k", "holder": "one", "why": "why", "worktree": "/w"}],
     }
     assert shapes.leases([LEASE]) == {"leases": [LEASE_SHAPE]}
 

@@ -69,6 +69,18 @@ class _Walk:
             return
         self.done.append(name)
         self.status = status
+        if status is not None and stat.S_ISDIR(status.st_mode):
+            self._check_own(self._disk(self.done))
+
+    def _check_own(self, folder: str) -> None:
+        """A folder with a state of its own is entered there only: two states over one file would both grant it."""
+        if any(_lstat(f"{folder}/{name}") for name in RESERVED):
+            raise InputError(
+                Code.PATH_RESERVED,
+                f"the path {self.raw!r} lies in a repository of its own, {folder!r}",
+                hint="work on it from inside that folder (or with -C), where its own state is used",
+                fields={"path": self.raw, "repository": folder},
+            )
 
     def _follow(self, link: str) -> None:
         self.links += 1

@@ -9,6 +9,7 @@ import stat
 import unicodedata
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
+from dataclasses import replace
 from typing import Final
 
 from commonhold.adapters.files.faults import translated
@@ -20,18 +21,20 @@ from commonhold.app.ports import (
     Contents,
     FileState,
     Journal,
+    Stamp,
     Step,
     Write,
     no_step,
 )
-from commonhold.domain.errors import Code, InputError, StoreError
+from commonhold.domain.errors import Code, CommonholdError, InputError, StoreError
 from commonhold.domain.keys import Key, Spec
 from commonhold.regions.region import hash_bytes
 
 _FOLDER_FLAGS: Final = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 _READ_FLAGS: Final = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
 _STAGE_FLAGS: Final = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
-_GIT_BUSY: Final = (("rebase-merge", "a rebase"), ("rebase-apply", "a rebase or am"))
+_FOREIGN: Final = Stamp("", 0)
+GIT_BUSY: Final = (("rebase-merge", "a rebase"), ("rebase-apply", "a rebase or am"))
 
 
 class WorkingTree:
@@ -71,7 +74,7 @@ class WorkingTree:
 
     def check_idle(self) -> None:
         """Refuse while a rebase goes on."""
-        for name, what in _GIT_BUSY if self._git_dir else ():
+        for name, what in GIT_BUSY if self._git_dir else ():
             if os.path.isdir(os.path.join(self._git_dir or "", name)):
                 raise StoreError(
                     Code.REPOSITORY_BUSY,
@@ -158,26 +161,44 @@ class WorkingTree:
             self._at_step(f"swapped {write.path}")
 
     def _check_unchanged(self, write: Write) -> None:
-        if self._state_of(write.path)[0] != write.before:
+        if self.stamp(write.path) != _stamp(write.before, write.mode_before):
             raise ChangedUnderneath(write.path)
 
     def undo(self, journal: Journal, contents: Contents) -> tuple[tuple[str, ...], tuple[str, ...]]:
         """Take back what `stage` and `swap` did, wherever they stopped."""
         if not os.path.isdir(self._root):
             return (), tuple(write.path for write in journal.writes)
-        restored, left = [], []
+        restored, left, faults = [], [], []
         for index, write in reversed(tuple(enumerate(journal.writes))):
-            self._drop_stage(write.path, _stage_name(journal, index))
-            now = self._state_of(write.path)
-            if now == (write.before, write.mode_before):
-                continue
-            if now != (write.after, write.mode_after):
-                left.append(write.path)
-                continue
-            self._restore(journal, write, contents)
-            restored.append(write.path)
+            try:
+                self._drop_stage(write.path, _stage_name(journal, index))
+                now = self._what_is_there(write.path)
+                if now is _FOREIGN:
+                    left.append(write.path)
+                elif self._was_swapped(write, now):
+                    self._restore(journal, replace(write, mode_before=_mode_to_restore(write, now)), contents)
+                    restored.append(write.path)
+                elif (now.hash if now else None) != write.before:
+                    left.append(write.path)
+            except StoreError as fault:
+                faults.append(fault)
         self._drop_folders(journal)
+        if faults:
+            raise faults[0]
         return tuple(restored), tuple(left)
+
+    def _what_is_there(self, path: str) -> Stamp | None:
+        """What is at `path`; `_FOREIGN` for what no commit made: a link, a folder, a huge or unreadable file."""
+        try:
+            return self.stamp(path)
+        except CommonholdError:
+            return _FOREIGN
+
+    def _was_swapped(self, write: Write, now: Stamp | None) -> bool:
+        """Whether the commit's own result is there. Its mode tells only where the content did not change."""
+        if write.before == write.after:
+            return now == _stamp(write.after, write.mode_after)
+        return (now.hash if now else None) == write.after
 
     def _restore(self, journal: Journal, write: Write, contents: Contents) -> None:
         stage_name = f".commonhold-{journal.id}-undo.tmp"
@@ -205,9 +226,10 @@ class WorkingTree:
                 with suppress(OSError), self._folder_of(made) as (folder, name):
                     os.rmdir(name, dir_fd=folder)
 
-    def _state_of(self, path: str) -> tuple[str | None, int | None]:
+    def stamp(self, path: str) -> Stamp | None:
+        """What a file is now; None if it is not there."""
         state = self.load(path)
-        return (None, None) if state is None else (hash_bytes(state.content), state.mode)
+        return None if state is None else Stamp(hash_bytes(state.content), state.mode)
 
     def _too_large(self, path: str, size: int) -> InputError:
         return InputError(
@@ -238,7 +260,8 @@ class WorkingTree:
     def _disk_name(self, folder: int, name: str) -> str:
         if name.isascii():
             return name
-        return next((entry for entry in os.listdir(folder) if _nfc(entry) == name), name)
+        entries = os.listdir(folder)
+        return name if name in entries else next((entry for entry in entries if _nfc(entry) == name), name)
 
     def _entry_name(self, folder: str, name: str) -> str:
         if name.isascii() and not self._is_case_blind:
@@ -262,6 +285,15 @@ def _as_seen(path: str) -> Iterator[None]:
             yield
         except (FileNotFoundError, NotADirectoryError) as fault:
             raise ChangedUnderneath(path) from fault
+
+
+def _stamp(content_hash: str | None, mode: int | None) -> Stamp | None:
+    return None if content_hash is None or mode is None else Stamp(content_hash, mode)
+
+
+def _mode_to_restore(write: Write, now: Stamp | None) -> int | None:
+    """The old mode, unless somebody gave the file another one since."""
+    return write.mode_before if now is None or now.mode == write.mode_after else now.mode
 
 
 def _nfc(name: str) -> str:

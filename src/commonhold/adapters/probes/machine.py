@@ -12,8 +12,9 @@ from typing import Final
 
 import apsw
 
-from commonhold.adapters.probes.finding import Finding, fail, ok, warn
+from commonhold.adapters.probes.finding import Finding, fail, ok
 from commonhold.adapters.sqlite.connect import FIRST_SAFE_SQLITE, sqlite_version
+from commonhold.adapters.system import BOOT_ID, CLOCK
 from commonhold.domain.errors import CommonholdError
 from commonhold.regions.discover import discover
 
@@ -60,21 +61,19 @@ def _grammars() -> Finding:
 
 
 def _clock() -> Finding:
-    boot = Path("/proc/sys/kernel/random/boot_id")
-    name = "CLOCK_BOOTTIME" if hasattr(time, "CLOCK_BOOTTIME") else "CLOCK_MONOTONIC"
-    seconds = time.clock_gettime(getattr(time, name))
+    seconds = time.clock_gettime(getattr(time, CLOCK))
     try:
-        epoch = boot.read_text(encoding="ascii").strip() if sys.platform == "linux" else "the boot session"
+        epoch = BOOT_ID.read_text(encoding="ascii").strip() if sys.platform == "linux" else "the boot session"
     except OSError:
-        return fail("clock", f"there is no {boot}, so a reboot would go unseen", "mount /proc", seconds=seconds)
-    return ok("clock", f"{name} at {seconds:.0f} s of boot {epoch}", seconds=seconds, boot=epoch)
+        return fail("clock", f"there is no {BOOT_ID}, so a reboot would go unseen", "mount /proc", seconds=seconds)
+    return ok("clock", f"{CLOCK} at {seconds:.0f} s of boot {epoch}", seconds=seconds, boot=epoch)
 
 
 def _landlock() -> Finding:
     abi = _landlock_abi()
     if abi > 0:
         return ok("landlock", f"version {abi}: agents can be kept out of files", abi=abi)
-    return warn("landlock", "not available", "needed only for sandboxes: boot a kernel with Landlock enabled", abi=0)
+    return ok("landlock", "not available; nothing depends on it yet", abi=0)
 
 
 def _landlock_abi() -> int:
@@ -89,8 +88,7 @@ def _namespaces() -> Finding:
     allowed = _number(_USER_NAMESPACES, 0) > 0 and _number(_UNPRIVILEGED, 1) > 0
     if allowed and _number(_APPARMOR, 0) == 0:
         return ok("user namespaces", "allowed by the settings of the kernel")
-    mend = "needed only for sandboxes: sysctl user.max_user_namespaces, kernel.apparmor_restrict_unprivileged_userns"
-    return warn("user namespaces", "not allowed for every user", mend)
+    return ok("user namespaces", "not available to every user; nothing depends on them yet")
 
 
 def _overlay() -> Finding:
@@ -100,7 +98,7 @@ def _overlay() -> Finding:
         known = []
     if "overlay" in known:
         return ok("overlayfs", "available")
-    return warn("overlayfs", "not loaded", "needed only for workspaces made by overlay: modprobe overlay")
+    return ok("overlayfs", "not available; nothing depends on it yet")
 
 
 def _number(path: Path, default: int) -> int:

@@ -20,15 +20,14 @@ from commonhold.adapters.probes.finding import Finding, fail, ok, warn, why
 from commonhold.adapters.probes.mounts import file_system, free_space
 from commonhold.adapters.sqlite.connect import APPLICATION_ID, MIGRATIONS
 from commonhold.adapters.sqlite.session import SqliteSession
-from commonhold.adapters.sqlite.store import DATABASE
+from commonhold.adapters.sqlite.store import DATABASE, GATE
 from commonhold.adapters.system import SystemClock
 
-GATE: Final = "gate"
 _GATE_PATIENCE_SECONDS: Final = 1.0
 _GATE_PAUSE_SECONDS: Final = 0.02
 _BUSY_TIMEOUT_MS: Final = 1000
 _ASIDE: Final = "move the state folder aside, keep it, and start afresh: mv {0} {0}.damaged"
-_REPAIR: Final = "commonhold doctor --repair"
+_RECOVER: Final = "commonhold doctor --recover"
 
 
 def state(folder: str) -> Iterator[Finding]:
@@ -175,6 +174,6 @@ def _contents(session: SqliteSession) -> Iterator[Finding]:
     if journals:
         paths = [write.path for journal in journals for write in journal.writes]
         found = f"{len(journals)} commit(s) were interrupted, or are being written right now: {', '.join(paths)}"
-        yield warn("journal", found, _REPAIR, paths=paths)
+        yield warn("journal", found, _RECOVER, paths=paths)
     else:
         yield ok("journal", "empty: no commit was interrupted")

@@ -1,15 +1,14 @@
 """Git: its version, the repository, its working trees, and what is under way in it."""
 
 import os
-import subprocess
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Final
 
+from commonhold.adapters.git import ask
 from commonhold.adapters.probes.finding import Finding, fail, ok, warn
 from commonhold.adapters.repository import Repository
 
-_TIMEOUT_SECONDS: Final = 10
 _UNDER_WAY: Final = {
     "rebase-merge": "a rebase",
     "rebase-apply": "a rebase or am",
@@ -22,7 +21,7 @@ _STOPS_COMMITS: Final = frozenset({"rebase-merge", "rebase-apply"})
 
 def git(repository: Repository | None) -> Iterator[Finding]:
     """All looks at git."""
-    answer = _ask("--version")
+    answer = ask("--version")
     if answer is None:
         yield warn("git", "not found", "install git; without it only plain folders can be worked on")
     else:
@@ -38,7 +37,7 @@ def git(repository: Repository | None) -> Iterator[Finding]:
 def _git_repository(root: str, git_dir: Path) -> Iterator[Finding]:
     yield ok("repository", f"{root}, of user {os.stat(root).st_uid}", root=root, git_dir=str(git_dir))
     trees = [
-        line[9:] for line in (_ask("-C", root, "worktree", "list", "--porcelain") or "").splitlines() if _is_tree(line)
+        line[9:] for line in (ask("-C", root, "worktree", "list", "--porcelain") or "").splitlines() if _is_tree(line)
     ]
     yield ok("worktrees", f"{len(trees)}, sharing one state", worktrees=trees)
     found = [name for name in _UNDER_WAY if (git_dir / name).exists()]
@@ -53,13 +52,3 @@ def _git_repository(root: str, git_dir: Path) -> Iterator[Finding]:
 
 def _is_tree(line: str) -> bool:
     return line.startswith("worktree ")
-
-
-def _ask(*words: str) -> str | None:
-    environment = {name: value for name, value in os.environ.items() if not name.startswith("GIT_")}
-    command = ("git", "-c", "core.fsmonitor=false", *words)
-    try:
-        done = subprocess.run(command, capture_output=True, check=False, env=environment, timeout=_TIMEOUT_SECONDS)
-    except (OSError, subprocess.TimeoutExpired):
-        return None
-    return done.stdout.decode("utf-8", "backslashreplace").strip() if done.returncode == 0 else None

@@ -1,5 +1,6 @@
 """Opening the database: the checks, the pragmas, the migrations."""
 
+import os
 from pathlib import Path
 from typing import Final
 
@@ -24,19 +25,45 @@ def connect(path: str, *, synchronous: str = "FULL", migrations: tuple[str, ...]
 
     Raises StoreError `STORE_UNSAFE`, `STORE_NEWER`, `STORE_CORRUPT`, and apsw's own errors.
     """
+    connection = _open(path, apsw.SQLITE_OPEN_READWRITE | apsw.SQLITE_OPEN_CREATE, migrations)
+    _set_up(connection, synchronous)
+    _migrate(connection, migrations)
+    return connection
+
+
+def connect_if_ready(
+    path: str, *, synchronous: str = "FULL", migrations: tuple[str, ...] = MIGRATIONS
+) -> apsw.Connection | None:
+    """Open the database at `path` if nothing has to be made: that needs no gate, so nobody can keep a reader out.
+
+    None if it has to be made or migrated. Raises like `connect`.
+    """
+    if not os.path.exists(path):
+        return None
+    connection = _open(path, apsw.SQLITE_OPEN_READWRITE, migrations)
+    if connection.pragma("user_version") != len(migrations):
+        connection.close()
+        return None
+    _set_up(connection, synchronous)
+    return connection
+
+
+def _open(path: str, flags: int, migrations: tuple[str, ...]) -> apsw.Connection:
     if sqlite_version() < FIRST_SAFE_SQLITE:
         raise StoreError(
             Code.STORE_UNSAFE,
             f"SQLite {apsw.sqlite_lib_version()} can corrupt a database that several processes share",
             hint="install an apsw that bundles SQLite 3.51.3 or later: pip install --upgrade apsw",
         )
-    connection = apsw.Connection(path)
+    connection = apsw.Connection(path, flags=flags)
     connection.set_busy_timeout(BUSY_TIMEOUT_MS)
     _check_identity(connection, len(migrations))
+    return connection
+
+
+def _set_up(connection: apsw.Connection, synchronous: str) -> None:
     for pragma in ("journal_mode = WAL", f"synchronous = {synchronous}", "foreign_keys = ON"):
         connection.execute(f"PRAGMA {pragma}").fetchall()
-    _migrate(connection, migrations)
-    return connection
 
 
 def _check_identity(connection: apsw.Connection, newest: int) -> None:

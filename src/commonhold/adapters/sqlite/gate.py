@@ -35,6 +35,7 @@ class Gate:
             self._depth, self._opened = 0, (os.getpid(), self._open())
         if self._depth == 0:
             self._lock()
+            self._check_identity()
         self._depth += 1
 
     @property
@@ -63,6 +64,21 @@ class Gate:
         except FileNotFoundError:
             os.makedirs(os.path.dirname(self._path), mode=0o700, exist_ok=True)
             return os.open(self._path, _FLAGS, 0o600)
+
+    def _check_identity(self) -> None:
+        """A gate that was moved away or deleted holds nobody back: whoever came later uses another one."""
+        mine = os.fstat(self._opened[1])
+        try:
+            there = os.stat(self._path)
+        except OSError:
+            there = None
+        if there is None or (mine.st_dev, mine.st_ino) != (there.st_dev, there.st_ino):
+            fcntl.flock(self._opened[1], fcntl.LOCK_UN)
+            raise StoreError(
+                Code.STORE_UNSAFE,
+                "the state folder was replaced or deleted while this session was using it",
+                hint="end this session and start it anew; stop all sessions before moving a state folder",
+            )
 
     def _lock(self) -> None:
         pid, descriptor = self._opened

@@ -81,15 +81,15 @@ SELECT seq, at, kind, body FROM events WHERE kind = 'committed' ORDER BY seq DES
 
 -- name: all_debts
 -- Every open debt.
-SELECT key, holder, why FROM debts ORDER BY key;
+SELECT key, holder, why, worktree FROM debts ORDER BY key, worktree;
 
 -- name: add_debt
 -- Open a debt, or give an open one its newest reason.
-INSERT OR REPLACE INTO debts (key, holder, why) VALUES (?, ?, ?);
+INSERT OR REPLACE INTO debts (key, holder, why, worktree) VALUES (?, ?, ?, ?);
 
 -- name: settle_debt
 -- Close a debt.
-DELETE FROM debts WHERE key = ?;
+DELETE FROM debts WHERE worktree = ? AND key = ?;
 
 -- name: content
 -- Kept bytes by hash.

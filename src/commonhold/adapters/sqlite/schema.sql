@@ -36,9 +36,11 @@ CREATE TABLE lease_keys (
 CREATE INDEX lease_keys_of_lease ON lease_keys (fence);
 
 CREATE TABLE debts (
-    key    TEXT PRIMARY KEY,
-    holder TEXT NOT NULL,
-    why    TEXT NOT NULL
+    worktree TEXT NOT NULL,
+    key      TEXT NOT NULL,
+    holder   TEXT NOT NULL,
+    why      TEXT NOT NULL,
+    PRIMARY KEY (worktree, key)
 ) WITHOUT ROWID;
 
 CREATE TABLE commits (

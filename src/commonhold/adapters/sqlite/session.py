@@ -247,6 +247,6 @@ def _(event: Committed, sequence: int) -> Iterable[tuple[Any, ...]]:
     for change in event.files:
         yield "add_commit", change.path, sequence
     for key in event.settled:
-        yield "settle_debt", key
+        yield "settle_debt", event.worktree, key
     for debt in event.debts:
-        yield "add_debt", debt.key, debt.holder, debt.why
+        yield "add_debt", debt.key, debt.holder, debt.why, debt.worktree

@@ -10,13 +10,14 @@ from typing import Final
 import apsw
 
 from commonhold.adapters.faults import code_of
-from commonhold.adapters.sqlite.connect import MIGRATIONS, connect
+from commonhold.adapters.sqlite.connect import MIGRATIONS, connect, connect_if_ready
 from commonhold.adapters.sqlite.faults import translate
 from commonhold.adapters.sqlite.gate import Gate
 from commonhold.adapters.sqlite.session import SqliteSession
 from commonhold.domain.errors import Code, StoreError
 
 DATABASE: Final = "state.db"
+GATE: Final = "gate"
 
 
 class SqliteStore:
@@ -36,7 +37,7 @@ class SqliteStore:
         self._path = os.path.join(folder, DATABASE)
         self._synchronous = synchronous
         self._migrations = migrations
-        self._gate = Gate(os.path.join(folder, "gate"))
+        self._gate = Gate(os.path.join(folder, GATE))
         self._threads = threading.RLock()
         self._opened: tuple[int, apsw.Connection] | None = None
         _stores.add(self)
@@ -135,9 +136,12 @@ class SqliteStore:
             return self._opened[1]
         if self._opened:
             raise _forked(self._folder)
-        with self.gate():
-            self._opened = pid, connect(self._path, synchronous=self._synchronous, migrations=self._migrations)
-        return self._opened[1]
+        connection = connect_if_ready(self._path, synchronous=self._synchronous, migrations=self._migrations)
+        if connection is None:
+            with self.gate():
+                connection = connect(self._path, synchronous=self._synchronous, migrations=self._migrations)
+        self._opened = pid, connection
+        return connection
 
 
 _stores: weakref.WeakSet[SqliteStore] = weakref.WeakSet()

@@ -1,0 +1,19 @@
+"""The error numbers of the operating system, in our codes."""
+
+import errno
+from typing import Final
+
+from commonhold.domain.errors import Code
+
+_CODES: Final = {
+    errno.EACCES: Code.PERMISSION_DENIED,
+    errno.EPERM: Code.PERMISSION_DENIED,
+    errno.EROFS: Code.PERMISSION_DENIED,
+    errno.ENOSPC: Code.DISK_FULL,
+    errno.EDQUOT: Code.DISK_FULL,
+}
+
+
+def code_of(fault: OSError) -> Code:
+    """What kind of trouble it is; `IO_FAILED` where there is no better word."""
+    return _CODES.get(fault.errno or 0, Code.IO_FAILED)

@@ -1,0 +1,28 @@
+"""JSON as text, and the shape of an error: a leaf, so that an error need not load what it is not about."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import msgspec
+
+from commonhold.domain.errors import CommonholdError
+
+Json = dict[str, Any]
+
+
+def error(fault: CommonholdError) -> Json:
+    """An error."""
+    return {
+        "code": fault.code.value,
+        "message": fault.message,
+        "hint": fault.hint,
+        "retryable": fault.retryable,
+        "retry_after_seconds": fault.retry_after_seconds,
+        "fields": fault.fields,
+    }
+
+
+def dumps(shape: Mapping[str, Any], *, indent: int = 2) -> str:
+    """JSON text of a shape; indented for people unless `indent` is 0."""
+    data = msgspec.json.encode(shape)
+    return (msgspec.json.format(data, indent=indent) if indent else data).decode()
