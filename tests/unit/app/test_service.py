@@ -164,7 +164,7 @@ def test_a_commit_that_cannot_be_undone_blocks_the_next_and_loses_nothing(
 def test_what_no_commit_made_is_left_and_the_rest_is_undone(house: House, foreign: str) -> None:
     interrupt(house, "swapped a.py", two_files(house))
     place = house.folder / "root/b.py"
-    make = {
+    make: dict[str, Callable[[], object]] = {
         "folder": place.mkdir,
         "link": lambda: place.symlink_to("a.py"),
         "pipe": lambda: os.mkfifo(place),
