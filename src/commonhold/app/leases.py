@@ -1,7 +1,7 @@
 """Leases: acquire, renew, release, list."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Final
 
 from commonhold.app.answers import AcquireAnswer, LeaseAnswer, Next, RegionHash
@@ -70,10 +70,10 @@ class _Resolved:
     """The canonical keys of a request, the regions that are there, and their bytes to keep."""
 
     keys: tuple[Key, ...]
-    regions: tuple[RegionHash, ...]
-    contents: Mapping[str, bytes]
-    shadowed: tuple[Key, ...]
-    seen: Mapping[str, Stamp | None]
+    shadowed: tuple[Key, ...] = ()
+    regions: tuple[RegionHash, ...] = ()
+    contents: Mapping[str, bytes] = field(default_factory=dict)
+    seen: Mapping[str, Stamp | None] = field(default_factory=dict)
 
 
 class Leases:
@@ -110,6 +110,9 @@ class Leases:
     def _resolve(self, keys: Sequence[str]) -> _Resolved:
         glances = self._reading.glances()
         found = self._reading.resolve(keys, glances)
+        shadowed = tuple(key for key in found if self._reading.is_also_a_file(key))
+        if not glances:
+            return _Resolved(tuple(found), shadowed)
         contents: dict[str, bytes] = {}
         for each in found.values():
             if each.region is not None and each.source is not None:
@@ -119,14 +122,14 @@ class Leases:
             for key, each in found.items()
             if key.is_region
         )
-        shadowed = tuple(key for key in found if self._reading.is_also_a_file(key))
-        return _Resolved(tuple(found), regions, contents, shadowed, glances.seen())
+        return _Resolved(tuple(found), shadowed, regions, contents, glances.seen())
 
     def _acquire(self, writer: Writer, request: AcquireRequest, resolved: _Resolved, now: Now) -> AcquireAnswer:
         sweep(writer, now)
+        lease_id = self._ids.new("lease")
         command = Acquire(
-            lease_id=self._ids.new("lease"),
-            acquisition_id=request.acquisition_id or self._ids.new("acq"),
+            lease_id=lease_id,
+            acquisition_id=request.acquisition_id or lease_id,
             holder=request.holder,
             task=request.task,
             keys=resolved.keys,
@@ -179,7 +182,6 @@ class Leases:
 
 
 def _check(request: AcquireRequest) -> None:
-    texts.check_holder(request.holder)
     texts.check_line(request.task, "task")
     texts.check_line(request.acquisition_id or "", "acquisition_id", 200)
     check_ttl(request.ttl_seconds)

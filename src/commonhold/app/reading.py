@@ -9,7 +9,7 @@ from typing import Final
 
 from commonhold.app.ports import Clock, Files, FileState, Stamp, Store
 from commonhold.domain.errors import Code, InputError, StoreError
-from commonhold.domain.keys import FILE, Key, Kind, Names, parse
+from commonhold.domain.keys import FILE, Key, Kind, Names, canonical, parse
 from commonhold.regions.discover import discover
 from commonhold.regions.edit import text_of
 from commonhold.regions.find import find, reserve
@@ -93,7 +93,8 @@ class Reading:
 
     def locate(self, text: str) -> Key:
         """The canonical key of any form of key, by its path alone: the region need not be there."""
-        return self._files.locate(parse(text))
+        spec = parse(text)
+        return self._files.locate(spec) if spec.scheme == FILE else canonical(text)
 
     def look(self, path: str) -> Looked | None:
         """The file at `path` as it is now; None if it is not there."""

@@ -62,7 +62,7 @@ class Commonhold:
     @property
     def holder(self) -> str:
         """The name under which this session holds leases. Raises UsageError `HOLDER_MISSING` if it has none."""
-        return texts.check_holder(self._agent or "")
+        return self._agent or texts.check_holder("")
 
     def regions(self, path: str) -> RegionMap:
         """The regions of a file, found afresh. Raises InputError `FILE_NOT_FOUND`, `FILE_TOO_LARGE`."""

@@ -24,6 +24,7 @@ class Gate:
         self._patience = patience_seconds
         self._depth = 0
         self._opened: tuple[int, int] = (0, -1)
+        self._identity = (0, 0)
 
     def enter(self) -> None:
         """Hold the gate. Raises StoreError `STORE_BUSY` when patience runs out, OSError if the file cannot be made.
@@ -60,19 +61,20 @@ class Gate:
 
     def _open(self) -> int:
         try:
-            return os.open(self._path, _FLAGS, 0o600)
+            descriptor = os.open(self._path, _FLAGS, 0o600)
         except FileNotFoundError:
             os.makedirs(os.path.dirname(self._path), mode=0o700, exist_ok=True)
-            return os.open(self._path, _FLAGS, 0o600)
+            descriptor = os.open(self._path, _FLAGS, 0o600)
+        self._identity = _identity(os.fstat(descriptor))
+        return descriptor
 
     def _check_identity(self) -> None:
         """A gate that was moved away or deleted holds nobody back: whoever came later uses another one."""
-        mine = os.fstat(self._opened[1])
         try:
-            there = os.stat(self._path)
+            is_mine = _identity(os.stat(self._path)) == self._identity
         except OSError:
-            there = None
-        if there is None or (mine.st_dev, mine.st_ino) != (there.st_dev, there.st_ino):
+            is_mine = False
+        if not is_mine:
             fcntl.flock(self._opened[1], fcntl.LOCK_UN)
             raise StoreError(
                 Code.STORE_UNSAFE,
@@ -98,6 +100,10 @@ class Gate:
             hint="see whether a commonhold process is suspended (`commonhold doctor`), then repeat the same call",
             retry_after_seconds=5.0,
         )
+
+
+def _identity(status: os.stat_result) -> tuple[int, int]:
+    return status.st_dev, status.st_ino
 
 
 class _Waiter:

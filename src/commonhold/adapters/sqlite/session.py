@@ -1,9 +1,8 @@
 """Reading and writing inside one transaction."""
 
 import zlib
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
-from functools import singledispatch
 from itertools import accumulate
 from typing import Any, Final
 
@@ -30,6 +29,7 @@ from commonhold.domain.modes import Mode
 from commonhold.wire import codec
 
 Value = str | bytes | int | float | None
+Statement = tuple[str, tuple[Value, ...]]
 _SEPARATOR: Final = "\x1f"
 _AFTER_SEPARATOR: Final = "\x20"
 _AFTER_SLASH: Final = "0"
@@ -49,6 +49,9 @@ class SqliteSession:
 
     def _rows(self, name: str, *values: Value) -> list[tuple[Any, ...]]:
         return self._execute(_SQL[name], values).fetchall()
+
+    def _run(self, name: str, *values: Value) -> None:
+        self._execute(_SQL[name], values)
 
     def _one(self, name: str, *values: Value) -> tuple[Any, ...] | None:
         return next(iter(self._rows(name, *values)), None)
@@ -71,7 +74,8 @@ class SqliteSession:
 
     def expired(self, now: Now) -> tuple[Lease, ...]:
         """Leases whose time is over."""
-        return tuple(map(_lease, self._rows("expired_leases", now.epoch, now.ticks)))
+        rows = self._rows("expired_leases", now.epoch, now.ticks)
+        return tuple(map(_lease, rows)) if rows else ()
 
     def overlapping(self, keys: Sequence[Key]) -> tuple[Lease, ...]:
         """Leases at the keys' places, above them, and (for folders and free keys) below them."""
@@ -134,29 +138,32 @@ class SqliteSession:
 
     def record(self, events: Iterable[Event], at: float) -> None:
         """Append events and bring the tables up to them."""
-        for sequence, event in enumerate(events, self.next_sequence):
+        for event in events:
+            sequence = self.next_sequence
             kind, body = codec.encode_event(event)
-            self._rows("add_event", sequence, at, kind, holder_of(event), lease_id_of(event), body.decode())
-            for name, *values in _projection(event, sequence):
-                self._rows(name, *values)
+            self._run("add_event", sequence, at, kind, holder_of(event), lease_id_of(event), body.decode())
             self._next_sequence = sequence + 1
+            project = _PROJECTIONS.get(type(event))
+            if project:
+                for name, values in project(event, sequence):
+                    self._execute(_SQL[name], values)
 
     def remember(self, holder: str, request_id: str, answer: StoredAnswer, at: float) -> None:
         """Keep the first answer to a request."""
         kind, body = codec.encode_answer(answer.answer)
-        self._rows("add_answer", holder, request_id, at, answer.fingerprint, kind, body.decode())
+        self._run("add_answer", holder, request_id, at, answer.fingerprint, kind, body.decode())
 
     def keep(self, contents: Iterable[tuple[str, bytes]], at: float) -> None:
         """Keep bytes by hash; bytes that are there already are only marked as kept anew."""
         for content_hash, data in contents:
-            self._rows("touch_content", at, content_hash)
+            self._run("touch_content", at, content_hash)
             if not self._connection.changes():
-                self._rows("keep_content", content_hash, at, zlib.compress(data, _COMPRESSION_LEVEL))
+                self._run("keep_content", content_hash, at, zlib.compress(data, _COMPRESSION_LEVEL))
 
     def drop_before(self, contents_at: float, answers_at: float) -> None:
         """Forget contents and answers that were last kept before these wall times."""
-        self._rows("drop_contents", contents_at)
-        self._rows("drop_answers", answers_at)
+        self._run("drop_contents", contents_at)
+        self._run("drop_answers", answers_at)
 
     def begin(self, root: str, holder: str, intent: str, writes: Sequence[Write]) -> Journal:
         """Write a commit down before its first file is touched."""
@@ -166,7 +173,7 @@ class SqliteSession:
 
     def end(self, journal_id: int) -> None:
         """Strike a commit out of the journal."""
-        self._rows("end_journal", journal_id)
+        self._run("end_journal", journal_id)
 
 
 def place(key: Key) -> str:
@@ -212,41 +219,39 @@ def _journal(journal_id: int, body: str) -> Journal:
     return replace(codec.decode(body, Journal), id=journal_id)
 
 
-@singledispatch
-def _projection(_event: Event, _sequence: int) -> Iterable[tuple[Any, ...]]:
-    """The statements, with their values, that bring the tables up to an event."""
-    return ()
-
-
-@_projection.register
-def _(event: LeaseGranted, _sequence: int) -> Iterable[tuple[Any, ...]]:
+def _on_granted(event: LeaseGranted, _sequence: int) -> Iterable[Statement]:
     lease, until = event.lease, event.lease.deadline
     keys = codec.encode(lease.keys).decode()
-    yield (
-        "add_lease",
-        *(lease.fence, lease.id, lease.holder, lease.task, keys, lease.mode.value),
-        *(lease.acquisition_id, lease.granted_at, until.epoch, until.ticks, until.wall),
-    )
+    what = (lease.fence, lease.id, lease.holder, lease.task, keys, lease.mode.value)
+    when = (lease.acquisition_id, lease.granted_at, until.epoch, until.ticks, until.wall)
+    yield "add_lease", what + when
     for key in lease.keys:
-        yield "add_lease_key", place(canonical(key)), lease.fence
+        yield "add_lease_key", (place(canonical(key)), lease.fence)
 
 
-@_projection.register
-def _(event: LeaseRenewed, _sequence: int) -> Iterable[tuple[Any, ...]]:
-    yield "set_deadline", event.deadline.epoch, event.deadline.ticks, event.deadline.wall, event.lease_id
+def _on_renewed(event: LeaseRenewed, _sequence: int) -> Iterable[Statement]:
+    until = event.deadline
+    yield "set_deadline", (until.epoch, until.ticks, until.wall, event.lease_id)
 
 
-@_projection.register(LeaseReleased)
-@_projection.register(LeaseExpired)
-def _(event: LeaseReleased | LeaseExpired, _sequence: int) -> Iterable[tuple[Any, ...]]:
-    yield "end_lease", event.lease_id
+def _on_ended(event: LeaseReleased | LeaseExpired, _sequence: int) -> Iterable[Statement]:
+    yield "end_lease", (event.lease_id,)
 
 
-@_projection.register
-def _(event: Committed, sequence: int) -> Iterable[tuple[Any, ...]]:
+def _on_committed(event: Committed, sequence: int) -> Iterable[Statement]:
     for change in event.files:
-        yield "add_commit", change.path, sequence
+        yield "add_commit", (change.path, sequence)
     for key in event.settled:
-        yield "settle_debt", event.worktree, key
+        yield "settle_debt", (event.worktree, key)
     for debt in event.debts:
-        yield "add_debt", debt.key, debt.holder, debt.why, debt.worktree
+        yield "add_debt", (debt.key, debt.holder, debt.why, debt.worktree)
+
+
+# The statements, with their values, that bring the tables up to an event. Other events change no table.
+_PROJECTIONS: Final[dict[type[Event], Callable[[Any, int], Iterable[Statement]]]] = {
+    LeaseGranted: _on_granted,
+    LeaseRenewed: _on_renewed,
+    LeaseReleased: _on_ended,
+    LeaseExpired: _on_ended,
+    Committed: _on_committed,
+}
