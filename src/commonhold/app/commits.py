@@ -17,7 +17,7 @@ from commonhold.app.plan import CommitRequest, Plan, Rejected
 from commonhold.app.planning import Planner
 from commonhold.app.ports import ChangedUnderneath, Clock, Files, Journal, Reader, Step, Store, Writer, no_step
 from commonhold.app.reading import Reading
-from commonhold.app.recovery import contents_of_store, recover, undo
+from commonhold.app.recovery import recover, undo
 from commonhold.app.sweeping import forget, sweep
 from commonhold.domain.changeset import Changeset, Edit
 from commonhold.domain.clock import Now
@@ -118,7 +118,7 @@ class Commits:
 
     def _carry_out(self, request: CommitRequest, admitted: Admitted, journal: Journal) -> CommitAnswer:
         try:
-            self._files.stage(journal, contents_of_store(self._store))
+            self._files.stage(journal, admitted.plan.contents.__getitem__)
             self._files.swap(journal)
             return self._record(request, admitted, journal)
         except BaseException:  # whatever stopped it, Ctrl-C too
