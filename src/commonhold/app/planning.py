@@ -200,8 +200,9 @@ def _writes_to(draft: Draft) -> Iterator[Key]:
         names = {key.bare() for key in keys}
         if len(names) == len(keys):
             # One more or one less of a name: all others of that name are counted anew, so they must be free, too.
-            regions = (*draft.before_map.regions, *draft.after_map.regions)
-            yield from (region.key for region in regions if region.key.bare() in names)
+            for name in names:
+                regions = (*draft.before_map.by_bare_key.get(name, ()), *draft.after_map.by_bare_key.get(name, ()))
+                yield from (region.key for region in regions)
 
 
 def _answered(draft: Draft) -> Iterator[RegionHash]:

@@ -12,6 +12,9 @@ from commonhold.domain.lease import Lease
 
 DEFAULT_MAX_FILE_BYTES: Final = 10_000_000
 
+Contents = Callable[[str], bytes]
+"""Bytes by content hash. Raises StoreError if they are gone."""
+
 Step = Callable[[str], None]
 """Called with the name of each durable step of a commit when it is done."""
 
@@ -255,7 +258,7 @@ class Files(Protocol):
         """Raise StoreError `REPOSITORY_BUSY` while git is in the middle of rewriting the working tree."""
         ...
 
-    def stage(self, journal: Journal, contents: "Contents") -> None:
+    def stage(self, journal: Journal, contents: Contents) -> None:
         """Write every new file beside its place, durably, under a name made from the journal's id.
 
         Raises ChangedUnderneath where a folder that was there has gone.
@@ -269,7 +272,7 @@ class Files(Protocol):
         """
         ...
 
-    def undo(self, journal: Journal, contents: "Contents") -> tuple[tuple[str, ...], tuple[str, ...]]:
+    def undo(self, journal: Journal, contents: Contents) -> tuple[tuple[str, ...], tuple[str, ...]]:
         """Take back what `stage` and `swap` did, wherever they stopped: (paths restored, paths left alone).
 
         A file that is neither as it was nor as the commit would have it was changed by somebody else: it is left.
@@ -279,11 +282,3 @@ class Files(Protocol):
 
 class ChangedUnderneath(Exception):  # noqa: N818 - it is caught and answered, never shown
     """A file was changed from outside between the check and the write."""
-
-
-class Contents(Protocol):
-    """Bytes by content hash."""
-
-    def __call__(self, content_hash: str) -> bytes:
-        """The bytes. Raises StoreError if they are gone."""
-        ...

@@ -12,7 +12,7 @@ from commonhold.domain.errors import Code, InputError, StoreError
 from commonhold.domain.keys import FILE, Key, Kind, Names, canonical, parse
 from commonhold.regions.discover import discover
 from commonhold.regions.edit import text_of
-from commonhold.regions.find import find, reserve
+from commonhold.regions.find import find, lookup, reserve
 from commonhold.regions.region import Region, RegionMap, Span, hash_bytes
 
 RECENT_MAPS: Final = 16
@@ -49,12 +49,7 @@ class Looked:
 
     def region(self, names: Names) -> Region | None:
         """The region with these names, or None. Raises InputError `REGION_AMBIGUOUS`, `ENCODING_INVALID`."""
-        try:
-            return find(self.map, names)
-        except InputError as fault:
-            if fault.code is not Code.REGION_UNKNOWN:
-                raise
-            return None
+        return lookup(self.map, names)
 
 
 @dataclass(frozen=True, slots=True)
