@@ -1,9 +1,19 @@
 """A repository to be in, and the command line to call there as the agent ann."""
 
+import signal
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 from tests.e2e.cli_driver import Call, call, make_repository
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _interruptible() -> Iterator[None]:
+    """Let children see Ctrl-C also where the tests were started with `&`: what is ignored is inherited so."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
 
 
 @pytest.fixture

@@ -7,7 +7,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from tests.e2e.cli_driver import Call, process
+from tests.e2e.cli_driver import Call, process, snapshot
 
 from commonhold.cli.commands import COMMANDS
 from commonhold.cli.program import cli
@@ -24,7 +24,7 @@ def hash_of(run: Call, key: str) -> str:
 def next_words(text: str) -> list[str]:
     """Read the `next:` line of an answer as a shell would."""
     line = next(line for line in text.splitlines() if line.startswith("next: "))
-    return shlex.split(line.removeprefix("next: "), comments=True)[1:]
+    return shlex.split(line.removeprefix("next: ").removesuffix(" < NEW_TEXT"))[1:]
 
 
 def test_regions_name_kind_lines_and_hash(run: Call) -> None:
@@ -176,8 +176,12 @@ def test_several_stale_edits_get_a_changeset_to_fill_in(root: Path, run: Call) -
     head, _, rest = command.partition("\n")
     assert head == "commonhold commit --changeset - <<'END'"
     skeleton = json.loads(rest.removesuffix("END\n"))
-    assert [edit["text"] for edit in skeleton["edits"]] == ["...", "..."]
+    assert ["text" in edit for edit in skeleton["edits"]] == [False, False]
     assert skeleton["edits"][0]["base"] != edits[0]["base"]
+    before = snapshot(root)
+    pasted = run("commit", "--changeset", "-", stdin=rest.removesuffix("END\n").encode())
+    assert (pasted.status, snapshot(root)) == (3, before)
+    assert "[CHANGESET_INVALID]" in pasted.err
 
 
 def test_a_next_line_is_pasted_into_a_real_shell(root: Path, run: Call, tmp_path: Path) -> None:

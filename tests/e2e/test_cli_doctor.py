@@ -177,7 +177,9 @@ def test_pruning_forgets_what_is_old(root: Path, run: Call) -> None:
 
 def test_debts_are_told(state: Path, run: Call) -> None:
     connection = apsw.Connection(str(state / "state.db"))
-    connection.execute("INSERT INTO debts VALUES ('file:a.py#one', 'ann', 'it calls two')")
+    connection.execute(
+        "INSERT INTO debts (worktree, key, holder, why) VALUES ('/work', 'file:a.py#one', 'ann', 'it calls two')"
+    )
     connection.close()
     assert finding(run, "debts")["level"] == "warn"
     assert "owed by ann: it calls two" in run("status").text

@@ -9,9 +9,11 @@ import sys
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from rich.text import Text
 
 from commonhold.demo.board import Board
 from commonhold.demo.marking import mark_function, mark_function_in_file, mark_header, times_marked
@@ -113,6 +115,16 @@ def test_the_report_has_the_agreed_shape(ours: Outcome, *, is_proof: bool) -> No
     assert shape["speedup_vs_one_agent"] == pytest.approx(6.5, abs=0.1)
     assert report.is_proof is is_proof
     assert "90 of 200 edits" in report.words()
+    assert "collided" not in report.words()
+    assert "agent-1 alone with its 25 edits" in report.words()
+
+
+def test_a_quick_run_says_nothing_about_speed() -> None:
+    policies = {Policy.NONE: outcome(1), Policy.FILE: outcome(1), Policy.COMMONHOLD: replace(outcome(1), retries=1)}
+    words = Report(policies, outcome(1), DemoOptions(quick=True)).words()
+    assert "too short to compare speed" in words
+    assert "did the work of" not in words
+    assert "1 edit collided: it was refused" in words
 
 
 def test_the_board_counts_what_agents_say() -> None:
@@ -131,6 +143,8 @@ def test_the_board_counts_what_agents_say() -> None:
     assert (row.applied, row.refused, row.retries, row.gave_up) == ({1}, 1, 1, 1)
     assert board.line == "Commonhold: 1/2 applied, 1 refused, 0 leases live"
     assert "agent-2" in board.news[0]
+    board.end(Text("over"))
+    assert board.line == ""
 
 
 def environment(temporary: Path) -> dict[str, str]:

@@ -9,13 +9,14 @@ from typing import Final
 from commonhold.app.answers import Next, Repair, RepairRegion
 from commonhold.app.plan import Rejected, Stale
 from commonhold.app.ports import Reader
-from commonhold.domain.changeset import Changeset, Edit
+from commonhold.domain.changeset import Changeset, Edit, Op
 from commonhold.domain.errors import InputError
 from commonhold.domain.refusal import Refusal
 from commonhold.regions.edit import text_of
 from commonhold.regions.region import Region
 
 HISTORY_LIMIT: Final = 50
+_DELETES: Final = frozenset({Op.DELETE, Op.DELETE_FILE})
 MAX_DIFF_LINES: Final = 200
 MAX_COMPARED_LINES: Final = 2000
 CONTEXT_LINES: Final = 3
@@ -148,6 +149,9 @@ def next_after(rejected: Rejected, changeset: Changeset, packet: Repair) -> Next
     if lost is not None:
         return Next("regions", {"path": lost.key.file_path}, "see what the file holds now, then plan the edit anew")
     fresh = {stale.asked: region for stale, region in zip(rejected.stale, packet.regions, strict=True)}
+    doomed = [edit.key for edit in changeset.edits if edit.op in _DELETES and edit.key in fresh]
+    if doomed:
+        return Next("show", {"keys": doomed}, "somebody changed what you wanted to delete: read it, then decide anew")
     why = "redo your intent on the fresh text in repair (do not resend the old text), then commit with these bases"
     return Next("commit", _arguments(changeset, fresh), why)
 

@@ -5,7 +5,7 @@ from typing import TypedDict, Unpack
 import click
 
 from commonhold.cli import describe
-from commonhold.cli.command import Command
+from commonhold.cli.command import Command, files
 from commonhold.cli.exit_status import DONE, REFUSED
 from commonhold.cli.given import Given, common, request_option, ttl_option
 from commonhold.cli.opening import opened
@@ -29,7 +29,7 @@ class _Wish(TypedDict):
         "commonhold acquire src/billing/ account:12345 --ttl 600",
     ),
 )
-@click.argument("keys", metavar="KEY...", nargs=-1, required=True)
+@click.argument("keys", metavar="KEY...", nargs=-1, required=True, shell_complete=files)
 @click.option("--task", metavar="TEXT", default="", help="What for: others are told, so that they need not guess.")
 @click.option(
     "--mode",

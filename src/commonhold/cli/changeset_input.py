@@ -4,6 +4,7 @@ import sys
 from pathlib import Path
 from typing import BinaryIO, Final
 
+from commonhold.cli.output import complain
 from commonhold.domain.changeset import Changeset
 from commonhold.domain.errors import Code, InputError, StoreError
 from commonhold.wire.changesets import parse_changeset
@@ -17,7 +18,7 @@ def read_changeset(name: str) -> Changeset:
 
     Raises InputError `FILE_NOT_FOUND`, `NOT_A_FILE`, `FILE_TOO_LARGE`, `CHANGESET_INVALID`.
     """
-    data = read_stdin() if name == STDIN else _read_file(name)
+    data = read_stdin("the changeset") if name == STDIN else _read_file(name)
     if data.strip():
         return parse_changeset(data)
     raise InputError(
@@ -27,14 +28,19 @@ def read_changeset(name: str) -> Changeset:
     )
 
 
-def read_stdin() -> bytes:
-    """All of standard input. Raises InputError `FILE_TOO_LARGE`, and `CHANGESET_INVALID` where it is closed."""
+def read_stdin(what: str) -> bytes:
+    """All of standard input, which is to be `what`.
+
+    Raises InputError `FILE_TOO_LARGE`, and `CHANGESET_INVALID` where it is closed.
+    """
     if sys.stdin is None:
         raise InputError(
             Code.CHANGESET_INVALID,
             "standard input is closed, so there is nothing to read",
             hint="pipe the text in, or redirect it: < FILE",
         )
+    if sys.stdin.isatty():
+        complain(f"reading {what} from standard input; end with Ctrl-D")
     return _limited(sys.stdin.buffer, "standard input")
 
 

@@ -5,13 +5,13 @@ from typing import Final, TypedDict, Unpack
 
 import click
 
-from commonhold.cli import describe
+from commonhold.cli import verdict
 from commonhold.cli.changeset_input import read_changeset, read_stdin
-from commonhold.cli.command import Command
+from commonhold.cli.command import Command, files
 from commonhold.cli.exit_status import DONE, REFUSED
 from commonhold.cli.given import Given, common, request_option
-from commonhold.cli.opening import Place, opened
-from commonhold.cli.output import answer, complain
+from commonhold.cli.opening import Place, agent_of, opened
+from commonhold.cli.output import answer
 from commonhold.domain.changeset import Changeset, Edit, LeaseRef, Op
 from commonhold.domain.errors import Code, InputError, UsageError
 from commonhold.domain.keys import parse
@@ -50,12 +50,17 @@ class _Wish(TypedDict):
     "commit",
     cls=Command,
     examples=(
-        'commonhold commit --key src/prices.py#total --base 7c0e4f92d1a85b36 --intent "round to cents" < total.py',
+        'commonhold commit --key src/prices.py#total --base "$base" --intent "round to cents" < total.py',
         "commonhold commit --changeset change.json --dry-run",
     ),
 )
-@click.option("--changeset", metavar="FILE", help="A changeset in JSON; - for standard input.")
-@click.option("--key", metavar="KEY", help="The region or file to change; its new text comes from standard input.")
+@click.option("--changeset", metavar="FILE", shell_complete=files, help="A changeset in JSON; - for standard input.")
+@click.option(
+    *("--key", "key"),
+    metavar="KEY",
+    shell_complete=files,
+    help="The region or file to change; its new text comes from standard input.",
+)
 @click.option("--base", metavar="HASH", help="The hash of what the change was made for (16 digits or more).")
 @click.option("--insert", is_flag=True, help="KEY is a new region.")
 @click.option("--after", metavar="KEY", help="Insert after this region of the same file; default: at the end.")
@@ -79,10 +84,22 @@ def command(given: Given, *, dry_run: bool, **wish: Unpack[_Wish]) -> int:
 
     Otherwise the answer is a refusal with the fresh text, what changed and by whom, and the next call to make.
     """
+    _check_holder(given)
     with opened(given) as place:
-        found = place.hold.commit(_changeset(place, wish), dry_run=dry_run)
-    answer(given, found, shapes.commit, lambda found: describe.committed(found, given))
+        changeset = _changeset(place, wish)
+        found = place.hold.commit(changeset, dry_run=dry_run)
+    answer(given, found, shapes.commit, lambda found: verdict.committed(found, changeset, place, given))
     return REFUSED if found.outcome == "refused" else DONE
+
+
+def _check_holder(given: Given) -> None:
+    """Before anything is read: nobody should type a text that cannot be committed."""
+    if not (agent_of(given) or "").strip():
+        raise UsageError(
+            Code.HOLDER_MISSING,
+            "no holder was named, so nobody could be told whose change this is",
+            hint="pass --agent NAME or set COMMONHOLD_AGENT to a name of this agent session",
+        )
 
 
 def _changeset(place: Place, wish: _Wish) -> Changeset:
@@ -147,9 +164,13 @@ def _op(key: str, wish: _Wish) -> Op:
 
 
 def _with_text(edit: Edit) -> Edit:
-    data = read_stdin()
+    data = read_stdin("the new text")
     if not data:
-        complain("notice: standard input was empty, so the new text is empty")
+        raise UsageError(
+            Code.USAGE,
+            "standard input is empty, so there is no new text",
+            hint='pipe the new text in: < FILE; to empty a file on purpose, give a changeset with "text": ""',
+        )
     try:
         return replace(edit, text=data.decode())
     except UnicodeDecodeError as fault:

@@ -4,14 +4,14 @@ import os
 
 import click
 
-from commonhold.cli.command import Command
+from commonhold.cli.command import Command, files
 from commonhold.demo import DemoOptions, run
 
 
 @click.command(
     "demo", cls=Command, examples=("commonhold demo --quick", "commonhold demo --agents 20 --report demo.json")
 )
-@click.option("--report", metavar="FILE", help="Also write what was measured, as JSON, to FILE.")
+@click.option("--report", metavar="FILE", shell_complete=files, help="Also write what was measured, as JSON, to FILE.")
 @click.option("--agents", metavar="N", type=click.IntRange(1, 1000), help="How many agents work at once.")
 @click.option("--edits", metavar="N", type=click.IntRange(1, 100_000), help="How many edits each of them makes.")
 @click.option(

@@ -4,16 +4,18 @@ import time
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Final
 
-from commonhold.app.answers import AcquireAnswer, CommitAnswer, LeaseAnswer, Next, RegionHash, RepairRegion
+from commonhold.app.answers import AcquireAnswer, LeaseAnswer, Next, RegionHash
 from commonhold.app.queries import Change, Status, Who
 from commonhold.cli.given import Given
 from commonhold.cli.next_call import next_lines
-from commonhold.cli.output import shown, shown_text
+from commonhold.cli.output import shown
 from commonhold.domain.events import Debt
+from commonhold.domain.keys import FILE, canonical, contains
 from commonhold.domain.lease import Conflict, Lease
 from commonhold.wire.shapes import instant
 
 HASH_DIGITS: Final = 16
+MOST_NAMED: Final = 5
 _UNITS: Final = (("d", 86400), ("h", 3600), ("min", 60), ("s", 1))
 
 
@@ -60,9 +62,21 @@ def _keys(lease: Lease, regions: Sequence[RegionHash]) -> Iterator[str]:
 
 def conflict(value: Conflict) -> str:
     """Who stands in the way of what."""
-    held = "" if value.held == value.key else f" (as part of {shown(value.held)})"
     who = f"{shown(value.holder)}, {value.mode.value}, until {until(value.expires_at)}{quoted(value.task)}"
-    return f"  {shown(value.key)} is held{held} by {who}"
+    return f"  {_held(value)} by {who}"
+
+
+def _held(value: Conflict) -> str:
+    if value.held == value.key:
+        return f"{shown(value.key)} is held"
+    wanted, held = canonical(value.key), canonical(value.held)
+    if contains(held, wanted):
+        how = "which contains it,"
+    elif contains(wanted, held):
+        how = "inside it,"
+    else:
+        how = "which overlaps it,"
+    return f"{shown(value.key)}: {shown(value.held)}, {how} is held"
 
 
 def lease_changed(answer: LeaseAnswer, given: Given) -> Iterator[str]:
@@ -94,54 +108,25 @@ def notices(texts: Iterable[str]) -> Iterator[str]:
     return (f"notice: {shown(text)}" for text in texts)
 
 
-def committed(answer: CommitAnswer, given: Given) -> Iterator[str]:
-    """The answer to commit."""
-    trial = " (dry run: nothing is written)" if answer.is_dry_run else ""
-    if answer.outcome == "refused":
-        why = "the change reaches beyond itself" if answer.required else shown(answer.why)
-        yield f"refused [{answer.code}]: {why}{trial}"
-        yield from _refusal(answer)
-    else:
-        event = f": event {answer.sequence}" if answer.sequence is not None else ""
-        yield f"{answer.outcome}{event}{trial}"
-        yield from (f"  {shown(region.key)}  {_state(region.hash)}" for region in answer.regions)
-    yield from notices(answer.notices)
-    yield from next_lines(answer.next, given)
-
-
-def _refusal(answer: CommitAnswer) -> Iterator[str]:
-    yield from map(conflict, answer.conflicts)
-    for needed in answer.required:
-        yield f"  {shown(needed.key)} at {shown(needed.where)}: {shown(needed.why)}"
-    for region in answer.repair.regions:
-        yield from _repair(region)
-
-
-def _repair(region: RepairRegion) -> Iterator[str]:
-    yield f"--- {shown(region.key)}  {_state(region.hash)}{_author(region)}"
-    if region.diff:
-        yield "what changed since your base:"
-        yield shown_text(region.diff)
-    if region.text is not None:
-        yield "what is there now:"
-        yield shown_text(region.text).removesuffix("\n")
-    yield "---"
-
-
-def _state(content_hash: str | None) -> str:
-    return f"hash {short(content_hash)}" if content_hash else "is not there"
-
-
-def _author(region: RepairRegion) -> str:
-    if region.changed_by is None:
-        return ""
-    return f"  changed by {shown(region.changed_by)}{quoted(region.intent or '')}"
-
-
 def change(value: Change) -> Iterator[str]:
     """One commit."""
     yield f"{value.sequence}  {instant(value.at)}  {shown(value.holder)}{quoted(value.intent)}"
-    yield from (f"  {shown(key)}" for key in value.keys)
+    yield from (f"  {shown(key)}" for key in innermost(value.keys))
+
+
+def innermost(keys: Iterable[str]) -> list[str]:
+    """The keys less the files and classes that are there only because something in them is."""
+    listed = list(keys)
+    found = [canonical(key) for key in listed]
+    around = {holder for key in found if key.scheme == FILE and key.names for holder in list(key.upward())[1:]}
+    return [text for text, key in zip(listed, found, strict=True) if key not in around]
+
+
+def some(texts: Sequence[str], separator: str = ", ") -> str:
+    """The first few, safe to show, and how many more there are."""
+    more = len(texts) - MOST_NAMED
+    named = separator.join(map(shown, texts[:MOST_NAMED]))
+    return f"{named} and {more} more" if more > 0 else named
 
 
 def debt(value: Debt) -> str:
@@ -150,10 +135,10 @@ def debt(value: Debt) -> str:
 
 
 def picture(place: str, found: Status | Who) -> Iterator[str]:
-    """Who holds, who changed, what is owed at a place."""
+    """Who holds, who changed (the newest first), what is owed at a place."""
     yield shown(place)
     yield "leases:" if found.leases else "leases: none"
-    yield from (f"  {line}" for value in found.leases for line in lease(value))
+    yield from (f"  {line}" for value in reversed(found.leases) for line in lease(value))
     yield "newest commits:" if found.changes else "newest commits: none"
     yield from (f"  {line}" for value in found.changes for line in change(value))
     if found.debts:

@@ -1,8 +1,8 @@
 """`commonhold doctor`: what is as it must be, and what is not."""
 
-import os
 from collections.abc import Iterator, Sequence
-from dataclasses import asdict
+from dataclasses import asdict, replace
+from typing import Final
 
 import click
 
@@ -13,14 +13,17 @@ from commonhold.adapters.probes.state import state
 from commonhold.adapters.probes.versioning import git
 from commonhold.adapters.repository import Repository, find_repository
 from commonhold.cli.command import Command
+from commonhold.cli.describe import some
 from commonhold.cli.exit_status import DONE, FAMILIES
 from commonhold.cli.given import Given, common
-from commonhold.cli.opening import agent_of, opened
+from commonhold.cli.opening import agent_of, opened, start_of
 from commonhold.cli.output import answer, shown
 from commonhold.config import Settings, load_settings
 from commonhold.domain.errors import CommonholdError, StoreError
 from commonhold.wire.text import Json
 
+# Of no consequence to anything that Commonhold does.
+_MERE_FACTS: Final = frozenset({"landlock", "user namespaces", "overlayfs"})
 Folder = tuple[Repository | None, Finding | None]
 
 
@@ -38,7 +41,7 @@ def command(given: Given, *, recover: bool, prune: bool) -> int:
 
     Nothing is changed, unless --recover or --prune says so. The exit code is 4 if any check fails.
     """
-    findings = [*(_mended(given, recover=recover, prune=prune)), *_findings(given)]
+    findings = [*_mended(given, recover=recover, prune=prune), *map(_plain, _findings(given))]
     answer(given, findings, _shape, _lines)
     return DONE if _are_sound(findings) else FAMILIES[StoreError]
 
@@ -60,9 +63,19 @@ def _findings(given: Given) -> Iterator[Finding]:
     yield ok("agent", agent_of(given) or "no name given (needed to acquire and to commit: --agent or COMMONHOLD_AGENT)")
 
 
+def _plain(finding: Finding) -> Finding:
+    """What is there and no more: neither what may come of it, nor every one of many paths."""
+    if finding.check in _MERE_FACTS:
+        return replace(finding, found="not available" if "not available" in finding.found else "available")
+    paths = finding.facts.get("paths")
+    if isinstance(paths, list) and paths:
+        return replace(finding, found=finding.found.replace(", ".join(paths), some(paths)))
+    return finding
+
+
 def _repository(given: Given) -> Folder:
     try:
-        return find_repository(os.path.realpath(given.folder or ".")), None
+        return find_repository(start_of(given)), None
     except CommonholdError as fault:
         return None, _failed("repository", fault)
     except OSError as fault:
@@ -102,8 +115,8 @@ def _recover(given: Given) -> Finding:
     restored = [path for event in undone for path in event.restored]
     left = [path for event in undone for path in event.left]
     found = f"{len(undone)} interrupted commit(s) taken back"
-    files = f": {', '.join(restored)} put back" if restored else ""
-    others = f"; {', '.join(left)} left as they are, since somebody changed them meanwhile" if left else ""
+    files = f": {some(restored)} put back" if restored else ""
+    others = f"; {some(left)} left as they are, since somebody changed them meanwhile" if left else ""
     return ok("recover", found + files + others, restored=restored, left=left)
 
 
@@ -123,4 +136,11 @@ def _lines(findings: Sequence[Finding]) -> Iterator[str]:
         yield f"{finding.level.value:<5} {finding.check:<16} {shown(finding.found)}"
         if finding.mend:
             yield f"{'':<22} mend: {shown(finding.mend)}"
-    yield "all is well" if _are_sound(findings) else "something fails: see above"
+    yield _conclusion(findings)
+
+
+def _conclusion(findings: Sequence[Finding]) -> str:
+    if not _are_sound(findings):
+        return "something fails: see above"
+    wanting = [finding.check for finding in findings if finding.level is Level.WARN]
+    return f"it works, but look at: {', '.join(wanting)}" if wanting else "all is well"

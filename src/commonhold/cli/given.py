@@ -6,6 +6,8 @@ from typing import Any, Final, TypeVar
 
 import click
 
+from commonhold.cli.command import folders
+
 C = TypeVar("C", bound=Callable[..., Any] | click.Command)
 
 
@@ -36,6 +38,7 @@ _OPTIONS: Final = (
         metavar="DIR",
         expose_value=False,
         callback=_remember,
+        shell_complete=folders,
         help="Act as if started in DIR; plain paths are relative to it.",
     ),
     click.option(

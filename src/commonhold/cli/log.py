@@ -7,7 +7,7 @@ from typing import Final, TypedDict, Unpack
 import click
 
 from commonhold.cli.command import Command
-from commonhold.cli.describe import quoted, short
+from commonhold.cli.describe import innermost, quoted, short, some
 from commonhold.cli.given import Given, common
 from commonhold.cli.opening import Place, opened
 from commonhold.cli.output import answer, flush, say, send, shown
@@ -27,6 +27,8 @@ from commonhold.wire import shapes
 from commonhold.wire.text import dumps
 
 _POLL_SECONDS: Final = 0.5
+# What the state can count to.
+MAX_SEQUENCE: Final = 2**63 - 1
 
 
 class _Range(TypedDict):
@@ -43,7 +45,7 @@ class _Range(TypedDict):
         "commonhold log --follow --json",
     ),
 )
-@click.option("--after", metavar="SEQUENCE", type=click.IntRange(min=0), help="Only events after this one.")
+@click.option("--after", metavar="SEQUENCE", type=click.IntRange(0, MAX_SEQUENCE), help="Only events after this one.")
 @click.option("--limit", metavar="N", type=click.IntRange(1, 100_000), default=100, show_default=True, help="How many.")
 @click.option("--lease", "lease_id", metavar="LEASE", help="Only the events of this lease.")
 @click.option("--follow", is_flag=True, help="Go on with new events as they come (one JSON object a line).")
@@ -94,7 +96,7 @@ def _story(event: Event) -> str:
             holders = ", ".join(sorted({shown(each.holder) for each in event.conflicts}))
             return f"{_keys(event.keys)} held by {holders}{quoted(event.task)}"
         case Committed():
-            return f"{', '.join(_file(each.path, each.after) for each in event.files)}{quoted(event.intent)}"
+            return f"{some(_changes(event))}{quoted(event.intent)}"
         case CommitRefused():
             return f"{event.code} {_keys(event.keys)}{quoted(event.intent)}"
         case CommitUndone():
@@ -104,8 +106,11 @@ def _story(event: Event) -> str:
 
 
 def _keys(keys: Sequence[str]) -> str:
-    return " ".join(map(shown, keys))
+    return some(keys, " ")
 
 
-def _file(path: str, after: str | None) -> str:
-    return f"{shown(path)} {short(after)}"
+def _changes(event: Committed) -> list[str]:
+    """What was written, each with the hash it has now; whole files where only those were named."""
+    after = {each.key: each.after for each in event.regions}
+    regions = [f"{key} {short(after[key])}" for key in innermost(after)]
+    return regions or [f"{each.path} {short(each.after)}" for each in event.files]

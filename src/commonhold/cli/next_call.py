@@ -13,26 +13,42 @@ from commonhold.domain.keys import parse
 from commonhold.wire.text import dumps
 
 Words = Sequence[str]
+NEEDS_TEXT: Final = (Op.REPLACE, Op.INSERT, Op.CREATE_FILE)
 _FLAGS: Final = {Op.REPLACE: [], Op.INSERT: ["--insert"], Op.DELETE: ["--delete"], Op.CREATE_FILE: ["--create"]}
-_WITH_TEXT: Final = frozenset({Op.REPLACE, Op.INSERT, Op.CREATE_FILE})
+# A file that is not there: pasted as it is, the line is refused by the shell, and nothing is committed.
+_TO_FILL_IN: Final = " < NEW_TEXT"
 _PARTS: Final = frozenset({"op", "key", "base", "after", "span"})
 
 
-def next_lines(call: Next | None, given: Given) -> list[str]:
+def next_lines(call: Next | None, given: Given, label: str = "next") -> list[str]:
     """Why, then `next:` and the command line."""
     if call is None:
         return []
     why = [shown(call.why)] if call.why else []
-    return [*why, f"next: {shown_text(command_line(call, given))}"]
+    return [*why, *_what_to_fill_in(call), f"{label}: {shown_text(command_line(call, given))}"]
 
 
 def command_line(call: Next, given: Given) -> str:
-    """The command line; for a commit with several edits, with a changeset to fill in."""
+    """The command line; for a commit with several edits, with a changeset to fill in.
+
+    What has to be written anew is left out in such a way that the line does nothing until it is filled in.
+    """
     if call.call == "commit" and not _is_simple(call.arguments):
         return _with_changeset(call.arguments, given)
     words = _WORDS.get(call.call, _any_words)(call.arguments)
-    note = "   # the new text goes to standard input" if call.call == "commit" and "--delete" not in words else ""
+    note = _TO_FILL_IN if call.call == "commit" and "--delete" not in words else ""
     return shlex.join(["commonhold", call.call, *words, *given.words()]) + note
+
+
+def _what_to_fill_in(call: Next) -> list[str]:
+    arguments: Mapping[str, Any] = call.arguments
+    ops = {edit["op"] for edit in arguments["edits"]} if call.call == "commit" else set()
+    wanting = [op.value for op in NEEDS_TEXT if op in ops]
+    if not wanting:
+        return []
+    if _is_simple(arguments):
+        return ["NEW_TEXT stands for a file with the new text"]
+    return [f'add "text" with the new text to each {" and ".join(wanting)}; without it nothing is committed']
 
 
 def _typed(key: str) -> str:
@@ -48,13 +64,14 @@ def _is_simple(arguments: Mapping[str, Any]) -> bool:
 
 def _with_changeset(arguments: Mapping[str, Any], given: Given) -> str:
     command = shlex.join(["commonhold", "commit", "--changeset", "-", *given.words()])
-    edits = [edit | ({"text": "..."} if edit["op"] in _WITH_TEXT else {}) for edit in arguments["edits"]]
-    return f"{command} <<'END'\n{dumps({**arguments, 'edits': edits})}\nEND"
+    return f"{command} <<'END'\n{dumps(arguments)}\nEND"
 
 
 def _acquire_words(arguments: Mapping[str, Any]) -> Words:
     task = ["--task", arguments["task"]] if arguments.get("task") else []
-    return [*map(_typed, arguments["keys"]), *task]
+    mode = ["--mode", str(arguments["mode"])] if arguments.get("mode") else []
+    ttl = ["--ttl", f"{arguments['ttl_seconds']:.15g}"] if arguments.get("ttl_seconds") else []
+    return [*map(_typed, arguments["keys"]), *task, *mode, *ttl]
 
 
 def _commit_words(arguments: Mapping[str, Any]) -> Words:
@@ -71,6 +88,14 @@ def _commit_words(arguments: Mapping[str, Any]) -> Words:
 
 def _lease_words(arguments: Mapping[str, Any]) -> Words:
     return [arguments["lease_id"]]
+
+
+def _who_words(arguments: Mapping[str, Any]) -> Words:
+    return [_typed(arguments["key"])]
+
+
+def _show_words(arguments: Mapping[str, Any]) -> Words:
+    return [*map(_typed, arguments["keys"])]
 
 
 def _regions_words(arguments: Mapping[str, Any]) -> Words:
@@ -91,4 +116,6 @@ _WORDS: Final[Mapping[str, Callable[[Mapping[str, Any]], Words]]] = {
     "regions": _regions_words,
     "release": _lease_words,
     "renew": _lease_words,
+    "show": _show_words,
+    "who": _who_words,
 }

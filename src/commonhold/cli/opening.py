@@ -4,11 +4,13 @@ import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Final
 
 from commonhold.app.service import Commonhold
 from commonhold.bootstrap import open_repository
 from commonhold.cli.given import Given
+from commonhold.domain.errors import Code, InputError, UsageError
 from commonhold.domain.keys import parse
 
 AGENT: Final = "COMMONHOLD_AGENT"
@@ -27,7 +29,20 @@ class Place:
             return text
         path, mark, qualname = text.partition("#")
         joined = f"{self.folder}/{path}" if self.folder and not path.startswith("/") else path
+        self._check_mark(text, joined, qualname)
         return rooted(joined) + mark + qualname
+
+    def _check_mark(self, text: str, path: str, qualname: str) -> None:
+        """A `#` may be meant as part of a file's name: say so where there is no file that ends before it."""
+        there = Path(self.hold.root, path)
+        if not qualname or os.path.lexists(there) or not ("/" in qualname or os.path.lexists(f"{there}#{qualname}")):
+            return
+        raise InputError(
+            Code.FILE_NOT_FOUND,
+            f"there is no file {path!r}, and what follows # names a region of it",
+            hint=f"if # is part of a file's name, write {rooted(path)}%23{qualname.replace('#', '%23')}",
+            fields={"path": path, "key": text},
+        )
 
     def keys(self, texts: tuple[str, ...]) -> tuple[str, ...]:
         """The same for several."""
@@ -44,10 +59,20 @@ def agent_of(given: Given) -> str | None:
     return given.agent if given.agent is not None else os.environ.get(AGENT) or None
 
 
+def start_of(given: Given) -> str:
+    """The folder to act in. Raises UsageError where it is a file."""
+    start = os.path.realpath(given.folder or ".")
+    if Path(start).is_file():
+        raise UsageError(
+            Code.USAGE, f"-C takes a folder, and {given.folder!r} is a file", hint="name the folder that it lies in"
+        )
+    return start
+
+
 @contextmanager
 def opened(given: Given) -> Iterator[Place]:
     """The repository around the folder that was given, or around the current one."""
-    start = os.path.realpath(given.folder or ".")
+    start = start_of(given)
     with open_repository(start, agent=agent_of(given)) as hold:
         folder = os.path.relpath(start, hold.root)
         yield Place(hold, "" if folder == "." else folder)

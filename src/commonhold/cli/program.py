@@ -26,8 +26,8 @@ _STANDARD_ERROR: Final = 2
 
 _EXAMPLES: Final = (
     "commonhold regions src/prices.py",
-    "commonhold show src/prices.py#total > total.py",
-    'commonhold commit --key src/prices.py#total --base HASH --intent "round to cents" < total.py',
+    "base=$(commonhold show src/prices.py#total --to total.py)",
+    'commonhold commit --key src/prices.py#total --base "$base" --intent "round to cents" < total.py',
 )
 
 

@@ -1,10 +1,12 @@
 """`commonhold regions`: what a file consists of."""
 
-from collections.abc import Iterator
+import re
+from bisect import bisect_right
+from collections.abc import Iterator, Sequence
 
 import click
 
-from commonhold.cli.command import Command
+from commonhold.cli.command import Command, files
 from commonhold.cli.describe import short
 from commonhold.cli.given import Given, common
 from commonhold.cli.opening import opened
@@ -18,7 +20,7 @@ from commonhold.wire import shapes
     cls=Command,
     examples=("commonhold regions src/prices.py",),
 )
-@click.argument("path")
+@click.argument("path", shell_complete=files)
 @common
 @click.pass_obj
 def command(given: Given, path: str) -> None:
@@ -29,11 +31,12 @@ def command(given: Given, path: str) -> None:
 
 
 def _lines(found: RegionMap) -> Iterator[str]:
+    starts = [0, *(match.end() for match in re.finditer(b"\n", found.source))]
     for region in found.regions:
-        lines = ",".join(_line_range(found.source, *span) for span in region.spans)
+        lines = ",".join(_line_range(starts, *span) for span in region.spans)
         yield f"{region.kind.value:<13}  {short(region.hash)}  {shown(str(region.key))}  {_size(region, lines)}"
     for problem in found.problems:
-        line = _line_at(found.source, problem.span[0])
+        line = _line_at(starts, problem.span[0])
         yield f"problem: {shown(problem.message)} (line {line}) [{problem.code}]"
 
 
@@ -41,10 +44,11 @@ def _size(region: Region, lines: str) -> str:
     return "empty" if region.end == region.start else f"lines {lines}"
 
 
-def _line_range(source: bytes, start: int, end: int) -> str:
-    first, last = _line_at(source, start), _line_at(source, max(start, end - 1))
+def _line_range(starts: Sequence[int], start: int, end: int) -> str:
+    first, last = _line_at(starts, start), _line_at(starts, max(start, end - 1))
     return str(first) if first == last else f"{first}-{last}"
 
 
-def _line_at(source: bytes, offset: int) -> int:
-    return source.count(b"\n", 0, offset) + 1
+def _line_at(starts: Sequence[int], offset: int) -> int:
+    """The number of the line at `offset`, from where the lines start; asked often, so not counted anew."""
+    return bisect_right(starts, offset)

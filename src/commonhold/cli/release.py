@@ -14,7 +14,7 @@ from commonhold.wire import shapes
 @click.command(
     "release",
     cls=Command,
-    examples=("commonhold release lease-7k2v9mzq4hpw",),
+    examples=("commonhold release lease-b57a98944c10b25e",),
 )
 @click.argument("lease_id", metavar="LEASE")
 @request_option

@@ -14,7 +14,7 @@ from commonhold.wire import shapes
 @click.command(
     "renew",
     cls=Command,
-    examples=("commonhold renew lease-7k2v9mzq4hpw --ttl 600",),
+    examples=("commonhold renew lease-b57a98944c10b25e --ttl 600",),
 )
 @click.argument("lease_id", metavar="LEASE")
 @ttl_option

@@ -3,7 +3,7 @@
 import click
 
 from commonhold.cli import describe
-from commonhold.cli.command import Command
+from commonhold.cli.command import Command, files
 from commonhold.cli.given import Given, common
 from commonhold.cli.opening import opened
 from commonhold.cli.output import answer
@@ -15,7 +15,7 @@ from commonhold.wire import shapes
     cls=Command,
     examples=("commonhold who src/prices.py",),
 )
-@click.argument("key", metavar="KEY")
+@click.argument("key", metavar="KEY", shell_complete=files)
 @common
 @click.pass_obj
 def command(given: Given, key: str) -> None:

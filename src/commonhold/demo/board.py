@@ -17,6 +17,7 @@ from commonhold.domain.lease import Lease
 
 NEWS_LINES: Final = 4
 BAR_WIDTH: Final = 12
+LEGEND: Final = "  ● holds a lease now; refused: answers that said no; redone: edits thought over again"
 _LOOKS: Final = {
     What.READING: "cyan",
     What.THINKING: "white",
@@ -107,17 +108,18 @@ class Board:
     @property
     def line(self) -> str:
         """Where things stand, in a line."""
+        if not self.rows and self._past:
+            return ""
         if not self.rows:
             return f"{self.phase}: {self.ready} of {len(self._names)} agents ready"
-        return (
-            f"{self.phase}: {self.applied}/{len(self.rows) * self._edits} applied, "
-            f"{sum(row.refused for row in self.rows.values())} refused, {len(self.leases)} leases live"
-        )
+        refused = sum(row.refused for row in self.rows.values())
+        live = f"{len(self.leases)} {'lease' if len(self.leases) == 1 else 'leases'} live"
+        return f"{self.phase}: {self.applied}/{len(self.rows) * self._edits} applied, {refused} refused, {live}"
 
     def __rich__(self) -> RenderableType:
         """Draw everything."""
         parts: list[RenderableType] = [Text(self._title, style="bold"), *self._past, self._headline(), self._table()]
-        parts.append(Text(f"  {self.line}", style="bold"))
+        parts += [Text(LEGEND, style="dim"), Text(f"  {self.line}", style="bold")]
         parts += [Text(f"  {news}", style="dim", no_wrap=True, overflow="ellipsis") for news in self.news]
         return Group(*parts)
 

@@ -29,6 +29,9 @@ _EXPLAINED: Final = {
     Policy.COMMONHOLD: "read a region, think, commit if it is still the same",
 }
 
+ALONE: Final = "one agent alone"
+_ALONE_EXPLAINED: Final = "agent-1 does its share with nobody in the way: the measure for the speed of many"
+
 
 class Conductor:
     """One run of the demo in a folder of its own."""
@@ -57,12 +60,13 @@ class Conductor:
             self._board.phase = "every agent starts an MCP server of its own (this takes some seconds)"
             await all_say(members, What.READY, self._board.hear)
             outcomes = {policy: await self._run(policy, TITLES[policy], members, self._shares) for policy in Policy}
-            alone = await self._run(Policy.COMMONHOLD, "one agent alone", members[:1], self._shares[:1])
+            alone = await self._run(Policy.COMMONHOLD, ALONE, members[:1], self._shares[:1])
         return Report(outcomes, alone, self._options)
 
     async def _run(self, policy: Policy, title: str, members: Sequence[Member], shares: Shares) -> Outcome:
         await asyncio.to_thread(self._stage.restore)
-        self._board.begin(title, _EXPLAINED[policy], [member.name for member in members])
+        explanation = _ALONE_EXPLAINED if title == ALONE else _EXPLAINED[policy]
+        self._board.begin(title, explanation, [member.name for member in members])
         began = time.monotonic()
         for member, chores in zip(members, shares, strict=True):
             member.order(Order(policy, list(chores)))
@@ -111,7 +115,7 @@ class Conductor:
     async def _lines(self) -> None:
         said = ""
         while True:
-            if self._board.line != said:
+            if self._board.line not in (said, ""):
                 said = self._board.line
                 self._console.print(said, highlight=False)
             await asyncio.sleep(PLAIN_LINE_SECONDS)

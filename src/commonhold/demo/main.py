@@ -4,6 +4,7 @@ import asyncio
 import shlex
 import shutil
 import signal
+import sys
 import tempfile
 from pathlib import Path
 from typing import Final
@@ -52,12 +53,25 @@ def _tell(report: Report, repository: Path) -> None:
         print(data.decode())  # noqa: T201 - the answer itself, untouched by rich
         return
     out = Console(highlight=False)
-    out.print(report.table(), f"\n{report.words()}\n", _where(report.options, repository), sep="\n", markup=False)
+    out.print(report.table())
+    # Not wrapped: the command in it is there to be copied.
+    out.print(f"\n{report.words()}\n\n{_where(report.options, repository)}", markup=False, soft_wrap=True)
 
 
 def _where(options: DemoOptions, repository: Path) -> str:
     fate = "is kept; every run is a tag in it" if options.keep else "was removed (--keep keeps it)"
-    again = ["commonhold", "demo", "--seed", str(options.seed)]
+    again = [*_command(), "demo", "--seed", str(options.seed)]
     for name in ("agents", "edits", "think"):
         again += [f"--{name}", f"{getattr(options, name):g}"]
-    return f"The repository, {repository}, {fate}.\nThe same run again: {shlex.join(again)}"
+    return f"The repository, {repository}, {fate}.\nThe same edits again (their timing differs): {shlex.join(again)}"
+
+
+def _command() -> list[str]:
+    """How this program is called here: by its name where the shell finds it, else by its path."""
+    if shutil.which("commonhold"):
+        return ["commonhold"]
+    script = Path(sys.executable).with_name("commonhold")
+    if not script.exists():
+        return [sys.executable, "-m", "commonhold"]
+    is_below = script.is_relative_to(Path.cwd())
+    return [str(script.relative_to(Path.cwd()) if is_below else script)]

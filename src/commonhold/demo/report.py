@@ -105,23 +105,43 @@ class Report:
     def words(self) -> str:
         """What the table means."""
         none, file, ours = (self.policies[policy] for policy in Policy)
-        agents = f"{self.options.agents} agents did the work of"
-        file_in_words = (
-            f"File leases: {file.lost_updates} lost; who wants a held file waits, "
-            f"so {agents} {self.speedup(Policy.FILE):.1f}."
-        )
-        ours_in_words = (
-            f"Commonhold: {ours.lost_updates} lost, {ours.applied} of {ours.edits} applied; {agents} "
-            f"{self.speedup(Policy.COMMONHOLD):.1f}. {ours.retries} edits collided: each was refused with the fresh "
-            "text, thought over again, and applied."
-        )
+        lost = f"{ours.lost_updates} lost, {ours.applied} of {ours.edits} applied"
         return "\n".join(
             [
                 f"No coordination: {none.lost_updates} of {none.applied} edits were told “done” and are gone.",
-                file_in_words,
-                ours_in_words,
+                f"File leases: {file.lost_updates} lost; who wants a held file waits{self._work_done(Policy.FILE)}.",
+                f"Commonhold: {lost}{self._work_done(Policy.COMMONHOLD)}.{_collided(ours)}",
+                self._on_times(),
             ]
         )
+
+    def _on_times(self) -> str:
+        if self.options.quick:
+            return "This run is too short to compare speed: run the demo without --quick for that."
+        return (
+            f"The measure of speed is a fourth run, agent-1 alone with its {_counted(self.one_agent.edits, 'edit')}: "
+            f"{self.one_agent.wall_seconds:.1f} s.\n"
+            "Times depend on this machine and on what else it does: compare them within one run only."
+        )
+
+    def _work_done(self, policy: Policy) -> str:
+        if self.options.quick:
+            return ""
+        return f"; {_counted(self.options.agents, 'agent')} did the work of {self.speedup(policy):.1f}"
+
+
+def _collided(outcome: Outcome) -> str:
+    if not outcome.retries:
+        return ""
+    how = "it was" if outcome.retries == 1 else "each was"
+    return (
+        f" {_counted(outcome.retries, 'edit')} collided: {how} refused with the fresh text, thought over again,"
+        " and applied."
+    )
+
+
+def _counted(count: int, what: str) -> str:
+    return f"{count} {what}" if count == 1 else f"{count} {what}s"
 
 
 def _part(count: int, whole: int) -> Text:

@@ -28,7 +28,7 @@ def thrifty(shape: Json) -> Json:
 
 
 def _short(value: Any, name: str) -> Any:  # noqa: ANN401 - any part of a JSON value
-    if isinstance(value, list):
+    if isinstance(value, list | tuple):
         return [_short(each, name) for each in value]
     if isinstance(value, dict):
         left_out = _LEFT_OUT.get(name, frozenset())

@@ -1,0 +1,253 @@
+"""What the command line says when something stands in the way: words that lead on, and no line that does harm."""
+
+import io
+import json
+import os
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+from tests.e2e.cli_driver import Call, process, snapshot
+
+from commonhold.adapters.sqlite import SqliteStore
+from commonhold.app.ports import Write
+from commonhold.cli import output
+from commonhold.cli.command import Command
+from commonhold.cli.commands import COMMANDS
+from commonhold.cli.program import cli
+
+NEW_ONE = b"def one():\n    return os.linesep\n"
+
+
+def base_of(run: Call, key: str) -> str:
+    found: str = run("show", key, "--json").json["regions"][0]["hash"]
+    return found
+
+
+def next_of(text: str, label: str = "next") -> str:
+    return text[text.index(f"\n{label}: ") + len(label) + 3 :].removesuffix("\n")
+
+
+def pasted(line: str, root: Path) -> subprocess.CompletedProcess[bytes]:
+    """Run a line of output in a shell, as somebody does who does not read it."""
+    script = root.parent / "commonhold"
+    script.write_text(f'#!/bin/sh\nexec "{sys.executable}" -m commonhold "$@"\n', encoding="utf-8")
+    script.chmod(0o755)
+    env = {**os.environ, "PATH": f"{script.parent}:{os.environ['PATH']}"}
+    return subprocess.run(["sh", "-c", line], cwd=root, env=env, check=False, capture_output=True, stdin=0)
+
+
+@pytest.mark.parametrize("names", [("one",), ("one", "two")])
+def test_a_refused_commit_cannot_do_harm_when_its_next_line_is_pasted(
+    names: tuple[str, ...], root: Path, run: Call
+) -> None:
+    edits = [
+        {"op": "replace", "key": f"a.py#{name}", "base": base_of(run, f"a.py#{name}"), "text": f"def {name}(): pass\n"}
+        for name in names
+    ]
+    (root / "a.py").write_text((root / "a.py").read_text().replace("os.sep", "os.linesep"), encoding="utf-8")
+    refused = run("commit", "--changeset", "-", stdin=json.dumps({"edits": edits}).encode())
+    assert refused.status == 1
+    before = snapshot(root)
+    assert pasted(next_of(refused.text), root).returncode != 0
+    assert snapshot(root) == before
+
+
+@pytest.mark.parametrize("option", [("--base", "0" * 16), ("--insert",), ("--create",)])
+def test_nothing_on_standard_input_is_no_text(option: tuple[str, ...], root: Path, run: Call) -> None:
+    before = snapshot(root)
+    done = run("commit", "--key", "new.py" if option == ("--create",) else "a.py#one", *option)
+    assert done.status == 2
+    assert '"text": ""' in done.err
+    assert snapshot(root) == before
+
+
+def test_a_file_can_be_emptied_on_purpose(root: Path, run: Call) -> None:
+    edit = {"op": "replace", "key": "a.py", "base": base_of(run, "a.py"), "text": ""}
+    assert run("commit", "--changeset", "-", stdin=json.dumps({"edits": [edit]}).encode()).status == 0
+    assert (root / "a.py").read_bytes() == b""
+
+
+@pytest.mark.parametrize(
+    ("held", "wanted", "words"),
+    [
+        ("a.py#one", "a.py", "file:a.py: file:a.py#one, inside it, is held by ann"),
+        ("./", "a.py#one", "file:a.py#one: file:./, which contains it, is held by ann"),
+        ("a.py#one", "a.py#@header", "file:a.py#@header: file:a.py#one, which overlaps it, is held by ann"),
+        ("a.py#one", "a.py#one", "file:a.py#one is held by ann"),
+    ],
+)
+def test_who_stands_in_the_way_of_what(held: str, wanted: str, words: str, run: Call) -> None:
+    run("acquire", held)
+    assert f"  {words}, exclusive" in run("acquire", wanted, "--agent", "ben").text
+
+
+def test_what_the_output_says_is_in_the_output(run: Call) -> None:
+    base = base_of(run, "a.py#one")
+    run("commit", "--key", "a.py#one", "--base", base, stdin=NEW_ONE)
+    refused = run("commit", "--key", "a.py#one", "--base", base, stdin=b"def one():\n    return 1\n").text
+    assert "redo your intent on the text above (do not resend the old text), then commit with this base" in refused
+    assert "in repair" not in refused
+
+
+@pytest.mark.parametrize(("key", "command"), [("nope.py", "who"), ("nope.py#f", "who"), ("a.py#nope", "regions")])
+def test_what_never_was_there_leads_on(key: str, command: str, root: Path, run: Call) -> None:
+    refused = run("commit", "--key", key, "--base", base_of(run, "a.py#one"), stdin=NEW_ONE)
+    assert refused.status == 1
+    line = next_of(refused.text)
+    assert line.startswith(f"commonhold {command} ")
+    assert pasted(line, root).returncode == 0
+
+
+def test_a_change_that_breaks_others_shows_both_ways(root: Path, run: Call) -> None:
+    options = ("--key", "a.py#one", "--base", base_of(run, "a.py#one"), "--intent", "more")
+    refused = run("commit", *options, stdin=b"def one(more):\n    return more\n").text
+    assert "[REQUIRE_ADDITIONAL_LOCKS]" in refused
+    assert "lines are counted in the file as your change would make it" in refused
+    mend, _, lease = next_of(refused).partition("\nor ")
+    skeleton = json.loads(mend.partition("\n")[2].removesuffix("\nEND"))
+    assert [edit["key"] for edit in skeleton["edits"]] == ["file:a.py#one", "file:a.py#two"]
+    skeleton["edits"][0]["text"] = "def one(more):\n    return more\n"
+    skeleton["edits"][1]["text"] = "def two(value):\n    return one(1) * value\n"
+    assert "\nor: commonhold acquire 'file:a.py#two' --task more" in "\nor " + lease
+    assert pasted(next_of(refused).partition("\nor ")[0], root).returncode == 3
+    assert run("commit", "--changeset", "-", stdin=json.dumps(skeleton).encode()).status == 0
+
+
+def test_a_text_with_the_wrong_indentation(run: Call) -> None:
+    text = b"def grow(self):\n    self.size += 2\n"
+    refused = run("commit", "--key", "a.py#Box.grow", "--base", base_of(run, "a.py#Box.grow"), stdin=text).text
+    assert refused.count("would not compile") <= 1
+    assert "as `show` printed it: its first line begins with 4 spaces" in refused
+
+
+def test_nobody_types_a_text_that_cannot_be_committed(run: Call, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("COMMONHOLD_AGENT")
+    done = run("commit", "--key", "a.py", "--create")
+    assert (done.status, done.err.splitlines()[0]) == (
+        2,
+        "error: no holder was named, so nobody could be told whose change this is [HOLDER_MISSING]",
+    )
+
+
+class Terminal(io.TextIOWrapper):
+    def isatty(self) -> bool:
+        return True
+
+
+def test_a_terminal_is_told_what_is_waited_for(run: Call, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("tests.e2e.cli_driver.io.TextIOWrapper", Terminal)
+    done = run("commit", "--key", "new.py", "--create", stdin=b"x = 1\n")
+    assert done.err == "reading the new text from standard input; end with Ctrl-D\n"
+    assert "reading the changeset from" in run("commit", "--changeset", "-", stdin=b"{").err
+
+
+def test_bytes_do_not_go_to_a_terminal(root: Path, run: Call, monkeypatch: pytest.MonkeyPatch) -> None:
+    (root / "logo.bin").write_bytes(b"\xff\x00\xfe")
+    base = base_of(run, "logo.bin")
+    for module in (output, sys.modules["commonhold.cli.show"]):
+        monkeypatch.setattr(module, "is_terminal", lambda: True)
+    assert "commonhold show logo.bin > FILE" in run("show", "logo.bin").text
+    assert f"commonhold show {base} > FILE" in run("show", base).text
+
+
+def test_text_and_hash_come_in_one_call(root: Path, run: Call) -> None:
+    assert run("show", "a.py#one", "--to", "one.py").text == base_of(run, "a.py#one") + "\n"
+    assert (root / "one.py").read_bytes() == b"def one():\n    return os.sep\n"
+    base = base_of(run, "a.py")
+    assert run("show", base, "--to", "kept.py").status == 0
+    assert (root / "kept.py").read_bytes() == (root / "a.py").read_bytes()
+    assert run("show", "ab" * 32, "--to", "kept.py").status == 3
+    assert (root / "kept.py").read_bytes() == (root / "a.py").read_bytes()
+    assert run("show", "a.py#@header", "--to", "one.py").status == 2
+    assert run("show", "a.py#one", "a.py#two", "--to", "one.py").status == 2
+
+
+def test_a_name_that_looks_like_something_else(root: Path, run: Call) -> None:
+    (root / "we#ird").mkdir()
+    for name in ("we#ird/c.py", "-dash.py"):
+        (root / name).write_text("x = 1\n", encoding="utf-8")
+    assert "write file:we%23ird/c.py" in run("regions", "we#ird/c.py").err
+    assert run("regions", "file:we%23ird/c.py").status == 0
+    assert "write ./-dash.py" in run("regions", "-dash.py").err
+    assert run("regions", "./-dash.py").status == 0
+    assert "'a.py' is a file" in run("-C", "a.py", "status").err
+    assert "'a.py' is a file" in run("-C", "a.py", "doctor").text
+    assert run("log", "--after", "9" * 20).status == 2
+
+
+def test_lists_are_short(root: Path, run: Call) -> None:
+    edits = [{"op": "create_file", "key": f"n{number}.py", "text": "x = 1\n"} for number in range(8)]
+    run("commit", "--changeset", "-", stdin=json.dumps({"edits": edits}).encode())
+    assert " and 3 more" in run("log").text
+    store = SqliteStore(str(root / ".git" / "commonhold"))
+    with store.write() as writer:
+        writes = [Write(f"m{number}.py", None, "0" * 64, None, 0o644) for number in range(8)]
+        writer.begin(str(root), "ann", "half done", writes)
+    store.close()
+    told = run("doctor").text
+    assert "m4.py and 3 more" in told
+    assert told.endswith("it works, but look at: journal\n")
+
+
+def test_the_log_and_who_name_regions(run: Call) -> None:
+    run("commit", "--key", "a.py#one", "--base", base_of(run, "a.py#one"), stdin=NEW_ONE)
+    run("acquire", "a.py#one")
+    run("acquire", "a.py#two")
+    assert "file:a.py#one " in run("log").text
+    told = run("who", "a.py").text
+    assert "    file:a.py\n" not in told
+    assert told.index("file:a.py#two") < told.index("file:a.py#one")
+
+
+def test_many_regions_are_listed_in_no_time(root: Path, run: Call) -> None:
+    (root / "big.py").write_text("".join(f"def f{n}():\n    return {n}\n\n\n" for n in range(10_000)), encoding="utf-8")
+    before = time.process_time()
+    assert run("regions", "big.py").text.endswith("file:big.py#f9999  lines 39997-39998\n")
+    assert time.process_time() - before < 10
+
+
+@pytest.mark.parametrize("words", ["regions a", "show a", "commit --key a", "commit --changeset a"])
+def test_the_shell_completes_file_names(words: str, root: Path) -> None:
+    line = f"commonhold {words}"
+    env = {"COMP_WORDS": line, "COMP_CWORD": str(len(line.split()) - 1), "_COMMONHOLD_COMPLETE": "bash_complete"}
+    assert process(cwd=root, env=env).stdout == b"file,a\n"
+
+
+NOT_RUN = ("mcp", "demo")
+
+
+@pytest.mark.parametrize("name", [name for name in COMMANDS if name not in NOT_RUN])
+def test_the_examples_of_the_help_work(name: str, root: Path, run: Call) -> None:
+    (root / "src" / "billing").mkdir(parents=True)
+    (root / "src" / "prices.py").write_text("def total(items):\n    return sum(items)\n", encoding="utf-8")
+    lease = run("acquire", "x:1", "--json").json["lease"]["id"]
+    kept = base_of(run, "src/prices.py")
+    (root / "total.py").write_text("def total(items):\n    return 0\n", encoding="utf-8")
+    changeset = {"edits": [{"op": "create_file", "key": "b.py", "text": "x = 1\n"}]}
+    (root / "change.json").write_text(json.dumps(changeset), encoding="utf-8")
+    command = cli.get_command(cli.make_context("commonhold", ["status"]), name)
+    assert isinstance(command, Command)
+    for example in command.examples:
+        if "--follow" in example:
+            continue
+        line = example.replace("lease-b57a98944c10b25e", lease).replace("7c0e4f92d1a85b36", kept)
+        base = run("show", "src/prices.py#total", "--json").json["regions"][0]["hash"]
+        done = pasted(f"base={base}\n{line}".replace('eval "$(', "( ").replace(')"', ")"), root)
+        assert done.returncode == 0, (line, done)
+
+
+def test_asking_again_is_asking_for_the_same(run: Call) -> None:
+    run("acquire", "a.py")
+    asked = ("acquire", "file:a.py", "--task", "look", "--mode", "shared", "--ttl", "600", "--agent", "ben")
+    assert next_of(run(*asked).text) == f"commonhold {' '.join(asked)}"
+
+
+def test_a_debt_is_told_with_the_call_to_look_at_it(root: Path, run: Call) -> None:
+    run("acquire", "a.py#two")
+    options = ("--key", "a.py#one", "--base", base_of(run, "a.py#one"))
+    done = run("commit", *options, stdin=b"def one(more):\n    return more\n")
+    assert "owed by you: file:a.py#two" in done.text
+    assert pasted(next_of(done.text), root).stdout.startswith(b"def two")
