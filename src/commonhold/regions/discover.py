@@ -13,7 +13,7 @@ from commonhold.domain.keys import HEADER, Key, Kind, Name, file_key
 from commonhold.regions.encoding import as_utf8, encoding_of
 from commonhold.regions.language import Language, parse
 from commonhold.regions.languages import language_for
-from commonhold.regions.outline import TOP, Break, Definition, find_break, line_end, line_start, outline
+from commonhold.regions.outline import TOP, Break, Definition, find_break, line_end, line_start, lone_return, outline
 from commonhold.regions.region import Problem, Region, RegionMap, Span, hash_bytes, hash_spans
 
 TEXT: Final = "text"
@@ -54,6 +54,8 @@ def _discover(path: str, language: Language, source: bytes, old: tree_sitter.Tre
     if old is not None and tree.root_node.has_error:
         # Error recovery may go another way from a reused tree; equality with `discover` matters more than speed.
         tree = parse(source, language)
+    if found := lone_return(tree.root_node, source, language):
+        return replace(_whole(path, language.name, source), problems=(found,))
     first_break = find_break(tree.root_node, source, language)
     definitions = outline(tree.root_node, source, language, first_break)
     return replace(_tiled(path, language, source, definitions, first_break), tree=tree)
@@ -62,6 +64,8 @@ def _discover(path: str, language: Language, source: bytes, old: tree_sitter.Tre
 def _recoded(path: str, language: Language, source: bytes, text: bytes) -> RegionMap:
     """Discovery on the UTF-8 form `text`, with spans carried back line by line; they are whole lines."""
     root = parse(text, language).root_node
+    if found := lone_return(root, text, language):
+        return replace(_whole(path, language.name, source), problems=(replace(found, span=(0, len(source))),))
     first_break = find_break(root, text, language)
     definitions = outline(root, text, language, first_break)
     from_starts, to_starts = _line_starts(text), _line_starts(source)

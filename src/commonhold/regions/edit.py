@@ -3,12 +3,13 @@
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
-from itertools import pairwise
+from itertools import islice, pairwise
 from typing import ClassVar, Final
 
 from commonhold.domain.errors import Code, InputError
-from commonhold.domain.keys import Key, Kind
+from commonhold.domain.keys import Key, Kind, Name
 from commonhold.regions.encoding import BLANK, BOM, Encoding, encoding_of
+from commonhold.regions.language import LONE_RETURN
 from commonhold.regions.languages import language_for
 from commonhold.regions.region import Region, RegionMap, Span
 
@@ -111,11 +112,12 @@ def splice(before: RegionMap, edits: Sequence[RegionEdit]) -> Spliced:
 
     Bytes outside them stay, but for blank lines around inserts and deletes, and a last line end. Inserts at one anchor
     keep their order. A definition keeps exactly one line end; an insert gets the blank lines that it lacks; a delete
-    leaves no pile of them. Line ends follow a file that is all CRLF; the byte order mark stays.
+    leaves no pile of them. Line ends follow a file that is all LF or all CRLF; the byte order mark stays.
 
-    Raises InputError CHANGESET_INVALID for edits that overlap or have no place, ENCODING_INVALID for text that the
-    file's encoding cannot spell.
+    Raises InputError CHANGESET_INVALID for edits that overlap, have no place or hide a line end from Python's eyes or
+    ours, ENCODING_INVALID for text that the file's encoding cannot spell.
     """
+    _refuse_twins(edits)
     style = _Style.of(before)
     pieces = sorted((_piece(before, style, index, edit) for index, edit in enumerate(edits)), key=_order)
     _refuse_overlaps(edits, pieces)
@@ -151,18 +153,16 @@ def text_of(map: RegionMap, region: Region, span: int | None = None) -> str:  # 
 
 @dataclass(frozen=True, slots=True)
 class _Style:
-    """How the file writes text."""
+    """How the file writes text; `line_end` is None where it does not say."""
 
     path: str
     encoding: Encoding
-    line_end: str
+    line_end: str | None
 
     @classmethod
     def of(cls, map: RegionMap) -> "_Style":  # noqa: A002
-        line_ends = map.source.count(b"\n")
-        is_crlf = line_ends > 0 and line_ends == map.source.count(b"\r\n")
         encoding = encoding_of(map.source, language_for(map.path, map.source))
-        return cls(map.path, encoding, "\r\n" if is_crlf else "\n")
+        return cls(map.path, encoding, _sole_line_end(map.source))
 
     def declared_by(self, text: str) -> "_Style":
         """The style for a whole new file: in the encoding that it declares itself, unless a byte order mark decides."""
@@ -194,7 +194,15 @@ class _Style:
 
     def lines_of(self, text: str) -> str:
         text = text.removeprefix(_MARK)
-        return text.replace("\n", self.line_end) if "\r\n" not in text else text
+        return text if self.line_end is None else text.replace("\r\n", "\n").replace("\n", self.line_end)
+
+
+def _sole_line_end(source: bytes) -> str | None:
+    """The line end that a file uses throughout; None where it has none, or mixes them."""
+    line_ends, crlf = source.count(b"\n"), source.count(b"\r\n")
+    if not line_ends or 0 < crlf < line_ends:
+        return None
+    return "\r\n" if crlf else "\n"
 
 
 @dataclass(frozen=True, slots=True)
@@ -218,6 +226,7 @@ def _order(piece: _Piece) -> tuple[int, int, int, int]:
 
 def _piece(before: RegionMap, style: _Style, index: int, edit: RegionEdit) -> _Piece:
     if isinstance(edit, Insert):
+        _refuse_lone_returns(before, edit)
         anchor = _anchor(before, edit)
         data = style.bytes_of(_definition(edit.text, has_line_end=True))
         return _Piece(index, edit, anchor, anchor, data, len(edit.container.key.names))
@@ -258,6 +267,7 @@ def _replacement(before: RegionMap, style: _Style, edit: Replace, span: Span) ->
     old = before.cut(span)
     if style.reads(old, edit.text):
         return old
+    _refuse_lone_returns(before, edit)
     bom = style.encoding.bom if span[0] == 0 else b""
     if edit.is_whole_file:
         return bom + style.declared_by(edit.text).bytes_of(edit.text)
@@ -336,6 +346,34 @@ def _indent(data: bytes) -> bytes:
     return data[: len(data) - len(data.lstrip(BLANK))].rpartition(b"\n")[2]
 
 
+def _refuse_twins(edits: Iterable[RegionEdit]) -> None:
+    """No two inserts under one name; a second definition on purpose is named with its number, `x~2`."""
+    seen: dict[Key, Insert] = {}
+    for edit in edits:
+        if isinstance(edit, Insert):
+            name = edit.key.names[-1]
+            plain = edit.container.key.child(Name(name.text, name.ordinal if name.ordinal > 1 else 0))
+            if plain in seen:
+                keys = [str(seen[plain].key), str(edit.key)]
+                raise _invalid(
+                    f"the inserts of {keys[0]} and {keys[1]} define the same name",
+                    f"insert one of them, or name a second definition that is meant {plain}~2",
+                    keys=keys,
+                )
+            seen[plain] = edit
+
+
+def _refuse_lone_returns(before: RegionMap, edit: Replace | Insert) -> None:
+    """Python ends a line at a carriage return, the syntax tree does not: they would read different programs."""
+    language = language_for(before.path, before.source)
+    if language is None or not language.text_kind or not LONE_RETURN.search(edit.text.encode(errors="replace")):
+        return
+    raise _invalid(
+        f"the text for {edit.key} has a carriage return without a line feed, at which {language.name} ends a line",
+        r"end lines with a line feed; in a string, write \r",
+    )
+
+
 def _refuse_overlaps(edits: Sequence[RegionEdit], pieces: Sequence[_Piece]) -> None:
     replaced = {edit.key: edit for edit in edits if not isinstance(edit, Insert)}
     for edit in edits:
@@ -355,7 +393,7 @@ def _with_blank_lines_cut(source: bytes, pieces: Sequence[_Piece]) -> list[_Piec
         floor = cut[-1].end if cut else 0
         start = piece.start
         if isinstance(piece.edit, Delete):
-            start = floor if _continues(source, cut, piece) else _cut_start(source, floor, pieces[index:])
+            start = floor if _continues(source, cut, piece) else _cut_start(source, floor, pieces, index)
         cut.append(replace(piece, start=start))
     return cut
 
@@ -365,30 +403,44 @@ def _continues(source: bytes, cut: Sequence[_Piece], piece: _Piece) -> bool:
     return follows_delete and not source[cut[-1].end : piece.start].strip(BLANK)
 
 
-def _cut_start(source: bytes, floor: int, pieces: Sequence[_Piece]) -> int:
-    """Where the deletion of the first piece begins, so that the longer of the two runs of blank lines is left."""
-    end, ceiling = _run_end(source, pieces)
-    start = pieces[0].start
+def _cut_start(source: bytes, floor: int, pieces: Sequence[_Piece], index: int) -> int:
+    """Where the deletion of a piece begins, so that the longer of the two runs of blank lines is left."""
+    end, ceiling = _run_end(source, pieces, index)
+    start = pieces[index].start
     starts = [each for each in _blank_lines_above(source, start) if each >= floor]
-    below = source[end:ceiling]
-    blank_below = below[: len(below) - len(below.lstrip(BLANK))].count(b"\n")
-    is_last = ceiling == len(source) and not below.strip(BLANK)
+    code_start = _code_start(source, end, ceiling)
+    blank_below = source.count(b"\n", end, code_start)
+    is_last = ceiling == code_start == len(source)
     size = len(starts) if is_last else min(len(starts), blank_below)
     return starts[-size] if size else start
 
 
 def _blank_lines_above(source: bytes, position: int) -> list[int]:
     """The starts of the blank lines that end at `position`, first to last."""
-    code_end = len(source[:position].rstrip(BLANK))
-    has_code = source[:code_end] not in (b"", BOM)
+    code_end = _code_end(source, position)
+    has_code = code_end > len(BOM) or source[:code_end] not in (b"", BOM)
     ends = [code_end + match.end() for match in re.finditer(b"\n", source[code_end:position])]
     return ends[:-1] if has_code else [code_end, *ends][:-1]
 
 
-def _run_end(source: bytes, pieces: Sequence[_Piece]) -> tuple[int, int]:
-    """The end of the deletions that begin with the first piece, and the start of the edit after them."""
-    end = pieces[0].end
-    for piece in pieces[1:]:
+def _code_start(source: bytes, position: int, limit: int) -> int:
+    """The first byte from a position on that is not blank, or the limit."""
+    while position < limit and source[position] in BLANK:
+        position += 1
+    return position
+
+
+def _code_end(source: bytes | bytearray, position: int) -> int:
+    """The end of the last byte before a position that is not blank."""
+    while position and source[position - 1] in BLANK:
+        position -= 1
+    return position
+
+
+def _run_end(source: bytes, pieces: Sequence[_Piece], index: int) -> tuple[int, int]:
+    """The end of the deletions that begin with a piece, and the start of the edit after them."""
+    end = pieces[index].end
+    for piece in islice(pieces, index + 1, None):
         if not isinstance(piece.edit, Delete) or source[end : piece.start].strip(BLANK):
             return end, piece.start
         end = piece.end
@@ -441,18 +493,28 @@ class _Candidate:
 
     def _lacking(self, wanted: int) -> int:
         """How many blank lines an insert still needs; none at the file's start or below a line that opens a block."""
-        code = self.source.removeprefix(BOM).rstrip(BLANK)
-        if not code or code.endswith(b":"):
+        end = _code_end(self.source, len(self.source))
+        line = bytes(self.source[self.source.rfind(b"\n", 0, end) + 1 : end])
+        if line in (b"", BOM) or _opens_block(line):
             return 0
-        end = len(self.source.rstrip(BLANK))
         return wanted - (self.source.count(b"\n", end) - 1)
 
     def _end_line(self) -> None:
-        if self.source.removeprefix(BOM) and not self.source.endswith(b"\n"):
+        if bytes(self.source[: len(BOM) + 1]) not in (b"", BOM) and not self.source.endswith(b"\n"):
             self._blank_lines(1)
 
     def _blank_lines(self, count: int) -> None:
-        self.source += self.style.line_end.encode() * max(0, count)
+        self.source += (self.style.line_end or "\n").encode() * max(0, count)
+
+
+_CODE: Final = re.compile(rb"""(?:[^#"']|"(?:\\.|[^"\\])*"|'(?:\\.|[^'\\])*')*+""")
+
+
+def _opens_block(line: bytes) -> bool:
+    """Whether a line ends in a colon, a comment after it left out."""
+    code = _CODE.match(line)
+    is_whole = code is not None and line[code.end() : code.end() + 1] in (b"", b"#")
+    return code is not None and is_whole and code[0].rstrip(BLANK).endswith(b":")
 
 
 def _refuse_other_encoding(before: RegionMap, style: _Style, candidate: bytes, edits: Iterable[RegionEdit]) -> None:

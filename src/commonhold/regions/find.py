@@ -5,7 +5,7 @@ from typing import Final
 
 from commonhold.domain.errors import Code, InputError
 from commonhold.domain.keys import HEADER, Key, Kind, Name, Names
-from commonhold.regions.region import Region, RegionMap
+from commonhold.regions.region import Problem, Region, RegionMap
 
 _MOST_SUGGESTIONS: Final = 5
 
@@ -16,12 +16,23 @@ def find(map: RegionMap, names: Names) -> Region:  # noqa: A002 - the word of th
     No names mean the whole file. Raises InputError REGION_UNKNOWN (the hint lists near names) or REGION_AMBIGUOUS
     (field `choices`: the keys as text) for a bare name that is repeated.
     """
+    found = lookup(map, names)
+    if found is None:
+        raise _unknown(map, names)
+    return found
+
+
+def lookup(map: RegionMap, names: Names) -> Region | None:  # noqa: A002 - the word of the domain
+    """As `find`, but None for a region that is not there; quick, since no near names are looked for.
+
+    Raises InputError REGION_AMBIGUOUS, and ENCODING_INVALID where no region can be there for the file's encoding.
+    """
     found = _matches(map, names)
-    if not found:
+    if not found and _undecoded(map):
         raise _unknown(map, names)
     if len(found) > 1:
         raise _ambiguous(map, names, found)
-    return found[0]
+    return found[0] if found else None
 
 
 def reserve(map: RegionMap, names: Names) -> Key:  # noqa: A002 - the word of the domain
@@ -42,10 +53,11 @@ def reserve(map: RegionMap, names: Names) -> Key:  # noqa: A002 - the word of th
 
 
 def _matches(map: RegionMap, names: Names) -> list[Region]:  # noqa: A002
-    exact = map.by_key.get(_key(map, names))
+    key = _key(map, names)
+    exact = map.by_key.get(key)
     if exact is not None:
         return [exact]
-    return [region for region in map.regions if _fits(names, region.key.names)]
+    return [region for region in map.by_bare_key.get(key.bare(), ()) if _fits(names, region.key.names)]
 
 
 def _key(map: RegionMap, names: Names) -> Key:  # noqa: A002
@@ -53,19 +65,20 @@ def _key(map: RegionMap, names: Names) -> Key:  # noqa: A002
 
 
 def _fits(given: Names, names: Names) -> bool:
-    return len(given) == len(names) and all(map(_name_fits, given, names))
+    return all(map(_name_fits, given, names))
 
 
 def _name_fits(given: Name, name: Name) -> bool:
-    if given.text != name.text:
-        return False
     return given.ordinal in (0, name.ordinal) or (given.ordinal == 1 and name.ordinal == 0)
+
+
+def _undecoded(map: RegionMap) -> Problem | None:  # noqa: A002
+    return next((problem for problem in map.problems if problem.code == "ENCODING"), None)
 
 
 def _unknown(map: RegionMap, names: Names) -> InputError:  # noqa: A002
     wanted = _key(map, names).qualname
-    undecoded = next((problem for problem in map.problems if problem.code == "ENCODING"), None)
-    if undecoded is not None:
+    if undecoded := _undecoded(map):
         return InputError(
             Code.ENCODING_INVALID,
             f"{map.path} has no regions: {undecoded.message}",

@@ -8,6 +8,9 @@ from re import Pattern
 
 import tree_sitter
 
+# Where Python ends a line and the syntax tree, like every count of lines here, does not.
+LONE_RETURN = re.compile(rb"\r(?!\n)")
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Language:
@@ -17,7 +20,8 @@ class Language:
     grammar: `definition_kinds` become regions, those among them in `class_kinds` are containers; `wrapper_kinds` are
     descended through, so that a definition under `if` is found; `statement_suffixes` end the types of whole
     statements, which tells sound nodes from loose tokens in a broken file. `declared_encoding` finds the name of the
-    encoding (group 1) in a head line.
+    encoding (group 1) in a head line. `text_kind` is what lies between the quotes of a string: outside of it, a
+    carriage return without a line feed ends a line of the language; empty where it does not.
     """
 
     name: str
@@ -33,6 +37,7 @@ class Language:
     filenames: frozenset[str] = frozenset()
     interpreters: Pattern[bytes] | None = None
     declared_encoding: Pattern[bytes] | None = None
+    text_kind: str = ""
     nested_kinds: frozenset[str] = field(init=False, repr=False)
     next_comment: Pattern[bytes] = field(init=False, repr=False)
 

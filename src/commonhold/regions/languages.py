@@ -35,6 +35,7 @@ PYTHON: Final = Language(
     statement_suffixes=("_statement", "_definition"),
     interpreters=re.compile(rb"(?:python|pypy)[0-9.]*"),
     declared_encoding=re.compile(rb"[ \t\f]*#.*?coding[:=][ \t]*([-\w.]+)"),
+    text_kind="string_content",
 )
 
 LANGUAGES: Final = (PYTHON,)

@@ -1,12 +1,13 @@
 """From a syntax tree to the definitions of a file and the lines that they span."""
 
+import unicodedata
 from dataclasses import dataclass, field
 from typing import Final
 
 from tree_sitter import Node
 
 from commonhold.regions.encoding import BLANK, head_end
-from commonhold.regions.language import Language
+from commonhold.regions.language import LONE_RETURN, Language
 from commonhold.regions.region import Problem, Span
 
 TOP: Final = -1
@@ -57,6 +58,21 @@ def find_break(root: Node, source: bytes, language: Language) -> Break | None:
     what = f"{node.type!r} is missing" if node.is_missing else "the syntax breaks here"
     problem = Problem("SYNTAX", f"line {line}, column {column}: {what}", (node.start_byte, node.end_byte))
     return Break(problem, line_start(source, node.start_byte))
+
+
+def lone_return(root: Node, source: bytes, language: Language) -> Problem | None:
+    """The first carriage return outside of strings that ends a line for the language, but not in the syntax tree."""
+    if not language.text_kind:
+        return None
+    for match in LONE_RETURN.finditer(source):
+        node = root.descendant_for_byte_range(match.start(), match.end())
+        while node is not None and node.type != language.text_kind:
+            node = node.parent
+        if node is None:
+            line = source.count(b"\n", 0, match.start()) + 1
+            message = f"line {line}: a carriage return without a line feed ends a line here; regions cannot be told"
+            return Problem("SYNTAX", message, match.span())
+    return None
 
 
 def _first_broken(root: Node, language: Language) -> Node:
@@ -180,8 +196,9 @@ class _Walk:
 
 
 def _name(node: Node) -> str:
+    """The name as Python compares it."""
     name = node.child_by_field_name("name") or node
-    return (name.text or b"").decode()
+    return unicodedata.normalize("NFKC", (name.text or b"").decode())
 
 
 def _width(indent: bytes) -> int:

@@ -85,6 +85,24 @@ class RegionMap:
         return {region.key: region for region in self.regions}
 
     @cached_property
+    def by_bare_key(self) -> Mapping[Key, tuple[Region, ...]]:
+        """The regions of each name, in file order, by their keys without ordinals."""
+        found: dict[Key, list[Region]] = {}
+        for region in self.regions:
+            found.setdefault(region.key.bare(), []).append(region)
+        return {key: tuple(regions) for key, regions in found.items()}
+
+    @cached_property
+    def by_span(self) -> Mapping[Span, Region]:
+        """The definitions by the bytes that they span."""
+        return {region.spans[0]: region for region in self.regions if region.is_definition}
+
+    @cached_property
+    def defined_names(self) -> frozenset[bytes]:
+        """The names of all definitions, in UTF-8, without what they lie in."""
+        return frozenset(region.key.names[-1].text.encode() for region in self.regions if region.is_definition)
+
+    @cached_property
     def file(self) -> Region:
         """The region of the whole file."""
         return self.regions[0]

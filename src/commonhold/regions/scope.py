@@ -1,7 +1,10 @@
 """Whether edits stayed inside their regions, and where the regions are afterwards."""
 
+from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import islice
+from operator import itemgetter
 from typing import Final
 
 from commonhold.domain.errors import Code, InputError
@@ -57,12 +60,12 @@ def placed_region(after: RegionMap, placed: Placed) -> Region:
 
 
 def _definition_at(after: RegionMap, span: Span) -> Region | None:
-    return next((region for region in after.regions if region.is_definition and region.spans[0] == span), None)
+    return after.by_span.get(span)
 
 
 def _header_at(after: RegionMap, before: Region, position: int) -> Region | None:
     """The header of the same class; of several classes with one name, the one around `position`."""
-    headers = [region for region in after.regions if region.kind is before.kind and _same_name(region.key, before.key)]
+    headers = [region for region in after.by_bare_key.get(before.key.bare(), ()) if region.kind is before.kind]
     return next((each for each in headers if _container_end(after, each) >= position), None)
 
 
@@ -132,12 +135,15 @@ def _edited_spans(edits: Iterable[RegionEdit]) -> list[Span]:
     return [edit.region.spans[0] for edit in edits if not isinstance(edit, Insert) and not edit.is_header]
 
 
-def _bodies_outside(map: RegionMap, spans: Iterable[Span]) -> list[Region]:  # noqa: A002
-    return [region for region in map.regions if region.kind in _BODIES and not _inside(region, spans)]
+def _bodies_outside(map: RegionMap, spans: Sequence[Span]) -> list[Region]:  # noqa: A002
+    ordered = sorted(spans)
+    return [region for region in map.regions if region.kind in _BODIES and not _inside(region, ordered)]
 
 
-def _inside(region: Region, spans: Iterable[Span]) -> bool:
-    return any(start <= region.start and region.end <= end for start, end in spans)
+def _inside(region: Region, ordered: Sequence[Span]) -> bool:
+    """Whether a region lies in one of the spans, which are in order and do not overlap."""
+    index = bisect_right(ordered, region.start, key=itemgetter(0)) - 1
+    return index >= 0 and region.end <= ordered[index][1]
 
 
 def _same_body(before: RegionMap, left: Region, after: RegionMap, right: Region) -> bool:
@@ -186,24 +192,28 @@ def _header_lines(
     ranges: Iterable[Span],
 ) -> list[tuple[Key, list[bytes]]]:
     """Each header outside `definitions` under its bare key, with its lines outside `ranges`."""
+    within, without = sorted(definitions), sorted(ranges)
     return [
-        (region.key.bare(), [line for span in region.spans for line in _lines(map, span, ranges)])
+        (region.key.bare(), [line for span in region.spans for line in _lines(map, span, without)])
         for region in map.regions
-        if region.kind is Kind.SHARED_HEADER or (region.kind is Kind.CLASS_HEADER and not _inside(region, definitions))
+        if region.kind is Kind.SHARED_HEADER or (region.kind is Kind.CLASS_HEADER and not _inside(region, within))
     ]
 
 
-def _lines(map: RegionMap, span: Span, ranges: Iterable[Span]) -> Iterator[bytes]:  # noqa: A002
+def _lines(map: RegionMap, span: Span, ranges: Sequence[Span]) -> Iterator[bytes]:  # noqa: A002
     """The lines of a span that are neither blank nor in one of the ranges, without their line ends."""
     for part in _outside(span, ranges):
         data = map.cut(part).removeprefix(BOM) if part[0] == 0 else map.cut(part)
         yield from (line.rstrip(b"\r") for line in data.split(b"\n") if line.strip(BLANK))
 
 
-def _outside(span: Span, ranges: Iterable[Span]) -> Iterator[Span]:
+def _outside(span: Span, ordered: Sequence[Span]) -> Iterator[Span]:
     position, limit = span
-    for start, end in sorted(ranges):
-        if start < limit and end > position:
+    first = max(bisect_right(ordered, position, key=itemgetter(0)) - 1, 0)
+    for start, end in islice(ordered, first, None):
+        if start >= limit:
+            break
+        if end > position:
             yield position, max(position, start)
             position = min(end, limit)
     yield position, limit

@@ -9,18 +9,22 @@ from bisect import bisect_right
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Final
+from typing import Final, TypeVar
 
 from commonhold.domain.keys import HEADER, Key
 from commonhold.regions.region import Region, RegionMap
+from commonhold.semantics.calls import Called, may_call, misfit
 from commonhold.semantics.changes import Change, Comparison, Gone, Notice, Resigned, changes_of
 from commonhold.semantics.fragment import UNREADABLE, Fragment, differ_in_body, increased, read_fragment
-from commonhold.semantics.impact import impact_of, only_widens, overrides
+from commonhold.semantics.impact import impact_of, only_widens, overrides, passed_by_position
+from commonhold.semantics.interface import CallShape
 from commonhold.semantics.module import CONSTRUCTORS, Module
 from commonhold.semantics.pairing import Pair, definition_of, leaf_pairs
-from commonhold.semantics.references import DYNAMIC, Marker, Reference, Usage, collect, may_mark
+from commonhold.semantics.references import BUILTINS, DYNAMIC, Marker, Reference, Usage, collect, may_mark
 
 PYTHON: Final = "python"
+_ATTRIBUTE: Final = re.compile(rb"\.\s*(\w+)")
+_Found = TypeVar("_Found", Reference, Marker)
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,15 +136,44 @@ def _glance(pair: Pair, before: RegionMap, after: RegionMap) -> str | None:
     if not pair.is_callable or pair.after is None:
         return None
     if pair.before is None:
-        new = read_fragment(after, pair.after)
-        is_quiet = new is not None and not new.markers and definition_of(pair.after)[1] not in CONSTRUCTORS
-        return "" if is_quiet else None
-    if definition_of(pair.before) != definition_of(pair.after):
+        return "" if _arrives_quietly(pair.after, after) else None
+    if definition_of(pair.before) != definition_of(pair.after) or _new_calls(pair, before, after):
         return None
+    if _may_lose_attributes(before.bytes_of(pair.before), after.bytes_of(pair.after)):
+        old, new = (read_fragment(*side, in_depth=True) for side in ((before, pair.before), (after, pair.after)))
+        if old is None or new is None or old.assigns - new.assigns:
+            return None
     if differ_in_body(before.bytes_of(pair.before), after.bytes_of(pair.after)):
         return ""
     old, new = read_fragment(before, pair.before), read_fragment(after, pair.after)
     return _compared(old, new, pair.after) if old and new else None
+
+
+def _may_lose_attributes(old: bytes, new: bytes) -> bool:
+    """Whether an attribute that a method names is named no more."""
+    return not set(_ATTRIBUTE.findall(old)) <= set(_ATTRIBUTE.findall(new))
+
+
+def _arrives_quietly(region: Region, after: RegionMap) -> bool:
+    name = region.key.names[-1]
+    if name.ordinal or name.text in CONSTRUCTORS or name.text in BUILTINS or not _is_quiet_call(region, after):
+        return False
+    new = read_fragment(after, region)
+    return new is not None and not new.markers
+
+
+def _is_quiet_call(region: Region, after: RegionMap) -> bool:
+    return not may_call(after.bytes_of(region), after.defined_names)
+
+
+def _new_calls(pair: Pair, before: RegionMap, after: RegionMap) -> Called:
+    """The calls of an edited function that were not there before in the same shape."""
+    if pair.after is None or _is_quiet_call(pair.after, after):
+        return frozenset()
+    new = read_fragment(after, pair.after, in_depth=True)
+    old = read_fragment(before, pair.before, in_depth=True) if pair.before else None
+    added = (new.calls if new else frozenset()) - (old.calls if old else frozenset())
+    return frozenset((name, shape) for name, shape in added if name.encode() in after.defined_names)
 
 
 def _compared(old: Fragment, new: Fragment, region: Region) -> str | None:
@@ -186,7 +219,8 @@ class _Examination:
         changes = changes_of(self.comparison)
         told = (change.text for change in changes if isinstance(change, Notice))
         real = tuple(change for change in changes if isinstance(change, Change))
-        required = _merged(found for change in real for found in _worst(self._required(change)))
+        affected = [found for change in real for found in _worst(self._required(change))]
+        required = _merged((*affected, *self._misfits({change.subject.name for change in real})))
         escalations = sorted(self._escalations(), key=lambda one: one.line)
         return Findings(required, tuple(escalations), tuple(dict.fromkeys((*notices, *told, *self._hints(real)))))
 
@@ -199,6 +233,23 @@ class _Examination:
                 yield Required(key, why, reference.line, impact.is_broken)
         if isinstance(change, Resigned) and not only_widens(change):
             yield from self._overriding(change)
+
+    def _misfits(self, changed: Collection[str]) -> Iterator[Required]:
+        """The new calls that do not fit; those of what `changed` are found by the change itself."""
+        for pair in self.comparison.pairs:
+            new = _new_calls(pair, self.before, self.after) if pair.is_callable else frozenset()
+            if new and pair.after:
+                yield from self._misfits_in(pair.after.key, {call for call in new if call[0] not in changed})
+
+    def _misfits_in(self, key: Key, calls: Collection[tuple[str, CallShape]]) -> Iterator[Required]:
+        for reference in self._by_key.get(key, ()):
+            what = misfit(reference, self.comparison.after) if (reference.name, reference.shape) in calls else None
+            if what:
+                yield Required(key, f"{_subject(key)} {what}", reference.line, still_broken=True)
+
+    @cached_property
+    def _by_key(self) -> dict[Key, list[Reference]]:
+        return _by_key(self._usage.references, self._lines)
 
     def _candidates(self, change: Change) -> Iterable[Reference]:
         if isinstance(change, Resigned | Gone):
@@ -218,8 +269,10 @@ class _Examination:
             yield Required(key, f"{change.what}, and `{qualname}` overrides it with other parameters", line)
 
     def _hints(self, changes: Iterable[Change]) -> Iterator[str]:
-        """Overrides that lack a new optional parameter: worth knowing, not worth blocking."""
+        """Renamed parameters, and overrides that lack a new optional one: worth knowing, not worth blocking."""
         for change in changes:
+            if isinstance(change, Resigned):
+                yield from passed_by_position(change, self._candidates(change), self.comparison)
             if isinstance(change, Resigned) and only_widens(change):
                 for _, qualname in overrides(change, self.comparison):
                     yield f"{change.what}; `{qualname}` overrides it with other parameters"
@@ -252,11 +305,11 @@ def _markers_by_key(regions: RegionMap, tree: ast.Module) -> dict[Key, list[Mark
     return _by_key(collect(tree).markers, _Lines(regions))
 
 
-def _by_key(markers: Iterable[Marker], lines: _Lines) -> dict[Key, list[Marker]]:
-    found: dict[Key, list[Marker]] = {}
-    for marker in markers:
-        found.setdefault(lines.key_at(marker.line), []).append(marker)
-    return found
+def _by_key(found: Iterable[_Found], lines: _Lines) -> dict[Key, list[_Found]]:
+    groups: dict[Key, list[_Found]] = {}
+    for one in found:
+        groups.setdefault(lines.key_at(one.line), []).append(one)
+    return groups
 
 
 def _subject(key: Key) -> str:

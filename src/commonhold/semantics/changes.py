@@ -6,10 +6,14 @@ from functools import cached_property
 from typing import Final
 
 from commonhold.domain.keys import Key
-from commonhold.semantics.interface import CallableInterface, ClassInterface, qualified
-from commonhold.semantics.module import CONSTRUCTORS, Module, Sort
+from commonhold.semantics.interface import CallableInterface, ClassInterface, Parameter, ParamKind, qualified
+from commonhold.semantics.module import CONSTRUCTORS, Module, Sort, assigned_on_self
 from commonhold.semantics.pairing import Pair, definition_of
+from commonhold.semantics.references import BUILTINS
 
+_ANYTHING: Final = CallableInterface(
+    (Parameter("args", ParamKind.VAR_POSITIONAL), Parameter("kwargs", ParamKind.VAR_KEYWORD))
+)
 Signatures = tuple[tuple[CallableInterface, CallableInterface], ...]
 
 
@@ -95,6 +99,26 @@ class Comparison:
         head, dot, tail = qualname.rpartition(".")
         return self.origins.get(qualname) or (self.origin(head) + dot + tail if head else qualname)
 
+    def newly_deleted(self, class_name: str) -> frozenset[str]:
+        """The names that only now a class, or the file, takes away with `del`."""
+        if class_name not in self._newly_deleted:
+            after = self.after.deleted(self.successor(class_name))
+            self._newly_deleted[class_name] = after - self.before.deleted(class_name)
+        return self._newly_deleted[class_name]
+
+    @cached_property
+    def _newly_deleted(self) -> dict[str, frozenset[str]]:
+        return {}
+
+    @cached_property
+    def renamed(self) -> dict[tuple[str, str], str]:
+        """The present qualified names of what kept its region, by class and name before; the first one counts."""
+        found: dict[tuple[str, str], str] = {}
+        for pair in self.pairs:
+            if pair.before and pair.after:
+                found.setdefault(definition_of(pair.before), qualified(*definition_of(pair.after)))
+        return found
+
     @cached_property
     def successors(self) -> dict[str, str]:
         """`origins` the other way round."""
@@ -123,14 +147,26 @@ def changes_of(comparison: Comparison) -> tuple[Change | Notice, ...]:
 
 def _subjects(pair: Pair, comparison: Comparison) -> Iterator[Subject]:
     if pair.before is None:
+        yield from _again(pair, comparison)
         return
     class_name, name = definition_of(pair.before)
     after = definition_of(pair.after)[0] if pair.after else comparison.successor(class_name)
     if name:
         yield Subject(class_name, name, after)
+    for method in comparison.before.functions.get((class_name, name), ()) if class_name else ():
+        yield from (Subject(class_name, attribute, after) for attribute in assigned_on_self(method))
     if not pair.is_callable:
         inside = qualified(class_name, name)
         yield from _header_subjects(inside, comparison)
+
+
+def _again(pair: Pair, comparison: Comparison) -> Iterator[Subject]:
+    """A new function under a name that is taken already: by another one, or by Python itself."""
+    class_name, name = definition_of(pair.after) if pair.after and pair.is_callable else ("", "")
+    former = comparison.origin(class_name)
+    is_taken = comparison.before.sort_of(former, name) is Sort.FUNCTION
+    if is_taken or (not class_name and name in BUILTINS and comparison.before.sort_of("", name) is None):
+        yield Subject(former, name, class_name)
 
 
 def _header_subjects(class_name: str, comparison: Comparison) -> Iterator[Subject]:
@@ -138,12 +174,18 @@ def _header_subjects(class_name: str, comparison: Comparison) -> Iterator[Subjec
     for name in comparison.before.members(class_name):
         if comparison.before.sort_of(class_name, name) is Sort.VALUE:
             yield Subject(class_name, name, comparison.successor(class_name))
+    for name in comparison.newly_deleted(class_name):
+        yield Subject(class_name, name, comparison.successor(class_name))
 
 
 def _change(subject: Subject, comparison: Comparison) -> Iterator[Change | Notice]:
     sort = comparison.before.sort_of(subject.before, subject.name)
     provider = comparison.after.provider(subject.after, subject.name)
     if sort is None:
+        yield from _hides_builtin(subject, comparison)
+        return
+    if provider == subject.after and subject.name in comparison.newly_deleted(subject.before):
+        yield Gone(subject, f"`{subject.qualname}` is deleted")
         return
     if provider is None:
         if _left_with_its_class(subject, comparison):
@@ -156,6 +198,13 @@ def _change(subject: Subject, comparison: Comparison) -> Iterator[Change | Notic
         yield from compare(subject, provider, comparison)
 
 
+def _hides_builtin(subject: Subject, comparison: Comparison) -> Iterator[Resigned]:
+    new = comparison.after.interfaces("", subject.name)
+    if not subject.before and subject.name in BUILTINS and new:
+        what = f"`{subject.name}` now hides the builtin of that name and takes {new[-1]}"
+        yield Resigned(subject, what, signatures=((_ANYTHING, new[-1]),))
+
+
 def _left_with_its_class(subject: Subject, comparison: Comparison) -> bool:
     """Whether the whole class is now imported or made in another way; then its members go with it, unseen."""
     class_name, _, name = subject.after.rpartition(".")
@@ -164,10 +213,8 @@ def _left_with_its_class(subject: Subject, comparison: Comparison) -> bool:
 
 
 def _new_name(subject: Subject, comparison: Comparison) -> str:
-    for pair in comparison.pairs:
-        if pair.before and pair.after and definition_of(pair.before) == (subject.before, subject.name):
-            return f" (renamed to `{qualified(*definition_of(pair.after))}`)"
-    return ""
+    name = comparison.renamed.get((subject.before, subject.name))
+    return f" (renamed to `{name}`)" if name else ""
 
 
 def _functions(subject: Subject, provider: str, comparison: Comparison) -> Iterator[Change | Notice]:

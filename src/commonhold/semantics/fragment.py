@@ -8,7 +8,9 @@ from tokenize import OP, TokenError, generate_tokens
 from typing import Final
 
 from commonhold.regions.region import Region, RegionMap
+from commonhold.semantics.calls import Called, calls_in
 from commonhold.semantics.interface import CallableInterface, of_callable
+from commonhold.semantics.module import assigned_on_self
 from commonhold.semantics.references import Marker, may_mark, suspects
 
 UNREADABLE: Final = (SyntaxError, ValueError, RecursionError, MemoryError)
@@ -21,10 +23,15 @@ class Fragment:
 
     interface: CallableInterface
     markers: tuple[Marker, ...]
+    calls: Called = frozenset()
+    assigns: frozenset[str] = frozenset()
 
 
-def read_fragment(regions: RegionMap, region: Region) -> Fragment | None:
-    """Read the region of a function; None where it is anything else or does not parse alone."""
+def read_fragment(regions: RegionMap, region: Region, *, in_depth: bool = False) -> Fragment | None:
+    """Read the region of a function; None where it is anything else or does not parse alone.
+
+    What it calls and what it assigns on `self` is only collected on request: to walk takes longer than to parse.
+    """
     data = regions.bytes_of(region)
     try:
         body = _parsed(_decoded(data))
@@ -33,9 +40,11 @@ def read_fragment(regions: RegionMap, region: Region) -> Fragment | None:
     if len(body) != 1 or not isinstance(body[0], ast.FunctionDef | ast.AsyncFunctionDef):
         return None
     markers = tuple(suspects(body[0])) if may_mark(data) else ()
+    calls = calls_in(body[0]) if in_depth else frozenset()
+    assigns = frozenset(assigned_on_self(body[0])) if in_depth else frozenset()
     if b"yield" not in data:
-        body[0].body = []  # nothing else in it shows outside, and to walk it takes longer than to parse it
-    return Fragment(of_callable(body[0]), markers)
+        body[0].body = []  # nothing else in it shows outside
+    return Fragment(of_callable(body[0]), markers, calls, assigns)
 
 
 def differ_in_body(old: bytes, new: bytes) -> bool:

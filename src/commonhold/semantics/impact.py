@@ -4,7 +4,7 @@ import collections
 import io
 import re
 import types
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Final
@@ -18,6 +18,7 @@ from commonhold.semantics.interface import (
     Params,
     bind,
     effect_on_call,
+    renamed,
     widens,
 )
 from commonhold.semantics.module import CONSTRUCTORS
@@ -180,7 +181,8 @@ def _is_unbound(reference: Reference, comparison: Comparison) -> bool:
     if reference.use is Use.ANNOTATION:
         return False
     if reference.receiver is Receiver.NONE:
-        return not (comparison.after.has_star_import or reference.name in BUILTINS)
+        is_bound = reference.name in comparison.after.declared_global or reference.name in BUILTINS
+        return not (comparison.after.has_star_import or is_bound)
     return comparison.after.is_closed(reference.class_name) and not comparison.after.descendants(reference.class_name)
 
 
@@ -285,7 +287,8 @@ def _reach(change: Change, reference: Reference, comparison: Comparison) -> Aim:
     find = _LOOKUPS.get(reference.receiver, _attribute_lookup)
     before, after = find(comparison, reference)
     if isinstance(change, Gone):
-        hit = after is None and before == change.subject.before
+        is_gone = after is None or change.subject.name in comparison.newly_deleted(change.subject.before)
+        hit = is_gone and before == change.subject.before
     else:
         provider = change.provider if isinstance(change, Resigned) else change.subject.after
         hit = after == provider and before in (change.subject.before, None)
@@ -331,3 +334,21 @@ _IMPACTS: Final[Mapping[type[Change], Callable[..., Impact | None]]] = {
     Reshaped: _of_reshaped,
     Rebuilt: _of_rebuilt,
 }
+
+
+def passed_by_position(change: Resigned, references: Iterable[Reference], comparison: Comparison) -> Iterator[str]:
+    """What to tell of renamed parameters: calls that give them by position go on binding."""
+    old, new = change.signatures[0]
+    for before, after in renamed(old.params, new.params).items():
+        calls = [one for one in references if one.shape and _aim(change, one, comparison) in (Aim.SURE, Aim.LIKELY)]
+        count = sum(_gives(one, old, before) for one in calls)
+        if count:
+            many = f"{count} call passes" if count == 1 else f"{count} calls pass"
+            yield f"the parameter `{before}` of `{change.subject.qualname}` is now `{after}`: {many} it by position"
+
+
+def _gives(reference: Reference, interface: CallableInterface, name: str) -> bool:
+    binding = bind(reference.shape, _met(interface, reference)) if reference.shape else None
+    return binding is not None and any(
+        target == name and isinstance(argument, int) for argument, target in binding.arguments
+    )

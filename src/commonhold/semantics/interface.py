@@ -315,14 +315,14 @@ def effect_on_call(shape: CallShape, before: Params, after: Params) -> Effect:
         return Effect.NONE if widens(before, after) else Effect.CHANGED
     if old is None:
         return Effect.NONE
-    now = _renamed(before, after)
+    now = renamed(before, after)
     arguments = tuple((argument, now.get(target, target)) for argument, target in old.arguments)
     defaulted = {now.get(name, name) for name in old.defaulted} & new.defaulted
     same_defaults = _defaults(before, now, defaulted) == _defaults(after, {}, defaulted)
     return Effect.NONE if arguments == new.arguments and same_defaults else Effect.CHANGED
 
 
-def _renamed(before: Params, after: Params) -> dict[str, str]:
+def renamed(before: Params, after: Params) -> dict[str, str]:
     """The new names of positional parameters by the old: at one place one name is gone and the other is new."""
     old_names, new_names = ({param.name for param in params} for params in (before, after))
     places = zip(_of_kinds(before, BY_POSITION), _of_kinds(after, BY_POSITION), strict=False)

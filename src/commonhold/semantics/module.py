@@ -19,7 +19,7 @@ from commonhold.semantics.interface import (
     source_of,
 )
 from commonhold.semantics.references import dotted
-from commonhold.semantics.scopes import AUGMENTED, DEFINED, Bound, Names, bound_names, grouped
+from commonhold.semantics.scopes import AUGMENTED, DEFINED, DELETED, Bound, Names, bound_names, grouped
 
 CONSTRUCTORS: Final = ("__init__", "__new__")
 _PLAIN_CLASS_DECORATORS: Final = frozenset({"dataclass", "final", "total_ordering", "unique"})
@@ -50,17 +50,17 @@ class Module:
         self._enter(tree.body, "")
 
     def _enter(self, body: Iterable[ast.AST], class_name: str) -> None:
-        pending: list[tuple[ast.AST, str]] = [(node, class_name) for node in body]
+        pending: list[tuple[ast.AST, str]] = [(node, class_name) for node in reversed([*body])]
         while pending:
-            node, class_name = pending.pop(0)
+            node, class_name = pending.pop()
             if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
                 self.functions.setdefault((class_name, node.name), []).append(node)
             elif isinstance(node, ast.ClassDef):
                 qualname = qualified(class_name, node.name)
                 self.classes.setdefault(qualname, []).append(node)
-                pending[:0] = [(child, qualname) for child in node.body]
+                pending.extend((child, qualname) for child in reversed(node.body))
             elif isinstance(node, ast.stmt | ast.ExceptHandler | ast.match_case):
-                pending[:0] = [(child, class_name) for child in ast.iter_child_nodes(node)]
+                pending.extend((child, class_name) for child in reversed([*ast.iter_child_nodes(node)]))
 
     @cached_property
     def names(self) -> Names:
@@ -76,6 +76,12 @@ class Module:
     def has_star_import(self) -> bool:
         """Whether names may come from `from … import *`."""
         return any(isinstance(node, ast.ImportFrom) and node.names[0].name == "*" for node in ast.walk(self.tree))
+
+    def deleted(self, class_name: str) -> frozenset[str]:
+        """The names that the body of a class, or of the file for the empty name, takes away with `del`."""
+        bodies = [node.body for node in self.classes.get(class_name, ())] if class_name else [self.tree.body]
+        bounds = (bound for body in bodies for bound in bound_names(body))
+        return frozenset(bound.name for bound in bounds if bound.origin == DELETED)
 
     def members(self, class_name: str) -> Names:
         """What the body of a class, or of the file for the empty name, binds."""
@@ -106,8 +112,8 @@ class Module:
         return Sort.VALUE if self._has_value(class_name, name) else None
 
     def _has_value(self, class_name: str, name: str) -> bool:
-        extra = self._instance_attributes.get(class_name, frozenset()) if class_name else self.declared_global
-        return name in extra or any(bound.origin != DEFINED for bound in self.members(class_name).get(name, ()))
+        bounds = self.members(class_name).get(name, ())
+        return self.is_instance_attribute(class_name, name) or any(bound.origin != DEFINED for bound in bounds)
 
     @cached_property
     def _instance_attributes(self) -> Mapping[str, set[str]]:
@@ -115,7 +121,7 @@ class Module:
         for (class_name, _), methods in self.functions.items():
             if class_name:
                 found.setdefault(class_name, set()).update(
-                    name for method in methods for name in _assigned_on_self(method)
+                    name for method in methods for name in assigned_on_self(method)
                 )
         return found
 
@@ -199,9 +205,21 @@ class Module:
     def _is_plain(self, qualname: str) -> bool:
         node = self.classes[qualname][-1]
         known = len(self.bases(qualname)) == sum(dotted(base) != "object" for base in node.bases)
-        decorators = {last_name(source_of(decorator)) for decorator in node.decorator_list}
         is_open = any((qualname, name) in self.functions for name in _OPEN)
-        return known and not node.keywords and not is_open and decorators <= _PLAIN_CLASS_DECORATORS
+        return known and not node.keywords and not is_open and self.has_plain_decorators(qualname)
+
+    def has_plain_decorators(self, qualname: str) -> bool:
+        """Whether the decorators of a class leave its attributes as they are written."""
+        decorators = {last_name(source_of(decorator)) for decorator in self.classes[qualname][-1].decorator_list}
+        return decorators <= _PLAIN_CLASS_DECORATORS
+
+    def makes_fields(self, qualname: str) -> bool:
+        """Whether a class makes its constructor of its fields."""
+        return fields.makes_constructor(self.classes[qualname][-1])
+
+    def is_instance_attribute(self, qualname: str, name: str) -> bool:
+        """Whether a method of the class assigns `name` on its first parameter."""
+        return name in self._instance_attributes.get(qualname, frozenset())
 
     def constructor(self, qualname: str) -> CallableInterface | None:
         """What a call of the class must fit, less `self`; None where something outside of this file decides."""
@@ -228,10 +246,11 @@ class Module:
 
 
 def _without_augmented(body: Iterable[ast.AST]) -> dict[str, tuple[Bound, ...]]:
-    return grouped(bound for bound in bound_names(body) if bound.origin != AUGMENTED)
+    return grouped(bound for bound in bound_names(body) if bound.origin not in (AUGMENTED, DELETED))
 
 
-def _assigned_on_self(method: FunctionNode) -> Iterator[str]:
+def assigned_on_self(method: FunctionNode) -> Iterator[str]:
+    """The attributes that a method assigns on its first parameter."""
     first = [*method.args.posonlyargs, *method.args.args][:1]
     for node in ast.walk(method) if first else ():
         if isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Store) and dotted(node.value) == first[0].arg:

@@ -14,6 +14,7 @@ from typing import Final
 
 from commonhold.semantics.interface import CallShape, FunctionNode, shape_of
 from commonhold.semantics.scopes import (
+    DEFINED,
     Bound,
     Comprehension,
     First,
@@ -145,6 +146,7 @@ class _Collector:
         self.references: list[Reference] = []
         self.markers: list[Marker] = []
         self._pending: list[tuple[ast.AST, Scope, Use]] = []
+        self._bases: dict[str, list[ast.expr]] = {}
 
     def run(self, body: Iterable[ast.AST]) -> None:
         self._push(body, self.root)
@@ -207,13 +209,21 @@ class _Collector:
         return isinstance(func, ast.Name) and scope.home(func.id).kind is not ScopeKind.MODULE
 
     def _leads_outside(self, func: ast.expr, scope: Scope) -> bool:
-        """Whether what is called is surely no definition of this file: a builtin, or rooted in an import."""
+        """Whether what is called is no definition of this file, or none that its syntax could ever show."""
         if not isinstance(func, ast.Name):
-            return isinstance(func, ast.Attribute) and receiver_of(func.value, scope)[0] is Receiver.OUTSIDE
+            return isinstance(func, ast.Attribute) and self._is_foreign(func.value, scope)
         home = scope.home(func.id)
+        if home.kind is ScopeKind.FUNCTION:
+            return not any(bound.origin == DEFINED for bound in home.names[func.id])
         if func.id not in home.names:
             return home.kind is ScopeKind.MODULE and func.id in BUILTINS
-        return scope.is_imported(func.id)
+        return scope.is_imported(func.id) or _comes_from_outside(func, scope)
+
+    def _is_foreign(self, value: ast.expr, scope: Scope) -> bool:
+        receiver, class_name = receiver_of(value, scope)
+        if receiver is Receiver.SUPER:
+            return all(_is_rooted_outside(base, self.root) for base in self._bases.get(class_name, [value]))
+        return receiver is Receiver.OUTSIDE or _is_parameter(value, scope)
 
     def function(self, node: FunctionNode, scope: Scope, _use: Use) -> None:
         self._push(node.decorator_list, scope, Use.DECORATOR)
@@ -230,7 +240,9 @@ class _Collector:
         self._push(node.bases, outer, Use.BASE)
         self._push((keyword.value for keyword in node.keywords), outer)
         self._push(getattr(node, "type_params", ()), outer, Use.ANNOTATION)
-        self._push(node.body, class_scope(node, scope))
+        inner = class_scope(node, scope)
+        self._bases.setdefault(inner.class_name, []).extend(node.bases)
+        self._push(node.body, inner)
 
     def lambda_(self, node: ast.Lambda, scope: Scope, _use: Use) -> None:
         self._push((*node.args.defaults, *node.args.kw_defaults), scope)
@@ -278,6 +290,15 @@ class _Collector:
         else:
             self._push([node.exc, node.cause], scope)
 
+    def with_(self, node: ast.With | ast.AsyncWith, scope: Scope, use: Use) -> None:
+        prefix = "__a" if isinstance(node, ast.AsyncWith) else "__"
+        for item in node.items:
+            receiver, class_name = receiver_of(item.context_expr, scope)
+            for name in (f"{prefix}enter__", f"{prefix}exit__"):
+                line = item.context_expr.lineno
+                self.references.append(Reference(name, Use.ATTRIBUTE, None, receiver, class_name, line))
+        self.children(node, scope, use)
+
     def imported(self, node: ast.ImportFrom, _scope: Scope, _use: Use) -> None:
         self.markers += _of_import(node)
 
@@ -300,6 +321,8 @@ _VISIT: Final[Mapping[type[ast.AST], Callable[..., None]]] = {
     ast.Assign: _Collector.assigned,
     ast.Raise: _Collector.raised,
     ast.ImportFrom: _Collector.imported,
+    ast.With: _Collector.with_,
+    ast.AsyncWith: _Collector.with_,
     getattr(ast, "TypeAlias", ast.AST): _Collector.alias,
 }
 
@@ -312,6 +335,20 @@ def receiver_of(value: ast.expr, scope: Scope) -> tuple[Receiver, str]:
     if isinstance(value, ast.Call):
         return _of_call(value, scope)
     return (Receiver.OUTSIDE if _is_rooted_outside(value, scope) else Receiver.UNKNOWN), ""
+
+
+def _is_parameter(value: ast.expr, scope: Scope) -> bool:
+    """Whether this is a parameter without a class that is known, other than `self` and `cls`."""
+    if not isinstance(value, ast.Name) or receiver_of(value, scope)[0] is not Receiver.UNKNOWN:
+        return False
+    home = scope.home(value.id)
+    return home.kind is ScopeKind.FUNCTION and all(bound.value is None for bound in home.names[value.id])
+
+
+def _comes_from_outside(value: ast.expr, scope: Scope) -> bool:
+    """Whether a name is bound once, to what a call of something imported gives."""
+    bound = scope.sole_binding(value.id) if isinstance(value, ast.Name) else None
+    return bound is not None and isinstance(bound.value, ast.Call) and _is_rooted_outside(bound.value, scope)
 
 
 def dotted(node: ast.AST | None) -> str:
@@ -351,17 +388,35 @@ def _of_binding(bound: Bound, scope: Scope) -> tuple[Receiver, str]:
     if bound.annotation is not None:
         return _of_annotation(bound.annotation, scope)
     if isinstance(bound.value, ast.Call):
-        return Receiver.INSTANCE, dotted(bound.value.func)
+        is_outside = _is_rooted_outside(bound.value, scope)
+        return (Receiver.OUTSIDE, "") if is_outside else (Receiver.INSTANCE, dotted(bound.value.func))
     return Receiver.UNKNOWN, ""
 
 
 def _of_annotation(annotation: ast.expr, scope: Scope) -> tuple[Receiver, str]:
-    if isinstance(annotation, ast.Constant) and isinstance(annotation.value, str):
-        return Receiver.INSTANCE, annotation.value
-    name = dotted(annotation)
+    name = dotted(_without_none(annotation))
     if not name:
         return Receiver.UNKNOWN, ""
     return (Receiver.OUTSIDE, "") if scope.is_imported(name.partition(".")[0]) else (Receiver.INSTANCE, name)
+
+
+def _without_none(annotation: ast.expr) -> ast.expr | None:
+    """The annotation, read where it is a string, less `None` and `Optional`; None where it is not one class."""
+    if isinstance(annotation, ast.Constant) and isinstance(annotation.value, str):
+        try:
+            annotation = ast.parse(annotation.value.strip(), mode="eval").body
+        except (SyntaxError, ValueError, RecursionError, MemoryError):
+            return None
+    if isinstance(annotation, ast.Subscript) and dotted(annotation.value).rpartition(".")[2] == "Optional":
+        return _without_none(annotation.slice)
+    if isinstance(annotation, ast.BinOp) and isinstance(annotation.op, ast.BitOr):
+        sides = [side for side in (annotation.left, annotation.right) if not _is_none(side)]
+        return _without_none(sides[0]) if len(sides) == 1 else None
+    return annotation
+
+
+def _is_none(node: ast.expr) -> bool:
+    return isinstance(node, ast.Constant) and node.value is None
 
 
 def _of_call(call: ast.Call, scope: Scope) -> tuple[Receiver, str]:

@@ -12,6 +12,7 @@ from commonhold.semantics.interface import IMPLICIT_CLASSMETHODS, FunctionNode
 AUGMENTED: Final = "augmented"
 ASSIGNED: Final = "assigned"
 DEFINED: Final = "defined"
+DELETED: Final = "deleted"
 
 Comprehension = ast.ListComp | ast.SetComp | ast.DictComp | ast.GeneratorExp
 
@@ -64,7 +65,7 @@ def _closed(_node: ast.AST) -> Iterator[ast.AST]:
 
 def _of_name(node: ast.Name) -> Iterator[Bound]:
     if not isinstance(node.ctx, ast.Load):
-        yield Bound(node.id, ASSIGNED)
+        yield Bound(node.id, DELETED if isinstance(node.ctx, ast.Del) else ASSIGNED)
 
 
 def _of_definition(node: FunctionNode | ast.ClassDef) -> Iterator[Bound]:

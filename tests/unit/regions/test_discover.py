@@ -125,16 +125,23 @@ def test_only_the_first_two_lines_may_declare_an_encoding() -> None:
     assert names(discover(b"x = 1\n# coding: latin-1\ndef f(): '\xc3\xa9'\n")) == ["@header", "f"]
 
 
-def test_a_definition_that_shares_its_line_is_header() -> None:
-    found = discover(b"x = 1\rdef f(): pass\rdef g(): pass\n")
+@pytest.mark.parametrize("head", [b"", b"# coding: latin-1\n# \xe9\n"], ids=["UTF-8", "latin-1"])
+@pytest.mark.parametrize("source", [b"x = 1\rdef f(): pass\r", b"def f():\n    pass  # hi\rX = 1\n"])
+def test_a_file_whose_lines_python_counts_otherwise_is_one_region(head: bytes, source: bytes) -> None:
+    found = discover(head + source)
     check_map(found)
-    assert names(found) == ["@header"]
+    assert names(found) == []
+    assert [problem.code for problem in found.problems] == ["SYNTAX"]
+    assert rediscover(discover(head), head + source) == found
 
 
-def test_a_class_on_a_shared_line_gives_no_methods() -> None:
-    found = discover(b"x = 1\rclass C:\n    def m(self): pass\n")
-    check_map(found)
-    assert names(found) == ["@header"]
+def test_a_carriage_return_inside_a_string_is_a_letter() -> None:
+    assert names(discover(b'def f():\n    """a\rb"""\n\ndef g(): pass\r\n')) == ["@header", "f", "g"]
+
+
+def test_names_are_those_that_python_compares() -> None:
+    found = discover("def \ufb01x(): pass\nclass \u210c:\n    def m(self): pass\n".encode())
+    assert names(found) == ["@header", "fix", "H", "H.@header", "H.m"]
 
 
 def test_a_name_repeated_in_one_container_is_numbered_there_alone() -> None:

@@ -4,7 +4,7 @@ import pytest
 from tests.unit.regions.checks import insert, region, replace, spliced
 
 from commonhold.domain.errors import Code, InputError
-from commonhold.domain.keys import Name
+from commonhold.domain.keys import Name, parse
 from commonhold.regions.discover import discover
 from commonhold.regions.edit import Delete, Insert, RegionEdit, Replace, splice, text_of
 from commonhold.regions.region import RegionMap
@@ -392,3 +392,44 @@ def test_two_edits_of_one_empty_span_are_refused() -> None:
 
 def test_no_edits_change_nothing() -> None:
     assert splice(MODULE, []).source == MODULE.source
+
+
+LONE = "def f():\n    pass  # hi\rX = 1\n"
+
+
+def test_a_lone_carriage_return_is_refused_in_python_alone() -> None:
+    before = discover(b"def f(): ...\n")
+    for edit in (replace(before, "f", LONE), insert(before, "h", LONE), Replace(before.file, LONE)):
+        error = refused(before, edit)
+        assert (error.code, "carriage return" in error.message) == (Code.CHANGESET_INVALID, True)
+    plain, old = discover(b"a\n", "a.txt"), discover(LONE.encode())
+    assert splice(plain, [Replace(plain.file, "a\rb")]).source == b"a\rb"
+    assert splice(old, [Replace(old.file, LONE)]).source == LONE.encode()
+
+
+def test_crlf_text_becomes_lf_in_a_file_that_is_all_lf() -> None:
+    before, new = discover(b"x = 1\n\n\ndef f(): ...\n"), discover(b"")
+    text = "def f():\r\n    pass\r\n"
+    assert made(before, replace(before, "f", text)) == b"x = 1\n\n\ndef f():\n    pass\n"
+    assert made(before, Replace(before.file, text)) == b"def f():\n    pass\n"
+    assert splice(new, [Replace(new.file, text)]).source == text.encode()
+
+
+@pytest.mark.parametrize(("first", "second"), [("h", "h"), ("h", "h~1"), ("h~2", "h~2")])
+def test_two_inserts_of_one_name_are_refused(first: str, second: str) -> None:
+    edits = [Insert(parse(f"module.py#{name}").key(), None, MODULE.file, "def h(): ...\n") for name in (first, second)]
+    error = refused(MODULE, *edits)
+    assert error.code is Code.CHANGESET_INVALID
+    assert error.fields["keys"] == [str(edit.key) for edit in edits]
+
+
+@pytest.mark.parametrize("above", ["x = 1\n# Helpers:\n", "x = 1  # Helpers:\n", "x = 'a'  # don't:\n"])
+def test_a_comment_that_ends_in_a_colon_opens_no_block(above: str) -> None:
+    before = discover(above.encode())
+    assert made(before, insert(before, "h", "def h(): ...\n")) == f"{above}\n\ndef h(): ...\n".encode()
+
+
+def test_a_line_that_opens_a_block_may_have_a_comment() -> None:
+    before = discover(b"class C:  # why: so\n    def m(self): ...\n")
+    text = "    def n(self): ...\n"
+    assert made(before, insert(before, "n", text, "C.@header", "C")).startswith(b"class C:  # why: so\n    def n(")

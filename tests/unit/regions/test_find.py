@@ -5,7 +5,7 @@ import pytest
 from commonhold.domain.errors import Code, InputError
 from commonhold.domain.keys import parse_names
 from commonhold.regions.discover import discover
-from commonhold.regions.find import find, reserve
+from commonhold.regions.find import find, lookup, reserve
 
 FOUND = discover(
     b"def f(): ...\ndef g(): ...\ndef g(): ...\nclass C:\n    def m(self): ...\nclass D:\n    def m(self): ...\n"
@@ -116,3 +116,10 @@ def test_a_file_that_cannot_be_decoded_has_no_regions_to_find() -> None:
         find(discover(b"def f(): ...\n'\xff'\n"), parse_names("f"))
     assert caught.value.code is Code.ENCODING_INVALID
     assert "file:module.py" in caught.value.hint
+
+
+def test_a_look_at_a_name_that_is_not_there_is_no_error() -> None:
+    assert lookup(FOUND, parse_names("h")) is None
+    for found, name in ((FOUND, "g"), (discover(b"\xff", "a.py"), "h")):
+        with pytest.raises(InputError):
+            lookup(found, parse_names(name))

@@ -208,7 +208,12 @@ RECEIVERS = {
     "n.m()": (Receiver.UNKNOWN, ""),
     "os.m()": (Receiver.OUTSIDE, ""),
     "p.m()": (Receiver.OUTSIDE, ""),
-    "u.m()": (Receiver.UNKNOWN, ""),
+    "u.m()": (Receiver.INSTANCE, "C"),
+    "s.m()": (Receiver.INSTANCE, "C"),
+    "o.m()": (Receiver.INSTANCE, "C"),
+    "both.m()": (Receiver.UNKNOWN, ""),
+    "odd.m()": (Receiver.UNKNOWN, ""),
+    "made.m()": (Receiver.OUTSIDE, ""),
     "[].m()": (Receiver.OUTSIDE, ""),
     "os.x[0]().m()": (Receiver.OUTSIDE, ""),
     "(x + y).m()": (Receiver.UNKNOWN, ""),
@@ -222,8 +227,10 @@ def test_receivers(expression: str) -> None:
 import os
 from pathlib import Path
 class C:
-    def method(self, x, y, e: "D", p: Path, u: C | None):
+    def method(self, x, y, e: "D", p: Path, u: C | None,
+               s: "None | C", o: "Optional[C]", both: "C | D", odd: "C |"):
         d = D()
+        made = os.made()
         n = x
         return {expression}
 """
