@@ -99,14 +99,6 @@ class Key:
         """The key of the region `name` directly inside this file or class."""
         return Key(self.scheme, self.path, (*self.names, name))
 
-    def container(self) -> "Key | None":
-        """The next larger code key: class, file, folder; None above the root and for free keys."""
-        if self.scheme != FILE:
-            return None
-        if self.names:
-            return Key(FILE, self.path, self.names[:-1])
-        return Key(FILE, self.path[:-1], (), is_folder=True) if self.path else None
-
     def upward(self) -> Iterator["Key"]:
         """This key, then those around it within the file, the file's own last."""
         return (

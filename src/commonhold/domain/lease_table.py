@@ -42,13 +42,11 @@ def decide(
     table: LeaseTable, command: Acquire | Renew | Release, now: Now
 ) -> Decision[Granted | Denied | Renewed | Released | NotHeld]:
     """Answer one command."""
-    match command:
-        case Acquire():
-            return _acquire(table, command, now)
-        case Renew():
-            return _renew(table, command, now)
-        case Release():
-            return _release(table, command, now)
+    if isinstance(command, Acquire):
+        return _acquire(table, command, now)
+    if isinstance(command, Renew):
+        return _renew(table, command, now)
+    return _release(table, command, now)
 
 
 def expire(leases: tuple[Lease, ...], now: Now) -> tuple[LeaseExpired, ...]:

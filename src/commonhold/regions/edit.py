@@ -366,7 +366,7 @@ def _refuse_twins(edits: Iterable[RegionEdit]) -> None:
 def _refuse_lone_returns(before: RegionMap, edit: Replace | Insert) -> None:
     """Python ends a line at a carriage return, the syntax tree does not: they would read different programs."""
     language = language_for(before.path, before.source)
-    if language is None or not language.text_kind or not LONE_RETURN.search(edit.text.encode(errors="replace")):
+    if language is None or not LONE_RETURN.search(edit.text.encode(errors="replace")):
         return
     raise _invalid(
         f"the text for {edit.key} has a carriage return without a line feed, at which {language.name} ends a line",

@@ -21,7 +21,7 @@ class Language:
     descended through, so that a definition under `if` is found; `statement_suffixes` end the types of whole
     statements, which tells sound nodes from loose tokens in a broken file. `declared_encoding` finds the name of the
     encoding (group 1) in a head line. `text_kind` is what lies between the quotes of a string: outside of it, a
-    carriage return without a line feed ends a line of the language; empty where it does not.
+    carriage return without a line feed ends a line of the language.
     """
 
     name: str
@@ -34,10 +34,10 @@ class Language:
     comment_kind: str
     comment_mark: bytes
     statement_suffixes: tuple[str, ...]
+    text_kind: str
     filenames: frozenset[str] = frozenset()
     interpreters: Pattern[bytes] | None = None
     declared_encoding: Pattern[bytes] | None = None
-    text_kind: str = ""
     nested_kinds: frozenset[str] = field(init=False, repr=False)
     next_comment: Pattern[bytes] = field(init=False, repr=False)
 

@@ -62,8 +62,6 @@ def find_break(root: Node, source: bytes, language: Language) -> Break | None:
 
 def lone_return(root: Node, source: bytes, language: Language) -> Problem | None:
     """The first carriage return outside of strings that ends a line for the language, but not in the syntax tree."""
-    if not language.text_kind:
-        return None
     for match in LONE_RETURN.finditer(source):
         node = root.descendant_for_byte_range(match.start(), match.end())
         while node is not None and node.type != language.text_kind:

@@ -154,7 +154,6 @@ def test_the_parts_of_a_key() -> None:
     assert str(key.at("b.py")) == "file:b.py#C.m~2"
     assert file_key("./src/a.py") == canonical("file:src/a.py")
     assert canonical("file:a.py#@header").is_header
-    assert canonical("account:1").container() is None
     assert parse("method::a.py::C.m").kind is Kind.METHOD
     assert parse("a.py").is_plain
     assert not parse("file:a.py").is_plain

@@ -27,7 +27,7 @@ def check_map(found: RegionMap) -> None:
         assert parent.kind in (Kind.FILE, Kind.CLASS)
         assert parent.start <= region.start <= region.end <= parent.end
         assert regions.index(parent) < regions.index(region)
-        assert region.key.container() == region.parent
+        assert list(region.key.upward())[1] == region.parent
     for region in regions:
         is_header = region.kind in HEADERS
         expected = hash_spans(found.source, region.spans) if is_header else hash_bytes(found.bytes_of(region))

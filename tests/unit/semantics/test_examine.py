@@ -40,6 +40,13 @@ def test_a_file_that_could_not_be_decoded_is_not_compared() -> None:
     assert (findings.required, len(findings.notices)) == ((), 1)
 
 
+def test_a_renamed_parameter_that_nobody_gives_is_not_told() -> None:
+    findings = find(
+        b"def f(width):\n    pass\n\ndef g():\n    pass\n", b"def f(depth):\n    pass\n\ndef g():\n    pass\n", "f"
+    )
+    assert (findings.required, findings.notices) == ((), ())
+
+
 @pytest.mark.parametrize("name", ["C", "f"])
 def test_a_function_that_became_the_header_of_a_class(name: str) -> None:
     source, changed = "def f(x): pass\n\ndef g(): f(1)\n", f"class {name}:\n    x = 1\n\ndef g(): f(1)\n"
