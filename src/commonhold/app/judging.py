@@ -8,7 +8,7 @@ from commonhold.app.leases import ask_again
 from commonhold.app.plan import CommitRequest, Plan, Rejected, Stale
 from commonhold.app.planning import Planner
 from commonhold.app.ports import Reader
-from commonhold.app.repair import next_after, repair_of
+from commonhold.app.repair import commit_again, next_after, repair_of
 from commonhold.domain.changeset import Changeset, LeaseLost, LockConflict, authorise
 from commonhold.domain.clock import Now
 from commonhold.domain.events import Debt
@@ -82,7 +82,7 @@ class Judging:
         if isinstance(lost, LockConflict):
             return self._lock_conflict(reader, intent, lost)
         admitted = _admit(request, planned, [lease for lease in leases if _is_held(lease, request.holder, now)])
-        return admitted if isinstance(admitted, Admitted) else self._not_admitted(reader, intent, admitted)
+        return admitted if isinstance(admitted, Admitted) else self._not_admitted(reader, changeset, planned, admitted)
 
     def _lease_lost(self, reader: Reader, intent: str, lost: LeaseLost, keys: Sequence[Key]) -> Refused:
         why = f"{lost.why}; what you wrote under it may be stale"
@@ -99,7 +99,7 @@ class Judging:
             conflicts=lost.conflicts,
         )
 
-    def _not_admitted(self, reader: Reader, intent: str, found: _Wanting) -> Refused:
+    def _not_admitted(self, reader: Reader, changeset: Changeset, plan: Plan, found: _Wanting) -> Refused:
         """An escalation comes first, and its file lease covers what else is required."""
         if found.reasons:
             code, needed, repair = Refusal.ESCALATION_REQUIRED, found.reasons, Repair()
@@ -110,7 +110,11 @@ class Judging:
             step = "mend these regions in the same changeset, or lease them and mend them next, then commit again"
         keys = dict.fromkeys(each.key for each in needed)
         why = "; ".join(each.why for each in needed)
-        return Refused(code, why, repair, Next.acquire(keys, intent, step), required=needed)
+        if found.reasons or keys.keys() - {region.key for region in plan.regions}:
+            return Refused(code, why, repair, Next.acquire(keys, changeset.intent, step), required=needed)
+        # All that is wanting is in the new texts themselves: a lease would not mend them.
+        again = commit_again(changeset, "mend your own text: what it calls is not what you think, then commit again")
+        return Refused(code, why, repair, again, required=needed)
 
     def _repair(self, reader: Reader, keys: Iterable[Key]) -> Repair:
         return repair_of(reader, self._fresh(keys), self._worktree)

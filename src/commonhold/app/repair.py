@@ -144,7 +144,7 @@ def _lines(data: bytes) -> list[str]:
 def next_after(rejected: Rejected, changeset: Changeset, packet: Repair) -> Next:
     """The one call to make after a rejection."""
     if rejected.code is not Refusal.REGION_CHANGED:
-        return Next("commit", _arguments(changeset, {}), f"mend the text ({rejected.why}), then commit again")
+        return commit_again(changeset, f"mend the text ({rejected.why}), then commit again")
     lost = next((stale for stale in rejected.stale if stale.region is None or not stale.base), None)
     if lost is not None:
         return Next("regions", {"path": lost.key.file_path}, "see what the file holds now, then plan the edit anew")
@@ -154,6 +154,11 @@ def next_after(rejected: Rejected, changeset: Changeset, packet: Repair) -> Next
         return Next("show", {"keys": doomed}, "somebody changed what you wanted to delete: read it, then decide anew")
     why = "redo your intent on the fresh text in repair (do not resend the old text), then commit with these bases"
     return Next("commit", _arguments(changeset, fresh), why)
+
+
+def commit_again(changeset: Changeset, why: str) -> Next:
+    """The call that sends the same changeset with new texts."""
+    return Next("commit", _arguments(changeset, {}), why)
 
 
 def _arguments(changeset: Changeset, fresh: Mapping[str, RepairRegion]) -> dict[str, object]:
