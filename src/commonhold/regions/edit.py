@@ -8,13 +8,11 @@ from typing import ClassVar, Final
 
 from commonhold.domain.errors import Code, InputError
 from commonhold.domain.keys import Key, Kind, Name
-from commonhold.regions.encoding import BLANK, BOM, Encoding, encoding_of
+from commonhold.regions.encoding import BLANK, BOM, encoding_of
 from commonhold.regions.language import LONE_RETURN
 from commonhold.regions.languages import language_for
 from commonhold.regions.region import Region, RegionMap, Span
-
-_MARK: Final = "\ufeff"
-_SPACE: Final = BLANK.decode()
+from commonhold.regions.writing import MARK, Style, definition_text, header_text
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,7 +116,7 @@ def splice(before: RegionMap, edits: Sequence[RegionEdit]) -> Spliced:
     ours, ENCODING_INVALID for text that the file's encoding cannot spell.
     """
     _refuse_twins(edits)
-    style = _Style.of(before)
+    style = Style.of(before)
     pieces = sorted((_piece(before, style, index, edit) for index, edit in enumerate(edits)), key=_order)
     _refuse_overlaps(edits, pieces)
     candidate = _Candidate(style)
@@ -152,60 +150,6 @@ def text_of(map: RegionMap, region: Region, span: int | None = None) -> str:  # 
 
 
 @dataclass(frozen=True, slots=True)
-class _Style:
-    """How the file writes text; `line_end` is None where it does not say."""
-
-    path: str
-    encoding: Encoding
-    line_end: str | None
-
-    @classmethod
-    def of(cls, map: RegionMap) -> "_Style":  # noqa: A002
-        encoding = encoding_of(map.source, language_for(map.path, map.source))
-        return cls(map.path, encoding, _sole_line_end(map.source))
-
-    def declared_by(self, text: str) -> "_Style":
-        """The style for a whole new file: in the encoding that it declares itself, unless a byte order mark decides."""
-        head = self.encoding.bom + text.removeprefix(_MARK).encode(errors="replace")
-        encoding = replace(self.encoding, codec=encoding_of(head, language_for(self.path, head)).codec)
-        return replace(self, encoding=encoding)
-
-    def reads(self, data: bytes, text: str) -> bool:
-        """Whether `data` already says `text`; several spellings may decode to one text."""
-        return self.text_of(data) == text
-
-    def text_of(self, data: bytes) -> str | None:
-        """What `data` says; None where it is not in the encoding."""
-        try:
-            return self.encoding.decode(data)
-        except UnicodeError:
-            return None
-
-    def bytes_of(self, text: str) -> bytes:
-        try:
-            return self.encoding.encode(self.lines_of(text))
-        except UnicodeError as error:
-            raise InputError(
-                Code.ENCODING_INVALID,
-                f"the text cannot be written to {self.path} in {self.encoding.codec}: {error}",
-                hint="use escapes for these characters, or replace the whole file with another encoding line",
-                fields={"path": self.path, "encoding": self.encoding.codec},
-            ) from error
-
-    def lines_of(self, text: str) -> str:
-        text = text.removeprefix(_MARK)
-        return text if self.line_end is None else text.replace("\r\n", "\n").replace("\n", self.line_end)
-
-
-def _sole_line_end(source: bytes) -> str | None:
-    """The line end that a file uses throughout; None where it has none, or mixes them."""
-    line_ends, crlf = source.count(b"\n"), source.count(b"\r\n")
-    if not line_ends or 0 < crlf < line_ends:
-        return None
-    return "\r\n" if crlf else "\n"
-
-
-@dataclass(frozen=True, slots=True)
 class _Piece:
     """The bytes [start, end) of the old source give way to `data`; `index` is the edit's place in the sequence."""
 
@@ -224,11 +168,11 @@ def _order(piece: _Piece) -> tuple[int, int, int, int]:
     return piece.start, 0 if piece.start == piece.end else 2, 0, piece.index
 
 
-def _piece(before: RegionMap, style: _Style, index: int, edit: RegionEdit) -> _Piece:
+def _piece(before: RegionMap, style: Style, index: int, edit: RegionEdit) -> _Piece:
     if isinstance(edit, Insert):
         _refuse_lone_returns(before, edit)
         anchor = _anchor(before, edit)
-        data = style.bytes_of(_definition(edit.text, has_line_end=True))
+        data = style.bytes_of(definition_text(edit.text, has_line_end=True))
         return _Piece(index, edit, anchor, anchor, data, len(edit.container.key.names))
     if isinstance(edit, Delete):
         if not edit.region.is_definition:
@@ -262,7 +206,7 @@ def _only_span_with_code(before: RegionMap, region: Region) -> Span:
     return region.spans[filled[0] if filled else 0]
 
 
-def _replacement(before: RegionMap, style: _Style, edit: Replace, span: Span) -> bytes:
+def _replacement(before: RegionMap, style: Style, edit: Replace, span: Span) -> bytes:
     """The bytes for a replaced span; those that are there where the text says the same."""
     old = before.cut(span)
     if style.reads(old, edit.text):
@@ -273,44 +217,8 @@ def _replacement(before: RegionMap, style: _Style, edit: Replace, span: Span) ->
         return bom + style.declared_by(edit.text).bytes_of(edit.text)
     is_followed = span[1] < len(before.source)
     if edit.is_header:
-        return bom + style.bytes_of(_header(edit.text, style.text_of(old), has_line_end=is_followed))
-    return style.bytes_of(_definition(edit.text, has_line_end=is_followed or old.endswith(b"\n")))
-
-
-def _header(text: str, old: str | None, *, has_line_end: bool) -> str:
-    """The text with the blank lines around it that the old one had, unless it brings its own, and a last line end."""
-    lines = text.removeprefix(_MARK).split("\n")
-    if not any(line.strip(_SPACE) for line in lines):
-        return text
-    above, below = _margins(old or "")
-    ended = text if text.endswith("\n") or not (has_line_end or below) else text + _line_end(text)
-    head = "" if not lines[0].strip(_SPACE) else above
-    tail = "" if len(lines) > 1 and not (lines[-1] + lines[-2]).strip(_SPACE) else below
-    return head + ended + tail
-
-
-def _margins(text: str) -> tuple[str, str]:
-    """The blank lines before and after what a text says; a text that says nothing is both."""
-    lines = text.split("\n")
-    filled = [index for index, line in enumerate(lines) if line.strip(_SPACE)]
-    if not filled:
-        return text, text
-    above, below = lines[: filled[0]], lines[filled[-1] + 1 :]
-    return "".join(line + "\n" for line in above), "\n".join(below)
-
-
-def _definition(text: str, *, has_line_end: bool) -> str:
-    """The text without blank lines around it, with exactly one line end or none."""
-    lines = text.removeprefix(_MARK).split("\n")
-    filled = [index for index, line in enumerate(lines) if line.strip(_SPACE)]
-    if not filled:
-        return ""
-    kept = "\n".join(lines[filled[0] : filled[-1] + 1]).removesuffix("\r")
-    return kept + _line_end(text) if has_line_end else kept
-
-
-def _line_end(text: str) -> str:
-    return "\r\n" if "\r\n" in text else "\n"
+        return bom + style.bytes_of(header_text(edit.text, style.text_of(old), has_line_end=is_followed))
+    return style.bytes_of(definition_text(edit.text, has_line_end=is_followed or old.endswith(b"\n")))
 
 
 def _anchor(before: RegionMap, edit: Insert) -> int:
@@ -330,7 +238,7 @@ def _anchor(before: RegionMap, edit: Insert) -> int:
 
 def _before_first_definition(before: RegionMap, edit: Insert) -> int:
     """The start of the container's first definition at the indent of the text (not one under `if`), else its end."""
-    indent = _indent(edit.text.removeprefix(_MARK).encode(errors="replace"))
+    indent = _indent(edit.text.removeprefix(MARK).encode(errors="replace"))
     return next(
         (
             region.start
@@ -451,7 +359,7 @@ def _run_end(source: bytes, pieces: Sequence[_Piece], index: int) -> tuple[int, 
 class _Candidate:
     """The new source as it grows. `owed` is how many blank lines must stand before the next line of code."""
 
-    style: _Style
+    style: Style
     source: bytearray = field(default_factory=bytearray)
     owed: int = 0
     spots: dict[int, Placed] = field(default_factory=dict)
@@ -517,7 +425,7 @@ def _opens_block(line: bytes) -> bool:
     return code is not None and is_whole and code[0].rstrip(BLANK).endswith(b":")
 
 
-def _refuse_other_encoding(before: RegionMap, style: _Style, candidate: bytes, edits: Iterable[RegionEdit]) -> None:
+def _refuse_other_encoding(before: RegionMap, style: Style, candidate: bytes, edits: Iterable[RegionEdit]) -> None:
     """An edit of the encoding line would give all other bytes another meaning."""
     encoding = encoding_of(candidate, language_for(before.path, candidate))
     is_whole = any(edit.is_whole_file for edit in edits)
