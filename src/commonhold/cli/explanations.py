@@ -52,7 +52,8 @@ ERRORS: Final[Mapping[Code, Explanation]] = {
     ),
     Code.FILE_NOT_FOUND: E("There is no such file or folder.", "Check the path; `create_file` makes a new file."),
     Code.FILE_EXISTS: E(
-        "There is such a file already.", "Replace it, with its hash as the base, or choose another name."
+        "A file stands where a folder is needed.",
+        "Choose another path, or rename or delete that file in a changeset of its own first.",
     ),
     Code.FILE_TOO_LARGE: E(
         "The file, or the text for it, is larger than Commonhold reads or writes.",
@@ -105,8 +106,9 @@ ERRORS: Final[Mapping[Code, Explanation]] = {
     ),
     Code.STORE_NEWER: E("The state was written by a newer Commonhold.", "Upgrade this one."),
     Code.STORE_UNSAFE: E(
-        "The SQLite that is linked in can corrupt a database which several processes share.",
-        "Install an apsw that brings SQLite 3.51.3 or later.",
+        "The state cannot be used safely: the SQLite that is linked in is too old, the state folder was moved or deleted"
+        " under this session, or the process was forked in the middle of a transaction.",
+        "Do what the hint says: install an apsw that brings SQLite 3.51.3 or later, or start the session anew.",
     ),
     Code.STORE_BUSY: E(
         "Another process has held the state for too long.", "See whether one is suspended; repeat the call in a moment."
