@@ -106,8 +106,8 @@ ERRORS: Final[Mapping[Code, Explanation]] = {
     ),
     Code.STORE_NEWER: E("The state was written by a newer Commonhold.", "Upgrade this one."),
     Code.STORE_UNSAFE: E(
-        "The state cannot be used safely: the SQLite that is linked in is too old, the state folder was moved or deleted"
-        " under this session, or the process was forked in the middle of a transaction.",
+        "The state cannot be used safely: the SQLite that is linked in is too old, the state folder was moved or"
+        " deleted under this session, or the process was forked in the middle of a transaction.",
         "Do what the hint says: install an apsw that brings SQLite 3.51.3 or later, or start the session anew.",
     ),
     Code.STORE_BUSY: E(
