@@ -183,7 +183,7 @@ class Leases:
 
 def _check(request: AcquireRequest) -> None:
     texts.check_line(request.task, "task")
-    texts.check_line(request.acquisition_id or "", "acquisition_id", 200)
+    texts.check_line(request.acquisition_id or "", "acquisition_id", texts.MAX_ID_LENGTH)
     check_ttl(request.ttl_seconds)
     if not 0 < len(request.keys) <= MAX_KEYS:
         raise UsageError(

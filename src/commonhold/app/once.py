@@ -1,14 +1,13 @@
 """One answer a request (invariant I5): a repeated request gets the first answer, whatever happened since."""
 
-from typing import Final, Protocol, TypeVar
+from typing import Protocol, TypeVar
 
 from commonhold.app.answers import Answer
 from commonhold.app.ports import Reader, Store, StoredAnswer, Writer
 from commonhold.domain.errors import Code, UsageError
-from commonhold.domain.texts import check_line
+from commonhold.domain.texts import MAX_ID_LENGTH, check_line
 from commonhold.regions.region import hash_bytes
 
-MAX_REQUEST_ID_LENGTH: Final = 200
 T = TypeVar("T", bound=Answer)
 
 
@@ -41,7 +40,7 @@ def first_answer(reader: Reader, request: Request, kind: type[T]) -> T | None:
     """
     if request.request_id is None:
         return None
-    check_line(request.request_id, "request_id", MAX_REQUEST_ID_LENGTH)
+    check_line(request.request_id, "request_id", MAX_ID_LENGTH)
     stored = reader.answer(request.holder, request.request_id)
     if stored is None:
         return None

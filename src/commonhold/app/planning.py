@@ -19,7 +19,7 @@ from commonhold.domain import texts
 from commonhold.domain.changeset import Changeset, Edit, Op, Read
 from commonhold.domain.errors import InputError
 from commonhold.domain.events import RegionChange
-from commonhold.domain.keys import FILE, Key, parse
+from commonhold.domain.keys import FILE, Key
 from commonhold.domain.refusal import Refusal
 
 MAX_EDITS: Final = 1000
@@ -72,7 +72,7 @@ class Planner:
         return KeyedEdit(edit, key, after, to)
 
     def _code_key(self, text: str) -> Key:
-        key = self._files.locate(parse(text))
+        key = self._reading.locate(text)
         if key.scheme == FILE and not key.is_folder:
             return key
         raise changeset_invalid(

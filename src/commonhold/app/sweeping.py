@@ -1,4 +1,4 @@
-"""What every writing command does first: end what has run out, forget what nobody needs."""
+"""Clearing up along the way: ending leases that have run out, forgetting what nobody needs."""
 
 from typing import Final
 

@@ -6,6 +6,7 @@ from typing import Final
 from commonhold.domain.errors import Code, InputError, UsageError
 
 MAX_HOLDER_LENGTH: Final = 200
+MAX_ID_LENGTH: Final = 200
 MAX_TEXT_LENGTH: Final = 2000
 _UNPRINTABLE: Final = frozenset({"Cc", "Cf", "Cs", "Zl", "Zp"})
 

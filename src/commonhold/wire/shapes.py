@@ -12,9 +12,7 @@ from commonhold.app.reading import RegionText
 from commonhold.domain.events import KIND_OF, Debt, Recorded
 from commonhold.domain.lease import Conflict, Lease
 from commonhold.regions.region import Region, RegionMap
-from commonhold.wire.text import Json as Json  # noqa: PLC0414 - these three are found here, too
-from commonhold.wire.text import dumps as dumps  # noqa: PLC0414
-from commonhold.wire.text import error as error  # noqa: PLC0414
+from commonhold.wire.text import Json
 
 
 def instant(wall: float) -> str:

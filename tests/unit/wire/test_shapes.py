@@ -22,7 +22,7 @@ from commonhold.domain.lease import Conflict, Lease
 from commonhold.domain.modes import Mode
 from commonhold.domain.refusal import Refusal
 from commonhold.regions.discover import discover
-from commonhold.wire import shapes
+from commonhold.wire import shapes, text
 
 LEASE = Lease("l1", 7, "one", "mend", ("file:a.py",), Mode.SHARED, "acq", 0.0, Deadline("b", 9.0, 1.5))
 LEASE_SHAPE = {
@@ -50,8 +50,8 @@ NEXT = Next("acquire", {"keys": ["a"]}, "why")
 NEXT_SHAPE = {"call": "acquire", "arguments": {"keys": ["a"]}, "why": "why"}
 
 
-def as_json(shape: shapes.Json) -> shapes.Json:
-    read: shapes.Json = json.loads(shapes.dumps(shape))
+def as_json(shape: text.Json) -> text.Json:
+    read: text.Json = json.loads(text.dumps(shape))
     return read
 
 
@@ -166,7 +166,7 @@ def test_log() -> None:
 
 def test_error() -> None:
     fault = StoreError(Code.STORE_BUSY, "busy", hint="wait", retry_after_seconds=1.0, fields={"path": "a"})
-    assert shapes.error(fault) == {
+    assert text.error(fault) == {
         "code": "STORE_BUSY",
         "message": "busy",
         "hint": "wait",
@@ -178,6 +178,6 @@ def test_error() -> None:
 
 def test_shapes_are_json() -> None:
     shape = {"a": [1, {"b": None}]}
-    assert json.loads(shapes.dumps(shape)) == json.loads(shapes.dumps(shape, indent=0)) == shape
-    assert "\n" in shapes.dumps(shape)
-    assert "\n" not in shapes.dumps(shape, indent=0)
+    assert json.loads(text.dumps(shape)) == json.loads(text.dumps(shape, indent=0)) == shape
+    assert "\n" in text.dumps(shape)
+    assert "\n" not in text.dumps(shape, indent=0)

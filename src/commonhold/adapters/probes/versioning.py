@@ -5,18 +5,18 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Final
 
+from commonhold.adapters.files.working_tree import GIT_BUSY
 from commonhold.adapters.git import ask
 from commonhold.adapters.probes.finding import Finding, fail, ok, warn
 from commonhold.adapters.repository import Repository
 
 _UNDER_WAY: Final = {
-    "rebase-merge": "a rebase",
-    "rebase-apply": "a rebase or am",
+    **dict(GIT_BUSY),
     "MERGE_HEAD": "a merge",
     "CHERRY_PICK_HEAD": "a cherry-pick",
     "BISECT_LOG": "a bisection",
 }
-_STOPS_COMMITS: Final = frozenset({"rebase-merge", "rebase-apply"})
+_STOPS_COMMITS: Final = frozenset(dict(GIT_BUSY))
 
 
 def git(repository: Repository | None) -> Iterator[Finding]:
