@@ -13,17 +13,18 @@ FIND_PYTHON = for name in $(PYTHON) python3.14 python3.13 python3.12 python3.11 
     then command -v "$$name"; break; fi; done
 
 .DEFAULT_GOAL := help
-.PHONY: help test lint check format coverage stress bench demo build lock clean
+.PHONY: help test lint check format coverage stress bench bench-rivals demo build lock clean
 .SILENT:
 .DELETE_ON_ERROR:
 
 help: ## List what make can do
-	awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-9s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 demo: $(STAMP) ## Show what Commonhold does, in a throw-away repository
 	$(VENV)/bin/commonhold demo
 
 test: $(STAMP) ## Run all tests
+	$(PY) -m tests.services
 	echo "Running the tests"
 	$(PY) -m pytest -n 2 $(ARGS)
 
@@ -43,6 +44,7 @@ format: $(STAMP) ## Format the code and mend what can be mended without thought
 	$(PY) -m ruff format $(SRC)
 
 coverage: $(STAMP) ## Run all tests and measure the branches they take
+	$(PY) -m tests.services
 	$(PY) -m pytest -n 2 --cov --cov-report= $(ARGS)
 	echo "All rooms: at least 90 %"
 	$(PY) -m coverage report --fail-under=90
@@ -56,6 +58,9 @@ stress: $(STAMP) ## Eight processes, 200 commits each, killed at random; then th
 
 bench: $(STAMP) ## Measure speed
 	$(PY) -m bench.run $(ARGS)
+
+bench-rivals: $(STAMP) ## Measure against two other tools, each installed beside it
+	$(PY) -m bench.rivals $(ARGS)
 
 build: $(STAMP) ## Build the wheel and the source archive into dist/
 	rm -rf dist
@@ -74,7 +79,7 @@ COMPILE = env -u UV_FIND_LINKS -u UV_INDEX -u UV_EXTRA_INDEX_URL $(PY) -m uv pip
     --custom-compile-command 'make lock' $(if $(UPGRADE),--upgrade)
 
 clean: ## Remove the environment and all that was built or cached
-	rm -rf $(VENV) build dist htmlcov .coverage .coverage.* .hypothesis .import_linter_cache .mypy_cache .pytest_cache .ruff_cache
+	rm -rf $(VENV) .venv-rivals build dist htmlcov .coverage .coverage.* .hypothesis .import_linter_cache .mypy_cache .pytest_cache .ruff_cache
 	find src tests -name __pycache__ -type d -prune -exec rm -rf {} +
 
 $(STAMP): requirements-dev.lock pyproject.toml

@@ -11,7 +11,7 @@ from commonhold.adapters.files import WorkingTree
 from commonhold.adapters.sqlite import SqliteStore
 from commonhold.adapters.sqlite.connect import connect
 from commonhold.adapters.system import RandomIds, SystemClock
-from commonhold.app.service import Commonhold
+from commonhold.app.service import Service
 
 PAIRS = 200
 ROUNDS = 15
@@ -20,17 +20,15 @@ Values = tuple[str | bytes | int | float | None, ...]
 Statement = tuple[str, Values]
 
 
-def service(folder: Path, synchronous: str) -> tuple[Commonhold, SqliteStore]:
+def service(folder: Path, synchronous: str) -> tuple[Service, SqliteStore]:
     """A service on a fresh state folder."""
     store = SqliteStore(str(folder / "state"), synchronous=synchronous)
     files = WorkingTree(str(folder))
-    hold = Commonhold(
-        store=store, files=files, clock=SystemClock(), ids=RandomIds(), agent="bench", retention_seconds=1
-    )
+    hold = Service(store=store, files=files, clock=SystemClock(), ids=RandomIds(), agent="bench")
     return hold, store
 
 
-def pair(hold: Commonhold) -> None:
+def pair(hold: Service) -> None:
     """One lease, from grant to release."""
     answer = hold.acquire("account:12345", task="bench")
     assert answer.lease is not None

@@ -1,34 +1,5 @@
-"""A clock that stands still until told, and names that count."""
+"""A clock that stands still until told, and names that count: those that users get too."""
 
-from collections import Counter
-from dataclasses import dataclass, field
+from commonhold.testing import CountingIds, FakeClock
 
-from commonhold.domain.clock import Now
-
-
-@dataclass
-class FakeClock:
-    """Seconds since the start of the story; `reboot` begins another epoch."""
-
-    seconds: float = 0.0
-    boot: int = 1
-
-    def now(self) -> Now:
-        return Now(f"boot-{self.boot}", self.seconds, self.seconds)
-
-    def advance(self, seconds: float) -> None:
-        self.seconds += seconds
-
-    def reboot(self) -> None:
-        self.boot += 1
-
-
-@dataclass
-class CountingIds:
-    """Gives `lease-1`, `lease-2`, `acq-1` and so on."""
-
-    counts: Counter[str] = field(default_factory=Counter)
-
-    def new(self, prefix: str) -> str:
-        self.counts[prefix] += 1
-        return f"{prefix}-{self.counts[prefix]}"
+__all__ = ["CountingIds", "FakeClock"]

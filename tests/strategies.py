@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from commonhold.domain.clock import Deadline
 from commonhold.domain.events import FileChange
 from commonhold.domain.keys import FILE, HEADER, Key, Name
-from commonhold.domain.lease import Conflict, Lease
+from commonhold.domain.lease import Base, Conflict, Lease, Waiter, Wish
 from commonhold.domain.modes import Mode
 
 _printable = st.characters(exclude_categories=("Cc", "Cs", "Zl", "Zp"), exclude_characters="/")
@@ -65,6 +65,26 @@ leases = st.builds(
     acquisition_id=texts,
     granted_at=st.floats(0, 1e10),
     deadline=deadlines,
+    ttl_seconds=st.floats(0, 1e6),
+    is_claimed=st.booleans(),
+    worktree=texts,
+    bases=st.lists(st.builds(Base, texts, st.none() | texts), max_size=2).map(tuple),
+    wish=st.none() | st.builds(Wish, texts, texts),
+)
+waiters = st.builds(
+    Waiter,
+    id=texts,
+    number=st.integers(1, 2**53),
+    holder=texts,
+    task=texts,
+    keys=st.lists(keys.map(str), min_size=1, max_size=3).map(tuple),
+    mode=st.sampled_from(Mode),
+    acquisition_id=texts,
+    queued_at=st.floats(0, 1e10),
+    deadline=deadlines,
+    patience_seconds=st.floats(0, 1e6),
+    ttl_seconds=st.floats(0, 1e6),
+    replaces=st.none() | texts,
 )
 modes = st.none() | st.integers(0, 0o7777)
 file_changes = st.builds(FileChange, texts, st.none() | texts, st.none() | texts, modes, modes)

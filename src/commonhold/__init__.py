@@ -1,7 +1,7 @@
 """Concurrency control for AI coding agents: leases on regions, validated commits, nothing lost.
 
 `commonhold.open(".", agent="agent-1")` gives a `Commonhold`: read regions, then commit a `Changeset` of `Edit`s with
-the hashes that were read, or `acquire` a lease first. README.md shows it.
+the hashes that were read, or `hold` a lease for the length of a block. README.md shows it.
 """
 
 from importlib import import_module
@@ -10,21 +10,35 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from commonhold.app.answers import (
         AcquireAnswer,
+        Change,
         CommitAnswer,
         LeaseAnswer,
         Needed,
         Next,
+        PutAnswer,
         RegionHash,
         Repair,
         RepairRegion,
+        ReviewAnswer,
     )
-    from commonhold.app.queries import Change, Status, Who
+    from commonhold.app.queries import Status, Who
     from commonhold.app.reading import Piece, RegionText
-    from commonhold.app.service import Commonhold
-    from commonhold.bootstrap import open_repository as open  # noqa: A004 - `commonhold.open` reads like `gzip.open`
+    from commonhold.client.async_session import AsyncCommonhold
+    from commonhold.client.opening import open_async
+    from commonhold.client.opening import open_session as open  # noqa: A004 - `commonhold.open` reads like `gzip.open`
+    from commonhold.client.resolving import Resolver
+    from commonhold.client.session import Commonhold, Held
     from commonhold.domain.changeset import Changeset, Edit, LeaseRef, Op, Read
     from commonhold.domain.clock import Deadline
-    from commonhold.domain.errors import Code, CommonholdError, InputError, InternalError, StoreError, UsageError
+    from commonhold.domain.errors import (
+        Code,
+        CommonholdError,
+        InputError,
+        InternalError,
+        RefusedError,
+        StoreError,
+        UsageError,
+    )
     from commonhold.domain.events import (
         CommitRefused,
         Committed,
@@ -32,23 +46,38 @@ if TYPE_CHECKING:
         Debt,
         Event,
         FileChange,
+        LeaseBroken,
+        LeaseClaimed,
         LeaseDenied,
         LeaseExpired,
         LeaseGranted,
+        LeaseHandedOver,
+        LeaseQueued,
         LeaseReleased,
         LeaseRenewed,
+        Leaving,
         Recorded,
         RegionChange,
+        ReleaseAsked,
+        ValuePut,
+        WaiterLeft,
+        WaiterSeen,
+        WorkLeft,
+        WorkReviewed,
     )
     from commonhold.domain.keys import Key, Kind, Name, overlaps
-    from commonhold.domain.lease import Conflict, Lease
+    from commonhold.domain.lease import Base, Conflict, Lease, Waiter, Wish
     from commonhold.domain.modes import Mode
+    from commonhold.domain.partial_work import Left, PartialWork
     from commonhold.domain.refusal import Refusal
+    from commonhold.domain.value import Value, Version
     from commonhold.regions.discover import discover
     from commonhold.regions.region import Problem, Region, RegionMap
 
 __all__ = [
     "AcquireAnswer",
+    "AsyncCommonhold",
+    "Base",
     "Change",
     "Changeset",
     "Code",
@@ -64,61 +93,90 @@ __all__ = [
     "Edit",
     "Event",
     "FileChange",
+    "Held",
     "InputError",
     "InternalError",
     "Key",
     "Kind",
     "Lease",
     "LeaseAnswer",
+    "LeaseBroken",
+    "LeaseClaimed",
     "LeaseDenied",
     "LeaseExpired",
     "LeaseGranted",
+    "LeaseHandedOver",
+    "LeaseQueued",
     "LeaseRef",
     "LeaseReleased",
     "LeaseRenewed",
+    "Leaving",
+    "Left",
     "Mode",
     "Name",
     "Needed",
     "Next",
     "Op",
+    "PartialWork",
     "Piece",
     "Problem",
+    "PutAnswer",
     "Read",
     "Recorded",
     "Refusal",
+    "RefusedError",
     "Region",
     "RegionChange",
     "RegionHash",
     "RegionMap",
     "RegionText",
+    "ReleaseAsked",
     "Repair",
     "RepairRegion",
+    "Resolver",
+    "ReviewAnswer",
     "Status",
     "StoreError",
     "UsageError",
+    "Value",
+    "ValuePut",
+    "Version",
+    "Waiter",
+    "WaiterLeft",
+    "WaiterSeen",
     "Who",
+    "Wish",
+    "WorkLeft",
+    "WorkReviewed",
     "discover",
     "open",
+    "open_async",
     "overlaps",
 ]
 __version__ = "0.1.0"
 
 # Where each name lives. All are loaded on first use: the command line and the hooks must start in milliseconds.
 _HOMES = {
-    "commonhold.app.answers": "AcquireAnswer CommitAnswer LeaseAnswer Needed Next RegionHash Repair RepairRegion",
-    "commonhold.app.queries": "Change Status Who",
+    "commonhold.app.answers": "AcquireAnswer Change CommitAnswer LeaseAnswer Needed Next PutAnswer RegionHash Repair"
+    " RepairRegion ReviewAnswer",
+    "commonhold.app.queries": "Status Who",
     "commonhold.app.reading": "Piece RegionText",
-    "commonhold.app.service": "Commonhold",
-    "commonhold.bootstrap": "open",
+    "commonhold.client.async_session": "AsyncCommonhold",
+    "commonhold.client.opening": "open open_async",
+    "commonhold.client.resolving": "Resolver",
+    "commonhold.client.session": "Commonhold Held",
     "commonhold.domain.changeset": "Changeset Edit LeaseRef Op Read",
     "commonhold.domain.clock": "Deadline",
-    "commonhold.domain.errors": "Code CommonholdError InputError InternalError StoreError UsageError",
-    "commonhold.domain.events": "CommitRefused Committed CommitUndone Debt Event FileChange"
-    " LeaseDenied LeaseExpired LeaseGranted LeaseReleased LeaseRenewed Recorded RegionChange",
+    "commonhold.domain.errors": "Code CommonholdError InputError InternalError RefusedError StoreError UsageError",
+    "commonhold.domain.events": "CommitRefused Committed CommitUndone Debt Event FileChange LeaseBroken LeaseClaimed"
+    " LeaseDenied LeaseExpired LeaseGranted LeaseHandedOver LeaseQueued LeaseReleased LeaseRenewed Leaving"
+    " Recorded RegionChange ReleaseAsked ValuePut WaiterLeft WaiterSeen WorkLeft WorkReviewed",
     "commonhold.domain.keys": "Key Kind Name overlaps",
-    "commonhold.domain.lease": "Conflict Lease",
+    "commonhold.domain.lease": "Base Conflict Lease Waiter Wish",
     "commonhold.domain.modes": "Mode",
+    "commonhold.domain.partial_work": "Left PartialWork",
     "commonhold.domain.refusal": "Refusal",
+    "commonhold.domain.value": "Value Version",
     "commonhold.regions.discover": "discover",
     "commonhold.regions.region": "Problem Region RegionMap",
 }
@@ -132,7 +190,7 @@ if not TYPE_CHECKING:
         """A public name, loaded on first use."""
         if name not in _HOME_OF:
             raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-        value: object = getattr(import_module(_HOME_OF[name]), "open_repository" if name == "open" else name)
+        value: object = getattr(import_module(_HOME_OF[name]), "open_session" if name == "open" else name)
         globals()[name] = value
         return value
 

@@ -1,35 +1,84 @@
 """The composition root: a repository on disk becomes a service."""
 
+import socket
+from pathlib import Path
+from urllib.parse import urlsplit
+
 from commonhold.adapters.files import WorkingTree
 from commonhold.adapters.repository import Repository, find_repository
 from commonhold.adapters.sqlite import SqliteStore
 from commonhold.adapters.system import RandomIds, SystemClock
-from commonhold.app.ports import Step, no_step
-from commonhold.app.service import Commonhold
-from commonhold.config import load_settings
+from commonhold.app.ports import Registry, Step, no_step
+from commonhold.app.registry import TableRegistry
+from commonhold.app.service import Service
+from commonhold.config import Settings, load_settings
+from commonhold.domain.errors import Code, UsageError
 
 
-def open_repository(path: str = ".", *, agent: str | None = None, at_step: Step = no_step) -> Commonhold:
-    """The service for the repository around `path`, for the agent session named `agent`.
+def open_repository(path: str = ".", *, agent: str | None = None, at_step: Step = no_step) -> Service:
+    """The service for the repository around `path`, in this process, for the agent session named `agent`.
 
     Without an agent only questions can be asked. Nothing is written before the first call that has to.
     """
-    return compose(find_repository(path), agent=agent, at_step=at_step)
+    repository = find_repository(path)
+    return compose(repository, load_settings(repository.root), agent=agent, at_step=at_step)
 
 
-def compose(repository: Repository, *, agent: str | None = None, at_step: Step = no_step) -> Commonhold:
-    """Put the parts together for a repository that was found."""
-    settings = load_settings(repository.root)
+def compose(
+    repository: Repository,
+    settings: Settings,
+    *,
+    agent: str | None = None,
+    at_step: Step = no_step,
+    store: SqliteStore | None = None,
+    umask: int | None = None,
+) -> Service:
+    """Put the parts together for a repository that was found, on a `store` that is open already or its own.
+
+    `umask` is that of the process that it is done for, where that is another.
+    """
     files = WorkingTree(
-        repository.root, git_dir=repository.git_dir, max_file_bytes=settings.max_file_bytes, at_step=at_step
+        repository.root,
+        git_dir=repository.git_dir,
+        max_file_bytes=settings.max_file_bytes,
+        at_step=at_step,
+        umask=umask,
     )
-    return Commonhold(
-        store=SqliteStore(repository.state_folder),
+    return Service(
+        store=store or SqliteStore(repository.state_folder, synchronous=settings.durability),
         files=files,
         clock=SystemClock(),
         ids=RandomIds(),
         agent=agent,
-        ttl_seconds=settings.ttl_seconds,
-        retention_seconds=settings.retention_days * 86400.0,
+        registry=open_registry(settings.store, settings.namespace or name_of(repository)) if settings.store else None,
+        options=settings.options(socket.gethostname()),
         at_step=at_step,
+    )
+
+
+def name_of(repository: Repository) -> str:
+    """The name that the leases of a repository are shared by, unless the settings give another: its folder's."""
+    place = Path(repository.state_folder).parent
+    return (place.parent if place.name == ".git" else place).name
+
+
+def open_registry(url: str, namespace: str) -> Registry:
+    """Where leases are kept, by URL. Raises UsageError `STORE_URL_INVALID`, StoreError where it cannot be used."""
+    scheme = urlsplit(url).scheme
+    if scheme == "sqlite":
+        return TableRegistry(SqliteStore(url.removeprefix("sqlite:")), SystemClock())
+    if scheme in ("postgresql", "postgres"):
+        from commonhold.adapters.postgres import open_postgres  # noqa: PLC0415 - an extra: psycopg may not be there
+
+        tables = open_postgres(url, namespace)
+        return TableRegistry(tables, tables)
+    if scheme in ("redis", "rediss", "unix"):
+        from commonhold.adapters.redis import open_redis  # noqa: PLC0415 - an extra: redis may not be there
+
+        return open_redis(url, namespace)
+    raise UsageError(
+        Code.STORE_URL_INVALID,
+        f"there is no store of the kind {scheme!r}",
+        hint="give sqlite:FOLDER, postgresql://HOST/DATABASE or redis://HOST",
+        fields={"scheme": scheme},
     )

@@ -1,21 +1,28 @@
 """Settings: `commonhold.toml`, or `[tool.commonhold]` in `pyproject.toml`, at the root of the repository."""
 
 import math
+import os
 import tomllib
-from dataclasses import dataclass, fields
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
 from typing import Any, Final
 
+from commonhold.app.options import PATIENCE_SECONDS, Options
+from commonhold.app.policy import Policies, Policy
 from commonhold.app.ports import DEFAULT_MAX_FILE_BYTES
 from commonhold.app.sweeping import CONTENT_RETENTION_SECONDS
 from commonhold.domain.errors import Code, InputError
+from commonhold.domain.keys import parse
 from commonhold.domain.lease import DEFAULT_TTL_SECONDS, MAX_TTL_SECONDS
 
 _DAY: Final = 86400.0
+_SWITCH: Final = {"on": True, "1": True, "off": False, "0": False}
 _LIMITS: Final[dict[str, tuple[float, float]]] = {
     "ttl_seconds": (0.001, MAX_TTL_SECONDS),
     "max_file_bytes": (1, 1_000_000_000),
     "retention_days": (0.0, 36_500),
+    "patience_seconds": (0.001, MAX_TTL_SECONDS),
 }
 
 
@@ -23,17 +30,58 @@ _LIMITS: Final[dict[str, tuple[float, float]]] = {
 class Settings:
     """What a project may choose.
 
-    `ttl_seconds`: how long a lease lasts unless it says otherwise. `max_file_bytes`: larger files are leased, not
-    read. `retention_days`: how long the bytes that were read and overwritten are kept.
+    `ttl_seconds`: how long a lease lasts unless it says otherwise. `patience_seconds`: how long a place in line lasts
+    without a sign of life. `max_file_bytes`: larger files are leased, not read. `retention_days`: how long the bytes
+    that were read and overwritten are kept. `store`: where leases are kept (a URL; empty: beside the repository), and
+    `namespace`: whom they are shared with there (empty: the folder's name). `daemon`: whether a process that serves
+    the repository is started by itself. `durability`: "full", or "normal" to measure what full costs: after a loss of
+    power the last grants may be gone then, and their fences given out again. `policies`: by pattern, which keys must
+    be held before they are changed.
     """
 
     ttl_seconds: float = DEFAULT_TTL_SECONDS
     max_file_bytes: int = DEFAULT_MAX_FILE_BYTES
     retention_days: float = CONTENT_RETENTION_SECONDS / _DAY
+    patience_seconds: float = PATIENCE_SECONDS
+    store: str = ""
+    namespace: str = ""
+    daemon: bool = True
+    durability: str = "full"
+    policies: Mapping[str, str] = field(default_factory=dict)
+
+    def options(self, host: str = "") -> Options:
+        """The part that the use cases follow, on the machine named `host`."""
+        by_pattern = {parse(pattern).key(): Policy(word) for pattern, word in self.policies.items()}
+        retention_seconds = self.retention_days * _DAY
+        return Options(self.ttl_seconds, self.patience_seconds, retention_seconds, host, Policies(by_pattern))
 
 
-def load_settings(root: str) -> Settings:
-    """The settings of the repository at `root`; `commonhold.toml` wins. Raises InputError `CONFIG_INVALID`."""
+def load_settings(root: str, **choices: object) -> Settings:
+    """The settings of the repository at `root`: `choices` that are not None win, then the environment, then the files.
+
+    Raises InputError `CONFIG_INVALID`.
+    """
+    chosen = _from_environment() | {name: value for name, value in choices.items() if value is not None}
+    for name, value in chosen.items():
+        _CHECKS.get(name, _check_number)(Path(name), name, value)
+    return replace(_from_files(root), **chosen)  # type: ignore[arg-type]
+
+
+def _from_environment() -> dict[str, object]:
+    """What the variables say: COMMONHOLD_STORE, COMMONHOLD_NAMESPACE, COMMONHOLD_DAEMON, COMMONHOLD_DURABILITY."""
+    chosen: dict[str, object] = {}
+    for name in ("store", "namespace", "durability"):
+        if text := os.environ.get(f"COMMONHOLD_{name.upper()}"):
+            chosen[name] = text
+    if word := os.environ.get("COMMONHOLD_DAEMON"):
+        if word not in _SWITCH:
+            raise _invalid(Path("COMMONHOLD_DAEMON"), f"{word!r} is neither on nor off")
+        chosen["daemon"] = _SWITCH[word]
+    return chosen
+
+
+def _from_files(root: str) -> Settings:
+    """What `commonhold.toml` says, else `pyproject.toml`."""
     own, project = Path(root, "commonhold.toml"), Path(root, "pyproject.toml")
     if own.is_file():
         return _settings(own, _parse(own))
@@ -53,21 +101,57 @@ def _parse(path: Path) -> dict[str, Any]:
 def _settings(path: Path, table: object) -> Settings:
     if not isinstance(table, dict):
         raise _invalid(path, "[tool.commonhold] is not a table")
-    known = {field.name for field in fields(Settings)}
+    known = {each.name for each in fields(Settings)}
     if unknown := sorted(set(table) - known):
         raise _invalid(path, f"there is no setting {unknown[0]!r}; there are {', '.join(sorted(known))}")
     for name, value in table.items():
-        _check(path, name, value)
+        _CHECKS.get(name, _check_number)(path, name, value)
     return Settings(**table)
 
 
-def _check(path: Path, name: str, value: object) -> None:
+def _check_text(path: Path, name: str, value: object) -> None:
+    if not isinstance(value, str):
+        raise _invalid(path, f"{name} = {value!r} is not a text")
+
+
+def _check_choice(path: Path, name: str, value: object) -> None:
+    if not isinstance(value, bool):
+        raise _invalid(path, f"{name} = {value!r} is neither true nor false")
+
+
+def _check_policies(path: Path, name: str, value: object) -> None:
+    if not isinstance(value, dict):
+        raise _invalid(path, f"{name} is not a table of patterns")
+    for pattern, word in value.items():
+        if word not in list(Policy):
+            raise _invalid(path, f"the policy of {pattern!r} is {word!r}; there are {', '.join(Policy)}")
+        try:
+            parse(pattern).key()
+        except InputError as fault:
+            raise _invalid(path, fault.message) from fault
+
+
+def _check_number(path: Path, name: str, value: object) -> None:
     low, high = _LIMITS[name]
     is_number = isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
     if not is_number or not low <= float(value) <= high:  # type: ignore[arg-type]
         raise _invalid(path, f"{name} = {value!r} is not a number from {low:g} to {high:g}")
     if name == "max_file_bytes" and not isinstance(value, int):
         raise _invalid(path, f"{name} = {value!r} is not a whole number")
+
+
+def _check_durability(path: Path, name: str, value: object) -> None:
+    if value not in ("full", "normal"):
+        raise _invalid(path, f'{name} = {value!r} is neither "full" nor "normal"')
+
+
+_CHECKS: Final[dict[str, Callable[[Path, str, object], None]]] = {
+    "store": _check_text,
+    "namespace": _check_text,
+    "daemon": _check_choice,
+    "durability": _check_durability,
+    "policies": _check_policies,
+}
 
 
 def _invalid(path: Path, why: str) -> InputError:

@@ -12,7 +12,7 @@ SOURCE = Path(__file__).parents[2] / "src"
 LONGEST, P90, MEDIAN, PARAMETERS = 70, 30, 10, 8
 VAGUE_NAME = re.compile(r"util|helper|manager", re.IGNORECASE)
 BROAD = {"Exception", "BaseException"}
-JUSTIFIED = re.compile(r"#\s*(noqa: [A-Z0-9, ]+\s+#\s*)?(?!noqa)\w+(\s+\S+){2,}")
+JUSTIFIED = re.compile(r"#\s*(noqa: [A-Z0-9, ]+\s+[#-]\s*)?(?!noqa)\w+(\s+\S+){2,}")
 
 Function = ast.FunctionDef | ast.AsyncFunctionDef
 

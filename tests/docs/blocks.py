@@ -17,11 +17,20 @@ from commonhold.domain.events import KINDS
 
 REFERENCE = Path(__file__).parents[2] / "docs" / "reference.md"
 BLOCK = re.compile(r"(<!-- begin (\w+) -->\n).*?(<!-- end \2 -->)", re.DOTALL)
-COMMON = ("folder", "agent", "as_json", "help")
+COMMON = ("folder", "agent", "store", "as_json", "help")
 SETTINGS = {
     "ttl_seconds": "How long a lease lasts unless it says otherwise, in seconds; at most 30 days.",
     "max_file_bytes": "Larger files can be leased, but are not read or written.",
     "retention_days": "How long the bytes that were read or overwritten are kept. 0: until the next prune.",
+    "patience_seconds": "How long a place in line from `acquire --queue` lasts without being asked for.",
+    "store": "Where leases and values are kept: `sqlite:FOLDER`, `postgresql://HOST/DATABASE`, `redis://HOST`. Empty: "
+    "beside the repository. Several machines that name the same share them.",
+    "namespace": "The name that a shared store keeps this repository's leases under. Empty: that of its folder.",
+    "daemon": "Whether one process serves the repository, started by itself on first use.",
+    "durability": "`full`, or `normal`, to measure what full costs: after a loss of power the last grants may be gone "
+    "then, and their fences given out again.",
+    "policies": "A table of keys: `pessimistic` ones may be changed under an exclusive lease only; all others are "
+    "`optimistic`. A key stands for all that is in it; the innermost decides.",
 }
 
 
@@ -40,7 +49,7 @@ def commands() -> Iterator[str]:
     context = click.Context(cli, info_name="commonhold")
     yield "Options of every command that works on a repository; they may stand before or after its name:"
     yield ""
-    yield from options(cli, only=COMMON[:3])
+    yield from options(cli, only=COMMON[:-1])
     for name in COMMANDS:
         command = cli.get_command(context, name)
         assert command is not None
@@ -48,14 +57,16 @@ def commands() -> Iterator[str]:
 
 
 def described(command: click.Command, context: click.Context) -> Iterator[str]:
-    usage = " ".join(command.collect_usage_pieces(context))
-    yield from ("", f"### commonhold {command.name}", "", f"`commonhold {command.name} {usage}`", "")
+    path, usage = context.command_path, " ".join(command.collect_usage_pieces(context))
+    yield from ("", f"### {path}", "", f"`{path} {usage}`", "")
     yield cleandoc(command.help or "")
     yield from ("", "```", *command.examples, "```")  # type: ignore[attr-defined]
     own = [param.name or "" for param in command.params if param.name not in COMMON]
     if any(isinstance(param, click.Option) and param.name in own for param in command.params):
         yield ""
         yield from options(command, only=tuple(own))
+    for name, part in command.commands.items() if isinstance(command, click.Group) else ():
+        yield from described(part, click.Context(part, parent=context, info_name=name))
 
 
 def options(command: click.Command, only: tuple[str, ...]) -> Iterator[str]:
@@ -97,8 +108,16 @@ def events() -> Iterator[str]:
 
 
 def settings() -> Iterator[str]:
-    rows = ((f"`{each.name}`", f"{each.default:g}", SETTINGS[each.name]) for each in fields(Settings))
+    rows = (
+        (f"`{each.name}`", _default(getattr(Settings(), each.name)), SETTINGS[each.name]) for each in fields(Settings)
+    )
     yield from table(("key", "default", "meaning"), *rows)
+
+
+def _default(value: object) -> str:
+    if isinstance(value, bool):
+        return str(value).lower()
+    return f"{value:g}" if isinstance(value, int | float) else str(value or "")
 
 
 BLOCKS = {

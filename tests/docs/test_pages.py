@@ -1,8 +1,10 @@
 """docs/mcp.md and docs/python.md say what the code does."""
 
+import asyncio
 import inspect
 import json
 import re
+import textwrap
 from dataclasses import fields
 from pathlib import Path
 from typing import Any
@@ -48,21 +50,25 @@ def test_every_tool_is_described_with_its_arguments() -> None:
 
 
 def test_the_examples_are_real(shop: Path) -> None:
+    asyncio.run(_play_examples(str(shop)))
+
+
+async def _play_examples(shop: str) -> None:
     real: dict[str, str] = {}
-    with commonhold.open(str(shop), agent="agent-1") as ann, commonhold.open(str(shop), agent="agent-2") as ben:
+    async with commonhold.open_async(shop, agent="agent-1") as ann, commonhold.open_async(shop, agent="agent-2") as ben:
         commit = None
         examples = [(name, json.loads(arguments), json.loads(shown)) for arguments, name, shown in EXAMPLE.findall(MCP)]
-        assert [name for name, *_ in examples] == ["regions", "read", "acquire", "renew", "commit", "release", "status"]
+        assert sorted(name for name, *_ in examples) == sorted(TOOLS)
         for name, arguments, shown in examples:
-            answer = call(ann, name, _replaced(arguments, real))
+            answer = await call(ann, name, _replaced(arguments, real))
             _check(shown, answer, name)
             if name == "acquire":
                 real[shown["lease"]["id"]] = answer["lease"]["id"]
             commit = arguments if name == "commit" else commit
         (refused,) = map(json.loads, REFUSED.findall(MCP))
         assert commit is not None
-        ben.acquire("x:1")
-        _check(refused, call(ben, "commit", {**commit, "intent": "new currency"}), "refused")
+        await ben.acquire("x:1")
+        _check(refused, await call(ben, "commit", {**commit, "intent": "new currency"}), "refused")
 
 
 def _replaced(arguments: dict[str, Any], real: dict[str, str]) -> dict[str, Any]:
@@ -86,6 +92,7 @@ def test_the_fields_of_every_class_are_listed() -> None:
 def test_every_method_is_listed_as_it_is_called() -> None:
     rows = re.findall(r"^\| `(\w+)\((.*?)\)` \|", PYTHON, re.MULTILINE)
     methods = dict(inspect.getmembers(commonhold.Commonhold, inspect.isfunction))
+    del methods["drive"]  # what all the others are made of
     assert {name for name, _ in rows} == {name for name in methods if not name.startswith("_")}
     for name, told in rows:
         parameters = [each for each in inspect.signature(methods[name]).parameters if each != "self"]
@@ -97,7 +104,14 @@ def test_the_python_example_runs(shop: Path, monkeypatch: pytest.MonkeyPatch) ->
     (block,) = re.findall(r"```python\n(.*?)```", PYTHON, re.DOTALL)
     told: dict[str, Any] = {}
     exec(block, told)  # noqa: S102 - our own page
-    assert told["answer"].outcome == "committed"
+    assert (told["answer"].outcome, told["stored"].outcome) == ("committed", "stored")
+    (block,) = re.findall(r"```python async\n(.*?)```", PYTHON, re.DOTALL)
+    exec("async def example():\n" + textwrap.indent(block, "    "), told)  # noqa: S102 - as above
+    asyncio.run(told["example"]())
+    (block,) = re.findall(r"```python resolver\n(.*?)```", PYTHON, re.DOTALL)
+    exec(block, told | {"load_account": str.encode, "Read": commonhold.Read})  # noqa: S102 - as above
+    with commonhold.open(".") as hold:
+        assert hold.get("account:12345").text == "frozen"
 
 
 @pytest.mark.parametrize(
@@ -105,6 +119,10 @@ def test_the_python_example_runs(shop: Path, monkeypatch: pytest.MonkeyPatch) ->
     [
         ("lease", "Lease"),
         ("deadline", "Deadline"),
+        ("waiter", "Waiter"),
+        ("bases[]", "Base"),
+        ("wish", "Wish"),
+        ("changes[]", "Left"),
         ("conflicts[]", "Conflict"),
         ("files[]", "FileChange"),
         ("regions[]", "RegionChange"),

@@ -2,6 +2,7 @@
 
 import json
 import re
+from collections.abc import Callable
 from dataclasses import fields
 from pathlib import Path
 from typing import Any
@@ -15,7 +16,15 @@ from commonhold.cli.exit_status import FAMILIES, MEANINGS, status_of
 from commonhold.cli.explanations import ERRORS, EXPLANATIONS, REFUSALS
 from commonhold.config import Settings
 from commonhold.domain.changeset import Op
-from commonhold.domain.errors import Code, CommonholdError, InputError, InternalError, StoreError, UsageError
+from commonhold.domain.errors import (
+    Code,
+    CommonholdError,
+    InputError,
+    InternalError,
+    RefusedError,
+    StoreError,
+    UsageError,
+)
 from commonhold.domain.events import KINDS
 from commonhold.domain.refusal import Refusal
 from commonhold.wire.changesets import changeset
@@ -45,7 +54,7 @@ def test_every_code_is_explained() -> None:
     [
         *(f"### commonhold {name}\n" for name in COMMANDS),
         *(f"| {code} |" for code in MEANINGS),
-        *(f"`{code}`" for code in (*Code, *Refusal, *KINDS)),
+        *dict.fromkeys(f"`{code}`" for code in (*Code, *Refusal, *KINDS)),
         *(f"`{name}`" for name in [each.name for each in fields(Settings)]),
         *(f'"op": "{op}"' for op in Op),
     ],
@@ -59,7 +68,9 @@ def test_the_exit_codes_are_those_of_the_errors() -> None:
     assert set(FAMILIES.values()) < set(MEANINGS)
 
 
-@pytest.mark.parametrize(("kind", "status"), [(UsageError, 2), (InputError, 3), (StoreError, 4), (InternalError, 5)])
+@pytest.mark.parametrize(
+    ("kind", "status"), [(RefusedError, 1), (UsageError, 2), (InputError, 3), (StoreError, 4), (InternalError, 5)]
+)
 def test_each_family_has_its_exit_status(kind: type[CommonholdError], status: int) -> None:
     class Special(kind):  # type: ignore[misc, valid-type]
         pass
@@ -75,9 +86,17 @@ def test_the_changeset_is_one() -> None:
 COMMANDS_SHOWN: dict[str, list[tuple[str, ...]]] = {
     "regions": [("regions", "broken.py")],
     "show": [("show", "a.py#one")],
-    "acquire": [("acquire", "a.py#one"), ("acquire", "a.py", "--agent", "ben")],
+    "acquire": [
+        ("acquire", "a.py#one"),
+        ("acquire", "a.py", "--agent", "ben"),
+        ("acquire", "a.py", "--agent", "ben", "--queue"),
+    ],
     "lease_change": [("release", "lease-none")],
     "commit": [("commit", "--key", "a.py#one", "--base", ZERO, "--agent", "ann")],
+    "get": [("get", "x:1")],
+    "put": [("put", "x:1", "z", "--expect", "7")],
+    "leases": [("leases",)],
+    "review": [("review",)],
     "who": [("who", "a.py")],
     "status": [("status",)],
     "log": [("log",)],
@@ -94,6 +113,7 @@ def test_examples_have_the_form_of_real_answers(
     (root / "broken.py").write_text("def f(:\n", encoding="utf-8")
     monkeypatch.chdir(root)
     monkeypatch.setenv("COMMONHOLD_AGENT", "ann")
+    prepare(root, lambda *words: call(capsysbinary, monkeypatch, *words, "--json").json, name)
     real = [
         call(capsysbinary, monkeypatch, *words, "--json", stdin=b"def one(): pass\n").json
         for words in COMMANDS_SHOWN[name]
@@ -101,6 +121,19 @@ def test_examples_have_the_form_of_real_answers(
     assert len(examples(name)) == len(real)
     for shown, answer in zip(examples(name), real, strict=True):
         check_same_form(shown, answer, name)
+
+
+def prepare(root: Path, run: Callable[..., Any], name: str) -> None:
+    """See to it that there is something to be shown."""
+    if name in ("get", "put"):
+        run("put", "x:1", "y", "--expect", "0")
+    if name in ("leases", "review"):
+        lease = run("acquire", "a.py#one")["lease"]["id"]
+        (root / "a.py").write_text("def one(): return 1\n", encoding="utf-8")
+        run("acquire", "a.py", "--agent", "ben", "--queue")
+        run("ask", lease, "--why", "it is needed", "--agent", "ben")
+        if name == "review":
+            run("break", lease, "--reason", "its machine is gone")
 
 
 def check_same_form(shown: Any, real: Any, where: str) -> None:

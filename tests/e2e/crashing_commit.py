@@ -4,14 +4,14 @@ import os
 import signal
 import sys
 
-import commonhold
 from commonhold import Changeset, Edit, Op
+from commonhold.app.service import Service
 from commonhold.bootstrap import open_repository  # loads all that a commit needs, once for all children
 
 WATCHED = ("open", "os.rename", "os.remove", "os.mkdir", "os.chmod", "os.chown", "os.rmdir")
 
 
-def changeset(hold: commonhold.Commonhold) -> Changeset:
+def changeset(hold: Service) -> Changeset:
     """Edits that touch every way in which a file can change."""
     function, constants, gone, moved = hold.read("a.py#f", "pkg/b.py#@header", "c.txt", "d.txt")
     return Changeset(

@@ -78,10 +78,10 @@ def test_a_lease_from_grant_to_release(run: Call) -> None:
     assert run("leases").text.count("round to cents") == 1
     assert run("leases", "--holder", "ben").text == "no live leases\n"
     (lease,) = run("leases", "--json").json["leases"]
-    assert lease["keys"] == ["file:a.py#one", "account:12345"]
+    assert lease["keys"] == ["account:12345", "file:a.py#one"]
     assert run("renew", lease["id"], "--ttl", "60").text.startswith("renewed: ")
     assert run("release", lease["id"], "--json").json["outcome"] == "released"
-    assert run("leases", "--json").json == {"leases": []}
+    assert run("leases", "--json").json == {"leases": [], "waiters": []}
 
 
 def test_the_next_call_of_a_grant_is_its_release(run: Call) -> None:

@@ -6,15 +6,17 @@ import os
 import subprocess
 import sys
 import time
+from collections.abc import Iterator
 from pathlib import Path
 
+import click
 import pytest
 from tests.e2e.cli_driver import Call, process, snapshot
 
 from commonhold.adapters.sqlite import SqliteStore
 from commonhold.app.ports import Write
 from commonhold.cli import output
-from commonhold.cli.command import Command
+from commonhold.cli.command import Command, Group
 from commonhold.cli.commands import COMMANDS
 from commonhold.cli.program import cli
 
@@ -216,24 +218,36 @@ def test_the_shell_completes_file_names(words: str, root: Path) -> None:
     assert process(cwd=root, env=env).stdout == b"file,a\n"
 
 
-NOT_RUN = ("mcp", "demo")
+NOT_RUN = ("mcp", "demo", "daemon")
+LEASE = "lease-b57a98944c10b25e"
+
+
+def examples_of(command: click.Command | None) -> Iterator[str]:
+    assert isinstance(command, Command | Group)
+    yield from command.examples
+    if isinstance(command, Group):
+        for each in command.commands.values():
+            yield from examples_of(each)
 
 
 @pytest.mark.parametrize("name", [name for name in COMMANDS if name not in NOT_RUN])
 def test_the_examples_of_the_help_work(name: str, root: Path, run: Call) -> None:
     (root / "src" / "billing").mkdir(parents=True)
     (root / "src" / "prices.py").write_text("def total(items):\n    return sum(items)\n", encoding="utf-8")
-    lease = run("acquire", "x:1", "--json").json["lease"]["id"]
+    lease = run("acquire", "src/prices.py", "--json").json["lease"]["id"]
     kept = base_of(run, "src/prices.py")
     (root / "total.py").write_text("def total(items):\n    return 0\n", encoding="utf-8")
+    (root / "migrate.py").touch()
+    (root / "order.json").write_text("{}", encoding="utf-8")
     changeset = {"edits": [{"op": "create_file", "key": "b.py", "text": "x = 1\n"}]}
     (root / "change.json").write_text(json.dumps(changeset), encoding="utf-8")
-    command = cli.get_command(cli.make_context("commonhold", ["status"]), name)
-    assert isinstance(command, Command)
-    for example in command.examples:
+    if name == "review":
+        (root / "src" / "prices.py").write_text("def total(items):\n    return 0\n", encoding="utf-8")
+        run("break", lease, "--reason", "its machine is gone")
+    for example in examples_of(cli.get_command(cli.make_context("commonhold", ["status"]), name)):
         if "--follow" in example:
             continue
-        line = example.replace("lease-b57a98944c10b25e", lease).replace("7c0e4f92d1a85b36", kept)
+        line = example.replace(LEASE, lease).replace("7c0e4f92d1a85b36", kept)
         base = run("show", "src/prices.py#total", "--json").json["regions"][0]["hash"]
         done = pasted(f"base={base}\n{line}".replace('eval "$(', "( ").replace(')"', ")"), root)
         assert done.returncode == 0, (line, done)

@@ -5,8 +5,9 @@ import json
 import signal
 import subprocess
 import sys
+import time
 from collections.abc import AsyncIterator, Awaitable, Callable
-from contextlib import asynccontextmanager, closing
+from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -87,11 +88,12 @@ def play_inside(root: Path, script: Callable[[Session], Awaitable[None]]) -> Non
     """The same with the server in this process: what a call answers does not depend on how it travels."""
 
     async def run() -> None:
+        desk = Desk(str(root), Holders("agent-1"))
         async with Client(build(desk)) as client:
             await script(Session(client))
+        await desk.close()
 
-    with closing(Desk(str(root), Holders("agent-1"))) as desk:
-        asyncio.run(run())
+    asyncio.run(run())
 
 
 def replacing(base: str, text: str, key: str = ONE) -> Json:
@@ -107,7 +109,7 @@ def test_the_tools_are_few_and_their_schemas_thin(root: Path) -> None:
     async def script(agent: Session) -> None:
         listed = (await agent.client.list_tools()).model_dump(by_alias=True, exclude_none=True, mode="json")
         names = [tool["name"] for tool in listed["tools"]]
-        assert names == ["regions", "read", "acquire", "renew", "release", "commit", "status"]
+        assert names == ["regions", "read", "acquire", "renew", "release", "commit", "get", "put", "status"]
         assert len(json.dumps(listed, separators=(",", ":"))) / 4 <= MAX_SCHEMA_TOKENS
         assert all(tool["description"] and tool["inputSchema"]["type"] == "object" for tool in listed["tools"])
 
@@ -180,6 +182,65 @@ def test_what_is_held_is_denied_with_a_next_call(root: Path) -> None:
     play_inside(root, script)
 
 
+def test_who_waits_is_served_in_turn_and_may_release_meanwhile(root: Path) -> None:
+    async def script(agent: Session) -> None:
+        async with session(root, "agent-2") as other:
+            mine = (await agent.call("acquire", {"keys": [ONE], "task": "first"}))["lease"]
+            waiting = asyncio.ensure_future(
+                other.call("acquire", {"keys": [ONE], "task": "second", "wait_seconds": 500})
+            )
+            at: Json = {}
+            while "waiters" not in at:  # each look gives the other server its time
+                at = await agent.call("status", {"key": ONE})
+            assert [each["holder"] for each in at["waiters"]] == ["agent-2"]
+            assert (await other.call("status"))["leases"][0]["holder"] == "agent-1", "it answers while it waits"
+            await agent.call("release", {"lease_id": mine["id"]})
+            assert (await waiting)["lease"]["fence"] > mine["fence"]
+
+    play(root, script)
+
+
+def test_who_waits_in_vain_is_told_so_and_stands_in_no_line(root: Path) -> None:
+    async def script(agent: Session) -> None:
+        with commonhold.open(str(root), agent="other") as other:
+            other.acquire(ONE, task="long work")
+        denied = await agent.call("acquire", {"keys": [ONE], "task": "mine", "wait_seconds": 0.2})
+        assert (denied["outcome"], denied["next"]["arguments"]["wait_seconds"]) == ("denied", 0.2)
+        assert "waiters" not in await agent.call("status")
+
+    play_inside(root, script)
+
+
+def test_a_client_that_hangs_up_stands_in_no_line(root: Path) -> None:
+    with commonhold.open(str(root), agent="other") as other:
+        other.acquire(ONE, task="long work")
+        wire = Wire(root)
+        wire.begin("tools/call", {"name": "acquire", "arguments": {"keys": [ONE], "task": "t", "wait_seconds": 40}})
+        while not other.status().waiters:
+            time.sleep(0.05)
+        before = time.monotonic()
+        assert wire.leave() == 0
+        assert time.monotonic() - before < 10
+        assert other.status().waiters == ()
+
+
+def test_values_are_changed_by_who_knows_what_they_are(root: Path) -> None:
+    async def script(agent: Session) -> None:
+        (value,) = (await agent.call("get", {"keys": ["account:1"]}))["values"]
+        assert value == {"key": "account:1", "version": 0, "text": None}
+        wish = {"key": "account:1", "text": "frozen", "expected_version": 0}
+        version = (await agent.call("put", wish))["value"]["version"]
+        refused = await agent.call("put", wish)
+        assert (refused["code"], refused["current"][0]["text"]) == ("VERSION_CHANGED", "frozen")
+        assert refused["next"]["call"] == "get"
+        relying = {"key": "order:1", "text": "x", "expected_version": 0, "reads": [{"key": "account:1", "version": 0}]}
+        assert (await agent.call("put", relying))["code"] == "READ_CHANGED"
+        await agent.call("put", wish | {"text": None, "expected_version": version})
+        assert (await agent.call("get", {"keys": ["account:1"]}))["values"][0]["text"] is None
+
+    play_inside(root, script)
+
+
 MALFORMED: list[tuple[str, Json, str]] = [
     ("regions", {}, "USAGE"),
     ("regions", {"path": 3}, "USAGE"),
@@ -193,6 +254,7 @@ MALFORMED: list[tuple[str, Json, str]] = [
     ("acquire", {"keys": ["a.py"], "task": "two\nlines"}, "TEXT_INVALID"),
     ("acquire", {"keys": ["a.py"], "task": "t", "ttl_seconds": 0}, "TTL_INVALID"),
     ("acquire", {"keys": ["a.py"], "task": "t", "mode": "mine"}, "USAGE"),
+    ("acquire", {"keys": ["a.py"], "task": "t", "wait_seconds": "long"}, "USAGE"),
     ("renew", {"lease": "x"}, "USAGE"),
     ("release", {}, "USAGE"),
     ("commit", {}, "CHANGESET_INVALID"),
@@ -201,6 +263,10 @@ MALFORMED: list[tuple[str, Json, str]] = [
     ("commit", {"edits": [{"op": "replace", "key": ONE, "text": "x"}], "intent": "i"}, "CHANGESET_INVALID"),
     ("commit", {"edits": [{"op": "replace", "key": ONE, "colour": "x"}], "intent": "i"}, "CHANGESET_INVALID"),
     ("commit", {"edits": [], "intent": "i", "dry_run": "maybe"}, "USAGE"),
+    ("get", {"keys": []}, "USAGE"),
+    ("get", {"keys": ["a.py"]}, "KEY_INVALID"),
+    ("put", {"key": "x:1", "text": "y"}, "USAGE"),
+    ("put", {"key": "x:1", "text": "y" * 70_000, "expected_version": 0}, "TEXT_INVALID"),
     ("status", {"keys": []}, "USAGE"),
     ("steal", {}, "USAGE"),
 ]
@@ -355,27 +421,35 @@ def test_a_made_up_holder_stays_the_same() -> None:
     assert holders.holder({"sessionId": "s"}) == "s"
 
 
+def answered_once(root: Path, name: str) -> Any:
+    """The result of one call of a server that nothing else is asked of."""
+
+    async def run() -> Any:
+        desk = Desk(str(root), Holders("a"))
+        result = await desk.answer(name, {}, None)
+        await desk.close()
+        return result
+
+    return asyncio.run(run())
+
+
 def test_there_is_an_answer_where_there_is_no_repository(tmp_path: Path) -> None:
-    desk = Desk(str(tmp_path / "gone"), Holders("a"))
-    result = desk.answer("status", {}, None)
+    result = answered_once(tmp_path / "gone", "status")
     assert result.is_error
-    assert json.loads(result.content[0].text)["code"] == "FILE_NOT_FOUND"  # type: ignore[union-attr]
-    desk.close()
+    assert json.loads(result.content[0].text)["code"] == "FILE_NOT_FOUND"
 
 
 def test_a_defect_is_an_error_and_not_the_end(
     root: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    def broken(*_: object) -> Json:
+    async def broken(*_: object) -> Json:
         raise RuntimeError("a defect")
 
-    desk = Desk(str(root), Holders("a"))
     monkeypatch.setattr("commonhold.server.mcp.call", broken)
-    result = desk.answer("status", {}, None)
+    result = answered_once(root, "status")
     assert result.is_error
-    assert json.loads(result.content[0].text)["code"] == "INTERNAL"  # type: ignore[union-attr]
+    assert json.loads(result.content[0].text)["code"] == "INTERNAL"
     assert "a defect" in capsys.readouterr().err
-    desk.close()
 
 
 def test_thrift_keeps_what_says_something() -> None:

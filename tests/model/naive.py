@@ -3,6 +3,7 @@
 from dataclasses import dataclass, field
 
 HEADER = "#@header"
+FRIENDS = {("shared", "shared"), ("shared", "upgradable"), ("upgradable", "shared")}
 
 
 @dataclass
@@ -11,11 +12,12 @@ class Held:
     fence: int
     holder: str
     keys: frozenset[str]
-    is_shared: bool
+    mode: str
+    ttl: float
     ends: float
 
-    def blocks(self, holder: str, key: str, *, is_shared: bool) -> bool:
-        is_friend = self.holder == holder or (self.is_shared and is_shared)
+    def blocks(self, holder: str, key: str, mode: str) -> bool:
+        is_friend = self.holder == holder or (self.mode, mode) in FRIENDS
         return not is_friend and any(meet(key, held) for held in self.keys)
 
 
@@ -31,8 +33,14 @@ class Model:
     def live(self) -> list[Held]:
         return [lease for lease in self.leases.values() if lease.ends > self.seconds]
 
-    def is_free(self, holder: str, keys: frozenset[str], *, is_shared: bool = False) -> bool:
-        return not any(lease.blocks(holder, key, is_shared=is_shared) for lease in self.live() for key in keys)
+    def is_free(self, holder: str, keys: frozenset[str], mode: str = "exclusive") -> bool:
+        return not any(lease.blocks(holder, key, mode) for lease in self.live() for key in keys)
+
+    def hear(self, holder: str, besides: str | None = None) -> None:
+        """Take any call of a holder for a sign of life: what has less than half its time left lasts on."""
+        for lease in self.live():
+            if lease.holder == holder and lease.id != besides and lease.ends - self.seconds < lease.ttl / 2:
+                lease.ends = self.seconds + lease.ttl
 
     def holds(self, holder: str, lease_id: str) -> bool:
         return any(lease.id == lease_id and lease.holder == holder for lease in self.live())

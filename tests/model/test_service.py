@@ -2,6 +2,7 @@
 
 import shutil
 import tempfile
+from collections.abc import Callable
 from pathlib import Path
 
 from hypothesis import settings
@@ -12,10 +13,11 @@ from tests.model.naive import HEADER, Held, Model, function
 
 from commonhold.adapters.files import WorkingTree
 from commonhold.adapters.sqlite import SqliteStore
-from commonhold.app.answers import Answer, CommitAnswer
-from commonhold.app.service import Commonhold
+from commonhold.app.answers import AcquireAnswer, Answer, CommitAnswer
+from commonhold.app.options import Options
+from commonhold.app.service import Service
 from commonhold.domain.changeset import Changeset, Edit, LeaseRef, Op, Read
-from commonhold.domain.events import Committed
+from commonhold.domain.events import Committed, LeaseExpired, LeaseRenewed, WorkLeft
 from commonhold.domain.fold import State, fold
 from commonhold.domain.keys import canonical
 from commonhold.domain.modes import Mode
@@ -61,13 +63,13 @@ class Agents(RuleBasedStateMachine):
         self.store.close()
         self.store = SqliteStore(str(self.folder / "state"), synchronous="OFF")
         self.services = {
-            holder: Commonhold(
+            holder: Service(
                 store=self.store,
                 files=WorkingTree(str(self.root)),
                 clock=self.clock,
                 ids=self.ids,
                 agent=holder,
-                retention_seconds=1e6,
+                options=Options(retention_seconds=1e6),
             )
             for holder in ("one", "two", "three")
         }
@@ -80,24 +82,30 @@ class Agents(RuleBasedStateMachine):
     def acquire(self, holder: str, keys: set[str], mode: Mode, ttl: float) -> None:
         request = self.request()
 
-        def ask() -> Answer:
+        def ask() -> AcquireAnswer:
             return self.services[holder].acquire(*sorted(keys), mode=mode, ttl_seconds=ttl, request_id=request)
 
-        answer = self.services[holder].acquire(*sorted(keys), mode=mode, ttl_seconds=ttl, request_id=request)
-        self.repeat = lambda: (answer, ask())
-        is_shared = mode is Mode.SHARED
-        assert (answer.lease is not None) == self.model.is_free(holder, frozenset(keys), is_shared=is_shared)
+        answer = ask()
+        self.model.hear(holder)
+        self.repeat = lambda: (answer, self.heard(holder, ask))
+        assert (answer.lease is not None) == self.model.is_free(holder, frozenset(keys), mode)
         if answer.lease is not None:
             assert answer.lease.fence > self.model.fence
             self.model.fence = answer.lease.fence
             self.model.leases[answer.lease.id] = Held(
-                answer.lease.id, answer.lease.fence, holder, frozenset(keys), is_shared, self.clock.seconds + ttl
+                answer.lease.id, answer.lease.fence, holder, frozenset(keys), mode, ttl, self.clock.seconds + ttl
             )
+
+    def heard(self, holder: str, ask: Callable[[], AcquireAnswer]) -> AcquireAnswer:
+        """Repeat a call that is a sign of life, whatever it is answered."""
+        self.model.hear(holder)
+        return ask()
 
     @rule(holder=holders, number=lease_numbers, ttl=st.sampled_from((1.0, 20.0)))
     def renew(self, holder: str, number: int, ttl: float) -> None:
         lease_id, request = f"lease-{number}", self.request()
         answer = self.services[holder].renew(lease_id, ttl_seconds=ttl, request_id=request)
+        self.model.hear(holder, besides=lease_id)
         self.repeat = lambda: (answer, self.services[holder].renew(lease_id, ttl_seconds=ttl, request_id=request))
         assert (answer.outcome == "renewed") == self.model.holds(holder, lease_id)
         if answer.outcome == "renewed":
@@ -107,6 +115,7 @@ class Agents(RuleBasedStateMachine):
     def release(self, holder: str, number: int) -> None:
         lease_id, request = f"lease-{number}", self.request()
         answer = self.services[holder].release(lease_id, request_id=request)
+        self.model.hear(holder, besides=lease_id)
         self.repeat = lambda: (answer, self.services[holder].release(lease_id, request_id=request))
         assert (answer.outcome == "released") == self.model.holds(holder, lease_id)
         if answer.outcome == "released":
@@ -125,15 +134,14 @@ class Agents(RuleBasedStateMachine):
     @rule()
     def ask_again(self) -> None:
         """Repeat the last request: the first answer is given, and nothing is done twice."""
-        before = self.store_sequence()
+        with self.store.read() as reader:
+            before = reader.next_sequence - 1
         answers = self.repeat()
         if answers is not None:
             assert encode(answers[0]) == encode(answers[1])
-            assert self.store_sequence() == before
-
-    def store_sequence(self) -> int:
-        with self.store.read() as reader:
-            return reader.next_sequence
+            with self.store.read() as reader:
+                since = reader.events(after=before)
+            assert all(isinstance(each.event, LeaseRenewed | LeaseExpired | WorkLeft) for each in since)
 
     @rule(path=st.sampled_from(("a.py", "b.py")), name=st.sampled_from("fg"), number=numbers)
     def write_from_outside(self, path: str, name: str, number: int) -> None:
@@ -192,6 +200,7 @@ class Agents(RuleBasedStateMachine):
 
     def commit(self, holder: str, changeset: Changeset) -> CommitAnswer:
         answer = self.services[holder].commit(changeset)
+        self.model.hear(holder)
         self.repeat = lambda: (answer, self.services[holder].commit(changeset))
         return answer
 
@@ -234,10 +243,14 @@ class Agents(RuleBasedStateMachine):
             for path, sequence in reader._connection.execute("SELECT path, seq FROM commits ORDER BY seq"):
                 commits[path] = (*commits.get(path, ()), sequence)
             tables = State(
-                reader.next_sequence - 1,
-                {lease.id: lease for lease in reader.leases()},
-                {debt.place: debt for debt in reader.debts()},
-                commits,
+                sequence=reader.next_sequence - 1,
+                leases={lease.id: lease for lease in reader.leases()},
+                waiters={waiter.id: waiter for waiter in reader.waiters()},
+                lost={lease.id: lease for lease in reader.lost()},
+                works={work.lease_id: work for work in reader.works()},
+                values={value.key: value for value in reader.values()},
+                debts={debt.place: debt for debt in reader.debts()},
+                commits=commits,
             )
         assert [each.sequence for each in log] == list(range(1, len(log) + 1))
         assert encode(fold(log)) == encode(tables)

@@ -14,11 +14,15 @@ from tests.scenarios.telling import quoted, short, tell
 from commonhold.adapters.files import WorkingTree
 from commonhold.adapters.repository import find_repository
 from commonhold.adapters.sqlite import SqliteStore
+from commonhold.app.options import Options
+from commonhold.app.policy import Policies, Policy
 from commonhold.app.ports import Step, no_step
-from commonhold.app.service import Commonhold
+from commonhold.app.service import Service
 from commonhold.domain.changeset import Changeset, Edit, LeaseRef, Op, Read
 from commonhold.domain.errors import CommonholdError
+from commonhold.domain.keys import Key, parse
 from commonhold.domain.modes import Mode
+from commonhold.domain.value import Version
 
 MAIN = "main"
 CRASHED = 9
@@ -26,13 +30,14 @@ CRASHED = 9
 
 @dataclass
 class Stage:
-    """`names` are what a story bound with `as`: the hash that was read, or the lease that was granted."""
+    """`names` are what a story bound with `as`: the hash or version that was read, or the lease or place in line."""
 
     folder: Path
     clock: FakeClock = field(default_factory=FakeClock)
     ids: CountingIds = field(default_factory=CountingIds)
     names: dict[str, str | LeaseRef] = field(default_factory=dict)
-    services: dict[tuple[str, str], Commonhold] = field(default_factory=dict)
+    policies: dict[Key, Policy] = field(default_factory=dict)
+    services: dict[tuple[str, str], Service] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         self.folder.joinpath(MAIN).mkdir()
@@ -50,21 +55,21 @@ class Stage:
         except CommonholdError as fault:
             return tell(fault)
 
-    def service(self, holder: str, tree: str = MAIN) -> Commonhold:
+    def service(self, holder: str, tree: str = MAIN) -> Service:
         """The agent's own access, with a store of its own: agents are processes that share nothing in memory."""
         if (holder, tree) not in self.services:
             self.services[holder, tree] = self.opened(holder, tree, no_step)
         return self.services[holder, tree]
 
-    def opened(self, holder: str, tree: str, at_step: Step) -> Commonhold:
+    def opened(self, holder: str, tree: str, at_step: Step) -> Service:
         found = find_repository(str(self.folder / tree))
-        return Commonhold(
+        return Service(
             store=SqliteStore(found.state_folder, synchronous="OFF"),
             files=WorkingTree(found.root, git_dir=found.git_dir, max_file_bytes=10_000, at_step=at_step),
             clock=self.clock,
             ids=self.ids,
             agent=holder,
-            retention_seconds=86400.0,
+            options=Options(retention_seconds=86400.0, policies=Policies(self.policies)),
             at_step=at_step,
         )
 
@@ -83,19 +88,19 @@ def _git(folder: Path, *words: str) -> None:
     subprocess.run(("git", *identity, *words), cwd=folder, check=True, capture_output=True)
 
 
-# What the story does, outside of Commonhold.
+# What the story does, outside of Service.
 
 
 def _file(stage: Stage, line: Line, name: str) -> list[str]:
     path = stage.path(name)
     path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_bytes(_content(line))
+    path.write_bytes(_bytes(line))
     if "mode" in line.options:
         path.chmod(int(line.options["mode"], 8))
     return []
 
 
-def _content(line: Line) -> bytes:
+def _bytes(line: Line) -> bytes:
     if "hex" in line.options:
         return bytes.fromhex(line.options["hex"])
     text = line.text or ""
@@ -132,6 +137,14 @@ def _reboot(stage: Stage, _: Line) -> list[str]:
     return []
 
 
+def _policy(stage: Stage, _: Line, pattern: str, word: str) -> list[str]:
+    """Choose a policy; whoever speaks from now on goes by it."""
+    stage.policies[parse(pattern).key()] = Policy(word)
+    stage.close()
+    stage.services.clear()
+    return []
+
+
 def _cat(stage: Stage, _: Line, name: str) -> list[str]:
     path = stage.path(name)
     if not path.exists():
@@ -158,21 +171,31 @@ def _show(stage: Stage, line: Line, what: str) -> list[str]:
     return _SHOWS[what](stage.service("story"), line)
 
 
-def _show_leases(service: Commonhold, _: Line) -> list[str]:
+def _show_leases(service: Service, _: Line) -> list[str]:
     return [text for lease in service.leases() for text in tell(lease)]
 
 
-def _show_debts(service: Commonhold, _: Line) -> list[str]:
+def _show_debts(service: Service, _: Line) -> list[str]:
     return [text for debt in service.status().debts for text in tell(debt)]
 
 
-def _show_log(service: Commonhold, line: Line) -> list[str]:
+def _show_line(service: Service, _: Line) -> list[str]:
+    return [text for waiter in service.status().waiters for text in tell(waiter)]
+
+
+def _show_works(service: Service, _: Line) -> list[str]:
+    return [text for work in service.status().works for text in tell(work)]
+
+
+def _show_log(service: Service, line: Line) -> list[str]:
     events = service.log(after=int(line.options.get("after", "0")))
     return [f"{each.sequence} {text}" for each in events for text in tell(each.event)]
 
 
-_SHOWS: dict[str, Callable[[Commonhold, Line], list[str]]] = {
+_SHOWS: dict[str, Callable[[Service, Line], list[str]]] = {
     "leases": _show_leases,
+    "line": _show_line,
+    "works": _show_works,
     "debts": _show_debts,
     "log": _show_log,
 }
@@ -184,6 +207,7 @@ _STORY: dict[str, Callable[..., list[str]]] = {
     "worktree": _worktree,
     "advance": _advance,
     "reboot": _reboot,
+    "policy": _policy,
     "cat": _cat,
     "ls": _ls,
     "show": _show,
@@ -192,13 +216,13 @@ _STORY: dict[str, Callable[..., list[str]]] = {
 # What the agents say.
 
 
-def _read(stage: Stage, _: Line, service: Commonhold, key: str, *name: str) -> list[str]:
+def _read(stage: Stage, _: Line, service: Service, key: str, *name: str) -> list[str]:
     (region,) = service.read(key)
     _bind(stage, name, region.hash)
     return tell(region)
 
 
-def _acquire(stage: Stage, line: Line, service: Commonhold, *words: str) -> list[str]:
+def _acquire(stage: Stage, line: Line, service: Service, *words: str) -> list[str]:
     keys, name = _split(words)
     options = line.options
     answer = service.acquire(
@@ -207,9 +231,14 @@ def _acquire(stage: Stage, line: Line, service: Commonhold, *words: str) -> list
         ttl_seconds=float(options["ttl"]) if "ttl" in options else None,
         mode=Mode(options.get("mode", "exclusive")),
         request_id=options.get("request"),
+        patience_seconds=float(options["patience"]) if "patience" in options else None,
+        ticket=_lease_id(stage, options["ticket"]) if "ticket" in options else None,
+        replaces=_lease_id(stage, options["replaces"]) if "replaces" in options else None,
     )
     if answer.lease:
         _bind(stage, name, LeaseRef(answer.lease.id, answer.lease.fence))
+    elif answer.ticket:
+        _bind(stage, name, LeaseRef(answer.ticket, 0))
     return tell(answer)
 
 
@@ -234,7 +263,7 @@ def _lease_ref(stage: Stage, text: str) -> LeaseRef:
     return LeaseRef(bound.id, int(fence)) if fence else bound
 
 
-def _renew(stage: Stage, line: Line, service: Commonhold, name: str) -> list[str]:
+def _renew(stage: Stage, line: Line, service: Service, name: str) -> list[str]:
     options = line.options
     return tell(
         service.renew(
@@ -243,15 +272,72 @@ def _renew(stage: Stage, line: Line, service: Commonhold, name: str) -> list[str
     )
 
 
-def _release(stage: Stage, line: Line, service: Commonhold, name: str) -> list[str]:
+def _release(stage: Stage, line: Line, service: Service, name: str) -> list[str]:
     return tell(service.release(_lease_id(stage, name), request_id=line.options.get("request")))
 
 
-def _who(_stage: Stage, _line: Line, service: Commonhold, key: str) -> list[str]:
+def _ask(stage: Stage, line: Line, service: Service, name: str) -> list[str]:
+    return tell(service.ask(_lease_id(stage, name), why=line.options["why"]))
+
+
+def _hand_over(stage: Stage, line: Line, service: Service, name: str, *bound: str) -> list[str]:
+    answer = service.hand_over(_lease_id(stage, name), to=line.options["to"])
+    if answer.lease:
+        _bind(stage, bound, LeaseRef(answer.lease.id, answer.lease.fence))
+    return tell(answer)
+
+
+def _break(stage: Stage, line: Line, service: Service, name: str) -> list[str]:
+    return tell(service.break_lease(_lease_id(stage, name), reason=line.options["reason"]))
+
+
+def _get(stage: Stage, _: Line, service: Service, key: str, *name: str) -> list[str]:
+    value = service.get(key)
+    _bind(stage, name, str(value.version))
+    return tell(value)
+
+
+def _put(stage: Stage, line: Line, service: Service, key: str, text: str | None = None) -> list[str]:
+    """Let a key carry a text; without one, nothing any more."""
+    options = line.options
+    return tell(
+        service.put(
+            key,
+            text,
+            expected_version=_version(stage, options["expect"]),
+            fence=_lease_ref(stage, options["fence"]).fence if "fence" in options else None,
+            reads=[Version(part.words[1], _version(stage, part.options["on"])) for part in line.parts],
+            request_id=options.get("request"),
+        )
+    )
+
+
+def _version(stage: Stage, text: str) -> int:
+    """A version that was bound, or the number itself."""
+    bound = stage.names.get(text, text)
+    assert isinstance(bound, str)
+    return int(bound)
+
+
+def _review(stage: Stage, line: Line, service: Service, name: str) -> list[str]:
+    return tell(service.review(_lease_id(stage, name), note=line.options.get("note", "")))
+
+
+def _sweep(_stage: Stage, _line: Line, service: Service) -> list[str]:
+    service.sweep()
+    return []
+
+
+def _content(_stage: Stage, _line: Line, service: Service, content_hash: str) -> list[str]:
+    """Bytes that were kept, by the digits that a story shows of their hash."""
+    return list(quoted(service.content(content_hash).decode()))
+
+
+def _who(_stage: Stage, _line: Line, service: Service, key: str) -> list[str]:
     return tell(service.who(key))
 
 
-def _commit(stage: Stage, line: Line, service: Commonhold, *flags: str) -> list[str]:
+def _commit(stage: Stage, line: Line, service: Service, *flags: str) -> list[str]:
     changeset = _changeset(stage, line, service)
     if "crash" in line.options:
         return _crash(stage, service, changeset, line.options["crash"])
@@ -260,7 +346,7 @@ def _commit(stage: Stage, line: Line, service: Commonhold, *flags: str) -> list[
     return tell(service.commit(changeset, dry_run="dry" in flags))
 
 
-def _changeset(stage: Stage, line: Line, service: Commonhold) -> Changeset:
+def _changeset(stage: Stage, line: Line, service: Service) -> Changeset:
     options = line.options
     leases = options["lease"].split(",") if "lease" in options else []
     return Changeset(
@@ -276,7 +362,7 @@ def _changeset(stage: Stage, line: Line, service: Commonhold) -> Changeset:
     )
 
 
-def _edit(stage: Stage, part: Line, service: Commonhold) -> Edit:
+def _edit(stage: Stage, part: Line, service: Service) -> Edit:
     op, key = part.words
     options = part.options
     return Edit(
@@ -292,7 +378,7 @@ def _edit(stage: Stage, part: Line, service: Commonhold) -> Edit:
     )
 
 
-def _hash(stage: Stage, service: Commonhold, key: str, text: str) -> str:
+def _hash(stage: Stage, service: Service, key: str, text: str) -> str:
     """`now` is the hash that is there now; a name is one that was bound; else the digits themselves."""
     if text == "now":
         return service.read(key)[0].hash
@@ -301,7 +387,7 @@ def _hash(stage: Stage, service: Commonhold, key: str, text: str) -> str:
     return bound
 
 
-def _crash(stage: Stage, service: Commonhold, changeset: Changeset, step: str) -> list[str]:
+def _crash(stage: Stage, service: Service, changeset: Changeset, step: str) -> list[str]:
     """Let a process commit, and die at once after a step."""
 
     def die(done: str) -> None:
@@ -316,7 +402,7 @@ def _crash(stage: Stage, service: Commonhold, changeset: Changeset, step: str) -
     return [f"crashed after {step!r}" if status == CRASHED else f"did not crash: {status}"]
 
 
-def _meanwhile(stage: Stage, service: Commonhold, changeset: Changeset, line: Line) -> list[str]:
+def _meanwhile(stage: Stage, service: Service, changeset: Changeset, line: Line) -> list[str]:
     """Let somebody write a file, or remove a folder, from outside after a step of the commit; once."""
     step, _, path = line.options["meanwhile"].partition(":")
     pending = [stage.path(path.removeprefix("rm "))]
@@ -324,7 +410,7 @@ def _meanwhile(stage: Stage, service: Commonhold, changeset: Changeset, line: Li
     def interfere(done: str) -> None:
         if done == step and pending:
             target = pending.pop()
-            shutil.rmtree(target) if path.startswith("rm ") else target.write_bytes(_content(line))
+            shutil.rmtree(target) if path.startswith("rm ") else target.write_bytes(_bytes(line))
 
     with stage.opened(service.holder, Path(service.root).name, interfere) as other:
         return tell(other.commit(changeset))
@@ -335,6 +421,14 @@ _SPEECH: dict[str, Callable[..., list[str]]] = {
     "acquire": _acquire,
     "renew": _renew,
     "release": _release,
+    "ask": _ask,
+    "hand-over": _hand_over,
+    "break": _break,
+    "get": _get,
+    "put": _put,
+    "review": _review,
+    "sweep": _sweep,
+    "content": _content,
     "commit": _commit,
     "who": _who,
 }

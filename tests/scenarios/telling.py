@@ -6,8 +6,18 @@ from functools import singledispatch
 
 import msgspec
 
-from commonhold.app.answers import AcquireAnswer, CommitAnswer, LeaseAnswer, Next, RepairRegion
-from commonhold.app.queries import Change, Who
+from commonhold.app.answers import (
+    AcquireAnswer,
+    Change,
+    CommitAnswer,
+    LeaseAnswer,
+    Needed,
+    Next,
+    PutAnswer,
+    RepairRegion,
+    ReviewAnswer,
+)
+from commonhold.app.queries import Who
 from commonhold.app.reading import RegionText
 from commonhold.domain.errors import CommonholdError
 from commonhold.domain.events import (
@@ -17,13 +27,26 @@ from commonhold.domain.events import (
     CommitUndone,
     Debt,
     Event,
+    LeaseBroken,
+    LeaseClaimed,
     LeaseDenied,
     LeaseExpired,
     LeaseGranted,
+    LeaseHandedOver,
+    LeaseQueued,
     LeaseReleased,
     LeaseRenewed,
+    ReleaseAsked,
+    ValuePut,
+    WaiterLeft,
+    WaiterSeen,
+    WorkLeft,
+    WorkReviewed,
 )
-from commonhold.domain.lease import Conflict, Lease
+from commonhold.domain.lease import Conflict, Lease, Waiter
+from commonhold.domain.partial_work import Left, PartialWork
+from commonhold.domain.refusal import Refusal
+from commonhold.domain.value import Value
 
 _HASH = re.compile(r"\b([0-9a-f]{6})[0-9a-f]{58}\b")
 
@@ -54,16 +77,59 @@ def _told(answer: object) -> Iterator[str]:
 
 @_told.register
 def _(answer: AcquireAnswer) -> Iterator[str]:
-    yield f"granted {_lease(answer.lease)}" if answer.lease else answer.outcome
+    yield _acquired(answer)
     yield from (f"  {region.key} {region.hash}" for region in answer.regions)
+    yield from (f"  changed meanwhile: {_change(change)}" for change in answer.changed)
+    yield from (f"  carries: {_value(value)}" for value in answer.values)
+    yield from (f"  notice: {notice}" for notice in answer.notices)
+    yield from _ending(answer.conflicts, answer.next)
+
+
+def _acquired(answer: AcquireAnswer) -> str:
+    if answer.lease:
+        return f"granted {_lease(answer.lease)}"
+    if answer.outcome == "queued":
+        return f"queued as {answer.ticket}, number {answer.position}, for about {answer.estimated_wait_seconds:g} s"
+    return "denied" if answer.code is Refusal.LOCK_CONFLICT else f"denied {answer.code}"
+
+
+@_told.register
+def _(answer: LeaseAnswer) -> Iterator[str]:
+    if answer.lease:
+        yield f"{answer.outcome} {_lease(answer.lease)}"
+    else:
+        yield f"refused {answer.code}: {answer.why}" if answer.code else answer.outcome
     yield from (f"  notice: {notice}" for notice in answer.notices)
     yield from _ending(answer.conflicts, answer.next)
 
 
 @_told.register
-def _(answer: LeaseAnswer) -> Iterator[str]:
-    yield f"{answer.outcome} {_lease(answer.lease)}" if answer.lease else f"refused {answer.code}: {answer.why}"
+def _(answer: PutAnswer) -> Iterator[str]:
+    yield f"refused {answer.code}: {answer.why}" if answer.value is None else f"{answer.outcome} {_value(answer.value)}"
+    yield from (f"  now {_value(value)}" for value in answer.current)
+    yield from _ending(answer.conflicts, answer.next)
+
+
+@_told.register
+def _(answer: ReviewAnswer) -> Iterator[str]:
+    yield f"refused: {answer.why}" if answer.work is None else f"{answer.outcome} {_work(answer.work)}"
     yield from _ending((), answer.next)
+
+
+@_told.register
+def _(answer: Value) -> Iterator[str]:
+    yield _value(answer)
+
+
+@_told.register
+def _(answer: PartialWork) -> Iterator[str]:
+    yield _work(answer)
+    yield from (f"  {_left(left)}" for left in answer.changes)
+
+
+@_told.register
+def _(answer: Waiter) -> Iterator[str]:
+    yield _waiter(answer) + (f' "{answer.task}"' if answer.task else "")
 
 
 @_told.register
@@ -73,7 +139,8 @@ def _(answer: CommitAnswer) -> Iterator[str]:
     yield (f"refused {answer.code}: {answer.why}" if answer.code else f"{answer.outcome}{at}") + tail
     yield from (f"  {region.key} {region.hash or 'gone'}" for region in answer.regions)
     yield from (f"  notice: {notice}" for notice in answer.notices)
-    yield from (f"  required {needed.key} at {needed.where}: {needed.why}" for needed in answer.required)
+    yield from (f"  required {needed.key}{_at(needed)}: {needed.why}" for needed in answer.required)
+    yield from (f"  now {_value(value)}" for value in answer.current)
     yield from (line for region in answer.repair.regions for line in _repair(region))
     yield from _ending(answer.conflicts, answer.next)
 
@@ -90,6 +157,7 @@ def _(answer: RegionText) -> Iterator[str]:
 def _(answer: Who) -> Iterator[str]:
     yield answer.key
     yield from (f"  held: {_lease(lease)}" for lease in answer.leases)
+    yield from (f"  waits: {_waiter(waiter)}" for waiter in answer.waiters)
     yield from (f"  changed: {_change(change)}" for change in answer.changes)
     yield from (f"  owed: {_debt(debt)}" for debt in answer.debts)
 
@@ -97,6 +165,8 @@ def _(answer: Who) -> Iterator[str]:
 @_told.register
 def _(answer: Lease) -> Iterator[str]:
     yield _lease(answer) + (f' "{answer.task}"' if answer.task else "")
+    if answer.wish:
+        yield f'  {answer.wish.by} asks for it: "{answer.wish.why}"'
 
 
 @_told.register
@@ -115,27 +185,89 @@ def _(event: Event) -> Iterator[str]:
     yield f"{KIND_OF[type(event)]} {_event(event)}"
 
 
-def _event(event: Event) -> str:  # noqa: PLR0911 - one line a kind of event
-    match event:
-        case LeaseGranted(lease):
-            return _lease(lease)
-        case LeaseDenied(holder, _, keys, mode, conflicts):
-            return f"{holder} {mode} {', '.join(keys)} because of {', '.join(each.holder for each in conflicts)}"
-        case LeaseRenewed(holder, lease_id, deadline):
-            return f"{lease_id} of {holder} until {deadline.wall:g}"
-        case LeaseReleased(holder, lease_id):
-            return f"{lease_id} of {holder}"
-        case LeaseExpired(holder, lease_id, deadline):
-            return f"{lease_id} of {holder} at {deadline.wall:g}"
-        case Committed():
-            return _committed(event)
-        case CommitRefused(holder, intent, code, keys, _):
-            return f'{code} {holder} "{intent}": {", ".join(keys)}'
-        case CommitUndone(holder, intent, restored, left):
-            put, kept = (", ".join(paths) or "nothing" for paths in (restored, left))
-            return f'{holder} "{intent}": restored {put}, left {kept}'
+@singledispatch
+def _event(event: object) -> str:
+    raise TypeError(type(event))
 
 
+@_event.register
+def _(event: LeaseGranted) -> str:
+    return _lease(event.lease)
+
+
+@_event.register
+def _(event: LeaseDenied) -> str:
+    holders = ", ".join(each.holder for each in event.conflicts)
+    return f"{event.holder} {event.mode} {', '.join(event.keys)} because of {holders}"
+
+
+@_event.register
+def _(event: LeaseRenewed | LeaseClaimed | WaiterSeen) -> str:
+    return f"{event.lease_id} of {event.holder} until {event.deadline.wall:g}"
+
+
+@_event.register
+def _(event: LeaseReleased) -> str:
+    return f"{event.lease_id} of {event.holder}"
+
+
+@_event.register
+def _(event: LeaseExpired) -> str:
+    return f"{event.lease_id} of {event.holder} at {event.deadline.wall:g}"
+
+
+@_event.register
+def _(event: LeaseQueued) -> str:
+    return _waiter(event.waiter)
+
+
+@_event.register
+def _(event: WaiterLeft) -> str:
+    return f"{event.lease_id} of {event.holder}: {event.why}"
+
+
+@_event.register
+def _(event: LeaseBroken) -> str:
+    return f'{event.lease_id} of {event.holder} by {event.by} "{event.reason}"'
+
+
+@_event.register
+def _(event: ReleaseAsked) -> str:
+    return f'{event.lease_id} of {event.holder} by {event.wish.by} "{event.wish.why}"'
+
+
+@_event.register
+def _(event: LeaseHandedOver) -> str:
+    return f"{event.lease_id} of {event.holder} to {event.to}"
+
+
+@_event.register
+def _(event: ValuePut) -> str:
+    return f"{event.key} by {event.holder} {_quote(event.text)}"
+
+
+@_event.register
+def _(event: WorkLeft) -> str:
+    return f"{event.lease_id} of {event.holder}: {', '.join(map(_left, event.changes)) or 'nothing'}"
+
+
+@_event.register
+def _(event: WorkReviewed) -> str:
+    return f'{event.lease_id} by {event.holder} "{event.note}"'
+
+
+@_event.register
+def _(event: CommitRefused) -> str:
+    return f'{event.code} {event.holder} "{event.intent}": {", ".join(event.keys)}'
+
+
+@_event.register
+def _(event: CommitUndone) -> str:
+    put, kept = (", ".join(paths) or "nothing" for paths in (event.restored, event.left))
+    return f'{event.holder} "{event.intent}": restored {put}, left {kept}'
+
+
+@_event.register(Committed)
 def _committed(event: Committed) -> str:
     files = ", ".join(f"{each.path} {each.before}→{each.after}" for each in event.files)
     regions = ", ".join(f"{each.key} {each.before}→{each.after}" for each in event.regions)
@@ -146,7 +278,38 @@ def _committed(event: Committed) -> str:
 
 def _lease(lease: Lease) -> str:
     keys = ", ".join(lease.keys)
-    return f"{lease.id} fence {lease.fence} of {lease.holder} until {lease.deadline.wall:g}: {lease.mode} {keys}"
+    state = "" if lease.is_claimed else " (not taken yet)"
+    until = f"until {lease.deadline.wall:g}{state}"
+    return f"{lease.id} fence {lease.fence} of {lease.holder} {until}: {lease.mode} {keys}"
+
+
+def _waiter(waiter: Waiter) -> str:
+    keys = ", ".join(waiter.keys)
+    replaces = f" in place of {waiter.replaces}" if waiter.replaces else ""
+    until = f"until {waiter.deadline.wall:g}"
+    return f"{waiter.id} number {waiter.number} of {waiter.holder} {until}: {waiter.mode} {keys}{replaces}"
+
+
+def _value(value: Value) -> str:
+    by = f" by {value.holder}" if value.version else ""
+    return f"{value.key} version {value.version}{by} {_quote(value.text)}"
+
+
+def _quote(text: str | None) -> str:
+    return "nothing" if text is None else f'"{text}"'
+
+
+def _work(work: PartialWork) -> str:
+    task = f' "{work.task}"' if work.task else ""
+    return f"{work.lease_id} of {work.holder}{task}, found at {work.found_at:g}"
+
+
+def _left(left: Left) -> str:
+    return f"{left.key} {left.base or 'gone'}→{left.now or 'gone'}"
+
+
+def _at(needed: Needed) -> str:
+    return f" at {needed.where}" if needed.where else ""
 
 
 def _change(change: Change) -> str:
@@ -167,7 +330,8 @@ def _repair(region: RepairRegion) -> Iterator[str]:
 def _ending(conflicts: Iterable[Conflict], following: Next | None) -> Iterator[str]:
     for each in conflicts:
         task = f' "{each.task}"' if each.task else ""
-        yield f"  conflict: {each.key} with {each.mode} {each.held} of {each.holder}{task} until {each.expires_at:g}"
+        who = f"{each.holder}, who waits," if each.is_waiting else each.holder
+        yield f"  conflict: {each.key} with {each.mode} {each.held} of {who}{task} until {each.expires_at:g}"
     if following is not None:
         arguments = msgspec.json.encode(following.arguments, order="sorted").decode()
         yield f"  next: {following.call} {arguments}"

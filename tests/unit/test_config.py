@@ -6,6 +6,13 @@ import pytest
 
 from commonhold.config import Settings, load_settings
 from commonhold.domain.errors import Code, InputError
+from commonhold.domain.keys import canonical
+
+
+@pytest.fixture(autouse=True)
+def nothing_in_the_environment(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("STORE", "NAMESPACE", "DAEMON", "DURABILITY"):
+        monkeypatch.delenv(f"COMMONHOLD_{name}", raising=False)
 
 
 def test_without_a_file_all_is_as_by_default(tmp_path: Path) -> None:
@@ -53,3 +60,49 @@ def test_a_table_must_be_a_table(tmp_path: Path, text: str) -> None:
     else:
         with pytest.raises(InputError, match="is not a table"):
             load_settings(str(tmp_path))
+
+
+def test_the_environment_wins_over_files_and_the_caller_over_both(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    tmp_path.joinpath("commonhold.toml").write_text('store = "redis://file"\nnamespace = "shop"\n')
+    monkeypatch.setenv("COMMONHOLD_STORE", "redis://environment")
+    monkeypatch.setenv("COMMONHOLD_DAEMON", "off")
+    found = load_settings(str(tmp_path))
+    assert (found.store, found.namespace, found.daemon) == ("redis://environment", "shop", False)
+    chosen = load_settings(str(tmp_path), store="redis://caller", daemon=True, namespace=None)
+    assert (chosen.store, chosen.namespace, chosen.daemon) == ("redis://caller", "shop", True)
+
+
+def test_a_switch_in_the_environment_is_on_or_off(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COMMONHOLD_DAEMON", "perhaps")
+    with pytest.raises(InputError, match="'perhaps' is neither on nor off"):
+        load_settings(str(tmp_path))
+
+
+@pytest.mark.parametrize(
+    ("text", "why"),
+    [
+        ("store = 1", "store = 1 is not a text"),
+        ("daemon = 'yes'", "neither true nor false"),
+        ("durability = 'none'", 'neither "full" nor "normal"'),
+        ("policies = 1", "not a table of patterns"),
+        ("policies = {'account:*' = 'strict'}", "there are optimistic, pessimistic"),
+        ("policies = {'account:' = 'pessimistic'}", "'account:' is not a key"),
+    ],
+)
+def test_each_kind_of_setting_is_checked(tmp_path: Path, text: str, why: str) -> None:
+    tmp_path.joinpath("commonhold.toml").write_text(text)
+    with pytest.raises(InputError, match=why) as caught:
+        load_settings(str(tmp_path))
+    assert caught.value.code is Code.CONFIG_INVALID
+
+
+def test_policies_are_by_pattern(tmp_path: Path) -> None:
+    text = '[policies]\n"account:*" = "pessimistic"\n"account:test:*" = "optimistic"\n"migrations/" = "pessimistic"\n'
+    tmp_path.joinpath("commonhold.toml").write_text(text)
+    policies = load_settings(str(tmp_path)).options().policies
+    keys = ("account:1", "account:test:1", "file:migrations/1.sql", "file:src/a.py", "order:1")
+    assert [policies.of(canonical(key)).value for key in keys] == [
+        *("pessimistic", "optimistic", "pessimistic", "optimistic", "optimistic")
+    ]

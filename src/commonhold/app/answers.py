@@ -5,7 +5,9 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from commonhold.domain.lease import Conflict, Lease
+from commonhold.domain.partial_work import PartialWork
 from commonhold.domain.refusal import Refusal
+from commonhold.domain.value import Value
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,24 +34,73 @@ class RegionHash:
 
 
 @dataclass(frozen=True, slots=True)
-class AcquireAnswer:
-    """The answer to acquire. `regions` are the code regions as they were at the grant."""
+class Change:
+    """A commit as somebody sees it who asks about a path."""
 
-    outcome: Literal["granted", "denied"]
+    sequence: int
+    at: float
+    holder: str
+    intent: str
+    keys: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class AcquireAnswer:
+    """The answer to acquire. `regions` are the code regions as they were at the grant.
+
+    Who waits has a `ticket` to ask again with, a `position` in line (1 is the next), and an estimate of how long it
+    will be. Who waited is told what was `changed` meanwhile, and the `values` of the free keys. A denial has a code.
+    """
+
+    outcome: Literal["granted", "queued", "denied"]
     lease: Lease | None = None
     conflicts: tuple[Conflict, ...] = ()
     regions: tuple[RegionHash, ...] = ()
     notices: tuple[str, ...] = ()
     next: Next | None = None
+    code: Refusal | None = None
+    ticket: str | None = None
+    position: int | None = None
+    estimated_wait_seconds: float | None = None
+    changed: tuple[Change, ...] = ()
+    values: tuple[Value, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class LeaseAnswer:
-    """The answer to renew and release; a refusal has a code and says why."""
+    """The answer to what is done to a lease; a refusal has a code and says why.
 
-    outcome: Literal["renewed", "released", "refused"]
+    `cancelled` is a place in line that was given up.
+    """
+
+    outcome: Literal["renewed", "released", "cancelled", "broken", "asked", "handed_over", "refused"]
     lease: Lease | None = None
     code: Refusal | None = None
+    why: str = ""
+    next: Next | None = None
+    conflicts: tuple[Conflict, ...] = ()
+    notices: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class PutAnswer:
+    """The answer to put. After a refusal `current` is what the changed keys carry now, to start again from."""
+
+    outcome: Literal["stored", "refused"]
+    value: Value | None = None
+    code: Refusal | None = None
+    why: str = ""
+    current: tuple[Value, ...] = ()
+    conflicts: tuple[Conflict, ...] = ()
+    next: Next | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ReviewAnswer:
+    """The answer to closing a partial work; `refused` where there is none (any more) of that lease."""
+
+    outcome: Literal["reviewed", "refused"]
+    work: PartialWork | None = None
     why: str = ""
     next: Next | None = None
 
@@ -90,7 +141,10 @@ class Repair:
 
 @dataclass(frozen=True, slots=True)
 class CommitAnswer:
-    """The answer to commit. `regions` are what was written, with the hashes to go on from."""
+    """The answer to commit. `regions` are what was written, with the hashes to go on from.
+
+    `current` is what the free keys carry now that the edits relied on and that have changed.
+    """
 
     outcome: Literal["committed", "refused"]
     code: Refusal | None = None
@@ -103,6 +157,7 @@ class CommitAnswer:
     next: Next | None = None
     sequence: int | None = None
     is_dry_run: bool = False
+    current: tuple[Value, ...] = ()
 
 
-Answer = AcquireAnswer | LeaseAnswer | CommitAnswer
+Answer = AcquireAnswer | LeaseAnswer | PutAnswer | ReviewAnswer | CommitAnswer

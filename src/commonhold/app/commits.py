@@ -11,14 +11,14 @@ from dataclasses import replace
 from typing import Final
 
 from commonhold.app.answers import CommitAnswer, Next
-from commonhold.app.judging import Admitted, Judging, Refused
+from commonhold.app.guarding import Guard
+from commonhold.app.judging import Admitted, Judging, Refused, writes_of
 from commonhold.app.once import earlier_answer, remember
 from commonhold.app.plan import CommitRequest, Plan, Rejected
 from commonhold.app.planning import Planner
 from commonhold.app.ports import ChangedUnderneath, Clock, Files, Journal, Reader, Step, Store, Writer, no_step
-from commonhold.app.reading import Reading
 from commonhold.app.recovery import recover, undo
-from commonhold.app.sweeping import forget, sweep
+from commonhold.app.sweeping import forget
 from commonhold.domain.changeset import Changeset, Edit
 from commonhold.domain.clock import Now
 from commonhold.domain.errors import Code, InputError, StoreError
@@ -37,8 +37,10 @@ class Commits:
         self,
         store: Store,
         files: Files,
-        reading: Reading,
+        planner: Planner,
         clock: Clock,
+        judging: Judging,
+        guard: Guard,
         *,
         retention_seconds: float,
         at_step: Step = no_step,
@@ -47,9 +49,9 @@ class Commits:
         self._store = store
         self._files = files
         self._clock = clock
-        self._reading = reading
-        self._planner = Planner(files, reading, store)
-        self._judging = Judging(self._planner, files.root)
+        self._planner = planner
+        self._guard = guard
+        self._judging = judging
         self._retention_seconds = retention_seconds
         self._at_step = at_step
 
@@ -72,7 +74,7 @@ class Commits:
                 return earlier
             for _ in range(MAX_REPLANS):
                 self._files.check_idle()
-                if not self._reading.is_current(planned.seen):
+                if not self._planner.is_current(planned):
                     planned = self._planner.plan(request.changeset)
                 try:
                     return self._settle(request, planned)
@@ -98,23 +100,28 @@ class Commits:
 
     def _dry_run(self, request: CommitRequest, planned: Plan | Rejected) -> CommitAnswer:
         with self._store.read() as reader:
-            verdict = self._judging.verdict(reader, request, planned, self._clock.now())
+            verdict = self._judging.verdict(reader, request, planned)
         answer = verdict.answer() if isinstance(verdict, Refused) else _committed(verdict, None)
         return replace(answer, is_dry_run=True)
 
     def _settle(self, request: CommitRequest, planned: Plan | Rejected) -> CommitAnswer:
         """Answer inside the gate, with everything looked at still there."""
-        with self._store.write() as writer:
-            now = self._clock.now()
-            sweep(writer, now)
-            verdict = self._judging.verdict(writer, request, planned, now)
-            if isinstance(verdict, Refused):
-                return _refuse(writer, request, verdict, now)
-            plan = verdict.plan
-            writer.keep(plan.contents.items(), now.wall)
-            journal = writer.begin(self._files.root, request.holder, request.changeset.intent, plan.writes)
-        self._at_step("journalled")
-        return self._carry_out(request, verdict, journal)
+        intent = request.changeset.intent
+        with self._guard.hold(request.holder, intent, writes_of(planned)) as conflicts:
+            with self._store.write() as writer:
+                now = self._clock.now()
+                verdict = (
+                    self._judging.lock_conflict(writer, intent, conflicts)
+                    if conflicts
+                    else self._judging.verdict(writer, request, planned)
+                )
+                if isinstance(verdict, Refused):
+                    return _refuse(writer, request, verdict, now)
+                plan = verdict.plan
+                writer.keep(plan.contents.items(), now.wall)
+                journal = writer.begin(self._files.root, request.holder, intent, plan.writes)
+            self._at_step("journalled")
+            return self._carry_out(request, verdict, journal)
 
     def _carry_out(self, request: CommitRequest, admitted: Admitted, journal: Journal) -> CommitAnswer:
         try:

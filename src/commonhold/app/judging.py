@@ -4,11 +4,14 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from commonhold.app.answers import CommitAnswer, Needed, Next, Repair
-from commonhold.app.leases import ask_again
+from commonhold.app.guarding import GUARD
+from commonhold.app.lease_answers import ask_again
 from commonhold.app.plan import CommitRequest, Plan, Rejected, Stale
 from commonhold.app.planning import Planner
-from commonhold.app.ports import Reader
+from commonhold.app.policy import Policies
+from commonhold.app.ports import LeaseView, Reader, Registry
 from commonhold.app.repair import commit_again, next_after, repair_of
+from commonhold.app.values import Values
 from commonhold.domain.changeset import Changeset, LeaseLost, LockConflict, authorise
 from commonhold.domain.clock import Now
 from commonhold.domain.events import Debt
@@ -16,6 +19,7 @@ from commonhold.domain.keys import Key, canonical
 from commonhold.domain.lease import Conflict, Lease
 from commonhold.domain.modes import Mode
 from commonhold.domain.refusal import Refusal
+from commonhold.domain.value import Value
 from commonhold.semantics.admission import Allow, Escalate, Escalation, Required, RequireLocks, judge
 
 
@@ -38,6 +42,7 @@ class Refused:
     next: Next
     required: tuple[Needed, ...] = ()
     conflicts: tuple[Conflict, ...] = ()
+    current: tuple[Value, ...] = ()
 
     def answer(self) -> CommitAnswer:
         """The answer that says so."""
@@ -49,6 +54,7 @@ class Refused:
             conflicts=self.conflicts,
             repair=self.repair,
             next=self.next,
+            current=self.current,
         )
 
 
@@ -63,16 +69,26 @@ class _Wanting:
 class Judging:
     """Judges plans against the leases that are held, in one view of the state."""
 
-    def __init__(self, planner: Planner, worktree: str) -> None:
+    def __init__(self, planner: Planner, registry: Registry, values: Values, policies: Policies, worktree: str) -> None:
         """Look things up for repair packets through `planner`; `worktree` is the root of the files."""
         self._planner = planner
+        self._registry = registry
+        self._values = values
+        self._policies = policies
         self._worktree = worktree
 
-    def verdict(self, reader: Reader, request: CommitRequest, planned: Plan | Rejected, now: Now) -> Admitted | Refused:
+    def verdict(self, reader: Reader, request: CommitRequest, planned: Plan | Rejected) -> Admitted | Refused:
         """Leases first (a late writer is told so before all else), then what planning found, then admission."""
+        with self._registry.read() as view:
+            return self._verdict(reader, view, request, planned)
+
+    def _verdict(
+        self, reader: Reader, view: LeaseView, request: CommitRequest, planned: Plan | Rejected
+    ) -> Admitted | Refused:
+        now = self._registry.now()
         changeset, intent = request.changeset, request.changeset.intent
-        writes_to = planned.writes_to if isinstance(planned, Plan) else planned.keys
-        leases = _leases_in_question(reader, changeset, writes_to, planned)
+        writes_to = writes_of(planned)
+        leases = _leases_in_question(view, changeset, writes_to, planned)
         lost = authorise(writes_to, changeset.leases, request.holder, leases, now)
         if isinstance(lost, LeaseLost):
             return self._lease_lost(reader, intent, lost, writes_to)
@@ -80,8 +96,13 @@ class Judging:
             packet = repair_of(reader, planned.stale or self._fresh(planned.keys), self._worktree)
             return Refused(planned.code, planned.why, packet, next_after(planned, changeset, packet))
         if isinstance(lost, LockConflict):
-            return self._lock_conflict(reader, intent, lost)
-        admitted = _admit(request, planned, [lease for lease in leases if _is_held(lease, request.holder, now)])
+            return self.lock_conflict(reader, intent, lost.conflicts)
+        if changed := self._values.changed(view, changeset.reads):
+            return _read_changed(changed)
+        held = [lease for lease in leases if _is_held(lease, request.holder, now)]
+        if bare := [key for key in self._policies.held_first(writes_to) if not _covered(key, held)]:
+            return _lease_required(bare, intent)
+        admitted = _admit(request, planned, held)
         return admitted if isinstance(admitted, Admitted) else self._not_admitted(reader, changeset, planned, admitted)
 
     def _lease_lost(self, reader: Reader, intent: str, lost: LeaseLost, keys: Sequence[Key]) -> Refused:
@@ -89,14 +110,15 @@ class Judging:
         step = "acquire again, read the regions again, and redo the edit on what is there then"
         return Refused(Refusal.LEASE_LOST, why, self._repair(reader, keys), Next.acquire(keys, intent, step))
 
-    def _lock_conflict(self, reader: Reader, intent: str, lost: LockConflict) -> Refused:
-        keys = tuple(dict.fromkeys(conflict.key for conflict in lost.conflicts))
+    def lock_conflict(self, reader: Reader, intent: str, conflicts: tuple[Conflict, ...]) -> Refused:
+        """The refusal for what others hold, with what is there now."""
+        keys = tuple(dict.fromkeys(conflict.key for conflict in conflicts))
         return Refused(
             Refusal.LOCK_CONFLICT,
             f"others hold leases on {', '.join(keys)}",
             self._repair(reader, map(canonical, keys)),
-            ask_again(keys, intent, lost.conflicts),
-            conflicts=lost.conflicts,
+            ask_again(keys, intent, conflicts),
+            conflicts=conflicts,
         )
 
     def _not_admitted(self, reader: Reader, changeset: Changeset, plan: Plan, found: _Wanting) -> Refused:
@@ -123,12 +145,35 @@ class Judging:
         return tuple(self._planner.fresh(key) for key in dict.fromkeys(keys))
 
 
+def writes_of(planned: Plan | Rejected) -> tuple[Key, ...]:
+    """The keys that must be free of other holders' leases."""
+    return planned.writes_to if isinstance(planned, Plan) else planned.keys
+
+
+def _covered(key: Key, held: Iterable[Lease]) -> bool:
+    return any(lease.covers(key) for lease in held)
+
+
+def _read_changed(changed: tuple[Value, ...]) -> Refused:
+    keys = [value.key for value in changed]
+    why = f"{', '.join(keys)}, which the edits rely on, changed since you read it"
+    step = Next("get", {"keys": keys}, "decide anew on what is there now (in current), then commit with its versions")
+    return Refused(Refusal.READ_CHANGED, why, Repair(), step, current=changed)
+
+
+def _lease_required(bare: Sequence[Key], intent: str) -> Refused:
+    needed = tuple(Needed(str(key), "the project's policy for it is pessimistic", "") for key in bare)
+    why = f"{', '.join(map(str, bare))} may be changed under an exclusive lease only"
+    step = "hold them first, read them again, then commit with the lease"
+    return Refused(Refusal.LEASE_REQUIRED, why, Repair(), Next.acquire(bare, intent, step), required=needed)
+
+
 def _admit(request: CommitRequest, plan: Plan, held: Sequence[Lease]) -> Admitted | _Wanting:
     reasons: list[Needed] = []
     required: list[Needed] = []
     notices, debts = list(plan.notices), []
     for admission in plan.admissions:
-        match judge(admission.findings, admission.mended, lambda key: any(lease.covers(key) for lease in held)):
+        match judge(admission.findings, admission.mended, lambda key: _covered(key, held)):
             case Allow() as allowed:
                 notices += allowed.notices
                 debts += [Debt(str(debt.key), request.holder, debt.why, request.worktree) for debt in allowed.debts]
@@ -147,19 +192,20 @@ def _needed(path: str, found: Iterable[Required | Escalation]) -> Iterator[Neede
 
 
 def _is_held(lease: Lease, holder: str, now: Now) -> bool:
-    return lease.holder == holder and lease.mode is Mode.EXCLUSIVE and lease.is_live(now)
+    is_wanted = lease.holder == holder and lease.acquisition_id != GUARD
+    return is_wanted and lease.mode is Mode.EXCLUSIVE and lease.is_live(now)
 
 
 def _leases_in_question(
-    reader: Reader, changeset: Changeset, writes_to: tuple[Key, ...], planned: Plan | Rejected
+    view: LeaseView, changeset: Changeset, writes_to: tuple[Key, ...], planned: Plan | Rejected
 ) -> list[Lease]:
     """The leases named, those in the way, and the holder's own on what admission names."""
     keys = list(writes_to)
     if isinstance(planned, Plan):
         keys += [each.key for admission in planned.admissions for each in admission.findings.required]
-    found = {lease.id: lease for lease in reader.overlapping(keys)}
+    found = {lease.id: lease for lease in view.overlapping(keys)}
     for ref in changeset.leases:
-        lease = reader.lease(ref.id)
+        lease = view.lease(ref.id)
         if lease is not None:
             found[lease.id] = lease
     return list(found.values())

@@ -1,77 +1,48 @@
-"""Leases: acquire, renew, release, list."""
+"""Leases: acquire, renew, release, break, ask for, hand over, list."""
 
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
 from typing import Final
 
-from commonhold.app.answers import AcquireAnswer, LeaseAnswer, Next, RegionHash
-from commonhold.app.once import earlier_answer, first_answer, remember
-from commonhold.app.ports import Clock, Ids, Reader, Stamp, Store, Writer
-from commonhold.app.reading import Reading, contents_of
-from commonhold.app.sweeping import sweep
-from commonhold.domain import texts
-from commonhold.domain.clock import Now
-from commonhold.domain.commands import Acquire, Release, Renew
-from commonhold.domain.errors import Code, UsageError
-from commonhold.domain.events import LeaseGranted
-from commonhold.domain.keys import Key
-from commonhold.domain.lease import (
-    DEFAULT_TTL_SECONDS,
-    Conflict,
-    Denied,
-    Granted,
-    Lease,
-    NotHeld,
-    Released,
-    Renewed,
-    check_ttl,
+from commonhold.app.answers import AcquireAnswer, Change, LeaseAnswer, Next
+from commonhold.app.estimating import estimated_wait_seconds
+from commonhold.app.history import changes_on
+from commonhold.app.lease_answers import Changed, denied, granted, lease_answer, queued
+from commonhold.app.lease_requests import (
+    AcquireRequest,
+    AskRequest,
+    BreakRequest,
+    HandOverRequest,
+    ReleaseRequest,
+    RenewRequest,
+    check,
+    check_reason,
 )
-from commonhold.domain.lease_table import LeaseTable, decide
-from commonhold.domain.modes import Mode
+from commonhold.app.once import Request, once
+from commonhold.app.partial_work import PartialWorks
+from commonhold.app.ports import Ids, Registry, Stamp, Store
+from commonhold.app.reading import Reading, contents_of
+from commonhold.app.registry import reused
+from commonhold.domain import texts
+from commonhold.domain.commands import Acquire, Ask, Break, Command, HandOver, Release, Renew
+from commonhold.domain.errors import Code, InputError, StoreError, UsageError
+from commonhold.domain.events import LeaseQueued
+from commonhold.domain.keys import FILE, Key, canonical, overlaps
+from commonhold.domain.lease import Base, Lease, Waiter, check_ttl
+from commonhold.domain.outcomes import Denied, Granted, NotHeld, Outcome, Queued
 from commonhold.domain.refusal import Refusal
 
-MAX_KEYS: Final = 1000
-
-
-@dataclass(frozen=True, slots=True)
-class AcquireRequest:
-    """A wish for one lease on all of `keys`, in any form."""
-
-    holder: str
-    keys: tuple[str, ...]
-    task: str = ""
-    mode: Mode = Mode.EXCLUSIVE
-    ttl_seconds: float = DEFAULT_TTL_SECONDS
-    acquisition_id: str | None = None
-    request_id: str | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class RenewRequest:
-    """A wish that the lease end `ttl_seconds` from now."""
-
-    holder: str
-    lease_id: str
-    ttl_seconds: float = DEFAULT_TTL_SECONDS
-    request_id: str | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class ReleaseRequest:
-    """A wish to give a lease up."""
-
-    holder: str
-    lease_id: str
-    request_id: str | None = None
+RECENT_EVENTS: Final = 200
 
 
 @dataclass(frozen=True, slots=True)
 class _Resolved:
-    """The canonical keys of a request, the regions that are there, and their bytes to keep."""
+    """The canonical keys of a request, what is there now, and its bytes to keep."""
 
     keys: tuple[Key, ...]
     shadowed: tuple[Key, ...] = ()
-    regions: tuple[RegionHash, ...] = ()
+    bases: tuple[Base, ...] = ()
     contents: Mapping[str, bytes] = field(default_factory=dict)
     seen: Mapping[str, Stamp | None] = field(default_factory=dict)
 
@@ -79,12 +50,19 @@ class _Resolved:
 class Leases:
     """The lease service of one repository."""
 
-    def __init__(self, store: Store, reading: Reading, clock: Clock, ids: Ids) -> None:
-        """Keep leases in `store`; look regions up through `reading`."""
+    def __init__(
+        self, store: Store, registry: Registry, reading: Reading, ids: Ids, works: PartialWorks, place: str
+    ) -> None:
+        """Keep leases in `registry`, what was read in `store`; look regions up through `reading`.
+
+        `place` is the name of the working tree among all that share the registry.
+        """
+        self._place = place
         self._store = store
+        self._registry = registry
         self._reading = reading
-        self._clock = clock
         self._ids = ids
+        self._works = works
 
     def acquire(self, request: AcquireRequest) -> AcquireAnswer:
         """Ask for all the keys at once: all are granted or none. A conflict is an answer.
@@ -93,41 +71,29 @@ class Leases:
         reserved, and its hash is None. Raises UsageError for no holder, no keys or a bad time to live, InputError
         for keys that make no sense.
         """
-        _check(request)
-        earlier = earlier_answer(self._store, request, AcquireAnswer)
-        if earlier is not None:
-            return earlier
+        check(request)
+        key = once(request)
+        outcome = self._registry.first_outcome(request.holder, key) if key else None
+        if outcome is not None:
+            return self._acquire_answer(request, outcome, ())
         resolved = self._resolve(request.keys)
-        with self._store.write() as writer:
-            earlier = first_answer(writer, request, AcquireAnswer)
-            if earlier is not None:
-                return earlier
+        with self._registry.together():
             if not self._reading.is_current(resolved.seen):
                 resolved = self._resolve(request.keys)
-            now = self._clock.now()
-            return remember(writer, request, self._acquire(writer, request, resolved, now), now.wall)
+            outcome = self._registry.execute(self._command(request, resolved), key)
+            if isinstance(outcome, Granted):
+                self._keep(resolved)
+            self._works.look_for()
+        return self._acquire_answer(request, outcome, resolved.shadowed)
 
-    def _resolve(self, keys: Sequence[str]) -> _Resolved:
-        glances = self._reading.glances()
-        found = self._reading.resolve(keys, glances)
-        shadowed = tuple(key for key in found if self._reading.is_also_a_file(key))
-        if not glances:
-            return _Resolved(tuple(found), shadowed)
-        contents: dict[str, bytes] = {}
-        for each in found.values():
-            if each.region is not None and each.source is not None:
-                contents |= contents_of(each.source, each.region)
-        regions = tuple(
-            RegionHash(str(key), each.region.hash if each.region else None)
-            for key, each in found.items()
-            if key.is_region
-        )
-        return _Resolved(tuple(found), shadowed, regions, contents, glances.seen())
+    def _keep(self, resolved: _Resolved) -> None:
+        if resolved.contents:
+            with self._store.write() as writer:
+                writer.keep(resolved.contents.items(), self._registry.now().wall)
 
-    def _acquire(self, writer: Writer, request: AcquireRequest, resolved: _Resolved, now: Now) -> AcquireAnswer:
-        sweep(writer, now)
-        lease_id = self._ids.new("lease")
-        command = Acquire(
+    def _command(self, request: AcquireRequest, resolved: _Resolved) -> Acquire:
+        lease_id = request.ticket or self._ids.new("lease")
+        return Acquire(
             lease_id=lease_id,
             acquisition_id=request.acquisition_id or lease_id,
             holder=request.holder,
@@ -135,15 +101,73 @@ class Leases:
             keys=resolved.keys,
             mode=request.mode,
             ttl_seconds=request.ttl_seconds,
+            patience_seconds=request.patience_seconds,
+            replaces=request.replaces,
+            worktree=self._place if resolved.bases else "",
+            bases=resolved.bases,
         )
-        decision = decide(LeaseTable(writer.overlapping(resolved.keys), writer.next_sequence), command, now)
-        writer.record(decision.events, now.wall)
-        match decision.answer:
-            case Denied(conflicts):
-                return _denied(request, conflicts)
-            case Granted(lease):
-                writer.keep(resolved.contents.items(), now.wall)
-                return _granted(lease, resolved)
+
+    def _resolve(self, texts_: Sequence[str]) -> _Resolved:
+        """What the keys name. They are put in one order, so that equal wishes are equal commands."""
+        glances = self._reading.glances()
+        found = self._reading.resolve(texts_, glances)
+        shadowed = tuple(key for key in found if self._reading.is_also_a_file(key))
+        contents: dict[str, bytes] = {}
+        bases = []
+        for key, each in found.items():
+            if key.is_region:
+                bases.append(Base(str(key), each.region.hash if each.region else None))
+                if each.region is not None and each.source is not None:
+                    contents |= contents_of(each.source, each.region)
+            elif key.scheme == FILE and not key.is_folder:
+                bases += self._whole(key, contents)
+        return _Resolved(tuple(sorted(found)), shadowed, tuple(bases), contents, glances.seen())
+
+    def _whole(self, key: Key, contents: dict[str, bytes]) -> Iterator[Base]:
+        """What a whole file is now. One that cannot be read can be leased all the same."""
+        with suppress(InputError, StoreError):
+            content_hash, kept = self._reading.now_at(key)
+            contents |= kept
+            yield Base(str(key), content_hash)
+
+    def _acquire_answer(self, request: AcquireRequest, outcome: Outcome, shadowed: Sequence[Key]) -> AcquireAnswer:
+        match outcome:
+            case Granted():
+                answer = granted(outcome, shadowed)
+                return self._woken(answer, outcome.lease.id) if request.patience_seconds is not None else answer
+            case Queued():
+                return self._queued(request, outcome)
+            case Denied(_, Refusal.ID_IN_USE):
+                raise _of_another_wish(request.ticket or "")
+            case Denied():
+                return denied(outcome, request, self.live(holder=request.holder))
+            case NotHeld():
+                why = "there is nothing to replace: acquire anew, and read again before you write"
+                step = Next.acquire(request.keys, request.task, why)
+                return AcquireAnswer("denied", code=outcome.code, next=step, notices=(outcome.why,))
+            case _:
+                raise reused(request.request_id or "")
+
+    def _queued(self, request: AcquireRequest, outcome: Queued) -> AcquireAnswer:
+        with self._registry.read() as view:
+            recent = view.latest(RECENT_EVENTS)
+        estimate = estimated_wait_seconds(recent, outcome.conflicts, outcome.position - 1, self._registry.now())
+        return queued(outcome, request, estimate)
+
+    def _woken(self, answer: AcquireAnswer, ticket: str) -> AcquireAnswer:
+        """Somebody who waited learns what became of the keys meanwhile."""
+        with self._registry.read() as view:
+            events = view.events(lease_id=ticket, limit=1)
+            if answer.lease is None or not events or not isinstance(events[0].event, LeaseQueued):
+                return answer
+            keys = [canonical(key) for key in answer.lease.keys]
+            values = tuple(value for key in keys if key.scheme != FILE and (value := view.value(str(key))))
+        return replace(answer, values=values, changed=self._changed_since(keys, events[0].at))
+
+    def _changed_since(self, keys: Sequence[Key], wall: float) -> tuple[Change, ...]:
+        with self._store.read() as reader:
+            changes = {change.sequence: change for key in keys for change in changes_on(reader, key)}
+        return tuple(change for _, change in sorted(changes.items()) if change.at >= wall)
 
     def renew(self, request: RenewRequest) -> LeaseAnswer:
         """Set the end of a live lease to `ttl_seconds` from now. A lease that has ended is refused, not revived."""
@@ -151,93 +175,61 @@ class Leases:
         return self._change(request, Renew(request.lease_id, request.holder, request.ttl_seconds))
 
     def release(self, request: ReleaseRequest) -> LeaseAnswer:
-        """End a lease. Refused for a lease that has ended already, or that another holds."""
+        """End a lease or a place in line. Refused for a lease that has ended already, or that another holds."""
         return self._change(request, Release(request.lease_id, request.holder))
 
-    def _change(self, request: RenewRequest | ReleaseRequest, command: Renew | Release) -> LeaseAnswer:
-        with self._store.write() as writer:
-            earlier = first_answer(writer, request, LeaseAnswer)
-            if earlier is not None:
-                return earlier
-            now = self._clock.now()
-            sweep(writer, now)
-            lease = writer.lease(request.lease_id)
-            decision = decide(LeaseTable((lease,) if lease else (), writer.next_sequence), command, now)
-            writer.record(decision.events, now.wall)
-            return remember(writer, request, _lease_answer(writer, decision.answer), now.wall)
+    def break_(self, request: BreakRequest) -> LeaseAnswer:
+        """Take a lease from its holder. Who did so and why is kept; what was half done is kept for review."""
+        check_reason(request.reason, "reason")
+        return self._change(request, Break(request.lease_id, request.holder, request.reason))
+
+    def ask(self, request: AskRequest) -> LeaseAnswer:
+        """Ask the holder of a lease to release it: its next answers say so."""
+        check_reason(request.why, "reason")
+        return self._change(request, Ask(request.lease_id, request.holder, request.why))
+
+    def hand_over(self, request: HandOverRequest) -> LeaseAnswer:
+        """Give a lease to another holder, with a new fence."""
+        texts.check_holder(request.to)
+        return self._change(request, HandOver(request.lease_id, request.holder, request.to))
+
+    def _change(self, request: Request, command: Command[Changed]) -> LeaseAnswer:
+        with self._registry.together():
+            outcome = self._registry.execute(command, once(request))
+            if isinstance(command, Break):
+                self._works.look_for()
+            return lease_answer(self._registry, request.holder, outcome)
 
     def live(self, *, holder: str | None = None) -> tuple[Lease, ...]:
         """The live leases, oldest first, of all holders or of one."""
-        now = self._clock.now()
-        with self._store.read() as reader:
-            leases = reader.leases()
-        return tuple(lease for lease in leases if lease.is_live(now) and holder in (None, lease.holder))
+        now = self._registry.now()
+        with self._registry.read() as view:
+            leases = view.leases() if holder is None else view.held_by(holder)
+        return tuple(lease for lease in leases if lease.is_live(now))
 
     def on(self, key: Key) -> tuple[Lease, ...]:
         """The live leases that overlap `key`."""
-        now = self._clock.now()
-        with self._store.read() as reader:
-            leases = reader.overlapping([key])
+        now = self._registry.now()
+        with self._registry.read() as view:
+            leases = view.overlapping([key])
         return tuple(lease for lease in leases if lease.is_live(now) and lease.covering(key))
 
-
-def _check(request: AcquireRequest) -> None:
-    texts.check_line(request.task, "task")
-    texts.check_line(request.acquisition_id or "", "acquisition_id", texts.MAX_ID_LENGTH)
-    check_ttl(request.ttl_seconds)
-    if not 0 < len(request.keys) <= MAX_KEYS:
-        raise UsageError(
-            Code.USAGE,
-            f"{len(request.keys)} keys were named; a lease is on 1 to {MAX_KEYS}",
-            hint="name what you want to change; lease a folder or a file to cover many regions at once",
-        )
+    def waiting(self, key: Key | None = None) -> tuple[Waiter, ...]:
+        """Who stands in line, the first first; for anything, or for what overlaps `key`."""
+        now = self._registry.now()
+        with self._registry.read() as view:
+            waiters = view.waiters()
+        return tuple(waiter for waiter in waiters if waiter.is_live(now) and (key is None or _wants(waiter, key)))
 
 
-def _granted(lease: Lease, resolved: _Resolved) -> AcquireAnswer:
-    reserved = [region.key for region in resolved.regions if not region.hash]
-    notices = [f"{key} is not there yet: its name is reserved for you" for key in reserved]
-    return AcquireAnswer(
-        "granted", lease, regions=resolved.regions, notices=(*notices, *map(_looks_like_a_file, resolved.shadowed))
+def _of_another_wish(ticket: str) -> UsageError:
+    return UsageError(
+        Code.REQUEST_ID_REUSED,
+        f"the ticket {ticket!r} is that of another wish",
+        hint="ask again with the very keys and mode that it was given for, or without a ticket",
+        fields={"ticket": ticket},
     )
 
 
-def _looks_like_a_file(key: Key) -> str:
-    return f"{key} is a free name, though there is a file of that name: to lease the file, write file:{key}"
-
-
-def _denied(request: AcquireRequest, conflicts: tuple[Conflict, ...]) -> AcquireAnswer:
-    again = ask_again(
-        request.keys,
-        request.task,
-        conflicts,
-        mode=None if request.mode is Mode.EXCLUSIVE else request.mode.value,
-        ttl_seconds=None if request.ttl_seconds == DEFAULT_TTL_SECONDS else request.ttl_seconds,
-    )
-    return AcquireAnswer("denied", conflicts=conflicts, next=again)
-
-
-def ask_again(keys: Iterable[object], task: str, conflicts: Sequence[Conflict], **more: object) -> Next:
-    """The call for somebody whose keys are held by others."""
-    holders = ", ".join(sorted({conflict.holder for conflict in conflicts}))
-    why = f"do other work first, until {holders} has released what you need or it has expired; then ask again"
-    return Next.acquire(keys, task, why, **more)
-
-
-def _lease_answer(reader: Reader, answer: Renewed | Released | NotHeld) -> LeaseAnswer:
-    match answer:
-        case Renewed(lease):
-            return LeaseAnswer("renewed", lease)
-        case Released(lease):
-            return LeaseAnswer("released", lease)
-        case NotHeld():
-            return _not_held(reader, answer)
-
-
-def _not_held(reader: Reader, answer: NotHeld) -> LeaseAnswer:
-    events = [recorded.event for recorded in reader.events(lease_id=answer.lease_id, limit=1)]
-    granted = next((event for event in events if isinstance(event, LeaseGranted)), None)
-    if granted is None or answer.code is Refusal.NOT_HOLDER:
-        return LeaseAnswer("refused", None, answer.code, answer.why, Next("leases", {}, "see which leases are yours"))
-    why = "acquire the keys again, and read the regions again before you write"
-    again = Next.acquire(granted.lease.keys, granted.lease.task, why)
-    return LeaseAnswer("refused", None, answer.code, answer.why, again)
+def _wants(waiter: Waiter, key: Key) -> bool:
+    return any(overlaps(canonical(wanted), key) for wanted in waiter.keys)

@@ -3,8 +3,8 @@
 from typing import Protocol, TypeVar
 
 from commonhold.app.answers import Answer
-from commonhold.app.ports import Reader, Store, StoredAnswer, Writer
-from commonhold.domain.errors import Code, UsageError
+from commonhold.app.ports import Once, Reader, Store, StoredAnswer, Writer
+from commonhold.app.registry import reused
 from commonhold.domain.texts import MAX_ID_LENGTH, check_line
 from commonhold.regions.region import hash_bytes
 
@@ -25,32 +25,32 @@ class Request(Protocol):
         ...
 
 
-def earlier_answer(store: Store, request: Request, kind: type[T]) -> T | None:
-    """The answer that this request got before, looked up by itself: before slow work, to spare it."""
+def once(request: Request) -> Once | None:
+    """What makes this request known again; None for one that is never repeated."""
     if request.request_id is None:
         return None
-    with store.read() as reader:
-        return first_answer(reader, request, kind)
+    check_line(request.request_id, "request_id", MAX_ID_LENGTH)
+    return Once(request.request_id, _fingerprint(request))
 
 
-def first_answer(reader: Reader, request: Request, kind: type[T]) -> T | None:
+def earlier_answer(store: Store, request: Request, kind: type[T]) -> T | None:
     """The answer that this request got before, if it was made before.
 
     Raises UsageError `REQUEST_ID_REUSED` if the id was used for another request.
     """
-    if request.request_id is None:
+    key = once(request)
+    if key is None:
         return None
-    check_line(request.request_id, "request_id", MAX_ID_LENGTH)
-    stored = reader.answer(request.holder, request.request_id)
+    with store.read() as reader:
+        return _first_answer(reader, request.holder, key, kind)
+
+
+def _first_answer(reader: Reader, holder: str, key: Once, kind: type[T]) -> T | None:
+    stored = reader.answer(holder, key.request_id)
     if stored is None:
         return None
-    if stored.fingerprint != _fingerprint(request) or not isinstance(stored.answer, kind):
-        raise UsageError(
-            Code.REQUEST_ID_REUSED,
-            f"the request id {request.request_id!r} was used before, for another request",
-            hint="repeat a request with its own id only; a new request takes a new id",
-            fields={"request_id": request.request_id},
-        )
+    if stored.fingerprint != key.fingerprint or not isinstance(stored.answer, kind):
+        raise reused(key.request_id)
     return stored.answer
 
 

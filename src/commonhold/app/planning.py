@@ -54,6 +54,10 @@ class Planner:
         rejected += _taken_targets(drafts, glances)
         return _joined(rejected, glances.seen()) if rejected else self._plan(drafts, glances)
 
+    def is_current(self, planned: Plan | Rejected) -> bool:
+        """Whether the files are still what they were when they were looked at."""
+        return self._reading.is_current(planned.seen)
+
     def fresh(self, key: Key) -> Stale:
         """What is at `key` now, for a repair packet."""
         try:
@@ -85,6 +89,8 @@ class Planner:
 
     def _stale_reads(self, reads: Sequence[Read], glances: Glances) -> Iterator[Rejected]:
         for read in reads:
+            if self._reading.locate(read.key).scheme != FILE:
+                continue  # the version of a free key is looked at in the transaction
             key = self._code_key(read.key)
             check_hash(read.hash, f"the hash of {key} in reads")
             looked = glances[key.file_path]

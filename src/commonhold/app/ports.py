@@ -3,12 +3,19 @@
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
-from typing import Final, Protocol
+from typing import Any, Final, Protocol, TypeVar
 
 from commonhold.domain.clock import Now
+from commonhold.domain.commands import Command
 from commonhold.domain.events import Committed, Debt, Event, Recorded
 from commonhold.domain.keys import Key, Spec
-from commonhold.domain.lease import Lease
+from commonhold.domain.lease import Lease, Waiter
+from commonhold.domain.lease_table import LeaseTable
+from commonhold.domain.outcomes import Outcome
+from commonhold.domain.partial_work import PartialWork
+from commonhold.domain.value import Value
+
+T = TypeVar("T", bound=Outcome)
 
 DEFAULT_MAX_FILE_BYTES: Final = 10_000_000
 
@@ -74,8 +81,16 @@ class Journal:
     writes: tuple[Write, ...]
 
 
-class Reader(Protocol):
-    """One consistent view of the state."""
+@dataclass(frozen=True, slots=True)
+class Once:
+    """What makes a request known again: its id, and the fingerprint of what was asked."""
+
+    request_id: str
+    fingerprint: str
+
+
+class LeaseView(Protocol):
+    """One consistent view of leases, places in line and values."""
 
     def leases(self) -> tuple[Lease, ...]:
         """All leases that have not ended in the log (expired ones may be among them), oldest first."""
@@ -85,8 +100,24 @@ class Reader(Protocol):
         """One lease that has not ended in the log."""
         ...
 
-    def expired(self, now: Now) -> tuple[Lease, ...]:
-        """Leases whose time is over though the log does not say so yet, in any order."""
+    def held_by(self, holder: str) -> tuple[Lease, ...]:
+        """The leases of one holder that have not ended in the log, oldest first."""
+        ...
+
+    def waiters(self) -> tuple[Waiter, ...]:
+        """All places in line that were not given up in the log, the first in line first."""
+        ...
+
+    def value(self, key: str) -> Value | None:
+        """What a key carries; None if it never carried anything."""
+        ...
+
+    def lost(self) -> tuple[Lease, ...]:
+        """Leases that were taken from their holders, and whose work has not been looked for yet."""
+        ...
+
+    def works(self) -> tuple[PartialWork, ...]:
+        """Partial work that nobody has reviewed yet, oldest first."""
         ...
 
     def overlapping(self, keys: Sequence[Key]) -> tuple[Lease, ...]:
@@ -100,6 +131,55 @@ class Reader(Protocol):
     def latest(self, limit: int) -> tuple[Recorded, ...]:
         """The last `limit` events, in order."""
         ...
+
+
+class LeaseReader(LeaseView, Protocol):
+    """A view that decisions can be made from."""
+
+    def table(self, command: Command[Any], now: Now) -> LeaseTable:
+        """All that deciding on `command` needs; see LeaseTable."""
+        ...
+
+    def answer(self, holder: str, request_id: str) -> StoredAnswer | None:
+        """The first answer given to this holder's request."""
+        ...
+
+    @property
+    def next_sequence(self) -> int:
+        """The sequence that the next event will have."""
+        ...
+
+
+class LeaseWriter(LeaseReader, Protocol):
+    """A transaction on leases, places in line and values: all of it is durable when it ends, or nothing happened."""
+
+    def record(self, events: Iterable[Event], at: float) -> None:
+        """Append events, and bring the state up to them."""
+        ...
+
+    def remember(self, holder: str, request_id: str, answer: StoredAnswer, at: float) -> None:
+        """Keep the first answer to a request."""
+        ...
+
+
+class LeaseTables(Protocol):
+    """A place where leases are kept that many processes share: a store, or the part of one that is about leases."""
+
+    def read(self) -> AbstractContextManager[LeaseReader]:
+        """Look at one consistent view."""
+        ...
+
+    def write(self) -> AbstractContextManager[LeaseWriter]:
+        """A transaction that excludes all others on the same leases. An exception takes it back."""
+        ...
+
+    def close(self) -> None:
+        """Let go; idempotent."""
+        ...
+
+
+class Reader(LeaseReader, Protocol):
+    """One consistent view of the whole state of a repository."""
 
     def commits_on(self, path: str, limit: int) -> tuple[tuple[Recorded, Committed], ...]:
         """The last commits that touched the file at `path` (of any worktree), newest first."""
@@ -129,30 +209,13 @@ class Reader(Protocol):
         """Up to two hashes that begin with `prefix`."""
         ...
 
-    def answer(self, holder: str, request_id: str) -> StoredAnswer | None:
-        """The first answer given to this holder's request."""
-        ...
-
     def journals(self) -> tuple[Journal, ...]:
         """Commits that were begun and have neither taken effect nor been taken back."""
         ...
 
-    @property
-    def next_sequence(self) -> int:
-        """The sequence that the next event will have."""
-        ...
 
-
-class Writer(Reader, Protocol):
+class Writer(Reader, LeaseWriter, Protocol):
     """A transaction: all of it is durable when it ends, or none of it happened."""
-
-    def record(self, events: Iterable[Event], at: float) -> None:
-        """Append events, and bring the state up to them."""
-        ...
-
-    def remember(self, holder: str, request_id: str, answer: StoredAnswer, at: float) -> None:
-        """Keep the first answer to a request."""
-        ...
 
     def keep(self, contents: Iterable[tuple[str, bytes]], at: float) -> None:
         """Keep bytes by hash."""
@@ -183,11 +246,42 @@ class Store(Protocol):
         ...
 
     def write(self) -> AbstractContextManager[Writer]:
-        """A transaction inside the gate. An exception takes it back."""
+        """A transaction inside the gate. An exception takes it back. One that is begun inside another is part of it."""
         ...
 
     def close(self) -> None:
         """Let go of the state; idempotent."""
+        ...
+
+
+class Registry(Protocol):
+    """The leases of one namespace, wherever they are kept: each call is one atomic step, on the store's clock."""
+
+    def execute(self, command: Command[T], once: Once | None = None) -> T:
+        """Decide on a command, and make it so, durably. With `once`, a repeated request gets its first outcome.
+
+        Raises UsageError `REQUEST_ID_REUSED` where the id was used for another request.
+        """
+        ...
+
+    def together(self) -> AbstractContextManager[object]:
+        """Make what is executed inside one step with what is written to the repository's store, where it can be."""
+        ...
+
+    def first_outcome(self, holder: str, once: Once) -> Outcome | None:
+        """What this request was answered before. Raises like `execute`."""
+        ...
+
+    def read(self) -> AbstractContextManager[LeaseView]:
+        """Look at one consistent view."""
+        ...
+
+    def now(self) -> Now:
+        """The present instant on the store's clock."""
+        ...
+
+    def close(self) -> None:
+        """Let go; idempotent."""
         ...
 
 

@@ -86,6 +86,11 @@ class Reading:
         self._store = store
         self._clock = clock
 
+    @property
+    def root(self) -> str:
+        """The absolute path of the working tree."""
+        return self._files.root
+
     def locate(self, text: str) -> Key:
         """The canonical key of any form of key, by its path alone: the region need not be there."""
         spec = parse(text)
@@ -96,9 +101,24 @@ class Reading:
         state = self._files.load(path)
         return None if state is None else Looked(state, _discovered(state.content, path))
 
+    def now_at(self, key: Key) -> tuple[str | None, dict[str, bytes]]:
+        """The hash of the file or region that a key names, None where it is not there; and its bytes to keep."""
+        if not key.is_region:
+            state = self._files.load(key.file_path)
+            if state is None:
+                return None, {}
+            content_hash = hash_bytes(state.content)
+            return content_hash, {content_hash: state.content}
+        looked = self.look(key.file_path)
+        region = looked.region(key.names) if looked else None
+        if looked is None or region is None:
+            return None, {}
+        return region.hash, dict(contents_of(looked.map, region))
+
     def is_also_a_file(self, key: Key) -> bool:
         """Whether a free key reads like the name of a file that is there."""
-        return key.scheme != FILE and "." in key.path[-1] and self._files.exists(str(key).partition("#")[0])
+        last = key.path[-1] if key.path else ""
+        return key.scheme != FILE and "." in last and self._files.exists(str(key).partition("#")[0])
 
     def glances(self) -> Glances:
         """Looks at files, each once."""
@@ -178,7 +198,7 @@ def although_unwritable() -> Iterator[None]:
     try:
         yield
     except StoreError as fault:
-        if fault.code not in (Code.STORE_READ_ONLY, Code.DISK_FULL):
+        if fault.code not in (Code.STORE_READ_ONLY, Code.DISK_FULL, Code.STORE_OWNED):
             raise
 
 

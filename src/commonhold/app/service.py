@@ -1,26 +1,62 @@
 """All use cases of one working tree, for one agent session: what every way in speaks to."""
 
-from typing import Self
+from collections.abc import Sequence
+from typing import Self, TypedDict, Unpack
 
-from commonhold.app.answers import AcquireAnswer, CommitAnswer, LeaseAnswer
+from commonhold.app.answers import AcquireAnswer, CommitAnswer, LeaseAnswer, PutAnswer, ReviewAnswer
 from commonhold.app.commits import Commits
-from commonhold.app.leases import AcquireRequest, Leases, ReleaseRequest, RenewRequest
+from commonhold.app.guarding import GateGuard, LeaseGuard
+from commonhold.app.judging import Judging
+from commonhold.app.lease_requests import (
+    AcquireRequest,
+    AskRequest,
+    BreakRequest,
+    HandOverRequest,
+    ReleaseRequest,
+    RenewRequest,
+)
+from commonhold.app.leases import Leases
+from commonhold.app.options import Options
+from commonhold.app.partial_work import PartialWorks
 from commonhold.app.plan import CommitRequest
-from commonhold.app.ports import Clock, Files, Ids, Step, Store, no_step
+from commonhold.app.planning import Planner
+from commonhold.app.ports import Clock, Files, Ids, Registry, Step, Store, no_step
 from commonhold.app.queries import Queries, Status, Who
 from commonhold.app.reading import Reading, RegionText, although_unwritable
 from commonhold.app.recovery import recover
+from commonhold.app.registry import TableRegistry
 from commonhold.app.sweeping import forget
+from commonhold.app.values import PutRequest, Values
 from commonhold.domain import texts
 from commonhold.domain.changeset import Changeset
+from commonhold.domain.commands import Show
 from commonhold.domain.events import CommitUndone, Recorded
 from commonhold.domain.keys import FILE, parse
-from commonhold.domain.lease import DEFAULT_TTL_SECONDS, Lease
+from commonhold.domain.lease import Lease
+from commonhold.domain.lease_table import is_short
 from commonhold.domain.modes import Mode
+from commonhold.domain.partial_work import PartialWork
+from commonhold.domain.value import Value, Version
 from commonhold.regions.region import RegionMap
 
 
-class Commonhold:
+class AcquireOptions(TypedDict, total=False):
+    """What else an acquire may say.
+
+    `patience_seconds`: take a place in line where the keys are not free, and keep it that long. `ticket`: the place
+    that this session has already. `replaces`: a lease of this session that ends with the grant, for an upgrade.
+    `hold_seconds`: how long a daemon may keep its answer back while this session stands in line; others answer at once.
+    """
+
+    acquisition_id: str | None
+    request_id: str | None
+    patience_seconds: float | None
+    ticket: str | None
+    replaces: str | None
+    hold_seconds: float | None
+
+
+class Service:
     """One agent session's access to the files and leases that it shares with others.
 
     Keys are taken in any form (`src/a.py`, `src/a.py#C.m`, `file:…`, `method::src/a.py::C.m`, `account:12345`).
@@ -36,23 +72,41 @@ class Commonhold:
         clock: Clock,
         ids: Ids,
         agent: str | None = None,
-        ttl_seconds: float = DEFAULT_TTL_SECONDS,
-        retention_seconds: float,
+        registry: Registry | None = None,
+        options: Options | None = None,
         at_step: Step = no_step,
     ) -> None:
-        """Put the use cases together; `commonhold.open` does so for a repository on disk."""
+        """Put the use cases together; `commonhold.open` does so for a repository on disk.
+
+        Leases are kept in `store`, or in `registry`, where other machines share them.
+        """
         self._agent = texts.check_holder(agent) if agent is not None else None
-        self._store = store
-        self._files = files
-        self._clock = clock
-        self._ttl_seconds = ttl_seconds
-        self._retention_seconds = retention_seconds
+        self._options = options or Options()
+        self._place = files.root if registry is None else f"{self._options.host}:{files.root}"
+        self._store, self._files, self._clock = store, files, clock
+        self._registry = registry or TableRegistry(store, clock)
         self._reading = Reading(files, store, clock)
-        self._leases = Leases(store, self._reading, clock, ids)
-        self._commits = Commits(
-            store, files, self._reading, clock, retention_seconds=retention_seconds, at_step=at_step
+        self._works = PartialWorks(store, self._registry, self._tree)
+        self._values = Values(self._registry, self._reading, self._options.policies)
+        self._leases = Leases(store, self._registry, self._reading, ids, self._works, self._place)
+        self._commits = self._composed_commits(ids, at_step, has_own_registry=registry is None)
+        self._queries = Queries(store, self._registry, self._reading, self._leases)
+
+    def _composed_commits(self, ids: Ids, at_step: Step, *, has_own_registry: bool) -> Commits:
+        files, registry = self._files, self._registry
+        planner = Planner(files, self._reading, self._store)
+        judging = Judging(planner, registry, self._values, self._options.policies, files.root)
+        guard = GateGuard(registry, self._works) if has_own_registry else LeaseGuard(registry, ids)
+        retention = self._options.retention_seconds
+        return Commits(
+            self._store, files, planner, self._clock, judging, guard, retention_seconds=retention, at_step=at_step
         )
-        self._queries = Queries(store, self._reading, self._leases, files.root)
+
+    def _tree(self, place: str) -> Reading | None:
+        """How to look at a working tree: where leases are shared by machines, at this one only."""
+        if place == self._place:
+            return self._reading
+        return Reading(self._files.at(place), self._store, self._clock) if self._place == self.root else None
 
     @property
     def root(self) -> str:
@@ -83,27 +137,91 @@ class Commonhold:
         task: str = "",
         ttl_seconds: float | None = None,
         mode: Mode = Mode.EXCLUSIVE,
-        acquisition_id: str | None = None,
-        request_id: str | None = None,
+        **more: Unpack[AcquireOptions],
     ) -> AcquireAnswer:
-        """Ask for one lease on all of `keys`: granted as a whole, or denied with every conflict named.
+        """Ask for one lease on all of `keys`: granted as a whole, queued, or denied with every conflict named.
 
-        A lease keeps others from changing what it covers; it ends by release or after `ttl_seconds`. It does not
-        keep this process from believing that it holds on when it does not: the commit checks.
+        A lease keeps others from changing what it covers; it ends by release, or `ttl_seconds` after the last sign of
+        life of its holder (any call). It does not keep this process from believing that it holds on when it does not:
+        the commit checks.
         """
-        ttl = self._ttl_seconds if ttl_seconds is None else ttl_seconds
+        ttl = self._options.ttl_seconds if ttl_seconds is None else ttl_seconds
         if any(parse(key).scheme == FILE for key in keys):
             self._recover_if_possible()
-        return self._leases.acquire(AcquireRequest(self.holder, keys, task, mode, ttl, acquisition_id, request_id))
+        more.pop("hold_seconds", None)
+        return self._leases.acquire(AcquireRequest(self.holder, keys, task, mode, ttl, **more))  # type: ignore[misc]
 
     def renew(self, lease_id: str, *, ttl_seconds: float | None = None, request_id: str | None = None) -> LeaseAnswer:
         """Let a live lease end `ttl_seconds` from now. The end is set, never added to."""
-        ttl = self._ttl_seconds if ttl_seconds is None else ttl_seconds
+        ttl = self._options.ttl_seconds if ttl_seconds is None else ttl_seconds
         return self._leases.renew(RenewRequest(self.holder, lease_id, ttl, request_id))
 
     def release(self, lease_id: str, *, request_id: str | None = None) -> LeaseAnswer:
-        """End a lease of this session."""
+        """End a lease of this session, or give its place in line up."""
         return self._leases.release(ReleaseRequest(self.holder, lease_id, request_id))
+
+    def ask(self, lease_id: str, *, why: str, request_id: str | None = None) -> LeaseAnswer:
+        """Ask whoever holds a lease to release it: it is told so with its next answers."""
+        return self._leases.ask(AskRequest(self.holder, lease_id, why, request_id))
+
+    def hand_over(self, lease_id: str, *, to: str, request_id: str | None = None) -> LeaseAnswer:
+        """Give a lease to another holder (a subagent, say), with a new fence: this session writes no more under it."""
+        return self._leases.hand_over(HandOverRequest(self.holder, lease_id, to, request_id))
+
+    def break_lease(self, lease_id: str, *, reason: str, request_id: str | None = None) -> LeaseAnswer:
+        """End a lease by force: for people. Who did so and why is kept, and so is what its holder left half done."""
+        return self._leases.break_(BreakRequest(self.holder, lease_id, reason, request_id))
+
+    def get(self, key: str) -> Value:
+        """What a free key carries, and its version."""
+        self.show()
+        return self._values.get(key)
+
+    def put(
+        self,
+        key: str,
+        text: str | None,
+        *,
+        expected_version: int,
+        fence: int | None = None,
+        reads: Sequence[Version] = (),
+        request_id: str | None = None,
+    ) -> PutAnswer:
+        """Let a free key carry `text`, if it still has `expected_version` (0: nothing there yet).
+
+        With a `fence` the lease with that fencing token must be live, of this session, and cover the key. `reads` are
+        versions of other keys that it was based on: they must be current too, so two sessions that each read what the
+        other writes cannot both succeed.
+        """
+        wish = PutRequest(self.holder, key, text, expected_version, fence, tuple(reads), request_id)
+        return self._values.put(wish)
+
+    def partial_works(self) -> tuple[PartialWork, ...]:
+        """What holders had changed when their leases were lost, and nobody has reviewed yet."""
+        self._recover_if_possible()
+        with although_unwritable():
+            self._registry.execute(Show(self._agent or ""))
+        return self._works.waiting()
+
+    def review(self, lease_id: str, *, note: str = "") -> ReviewAnswer:
+        """Close a partial work, after having looked at it."""
+        return self._works.review(self.holder, lease_id, note)
+
+    def sweep(self) -> None:
+        """End what is over, give it to whoever waits for it, and look for what was left half done."""
+        self._registry.execute(Show(self._agent or ""))
+        self._works.look_for()
+
+    def show(self) -> None:
+        """Let the leases of this session last on: every call of a holder is a sign of life."""
+        if self._agent is None:
+            return
+        now = self._registry.now()
+        with self._registry.read() as view:
+            held = view.held_by(self._agent)
+        if any(is_short(lease, now) for lease in held):
+            with although_unwritable():
+                self._registry.execute(Show(self._agent))
 
     def leases(self, *, holder: str | None = None) -> tuple[Lease, ...]:
         """The live leases, oldest first, of all holders or of one."""
@@ -149,15 +267,17 @@ class Commonhold:
     def _recover_if_possible(self) -> None:
         with although_unwritable():
             self.recover()
+        self.show()
 
     def forget(self) -> None:
         """Drop kept contents whose retention is over."""
         self.recover()
         with self._store.write() as writer:
-            forget(writer, self._clock.now(), self._retention_seconds)
+            forget(writer, self._clock.now(), self._options.retention_seconds)
 
     def close(self) -> None:
         """Let go of the state. Leases stay as they are."""
+        self._registry.close()
         self._store.close()
 
     def __enter__(self) -> Self:

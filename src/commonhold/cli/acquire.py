@@ -1,6 +1,6 @@
-"""`commonhold acquire`: lease keys."""
+"""`commonhold acquire`: lease keys; wait for them; run a command while they are held."""
 
-from typing import TypedDict, Unpack
+from typing import Any, Final, TypedDict, Unpack
 
 import click
 
@@ -8,25 +8,52 @@ from commonhold.cli import describe
 from commonhold.cli.command import Command, files
 from commonhold.cli.exit_status import DONE, REFUSED
 from commonhold.cli.given import Given, common, request_option, ttl_option
-from commonhold.cli.opening import opened
+from commonhold.cli.opening import Place, opened
 from commonhold.cli.output import answer
+from commonhold.cli.running import check_command, run
+from commonhold.config import load_settings
+from commonhold.domain.errors import Code, UsageError
 from commonhold.domain.modes import Mode
 from commonhold.wire import shapes
+
+_MARK: Final = "--"
 
 
 class _Wish(TypedDict):
     task: str
+    mode: str
     ttl_seconds: float | None
+    wait_seconds: float
+    patience_seconds: float | None
+    ticket: str | None
+    replaces: str | None
     acquisition_id: str | None
     request_id: str | None
 
 
+class _Acquire(Command):
+    """A command with another one after `--`."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """Read the words before `--`; those after it are the command to run."""
+        size = args.index(_MARK) if _MARK in args else len(args)
+        ctx.params["run_words"] = words = tuple(args[size + 1 :])
+        if size < len(args) and not words:
+            raise UsageError(Code.USAGE, "no command follows --", hint="write it after --, or leave -- out")
+        return super().parse_args(ctx, args[:size])
+
+    def collect_usage_pieces(self, ctx: click.Context) -> list[str]:
+        """What the words are, in order."""
+        return [*super().collect_usage_pieces(ctx), "[-- COMMAND...]"]
+
+
 @click.command(
     "acquire",
-    cls=Command,
+    cls=_Acquire,
     examples=(
         'commonhold acquire src/prices.py#total --task "round to cents"',
-        "commonhold acquire src/billing/ account:12345 --ttl 600",
+        "commonhold acquire src/billing/ account:12345 --ttl 600 --wait 60",
+        "commonhold acquire --wait 30 migrations/ -- python3 migrate.py",
     ),
 )
 @click.argument("keys", metavar="KEY...", nargs=-1, required=True, shell_complete=files)
@@ -36,21 +63,68 @@ class _Wish(TypedDict):
     type=click.Choice([mode.value for mode in Mode]),
     default=Mode.EXCLUSIVE.value,
     show_default=True,
-    help="shared: several may hold it, and nobody else may change it.",
+    help="shared: several may hold it, and nobody else may change it. upgradable: beside shared ones, but only one; "
+    "for who may write later (--replace).",
 )
 @ttl_option
+@click.option(
+    *("--wait", "wait_seconds"),
+    metavar="SECONDS",
+    type=click.FloatRange(0, 30 * 86400),
+    default=0.0,
+    help="Wait in line so long for keys that others hold.",
+)
+@click.option("--queue", is_flag=True, help="Take a place in line and answer at once; ask again with its --ticket.")
+@click.option("--ticket", metavar="ID", help="The place in line that you have already.")
+@click.option(
+    *("--patience", "patience_seconds"),
+    metavar="SECONDS",
+    type=float,
+    help="How long a place in line lasts without being asked for; default: the settings.",
+)
+@click.option("--replace", "replaces", metavar="LEASE", help="A lease of yours that ends with the grant: an upgrade.")
 @click.option("--acquisition-id", metavar="ID", help="A name of your own for this acquisition, kept with the lease.")
 @request_option
 @common
 @click.pass_obj
-def command(given: Given, keys: tuple[str, ...], mode: str, **wish: Unpack[_Wish]) -> int:
+def command(
+    given: Given, keys: tuple[str, ...], *, queue: bool, run_words: tuple[str, ...], **wish: Unpack[_Wish]
+) -> int:
     """Lease all KEYs, or none if another holds any of them.
 
     The answer has the lease's id and fence (name them in a commit as ID:FENCE) and the hash of each region. A key
     that is not there yet is reserved. The lease ends by `release`, or when its time is over (30 minutes, unless
-    --ttl or the settings say otherwise).
+    --ttl or the settings say otherwise); every call that you make is a sign of life, and lets it last on.
+
+    The exit code is 0 only if the lease is granted: a place in line is none yet.
+
+    With a COMMAND, it is run while the keys are held, with COMMONHOLD_LEASE, COMMONHOLD_FENCE and COMMONHOLD_AGENT
+    in its environment; the exit code is its own. Should the lease be lost meanwhile, the command is ended (SIGTERM,
+    10 seconds later SIGKILL), and the exit code is 1.
     """
+    _check_combination(queue=queue, is_run=bool(run_words), wish=wish)
     with opened(given) as place:
-        found = place.hold.acquire(*place.keys(keys), mode=Mode(mode), **wish)
+        options = _options(place, queue=queue, wish=wish)
+        if run_words:
+            check_command(run_words, given.folder)
+            with place.hold.hold(*place.keys(keys), **options) as held:
+                return run(run_words, held, given, place.hold.holder)
+        found = place.hold.acquire(*place.keys(keys), **options)
     answer(given, found, shapes.acquire, lambda found: describe.acquired(found, given))
     return DONE if found.lease else REFUSED
+
+
+def _check_combination(*, queue: bool, is_run: bool, wish: _Wish) -> None:
+    if queue and (wish["wait_seconds"] or is_run):
+        other = "--wait" if wish["wait_seconds"] else "a command to run"
+        hint = "--queue answers at once, --wait when the keys are yours or the time is over: choose one"
+        raise UsageError(Code.USAGE, f"--queue and {other} exclude each other", hint=hint)
+
+
+def _options(place: Place, *, queue: bool, wish: _Wish) -> dict[str, Any]:
+    """What was said, for `acquire` and `hold`; what was not is left to them."""
+    options = {name: value for name, value in wish.items() if value is not None}
+    options["mode"] = Mode(wish["mode"])
+    if queue or (wish["ticket"] and not wish["wait_seconds"]):
+        options.setdefault("patience_seconds", load_settings(place.hold.root).patience_seconds)
+    return options

@@ -5,14 +5,22 @@ from typing import Final
 COMMANDS: Final = {
     "regions": "List the regions of a file: functions, methods, headers, with their hashes.",
     "show": "Print the text of regions, or kept bytes by their hash.",
-    "acquire": "Lease regions, files, folders or any named resource.",
+    "acquire": "Lease regions, files, folders or any named resource; wait for it; run a command under it.",
     "renew": "Let a lease of yours last longer.",
-    "release": "End a lease of yours.",
-    "leases": "List the live leases.",
-    "who": "Tell who holds and who changed what is at a path.",
+    "release": "End a lease of yours, or leave the line.",
+    "ask": "Ask the holder of a lease to release it.",
+    "hand-over": "Give a lease of yours to another agent session.",
+    "break": "End another's lease by force; for people, and audited.",
+    "leases": "List the live leases, and who waits in line.",
+    "who": "Tell who holds, who waits for and who changed what is at a path.",
     "commit": "Write a change if it still fits what is there; else say what to do.",
+    "get": "Print what named keys carry.",
+    "put": "Let a named key carry a value, if nobody changed it meanwhile.",
+    "review": "See and close what was left half done when a lease was lost.",
+    "sweep": "End what is over, and look for what was left half done.",
     "log": "Show what happened, event by event.",
-    "status": "Show live leases, the newest commits and open debts.",
+    "status": "Show leases, the line, the newest commits, open debts and work to review.",
+    "daemon": "Look after the process that serves the repository: status, start, stop.",
     "doctor": "Check this machine and this repository; mend what can be mended.",
     "mcp": "Serve an agent over the Model Context Protocol (standard input and output).",
     "demo": "Show in a throw-away repository that nothing is lost.",
@@ -20,3 +28,5 @@ COMMANDS: Final = {
     "exit-codes": "List the exit codes.",
     "explain": "Explain an error or refusal code.",
 }
+# The files of commands whose names Python keeps for itself.
+MODULES: Final = {"break": "break_lease"}

@@ -4,18 +4,23 @@ import time
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Final
 
-from commonhold.app.answers import AcquireAnswer, LeaseAnswer, Next, RegionHash
-from commonhold.app.queries import Change, Status, Who
+from commonhold.app.answers import AcquireAnswer, Change, LeaseAnswer, Next, RegionHash
+from commonhold.app.queries import Status, Who
 from commonhold.cli.given import Given
 from commonhold.cli.next_call import next_lines
-from commonhold.cli.output import shown
+from commonhold.cli.output import shown, shown_text
 from commonhold.domain.events import Debt
 from commonhold.domain.keys import FILE, canonical, contains
-from commonhold.domain.lease import Conflict, Lease
+from commonhold.domain.lease import Conflict, Lease, Waiter
+from commonhold.domain.partial_work import PartialWork
+from commonhold.domain.refusal import Refusal
+from commonhold.domain.value import Value
 from commonhold.wire.shapes import instant
 
 HASH_DIGITS: Final = 16
 MOST_NAMED: Final = 5
+# The answer names a field of its own; here it is printed.
+ABOVE: Final = (" (in current)", " (above)")
 _UNITS: Final = (("d", 86400), ("h", 3600), ("min", 60), ("s", 1))
 
 
@@ -25,10 +30,13 @@ def until(wall: float) -> str:
 
 
 def _distance(seconds: float) -> str:
-    size = abs(seconds)
-    unit, length = next((each for each in _UNITS if size >= each[1]), _UNITS[-1])
-    amount = f"{size / length:.0f} {unit}"
-    return f"in {amount}" if seconds >= 0 else f"{amount} ago"
+    return f"in {span(seconds)}" if seconds >= 0 else f"{span(-seconds)} ago"
+
+
+def span(seconds: float) -> str:
+    """A length of time, roughly."""
+    unit, length = next((each for each in _UNITS if seconds >= each[1]), _UNITS[-1])
+    return f"{seconds / length:.0f} {unit}"
 
 
 def quoted(text: str) -> str:
@@ -43,15 +51,35 @@ def short(content_hash: str | None) -> str:
 
 def acquired(answer: AcquireAnswer, given: Given) -> Iterator[str]:
     """The answer to acquire."""
+    yield _outcome(answer)
     if answer.lease is None:
-        yield "denied: others hold what you asked for; nothing was leased"
         yield from map(conflict, answer.conflicts)
+        yield from notices(answer.notices)
         yield from next_lines(answer.next, given)
         return
-    yield f"granted: {shown(answer.lease.id)}  fence {answer.lease.fence}  until {until(answer.lease.deadline.wall)}"
     yield from _keys(answer.lease, answer.regions)
+    if answer.changed:
+        yield "changed while you waited (read it again):"
+        yield from (f"  {line}" for each in answer.changed for line in change(each))
+    yield from (f"  {line}" for each in answer.values for line in value(each))
     yield from notices(answer.notices)
     yield from next_lines(Next("release", {"lease_id": answer.lease.id}, "when you are done:"), given)
+
+
+def _outcome(answer: AcquireAnswer) -> str:
+    if answer.lease is not None:
+        end = until(answer.lease.deadline.wall)
+        return f"granted: {shown(answer.lease.id)}  fence {answer.lease.fence}  until {end}"
+    if answer.ticket is not None:
+        wait = span(answer.estimated_wait_seconds or 0.0)
+        return f"queued: number {answer.position} in line, for about {wait}  ticket {shown(answer.ticket)}"
+    return f"denied{_DENIALS.get(answer.code, f' [{answer.code}]: nothing was leased')}"
+
+
+_DENIALS: Final[dict[Refusal | None, str]] = {
+    Refusal.LOCK_CONFLICT: ": others hold what you asked for; nothing was leased",
+    Refusal.DEADLOCK: " [DEADLOCK]: to wait would never end, since those before you wait for you; nothing was leased",
+}
 
 
 def _keys(lease: Lease, regions: Sequence[RegionHash]) -> Iterator[str]:
@@ -62,13 +90,14 @@ def _keys(lease: Lease, regions: Sequence[RegionHash]) -> Iterator[str]:
 
 def conflict(value: Conflict) -> str:
     """Who stands in the way of what."""
-    who = f"{shown(value.holder)}, {value.mode.value}, until {until(value.expires_at)}{quoted(value.task)}"
-    return f"  {_held(value)} by {who}"
+    end = ", before you in line" if value.is_waiting else f", until {until(value.expires_at)}"
+    who = f"{shown(value.holder)}, {value.mode.value}{end}{quoted(value.task)}"
+    return f"  {_held(value)} is {'wanted' if value.is_waiting else 'held'} by {who}"
 
 
 def _held(value: Conflict) -> str:
     if value.held == value.key:
-        return f"{shown(value.key)} is held"
+        return shown(value.key)
     wanted, held = canonical(value.key), canonical(value.held)
     if contains(held, wanted):
         how = "which contains it,"
@@ -76,31 +105,106 @@ def _held(value: Conflict) -> str:
         how = "inside it,"
     else:
         how = "which overlaps it,"
-    return f"{shown(value.key)}: {shown(value.held)}, {how} is held"
+    return f"{shown(value.key)}: {shown(value.held)}, {how}"
 
 
 def lease_changed(answer: LeaseAnswer, given: Given) -> Iterator[str]:
-    """The answer to renew and release."""
-    if answer.lease is None:
+    """The answer to what is done to one lease."""
+    if answer.code is not None:
         yield f"refused [{answer.code}]: {shown(answer.why)}"
-        yield from next_lines(answer.next, given)
-        return
-    end = f"  until {until(answer.lease.deadline.wall)}" if answer.outcome == "renewed" else ""
-    yield f"{answer.outcome}: {shown(answer.lease.id)}{end}"
+        yield from map(conflict, answer.conflicts)
+    elif answer.lease is None:
+        yield "cancelled: the place in line was given up"
+    else:
+        done = _DONE.get(answer.outcome, answer.outcome)
+        yield f"{done}: {shown(answer.lease.id)}{_since(answer.outcome, answer.lease)}"
+    yield from notices(answer.notices)
+    yield from next_lines(answer.next, given)
+
+
+_DONE: Final = {"handed_over": "handed over", "broken": "ended by force"}
+
+
+def _since(outcome: str, lease: Lease) -> str:
+    """What is new about a lease."""
+    match outcome:
+        case "renewed":
+            return f"  until {until(lease.deadline.wall)}"
+        case "asked":
+            return f"  {shown(lease.holder)} is told with its next answer"
+        case "handed_over":
+            return f"  fence {lease.fence} of {shown(lease.holder)}"
+        case "broken":
+            return f"  of {shown(lease.holder)}{quoted(lease.task)}"
+        case _:
+            return ""
 
 
 def lease(value: Lease) -> Iterator[str]:
     """One live lease."""
     head = f"{shown(value.id)}  fence {value.fence}  {value.mode.value}  {shown(value.holder)}"
-    yield f"{head}  until {until(value.deadline.wall)}{quoted(value.task)}"
+    state = "" if value.is_claimed else "  (granted from the line, not yet taken)"
+    yield f"{head}  until {until(value.deadline.wall)}{state}{quoted(value.task)}"
+    yield from (f"  {shown(key)}" for key in value.keys)
+    if value.wish is not None:
+        yield f"  {shown(value.wish.by)} asks for its release{quoted(value.wish.why)}"
+
+
+def waiter(value: Waiter) -> Iterator[str]:
+    """One place in line."""
+    head = f"{shown(value.id)}  {value.mode.value}  {shown(value.holder)}"
+    yield f"{head}  since {until(value.queued_at)}{quoted(value.task)}"
     yield from (f"  {shown(key)}" for key in value.keys)
 
 
-def leases(values: Sequence[Lease]) -> Iterator[str]:
-    """All of them."""
-    yield from (line for value in values for line in lease(value))
-    if not values:
+def leases(held: Sequence[Lease], waiting: Sequence[Waiter]) -> Iterator[str]:
+    """All of them, and the line."""
+    yield from (line for value in held for line in lease(value))
+    if not held:
         yield "no live leases"
+    yield from line_of(waiting)
+
+
+def line_of(waiting: Sequence[Waiter]) -> Iterator[str]:
+    """Who waits; nothing where nobody does."""
+    if waiting:
+        yield "waiting, the first in line first:"
+        yield from (f"  {line}" for value in waiting for line in waiter(value))
+
+
+def value(carried: Value) -> Iterator[str]:
+    """What a key carries: its version and author in one line, the text below it."""
+    if not carried.version:
+        yield f"{shown(carried.key)}  version 0: nothing was ever put here"
+        return
+    by = f"by {shown(carried.holder)}  {until(carried.at)}"
+    yield f"{shown(carried.key)}  version {carried.version}  {by}{': nothing' if carried.text is None else ''}"
+    yield from (f"  {line}" for line in shown_text(carried.text or "").splitlines())
+
+
+def there_now(carried: Sequence[Value]) -> Iterator[str]:
+    """What changed keys carry now, for somebody who was refused because of it."""
+    if carried:
+        yield "what is there now:"
+        yield from (f"  {line}" for each in carried for line in value(each))
+
+
+def work(left: PartialWork) -> Iterator[str]:
+    """One partial work: whose it was, and which keys are not what they were."""
+    yield f"{shown(left.lease_id)}  {shown(left.holder)}  found {until(left.found_at)}{quoted(left.task)}"
+    for each in left.changes:
+        yield f"  {shown(each.key)}  {short(each.base)} -> {short(each.now)}"
+
+
+def works(left: Sequence[PartialWork], given: Given) -> Iterator[str]:
+    """What waits for review, and how to look at it."""
+    if not left:
+        yield "nothing waits for review"
+        return
+    yield "left half done when a lease was lost; nothing was reverted:"
+    yield from (f"  {line}" for each in left for line in work(each))
+    look = Next("review show", {"lease_id": left[0].lease_id}, "see what was changed:")
+    yield from next_lines(look, given)
 
 
 def notices(texts: Iterable[str]) -> Iterator[str]:
@@ -135,12 +239,20 @@ def debt(value: Debt) -> str:
 
 
 def picture(place: str, found: Status | Who) -> Iterator[str]:
-    """Who holds, who changed (the newest first), what is owed at a place."""
+    """Who holds, who waits, who changed (the newest first), what is owed at a place."""
     yield shown(place)
     yield "leases:" if found.leases else "leases: none"
     yield from (f"  {line}" for value in reversed(found.leases) for line in lease(value))
+    yield from line_of(found.waiters)
     yield "newest commits:" if found.changes else "newest commits: none"
     yield from (f"  {line}" for value in found.changes for line in change(value))
     if found.debts:
         yield "debts (to be mended):"
         yield from (f"  {debt(value)}" for value in found.debts)
+
+
+def whole_picture(found: Status, given: Given) -> Iterator[str]:
+    """The same for the repository, and what waits for review."""
+    yield from picture(found.root, found)
+    if found.works:
+        yield from works(found.works, given)

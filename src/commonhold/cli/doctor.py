@@ -1,8 +1,9 @@
 """`commonhold doctor`: what is as it must be, and what is not."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, replace
 from typing import Final
+from urllib.parse import urlsplit
 
 import click
 
@@ -58,7 +59,7 @@ def _findings(given: Given) -> Iterator[Finding]:
     if trouble is not None:
         yield trouble
     if repository is not None:
-        yield _settings(repository.root)
+        yield from _settings(repository.root, given)
         yield from state(repository.state_folder)
     yield ok("agent", agent_of(given) or "no name given (needed to acquire and to commit: --agent or COMMONHOLD_AGENT)")
 
@@ -82,13 +83,36 @@ def _repository(given: Given) -> Folder:
         return None, fail("repository", f"cannot be looked at: {fault}", "mend its permissions")
 
 
-def _settings(root: str) -> Finding:
+def _settings(root: str, given: Given) -> Iterator[Finding]:
     try:
-        settings = load_settings(root)
+        settings = load_settings(root, store=given.store)
     except CommonholdError as fault:
-        return _failed("settings", fault)
+        yield _failed("settings", fault)
+        return
     what = "the defaults" if settings == Settings() else "read"
-    return ok("settings", f"{what}: {', '.join(f'{key} = {value:g}' for key, value in asdict(settings).items())}")
+    told = {name: _told(name, value) for name, value in asdict(settings).items()}
+    yield ok("settings", f"{what}: {', '.join(f'{name} = {value}' for name, value in told.items() if value)}")
+    if settings.store:
+        yield _shared_store(told["store"], given)
+
+
+def _told(name: str, value: object) -> str:
+    """A setting as it may be pasted into a report: the address of a store may have a password in it."""
+    if name == "store":
+        parts = urlsplit(str(value))
+        return f"{parts.scheme}://{parts.hostname or ''}{parts.path}" if value else ""
+    if isinstance(value, Mapping):
+        return ", ".join(f"{pattern} {word}" for pattern, word in value.items())
+    return f"{value:g}" if isinstance(value, int | float) and not isinstance(value, bool) else str(value)
+
+
+def _shared_store(name: str, given: Given) -> Finding:
+    try:
+        with opened(given) as place:
+            held = place.hold.leases()
+    except CommonholdError as fault:
+        return _failed("store", fault)
+    return ok("store", f"{name} answers; {len(held)} live lease(s)")
 
 
 def _failed(check: str, fault: CommonholdError) -> Finding:

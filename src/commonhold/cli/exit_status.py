@@ -3,18 +3,25 @@
 from collections.abc import Mapping
 from typing import Final
 
-from commonhold.domain.errors import CommonholdError, InputError, InternalError, StoreError, UsageError
+from commonhold.domain.errors import CommonholdError, InputError, InternalError, RefusedError, StoreError, UsageError
 
 DONE: Final = 0
 REFUSED: Final = 1
 INTERRUPTED: Final = 130
 BROKEN_PIPE: Final = 141
 
-FAMILIES: Final[Mapping[type[CommonholdError], int]] = {UsageError: 2, InputError: 3, StoreError: 4, InternalError: 5}
+FAMILIES: Final[Mapping[type[CommonholdError], int]] = {
+    RefusedError: REFUSED,
+    UsageError: 2,
+    InputError: 3,
+    StoreError: 4,
+    InternalError: 5,
+}
 
 MEANINGS: Final = {
     DONE: "done",
-    REFUSED: "refused: an answer, not a failure. It says why, and what to do next; nothing was changed",
+    REFUSED: "refused: an answer, not a failure. It says why, and what to do next; nothing was changed. "
+    "Also: a lease was lost under the command that `acquire ... -- COMMAND` ran",
     FAMILIES[UsageError]: "wrong usage: an option, a missing holder, a time to live that makes no sense",
     FAMILIES[InputError]: "what was named is not there or not valid: a path, a region, a changeset, the settings",
     FAMILIES[StoreError]: "the state or a file could not be read or written; nothing was changed. "

@@ -33,8 +33,8 @@ ERRORS: Final[Mapping[Code, Explanation]] = {
         "The text is not a key.", "Write PATH, PATH#NAME, file:PATH#NAME, or a name such as account:12345."
     ),
     Code.TEXT_INVALID: E(
-        "A holder, task, intent or other text is too long, holds control characters, or is not valid UTF-8.",
-        "Write it as one printable line.",
+        "A holder, task, intent, value or other text is too long, holds control characters, or is not valid UTF-8.",
+        "Write it as one printable line; a value may have lines, but at most 65,536 characters.",
     ),
     Code.PATH_INVALID: E(
         "The path holds control characters or bytes that are not UTF-8, or goes round in links.",
@@ -113,9 +113,29 @@ ERRORS: Final[Mapping[Code, Explanation]] = {
     Code.STORE_BUSY: E(
         "Another process has held the state for too long.", "See whether one is suspended; repeat the call in a moment."
     ),
+    Code.STORE_OWNED: E(
+        "The daemon of the repository has the state to itself, and this process went past it.",
+        "Repeat the call with the daemon allowed (COMMONHOLD_DAEMON=on), or end the daemon first.",
+    ),
+    Code.STORE_UNREACHABLE: E(
+        "The server that keeps the leases does not answer; nothing is granted without it.",
+        "See that it runs and that the address in the settings is right, then repeat the same call.",
+    ),
+    Code.STORE_URL_INVALID: E(
+        "The URL of the store is none that Commonhold knows, or the package for it is not installed.",
+        "Give sqlite:FOLDER, postgresql://HOST/DATABASE or redis://HOST.",
+    ),
     Code.RECOVERY_BLOCKED: E(
         "A commit that a crash interrupted cannot be taken back yet, so nothing is committed until it is.",
         "Mend what the message names, then run `commonhold doctor --recover`.",
+    ),
+    Code.LEASE_DENIED: E(
+        "The lease that was to be held for the length of a command or block was not granted in time.",
+        "Wait longer (--wait SECONDS), or do other work first; `commonhold who KEY` says who holds it.",
+    ),
+    Code.LEASE_LOST: E(
+        "The lease ended while what it was held for was under way, so others may hold its keys now.",
+        "Look at what is there now, then begin again; renew sooner, or ask for a longer --ttl.",
     ),
     Code.INTERNAL: E("A defect of Commonhold.", "Report it, with what COMMONHOLD_DEBUG=1 prints."),
 }
@@ -131,13 +151,33 @@ REFUSALS: Final[Mapping[Refusal, Explanation]] = {
         "Keep to the region, or name the other regions too, each with an edit of its own.",
     ),
     Refusal.LEASE_LOST: E(
-        "A lease that was named has ended, or has another fence.",
-        "Acquire again, read again, and redo the edit on what is there.",
+        "The lease that was named has ended, has another fence, or does not cover what it was named for.",
+        "Acquire again, read again, and redo the change on what is there.",
     ),
     Refusal.NOT_HOLDER: E("The lease is held by another session.", "`commonhold leases` shows which are yours."),
     Refusal.LOCK_CONFLICT: E(
-        "Others hold leases on what the edit writes.",
-        "Do other work until they release it or it expires; then ask again.",
+        "Others hold what was asked for, or what the change writes.",
+        "Do other work until they release it or it expires, or wait in line: --wait SECONDS.",
+    ),
+    Refusal.LEASE_REQUIRED: E(
+        "By the project's settings the key is pessimistic: it may be changed under an exclusive lease only.",
+        "Acquire it, read it again, then repeat the change under that lease.",
+    ),
+    Refusal.DEADLOCK: E(
+        "To wait would never end: those who are waited for wait, in the end, for what you hold.",
+        "Release what you hold and let them finish; then acquire all that you need in one call.",
+    ),
+    Refusal.ID_IN_USE: E(
+        "The ticket is that of another wish: other keys, another mode or another holder.",
+        "Ask again with the very keys and mode that the ticket was given for, or without a ticket.",
+    ),
+    Refusal.VERSION_CHANGED: E(
+        "The key carries another version than the change was based on.",
+        "Decide anew on what it carries now, which is in the answer, then put with that version.",
+    ),
+    Refusal.READ_CHANGED: E(
+        "A key that the change relies on without writing it was changed since it was read.",
+        "Decide anew on what it carries now, which is in the answer, then try again with its version.",
     ),
     Refusal.REQUIRE_ADDITIONAL_LOCKS: E(
         "The edit breaks other regions, or may: they are named.",

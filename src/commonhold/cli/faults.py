@@ -11,7 +11,7 @@ import click
 from commonhold.adapters.faults import code_of
 from commonhold.cli.exit_status import status_of
 from commonhold.cli.output import complain, send_json, shown_text
-from commonhold.domain.errors import Code, CommonholdError, InternalError, StoreError, UsageError
+from commonhold.domain.errors import Code, CommonholdError, InternalError, RefusedError, StoreError, UsageError
 
 DEBUG: Final = "COMMONHOLD_DEBUG"
 
@@ -68,7 +68,10 @@ def _defect(fault: Exception) -> InternalError:
 
 
 def _lines(error: CommonholdError) -> list[str]:
-    lines = [f"error: {shown_text(error.message)} [{error.code}]", f"hint: {shown_text(error.hint)}"]
+    message, hint = shown_text(error.message), shown_text(error.hint)
+    if isinstance(error, RefusedError):
+        return [f"refused [{error.code}]: {message}", f"hint: {hint}"]
+    lines = [f"error: {message} [{error.code}]", f"hint: {hint}"]
     if error.retry_after_seconds is not None:
         lines.append(f"the same call may succeed after {error.retry_after_seconds:g} seconds")
     return lines

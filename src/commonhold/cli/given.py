@@ -18,12 +18,14 @@ class Given:
     folder: str | None = None
     agent: str | None = None
     as_json: bool = False
+    store: str | None = None
 
     def words(self) -> list[str]:
         """The options that a follow-up command has to repeat."""
-        folder = ["-C", self.folder] if self.folder is not None else []
-        agent = ["--agent", self.agent] if self.agent is not None else []
-        return folder + agent
+        # An address with a user in it may have a password in it: it is not repeated on a screen.
+        store = None if self.store and ("@" in self.store or "password" in self.store) else self.store
+        options = {"-C": self.folder, "--agent": self.agent, "--store": store}
+        return [word for name, value in options.items() if value is not None for word in (name, value)]
 
 
 def _remember(context: click.Context, parameter: click.Parameter, value: object) -> object:
@@ -47,6 +49,13 @@ _OPTIONS: Final = (
         expose_value=False,
         callback=_remember,
         help="The name of this agent session; default: $COMMONHOLD_AGENT.",
+    ),
+    click.option(
+        *("--store", "store"),
+        metavar="URL",
+        expose_value=False,
+        callback=_remember,
+        help="Where leases are kept; default: $COMMONHOLD_STORE, then the settings, then beside the repository.",
     ),
     click.option(
         *("--json", "as_json"),

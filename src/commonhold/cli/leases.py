@@ -15,11 +15,13 @@ from commonhold.wire import shapes
     cls=Command,
     examples=("commonhold leases --holder agent-1",),
 )
-@click.option("--holder", metavar="NAME", help="Only the leases of this agent session.")
+@click.option("--holder", metavar="NAME", help="Only those of this agent session.")
 @common
 @click.pass_obj
 def command(given: Given, holder: str | None) -> None:
-    """List the live leases, oldest first."""
+    """List the live leases, oldest first, and who waits in line, the first in line first."""
     with opened(given) as place:
-        found = place.hold.leases(holder=holder)
-    answer(given, found, shapes.leases, describe.leases)
+        found = place.hold.status()
+    held = [each for each in found.leases if holder in (None, each.holder)]
+    waiting = [each for each in found.waiters if holder in (None, each.holder)]
+    answer(given, (held, waiting), lambda found: shapes.leases(*found), lambda found: describe.leases(*found))

@@ -1,8 +1,8 @@
 """`commonhold log`: what happened."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from time import sleep
-from typing import Final, TypedDict, Unpack
+from typing import Any, Final, TypedDict, Unpack
 
 import click
 
@@ -13,20 +13,31 @@ from commonhold.cli.opening import Place, opened
 from commonhold.cli.output import answer, flush, say, send, shown
 from commonhold.domain.events import (
     KIND_OF,
+    KINDS,
     CommitRefused,
     Committed,
     CommitUndone,
     Event,
+    LeaseBroken,
     LeaseDenied,
     LeaseGranted,
+    LeaseHandedOver,
+    LeaseQueued,
     Recorded,
+    ReleaseAsked,
+    ValuePut,
+    WaiterLeft,
+    WorkLeft,
+    WorkReviewed,
     holder_of,
     lease_id_of,
 )
+from commonhold.domain.lease import Lease, Waiter
 from commonhold.wire import shapes
 from commonhold.wire.text import dumps
 
 _POLL_SECONDS: Final = 0.5
+_WIDTH: Final = max(map(len, KINDS))
 # What the state can count to.
 MAX_SEQUENCE: Final = 2**63 - 1
 
@@ -84,25 +95,35 @@ def _lines(events: Sequence[Recorded]) -> Iterator[str]:
 
 def _line(recorded: Recorded) -> str:
     event = recorded.event
-    head = f"{recorded.sequence:>5}  {shapes.instant(recorded.at)}  {KIND_OF[type(event)]:<15}"
+    head = f"{recorded.sequence:>5}  {shapes.instant(recorded.at)}  {KIND_OF[type(event)]:<{_WIDTH}}"
     return f"{head}  {shown(holder_of(event))}  {_story(event)}"
 
 
 def _story(event: Event) -> str:
-    match event:
-        case LeaseGranted(lease):
-            return f"{shown(lease.id)} on {_keys(lease.keys)}{quoted(lease.task)}"
-        case LeaseDenied():
-            holders = ", ".join(sorted({shown(each.holder) for each in event.conflicts}))
-            return f"{_keys(event.keys)} held by {holders}{quoted(event.task)}"
-        case Committed():
-            return f"{some(_changes(event))}{quoted(event.intent)}"
-        case CommitRefused():
-            return f"{event.code} {_keys(event.keys)}{quoted(event.intent)}"
-        case CommitUndone():
-            return f"put back: {_keys(event.restored) or 'nothing'}; left alone: {_keys(event.left) or 'nothing'}"
-        case _:
-            return shown(lease_id_of(event) or "")
+    told = _STORIES.get(type(event))
+    lease = shown(lease_id_of(event) or "")
+    return told(event) if told else f"{lease}{_MORE.get(type(event), _nothing)(event)}"
+
+
+def _nothing(_: Event) -> str:
+    return ""
+
+
+def _claim(claim: Lease | Waiter) -> str:
+    return f"{shown(claim.id)} on {_keys(claim.keys)}{quoted(claim.task)}"
+
+
+def _denied(event: LeaseDenied) -> str:
+    holders = ", ".join(sorted({shown(each.holder) for each in event.conflicts}))
+    return f"{_keys(event.keys)} held by {holders}{quoted(event.task)}"
+
+
+def _undone(event: CommitUndone) -> str:
+    return f"put back: {_keys(event.restored) or 'nothing'}; left alone: {_keys(event.left) or 'nothing'}"
+
+
+def _left(event: WorkLeft) -> str:
+    return f" {_keys([each.key for each in event.changes]) or 'nothing was left half done'}"
 
 
 def _keys(keys: Sequence[str]) -> str:
@@ -114,3 +135,23 @@ def _changes(event: Committed) -> list[str]:
     after = {each.key: each.after for each in event.regions}
     regions = [f"{key} {short(after[key])}" for key in innermost(after)]
     return regions or [f"{each.path} {short(each.after)}" for each in event.files]
+
+
+# What is told of an event; of all others, the lease that they are about, and what became of it.
+_STORIES: Final[Mapping[type[Event], Callable[[Any], str]]] = {
+    LeaseGranted: lambda event: _claim(event.lease),
+    LeaseQueued: lambda event: _claim(event.waiter),
+    LeaseDenied: _denied,
+    ValuePut: lambda event: f"{shown(event.key)}{' carries nothing any more' if event.text is None else ''}",
+    Committed: lambda event: f"{some(_changes(event))}{quoted(event.intent)}",
+    CommitRefused: lambda event: f"{event.code} {_keys(event.keys)}{quoted(event.intent)}",
+    CommitUndone: _undone,
+}
+_MORE: Final[Mapping[type[Event], Callable[[Any], str]]] = {
+    LeaseBroken: lambda event: f" by {shown(event.by)}{quoted(event.reason)}",
+    ReleaseAsked: lambda event: f" by {shown(event.wish.by)}{quoted(event.wish.why)}",
+    LeaseHandedOver: lambda event: f" to {shown(event.to)}",
+    WaiterLeft: lambda event: f" {event.why.value.replace('_', ' ')}",
+    WorkLeft: _left,
+    WorkReviewed: lambda event: quoted(event.note),
+}

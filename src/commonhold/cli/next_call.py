@@ -37,7 +37,7 @@ def command_line(call: Next, given: Given) -> str:
         return _with_changeset(call.arguments, given)
     words = _WORDS.get(call.call, _any_words)(call.arguments)
     note = _TO_FILL_IN if call.call == "commit" and "--delete" not in words else ""
-    return shlex.join(["commonhold", call.call, *words, *given.words()]) + note
+    return shlex.join(["commonhold", *call.call.replace("_", "-").split(), *words, *given.words()]) + note
 
 
 def _what_to_fill_in(call: Next) -> list[str]:
@@ -70,8 +70,19 @@ def _with_changeset(arguments: Mapping[str, Any], given: Given) -> str:
 def _acquire_words(arguments: Mapping[str, Any]) -> Words:
     task = ["--task", arguments["task"]] if arguments.get("task") else []
     mode = ["--mode", str(arguments["mode"])] if arguments.get("mode") else []
-    ttl = ["--ttl", f"{arguments['ttl_seconds']:.15g}"] if arguments.get("ttl_seconds") else []
-    return [*map(_typed, arguments["keys"]), *task, *mode, *ttl]
+    ttl = _seconds("--ttl", arguments.get("ttl_seconds"))
+    return [*map(_typed, arguments["keys"]), *task, *mode, *ttl, *_waiting_words(arguments)]
+
+
+def _waiting_words(arguments: Mapping[str, Any]) -> Words:
+    queue = ["--queue", *_seconds("--patience", arguments.get("patience_seconds"))] if "ticket" in arguments else []
+    ticket = ["--ticket", arguments["ticket"]] if "ticket" in arguments else []
+    replaces = ["--replace", arguments["replaces"]] if arguments.get("replaces") else []
+    return [*_seconds("--wait", arguments.get("wait_seconds")), *queue, *ticket, *replaces]
+
+
+def _seconds(option: str, seconds: float | None) -> Words:
+    return [option, f"{seconds:.15g}"] if seconds else []
 
 
 def _commit_words(arguments: Mapping[str, Any]) -> Words:
@@ -112,10 +123,13 @@ def _option(name: str, value: object) -> Iterable[str]:
 
 _WORDS: Final[Mapping[str, Callable[[Mapping[str, Any]], Words]]] = {
     "acquire": _acquire_words,
+    "get": _show_words,
     "commit": _commit_words,
     "regions": _regions_words,
     "release": _lease_words,
     "renew": _lease_words,
+    "review show": _lease_words,
+    "review resolve": _lease_words,
     "show": _show_words,
     "who": _who_words,
 }

@@ -7,13 +7,14 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from commonhold.app.service import Commonhold
-from commonhold.bootstrap import open_repository
 from commonhold.cli.given import Given
+from commonhold.client.opening import open_session
+from commonhold.client.session import Commonhold
 from commonhold.domain.errors import Code, InputError, UsageError
 from commonhold.domain.keys import parse
 
 AGENT: Final = "COMMONHOLD_AGENT"
+STORE: Final = "COMMONHOLD_STORE"
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,6 +74,6 @@ def start_of(given: Given) -> str:
 def opened(given: Given) -> Iterator[Place]:
     """The repository around the folder that was given, or around the current one."""
     start = start_of(given)
-    with open_repository(start, agent=agent_of(given)) as hold:
+    with open_session(start, agent=agent_of(given), store=given.store) as hold:
         folder = os.path.relpath(start, hold.root)
         yield Place(hold, "" if folder == "." else folder)

@@ -13,7 +13,7 @@ from click.shell_completion import shell_complete
 
 import commonhold
 from commonhold.cli.command import Group
-from commonhold.cli.commands import COMMANDS
+from commonhold.cli.commands import COMMANDS, MODULES
 from commonhold.cli.exit_status import BROKEN_PIPE, DONE, INTERRUPTED
 from commonhold.cli.faults import report
 from commonhold.cli.given import Given, common
@@ -40,7 +40,8 @@ class _Commands(Group):
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:  # noqa: ARG002 - as above
         if cmd_name not in COMMANDS:
             return None
-        command: click.Command = import_module(f"commonhold.cli.{cmd_name.replace('-', '_')}").command
+        module = MODULES.get(cmd_name, cmd_name.replace("-", "_"))
+        command: click.Command = import_module(f"commonhold.cli.{module}").command
         return command
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002 - as above

@@ -21,8 +21,8 @@ from commonhold.wire import shapes
 @common
 @click.pass_obj
 def command(given: Given, lease_id: str, request_id: str | None) -> int:
-    """End your lease LEASE; what it held is free at once."""
+    """End your lease LEASE, or give your place in line up; what it held is free at once."""
     with opened(given) as place:
         found = place.hold.release(lease_id, request_id=request_id)
     answer(given, found, shapes.lease_change, lambda found: describe.lease_changed(found, given))
-    return DONE if found.lease else REFUSED
+    return REFUSED if found.code else DONE

@@ -26,4 +26,4 @@ def command(given: Given, lease_id: str, ttl_seconds: float | None, request_id: 
     with opened(given) as place:
         found = place.hold.renew(lease_id, ttl_seconds=ttl_seconds, request_id=request_id)
     answer(given, found, shapes.lease_change, lambda found: describe.lease_changed(found, given))
-    return DONE if found.lease else REFUSED
+    return REFUSED if found.code else DONE

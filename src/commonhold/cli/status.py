@@ -18,7 +18,7 @@ from commonhold.wire import shapes
 @common
 @click.pass_obj
 def command(given: Given) -> None:
-    """Show the live leases, the newest commits and the open debts of this repository."""
+    """Show the live leases and the line, the newest commits, the open debts and what waits for review."""
     with opened(given) as place:
         found = place.hold.status()
-    answer(given, found, shapes.status, lambda found: describe.picture(found.root, found))
+    answer(given, found, shapes.status, lambda found: describe.whole_picture(found, given))

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Final
 
 from commonhold.app.answers import CommitAnswer, Next, RepairRegion
-from commonhold.cli.describe import conflict, notices, quoted, short
+from commonhold.cli.describe import ABOVE, conflict, notices, quoted, short, there_now
 from commonhold.cli.given import Given
 from commonhold.cli.next_call import next_lines
 from commonhold.cli.opening import Place, rooted
@@ -26,7 +26,7 @@ def committed(answer: CommitAnswer, changeset: Changeset, place: Place, given: G
     """The answer to `changeset`, which was to be written at `place`."""
     trial = " (dry run: nothing is written)" if answer.is_dry_run else ""
     if answer.outcome == "refused":
-        why = "the change reaches beyond itself" if answer.required else shown(answer.why)
+        why = "the change reaches beyond itself" if _reaches_out(answer) else shown(answer.why)
         yield f"refused [{answer.code}]: {why}{trial}"
         yield from _refusal(answer)
     else:
@@ -41,11 +41,17 @@ def committed(answer: CommitAnswer, changeset: Changeset, place: Place, given: G
 def _refusal(answer: CommitAnswer) -> Iterator[str]:
     yield from map(conflict, answer.conflicts)
     for needed in answer.required:
-        yield f"  {shown(needed.key)} at {shown(needed.where)}: {shown(needed.why)}"
-    if answer.required:
+        place = f" at {shown(needed.where)}" if needed.where else ""
+        yield f"  {shown(needed.key)}{place}: {shown(needed.why)}"
+    if _reaches_out(answer):
         yield "  (lines are counted in the file as your change would make it)"
     for region in answer.repair.regions:
         yield from _repair(region)
+    yield from there_now(answer.current)
+
+
+def _reaches_out(answer: CommitAnswer) -> bool:
+    return bool(answer.required) and answer.code is not Refusal.LEASE_REQUIRED
 
 
 def _repair(region: RepairRegion) -> Iterator[str]:
@@ -109,7 +115,7 @@ def _at_hand(answer: CommitAnswer, call: Next, place: Place) -> Next:
             why = "the file is not there: see who removed it, if anybody did; `commit --create` makes it anew"
             return Next("who", {"key": rooted(path)}, why)
         return replace(call, why=f"{call.why} (`commit --insert` makes a new region)")
-    why = call.why.replace(f" ({answer.why})", "").replace(*_FRESH)
+    why = call.why.replace(f" ({answer.why})", "").replace(*_FRESH).replace(*ABOVE)
     edits = call.arguments.get("edits")
     if isinstance(edits, list) and len(edits) == 1 and "reads" not in call.arguments:
         why = why.replace(*_BASES)

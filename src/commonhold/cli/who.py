@@ -19,7 +19,7 @@ from commonhold.wire import shapes
 @common
 @click.pass_obj
 def command(given: Given, key: str) -> None:
-    """Tell who holds what overlaps KEY (a file, a folder, a region, any name), and who changed it last."""
+    """Tell who holds or waits for what overlaps KEY (a file, a folder, a region, any name), and who changed it last."""
     with opened(given) as place:
         found = place.hold.who(place.key(key))
     answer(given, found, shapes.who, lambda found: describe.picture(found.key, found))

@@ -11,7 +11,7 @@ from rich.console import Console
 from rich.live import Live
 from rich.text import Text
 
-from commonhold.bootstrap import open_repository
+from commonhold.client.opening import open_session
 from commonhold.demo.board import Board
 from commonhold.demo.crew import Member, all_say, crew
 from commonhold.demo.messages import Order, Policy, What
@@ -122,7 +122,7 @@ class Conductor:
 
     async def _watch_leases(self) -> None:
         """Look at the store itself: what the table calls live is live."""
-        with open_repository(str(self._stage.root)) as hold:
+        with open_session(str(self._stage.root)) as hold:
             while True:
                 self._board.leases = await asyncio.to_thread(hold.leases)
                 await asyncio.sleep(2 / REFRESHES_A_SECOND)

@@ -1,14 +1,52 @@
-"""Commands on leases, as values with everything in them that a decision needs."""
+"""Commands on leases, as values with everything in them that a decision needs.
+
+Ids are drawn by the caller, so that deciding needs no randomness and a repeated command is known again.
+"""
 
 from dataclasses import dataclass
+from typing import Generic, TypeVar
 
 from commonhold.domain.keys import Key
+from commonhold.domain.lease import Base
 from commonhold.domain.modes import Mode
+from commonhold.domain.outcomes import (
+    Asked,
+    Broken,
+    Cancelled,
+    Denied,
+    Granted,
+    HandedOver,
+    Noted,
+    NotHeld,
+    NothingLeft,
+    NotStored,
+    Outcome,
+    Queued,
+    Released,
+    Renewed,
+    Stored,
+)
+from commonhold.domain.partial_work import Left
+from commonhold.domain.value import Version
+
+O_co = TypeVar("O_co", bound=Outcome, covariant=True)
+
+
+class Command(Generic[O_co]):
+    """Something that `holder` wants; the parameter is what it may be answered."""
+
+    __slots__ = ()
+    holder: str
 
 
 @dataclass(frozen=True, slots=True)
-class Acquire:
-    """Ask for all of `keys` at once. The ids were drawn by the caller, so that deciding needs no randomness."""
+class Acquire(Command[Granted | Queued | Denied | NotHeld]):
+    """Ask for all of `keys` at once.
+
+    With `patience_seconds` the holder gets a place in line where it cannot have them now, and keeps it by asking
+    again with the same `lease_id` at least that often. `replaces` names a lease of the holder that ends with the
+    grant: that is how a lease is upgraded. `bases` is what the keys are now, in `worktree`.
+    """
 
     lease_id: str
     acquisition_id: str
@@ -17,10 +55,14 @@ class Acquire:
     keys: tuple[Key, ...]
     mode: Mode
     ttl_seconds: float
+    patience_seconds: float | None = None
+    replaces: str | None = None
+    worktree: str = ""
+    bases: tuple[Base, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
-class Renew:
+class Renew(Command[Renewed | NotHeld]):
     """Let the lease end `ttl_seconds` from now. The expiry is set, never added to."""
 
     lease_id: str
@@ -29,8 +71,76 @@ class Renew:
 
 
 @dataclass(frozen=True, slots=True)
-class Release:
-    """End the lease now."""
+class Release(Command[Released | Cancelled | NotHeld]):
+    """End the lease now, or give up the place in line."""
 
     lease_id: str
     holder: str
+
+
+@dataclass(frozen=True, slots=True)
+class Break(Command[Broken | NotHeld]):
+    """Take a lease from its holder by force. `holder` is who does so; `reason` is kept for ever."""
+
+    lease_id: str
+    holder: str
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class Ask(Command[Asked | NotHeld]):
+    """Ask the holder of a lease to release it. `holder` is who asks."""
+
+    lease_id: str
+    holder: str
+    why: str
+
+
+@dataclass(frozen=True, slots=True)
+class HandOver(Command[HandedOver | NotHeld | Denied]):
+    """Give a lease to another holder, with a new fence: what the old one still writes under it is refused."""
+
+    lease_id: str
+    holder: str
+    to: str
+
+
+@dataclass(frozen=True, slots=True)
+class Put(Command[Stored | NotStored]):
+    """Give a key a value, if it and everything in `reads` still have the versions named.
+
+    `fence` is that of a lease of the holder which covers the key; `must_hold` says that there has to be one.
+    """
+
+    key: Key
+    holder: str
+    text: str | None
+    expected_version: int
+    fence: int | None = None
+    reads: tuple[Version, ...] = ()
+    must_hold: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Show(Command[Noted]):
+    """A sign of life of the holder: its leases last on, and what is over is cleared away."""
+
+    holder: str
+
+
+@dataclass(frozen=True, slots=True)
+class Leave(Command[Noted | NothingLeft]):
+    """Record what the holder of an ended lease had changed under it; no `changes`: nothing."""
+
+    lease_id: str
+    holder: str
+    changes: tuple[Left, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Review(Command[Noted | NothingLeft]):
+    """Close a partial work: somebody has looked at it. `note` says what was done about it."""
+
+    lease_id: str
+    holder: str
+    note: str

@@ -4,6 +4,7 @@ CommonholdError
 ├── UsageError      the call itself is wrong
 ├── InputError      what was named is absent or not valid
 ├── StoreError      the state or a file cannot be read or written
+├── RefusedError    a refusal, raised by a `with` block, which cannot return it
 └── InternalError   a defect of Commonhold
 """
 
@@ -46,7 +47,13 @@ class Code(StrEnum):
     STORE_NEWER = "STORE_NEWER"
     STORE_UNSAFE = "STORE_UNSAFE"
     STORE_BUSY = "STORE_BUSY"
+    STORE_OWNED = "STORE_OWNED"
+    STORE_UNREACHABLE = "STORE_UNREACHABLE"
+    STORE_URL_INVALID = "STORE_URL_INVALID"
     RECOVERY_BLOCKED = "RECOVERY_BLOCKED"
+
+    LEASE_DENIED = "LEASE_DENIED"
+    LEASE_LOST = "LEASE_LOST"
 
     INTERNAL = "INTERNAL"
 
@@ -87,6 +94,10 @@ class InputError(CommonholdError):
 
 class StoreError(CommonholdError):
     """The state or a file cannot be read or written; nothing was changed."""
+
+
+class RefusedError(CommonholdError):
+    """What a `with` block was for is refused: the lease was not granted, or was lost inside the block."""
 
 
 class InternalError(CommonholdError):

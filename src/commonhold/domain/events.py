@@ -1,11 +1,13 @@
 """Facts. The log of them explains the state: folding it from empty gives the state (invariant I9)."""
 
 from dataclasses import dataclass
+from enum import StrEnum
 from typing import Final
 
 from commonhold.domain.clock import Deadline
-from commonhold.domain.lease import Conflict, Lease
+from commonhold.domain.lease import Base, Conflict, Lease, Waiter, Wish
 from commonhold.domain.modes import Mode
+from commonhold.domain.partial_work import Left
 from commonhold.domain.refusal import Refusal
 
 
@@ -51,6 +53,105 @@ class LeaseExpired:
     holder: str
     lease_id: str
     deadline: Deadline
+
+
+@dataclass(frozen=True, slots=True)
+class LeaseQueued:
+    """Somebody got a place in line. Its number is this event's sequence number."""
+
+    waiter: Waiter
+
+
+@dataclass(frozen=True, slots=True)
+class WaiterSeen:
+    """A waiter showed a sign of life, and keeps its place until the new deadline."""
+
+    holder: str
+    lease_id: str
+    deadline: Deadline
+
+
+class Leaving(StrEnum):
+    """Why a place in line was given up."""
+
+    CANCELLED = "cancelled"
+    TIMED_OUT = "timed_out"
+    DEADLOCK = "deadlock"
+
+
+@dataclass(frozen=True, slots=True)
+class WaiterLeft:
+    """A place in line was given up, without a grant."""
+
+    holder: str
+    lease_id: str
+    why: Leaving
+
+
+@dataclass(frozen=True, slots=True)
+class LeaseClaimed:
+    """Who waited took the lease that it had been granted: it lasts its full time, from what was there then."""
+
+    holder: str
+    lease_id: str
+    deadline: Deadline
+    worktree: str
+    bases: tuple[Base, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class LeaseBroken:
+    """A lease was taken from its holder by force."""
+
+    holder: str
+    lease_id: str
+    by: str
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class ReleaseAsked:
+    """Somebody asked the holder to release a lease."""
+
+    holder: str
+    lease_id: str
+    wish: Wish
+
+
+@dataclass(frozen=True, slots=True)
+class LeaseHandedOver:
+    """A lease was given to another holder. Its new fence is this event's sequence number."""
+
+    holder: str
+    lease_id: str
+    to: str
+
+
+@dataclass(frozen=True, slots=True)
+class ValuePut:
+    """A key was given a value. Its version is this event's sequence number."""
+
+    holder: str
+    key: str
+    text: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class WorkLeft:
+    """What the holder of an ended lease had changed under it was looked for; no `changes`: nothing."""
+
+    holder: str
+    lease_id: str
+    changes: tuple[Left, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class WorkReviewed:
+    """Partial work was looked at by `holder`, and is closed."""
+
+    holder: str
+    lease_id: str
+    note: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,7 +234,24 @@ class CommitUndone:
 
 
 Event = (
-    LeaseGranted | LeaseDenied | LeaseRenewed | LeaseReleased | LeaseExpired | Committed | CommitRefused | CommitUndone
+    LeaseGranted
+    | LeaseDenied
+    | LeaseRenewed
+    | LeaseReleased
+    | LeaseExpired
+    | LeaseQueued
+    | WaiterSeen
+    | WaiterLeft
+    | LeaseClaimed
+    | LeaseBroken
+    | ReleaseAsked
+    | LeaseHandedOver
+    | ValuePut
+    | WorkLeft
+    | WorkReviewed
+    | Committed
+    | CommitRefused
+    | CommitUndone
 )
 
 KINDS: Final[dict[str, type[Event]]] = {
@@ -142,6 +260,16 @@ KINDS: Final[dict[str, type[Event]]] = {
     "lease_renewed": LeaseRenewed,
     "lease_released": LeaseReleased,
     "lease_expired": LeaseExpired,
+    "lease_queued": LeaseQueued,
+    "waiter_seen": WaiterSeen,
+    "waiter_left": WaiterLeft,
+    "lease_claimed": LeaseClaimed,
+    "lease_broken": LeaseBroken,
+    "release_asked": ReleaseAsked,
+    "lease_handed_over": LeaseHandedOver,
+    "value_put": ValuePut,
+    "work_left": WorkLeft,
+    "work_reviewed": WorkReviewed,
     "committed": Committed,
     "commit_refused": CommitRefused,
     "commit_undone": CommitUndone,
@@ -160,11 +288,15 @@ class Recorded:
 
 def holder_of(event: Event) -> str:
     """The agent session that an event is about."""
-    return event.lease.holder if isinstance(event, LeaseGranted) else event.holder
+    if isinstance(event, LeaseGranted):
+        return event.lease.holder
+    return event.waiter.holder if isinstance(event, LeaseQueued) else event.holder
 
 
 def lease_id_of(event: Event) -> str | None:
     """The lease that an event is about, if it is about one."""
     if isinstance(event, LeaseGranted):
         return event.lease.id
+    if isinstance(event, LeaseQueued):
+        return event.waiter.id
     return getattr(event, "lease_id", None)

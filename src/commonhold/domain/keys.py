@@ -1,14 +1,15 @@
 """Keys: the one name that a thing has, and when two names overlap.
 
 Text forms (docs/reference.md, "Keys"): `file:src/a.py`, `file:src/` (a folder), `file:src/a.py#C.m~2` (a region), and
-`account:12345` for anything that is no code. `parse` also takes a plain path, `PATH#QUALNAME`, and the
-region id `kind::PATH::QUALNAME`.
+`account:12345` for anything that is no code; `account:*` for all of a scheme. `parse` also takes a plain path,
+`PATH#QUALNAME`, `PATH::QUALNAME`, the region id `kind::PATH::QUALNAME`, and a path with wildcards, which means the
+folder before the first of them: whether two globs meet cannot be told well, whether two folders do can.
 """
 
 import re
 import unicodedata
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from functools import lru_cache
 from typing import Final
@@ -52,7 +53,10 @@ Names = tuple[Name, ...]
 
 @dataclass(frozen=True, slots=True, order=True)
 class Key:
-    """A canonical key. `path` holds the segments of a path, or of a free key; `names` a region inside a file."""
+    """A canonical key. `path` holds the segments of a path, or of a free key; `names` a region inside a file.
+
+    A free key without segments is its whole scheme.
+    """
 
     scheme: str
     path: tuple[str, ...]
@@ -61,9 +65,9 @@ class Key:
 
     def __str__(self) -> str:
         if self.scheme != FILE:
-            return ":".join((self.scheme, *self.path))
+            return ":".join((self.scheme, *(map(_escaped, self.path) if self.path else (_ALL,))))
         tail = "#" + ".".join(map(str, self.names)) if self.names else ""
-        return f"{FILE}:{_escaped(self.file_path)}{tail}"
+        return f"{FILE}:{_escaped_path(self.file_path)}{tail}"
 
     @property
     def file_path(self) -> str:
@@ -167,18 +171,24 @@ def _names_contain(outer: Names, inner: Names) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class Spec:
-    """A key as somebody wrote it: the path is not yet normalised, the kind (if given) not yet checked."""
+    """A key as somebody wrote it: the path is not yet normalised, the kind (if given) not yet checked.
+
+    `literals` are other readings of the same letters, as the name of a file that has a wildcard or a `::` in it. The
+    first of them whose file is there is what is meant.
+    """
 
     scheme: str
     raw_path: str
     names: Names = ()
     kind: Kind | None = None
     is_plain: bool = False
+    literals: tuple["Spec", ...] = ()
 
     def key(self) -> Key:
-        """The canonical key by letters alone: `.`, `..`, doubled slashes and Unicode form, but no links."""
+        """The canonical key by letters alone: `.`, `..`, doubled slashes and Unicode form, but no links, no disk."""
         if self.scheme != FILE:
-            return Key(self.scheme, tuple(unicodedata.normalize("NFC", part) for part in self.raw_path.split(":")))
+            parts = self.raw_path.split(":") if self.raw_path else []
+            return Key(self.scheme, tuple(unicodedata.normalize("NFC", _unescaped(part)) for part in parts))
         segments = _normal_segments(self.raw_path)
         is_folder = self.raw_path.endswith("/") or not segments or self.kind is Kind.FOLDER
         if is_folder and self.names:
@@ -186,10 +196,18 @@ class Spec:
         return Key(FILE, segments, self.names, is_folder)
 
 
-_ID: Final = re.compile(rf"({'|'.join(Kind)})::(.+?)(?:::(.*))?", re.DOTALL)
+_ID: Final = re.compile(rf"({'|'.join(Kind)})::(.+)", re.DOTALL)
 _SCHEME: Final = re.compile(r"([a-z][a-z0-9_+.-]*):(?!:)(.*)", re.DOTALL)
 _NAME: Final = re.compile(r"(.+?)(?:~([1-9][0-9]{0,5}))?", re.DOTALL)
-_ESCAPE: Final = re.compile(r"%(23|25|3A)")
+# As pytest names its tests: what a test is run with stands in brackets, and is no part of its name.
+_PARAMETER: Final = re.compile(r"(.*?::[^/\[]*)\[.*\]", re.DOTALL)
+_ALL: Final = "*"
+_WILDCARD: Final = re.compile(r"[*?]")
+_ESCAPE: Final = re.compile(r"%(25|2A|3F)")
+_ESCAPE_IN_PATH: Final = re.compile(r"%(23|25|2A|3A|3F)")
+# What the text of a key cannot hold as it is, since it would mean something else there.
+_MEANT: Final = re.compile(r"%(?=25|2A|3F)|[*?]")
+_MEANT_IN_PATH: Final = re.compile(r"%(?=23|25|2A|3A|3F)|[*?#]|^:|(?<=:):")
 _CONTROL: Final = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff]")
 
 
@@ -210,11 +228,10 @@ def parse(text: str) -> Spec:
             fields={"key": ascii(text)},
         )
     if match := _ID.fullmatch(text):
-        return _from_id(Kind(match[1]), match[2], match[3] or "")
+        return _from_id(Kind(match[1]), match[2])
     if match := _SCHEME.fullmatch(text):
         return _from_scheme(text, match[1], match[2])
-    path, _, qualname = text.partition("#")
-    return Spec(FILE, path, parse_names(qualname), is_plain=True)
+    return replace(_code(text, str), is_plain=True)
 
 
 def parse_names(qualname: str) -> Names:
@@ -232,22 +249,73 @@ def _parse_name(part: str, qualname: str) -> Name:
     return Name(match[1], int(match[2] or 0))
 
 
-def _from_id(kind: Kind, path: str, qualname: str) -> Spec:
+def _from_id(kind: Kind, text: str) -> Spec:
+    readings = [Spec(FILE, path, _names_of(kind, qualname), kind) for path, qualname in _splits(text)]
+    *literals, found = readings or [Spec(FILE, text, _names_of(kind, ""), kind)]
+    return replace(found, literals=tuple(literals))
+
+
+def _names_of(kind: Kind, qualname: str) -> Names:
     names = parse_names(qualname)
     if kind in (Kind.SHARED_HEADER, Kind.CLASS_HEADER) and (not names or names[-1].text != HEADER):
-        names = (Name(HEADER),) if kind is Kind.SHARED_HEADER else (*names, Name(HEADER))
-    return Spec(FILE, path, names, kind)
+        return (Name(HEADER),) if kind is Kind.SHARED_HEADER else (*names, Name(HEADER))
+    return names
+
+
+def _splits(text: str) -> Iterator[tuple[str, str]]:
+    """The path and the qualified name at each `::`, the longest path first: a path may hold a `::`, too."""
+    parts = text.split("::")
+    end = len(parts) if parts[-1] else -1
+    for size in range(len(parts) - 1, 0, -1):
+        path, qualname = "::".join(parts[:size]), ".".join(parts[size:end])
+        if path and "/" not in qualname and not qualname.startswith(":"):
+            yield path, qualname
 
 
 def _from_scheme(text: str, scheme: str, rest: str) -> Spec:
     if not rest or (scheme != FILE and "" in rest.split(":")):
         raise _invalid(text, "a part between colons is empty")
     if scheme != FILE:
-        return Spec(scheme, rest)
-    path, _, qualname = rest.partition("#")
-    if not path:
+        return Spec(scheme, _below_scheme(text, rest))
+    if rest.startswith("#"):
         raise _invalid(text, "the path is empty")
-    return Spec(FILE, _ESCAPE.sub(lambda match: chr(int(match[1], 16)), path), parse_names(qualname))
+    return _code(rest, _unescaped_path)
+
+
+def _below_scheme(text: str, rest: str) -> str:
+    """The parts of a free key without a final `*`: a key contains all that is below it anyway."""
+    parts = rest.removesuffix(f":{_ALL}") if rest != _ALL else ""
+    if _WILDCARD.search(parts):
+        raise _invalid(
+            text,
+            "a wildcard stands for whole parts, at the end",
+            "end the key with :* to mean all below it; for the characters themselves write %2A (*) and %3F (?)",
+        )
+    return parts
+
+
+def _code(text: str, read: Callable[[str], str]) -> Spec:
+    """A file, a folder or a region; `read` gives the path that letters mean."""
+    path, mark, qualname = text.partition("#")
+    parameter = _PARAMETER.fullmatch(path)
+    splits = [] if mark else list(_splits(parameter[1] if parameter else path))
+    if not splits:
+        return _path(path, parse_names(qualname), read)
+    *longer, (shortest, rest) = splits
+    found = _path(shortest, parse_names(rest), read)
+    others = [Spec(FILE, read(start), parse_names(names)) for start, names in ((path, ""), *longer)]
+    return replace(found, literals=(*others, *found.literals))
+
+
+def _path(path: str, names: Names, read: Callable[[str], str]) -> Spec:
+    literal = Spec(FILE, read(path), names)
+    wildcard = _WILDCARD.search(path)
+    if wildcard is None:
+        return literal
+    folder = path[: path.rfind("/", 0, wildcard.start()) + 1]
+    if ".." in path[len(folder) :].split("/"):
+        raise _invalid(path, "what a .. after a wildcard leaves cannot be told", "name the folder that all of it is in")
+    return Spec(FILE, read(folder) or "./", names, literals=(literal,))
 
 
 def _normal_segments(path: str) -> tuple[str, ...]:
@@ -272,15 +340,34 @@ def outside(path: str) -> InputError:
     )
 
 
-def _escaped(path: str) -> str:
-    """The path without what would end it (`#`), or begin a region id (`file::`)."""
-    return re.sub(r"^:", "%3A", re.sub(r"%(?=23|25|3A)", "%25", path).replace("#", "%23"))
+def _unescaped(part: str) -> str:
+    return _ESCAPE.sub(_from_hex, part)
 
 
-def _invalid(text: str, why: str) -> InputError:
+def _unescaped_path(path: str) -> str:
+    return _ESCAPE_IN_PATH.sub(_from_hex, path)
+
+
+def _escaped(part: str) -> str:
+    return _MEANT.sub(_to_hex, part)
+
+
+def _escaped_path(path: str) -> str:
+    return _MEANT_IN_PATH.sub(_to_hex, path)
+
+
+def _from_hex(match: re.Match[str]) -> str:
+    return chr(int(match[1], 16))
+
+
+def _to_hex(match: re.Match[str]) -> str:
+    return f"%{ord(match[0]):X}"
+
+
+def _invalid(text: str, why: str, hint: str = "") -> InputError:
     return InputError(
         Code.KEY_INVALID,
         f"{text[:200]!r} is not a key: {why}",
-        hint="write file:PATH, file:PATH#QUALNAME, a plain path, or scheme:name",
+        hint=hint or "write file:PATH, file:PATH#QUALNAME, a plain path, or scheme:name",
         fields={"key": text[:200]},
     )

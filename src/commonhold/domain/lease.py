@@ -1,7 +1,7 @@
-"""Leases and the answers about them."""
+"""Leases, places in line for one, and what stands against them."""
 
 import math
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from itertools import chain, islice
 from typing import Final
@@ -10,7 +10,6 @@ from commonhold.domain.clock import Deadline, Now
 from commonhold.domain.errors import Code, UsageError
 from commonhold.domain.keys import FILE, HEADER, Key, canonical, contains, overlaps
 from commonhold.domain.modes import Mode, are_compatible
-from commonhold.domain.refusal import Refusal
 
 DEFAULT_TTL_SECONDS: Final = 1800.0
 MAX_TTL_SECONDS: Final = 30 * 86400.0
@@ -18,10 +17,30 @@ MAX_CONFLICTS: Final = 100
 
 
 @dataclass(frozen=True, slots=True)
+class Base:
+    """What a leased key was at the grant: its hash, None where it was not there."""
+
+    key: str
+    hash: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class Wish:
+    """Somebody asks the holder to release a lease, and why."""
+
+    by: str
+    why: str
+
+
+@dataclass(frozen=True, slots=True)
 class Lease:
     """A time-limited claim of one holder on one or more keys, granted as a whole.
 
     `keys` are canonical key texts. `fence` is the fencing token: it is greater than that of every earlier grant.
+    `ttl_seconds` is what a sign of life of the holder gives it anew. A lease that was granted to somebody who waited
+    is not `is_claimed` until the waiter has asked again: until then it lasts only as long as a place in line does.
+    `bases` is what the keys were at the grant, in `worktree`: what differs when the holder is lost is partial work.
+    `wish` is the last request to give it up.
     """
 
     id: str
@@ -33,6 +52,11 @@ class Lease:
     acquisition_id: str
     granted_at: float
     deadline: Deadline
+    ttl_seconds: float = DEFAULT_TTL_SECONDS
+    is_claimed: bool = True
+    worktree: str = ""
+    bases: tuple[Base, ...] = ()
+    wish: Wish | None = None
 
     def is_live(self, now: Now) -> bool:
         """Whether the lease still holds at `now`."""
@@ -48,8 +72,37 @@ class Lease:
 
 
 @dataclass(frozen=True, slots=True)
+class Waiter:
+    """A place in line. `id` is that of the lease to be, `number` that of the event that began the waiting.
+
+    Every sign of life moves `deadline` to `patience_seconds` later; a waiter that shows none loses its place.
+    `replaces` is the lease that ends with the grant.
+    """
+
+    id: str
+    number: int
+    holder: str
+    task: str
+    keys: tuple[str, ...]
+    mode: Mode
+    acquisition_id: str
+    queued_at: float
+    deadline: Deadline
+    patience_seconds: float
+    ttl_seconds: float
+    replaces: str | None = None
+
+    def is_live(self, now: Now) -> bool:
+        """Whether the waiter still stands in line at `now`."""
+        return not self.deadline.has_passed(now)
+
+
+@dataclass(frozen=True, slots=True)
 class Conflict:
-    """Why a key cannot be had: the key asked for, the key held, and who holds it for what."""
+    """Why a key cannot be had: the key asked for, the key held, and who holds it for what.
+
+    `is_waiting` says that the other does not hold it yet, but stands before in line.
+    """
 
     key: str
     held: str
@@ -57,43 +110,7 @@ class Conflict:
     task: str
     mode: Mode
     expires_at: float
-
-
-@dataclass(frozen=True, slots=True)
-class Granted:
-    """The lease was granted."""
-
-    lease: Lease
-
-
-@dataclass(frozen=True, slots=True)
-class Denied:
-    """Nothing was granted: every conflict is named."""
-
-    conflicts: tuple[Conflict, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class Renewed:
-    """The lease now ends at `lease.deadline`."""
-
-    lease: Lease
-
-
-@dataclass(frozen=True, slots=True)
-class Released:
-    """The lease has ended; its keys are free."""
-
-    lease: Lease
-
-
-@dataclass(frozen=True, slots=True)
-class NotHeld:
-    """The caller does not hold that lease. `code` is `LEASE_LOST` or `NOT_HOLDER`; `why` is a sentence."""
-
-    code: Refusal
-    lease_id: str
-    why: str
+    is_waiting: bool = False
 
 
 def check_ttl(ttl_seconds: float) -> float:
@@ -108,40 +125,55 @@ def check_ttl(ttl_seconds: float) -> float:
     )
 
 
-def conflicts(keys: Iterable[Key], mode: Mode, holder: str, leases: Sequence[Lease], now: Now) -> tuple[Conflict, ...]:
+def conflicts(
+    keys: Iterable[Key], mode: Mode, holder: str, claims: Iterable[Lease | Waiter], now: Now
+) -> tuple[Conflict, ...]:
     """What stands against `holder` having `keys` in `mode`; a holder never conflicts with itself.
 
-    At most MAX_CONFLICTS are named.
+    At most MAX_CONFLICTS are named, one for each key and claim.
     """
-    against = [
-        lease
-        for lease in leases
-        if lease.holder != holder and lease.is_live(now) and not are_compatible(lease.mode, mode)
-    ]
+    against = [claim for claim in claims if claim.is_live(now) and stands_against(claim, mode, holder)]
     if not against:
         return ()
-    held = _Held(against)
-    return tuple(islice((conflict for key in keys for conflict in held.in_the_way_of(key)), MAX_CONFLICTS))
+    claimed = Claims(against)
+    found = (_conflict(key, held, claim) for key in keys for held, claim in claimed.overlapping(key))
+    return tuple(islice(found, MAX_CONFLICTS))
 
 
-class _Held:
-    """Held keys by path and first name, so that many keys against many leases is no product of both."""
+def stands_against(claim: Lease | Waiter, mode: Mode, holder: str) -> bool:
+    """Whether a claim excludes that `holder` has an overlapping key in `mode`."""
+    return claim.holder != holder and not are_compatible(claim.mode, mode)
 
-    def __init__(self, leases: Sequence[Lease]) -> None:
-        self._by_path: dict[tuple[str, ...], dict[str, list[tuple[Key, Lease]]]] = {}
-        for lease in leases:
-            for key in map(canonical, lease.keys):
-                names = self._by_path.setdefault((key.scheme, *key.path), {})
-                names.setdefault(_first_name(key), []).append((key, lease))
 
-    def in_the_way_of(self, key: Key) -> Iterator[Conflict]:
+def _conflict(key: Key, held: Key, claim: Lease | Waiter) -> Conflict:
+    expires_at, is_waiting = claim.deadline.wall, isinstance(claim, Waiter)
+    return Conflict(str(key), str(held), claim.holder, claim.task, claim.mode, expires_at, is_waiting)
+
+
+class Claims:
+    """Claimed keys by path and first name, so that many keys against many claims is no product of both."""
+
+    def __init__(self, claims: Iterable[Lease | Waiter]) -> None:
+        """Index `claims`, in their order."""
+        self._by_path: dict[tuple[str, ...], dict[str, list[tuple[Key, Lease | Waiter]]]] = {}
+        for claim in claims:
+            self.add(claim)
+
+    def add(self, claim: Lease | Waiter) -> None:
+        """Index one more claim, after the others."""
+        for key in map(canonical, claim.keys):
+            names = self._by_path.setdefault((key.scheme, *key.path), {})
+            names.setdefault(_first_name(key), []).append((key, claim))
+
+    def overlapping(self, key: Key) -> Iterator[tuple[Key, Lease | Waiter]]:
+        """Each claim with a key that overlaps `key`, once, with that key."""
         seen = set()
-        for held, lease in self._candidates(key):
-            if lease.id not in seen and overlaps(held, key):
-                seen.add(lease.id)
-                yield Conflict(str(key), str(held), lease.holder, lease.task, lease.mode, lease.deadline.wall)
+        for held, claim in self._candidates(key):
+            if claim.id not in seen and overlaps(held, key):
+                seen.add(claim.id)
+                yield held, claim
 
-    def _candidates(self, key: Key) -> Iterator[tuple[Key, Lease]]:
+    def _candidates(self, key: Key) -> Iterator[tuple[Key, Lease | Waiter]]:
         place = (key.scheme, *key.path)
         for size in range(1, len(place)):
             yield from self._all_at(place[:size])
@@ -154,7 +186,7 @@ class _Held:
             below = (path for path in self._by_path if len(path) > len(place) and path[: len(place)] == place)
             yield from chain.from_iterable(map(self._all_at, below))
 
-    def _all_at(self, place: tuple[str, ...]) -> Iterator[tuple[Key, Lease]]:
+    def _all_at(self, place: tuple[str, ...]) -> Iterator[tuple[Key, Lease | Waiter]]:
         return chain.from_iterable(self._by_path.get(place, {}).values())
 
 

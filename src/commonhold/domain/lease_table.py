@@ -1,100 +1,199 @@
-"""Decisions on leases: `decide(table, command, now)` gives the answer and the events that make it so."""
+"""The leases, places in line and values that a decision looks at, and how one decision changes them."""
 
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
-from typing import Generic, TypeVar, overload
+from typing import Final
 
 from commonhold.domain.clock import Now, deadline
-from commonhold.domain.commands import Acquire, Release, Renew
-from commonhold.domain.events import Event, LeaseDenied, LeaseExpired, LeaseGranted, LeaseReleased, LeaseRenewed
-from commonhold.domain.lease import Denied, Granted, Lease, NotHeld, Released, Renewed, conflicts
-from commonhold.domain.refusal import Refusal
+from commonhold.domain.events import (
+    Event,
+    LeaseExpired,
+    LeaseGranted,
+    LeaseQueued,
+    LeaseReleased,
+    LeaseRenewed,
+    Leaving,
+    WaiterLeft,
+    WaiterSeen,
+)
+from commonhold.domain.fold import Change, changed_lease
+from commonhold.domain.keys import canonical, overlaps
+from commonhold.domain.lease import Claims, Lease, Waiter, stands_against
+from commonhold.domain.partial_work import PartialWork
+from commonhold.domain.value import Value
 
-A_co = TypeVar("A_co", bound=Granted | Denied | Renewed | Released | NotHeld, covariant=True)
+SIGN_OF_LIFE: Final = 0.5
+"""A deadline is moved when less than this part of its time is left: signs of life need not all be written down."""
 
 
 @dataclass(frozen=True, slots=True)
 class LeaseTable:
     """The part of the state that a decision looks at.
 
-    `leases` must hold every lease that overlaps the keys asked for, or the one lease that is named. Those that have
-    run out stand in nobody's way. `next_fence` is greater than every fence granted so far.
+    `leases` holds at least: every lease that overlaps the keys in question, those that are named (also as the one to be
+    replaced), those of the holder, all that have run out; and where anybody waits, all that overlap what is waited for,
+    and those of every holder that waits. `waiters` are all places in line, `values` those that exist of the keys in
+    question; `lost` and `work` belong to the lease that is named. `next_sequence` is the number of the next event;
+    every fence granted so far is below it.
     """
 
     leases: tuple[Lease, ...]
-    next_fence: int
+    next_sequence: int
+    waiters: tuple[Waiter, ...] = ()
+    values: tuple[Value, ...] = ()
+    lost: Lease | None = None
+    work: PartialWork | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Decision(Generic[A_co]):
-    """An answer, and the events that must be recorded with it in one transaction."""
+class Turn:
+    """One decision under way: what the table has become, and the events that made it so."""
 
-    answer: A_co
-    events: tuple[Event, ...] = ()
+    def __init__(self, table: LeaseTable, now: Now) -> None:
+        """Begin with `table` as it is at `now`."""
+        self.now = now
+        self.events: list[Event] = []
+        self.leases = {lease.id: lease for lease in table.leases}
+        self.waiters = {waiter.id: waiter for waiter in sorted(table.waiters, key=_number)}
+        self.shifted: dict[str, None] = {}
+        """Holders of which a lease has ended or changed hands: their places in line may be behind others now."""
+        self._first_sequence = table.next_sequence
+        self._has_room = False
+
+    @property
+    def next_sequence(self) -> int:
+        """The number that the next event will have."""
+        return self._first_sequence + len(self.events)
+
+    def is_free_of_others(self, holder: str) -> bool:
+        """Whether nobody else has anything, or waits for it, so that nothing can stand in the way."""
+        return not self.waiters and all(lease.holder == holder for lease in self.leases.values())
+
+    def clear(self) -> None:
+        """End what is over: leases and places in line whose time has run out."""
+        for lease in [lease for lease in self.leases.values() if not lease.is_live(self.now)]:
+            self.end(lease, LeaseExpired(lease.holder, lease.id, lease.deadline))
+        for waiter in [waiter for waiter in self.waiters.values() if not waiter.is_live(self.now)]:
+            self.leave(waiter, Leaving.TIMED_OUT)
+
+    def hear(self, holder: str, besides: str | None = None) -> None:
+        """Let the leases of a holder that showed a sign of life last on; `besides` is one to leave alone."""
+        for lease in list(self.leases.values()):
+            if lease.holder == holder and lease.id != besides and is_short(lease, self.now):
+                self.change(lease, LeaseRenewed(holder, lease.id, deadline(self.now, lease.ttl_seconds)))
+
+    def end(self, lease: Lease, event: Event) -> None:
+        """End a lease: what it covered is free."""
+        del self.leases[lease.id]
+        self.events.append(event)
+        self._shift(lease.holder)
+
+    def change(self, lease: Lease, event: Change) -> Lease:
+        """Change a lease that stays live; the lease as it is then."""
+        changed = self.leases[lease.id] = changed_lease(lease, event, self.next_sequence)
+        self.events.append(event)
+        if changed.holder != lease.holder:
+            self._shift(lease.holder, changed.holder)
+        return changed
+
+    def _shift(self, *holders: str) -> None:
+        self.shifted |= dict.fromkeys(holders)
+        self._has_room = True
+
+    def grant(self, lease: Lease, replaces: str | None = None) -> None:
+        """Begin a lease, which has the next event's number as its fence; it takes the place of `replaces`."""
+        self.leases[lease.id] = lease
+        self.waiters.pop(lease.id, None)
+        self.events.append(LeaseGranted(lease))
+        replaced = self.leases.get(replaces) if replaces else None
+        if replaced is not None and replaced.holder == lease.holder:
+            self.end(replaced, LeaseReleased(lease.holder, replaced.id))
+
+    def queue(self, waiter: Waiter) -> None:
+        """Give somebody a place in line."""
+        self.waiters[waiter.id] = waiter
+        self.events.append(LeaseQueued(waiter))
+
+    def see(self, waiter: Waiter) -> Waiter:
+        """Let a waiter that showed a sign of life keep its place."""
+        if waiter.deadline.ticks - self.now.ticks >= SIGN_OF_LIFE * waiter.patience_seconds:
+            return waiter
+        until = deadline(self.now, waiter.patience_seconds)
+        self.events.append(WaiterSeen(waiter.holder, waiter.id, until))
+        seen = self.waiters[waiter.id] = replace(waiter, deadline=until)
+        return seen
+
+    def leave(self, waiter: Waiter, why: Leaving) -> None:
+        """Take somebody out of the line."""
+        del self.waiters[waiter.id]
+        self.events.append(WaiterLeft(waiter.holder, waiter.id, why))
+        self._has_room = True
+
+    def wished(self, holder: str) -> tuple[Lease, ...]:
+        """The leases of a holder that somebody asks it to release."""
+        return tuple(lease for lease in self.leases.values() if lease.holder == holder and lease.wish)
+
+    def before(self, waiter: Waiter) -> list[Lease | Waiter]:
+        """What stands between a waiter and its lease: leases of others, and those before it in line."""
+        ahead = (each for each in self.waiters.values() if each.number < waiter.number)
+        claims: tuple[Lease | Waiter, ...] = (*self.leases.values(), *self._not_waiting_for(waiter.holder, ahead))
+        return [claim for claim in claims if is_in_the_way(claim, waiter)]
+
+    def _not_waiting_for(self, holder: str, waiters: Iterable[Waiter]) -> Iterator[Waiter]:
+        """Those waiters that wait for no lease of `holder`: to stand behind one that does would be a deadlock."""
+        mine = [lease for lease in self.leases.values() if lease.holder == holder]
+        return (waiter for waiter in waiters if not any(is_in_the_way(lease, waiter) for lease in mine))
+
+    def serve(self) -> None:
+        """Grant what has become free, to whoever waited longest for it."""
+        while self._has_room:
+            self._has_room = False
+            claims = Claims(self.leases.values())
+            for waiter in list(self.waiters.values()):
+                claims.add(self._grant(waiter) if self._is_free(waiter, claims) else waiter)
+
+    def _is_free(self, waiter: Waiter, claims: Claims) -> bool:
+        mine = [lease for lease in self.leases.values() if lease.holder == waiter.holder]
+        return not any(
+            stands_against(claim, waiter.mode, waiter.holder)
+            and not (isinstance(claim, Waiter) and any(is_in_the_way(lease, claim) for lease in mine))
+            for key in waiter.keys
+            for _, claim in claims.overlapping(canonical(key))
+        )
+
+    def _grant(self, waiter: Waiter) -> Lease:
+        lease = _unclaimed(waiter, self.next_sequence, self.now)
+        self.grant(lease, waiter.replaces)
+        return lease
 
 
-@overload
-def decide(table: LeaseTable, command: Acquire, now: Now) -> Decision[Granted | Denied]: ...
-@overload
-def decide(table: LeaseTable, command: Renew, now: Now) -> Decision[Renewed | NotHeld]: ...
-@overload
-def decide(table: LeaseTable, command: Release, now: Now) -> Decision[Released | NotHeld]: ...
-def decide(
-    table: LeaseTable, command: Acquire | Renew | Release, now: Now
-) -> Decision[Granted | Denied | Renewed | Released | NotHeld]:
-    """Answer one command."""
-    if isinstance(command, Acquire):
-        return _acquire(table, command, now)
-    if isinstance(command, Renew):
-        return _renew(table, command, now)
-    return _release(table, command, now)
+def _number(waiter: Waiter) -> int:
+    return waiter.number
 
 
-def expire(leases: tuple[Lease, ...], now: Now) -> tuple[LeaseExpired, ...]:
-    """The events for those of `leases` that have run out."""
-    return tuple(LeaseExpired(lease.holder, lease.id, lease.deadline) for lease in leases if not lease.is_live(now))
-
-
-def _acquire(table: LeaseTable, command: Acquire, now: Now) -> Decision[Granted | Denied]:
-    keys = tuple(map(str, command.keys))
-    found = conflicts(command.keys, command.mode, command.holder, table.leases, now)
-    if found:
-        return Decision(Denied(found), (LeaseDenied(command.holder, command.task, keys, command.mode, found),))
-    lease = Lease(
-        id=command.lease_id,
-        fence=table.next_fence,
-        holder=command.holder,
-        task=command.task,
-        keys=keys,
-        mode=command.mode,
-        acquisition_id=command.acquisition_id,
+def _unclaimed(waiter: Waiter, fence: int, now: Now) -> Lease:
+    """The lease that was waited for. It lasts as the place in line did, until the waiter shows that it is there."""
+    return Lease(
+        id=waiter.id,
+        fence=fence,
+        holder=waiter.holder,
+        task=waiter.task,
+        keys=waiter.keys,
+        mode=waiter.mode,
+        acquisition_id=waiter.acquisition_id,
         granted_at=now.wall,
-        deadline=deadline(now, command.ttl_seconds),
+        deadline=deadline(now, waiter.patience_seconds),
+        ttl_seconds=waiter.ttl_seconds,
+        is_claimed=False,
     )
-    return Decision(Granted(lease), (LeaseGranted(lease),))
 
 
-def _renew(table: LeaseTable, command: Renew, now: Now) -> Decision[Renewed | NotHeld]:
-    held = _held(table, command.lease_id, command.holder, now)
-    if isinstance(held, NotHeld):
-        return Decision(held)
-    until = deadline(now, command.ttl_seconds)
-    return Decision(Renewed(replace(held, deadline=until)), (LeaseRenewed(held.holder, held.id, until),))
+def is_short(lease: Lease, now: Now) -> bool:
+    """Whether a sign of life of its holder makes a lease last longer."""
+    return lease.is_claimed and lease.deadline.ticks - now.ticks < SIGN_OF_LIFE * lease.ttl_seconds
 
 
-def _release(table: LeaseTable, command: Release, now: Now) -> Decision[Released | NotHeld]:
-    held = _held(table, command.lease_id, command.holder, now)
-    if isinstance(held, NotHeld):
-        return Decision(held)
-    return Decision(Released(held), (LeaseReleased(held.holder, held.id),))
-
-
-def _held(table: LeaseTable, lease_id: str, holder: str, now: Now) -> Lease | NotHeld:
-    """The live lease with that id, if `holder` holds it."""
-    lease = next((lease for lease in table.leases if lease.id == lease_id and lease.is_live(now)), None)
-    if lease is None:
-        why = f"there is no live lease {lease_id}: it was released, has expired, or never was"
-        return NotHeld(Refusal.LEASE_LOST, lease_id, why)
-    if lease.holder != holder:
-        why = f"the lease {lease_id} is held by {lease.holder}, not by {holder}"
-        return NotHeld(Refusal.NOT_HOLDER, lease_id, why)
-    return lease
+def is_in_the_way(claim: Lease | Waiter, waiter: Waiter) -> bool:
+    """Whether a waiter cannot have its keys while the other has its own."""
+    return stands_against(claim, waiter.mode, waiter.holder) and any(
+        overlaps(canonical(held), canonical(key)) for held in claim.keys for key in waiter.keys
+    )

@@ -4,7 +4,7 @@ from enum import StrEnum
 
 
 class Refusal(StrEnum):
-    """Why a commit is not written, or a lease not renewed. Answers, not errors."""
+    """Why something is not written, granted or renewed. Answers, not errors."""
 
     REGION_CHANGED = "REGION_CHANGED"
     PARSE_INVALID = "PARSE_INVALID"
@@ -12,5 +12,10 @@ class Refusal(StrEnum):
     LEASE_LOST = "LEASE_LOST"
     NOT_HOLDER = "NOT_HOLDER"
     LOCK_CONFLICT = "LOCK_CONFLICT"
+    LEASE_REQUIRED = "LEASE_REQUIRED"
+    DEADLOCK = "DEADLOCK"
+    ID_IN_USE = "ID_IN_USE"
+    VERSION_CHANGED = "VERSION_CHANGED"
+    READ_CHANGED = "READ_CHANGED"
     REQUIRE_ADDITIONAL_LOCKS = "REQUIRE_ADDITIONAL_LOCKS"
     ESCALATION_REQUIRED = "ESCALATION_REQUIRED"

@@ -5,12 +5,14 @@ from typing import Any, Final
 from commonhold.app.drafting import MIN_BASE_LENGTH
 from commonhold.wire.text import Json
 
-_HASHES: Final = frozenset({"hash", "base"})
+_HASHES: Final = frozenset({"hash", "base", "now"})
+_OF_LEASE: Final = frozenset({"acquisition_id", "granted_at", "ttl_seconds", "claimed"})
 # What the key says already, or what only the audit trail needs.
 _LEFT_OUT: Final[dict[str, frozenset[str]]] = {
     "regions": frozenset({"id", "parent"}),
-    "leases": frozenset({"acquisition_id", "granted_at"}),
-    "lease": frozenset({"acquisition_id", "granted_at"}),
+    "leases": _OF_LEASE,
+    "lease": _OF_LEASE,
+    "waiters": frozenset({"ticket", "expires_at", "replaces"}),
     "conflicts": frozenset({"intent"}),
 }
 _NOTHING: Final[tuple[object, ...]] = (None, "", [], {}, False)

@@ -1,19 +1,23 @@
 """The tools that an agent sees: for each its schema, how its arguments are read, and the answer it gives."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Annotated, Any, Final
 
 import msgspec
 
-from commonhold.app.service import Commonhold
+from commonhold.client.async_session import AsyncCommonhold
 from commonhold.domain.changeset import Op
 from commonhold.domain.errors import Code, UsageError
 from commonhold.domain.modes import Mode
+from commonhold.domain.value import Version
 from commonhold.server.thrift import thrifty
 from commonhold.wire import shapes
 from commonhold.wire.changesets import changeset
 from commonhold.wire.text import Json
+
+# Clients give up on a call after a minute or so.
+MAX_WAIT_SECONDS: Final = 50.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,7 +28,7 @@ class Tool:
     description: str
     input_schema: Json
     arguments: type[msgspec.Struct]
-    answer: Callable[[Commonhold, Any], Json]
+    answer: Callable[[AsyncCommonhold, Any], Awaitable[Json]]
 
 
 class _Regions(msgspec.Struct, forbid_unknown_fields=True):
@@ -40,6 +44,7 @@ class _Acquire(msgspec.Struct, forbid_unknown_fields=True):
     task: str
     ttl_seconds: float | None = None
     mode: Mode = Mode.EXCLUSIVE
+    wait_seconds: float = 0.0
 
 
 class _Renew(msgspec.Struct, forbid_unknown_fields=True):
@@ -62,46 +67,75 @@ class _Commit(msgspec.Struct, forbid_unknown_fields=True):
     dry_run: bool = False
 
 
+class _Get(msgspec.Struct, forbid_unknown_fields=True):
+    keys: Annotated[list[str], msgspec.Meta(min_length=1)]
+
+
+class _Put(msgspec.Struct, forbid_unknown_fields=True):
+    key: str
+    text: str | None
+    expected_version: int
+    fence: int | None = None
+    reads: list[Version] = []
+
+
 class _Status(msgspec.Struct, forbid_unknown_fields=True):
     key: str | None = None
 
 
-def _regions(hold: Commonhold, asked: _Regions) -> Json:
-    return shapes.regions(hold.regions(asked.path))
+async def _regions(hold: AsyncCommonhold, asked: _Regions) -> Json:
+    return shapes.regions(await hold.regions(asked.path))
 
 
-def _read(hold: Commonhold, asked: _Read) -> Json:
-    return {"regions": [shapes.region_text(each) for each in hold.read(*asked.keys)]}
+async def _read(hold: AsyncCommonhold, asked: _Read) -> Json:
+    return {"regions": [shapes.region_text(each) for each in await hold.read(*asked.keys)]}
 
 
-def _acquire(hold: Commonhold, asked: _Acquire) -> Json:
-    return shapes.acquire(hold.acquire(*asked.keys, task=asked.task, ttl_seconds=asked.ttl_seconds, mode=asked.mode))
+async def _acquire(hold: AsyncCommonhold, asked: _Acquire) -> Json:
+    wait = min(asked.wait_seconds, MAX_WAIT_SECONDS)
+    return shapes.acquire(
+        await hold.acquire(
+            *asked.keys, task=asked.task, ttl_seconds=asked.ttl_seconds, mode=asked.mode, wait_seconds=wait
+        )
+    )
 
 
-def _renew(hold: Commonhold, asked: _Renew) -> Json:
-    return shapes.lease_change(hold.renew(asked.lease_id, ttl_seconds=asked.ttl_seconds))
+async def _renew(hold: AsyncCommonhold, asked: _Renew) -> Json:
+    return shapes.lease_change(await hold.renew(asked.lease_id, ttl_seconds=asked.ttl_seconds))
 
 
-def _release(hold: Commonhold, asked: _Release) -> Json:
-    return shapes.lease_change(hold.release(asked.lease_id))
+async def _release(hold: AsyncCommonhold, asked: _Release) -> Json:
+    return shapes.lease_change(await hold.release(asked.lease_id))
 
 
-def _commit(hold: Commonhold, asked: _Commit) -> Json:
+async def _commit(hold: AsyncCommonhold, asked: _Commit) -> Json:
     wanted = msgspec.to_builtins(asked)
     is_dry_run = wanted.pop("dry_run")
-    return shapes.commit(hold.commit(changeset(wanted), dry_run=is_dry_run))
+    return shapes.commit(await hold.commit(changeset(wanted), dry_run=is_dry_run))
 
 
-def _status(hold: Commonhold, asked: _Status) -> Json:
-    return shapes.status(hold.status()) if asked.key is None else shapes.who(hold.who(asked.key))
+async def _get(hold: AsyncCommonhold, asked: _Get) -> Json:
+    return shapes.values([await hold.get(key) for key in asked.keys])
 
 
-def call(hold: Commonhold, name: str, arguments: Mapping[str, Any]) -> Json:
+async def _put(hold: AsyncCommonhold, asked: _Put) -> Json:
+    return shapes.put(
+        await hold.put(
+            asked.key, asked.text, expected_version=asked.expected_version, fence=asked.fence, reads=asked.reads
+        )
+    )
+
+
+async def _status(hold: AsyncCommonhold, asked: _Status) -> Json:
+    return shapes.status(await hold.status()) if asked.key is None else shapes.who(await hold.who(asked.key))
+
+
+async def call(hold: AsyncCommonhold, name: str, arguments: Mapping[str, Any]) -> Json:
     """The answer of a tool. Raises CommonholdError, also for a name that no tool has."""
     tool = TOOLS.get(name)
     if tool is None:
         raise UsageError(Code.USAGE, f"there is no tool {name!r}", hint=f"call one of {', '.join(TOOLS)}")
-    return thrifty(tool.answer(hold, _decoded(tool, arguments)))
+    return thrifty(await tool.answer(hold, _decoded(tool, arguments)))
 
 
 def _decoded(tool: Tool, arguments: Mapping[str, Any]) -> msgspec.Struct:
@@ -131,6 +165,7 @@ def _objects(required: Sequence[str], **properties: Json) -> Json:
 
 _TEXT: Final[Json] = {"type": "string"}
 _NUMBER: Final[Json] = {"type": "number"}
+_INTEGER: Final[Json] = {"type": "integer"}
 _EDITS: Final = _objects(
     ["op", "key"],
     op={"enum": [op.value for op in Op]},
@@ -138,7 +173,7 @@ _EDITS: Final = _objects(
     base={**_TEXT, "description": "hash you read; not for insert, create_file"},
     text={**_TEXT, "description": "whole new text of the region"},
     after={**_TEXT, "description": "insert: the sibling key before it"},
-    span={"type": "integer", "description": "header: the piece replaced"},
+    span={**_INTEGER, "description": "header: the piece replaced"},
     to={**_TEXT, "description": "rename_file"},
     mode={**_TEXT, "description": "chmod: 755"},
 )
@@ -163,13 +198,14 @@ TOOLS: Final[Mapping[str, Tool]] = {
         Tool(
             "acquire",
             "Lease keys so that others keep off: for contended or long work only; commit needs no lease. "
-            "Denied: do other work first.",
+            "Denied: do other work first, or wait in line (wait_seconds, up to 50).",
             _schema(
                 ["keys", "task"],
                 keys=_texts("all granted together or none"),
                 task={**_TEXT, "description": "shown to others"},
                 ttl_seconds=_NUMBER,
                 mode={"enum": [mode.value for mode in Mode]},
+                wait_seconds=_NUMBER,
             ),
             _Acquire,
             _acquire,
@@ -196,7 +232,7 @@ TOOLS: Final[Mapping[str, Tool]] = {
                 ["edits", "intent"],
                 edits=_EDITS,
                 intent={**_TEXT, "description": "what you want, in a line"},
-                leases=_objects(["id", "fence"], id=_TEXT, fence={"type": "integer"}),
+                leases=_objects(["id", "fence"], id=_TEXT, fence=_INTEGER),
                 reads={
                     **_objects(["key", "hash"], key=_TEXT, hash=_TEXT),
                     "description": "what you rely on without editing it",
@@ -208,8 +244,32 @@ TOOLS: Final[Mapping[str, Tool]] = {
             _commit,
         ),
         Tool(
+            "get",
+            "Values of named keys, with versions.",
+            _schema(["keys"], keys=_texts("account:12345")),
+            _Get,
+            _get,
+        ),
+        Tool(
+            "put",
+            "Change a named key's value, if it still has expected_version (0: none yet).",
+            _schema(
+                ["key", "text", "expected_version"],
+                key=_TEXT,
+                text={**_TEXT, "description": "null: nothing any more"},
+                expected_version=_INTEGER,
+                fence={**_INTEGER, "description": "of your lease"},
+                reads={
+                    **_objects(["key", "version"], key=_TEXT, version=_INTEGER),
+                    "description": "what you rely on",
+                },
+            ),
+            _Put,
+            _put,
+        ),
+        Tool(
             "status",
-            "Who holds and who changed what: everywhere, or at one key.",
+            "Who holds, waits for and changed what: everywhere, or at one key.",
             _schema(key=_TEXT),
             _Status,
             _status,

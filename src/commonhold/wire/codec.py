@@ -1,14 +1,17 @@
 """Domain values to JSON and back. Field names are the wire format: renaming one needs a migration."""
 
-from typing import Any, Final, TypeVar
+from typing import Any, Final, TypeVar, get_args
 
 import msgspec
 
 from commonhold.app.answers import AcquireAnswer, Answer, CommitAnswer, LeaseAnswer
+from commonhold.domain import outcomes
 from commonhold.domain.events import KIND_OF, KINDS, Event
 
 T = TypeVar("T")
-ANSWERS: Final[dict[str, type[Answer]]] = {kind.__name__: kind for kind in (AcquireAnswer, LeaseAnswer, CommitAnswer)}
+ANSWERS: Final[dict[str, type[Any]]] = {
+    kind.__name__: kind for kind in (AcquireAnswer, LeaseAnswer, CommitAnswer, *get_args(outcomes.Outcome))
+}
 _encoder = msgspec.json.Encoder(order="deterministic")
 _texts: Final = msgspec.json.Decoder(tuple[str, ...])
 _decoders: dict[Any, msgspec.json.Decoder[Any]] = {}
@@ -48,6 +51,7 @@ def encode_answer(answer: object) -> tuple[str, bytes]:
     return type(answer).__name__, encode(answer)
 
 
-def decode_answer(kind: str, body: bytes | str) -> Answer:
+def decode_answer(kind: str, body: bytes | str) -> Answer | outcomes.Outcome:
     """The kept answer back."""
-    return decode(body, ANSWERS[kind])
+    answer: Answer | outcomes.Outcome = decode(body, ANSWERS[kind])
+    return answer

@@ -6,11 +6,22 @@ from typing import Final
 
 import msgspec
 
-from commonhold.app.answers import AcquireAnswer, CommitAnswer, LeaseAnswer, Next, Repair
-from commonhold.app.queries import Change, Status, Who
+from commonhold.app.answers import (
+    AcquireAnswer,
+    Change,
+    CommitAnswer,
+    LeaseAnswer,
+    Next,
+    PutAnswer,
+    Repair,
+    ReviewAnswer,
+)
+from commonhold.app.queries import Status, Who
 from commonhold.app.reading import RegionText
-from commonhold.domain.events import KIND_OF, Debt, Recorded
-from commonhold.domain.lease import Conflict, Lease
+from commonhold.domain.events import KIND_OF, Recorded
+from commonhold.domain.lease import Conflict, Lease, Waiter
+from commonhold.domain.partial_work import PartialWork
+from commonhold.domain.value import Value
 from commonhold.regions.region import Region, RegionMap
 from commonhold.wire.text import Json
 
@@ -21,7 +32,7 @@ def instant(wall: float) -> str:
 
 
 def lease(value: Lease) -> Json:
-    """One lease."""
+    """One lease. `claimed` is false until who waited for it has taken it; `wish` is who asks for it, and why."""
     return {
         "id": value.id,
         "fence": value.fence,
@@ -32,11 +43,28 @@ def lease(value: Lease) -> Json:
         "acquisition_id": value.acquisition_id,
         "granted_at": instant(value.granted_at),
         "expires_at": instant(value.deadline.wall),
+        "ttl_seconds": value.ttl_seconds,
+        "claimed": value.is_claimed,
+        "wish": _plain(value.wish) if value.wish else None,
+    }
+
+
+def waiter(value: Waiter) -> Json:
+    """One place in line. `replaces` is the lease that ends with the grant."""
+    return {
+        "ticket": value.id,
+        "holder": value.holder,
+        "task": value.task,
+        "keys": list(value.keys),
+        "mode": value.mode.value,
+        "queued_at": instant(value.queued_at),
+        "expires_at": instant(value.deadline.wall),
+        "replaces": value.replaces,
     }
 
 
 def conflict(value: Conflict) -> Json:
-    """Why a key cannot be had: `with` is the key that is held."""
+    """Why a key cannot be had: `with` is the key that is held, or waited for by somebody who stands before in line."""
     return {
         "key": value.key,
         "with": value.held,
@@ -45,6 +73,7 @@ def conflict(value: Conflict) -> Json:
         "intent": value.task,
         "mode": value.mode.value,
         "expires_at": instant(value.expires_at),
+        "waiting": value.is_waiting,
     }
 
 
@@ -54,25 +83,83 @@ def next_call(value: Next | None) -> Json | None:
 
 
 def acquire(answer: AcquireAnswer) -> Json:
-    """The answer to acquire. `position` is the place in a queue, for answers that queue."""
+    """The answer to acquire. Who waits has a ticket and a position; who waited learns what changed meanwhile."""
     return {
         "outcome": answer.outcome,
+        "code": answer.code,
         "lease": lease(answer.lease) if answer.lease else None,
-        "position": None,
+        "ticket": answer.ticket,
+        "position": answer.position,
+        "estimated_wait_seconds": answer.estimated_wait_seconds,
         "conflicts": [conflict(each) for each in answer.conflicts],
         "regions": [{"key": each.key, "hash": each.hash} for each in answer.regions],
+        "changed": [change(each) for each in answer.changed],
+        "values": [value(each) for each in answer.values],
         "notices": list(answer.notices),
         "next": next_call(answer.next),
     }
 
 
 def lease_change(answer: LeaseAnswer) -> Json:
-    """The answer to renew and release."""
+    """The answer to whatever is done to one lease: renew, release, ask, hand-over, break."""
     return {
         "outcome": answer.outcome,
         "code": answer.code,
         "why": answer.why,
         "lease": lease(answer.lease) if answer.lease else None,
+        "conflicts": [conflict(each) for each in answer.conflicts],
+        "notices": list(answer.notices),
+        "next": next_call(answer.next),
+    }
+
+
+def value(carried: Value) -> Json:
+    """What a key carries; `text` is null where that is nothing, `version` 0 where it never was anything."""
+    at = instant(carried.at) if carried.version else None
+    return {"key": carried.key, "version": carried.version, "text": carried.text, "holder": carried.holder, "at": at}
+
+
+def values(carried: Sequence[Value]) -> Json:
+    """What several keys carry."""
+    return {"values": [value(each) for each in carried]}
+
+
+def put(answer: PutAnswer) -> Json:
+    """The answer to put. `current` is what the keys carry now that have changed."""
+    return {
+        "outcome": answer.outcome,
+        "code": answer.code,
+        "why": answer.why,
+        "value": value(answer.value) if answer.value else None,
+        "current": [value(each) for each in answer.current],
+        "conflicts": [conflict(each) for each in answer.conflicts],
+        "next": next_call(answer.next),
+    }
+
+
+def work(left: PartialWork) -> Json:
+    """What was left under a lease that was lost: for each key its hash at the grant, and the one that was found."""
+    return {
+        "lease_id": left.lease_id,
+        "holder": left.holder,
+        "task": left.task,
+        "worktree": left.worktree,
+        "found_at": instant(left.found_at),
+        "changes": [{"key": each.key, "base": each.base, "now": each.now} for each in left.changes],
+    }
+
+
+def works(left: Sequence[PartialWork]) -> Json:
+    """All partial work that waits for review."""
+    return {"works": [work(each) for each in left]}
+
+
+def review(answer: ReviewAnswer) -> Json:
+    """The answer to closing a partial work."""
+    return {
+        "outcome": answer.outcome,
+        "why": answer.why,
+        "work": work(answer.work) if answer.work else None,
         "next": next_call(answer.next),
     }
 
@@ -88,6 +175,7 @@ def commit(answer: CommitAnswer) -> Json:
         "required": [{"key": each.key, "why": each.why, "where": each.where} for each in answer.required],
         "conflicts": [conflict(each) for each in answer.conflicts],
         "repair": repair(answer.repair),
+        "current": [value(each) for each in answer.current],
         "next": next_call(answer.next),
         "sequence": answer.sequence,
         "dry_run": answer.is_dry_run,
@@ -127,27 +215,32 @@ def region_text(value: RegionText) -> Json:
     return {name: each for name, each in shape.items() if name not in _OPTIONAL or each}
 
 
-def who(value: Who) -> Json:
-    """Who holds and who changed what is at a key."""
-    return {"key": value.key, **_picture(value.leases, value.changes, value.debts)}
+def who(found: Who) -> Json:
+    """Who holds, who waits and who changed what is at a key."""
+    return {"key": found.key, **_picture(found)}
 
 
-def status(value: Status) -> Json:
+def status(found: Status) -> Json:
     """The whole picture."""
-    return {"root": value.root, **_picture(value.leases, value.changes, value.debts)}
+    return {"root": found.root, **_picture(found), **works(found.works)}
 
 
-def leases(values: Sequence[Lease]) -> Json:
-    """A list of leases."""
-    return {"leases": [lease(each) for each in values]}
+def leases(held: Sequence[Lease], waiting: Sequence[Waiter]) -> Json:
+    """What is held, and who waits, the first in line first."""
+    return {"leases": [lease(each) for each in held], "waiters": [waiter(each) for each in waiting]}
 
 
-def _picture(held: Sequence[Lease], changes: Sequence[Change], debts: Sequence[Debt]) -> Json:
+def _picture(found: Who | Status) -> Json:
     return {
-        "leases": [lease(each) for each in held],
-        "changes": [{**_plain(each), "at": instant(each.at)} for each in changes],
-        "debts": [_plain(each) for each in debts],
+        **leases(found.leases, found.waiters),
+        "changes": [change(each) for each in found.changes],
+        "debts": [_plain(each) for each in found.debts],
     }
+
+
+def change(made: Change) -> Json:
+    """One commit."""
+    return {**_plain(made), "at": instant(made.at)}
 
 
 def log(events: Sequence[Recorded]) -> Json:

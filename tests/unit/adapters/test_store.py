@@ -19,6 +19,7 @@ from commonhold.adapters.sqlite.statements import load
 from commonhold.app.answers import LeaseAnswer
 from commonhold.app.ports import StoredAnswer, Write
 from commonhold.domain.clock import Deadline, Now
+from commonhold.domain.commands import Show
 from commonhold.domain.errors import Code, StoreError
 from commonhold.domain.events import CommitRefused, Event, LeaseGranted
 from commonhold.domain.keys import canonical
@@ -160,7 +161,22 @@ def test_an_older_schema_is_brought_up_and_keeps_its_data(store: SqliteStore, fo
     assert holders(newer) == ["one"]
     with newer.read() as reader:
         assert reader._connection.execute("SELECT x FROM more").fetchall() == [(1,)]
-        assert reader._connection.pragma("user_version") == 2
+        assert reader._connection.pragma("user_version") == len(MIGRATIONS) + 1
+
+
+def test_leases_of_the_first_schema_are_kept(folder: Path) -> None:
+    folder.mkdir()
+    old = connect.connect(str(folder / "state.db"), migrations=MIGRATIONS[:1])
+    row = (7, "l7", "one", "mend f", '["file:src/a.py#f"]', "exclusive", "acq", 1, "b", 9, 10)
+    old.execute("INSERT INTO leases VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", row)
+    old.execute("INSERT INTO lease_keys VALUES ('file\x1fsrc\x1fa.py', 7)")
+    old.close()
+    with SqliteStore(str(folder)).read() as reader:
+        (found,) = reader.overlapping([canonical("file:src/a.py#f")])
+    expected = Lease(
+        "l7", 7, "one", "mend f", ("file:src/a.py#f",), Mode.EXCLUSIVE, "acq", 1.0, Deadline("b", 9.0, 10.0)
+    )
+    assert found == expected
 
 
 def test_a_migration_that_fails_changes_nothing(store: SqliteStore, folder: Path) -> None:
@@ -173,7 +189,10 @@ def test_a_migration_that_fails_changes_nothing(store: SqliteStore, folder: Path
 
 def test_an_unsafe_sqlite_is_refused(store: SqliteStore, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("commonhold.adapters.sqlite.connect.sqlite_version", lambda: (3, 51, 2))
-    assert refused(store) is Code.STORE_UNSAFE
+    with pytest.raises(StoreError, match=r"SQLite 3\.51\.2 .* WAL-reset bug") as caught:
+        add(store, "one")
+    assert caught.value.code is Code.STORE_UNSAFE
+    assert "3.51.3 or later" in caught.value.hint
 
 
 def test_looking_makes_no_state(store: SqliteStore, folder: Path) -> None:
@@ -305,17 +324,21 @@ def test_threads_take_turns(store: SqliteStore) -> None:
 
 
 def test_leases_are_found_above_at_and_below(store: SqliteStore) -> None:
-    places = ("file:./", "file:src/", "file:src/a.py#f", "file:src/a/b.py", "a:b", "a:b:c", "a:bc")
+    places = ("file:./", "file:src/", "file:src/a.py#f", "file:src/a/b.py", "a:b", "a:b:c", "a:bc", "a:*")
     with store.write() as writer:
         writer.record([LeaseGranted(lease(fence, key)) for fence, key in enumerate(places, 1)], 0.0)
-        found = {key: [each.fence for each in writer.overlapping([canonical(key)])] for key in (*places, "file:s")}
+        found = {
+            key: [each.fence for each in writer.overlapping([canonical(key)])] for key in (*places, "file:s", "ab:c")
+        }
     assert found["file:./"] == [1, 2, 3, 4]
     assert found["file:src/"] == [1, 2, 3, 4]
     assert found["file:src/a.py#f"] == [1, 2, 3]
     assert found["file:src/a/b.py"] == [1, 2, 4]
-    assert found["a:b"] == [5, 6]
-    assert found["a:b:c"] == [5, 6]
-    assert found["a:bc"] == [7]
+    assert found["a:b"] == [5, 6, 8]
+    assert found["a:b:c"] == [5, 6, 8]
+    assert found["a:bc"] == [7, 8]
+    assert found["a:*"] == [5, 6, 7, 8]
+    assert found["ab:c"] == []
     assert found["file:s"] == [1]
 
 
@@ -327,7 +350,8 @@ def test_leases_of_another_boot_have_expired(store: SqliteStore) -> None:
             lease(i, "a:b", ends=end, boot=boot) for i, (boot, end) in enumerate(zip(boots, ends, strict=True), 1)
         ]
         writer.record(map(LeaseGranted, granted), 0.0)
-        assert {each.fence for each in writer.expired(Now("boot-1", 10.0, 0.0))} == {1, 2, 4}
+        table = writer.table(Show("nobody"), Now("boot-1", 10.0, 0.0))
+        assert {each.fence for each in table.leases} == {1, 2, 4}
 
 
 def test_contents_are_kept_until_their_time_is_over(store: SqliteStore) -> None:

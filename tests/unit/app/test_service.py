@@ -13,9 +13,10 @@ from tests.fakes import CountingIds, FakeClock
 from commonhold.adapters.files import WorkingTree
 from commonhold.adapters.sqlite import SqliteStore
 from commonhold.app.commits import Commits
+from commonhold.app.options import Options
 from commonhold.app.plan import Plan, Rejected
 from commonhold.app.ports import Step, no_step
-from commonhold.app.service import Commonhold
+from commonhold.app.service import Service
 from commonhold.domain.changeset import Changeset, Edit, Op
 from commonhold.domain.errors import Code, CommonholdError, StoreError, UsageError
 from commonhold.domain.events import CommitRefused, Committed
@@ -33,22 +34,20 @@ class House:
     folder: Path
     clock: FakeClock = field(default_factory=FakeClock)
     ids: CountingIds = field(default_factory=CountingIds)
-    opened: list[Commonhold] = field(default_factory=list)
+    opened: list[Service] = field(default_factory=list)
 
     @property
     def state(self) -> Path:
         return self.folder / "state"
 
-    def service(
-        self, agent: str | None = "one", at_step: Step = no_step, retention_seconds: float = 100.0
-    ) -> Commonhold:
-        service = Commonhold(
+    def service(self, agent: str | None = "one", at_step: Step = no_step, retention_seconds: float = 100.0) -> Service:
+        service = Service(
             store=SqliteStore(str(self.state), synchronous="OFF"),
             files=WorkingTree(str(self.folder / "root"), at_step=at_step),
             clock=self.clock,
             ids=self.ids,
             agent=agent,
-            retention_seconds=retention_seconds,
+            options=Options(retention_seconds=retention_seconds),
             at_step=at_step,
         )
         self.opened.append(service)
@@ -74,7 +73,7 @@ def code_of(call: Callable[[], object]) -> Code:
     return caught.value.code
 
 
-def replaced(service: Commonhold, text: str) -> Changeset:
+def replaced(service: Service, text: str) -> Changeset:
     (region,) = service.read("a.py")
     return Changeset((Edit(Op.REPLACE, "a.py", base=region.hash, text=text),))
 
@@ -370,3 +369,46 @@ def test_what_is_missing_in_the_middle_of_anothers_commit_is_looked_for_again(ho
     assert service.commit(Changeset(move)).outcome == "committed"
     asking.join()
     assert answers == ["refused"]
+
+
+def test_what_cannot_be_read_any_more_is_partial_work_too(house: House) -> None:
+    one = house.service("one")
+    one.acquire("a.py", ttl_seconds=10.0)
+    place = house.folder.joinpath("root/a.py")
+    place.unlink()
+    place.mkdir()
+    house.clock.advance(11.0)
+    (work,) = house.service("two").partial_works()
+    assert [(left.key, left.now) for left in work.changes] == [("file:a.py", None)]
+
+
+def test_a_file_that_changes_while_it_is_leased_is_looked_at_again(house: House) -> None:
+    """One looks at a.py; before it is leased, somebody writes it: the lease goes by what is there then."""
+    one = house.service("one")
+    resolve = one._leases._resolve
+
+    def resolve_and_be_overtaken(texts: tuple[str, ...]) -> object:
+        resolved = resolve(texts)
+        house.write("x = 1\n")
+        return resolved
+
+    one._leases._resolve = resolve_and_be_overtaken  # type: ignore[method-assign, assignment]
+    house.write("def f(): ...\n")
+    (region,) = one.acquire("a.py#f").regions
+    assert region.hash is None
+
+
+def test_any_call_of_a_holder_is_a_sign_of_life(house: House) -> None:
+    one = house.service("one")
+    calls: list[Callable[[], object]] = [
+        *(lambda: one.read("a.py"), lambda: one.regions("a.py"), lambda: one.get("x:9"), one.status),
+        *(lambda: one.who("a.py"), one.sweep, one.partial_works, lambda: one.acquire("y:1")),
+        *(lambda: one.put("x:9", "y", expected_version=7), lambda: one.release("nothing"), lambda: one.commit(CREATE)),
+    ]
+    lease = one.acquire("x:1", ttl_seconds=10.0).lease
+    assert lease is not None
+    for call in calls:
+        house.clock.advance(6.0)
+        call()
+        (held,) = [each for each in one.leases() if each.id == lease.id]
+        assert held.deadline.ticks == house.clock.now().ticks + 10.0

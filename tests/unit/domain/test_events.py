@@ -7,11 +7,12 @@ from commonhold.domain.events import (
     CommitRefused,
     Event,
     LeaseGranted,
+    LeaseQueued,
     LeaseReleased,
     holder_of,
     lease_id_of,
 )
-from commonhold.domain.lease import Lease
+from commonhold.domain.lease import Lease, Waiter
 from commonhold.domain.modes import Mode
 from commonhold.domain.refusal import Refusal
 
@@ -26,5 +27,7 @@ def test_every_event_has_one_kind() -> None:
 def test_an_event_is_about_a_holder_and_maybe_a_lease() -> None:
     granted, released = LeaseGranted(LEASE), LeaseReleased("one", "l1")
     refused = CommitRefused("two", "", Refusal.PARSE_INVALID, (), "")
-    assert [holder_of(event) for event in (granted, released, refused)] == ["one", "one", "two"]
-    assert [lease_id_of(event) for event in (granted, released, refused)] == ["l1", "l1", None]
+    waiter = Waiter("l2", 2, "three", "", ("account:1",), Mode.SHARED, "acq", 0.0, LEASE.deadline, 1.0, 1.0)
+    events = (granted, released, refused, LeaseQueued(waiter))
+    assert [holder_of(event) for event in events] == ["one", "one", "two", "three"]
+    assert [lease_id_of(event) for event in events] == ["l1", "l1", None, "l2"]

@@ -4,6 +4,7 @@ from itertools import product
 
 import pytest
 from hypothesis import given
+from hypothesis import strategies as st
 from tests import strategies
 
 from commonhold.domain.errors import Code, InputError
@@ -23,11 +24,23 @@ from commonhold.domain.keys import (
 
 Place = tuple[str, tuple[str, ...], tuple[Name, ...]]
 
+schemes = st.builds(lambda scheme: Key(scheme, ()), strategies.schemes)
+small_keys = strategies.small_keys | st.just(Key("account", ()))
 
-@given(strategies.keys)
+
+@given(strategies.keys | schemes)
 def test_the_text_of_a_key_gives_the_key_back(key: Key) -> None:
     assert canonical(str(key)) == key
     assert str(parse(str(key)).key()) == str(key)
+
+
+@given(st.text("af:#.*?/%235A~[] é", min_size=1, max_size=12) | st.text("a:%235AF*", max_size=8).map("x:".__add__))
+def test_the_key_of_any_text_gives_itself_back(text: str) -> None:
+    try:
+        key = canonical(text)
+    except InputError:
+        return
+    assert canonical(str(key)) == key
 
 
 @pytest.mark.parametrize(
@@ -55,12 +68,40 @@ def test_the_text_of_a_key_gives_the_key_back(key: Key) -> None:
         ("account:12345", "account:12345"),
         ("repo:frontend:file:auth.ts", "repo:frontend:file:auth.ts"),
         ("Account:1", "file:Account:1"),
-        ("a::b.py", "file:a::b.py"),
+        ("a.py::f", "file:a.py#f"),
+        ("./src/../a.py::C::m", "file:a.py#C.m"),
+        ("a.py::C.m~2", "file:a.py#C.m~2"),
+        ("file:a.py::C::m", "file:a.py#C.m"),
+        ("file:a%23b.py::f", "file:a%23b.py#f"),
+        ("a.py::", "file:a.py"),
+        ("a.py::C::test_m[1-x::y/z.w]", "file:a.py#C.test_m"),
+        ("a.py::test[*]", "file:a.py#test"),
+        ("a::b/c.py", "file:a:%3Ab/c.py"),
+        ("a.py::x[", "file:a.py#x["),
+        ("::f", "file:%3A%3Af"),
+        ("a:::f", "file:a:%3A%3Af"),
+        ("file:a:%3Ab.py", "file:a:%3Ab.py"),
+        ("a::b#f", "file:a:%3Ab#f"),
+        ("src/*.py", "file:src/"),
+        ("src/**/test_*.py", "file:src/"),
+        ("./src/x/../a?.py", "file:src/"),
+        ("*.py", "file:./"),
+        ("src/a/*", "file:src/a/"),
+        ("file:src/*.py", "file:src/"),
+        ("file:src/a%2A%3F.py", "file:src/a%2A%3F.py"),
+        ("src/[ab].py", "file:src/[ab].py"),
+        ("file::src/a*.py", "file:src/a%2A.py"),
         ("e\u0301.py", "file:é.py"),
         ("account:e\u0301", "account:é"),
+        ("account:*", "account:*"),
+        ("customer:acme:*", "customer:acme"),
+        ("page:a%3Fb=%2A", "page:a%3Fb=%2A"),
+        ("page:100%25", "page:100%"),
+        ("page:%2541", "page:%41"),
+        ("page:%23%3A", "page:%23%3A"),
         (":a.py", "file:%3Aa.py"),
         ("file:%3Aa.py", "file:%3Aa.py"),
-        ("file:b:%3A.py", "file:b::.py"),
+        ("file:b:%3A.py", "file:b:%3A.py"),
         ("b%3A.py", "file:b%253A.py"),
     ],
 )
@@ -81,6 +122,16 @@ def test_every_form_of_a_key_leads_to_one(text: str, key: str) -> None:
         ("a.py#.", Code.KEY_INVALID),
         ("src/#f", Code.KEY_INVALID),
         ("folder::src::f", Code.KEY_INVALID),
+        ("src/::f", Code.KEY_INVALID),
+        ("a.py::f.", Code.KEY_INVALID),
+        ("a.py::::f", Code.KEY_INVALID),
+        ("src/*.py#f", Code.KEY_INVALID),
+        ("src/*.py::f", Code.KEY_INVALID),
+        ("a/*/../b.py", Code.KEY_INVALID),
+        ("account:1*", Code.KEY_INVALID),
+        ("account:1?", Code.KEY_INVALID),
+        ("account:*:1", Code.KEY_INVALID),
+        ("account:*:*", Code.KEY_INVALID),
         ("../a.py", Code.PATH_OUTSIDE),
         ("a/../../b.py", Code.PATH_OUTSIDE),
         ("a\nb.py", Code.PATH_INVALID),
@@ -97,24 +148,34 @@ def test_what_is_no_key_is_refused_with_a_hint(text: str, code: Code) -> None:
     assert str(caught.value).isprintable()
 
 
+def test_letters_with_two_meanings_give_both() -> None:
+    assert [each.raw_path for each in parse("src/a*.py::f").literals] == ["src/a*.py::f", "src/a*.py"]
+    assert [each.names for each in parse("src/a*.py::f").literals] == [(), (Name("f"),)]
+    assert [each.raw_path for each in parse("file:a%23*.py").literals] == ["a#*.py"]
+    assert parse("file:a%2A.py").literals == parse("function::a.py::f").literals == ()
+    assert [str(each.key()) for each in parse("a.py::C::m").literals] == ["file:a.py:%3AC:%3Am", "file:a.py:%3AC#m"]
+    assert [str(each.key()) for each in parse("method::a::b.py::C.m").literals] == ["file:a:%3Ab.py#C.m"]
+    assert [str(each.key()) for each in parse("file::a::b.py::").literals] == ["file:a:%3Ab.py"]
+
+
 def test_an_ordinal_is_a_short_number_above_zero() -> None:
     assert parse_names("f~2") == (Name("f", 2),)
     assert [name.ordinal for text in ("f~0", "f~02", "f~1234567", "f~") for name in parse_names(text)] == [0, 0, 0, 0]
 
 
-@given(strategies.small_keys, strategies.small_keys)
+@given(small_keys, small_keys)
 def test_keys_overlap_if_they_share_a_place(left: Key, right: Key) -> None:
     assert overlaps(left, right) == overlaps(right, left) == bool(places(left) & places(right))
 
 
-@given(strategies.small_keys, strategies.small_keys)
+@given(small_keys, small_keys)
 def test_a_container_has_all_places_of_its_contents(outer: Key, inner: Key) -> None:
     if contains(outer, inner):
         assert overlaps(outer, inner)
         assert places(inner) <= places(outer)
 
 
-@given(strategies.keys)
+@given(strategies.keys | schemes)
 def test_a_key_overlaps_and_contains_itself(key: Key) -> None:
     assert overlaps(key, key)
     assert contains(key, key)
@@ -139,6 +200,16 @@ def test_a_key_overlaps_and_contains_itself(key: Key) -> None:
         ("account:1", "account:1:2", True),
         ("account:1", "other:1", False),
         ("file:account:1", "account:1", False),
+        ("account:*", "account:1:2", True),
+        ("account:*", "account:*", True),
+        ("account:*", "accounts:1", False),
+        ("src/*.py", "src/a.py#f", True),
+        ("src/*.py", "src/b/", True),
+        ("src/*.py", "srcs/a.py", False),
+        ("a/b", "a/bc", False),
+        ("a/b/", "a/bc", False),
+        ("a/b/*", "a/bc", False),
+        ("a/b*", "a/bc", True),
     ],
 )
 def test_examples_of_conflict(left: str, right: str, *, is_conflict: bool) -> None:

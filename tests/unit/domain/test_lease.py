@@ -1,11 +1,12 @@
 import math
+from dataclasses import replace
 
 import pytest
 
 from commonhold.domain.clock import Deadline, Now
 from commonhold.domain.errors import Code, UsageError
 from commonhold.domain.keys import canonical
-from commonhold.domain.lease import MAX_TTL_SECONDS, Conflict, Lease, check_ttl, conflicts
+from commonhold.domain.lease import MAX_TTL_SECONDS, Conflict, Lease, Waiter, check_ttl, conflicts
 from commonhold.domain.modes import Mode
 
 LEASE = Lease(
@@ -67,3 +68,19 @@ def test_a_ttl_that_cannot_be_is_refused(ttl: float) -> None:
 @pytest.mark.parametrize("ttl", [1e-9, 1800.0, MAX_TTL_SECONDS])
 def test_a_ttl_within_bounds_is_given_back(ttl: float) -> None:
     assert check_ttl(ttl) == ttl
+
+
+def test_names_that_only_begin_alike_do_not_conflict() -> None:
+    lease = replace(LEASE, keys=("file:a.py#C.m", "file:a.py#C.n"))
+    wanted = (canonical("file:a.py#C.o"), canonical("file:a.py#C"))
+    found = conflicts(wanted, Mode.EXCLUSIVE, "two", [lease], LIVE)
+    assert [(each.key, each.held) for each in found] == [("file:a.py#C", "file:a.py#C.m")]
+
+
+def test_a_place_in_line_that_conflicts_is_told_apart() -> None:
+    until = Deadline("boot-1", 60.0, 1060.0)
+    waiter = Waiter("l2", 2, "one", "mend", ("account:1",), Mode.EXCLUSIVE, "acq", 0.0, until, 60.0, 60.0)
+    (found,) = conflicts([canonical("account:1")], Mode.SHARED, "two", [waiter], LIVE)
+    assert found.is_waiting
+    assert waiter.is_live(LIVE)
+    assert not waiter.is_live(ENDED)

@@ -18,11 +18,14 @@ from commonhold.app.answers import (
 )
 from commonhold.domain.clock import Deadline
 from commonhold.domain.events import KINDS, Event, FileChange
-from commonhold.domain.lease import Conflict, Lease
+from commonhold.domain.lease import Conflict, Lease, Waiter
+from commonhold.domain.outcomes import Denied, NotHeld, NotStored, Stored
 from commonhold.domain.refusal import Refusal
+from commonhold.domain.value import Value
 from commonhold.wire import codec
 
 st.register_type_strategy(Lease, strategies.leases)
+st.register_type_strategy(Waiter, strategies.waiters)
 st.register_type_strategy(Deadline, strategies.deadlines)
 st.register_type_strategy(Conflict, strategies.conflicts)
 st.register_type_strategy(FileChange, strategies.file_changes)
@@ -39,6 +42,10 @@ ANSWERS = [
         repair=Repair((RepairRegion("k", "h", "t\n"),)),
         sequence=3,
     ),
+    Denied((), Refusal.DEADLOCK),
+    NotHeld(Refusal.LEASE_LOST, "lease-1", "why"),
+    Stored(Value("account:1", 3, "a\nb", "one", 1.5)),
+    NotStored(Refusal.READ_CHANGED, "why", (Value("account:1"),)),
 ]
 
 
@@ -49,7 +56,9 @@ def test_every_event_comes_back(event: Event) -> None:
     assert codec.encode_event(codec.decode_event(kind, body)) == (kind, body)
 
 
-@pytest.mark.parametrize("answer", ANSWERS, ids=["denied", "granted", "lease", "commit"])
+@pytest.mark.parametrize(
+    "answer", ANSWERS, ids=lambda answer: f"{type(answer).__name__} {getattr(answer, 'outcome', '')}"
+)
 def test_every_answer_comes_back(answer: object) -> None:
     kind, body = codec.encode_answer(answer)
     assert codec.decode_answer(kind, body) == answer

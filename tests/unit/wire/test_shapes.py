@@ -1,26 +1,32 @@
 """The JSON of every answer: the names that SYSTEM §8 promises are there."""
 
 import json
+from dataclasses import replace
 
 from commonhold.app.answers import (
     AcquireAnswer,
+    Change,
     CommitAnswer,
     LeaseAnswer,
     Needed,
     Next,
+    PutAnswer,
     RegionHash,
     Repair,
     RepairRegion,
+    ReviewAnswer,
 )
-from commonhold.app.queries import Change, Status, Who
+from commonhold.app.queries import Status, Who
 from commonhold.app.reading import Piece, RegionText
 from commonhold.domain.clock import Deadline
 from commonhold.domain.errors import Code, StoreError
 from commonhold.domain.events import Debt, LeaseGranted, Recorded
 from commonhold.domain.keys import Kind
-from commonhold.domain.lease import Conflict, Lease
+from commonhold.domain.lease import Conflict, Lease, Waiter, Wish
 from commonhold.domain.modes import Mode
+from commonhold.domain.partial_work import Left, PartialWork
 from commonhold.domain.refusal import Refusal
+from commonhold.domain.value import Value
 from commonhold.regions.discover import discover
 from commonhold.wire import shapes, text
 
@@ -35,7 +41,36 @@ LEASE_SHAPE = {
     "acquisition_id": "acq",
     "granted_at": "1970-01-01T00:00:00.000Z",
     "expires_at": "1970-01-01T00:00:01.500Z",
+    "ttl_seconds": 1800.0,
+    "claimed": True,
+    "wish": None,
 }
+WAITER = Waiter(
+    "l2", 8, "two", "mend", ("file:a.py",), Mode.EXCLUSIVE, "acq", 0.0, Deadline("b", 9.0, 1.5), 30, 60, "l1"
+)
+WAITER_SHAPE = {
+    "ticket": "l2",
+    "holder": "two",
+    "task": "mend",
+    "keys": ["file:a.py"],
+    "mode": "exclusive",
+    "queued_at": "1970-01-01T00:00:00.000Z",
+    "expires_at": "1970-01-01T00:00:01.500Z",
+    "replaces": "l1",
+}
+WORK = PartialWork("l1", "one", "mend", "/w", (Left("file:a.py", "old", None),), 1.5)
+WORK_SHAPE = {
+    "lease_id": "l1",
+    "holder": "one",
+    "task": "mend",
+    "worktree": "/w",
+    "found_at": "1970-01-01T00:00:01.500Z",
+    "changes": [{"key": "file:a.py", "base": "old", "now": None}],
+}
+VALUE = Value("account:1", 7, "open", "one", 1.5)
+VALUE_SHAPE = {"key": "account:1", "version": 7, "text": "open", "holder": "one", "at": "1970-01-01T00:00:01.500Z"}
+CHANGE = Change(3, 1.5, "two", "intent", ("k",))
+CHANGE_SHAPE = {"sequence": 3, "at": "1970-01-01T00:00:01.500Z", "holder": "two", "intent": "intent", "keys": ["k"]}
 CONFLICT = Conflict("file:a.py#f", "file:a.py", "one", "mend", Mode.EXCLUSIVE, 60.0)
 CONFLICT_SHAPE = {
     "key": "file:a.py#f",
@@ -45,6 +80,7 @@ CONFLICT_SHAPE = {
     "intent": "mend",
     "mode": "exclusive",
     "expires_at": "1970-01-01T00:01:00.000Z",
+    "waiting": False,
 }
 NEXT = Next("acquire", {"keys": ["a"]}, "why")
 NEXT_SHAPE = {"call": "acquire", "arguments": {"keys": ["a"]}, "why": "why"}
@@ -59,26 +95,66 @@ def test_acquire() -> None:
     granted = shapes.acquire(AcquireAnswer("granted", LEASE, regions=(RegionHash("k", None),), notices=("n",)))
     assert granted == {
         "outcome": "granted",
+        "code": None,
         "lease": LEASE_SHAPE,
+        "ticket": None,
         "position": None,
+        "estimated_wait_seconds": None,
         "conflicts": [],
         "regions": [{"key": "k", "hash": None}],
+        "changed": [],
+        "values": [],
         "notices": ["n"],
         "next": None,
     }
-    denied = shapes.acquire(AcquireAnswer("denied", conflicts=(CONFLICT,), next=NEXT))
-    assert (denied["lease"], denied["conflicts"], denied["next"]) == (None, [CONFLICT_SHAPE], NEXT_SHAPE)
+    denied = shapes.acquire(AcquireAnswer("denied", conflicts=(CONFLICT,), next=NEXT, code=Refusal.DEADLOCK))
+    assert (denied["code"], denied["conflicts"], denied["next"]) == ("DEADLOCK", [CONFLICT_SHAPE], NEXT_SHAPE)
 
 
-def test_renew_and_release() -> None:
-    assert shapes.lease_change(LeaseAnswer("renewed", LEASE))["lease"] == LEASE_SHAPE
-    assert shapes.lease_change(LeaseAnswer("refused", None, Refusal.NOT_HOLDER, "why", NEXT)) == {
+def test_waiting_and_having_waited() -> None:
+    queued = shapes.acquire(AcquireAnswer("queued", ticket="l2", position=2, estimated_wait_seconds=60.0))
+    assert (queued["ticket"], queued["position"], queued["estimated_wait_seconds"]) == ("l2", 2, 60.0)
+    woken = as_json(shapes.acquire(AcquireAnswer("granted", LEASE, changed=(CHANGE,), values=(VALUE,))))
+    assert (woken["changed"], woken["values"]) == ([CHANGE_SHAPE], [VALUE_SHAPE])
+
+
+def test_what_is_done_to_a_lease() -> None:
+    wished = replace(LEASE, is_claimed=False, wish=Wish("two", "I wait"))
+    shape = shapes.lease_change(LeaseAnswer("renewed", wished, notices=("n",)))
+    assert shape["lease"] == LEASE_SHAPE | {"claimed": False, "wish": {"by": "two", "why": "I wait"}}
+    assert shape["notices"] == ["n"]
+    assert shapes.lease_change(LeaseAnswer("refused", None, Refusal.NOT_HOLDER, "why", NEXT, (CONFLICT,))) == {
         "outcome": "refused",
         "code": "NOT_HOLDER",
         "why": "why",
         "lease": None,
+        "conflicts": [CONFLICT_SHAPE],
+        "notices": [],
         "next": NEXT_SHAPE,
     }
+
+
+def test_values() -> None:
+    nothing = {"key": "account:2", "version": 0, "text": None, "holder": "", "at": None}
+    assert shapes.values([VALUE, Value("account:2")]) == {"values": [VALUE_SHAPE, nothing]}
+    refused = PutAnswer("refused", None, Refusal.VERSION_CHANGED, "why", (VALUE,), (CONFLICT,), NEXT)
+    assert shapes.put(refused) == {
+        "outcome": "refused",
+        "code": "VERSION_CHANGED",
+        "why": "why",
+        "value": None,
+        "current": [VALUE_SHAPE],
+        "conflicts": [CONFLICT_SHAPE],
+        "next": NEXT_SHAPE,
+    }
+    assert shapes.put(PutAnswer("stored", VALUE))["value"] == VALUE_SHAPE
+
+
+def test_partial_work() -> None:
+    assert shapes.works([WORK]) == {"works": [WORK_SHAPE]}
+    assert shapes.review(ReviewAnswer("reviewed", WORK))["work"] == WORK_SHAPE
+    refused = shapes.review(ReviewAnswer("refused", None, "why", NEXT))
+    assert refused == {"outcome": "refused", "why": "why", "work": None, "next": NEXT_SHAPE}
 
 
 def test_commit() -> None:
@@ -90,6 +166,7 @@ def test_commit() -> None:
         conflicts=(CONFLICT,),
         repair=Repair((RepairRegion("k", "h", "text", "two", "intent", "diff"),)),
         next=NEXT,
+        current=(VALUE,),
     )
     assert shapes.commit(answer) == {
         "outcome": "refused",
@@ -112,6 +189,7 @@ def test_commit() -> None:
                 }
             ]
         },
+        "current": [VALUE_SHAPE],
         "next": NEXT_SHAPE,
         "sequence": None,
         "dry_run": False,
@@ -143,19 +221,18 @@ def test_region_text_shows_data_and_pieces_only_where_there_are_any() -> None:
 
 
 def test_who_and_status() -> None:
-    change, debt = Change(3, 1.5, "two", "intent", ("k",)), Debt("k", "one", "why", "/w")
-    who = as_json(shapes.who(Who("k", (LEASE,), (change,), (debt,))))
-    status = as_json(shapes.status(Status("/w", (LEASE,), (change,), (debt,))))
-    assert (who.pop("key"), status.pop("root")) == ("k", "/w")
+    debt = Debt("k", "one", "why", "/w")
+    who = as_json(shapes.who(Who("k", (LEASE,), (CHANGE,), (debt,), (WAITER,))))
+    status = as_json(shapes.status(Status("/w", (LEASE,), (CHANGE,), (debt,), (WAITER,), (WORK,))))
+    assert (who.pop("key"), status.pop("root"), status.pop("works")) == ("k", "/w", [WORK_SHAPE])
     assert who == status
     assert who == {
         "leases": [LEASE_SHAPE],
-        "changes": [
-            {"sequence": 3, "at": "1970-01-01T00:00:01.500Z", "holder": "two", "intent": "intent", "keys": ["k"]}
-        ],
+        "waiters": [WAITER_SHAPE],
+        "changes": [CHANGE_SHAPE],
         "debts": [{"key": "k", "holder": "one", "why": "why", "worktree": "/w"}],
     }
-    assert shapes.leases([LEASE]) == {"leases": [LEASE_SHAPE]}
+    assert shapes.leases([LEASE], [WAITER]) == {"leases": [LEASE_SHAPE], "waiters": [WAITER_SHAPE]}
 
 
 def test_log() -> None:

@@ -8,6 +8,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Final
 
+from commonhold.adapters.files import dotted
 from commonhold.domain.errors import Code, InputError
 from commonhold.domain.keys import FILE, Key, Kind, Spec, outside
 
@@ -101,20 +102,60 @@ class _Walk:
         return "/".join((self.root, *segments))
 
 
-def locate(root: str, spec: Spec, entry_name: Callable[[str, str], str]) -> Key:
-    """The canonical key of `spec` in the working tree at `root`.
+@dataclass(frozen=True, slots=True)
+class Locator:
+    """Gives what is named in the working tree at `root` its key.
 
-    `entry_name(folder, name)` gives the name that the disk has for `name`. Raises InputError `PATH_OUTSIDE`,
-    `PATH_RESERVED`, `PATH_INVALID`, `NOT_A_FILE`.
+    `entry_name(folder, name)` is the name that the disk has for `name`; `defines(key)` whether a region is there.
     """
-    if spec.scheme != FILE:
-        return spec.key()
-    place = _Walk(root, entry_name, spec.raw_path).run()
-    _check_not_reserved(spec.raw_path, place.segments)
-    is_folder = _is_folder(spec, place)
-    if is_folder and spec.names:
-        raise _no_file(spec.raw_path, "is a folder, which has no regions")
-    return Key(FILE, place.segments, spec.names, is_folder)
+
+    root: str
+    entry_name: Callable[[str, str], str]
+    defines: Callable[[Key], bool]
+
+    def locate(self, spec: Spec) -> Key:
+        """The canonical key. A path that is there is meant before all else, then a module by its dotted name.
+
+        Raises InputError `PATH_OUTSIDE`, `PATH_RESERVED`, `PATH_INVALID`, `NOT_A_FILE`, and `REGION_AMBIGUOUS` for a
+        dotted name of several modules.
+        """
+        if spec.scheme != FILE:
+            return spec.key()
+        for literal in spec.literals:
+            there = self._there(literal.raw_path)
+            if there is not None:
+                return self._at(literal, there)
+        place = self._walk(spec.raw_path)
+        in_module = self._in_module(spec) if spec.is_plain and place.status is None else None
+        return in_module or self._at(spec, place)
+
+    def _in_module(self, spec: Spec) -> Key | None:
+        found = dotted.key_of(spec, self._file_at)
+        if found and found.is_region and dotted.ends_like_a_file(spec) and not self.defines(found):
+            return None
+        return found
+
+    def _at(self, spec: Spec, place: Located) -> Key:
+        _check_not_reserved(spec.raw_path, place.segments)
+        is_folder = _is_folder(spec, place)
+        if is_folder and spec.names:
+            raise _no_file(spec.raw_path, "is a folder, which has no regions")
+        return Key(FILE, place.segments, spec.names, is_folder)
+
+    def _walk(self, raw: str) -> Located:
+        return _Walk(self.root, self.entry_name, raw).run()
+
+    def _there(self, raw: str) -> Located | None:
+        """What is at a path that may have been meant; None where nothing is, or nothing that could be used."""
+        try:
+            place = self._walk(raw)
+        except InputError:
+            return None
+        return place if place.status is not None else None
+
+    def _file_at(self, raw: str) -> tuple[str, ...] | None:
+        place = self._there(raw)
+        return place.segments if place and place.status and stat.S_ISREG(place.status.st_mode) else None
 
 
 def _is_folder(spec: Spec, place: Located) -> bool:

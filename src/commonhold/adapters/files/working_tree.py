@@ -13,7 +13,7 @@ from dataclasses import replace
 from typing import Final
 
 from commonhold.adapters.files.faults import translated
-from commonhold.adapters.files.locating import locate
+from commonhold.adapters.files.locating import Locator
 from commonhold.adapters.system import process_umask
 from commonhold.app.ports import (
     DEFAULT_MAX_FILE_BYTES,
@@ -28,6 +28,8 @@ from commonhold.app.ports import (
 )
 from commonhold.domain.errors import Code, CommonholdError, InputError, StoreError
 from commonhold.domain.keys import Key, Spec
+from commonhold.regions.discover import discover
+from commonhold.regions.find import lookup
 from commonhold.regions.region import hash_bytes
 
 _FOLDER_FLAGS: Final = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
@@ -47,8 +49,9 @@ class WorkingTree:
         git_dir: str | None = None,
         max_file_bytes: int = DEFAULT_MAX_FILE_BYTES,
         at_step: Step = no_step,
+        umask: int | None = None,
     ) -> None:
-        """Work below `root`. `git_dir` is the working tree's own git folder, if it has one.
+        """Work below `root`. `git_dir` is the working tree's own git folder, if it has one; `umask` as of this process.
 
         `at_step` is called with the name of each step of a commit after the step is done.
         """
@@ -56,8 +59,8 @@ class WorkingTree:
         self._git_dir = git_dir
         self._max_file_bytes = max_file_bytes
         self._at_step = at_step
-        self._is_case_blind = git_dir is not None and os.path.exists(os.path.join(self._root, ".GIT"))
-        self.new_file_mode = 0o666 & ~process_umask()
+        self._is_case_blind = is_case_blind(self._root)
+        self.new_file_mode = 0o666 & ~(process_umask() if umask is None else umask)
 
     @property
     def root(self) -> str:
@@ -70,7 +73,15 @@ class WorkingTree:
 
     def locate(self, spec: Spec) -> Key:
         """The canonical key."""
-        return locate(self._root, spec, self._entry_name)
+        return Locator(self._root, self._entry_name, self._may_define).locate(spec)
+
+    def _may_define(self, key: Key) -> bool:
+        """Whether a region is there. A file that cannot be read may have it."""
+        try:
+            state = self.load(key.file_path)
+            return state is not None and lookup(discover(state.content, key.file_path), key.names) is not None
+        except CommonholdError:
+            return True
 
     def check_idle(self) -> None:
         """Refuse while a rebase goes on."""
@@ -206,6 +217,7 @@ class WorkingTree:
         for made in self.missing_folders(write.path):
             with translated(made), self._folder_of(made) as (folder, name):
                 os.mkdir(name, dir_fd=folder)
+                os.fsync(folder)
         if write.before is not None and write.mode_before is not None:
             with translated(write.path):
                 self._stage_one(stage_name, write, contents(write.before), write.mode_before)
@@ -219,12 +231,14 @@ class WorkingTree:
     def _drop_stage(self, path: str, stage_name: str) -> None:
         with translated(path), suppress(FileNotFoundError, NotADirectoryError), self._folder_of(path) as (folder, _):
             os.unlink(stage_name, dir_fd=folder)
+            os.fsync(folder)
 
     def _drop_folders(self, journal: Journal) -> None:
         for write in journal.writes:
             for made in reversed(write.made):
                 with suppress(OSError), self._folder_of(made) as (folder, name):
                     os.rmdir(name, dir_fd=folder)
+                    os.fsync(folder)
 
     def stamp(self, path: str) -> Stamp | None:
         """What a file is now; None if it is not there."""
@@ -275,6 +289,26 @@ class WorkingTree:
         fold = str.casefold if self._is_case_blind else str
         wanted = fold(_nfc(name))
         return next((entry for entry in entries if fold(_nfc(entry)) == wanted), name)
+
+
+def is_case_blind(root: str) -> bool:
+    """Whether the disk under `root` takes `A` for `a`: asked with a name that is there."""
+    try:
+        names = os.listdir(root)
+    except OSError:
+        return False
+    for folder, name in (*((root, name) for name in names), os.path.split(root)):
+        other = name.swapcase()
+        if other != name and name.isascii():
+            return other not in names and _is_same(os.path.join(folder, name), os.path.join(folder, other))
+    return False
+
+
+def _is_same(one: str, other: str) -> bool:
+    try:
+        return os.path.samestat(os.lstat(one), os.lstat(other))
+    except OSError:
+        return False
 
 
 @contextmanager

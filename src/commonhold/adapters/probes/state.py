@@ -161,8 +161,9 @@ def _integrity(connection: apsw.Connection, folder: str) -> Finding:
 
 
 def _contents(session: SqliteSession) -> Iterator[Finding]:
-    expired = len(session.expired(SystemClock().now()))
-    live = len(session.leases()) - expired
+    now, leases = SystemClock().now(), session.leases()
+    live = sum(lease.is_live(now) for lease in leases)
+    expired = len(leases) - live
     events = session.next_sequence - 1
     yield ok("leases", f"{live} live, {expired} run out and not swept yet", live=live, expired=expired, events=events)
     debts = session.debts()

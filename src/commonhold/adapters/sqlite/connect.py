@@ -6,13 +6,17 @@ from typing import Final
 
 import apsw
 
+from commonhold.adapters.sqlite.ground import check_ground
 from commonhold.domain.errors import Code, StoreError
 
 APPLICATION_ID: Final = 0x434D4844
 BUSY_TIMEOUT_MS: Final = 30_000
-# WAL-reset can corrupt a database in 3.7.0 to 3.51.2; the SQLite that apsw brings is newer.
+IN_MEMORY: Final = ":memory:"
+# The SQLite that apsw brings is newer.
 FIRST_SAFE_SQLITE: Final = (3, 51, 3)
-MIGRATIONS: Final[tuple[str, ...]] = (Path(__file__).with_name("schema.sql").read_text(encoding="utf-8"),)
+MIGRATIONS: Final[tuple[str, ...]] = tuple(
+    Path(__file__).with_name(name).read_text(encoding="utf-8") for name in ("schema.sql", "leases.sql")
+)
 
 
 def sqlite_version() -> tuple[int, ...]:
@@ -27,8 +31,19 @@ def connect(path: str, *, synchronous: str = "FULL", migrations: tuple[str, ...]
     """
     connection = _open(path, apsw.SQLITE_OPEN_READWRITE | apsw.SQLITE_OPEN_CREATE, migrations)
     _set_up(connection, synchronous)
+    if path != IN_MEMORY and connection.pragma("user_version") == 0:
+        _flush_name_of(os.path.dirname(path))
     _migrate(connection, migrations)
     return connection
+
+
+def _flush_name_of(folder: str) -> None:
+    """Make a new state folder itself durable: SQLite flushes only what is inside."""
+    descriptor = os.open(os.path.dirname(os.path.abspath(folder)), os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
 
 
 def connect_if_ready(
@@ -49,16 +64,26 @@ def connect_if_ready(
 
 
 def _open(path: str, flags: int, migrations: tuple[str, ...]) -> apsw.Connection:
-    if sqlite_version() < FIRST_SAFE_SQLITE:
-        raise StoreError(
-            Code.STORE_UNSAFE,
-            f"SQLite {apsw.sqlite_lib_version()} can corrupt a database that several processes share",
-            hint="install an apsw that bundles SQLite 3.51.3 or later: pip install --upgrade apsw",
-        )
+    _check_version()
+    if path != IN_MEMORY:
+        check_ground(os.path.dirname(path))
     connection = apsw.Connection(path, flags=flags)
     connection.set_busy_timeout(BUSY_TIMEOUT_MS)
     _check_identity(connection, len(migrations))
     return connection
+
+
+def _check_version() -> None:
+    if sqlite_version() >= FIRST_SAFE_SQLITE:
+        return
+    found = ".".join(map(str, sqlite_version()))
+    raise StoreError(
+        Code.STORE_UNSAFE,
+        f"SQLite {found} can corrupt a database that several processes share: its log has the WAL-reset bug of 3.7.0"
+        " to 3.51.2",
+        hint="install an apsw that bundles SQLite 3.51.3 or later: pip install --upgrade apsw",
+        fields={"sqlite": found},
+    )
 
 
 def _set_up(connection: apsw.Connection, synchronous: str) -> None:

@@ -7,20 +7,34 @@ holder dies.
 import fcntl
 import os
 import threading
+import time
+from collections.abc import Callable
 from typing import Final
 
 from commonhold.domain.errors import Code, StoreError
 
 PATIENCE_SECONDS: Final = 60.0
+LOOK_SECONDS: Final = 0.1
+"""How often somebody who waits looks whether the gate is held for good."""
 _FLAGS: Final = os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW
+
+
+def _never() -> bool:
+    return False
 
 
 class Gate:
     """An exclusive lock of one file, re-entrant within a thread. Not shared by forked children: each opens its own."""
 
-    def __init__(self, path: str, patience_seconds: float = PATIENCE_SECONDS) -> None:
-        """Name the lock file; it and its folder are made on first use."""
+    def __init__(
+        self, path: str, patience_seconds: float = PATIENCE_SECONDS, *, is_owned: Callable[[], bool] = _never
+    ) -> None:
+        """Name the lock file; it and its folder are made on first use.
+
+        `is_owned` tells whether somebody holds the gate for good: nobody waits for that.
+        """
         self._path = path
+        self._is_owned = is_owned
         self._patience = patience_seconds
         self._depth = 0
         self._opened: tuple[int, int] = (0, -1)
@@ -68,13 +82,16 @@ class Gate:
         self._identity = _identity(os.fstat(descriptor))
         return descriptor
 
+    def is_in_place(self) -> bool:
+        """Whether the lock file that was opened is still the one at its place."""
+        try:
+            return _identity(os.stat(self._path)) == self._identity
+        except OSError:
+            return False
+
     def _check_identity(self) -> None:
         """A gate that was moved away or deleted holds nobody back: whoever came later uses another one."""
-        try:
-            is_mine = _identity(os.stat(self._path)) == self._identity
-        except OSError:
-            is_mine = False
-        if not is_mine:
+        if not self.is_in_place():
             fcntl.flock(self._opened[1], fcntl.LOCK_UN)
             raise StoreError(
                 Code.STORE_UNSAFE,
@@ -91,15 +108,28 @@ class Gate:
             os.close(descriptor)
 
     def _wait_in_line(self) -> int:
+        if self._is_owned():
+            raise _owned()
         waiter = _Waiter(self._open())
-        if waiter.has_lock_within(self._patience):
+        if waiter.has_lock_within(self._patience, unless=self._is_owned):
             return waiter.descriptor
+        if self._is_owned():
+            raise _owned()
         raise StoreError(
             Code.STORE_BUSY,
             f"another process has held the state for over {self._patience:.0f} seconds",
             hint="see whether a commonhold process is suspended (`commonhold doctor`), then repeat the same call",
             retry_after_seconds=5.0,
         )
+
+
+def _owned() -> StoreError:
+    return StoreError(
+        Code.STORE_OWNED,
+        "a daemon serves this repository, and holds its state for as long as it lives",
+        hint="let it be used (COMMONHOLD_DAEMON=on), or stop it: commonhold daemon stop",
+        retry_after_seconds=1.0,
+    )
 
 
 def _identity(status: os.stat_result) -> tuple[int, int]:
@@ -123,10 +153,11 @@ class _Waiter:
                 os.close(self.descriptor)
             self._locked.set()
 
-    def has_lock_within(self, seconds: float) -> bool:
-        has_lock = False
+    def has_lock_within(self, seconds: float, unless: Callable[[], bool]) -> bool:
+        has_lock, until = False, time.monotonic() + seconds
         try:
-            has_lock = self._locked.wait(seconds)
+            while not has_lock and time.monotonic() < until and not unless():
+                has_lock = self._locked.wait(min(LOOK_SECONDS, seconds))
         finally:
             if not has_lock:
                 self._leave()

@@ -20,46 +20,116 @@ SELECT seq, at, kind, body FROM events ORDER BY seq DESC LIMIT ?;
 
 -- name: all_leases
 -- Every lease that has not ended in the log.
-SELECT * FROM leases ORDER BY fence;
+SELECT body FROM leases ORDER BY fence;
 
 -- name: lease_by_id
 -- One lease.
-SELECT * FROM leases WHERE id = ?;
+SELECT body FROM leases WHERE id = ?;
+
+-- name: leases_of_holder
+-- All leases of one holder.
+SELECT body FROM leases WHERE holder = ? ORDER BY fence;
 
 -- name: leases_at_places
 -- Leases at any of the places given as a JSON list.
-SELECT * FROM leases WHERE fence IN (
+SELECT fence, body FROM leases WHERE fence IN (
     SELECT fence FROM lease_keys WHERE place IN (SELECT value FROM json_each(?))
-) ORDER BY fence;
+);
 
 -- name: leases_below
 -- Leases at places strictly between two texts: everything below a folder or a prefix.
-SELECT * FROM leases WHERE fence IN (
+SELECT fence, body FROM leases WHERE fence IN (
     SELECT fence FROM lease_keys WHERE place > ? AND place < ?
-) ORDER BY fence;
+);
 
--- name: expired_leases
--- Leases of this boot whose time is over, and all of other boots.
-SELECT * FROM leases WHERE epoch = ?1 AND ticks <= ?2
-UNION ALL SELECT * FROM leases WHERE epoch < ?1
-UNION ALL SELECT * FROM leases WHERE epoch > ?1;
+-- name: leases_concerned
+-- The leases named in one JSON list, those of the holders in another, and those whose time is over (of this boot, or
+-- of any other).
+SELECT fence, body FROM leases WHERE id IN (SELECT value FROM json_each(?1))
+UNION ALL SELECT fence, body FROM leases WHERE holder IN (SELECT value FROM json_each(?2))
+UNION ALL SELECT fence, body FROM leases WHERE epoch = ?3 AND ticks <= ?4
+UNION ALL SELECT fence, body FROM leases WHERE epoch < ?3
+UNION ALL SELECT fence, body FROM leases WHERE epoch > ?3;
 
 -- name: add_lease
 -- Begin a lease.
-INSERT INTO leases (fence, id, holder, task, keys, mode, acquisition_id, granted_at, epoch, ticks, expires_at)
-VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?);
+INSERT INTO leases (fence, id, holder, epoch, ticks, body) VALUES (?, ?, ?, ?, ?, ?);
 
 -- name: add_lease_key
 -- Make a lease findable at one of its places.
 INSERT OR IGNORE INTO lease_keys (place, fence) VALUES (?, ?);
 
--- name: set_deadline
--- Renew a lease.
-UPDATE leases SET epoch = ?, ticks = ?, expires_at = ? WHERE id = ?;
+-- name: set_lease
+-- Change a lease that stays live; its places go with its fence.
+UPDATE leases SET fence = ?, holder = ?, epoch = ?, ticks = ?, body = ? WHERE id = ?;
 
 -- name: end_lease
 -- End a lease; its places go with it.
 DELETE FROM leases WHERE id = ?;
+
+-- name: lose_lease
+-- Remember a lease under which there may be partial work.
+INSERT INTO lost (lease_id, body) SELECT id, body FROM leases WHERE id = ? AND json_array_length(body, '$.bases') > 0;
+
+-- name: all_lost
+-- Every lease whose work has not been looked for yet.
+SELECT body FROM lost ORDER BY lease_id;
+
+-- name: lost_by_id
+-- One of them.
+SELECT body FROM lost WHERE lease_id = ?;
+
+-- name: end_lost
+-- The work under a lease was looked for.
+DELETE FROM lost WHERE lease_id = ?;
+
+-- name: add_work
+-- Partial work was found.
+INSERT INTO works (lease_id, seq, body) VALUES (?, ?, ?);
+
+-- name: all_works
+-- All partial work that waits for review, oldest first.
+SELECT body FROM works ORDER BY seq;
+
+-- name: work_by_id
+-- The partial work under one lease.
+SELECT body FROM works WHERE lease_id = ?;
+
+-- name: end_work
+-- Partial work was reviewed.
+DELETE FROM works WHERE lease_id = ?;
+
+-- name: all_waiters
+-- The line, first in line first.
+SELECT body FROM waiters ORDER BY number;
+
+-- name: waiter_by_id
+-- One place in line.
+SELECT body FROM waiters WHERE id = ?;
+
+-- name: add_waiter
+-- Give somebody a place in line, or change it.
+INSERT OR REPLACE INTO waiters (number, id, body) VALUES (?, ?, ?);
+
+-- name: end_waiter
+-- Give a place in line up.
+DELETE FROM waiters WHERE id = ?;
+
+-- name: value
+-- What a key carries.
+SELECT key, version, text, holder, at FROM key_values WHERE key = ?;
+
+-- name: all_values
+-- What all keys carry.
+SELECT key, version, text, holder, at FROM key_values ORDER BY key;
+
+-- name: values
+-- What the keys in a JSON list carry.
+SELECT key, version, text, holder, at FROM key_values WHERE key IN (SELECT value FROM json_each(?));
+
+-- name: set_value
+-- Give a key a value.
+INSERT OR REPLACE INTO key_values (key, version, text, holder, at) VALUES (?, ?, ?, ?, ?);
 
 -- name: add_commit
 -- Make a commit findable by a path that it touched.

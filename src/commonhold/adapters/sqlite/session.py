@@ -4,30 +4,46 @@ import zlib
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from itertools import accumulate
-from typing import Any, Final
+from typing import Any, Final, TypeVar
 
 import apsw
 
 from commonhold.adapters.sqlite.statements import load
 from commonhold.app.ports import Journal, StoredAnswer, Write
-from commonhold.domain.clock import Deadline, Now
+from commonhold.domain.clock import Now
+from commonhold.domain.commands import Command, Leave, Put, Review
+from commonhold.domain.decide import keys_of
 from commonhold.domain.events import (
     Committed,
     Debt,
     Event,
+    LeaseBroken,
+    LeaseClaimed,
     LeaseExpired,
     LeaseGranted,
+    LeaseHandedOver,
+    LeaseQueued,
     LeaseReleased,
     LeaseRenewed,
     Recorded,
+    ReleaseAsked,
+    ValuePut,
+    WaiterLeft,
+    WaiterSeen,
+    WorkLeft,
+    WorkReviewed,
     holder_of,
     lease_id_of,
 )
+from commonhold.domain.fold import Change, changed_lease, partial_work
 from commonhold.domain.keys import FILE, Key, canonical
-from commonhold.domain.lease import Lease
-from commonhold.domain.modes import Mode
+from commonhold.domain.lease import Lease, Waiter
+from commonhold.domain.lease_table import LeaseTable
+from commonhold.domain.partial_work import PartialWork
+from commonhold.domain.value import Value as KeyValue
 from commonhold.wire import codec
 
+B = TypeVar("B", Lease, Waiter, PartialWork)
 Value = str | bytes | int | float | None
 Statement = tuple[str, tuple[Value, ...]]
 _SEPARATOR: Final = "\x1f"
@@ -41,8 +57,9 @@ _SQL: Final = load()
 class SqliteSession:
     """A transaction on one connection: what the ports call Reader and Writer."""
 
-    def __init__(self, connection: apsw.Connection) -> None:
+    def __init__(self, connection: apsw.Connection, *, is_for_writing: bool = True) -> None:
         """Speak through `connection`, which is inside a transaction."""
+        self.is_for_writing = is_for_writing
         self._connection = connection
         self._execute = connection.execute
         self._next_sequence = 0
@@ -63,29 +80,93 @@ class SqliteSession:
             ((self._next_sequence,),) = self._rows("next_sequence")
         return self._next_sequence
 
+    def table(self, command: Command[Any], now: Now) -> LeaseTable:
+        """What a decision needs to see."""
+        waiters = self.waiters()
+        keys = [*keys_of(command), *(canonical(key) for waiter in waiters for key in waiter.keys)]
+        lease_id = getattr(command, "lease_id", "")
+        named = json_text([lease_id, getattr(command, "replaces", None) or ""])
+        holders = json_text(sorted({command.holder, *(waiter.holder for waiter in waiters)}))
+        rows = self._rows("leases_concerned", named, holders, now.epoch, now.ticks) + self._near(keys)
+        return LeaseTable(
+            _in_order(rows),
+            self.next_sequence,
+            waiters,
+            self._values(command) if isinstance(command, Put) else (),
+            self._body("lost_by_id", Lease, lease_id) if isinstance(command, Leave) else None,
+            self._body("work_by_id", PartialWork, lease_id) if isinstance(command, Review) else None,
+        )
+
+    def _bodies(self, name: str, kind: type[B], *values: Value) -> tuple[B, ...]:
+        rows = self._rows(name, *values)
+        return tuple(codec.decode(row[0], kind) for row in rows) if rows else ()
+
+    def _body(self, name: str, kind: type[B], *values: Value) -> B | None:
+        return next(iter(self._bodies(name, kind, *values)), None)
+
     def leases(self) -> tuple[Lease, ...]:
         """All leases that have not ended in the log."""
-        return tuple(map(_lease, self._rows("all_leases")))
+        return self._bodies("all_leases", Lease)
 
     def lease(self, lease_id: str) -> Lease | None:
         """One lease by its id."""
-        row = self._one("lease_by_id", lease_id)
-        return _lease(row) if row else None
+        return self._body("lease_by_id", Lease, lease_id)
 
-    def expired(self, now: Now) -> tuple[Lease, ...]:
-        """Leases whose time is over."""
-        rows = self._rows("expired_leases", now.epoch, now.ticks)
-        return tuple(map(_lease, rows)) if rows else ()
+    def held_by(self, holder: str) -> tuple[Lease, ...]:
+        """The leases of one holder."""
+        return self._bodies("leases_of_holder", Lease, holder)
 
     def overlapping(self, keys: Sequence[Key]) -> tuple[Lease, ...]:
         """Leases at the keys' places, above them, and (for folders and free keys) below them."""
-        above = codec.encode([near for key in keys for near in places(key)]).decode()
-        rows = self._rows("leases_at_places", above)
+        return _in_order(self._near(keys))
+
+    def _near(self, keys: Sequence[Key]) -> list[tuple[Any, ...]]:
+        if not keys:
+            return []
+        rows = self._rows("leases_at_places", json_text([near for key in keys for near in places(key)]))
         for key in keys:
             if key.is_folder or key.scheme != FILE:
                 start = place(key) + _SEPARATOR
                 rows += self._rows("leases_below", start, start[:-1] + _AFTER_SEPARATOR)
-        return tuple(map(_lease, sorted(set(rows)))) if rows else ()
+        return rows
+
+    def waiters(self) -> tuple[Waiter, ...]:
+        """The line."""
+        return self._bodies("all_waiters", Waiter)
+
+    @property
+    def has_waiters(self) -> bool:
+        """Whether anybody may stand in line."""
+        return True
+
+    def waiter(self, lease_id: str) -> Waiter | None:
+        """One place in line."""
+        return self._body("waiter_by_id", Waiter, lease_id)
+
+    def values(self) -> tuple[KeyValue, ...]:
+        """What all keys carry that ever carried anything."""
+        return tuple(KeyValue(*row) for row in self._rows("all_values"))
+
+    def value(self, key: str) -> KeyValue | None:
+        """What a key carries."""
+        row = self._one("value", key)
+        return KeyValue(*row) if row else None
+
+    def _values(self, command: Put) -> tuple[KeyValue, ...]:
+        keys = json_text([str(command.key), *(read.key for read in command.reads)])
+        return tuple(KeyValue(*row) for row in self._rows("values", keys))
+
+    def lost(self) -> tuple[Lease, ...]:
+        """Leases whose work has not been looked for yet."""
+        return self._bodies("all_lost", Lease)
+
+    def lost_lease(self, lease_id: str) -> Lease | None:
+        """One of them."""
+        return self._body("lost_by_id", Lease, lease_id)
+
+    def works(self) -> tuple[PartialWork, ...]:
+        """Partial work that waits for review."""
+        return self._bodies("all_works", PartialWork)
 
     def events(self, *, after: int = 0, limit: int = 1000, lease_id: str | None = None) -> tuple[Recorded, ...]:
         """Events above a sequence, of all leases or of one."""
@@ -116,7 +197,7 @@ class SqliteSession:
 
     def missing(self, hashes: Iterable[str]) -> tuple[str, ...]:
         """Those hashes under which nothing is kept."""
-        return tuple(row[0] for row in self._rows("missing_contents", codec.encode(list(hashes)).decode()))
+        return tuple(row[0] for row in self._rows("missing_contents", json_text(list(hashes))))
 
     def content(self, content_hash: str) -> bytes | None:
         """Kept bytes."""
@@ -143,10 +224,15 @@ class SqliteSession:
             kind, body = codec.encode_event(event)
             self._run("add_event", sequence, at, kind, holder_of(event), lease_id_of(event), body.decode())
             self._next_sequence = sequence + 1
+            recorded = Recorded(sequence, at, event)
             project = _PROJECTIONS.get(type(event))
             if project:
-                for name, values in project(event, sequence):
+                for name, values in project(self, event, recorded):
                     self._execute(_SQL[name], values)
+            self.follow(recorded)
+
+    def follow(self, recorded: Recorded) -> None:
+        """Take note of an event that was just recorded."""
 
     def remember(self, holder: str, request_id: str, answer: StoredAnswer, at: float) -> None:
         """Keep the first answer to a request."""
@@ -190,19 +276,14 @@ def _below(above: str, part: str) -> str:
     return f"{above}{_SEPARATOR}{part}"
 
 
-def _lease(row: tuple[Any, ...]) -> Lease:
-    fence, lease_id, holder, task, keys, mode, acquisition_id, granted_at, epoch, ticks, expires_at = row
-    return Lease(
-        lease_id,
-        fence,
-        holder,
-        task,
-        codec.decode_texts(keys),
-        Mode(mode),
-        acquisition_id,
-        granted_at,
-        Deadline(epoch, ticks, expires_at),
-    )
+def json_text(texts: list[str]) -> str:
+    """A JSON list, as a statement takes it."""
+    return codec.encode(texts).decode()
+
+
+def _in_order(rows: Sequence[tuple[Any, ...]]) -> tuple[Lease, ...]:
+    """The leases in rows of fence and body, each once, oldest first."""
+    return tuple(codec.decode(body, Lease) for _, body in sorted(set(rows))) if rows else ()
 
 
 def _recorded(row: tuple[Any, ...]) -> Recorded:
@@ -219,28 +300,67 @@ def _journal(journal_id: int, body: str) -> Journal:
     return replace(codec.decode(body, Journal), id=journal_id)
 
 
-def _on_granted(event: LeaseGranted, _sequence: int) -> Iterable[Statement]:
+def _on_granted(session: SqliteSession, event: LeaseGranted, __: Recorded) -> Iterable[Statement]:
     lease, until = event.lease, event.lease.deadline
-    keys = codec.encode(lease.keys).decode()
-    what = (lease.fence, lease.id, lease.holder, lease.task, keys, lease.mode.value)
-    when = (lease.acquisition_id, lease.granted_at, until.epoch, until.ticks, until.wall)
-    yield "add_lease", what + when
+    body = codec.encode(lease).decode()
+    yield "add_lease", (lease.fence, lease.id, lease.holder, until.epoch, until.ticks, body)
     for key in lease.keys:
         yield "add_lease_key", (place(canonical(key)), lease.fence)
+    if session.has_waiters:
+        yield "end_waiter", (lease.id,)
 
 
-def _on_renewed(event: LeaseRenewed, _sequence: int) -> Iterable[Statement]:
-    until = event.deadline
-    yield "set_deadline", (until.epoch, until.ticks, until.wall, event.lease_id)
+def _on_changed(session: SqliteSession, event: Change, recorded: Recorded) -> Iterable[Statement]:
+    before = session.lease(event.lease_id)
+    if before is not None:
+        lease = changed_lease(before, event, recorded.sequence)
+        until, body = lease.deadline, codec.encode(lease).decode()
+        yield "set_lease", (lease.fence, lease.holder, until.epoch, until.ticks, body, lease.id)
 
 
-def _on_ended(event: LeaseReleased | LeaseExpired, _sequence: int) -> Iterable[Statement]:
+def _on_released(_: SqliteSession, event: LeaseReleased, __: Recorded) -> Iterable[Statement]:
     yield "end_lease", (event.lease_id,)
 
 
-def _on_committed(event: Committed, sequence: int) -> Iterable[Statement]:
+def _on_lost(_: SqliteSession, event: LeaseExpired | LeaseBroken, __: Recorded) -> Iterable[Statement]:
+    yield "lose_lease", (event.lease_id,)
+    yield "end_lease", (event.lease_id,)
+
+
+def _on_queued(_: SqliteSession, event: LeaseQueued, __: Recorded) -> Iterable[Statement]:
+    yield "add_waiter", (event.waiter.number, event.waiter.id, codec.encode(event.waiter).decode())
+
+
+def _on_seen(session: SqliteSession, event: WaiterSeen, __: Recorded) -> Iterable[Statement]:
+    before = session.waiter(event.lease_id)
+    if before is not None:
+        waiter = replace(before, deadline=event.deadline)
+        yield "add_waiter", (waiter.number, waiter.id, codec.encode(waiter).decode())
+
+
+def _on_left_the_line(_: SqliteSession, event: WaiterLeft, __: Recorded) -> Iterable[Statement]:
+    yield "end_waiter", (event.lease_id,)
+
+
+def _on_put(_: SqliteSession, event: ValuePut, recorded: Recorded) -> Iterable[Statement]:
+    yield "set_value", (event.key, recorded.sequence, event.text, event.holder, recorded.at)
+
+
+def _on_work_left(session: SqliteSession, event: WorkLeft, recorded: Recorded) -> Iterable[Statement]:
+    lease = session.lost_lease(event.lease_id)
+    if lease is not None and event.changes:
+        work = partial_work(lease, event, recorded.at)
+        yield "add_work", (lease.id, recorded.sequence, codec.encode(work).decode())
+    yield "end_lost", (event.lease_id,)
+
+
+def _on_reviewed(_: SqliteSession, event: WorkReviewed, __: Recorded) -> Iterable[Statement]:
+    yield "end_work", (event.lease_id,)
+
+
+def _on_committed(_: SqliteSession, event: Committed, recorded: Recorded) -> Iterable[Statement]:
     for change in event.files:
-        yield "add_commit", (change.path, sequence)
+        yield "add_commit", (change.path, recorded.sequence)
     for key in event.settled:
         yield "settle_debt", (event.worktree, key)
     for debt in event.debts:
@@ -248,10 +368,20 @@ def _on_committed(event: Committed, sequence: int) -> Iterable[Statement]:
 
 
 # The statements, with their values, that bring the tables up to an event. Other events change no table.
-_PROJECTIONS: Final[dict[type[Event], Callable[[Any, int], Iterable[Statement]]]] = {
+_PROJECTIONS: Final[dict[type[Event], Callable[[SqliteSession, Any, Recorded], Iterable[Statement]]]] = {
     LeaseGranted: _on_granted,
-    LeaseRenewed: _on_renewed,
-    LeaseReleased: _on_ended,
-    LeaseExpired: _on_ended,
+    LeaseRenewed: _on_changed,
+    LeaseClaimed: _on_changed,
+    ReleaseAsked: _on_changed,
+    LeaseHandedOver: _on_changed,
+    LeaseReleased: _on_released,
+    LeaseExpired: _on_lost,
+    LeaseBroken: _on_lost,
+    LeaseQueued: _on_queued,
+    WaiterSeen: _on_seen,
+    WaiterLeft: _on_left_the_line,
+    ValuePut: _on_put,
+    WorkLeft: _on_work_left,
+    WorkReviewed: _on_reviewed,
     Committed: _on_committed,
 }

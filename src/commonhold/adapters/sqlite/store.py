@@ -4,20 +4,24 @@ import os
 import threading
 import weakref
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
+from functools import partial
 from typing import Final
 
 import apsw
 
+from commonhold.adapters import daemon_place
 from commonhold.adapters.faults import code_of
 from commonhold.adapters.sqlite.connect import MIGRATIONS, connect, connect_if_ready
 from commonhold.adapters.sqlite.faults import translate
 from commonhold.adapters.sqlite.gate import Gate
+from commonhold.adapters.sqlite.ground import check_ground
 from commonhold.adapters.sqlite.session import SqliteSession
-from commonhold.domain.errors import Code, StoreError
+from commonhold.domain.errors import Code, InternalError, StoreError
 
 DATABASE: Final = "state.db"
 GATE: Final = "gate"
+COMMIT: Final = "COMMIT"
 
 
 class SqliteStore:
@@ -37,9 +41,11 @@ class SqliteStore:
         self._path = os.path.join(folder, DATABASE)
         self._synchronous = synchronous
         self._migrations = migrations
-        self._gate = Gate(os.path.join(folder, GATE))
+        self._gate = Gate(os.path.join(folder, GATE), is_owned=lambda: daemon_place.is_running(folder))
         self._threads = threading.RLock()
         self._opened: tuple[int, apsw.Connection] | None = None
+        self._session: SqliteSession | None = None
+        self._inside = 0
         _stores.add(self)
 
     @property
@@ -57,48 +63,86 @@ class SqliteStore:
             finally:
                 self._gate.leave()
 
-    @contextmanager
-    def read(self) -> Iterator[SqliteSession]:
+    def read(self) -> AbstractContextManager[SqliteSession]:
         """Look at one consistent view. Where there is no state yet, looking makes none."""
+        return nullcontext(self._session) if self._session is not None and self._is_inside() else self._reading()
+
+    def write(self) -> AbstractContextManager[SqliteSession]:
+        """A transaction, durable at its end. One that is begun inside another is part of it."""
+        if self._session is None or not self._is_inside():
+            return self._writing()
+        if not self._session.is_for_writing:
+            raise _read_only()
+        return nullcontext(self._session)
+
+    def _is_inside(self) -> bool:
+        """Whether this very thread of this very process is inside the transaction that is under way."""
+        return self._inside == threading.get_ident()
+
+    @contextmanager
+    def _reading(self) -> Iterator[SqliteSession]:
         with self._threads:
             try:
                 connection = self._connection() if self._has_state() else connect(":memory:")
-                connection.execute("BEGIN")
-                try:
-                    yield SqliteSession(connection)
-                finally:
-                    self._roll_back(connection)
+                with self._transaction(connection, "BEGIN", "ROLLBACK") as session:
+                    yield session
             except apsw.Error as fault:
                 raise translate(fault, self._path) from fault
 
     @contextmanager
-    def write(self) -> Iterator[SqliteSession]:
-        """A transaction, durable at its end."""
+    def _writing(self) -> Iterator[SqliteSession]:
         with self._threads:
             self._enter_gate()
             try:
-                connection = self._connection()
-                connection.execute("BEGIN IMMEDIATE")
-                try:
-                    yield SqliteSession(connection)
-                    connection.execute("COMMIT")
-                finally:
-                    self._roll_back(connection)
+                with self._transaction(self._connection(), "BEGIN IMMEDIATE", COMMIT) as session:
+                    yield session
             except apsw.Error as fault:
                 raise translate(fault, self._path) from fault
             finally:
                 self._gate.leave()
 
+    @contextmanager
+    def _transaction(self, connection: apsw.Connection, begin: str, end: str) -> Iterator[SqliteSession]:
+        connection.execute(begin)
+        self._session = self._session_on(connection, is_for_writing=end == COMMIT)
+        self._inside = threading.get_ident()
+        try:
+            yield self._session
+            connection.execute(end)
+        finally:
+            self._session = None
+            self._roll_back(connection)
+
+    def _session_on(self, connection: apsw.Connection, *, is_for_writing: bool) -> SqliteSession:
+        return SqliteSession(connection, is_for_writing=is_for_writing)
+
+    def _is_mine(self) -> bool:
+        """Whether the connection was opened by this process, not by the one that it was forked from."""
+        return self._opened is not None and self._opened[0] == os.getpid()
+
     def _roll_back(self, connection: apsw.Connection) -> None:
         """End what has not ended; a forked child leaves the transaction to its parent."""
-        if self._opened and self._opened[0] == os.getpid() and connection.in_transaction:
+        if self._is_mine() and connection.in_transaction:
             connection.execute("ROLLBACK")
 
     def _enter_gate(self) -> None:
+        check_ground(self._folder)
         try:
             self._gate.enter()
         except OSError as fault:
             raise _unusable(self._folder, fault) from fault
+
+    def own(self) -> None:
+        """Enter the gate for good, as the only one who uses the state: what was read stays true until one writes.
+
+        Everybody else is kept out until `close`, or until this process dies.
+        """
+        with self._threads:
+            self._enter_gate()
+
+    def is_in_place(self) -> bool:
+        """Whether the state folder that this process has entered is still at its place."""
+        return self._gate.is_in_place()
 
     def close(self) -> None:
         """Close the connection, if this process has one."""
@@ -114,8 +158,10 @@ class SqliteStore:
         if not self._gate.is_held and not (self._opened and self._opened[1].in_transaction):
             self.close()
 
-    def after_fork(self) -> None:
-        """Go on, in the parent and in the child."""
+    def after_fork(self, *, is_child: bool) -> None:
+        """Go on, in the parent and in the child, which is inside no transaction."""
+        if is_child:
+            self._inside = 0
         self._threads.release()
 
     def _has_state(self) -> bool:
@@ -154,12 +200,24 @@ def _before_fork() -> None:
         store.before_fork()
 
 
-def _after_fork() -> None:
+def _after_fork(*, is_child: bool) -> None:
     while _forking:
-        _forking.pop().after_fork()
+        _forking.pop().after_fork(is_child=is_child)
 
 
-os.register_at_fork(before=_before_fork, after_in_parent=_after_fork, after_in_child=_after_fork)
+os.register_at_fork(
+    before=_before_fork,
+    after_in_parent=partial(_after_fork, is_child=False),
+    after_in_child=partial(_after_fork, is_child=True),
+)
+
+
+def _read_only() -> InternalError:
+    return InternalError(
+        Code.INTERNAL,
+        "something was to be written inside a transaction that only reads",
+        hint="please report it, with what this prints under COMMONHOLD_DEBUG=1",
+    )
 
 
 def _forked(folder: str) -> StoreError:

@@ -1,0 +1,146 @@
+"""Where the daemon of a repository is found: its lock, its socket, its log."""
+
+import fcntl
+import hashlib
+import os
+import socket
+import stat
+import time
+from contextlib import suppress
+from typing import Final
+
+from commonhold.domain.errors import Code, StoreError
+
+LOCK: Final = "daemon.lock"
+LOG: Final = "daemon.log"
+SOCKET: Final = "daemon.sock"
+BACKLOG: Final = 4096
+"""So many clients may knock at once; the default of 100 turns some away."""
+CLAIM_SECONDS: Final = 1.0
+"""How long a claim is tried: who only looks whether a daemon lives has the lock for a moment."""
+PAUSE_SECONDS: Final = 0.01
+MAX_ADDRESS_BYTES: Final = 100
+"""An address of a socket has at most 103 bytes on macOS and 107 on Linux."""
+
+
+def lock_path(state_folder: str) -> str:
+    """The file that the daemon holds a lock on while it lives."""
+    return os.path.join(state_folder, LOCK)
+
+
+def log_path(state_folder: str) -> str:
+    """Where the daemon writes what went wrong."""
+    return os.path.join(state_folder, LOG)
+
+
+def address(state_folder: str) -> str:
+    """The address of the socket: in the state folder, or, where that is too long, in a private folder of the user."""
+    path = os.path.join(state_folder, SOCKET)
+    if len(os.fsencode(path)) <= MAX_ADDRESS_BYTES:
+        return path
+    name = hashlib.sha256(os.fsencode(state_folder)).hexdigest()[:16]
+    return os.path.join(_private_folder(), f"{name}.sock")
+
+
+def is_running(state_folder: str) -> bool:
+    """Whether a daemon lives there: it holds its lock for as long."""
+    try:
+        descriptor = os.open(lock_path(state_folder), os.O_RDWR | os.O_CLOEXEC | os.O_NOFOLLOW)
+    except OSError:
+        return False
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_SH | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return True
+    finally:
+        os.close(descriptor)
+    return False
+
+
+def pid(state_folder: str) -> int | None:
+    """The process that has written itself down as the daemon; meaningful while `is_running`."""
+    try:
+        with open(lock_path(state_folder), encoding="ascii") as file:
+            return int(file.read(32))
+    except (OSError, ValueError):
+        return None
+
+
+def claim(state_folder: str) -> int:
+    """Become the only daemon there, for as long as the descriptor is open. Raises StoreError `STORE_OWNED`."""
+    os.makedirs(state_folder, mode=0o700, exist_ok=True)
+    flags = os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW
+    descriptor = os.open(lock_path(state_folder), flags, 0o600)
+    if not _is_locked_within(CLAIM_SECONDS, descriptor):
+        os.close(descriptor)
+        raise StoreError(
+            Code.STORE_OWNED,
+            "a daemon serves this repository already",
+            hint="use that one, or stop it first: commonhold daemon stop",
+        )
+    os.ftruncate(descriptor, 0)
+    os.write(descriptor, f"{os.getpid()}\n".encode())
+    return descriptor
+
+
+def _is_locked_within(seconds: float, descriptor: int) -> bool:
+    until = time.monotonic() + seconds
+    while True:
+        try:
+            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            if time.monotonic() > until:
+                return False
+            time.sleep(PAUSE_SECONDS)
+        else:
+            return True
+
+
+def listen(address: str) -> socket.socket:
+    """A socket at `address` that only this user can connect to. The caller has the claim, so what is there is dead.
+
+    It comes to its place when it listens already: whoever finds it there is let in.
+    """
+    made = f"{os.path.splitext(address)[0]}.new"
+    with suppress(FileNotFoundError):
+        os.unlink(made)
+    listener = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+    mask = os.umask(0o177)  # private from its first moment on
+    try:
+        listener.bind(made)
+    finally:
+        os.umask(mask)
+    listener.listen(BACKLOG)
+    os.rename(made, address)
+    return listener
+
+
+def identity(address: str) -> tuple[int, int] | None:
+    """What tells the socket at an address from one that takes its place; None where there is none."""
+    try:
+        status = os.lstat(address)
+    except OSError:
+        return None
+    return status.st_dev, status.st_ino
+
+
+def withdraw(address: str, known: tuple[int, int] | None) -> None:
+    """Take a socket away from its address, if it is still the one that is `known`."""
+    if known is not None and identity(address) == known:
+        os.unlink(address)
+
+
+def _private_folder() -> str:
+    """A folder that only this user can enter. Raises StoreError `STORE_UNSAFE` where another's stands there."""
+    folder = f"/tmp/commonhold-{os.geteuid()}"  # noqa: S108 - made private and checked below; a short path is the point
+    try:
+        os.mkdir(folder, 0o700)
+    except FileExistsError:
+        status = os.lstat(folder)
+        if not stat.S_ISDIR(status.st_mode) or status.st_uid != os.geteuid() or status.st_mode & 0o077:
+            raise StoreError(
+                Code.STORE_UNSAFE,
+                f"{folder} is not a private folder of this user",
+                hint="remove it, or put the repository at a shorter path",
+            ) from None
+    return folder

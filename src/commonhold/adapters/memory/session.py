@@ -1,0 +1,203 @@
+"""Reading and writing inside one transaction."""
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import partial
+from itertools import islice
+from typing import Any, TypeVar
+
+from commonhold.adapters.memory.index import LeaseIndex
+from commonhold.app.ports import Journal, StoredAnswer, Write
+from commonhold.domain.clock import Now
+from commonhold.domain.commands import Command
+from commonhold.domain.events import Committed, Debt, Event, Recorded, lease_id_of, place_of_debt
+from commonhold.domain.keys import Key
+from commonhold.domain.lease import Lease, Waiter
+from commonhold.domain.lease_table import LeaseTable
+from commonhold.domain.partial_work import PartialWork
+from commonhold.domain.value import Value
+
+K = TypeVar("K")
+V = TypeVar("V")
+Commit = tuple[Recorded, Committed]
+
+
+class MemorySession:
+    """The state: what the ports call Reader and Writer. The log is settled, or else undone by folding it anew."""
+
+    def __init__(self) -> None:
+        """Begin empty."""
+        self._log: list[Recorded] = []
+        self._settled = 0
+        self._answers: dict[tuple[str, str], tuple[float, StoredAnswer]] = {}
+        self._contents: dict[str, tuple[float, bytes]] = {}
+        self._journals: dict[int, Journal] = {}
+        self._last_journal = 0
+        self._undoing: list[Callable[[], object]] = []
+        self._fold()
+
+    def _fold(self) -> None:
+        self._index = LeaseIndex()
+        self._commits: list[Commit] = []
+        self._debts: dict[str, Debt] = {}
+        for recorded in self._log:
+            self._apply(recorded)
+
+    def _apply(self, recorded: Recorded) -> None:
+        self._index.apply(recorded)
+        if isinstance(recorded.event, Committed):
+            self._commits.append((recorded, recorded.event))
+            for key in recorded.event.settled:
+                self._debts.pop(place_of_debt(recorded.event.worktree, key), None)
+            self._debts |= {debt.place: debt for debt in recorded.event.debts}
+
+    def settle(self) -> None:
+        """Let stand what was written."""
+        self._settled = len(self._log)
+        self._undoing.clear()
+
+    def undo(self) -> None:
+        """Take back what was written and has not been settled."""
+        while self._undoing:
+            self._undoing.pop()()
+        if len(self._log) > self._settled:
+            del self._log[self._settled :]
+            self._fold()
+
+    def _set(self, mapping: dict[K, V], key: K, value: V) -> None:
+        if key in mapping:
+            self._undoing.append(partial(mapping.__setitem__, key, mapping[key]))
+        else:
+            self._undoing.append(partial(mapping.pop, key))
+        mapping[key] = value
+
+    def _drop(self, mapping: dict[K, V], key: K) -> None:
+        self._undoing.append(partial(mapping.__setitem__, key, mapping.pop(key)))
+
+    @property
+    def next_sequence(self) -> int:
+        """The number that the next event will have."""
+        return self._index.next_sequence
+
+    def table(self, command: Command[Any], now: Now) -> LeaseTable:
+        """What a decision needs to see."""
+        return self._index.table(command, now)
+
+    def leases(self) -> tuple[Lease, ...]:
+        """All leases that have not ended in the log."""
+        return self._index.leases()
+
+    def lease(self, lease_id: str) -> Lease | None:
+        """One lease by its id."""
+        return self._index.lease(lease_id)
+
+    def held_by(self, holder: str) -> tuple[Lease, ...]:
+        """The leases of one holder."""
+        return self._index.held_by(holder)
+
+    def overlapping(self, keys: Sequence[Key]) -> tuple[Lease, ...]:
+        """Leases near some keys."""
+        return self._index.overlapping(keys)
+
+    def waiters(self) -> tuple[Waiter, ...]:
+        """The line."""
+        return self._index.waiters()
+
+    def value(self, key: str) -> Value | None:
+        """What a key carries."""
+        return self._index.value(key)
+
+    def lost(self) -> tuple[Lease, ...]:
+        """Leases whose work has not been looked for yet."""
+        return self._index.lost()
+
+    def works(self) -> tuple[PartialWork, ...]:
+        """Partial work that waits for review."""
+        return self._index.works()
+
+    def events(self, *, after: int = 0, limit: int = 1000, lease_id: str | None = None) -> tuple[Recorded, ...]:
+        """Events above a sequence, of all leases or of one."""
+        if lease_id is None:
+            return tuple(self._log[after : after + limit])
+        found = (each for each in islice(self._log, after, None) if lease_id_of(each.event) == lease_id)
+        return tuple(islice(found, limit))
+
+    def latest(self, limit: int) -> tuple[Recorded, ...]:
+        """The newest events, in order."""
+        return tuple(self._log[max(0, len(self._log) - limit) :])
+
+    def commits_on(self, path: str, limit: int) -> tuple[Commit, ...]:
+        """The newest commits on a path, newest first."""
+        return tuple(islice(self._commits_where(lambda changed: changed == path), limit))
+
+    def commits_below(self, folder: str, limit: int) -> tuple[Commit, ...]:
+        """The newest commits on paths that begin with `folder`, newest first."""
+        return tuple(islice(self._commits_where(lambda changed: changed.startswith(folder)), limit))
+
+    def _commits_where(self, is_meant: Callable[[str], bool]) -> Iterator[Commit]:
+        return (each for each in reversed(self._commits) if any(is_meant(change.path) for change in each[1].files))
+
+    def latest_commits(self, limit: int) -> tuple[Commit, ...]:
+        """The newest commits, newest first."""
+        return tuple(islice(reversed(self._commits), limit))
+
+    def debts(self) -> tuple[Debt, ...]:
+        """The open debts, by key."""
+        return tuple(sorted(self._debts.values(), key=lambda debt: (debt.key, debt.worktree)))
+
+    def missing(self, hashes: Iterable[str]) -> tuple[str, ...]:
+        """Those hashes under which nothing is kept."""
+        return tuple(each for each in hashes if each not in self._contents)
+
+    def content(self, content_hash: str) -> bytes | None:
+        """Kept bytes."""
+        kept = self._contents.get(content_hash)
+        return kept[1] if kept else None
+
+    def contents_like(self, prefix: str) -> tuple[str, ...]:
+        """Up to two kept hashes that begin with `prefix`."""
+        return tuple(islice((each for each in self._contents if each.startswith(prefix)), 2))
+
+    def answer(self, holder: str, request_id: str) -> StoredAnswer | None:
+        """The first answer to a request."""
+        kept = self._answers.get((holder, request_id))
+        return kept[1] if kept else None
+
+    def journals(self) -> tuple[Journal, ...]:
+        """Commits begun and not ended."""
+        return tuple(self._journals.values())
+
+    def record(self, events: Iterable[Event], at: float) -> None:
+        """Append events, and bring the state up to them."""
+        for event in events:
+            recorded = Recorded(self._index.next_sequence, at, event)
+            self._log.append(recorded)
+            self._apply(recorded)
+
+    def remember(self, holder: str, request_id: str, answer: StoredAnswer, at: float) -> None:
+        """Keep the first answer to a request."""
+        self._set(self._answers, (holder, request_id), (at, answer))
+
+    def keep(self, contents: Iterable[tuple[str, bytes]], at: float) -> None:
+        """Keep bytes by hash; bytes that are there already are only marked as kept anew."""
+        for content_hash, data in contents:
+            kept = self._contents.get(content_hash)
+            self._set(self._contents, content_hash, (at, kept[1] if kept else data))
+
+    def drop_before(self, contents_at: float, answers_at: float) -> None:
+        """Forget contents and answers that were last kept before these wall times."""
+        for content_hash in [each for each, (at, _) in self._contents.items() if at < contents_at]:
+            self._drop(self._contents, content_hash)
+        for request in [each for each, (at, _) in self._answers.items() if at < answers_at]:
+            self._drop(self._answers, request)
+
+    def begin(self, root: str, holder: str, intent: str, writes: Sequence[Write]) -> Journal:
+        """Write a commit down before its first file is touched."""
+        self._last_journal += 1
+        journal = Journal(self._last_journal, root, holder, intent, tuple(writes))
+        self._set(self._journals, journal.id, journal)
+        return journal
+
+    def end(self, journal_id: int) -> None:
+        """Strike a commit out of the journal."""
+        if journal_id in self._journals:
+            self._drop(self._journals, journal_id)

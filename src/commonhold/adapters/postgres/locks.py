@@ -1,0 +1,15 @@
+"""The advisory lock of a namespace."""
+
+from hashlib import blake2b
+from typing import Final
+
+_BYTES: Final = 8
+
+
+def lock_of(schema: str, namespace: str) -> int:
+    """The number that stands for a namespace; the empty one stands for the schema itself.
+
+    Two that met in one number would only wait for each other.
+    """
+    digest = blake2b(f"commonhold\0{schema}\0{namespace}".encode(), digest_size=_BYTES).digest()
+    return int.from_bytes(digest, "big", signed=True)

@@ -1,0 +1,100 @@
+"""What a decision needs to see, as questions to the tables, and what the answers make."""
+
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from typing import Any, Final
+
+from commonhold.adapters.postgres.link import Rows
+from commonhold.adapters.postgres.names import Names, has_below
+from commonhold.adapters.postgres.transaction import Statement
+from commonhold.domain.commands import Command, Leave, Put, Review
+from commonhold.domain.decide import keys_of
+from commonhold.domain.keys import Key, canonical
+from commonhold.domain.lease import Lease, Waiter
+from commonhold.domain.lease_table import LeaseTable
+from commonhold.domain.partial_work import PartialWork
+from commonhold.domain.value import Value
+from commonhold.wire import codec
+
+Answers = Mapping[str, Rows]
+"""The rows that came back, by the name of what was asked."""
+
+NEVER: Final = float("-inf")
+"""An instant at which no lease is over."""
+
+
+def questions(names: Names, command: Command[Any], *, instant: float | None, skew: float) -> Iterator[Statement]:
+    """What deciding on `command` needs, but for those who wait.
+
+    `instant` is when the time of others is over. None: at present, by the server's clock and `skew`.
+    """
+    named = (getattr(command, name, None) for name in ("lease_id", "replaces"))
+    ids = [each for each in named if each is not None]
+    yield near(names, keys_of(command), ids=ids, holders=[command.holder], instant=instant, skew=skew)
+    match command:
+        case Put():
+            yield "values", {"keys": [str(command.key), *(read.key for read in command.reads)]}
+        case Leave():
+            yield "lost_by_id", {"lease_id": command.lease_id}
+        case Review():
+            yield "work_by_id", {"lease_id": command.lease_id}
+        case _:
+            pass
+
+
+def questions_about(names: Names, waiters: Iterable[Waiter]) -> Iterator[Statement]:
+    """The leases of those who wait, and what overlaps that which they wait for."""
+    holders = sorted({waiter.holder for waiter in waiters})
+    if holders:
+        yield near(names, [canonical(key) for waiter in waiters for key in waiter.keys], holders=holders)
+
+
+def near(
+    names: Names,
+    keys: Collection[Key],
+    *,
+    ids: Iterable[str] = (),
+    holders: Iterable[str] = (),
+    instant: float | None = NEVER,
+    skew: float = 0.0,
+) -> Statement:
+    """Leases at the keys' places, above them and below them; and those with an id, of a holder, or over."""
+    bounds = sorted({names.bounds_below(key) for key in keys if has_below(key)})
+    return "leases_near", {
+        "ids": [*map(names.name, ids)],
+        "holders": [*map(names.name, holders)],
+        "instant": instant,
+        "skew": skew,
+        "places": sorted({each for key in keys for each in names.places(key)}),
+        "starts": [start for start, _ in bounds],
+        "stops": [stop for _, stop in bounds],
+    }
+
+
+def answers(asked: Iterable[Statement], rows: Iterable[Rows]) -> Answers:
+    """The rows of all questions, with those of the same name together."""
+    found: dict[str, Rows] = {}
+    for (name, _), each in zip(asked, rows, strict=True):
+        found.setdefault(name, []).extend(each)
+    return found
+
+
+def together(some: Answers, others: Answers) -> Answers:
+    """The answers to all that was asked, here and there."""
+    return {name: [*some.get(name, ()), *others.get(name, ())] for name in {*some, *others}}
+
+
+def table(found: Answers, next_sequence: int, waiters: tuple[Waiter, ...]) -> LeaseTable:
+    """The table that the answers make."""
+    return LeaseTable(
+        leases_in(found.get("leases_near", [])),
+        next_sequence,
+        waiters,
+        tuple(Value(*row) for row in found.get("values", ())),
+        next((codec.decode(body, Lease) for (body,) in found.get("lost_by_id", ())), None),
+        next((codec.decode(body, PartialWork) for (body,) in found.get("work_by_id", ())), None),
+    )
+
+
+def leases_in(rows: Rows) -> tuple[Lease, ...]:
+    """The leases in the rows of `leases_near`, each once, oldest first."""
+    return tuple(codec.decode(body, Lease) for _, body in sorted(set(rows)))

@@ -1,0 +1,188 @@
+-- A value is %(name)s, and a percent sign would be two of them. See literals.py.
+
+-- name: begin_looking
+-- One view for all that follows. A standby will do.
+BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY;
+
+-- name: begin_writing
+-- Every statement has a view of its own, whatever the server's default is: those after the lock must see what was
+-- written before it was granted.
+BEGIN ISOLATION LEVEL READ COMMITTED;
+
+-- name: wait_at_most
+-- Until the end of the transaction: so long may others keep the lock.
+SET LOCAL lock_timeout = '30s';
+
+-- name: hang_at_most
+-- Until the end of the transaction: whoever hangs in it is thrown out before those who wait give up.
+SET LOCAL idle_in_transaction_session_timeout = '20s';
+
+-- name: lock
+-- Be the only one that writes in a namespace (or makes the tables) until the end of the transaction.
+SELECT pg_advisory_xact_lock(%(lock)s);
+
+-- name: server
+-- What the server can do, and how much of our tables is there.
+SELECT current_setting('server_version_num')::integer, current_setting('server_encoding'),
+    EXISTS (SELECT FROM pg_namespace WHERE nspname = %(schema)s), to_regclass('commonhold.versions') IS NOT NULL;
+
+-- name: schema_version
+-- The newest version of the tables that was made here.
+SELECT coalesce(max(version), 0) FROM commonhold.versions;
+
+-- name: make_schema
+-- The schema, if nobody has made it for us.
+CREATE SCHEMA commonhold;
+
+-- name: make_versions
+-- The list of the versions that were made here.
+CREATE TABLE commonhold.versions (version integer PRIMARY KEY, at timestamptz NOT NULL DEFAULT clock_timestamp());
+
+-- name: add_version
+-- Note that a version was made.
+INSERT INTO commonhold.versions (version) VALUES (%(version)s);
+
+-- name: clock
+-- The present instant.
+SELECT extract(epoch FROM clock_timestamp())::double precision;
+
+-- name: start
+-- What a transaction learns first; see functions.sql.
+SELECT * FROM commonhold.start(%(namespace)s);
+
+-- name: reserve
+-- Let numbers go on above one, in the present timeline.
+INSERT INTO commonhold.namespaces (namespace, reserved, timeline, written_by)
+VALUES (%(namespace)s, %(reserved)s, %(timeline)s, pg_current_xact_id()::text::bigint)
+ON CONFLICT (namespace) DO UPDATE
+SET reserved = excluded.reserved, timeline = excluded.timeline, written_by = excluded.written_by;
+
+-- name: add_event
+-- Append one event.
+INSERT INTO commonhold.events (namespace, seq, at, kind, holder, lease_id, body)
+VALUES (%(namespace)s, %(sequence)s, %(at)s, %(kind)s, %(holder)s, %(lease_id)s, %(body)s);
+
+-- name: events_after
+-- Events above a sequence, in order.
+SELECT seq, at, kind, body FROM commonhold.events
+WHERE namespace = %(namespace)s AND seq > %(after)s ORDER BY seq LIMIT %(limit)s;
+
+-- name: events_of_lease
+-- All that happened to one lease, in order.
+SELECT seq, at, kind, body FROM commonhold.events
+WHERE namespace = %(namespace)s AND lease_id = %(lease_id)s AND seq > %(after)s ORDER BY seq LIMIT %(limit)s;
+
+-- name: latest_events
+-- The newest events, newest first.
+SELECT seq, at, kind, body FROM commonhold.events
+WHERE namespace = %(namespace)s ORDER BY seq DESC LIMIT %(limit)s;
+
+-- name: all_leases
+-- Every lease that has not ended in the log.
+SELECT body FROM commonhold.leases WHERE namespace = %(namespace)s ORDER BY fence;
+
+-- name: lease_by_id
+-- One lease.
+SELECT body FROM commonhold.leases WHERE id = %(lease)s;
+
+-- name: leases_of_holder
+-- All leases of one holder.
+SELECT body FROM commonhold.leases WHERE holder = %(holder)s ORDER BY fence;
+
+-- name: leases_near
+-- The leases that a decision needs to see; see functions.sql.
+SELECT * FROM commonhold.leases_near(
+    %(namespace)s, %(ids)s, %(holders)s, %(instant)s, %(skew)s, %(places)s, %(starts)s, %(stops)s
+);
+
+-- name: add_lease
+-- Begin a lease.
+INSERT INTO commonhold.leases (id, namespace, fence, holder, ticks, body)
+VALUES (%(lease)s, %(namespace)s, %(fence)s, %(holder)s, %(ticks)s, %(body)s);
+
+-- name: add_lease_keys
+-- Make a lease findable at its places.
+INSERT INTO commonhold.lease_keys (lease_id, place) SELECT %(lease)s, unnest(%(places)s::text[]);
+
+-- name: set_lease
+-- Change a lease that stays live.
+UPDATE commonhold.leases SET fence = %(fence)s, holder = %(holder)s, ticks = %(ticks)s, body = %(body)s
+WHERE id = %(lease)s;
+
+-- name: end_lease
+-- End a lease.
+DELETE FROM commonhold.leases WHERE id = %(lease)s;
+
+-- name: end_lease_keys
+-- Let a lease be found at none of its places any more.
+DELETE FROM commonhold.lease_keys WHERE place = ANY(%(places)s) AND lease_id = %(lease)s;
+
+-- name: add_lost
+-- Remember a lease under which there may be partial work; the newest, where its id was used again.
+INSERT INTO commonhold.lost (namespace, lease_id, body) VALUES (%(namespace)s, %(lease_id)s, %(body)s)
+ON CONFLICT (namespace, lease_id) DO UPDATE SET body = excluded.body;
+
+-- name: all_lost
+-- Every lease whose work has not been looked for yet.
+SELECT body FROM commonhold.lost WHERE namespace = %(namespace)s ORDER BY lease_id;
+
+-- name: lost_by_id
+-- One of them.
+SELECT body FROM commonhold.lost WHERE namespace = %(namespace)s AND lease_id = %(lease_id)s;
+
+-- name: end_lost
+-- The work under a lease was looked for.
+DELETE FROM commonhold.lost WHERE namespace = %(namespace)s AND lease_id = %(lease_id)s;
+
+-- name: add_work
+-- Partial work was found.
+INSERT INTO commonhold.works (namespace, lease_id, seq, body)
+VALUES (%(namespace)s, %(lease_id)s, %(sequence)s, %(body)s)
+ON CONFLICT (namespace, lease_id) DO UPDATE SET seq = excluded.seq, body = excluded.body;
+
+-- name: all_works
+-- All partial work that waits for review, oldest first.
+SELECT body FROM commonhold.works WHERE namespace = %(namespace)s ORDER BY seq;
+
+-- name: work_by_id
+-- The partial work under one lease.
+SELECT body FROM commonhold.works WHERE namespace = %(namespace)s AND lease_id = %(lease_id)s;
+
+-- name: end_work
+-- Partial work was reviewed.
+DELETE FROM commonhold.works WHERE namespace = %(namespace)s AND lease_id = %(lease_id)s;
+
+-- name: all_waiters
+-- The line, first in line first.
+SELECT body FROM commonhold.waiters WHERE namespace = %(namespace)s ORDER BY number;
+
+-- name: set_waiter
+-- Give somebody a place in line, or change it.
+INSERT INTO commonhold.waiters (namespace, number, body) VALUES (%(namespace)s, %(number)s, %(body)s)
+ON CONFLICT (namespace, number) DO UPDATE SET body = excluded.body;
+
+-- name: end_waiter
+-- Give a place in line up.
+DELETE FROM commonhold.waiters WHERE namespace = %(namespace)s AND number = %(number)s;
+
+-- name: values
+-- What some keys carry.
+SELECT key, version, text, holder, at FROM commonhold.key_values
+WHERE namespace = %(namespace)s AND key = ANY(%(keys)s);
+
+-- name: set_value
+-- Give a key a value.
+INSERT INTO commonhold.key_values (namespace, key, version, text, holder, at)
+VALUES (%(namespace)s, %(key)s, %(version)s, %(text)s, %(holder)s, %(at)s)
+ON CONFLICT (namespace, key) DO UPDATE
+SET version = excluded.version, text = excluded.text, holder = excluded.holder, at = excluded.at;
+
+-- name: answer
+-- The first answer to a request.
+SELECT fingerprint, kind, answer FROM commonhold.answers
+WHERE namespace = %(namespace)s AND holder = %(holder)s AND request_id = %(request_id)s;
+
+-- name: add_answer
+-- Keep the first answer to a request.
+INSERT INTO commonhold.answers (namespace, holder, request_id, at, fingerprint, kind, answer)
+VALUES (%(namespace)s, %(holder)s, %(request_id)s, %(at)s, %(fingerprint)s, %(kind)s, %(answer)s);

@@ -1,0 +1,83 @@
+"""A transaction that speaks only when an answer is needed, and then says all that there is to say at once."""
+
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from typing import Final
+
+from commonhold.adapters.postgres.link import Link, Rows
+from commonhold.adapters.postgres.links import Links
+from commonhold.adapters.postgres.literals import Value
+from commonhold.domain.errors import StoreError
+
+Statement = tuple[str, Mapping[str, Value]]
+_MOST_UNSENT: Final = 1_000
+
+
+class Transaction:
+    """Statements on their way to one connection, and what comes back."""
+
+    def __init__(self, links: Links, opening: Sequence[str]) -> None:
+        """Begin with the statements named in `opening`, once there is anything to say."""
+        self._links = links
+        self._link: Link | None = None
+        self._opening = opening
+        self._unsent: list[str] = []
+        self._is_begun = False
+
+    def tell(self, statement: Statement) -> None:
+        """Say something that needs no answer, later: with the next question, at the end, or when it has become much."""
+        self._unsent.append(self._quoted(statement))
+        if len(self._unsent) >= _MOST_UNSENT:
+            self.ask()
+
+    def ask(self, *questions: Statement) -> list[Rows]:
+        """The rows that some statements give, after all that was told. One round trip."""
+        batch = [*self._unsent, *map(self._quoted, questions)]
+        rows = self._run(batch) if self._is_begun else self._begin(batch)
+        self._unsent.clear()
+        return rows[len(rows) - len(questions) :]
+
+    def commit(self) -> None:
+        """End it. Where nothing was said, nothing is."""
+        if self._is_begun or self._unsent:
+            opening = [] if self._is_begun else self._opened()
+            self._connected().commit([*opening, *self._unsent])
+            self._is_begun = False
+
+    def leave(self) -> None:
+        """Let the connection go. What was not committed is taken back."""
+        link, self._link = self._link, None
+        if link is not None:
+            if not link.is_idle and not link.is_lost:
+                with suppress(StoreError):
+                    link.run(["ROLLBACK"])
+            self._links.give_back(link)
+
+    def _begin(self, batch: list[str]) -> list[Rows]:
+        """Say the first batch; a connection that broke while it was not in use is replaced once."""
+        batch = [*self._opened(), *batch]
+        try:
+            rows = self._run(batch)
+        except StoreError:
+            link = self._connected()
+            if not link.is_lost:
+                raise
+            self._link = self._links.renew(link)
+            rows = self._run(batch)
+        self._is_begun = True
+        return rows
+
+    def _run(self, batch: list[str]) -> list[Rows]:
+        return self._connected().run(batch)
+
+    def _opened(self) -> list[str]:
+        return [self._quoted((name, {})) for name in self._opening]
+
+    def _quoted(self, statement: Statement) -> str:
+        name, values = statement
+        return self._connected().quote(name, values)
+
+    def _connected(self) -> Link:
+        if self._link is None:
+            self._link = self._links.take()
+        return self._link

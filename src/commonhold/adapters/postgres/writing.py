@@ -1,0 +1,100 @@
+"""Writing inside one transaction, which excludes all others of its namespace."""
+
+from collections.abc import Callable, Iterable
+from itertools import islice
+from typing import Any
+
+from commonhold.adapters.postgres.link import Rows
+from commonhold.adapters.postgres.looking import Answers, answers, questions, questions_about, together
+from commonhold.adapters.postgres.names import Names
+from commonhold.adapters.postgres.projecting import Projection
+from commonhold.adapters.postgres.reading import PostgresReader
+from commonhold.adapters.postgres.start import Start
+from commonhold.adapters.postgres.transaction import Statement, Transaction
+from commonhold.app.ports import StoredAnswer
+from commonhold.domain.clock import Now
+from commonhold.domain.commands import Command
+from commonhold.domain.events import Event, Recorded
+from commonhold.domain.lease import Lease, Waiter
+from commonhold.domain.lease_table import LeaseTable
+from commonhold.wire import codec
+
+
+class PostgresWriter(PostgresReader):
+    """A transaction that looks and writes: what the ports call LeaseWriter."""
+
+    def __init__(self, transaction: Transaction, names: Names, skew: Callable[[], float]) -> None:
+        """Speak through `transaction`, which holds the lock of the namespace."""
+        super().__init__(transaction, names, skew)
+        self._projection = Projection(transaction, names)
+        self._recorded = 0
+        self._expected: Command[Any] | None = None
+        self._early: list[Statement] = []
+        self._foreseen: Answers = {}
+
+    def expect(self, command: Command[Any]) -> None:
+        """Ask what deciding on `command` needs together with the next question, whatever that is."""
+        self._expected = command
+        self._early = [*questions(self._names, command, instant=None, skew=self._skew())]
+
+    def _ask(self, *wanted: Statement) -> list[Rows]:
+        opening: list[Statement] = [] if self._start else [("start", {})]
+        early, self._early = self._early, []
+        rows = iter(super()._ask(*opening, *early, *wanted))
+        for _ in opening:
+            self._open(next(rows))
+        if early:
+            self._foreseen = answers(early, islice(rows, len(early)))
+        return list(rows)
+
+    def _open(self, rows: Rows) -> None:
+        self._start = self._started(rows)
+        self._projection.see(waiters=self._start.line)
+        if self._start.reserve:
+            self._transaction.tell(self._start.reserve)
+
+    def _begin(self) -> Start:
+        self._ask()
+        return self._start or self._begin()
+
+    @property
+    def next_sequence(self) -> int:
+        """The number that the next event will have."""
+        return super().next_sequence + self._recorded
+
+    def waiters(self) -> tuple[Waiter, ...]:
+        """The line."""
+        self.now()
+        return self._projection.waiters()
+
+    def lease(self, lease_id: str) -> Lease | None:
+        """One lease by its id."""
+        return self._projection.lease(lease_id)
+
+    def table(self, command: Command[Any], now: Now) -> LeaseTable:
+        """What a decision needs to see."""
+        found = super().table(command, now)
+        self._projection.see(leases=found.leases)
+        return found
+
+    def _found(self, command: Command[Any], now: Now, waiters: tuple[Waiter, ...]) -> Answers:
+        """What was asked early holds for the present, and as long as nothing is written."""
+        if self._expected is not command or now != self.now():
+            return super()._found(command, now, waiters)
+        about = [*questions_about(self._names, waiters)]
+        rows = self._ask(*about) if about or self._early else []
+        return together(self._foreseen, answers(about, rows))
+
+    def record(self, events: Iterable[Event], at: float) -> None:
+        """Append events, and bring the tables up to them."""
+        for event in events:
+            self._projection.apply(Recorded(self.next_sequence, at, event))
+            self._recorded += 1
+            self._expected = None
+
+    def remember(self, holder: str, request_id: str, answer: StoredAnswer, at: float) -> None:
+        """Keep the first answer to a request."""
+        kind, body = codec.encode_answer(answer.answer)
+        who: dict[str, str] = {"holder": holder, "request_id": request_id}
+        what = {"fingerprint": answer.fingerprint, "kind": kind, "answer": body.decode()}
+        self._transaction.tell(("add_answer", {"at": at, **who, **what}))

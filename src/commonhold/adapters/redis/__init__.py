@@ -1,0 +1,36 @@
+"""Leases on a Redis server: the fast store that many machines share."""
+
+from collections.abc import Callable
+
+from commonhold.app.ports import Registry
+from commonhold.domain.errors import Code, UsageError
+
+
+def _no_skew() -> float:
+    return 0.0
+
+
+def open_redis(url: str, namespace: str, *, skew: Callable[[], float] = _no_skew) -> Registry:
+    """The leases of `namespace` on the server at `url`: `redis://`, `rediss://` or `unix://`.
+
+    Nothing is sent before the first call. `skew` is seconds added to the server's clock, for tests that move time.
+    Raises InputError `STORE_URL_INVALID`, and UsageError `USAGE` where the package `redis` is not installed.
+    """
+    try:
+        # Only whoever uses Redis pays for importing its client, or needs to have it.
+        from commonhold.adapters.redis.registry import RedisRegistry  # noqa: PLC0415
+    except ModuleNotFoundError as fault:
+        raise _not_installed(fault) from fault
+    return RedisRegistry(url, namespace, skew)
+
+
+def _not_installed(fault: ModuleNotFoundError) -> UsageError:
+    return UsageError(
+        Code.USAGE,
+        f"leases cannot be kept on Redis: the package {fault.name!r} is not installed",
+        hint="install it with: pip install 'commonhold[redis]'",
+        fields={"package": fault.name},
+    )
+
+
+__all__ = ["open_redis"]

@@ -1,0 +1,12 @@
+-- What is over is ended first, and who waits for it is served first and last. Leaving work is about the holder, who may be
+-- long dead; all else is a sign of life.
+
+clear()
+if command_name ~= "leave" then
+  hear(holder, lease_id)
+end
+settle()
+local kind, body = decisions[command_name]()
+settle()
+take_effect()
+return answer(kind, body)

@@ -1,0 +1,160 @@
+"""Leases on a Redis server, decided by a script inside it.
+
+**What is promised.** A command is one script: all of it happens or nothing, at one place in the order of all commands.
+It decides as `commonhold.domain.decide` does. The only clock is the server's (`TIME`); an expiry is a value that is
+compared. Nothing is left to Redis to drop, so no setting but `allkeys-*` (which is refused) can lose a lease.
+
+**Fences** are the numbers of events, below 2**53. The count is kept with the run id of the server that counts. It goes
+on from far above where it may have been lost: where none is there (eviction, FLUSHALL, a restart that loaded nothing),
+where another run of a server answers than the one that counted last (restart, failover), or where this process has seen
+more than is stored. Then the next number is the larger of
+
+- 2**20 above the largest number that the server, its log or this process knows of,
+- the milliseconds since 2024 on the server's clock, times 1024.
+
+So fences go on increasing if the new server knows all but the last million events, or if its clock is later than that
+of the old one was at the last fence; and always, for a process that lives on. (The count is never ahead of the clock by
+itself: that would take a million commands a second. Restarts with all data kept, more than one a second, put it ahead.)
+
+**What is not promised.**
+
+- Redis copies to replicas, and with `appendfsync everysec` to disk, after it has answered. A failover or a crash can
+  lose the last grants: what was leased is free again, and another may be granted it while the first holder knows of
+  nothing. Their fences differ, the second is the higher one; so a write is safe where fences are compared, and nowhere
+  else. `WAIT` and `min-replicas-to-write` narrow the gap and do not close it.
+- While two servers both believe to be the primary, each grants, with fences in no order between the two. What one of
+  them forgets when it gives in is not given out again, as above.
+- A fence may repeat or fall if all data is lost and the clock is set back behind the last fence; or if a server is made
+  a replica, loses events by that, and is made a primary again, without having been restarted and without any command
+  on this namespace having reached another primary meanwhile.
+- A clock that is set forward ends leases early, one that is set back ends them late. Fences are not affected.
+
+**Lost answers.** If the connection breaks after a command was sent, it may have happened or not. A command with a
+request id is sent once more and gets its first answer; so are those that can be repeated anyway: acquire (known by the
+id of the lease), renew (which sets the expiry) and a sign of life. For others a StoreError says that it is not known.
+"""
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, nullcontext
+from typing import Any, Final, TypeVar
+
+import msgspec
+
+from commonhold.adapters.redis.requests import arguments, micro, request_field
+from commonhold.adapters.redis.scripts import EPOCH, KEYS, Script, load
+from commonhold.adapters.redis.server import Server
+from commonhold.adapters.redis.view import RedisView
+from commonhold.app.ports import Once
+from commonhold.app.registry import reused
+from commonhold.domain.clock import Now
+from commonhold.domain.commands import (
+    Acquire,
+    Ask,
+    Break,
+    Command,
+    HandOver,
+    Leave,
+    Put,
+    Release,
+    Renew,
+    Review,
+    Show,
+)
+from commonhold.domain.outcomes import Outcome
+from commonhold.wire import codec
+
+T = TypeVar("T", bound=Outcome)
+_NAMES: Final[dict[type[Command[Any]], str]] = {
+    Acquire: "acquire",
+    Renew: "renew",
+    Release: "release",
+    Break: "break",
+    Ask: "ask",
+    HandOver: "hand_over",
+    Put: "put",
+    Show: "show",
+    Leave: "leave",
+    Review: "review",
+}
+_HARMLESS_TWICE: Final = (Acquire, Renew, Show)
+_PARTS: Final = (
+    "records",
+    "state",
+    "quick",
+    "line",
+    "keys",
+    "claims",
+    "turn",
+    "deadlock",
+    "decisions",
+    "values",
+    "execute",
+)
+_MAKE_ROOM: Final = (Renew, Release, Break, Show, Review)
+_kept: Final = msgspec.msgpack.Decoder(tuple[str, str, str])
+
+
+class RedisRegistry:
+    """The leases of one namespace on a Redis server."""
+
+    def __init__(self, url: str, namespace: str, skew: Callable[[], float]) -> None:
+        """Keep the leases of `namespace` on the server at `url`; `skew` is added to its clock."""
+        self._keys = {name: f"{{commonhold:{namespace}}}:{name}" for name in KEYS}
+        self._server = Server(url, tuple(self._keys.values()))
+        self._skew = skew
+        self._seen = 0
+
+    def execute(self, command: Command[T], once: Once | None = None) -> T:
+        """Decide on a command, on the server."""
+        asked = ("", "") if once is None else (request_field(command.holder, once), once.fingerprint)
+        told = (*asked, _NAMES[type(command)], *arguments(command))
+        reply = self._server.run(
+            _script(command),
+            (micro(self._skew()), self._seen, *told),
+            is_harmless=once is not None or isinstance(command, _HARMLESS_TWICE),
+        )
+        kind, body, sequence, *kept = reply
+        if once is not None and kept and kept[0].decode() != once.fingerprint:
+            raise reused(once.request_id)
+        self._seen = max(self._seen, int(sequence))
+        outcome: T = _outcome(kind.decode(), body)
+        return outcome
+
+    def together(self) -> nullcontext[None]:
+        """Nothing: what a script has done is done, whatever the repository's store does."""
+        return nullcontext()
+
+    def first_outcome(self, holder: str, once: Once) -> Outcome | None:
+        """What this request was answered before."""
+        packed_answer = self._server.ask("HGET", self._keys["answers"], request_field(holder, once))
+        if packed_answer is None:
+            return None
+        fingerprint, kind, body = _kept.decode(packed_answer)
+        if fingerprint != once.fingerprint:
+            raise reused(once.request_id)
+        outcome: Outcome = _outcome(kind, body)
+        return outcome
+
+    @contextmanager
+    def read(self) -> Iterator[RedisView]:
+        """Look at one consistent view, as of the first question to it."""
+        yield RedisView(self._server, self._keys)
+
+    def now(self) -> Now:
+        """The present instant on the server's clock."""
+        seconds, microseconds = self._server.ask("TIME")
+        ticks = int(seconds) + int(microseconds) / 1_000_000 + self._skew()
+        return Now(EPOCH, ticks, ticks)
+
+    def close(self) -> None:
+        """Close all connections."""
+        self._server.close()
+
+
+def _script(command: Command[Any]) -> Script:
+    """The script for a command. What frees something or keeps it as it is runs also when the memory is full."""
+    return load("allow-oom" if isinstance(command, _MAKE_ROOM) else "", *_PARTS)
+
+
+def _outcome(kind: str, body: bytes | str) -> Any:  # noqa: ANN401 - the type is in the store
+    return codec.decode_answer(kind, body)

@@ -1,0 +1,75 @@
+"""The server-side scripts, each put together from named parts: the `.lua` files beside this one."""
+
+import re
+from dataclasses import dataclass
+from functools import cache
+from hashlib import sha1
+from pathlib import Path
+from typing import Final
+
+from commonhold.domain.keys import HEADER
+from commonhold.domain.lease import MAX_CONFLICTS
+from commonhold.domain.lease_table import SIGN_OF_LIFE
+from commonhold.domain.modes import COMPATIBLE, Mode
+
+EPOCH: Final = "redis"
+"""The epoch of every instant: the server's clock is wall time, which goes on through a restart."""
+
+KEYS: Final = (
+    "leases",  # hash: leases by id; beside them the number of the last event, and which run of a server counted it
+    "index",  # sorted set: what leases are found by, in byte order
+    "waiters",  # hash: places in line by id of the lease to be
+    "values",  # hash: version and JSON by key
+    "lost",  # hash: leases whose work has not been looked for yet, by id
+    "works",  # hash: number and JSON of partial work, by id of the lease
+    "answers",  # hash: fingerprint, kind and JSON of the first answer by holder and request id
+    "answered",  # sorted set: holder and request id by when it was answered
+    "events",  # stream: the newest events by number
+)
+
+_MICRO: Final = 1_000_000
+_WORDS: Final[dict[str, str]] = {
+    **{name.upper(): f"KEYS[{number}]" for number, name in enumerate(KEYS, start=1)},
+    "COUNT": r'"\29count"',
+    "COUNTER": r'"\29counter"',
+    "PART": r'"\30"',
+    "DUE": r'"\28"',
+    "HEADER": f'"{HEADER}"',
+    "EXCLUSIVE": f'"{Mode.EXCLUSIVE}"',
+    "COMPATIBLE": f'",{",".join(f"{held} {wanted}" for held, wanted in sorted(COMPATIBLE))},"',
+    "SIGN_OF_LIFE": str(SIGN_OF_LIFE),
+    "MAX_CONFLICTS": str(MAX_CONFLICTS),
+    "MAX_EVENTS": "100000",
+    "EVENTS_BETWEEN_TRIMS": "100",
+    "ENTRIES_AT_ONCE": "1000",
+    "ANSWERS_KEPT": str(7 * 86400 * _MICRO),
+    "ANSWERS_DROPPED_AT_ONCE": "10",
+    "FENCES_BEGIN": str(1_704_067_200 * _MICRO),  # 2024-01-01
+    "FENCES_A_MILLISECOND": str(2**10),
+    "FENCE_GAP": str(2**20),
+}
+"""What the words in capitals in the scripts stand for. They are put in as text: variables would be made at each run."""
+
+_WORD: Final = re.compile(r'(?<!["\w])[A-Z][A-Z_]+(?!["\w])')
+
+
+@dataclass(frozen=True, slots=True)
+class Script:
+    """A script, and the name that a server which has run it knows it by."""
+
+    source: bytes
+    sha: bytes
+
+
+@cache
+def load(flags: str, *parts: str) -> Script:
+    """The script made of the files named `parts`, in that order. `flags` are what it tells the server of itself."""
+    texts = [f"#!lua flags={flags}", *(_text(part) for part in parts)]
+    source = "\n".join(texts).encode()
+    return Script(source, sha1(source, usedforsecurity=False).hexdigest().encode())
+
+
+def _text(part: str) -> str:
+    lines = Path(__file__).with_name(f"{part}.lua").read_text(encoding="utf-8").splitlines()
+    code = (line for line in lines if not line.lstrip().startswith("--"))
+    return _WORD.sub(lambda match: _WORDS.get(match[0], match[0]), "\n".join(code))

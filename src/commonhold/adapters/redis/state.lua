@@ -1,0 +1,105 @@
+-- What is stored, and how it is looked up and changed.
+
+local run_id, skew, floor, request, fingerprint, command_name, lease_id, holder, said = unpack(ARGV, 1, 9)
+
+-- What a request was answered when it was made first; the client sees whether it is the same request.
+local kept = request ~= "" and redis.call("HGET", ANSWERS, request)
+if kept then
+  local asked, kind, body = unpack(cmsgpack.unpack(kept))
+  return { kind, body, floor, asked }
+end
+
+local count, counter, stored = unpack(redis.call("HMGET", LEASES, COUNT, COUNTER, lease_id))
+local sequence = tonumber(count or 0)
+local clock = redis.call("TIME")
+local server_time = clock[1] * 1000000 + clock[2]
+local now = server_time + skew
+
+-- Where the count may have been lost (nothing is there, another server answers than the one that counted last, or the
+-- client has seen more) it goes on from far above all that can have been given out: see registry.py, "Fences".
+if counter ~= run_id or sequence < tonumber(floor) then
+  local newest = redis.call("XREVRANGE", EVENTS, "+", "-", "COUNT", 1)[1]
+  local logged = newest and tonumber(newest[1]:match("^%d+")) or 0
+  local by_clock = math.floor((server_time - FENCES_BEGIN) / 1000) * FENCES_A_MILLISECOND
+  sequence = math.max(math.max(sequence, floor, logged) + FENCE_GAP, by_clock)
+end
+
+local write = redis.call
+
+-- Record an event, and write what else there is to be written into the hash of leases.
+local function record(kind, body, ...)
+  sequence = sequence + 1
+  local number = string.format("%d", sequence)
+  write("HSET", LEASES, COUNT, number, COUNTER, run_id, ...)
+  write("XADD", EVENTS, number .. "-0", kind, body, "at", seconds(now))
+  if sequence % EVENTS_BETWEEN_TRIMS == 0 then
+    write("XTRIM", EVENTS, "MAXLEN", "~", MAX_EVENTS)
+  end
+end
+
+-- The leases that the decision has to see: in their order (those that have ended are marked), and by id.
+local leases, lease_of, looked_for = {}, {}, { [lease_id] = true }
+
+local function take(packed)
+  local lease = unpacked_lease(cmsgpack.unpack(packed))
+  leases[#leases + 1], lease_of[lease.id] = lease, lease
+end
+
+-- Find the leases with an entry in a range of the index, whose ends are as ZRANGEBYLEX takes them. An entry ends with
+-- the id of the lease.
+local function find_between(first, last)
+  for _, entry in ipairs(redis.call("ZRANGEBYLEX", INDEX, first, last)) do
+    local id = entry:match("[^" .. PART .. "]*$")
+    local packed = not looked_for[id] and redis.call("HGET", LEASES, id)
+    looked_for[id] = true
+    if packed then
+      take(packed)
+    end
+  end
+end
+
+-- The entry for the end of a lease. That of a place in line comes before all: it is always due to be looked at.
+local function due_entry(claim)
+  return DUE .. (claim.number and 0 or string.format("%d", claim.ends)) .. PART .. claim.id
+end
+
+-- Change the index; what is too much for one command is written in several.
+local function write_entries(verb, arguments)
+  for first = 1, #arguments, ENTRIES_AT_ONCE do
+    write(verb, INDEX, unpack(arguments, first, math.min(#arguments, first + ENTRIES_AT_ONCE - 1)))
+  end
+end
+
+-- Write a lease that is found by new entries; its fence is the number of the event that says so.
+local function write_new_lease(lease, kind, body)
+  record(kind, body, lease.id, packed_lease(lease))
+  local scored = { 0, due_entry(lease) }
+  for at, entry in ipairs(lease.entries) do
+    scored[2 * at + 1], scored[2 * at + 2] = 0, entry
+  end
+  write_entries("ZADD", scored)
+end
+
+local function forget_lease(lease)
+  write("HDEL", LEASES, lease.id)
+  local entries = { due_entry(lease) }
+  for at, entry in ipairs(lease.entries) do
+    entries[at + 1] = entry
+  end
+  write_entries("ZREM", entries)
+end
+
+-- The answer is kept for when the request is repeated; some are dropped that are so old that nobody will do so.
+local function answer(kind, body)
+  if request ~= "" and kind ~= "Queued" then
+    redis.call("HSET", ANSWERS, request, cmsgpack.pack({ fingerprint, kind, body }))
+    redis.call("ZADD", ANSWERED, string.format("%d", now), request)
+    local long_ago = string.format("%d", now - ANSWERS_KEPT)
+    local old = redis.call("ZRANGEBYSCORE", ANSWERED, "-inf", long_ago, "LIMIT", 0, ANSWERS_DROPPED_AT_ONCE)
+    if #old > 0 then
+      redis.call("HDEL", ANSWERS, unpack(old))
+      redis.call("ZREM", ANSWERED, unpack(old))
+    end
+  end
+  return { kind, body, string.format("%d", sequence) }
+end

@@ -1,0 +1,113 @@
+"""The ground under a state folder: which file system it is on, and whether a state is safe there.
+
+SQLite's log needs memory that all its processes share and locks that all of them see. The kernel of one machine gives
+both; neither several machines nor a machine and its guest have them together.
+"""
+
+import os
+import re
+import subprocess
+import sys
+from collections.abc import Iterator
+from functools import lru_cache
+from pathlib import Path
+from typing import Final, NamedTuple
+
+from commonhold.domain.errors import Code, StoreError
+
+# By their types, those of user space without `fuse.`. What is not named here is taken for local: a file system in user
+# space that nobody else mounts is as good as any, since this machine's kernel keeps its locks and its pages.
+_SHARED: Final = frozenset(
+    {
+        *("9p", "acfs", "afpfs", "afs", "auristorfs", "beegfs", "ceph", "cifs", "coda", "davfs", "fakeowner", "fhgfs"),
+        *("gfs2", "glusterfs", "gpfs", "ibrix", "lustre", "ncp", "ncpfs", "nfs", "nfs4", "ocfs2", "orangefs", "panfs"),
+        *("prl_fs", "pvfs2", "quobyte", "smb2", "smb3", "smbfs", "vboxsf", "virtiofs", "vmhgfs", "webdav", "wekafs"),
+        *("blobfuse", "blobfuse2", "ceph-fuse", "curlftpfs", "davfs2", "gcsfuse", "goofys", "grpcfuse", "gvfsd-fuse"),
+        *("juicefs", "lizardfs", "mfs", "nfs-fuse", "osxfs", "rclone", "s3fs", "seaweedfs", "smbnetfs", "sshfs"),
+        *("vmhgfs-fuse",),
+    }
+)
+_USER_SPACE: Final = "fuse."
+_REMOTE: Final = "remote "
+_LINUX: Final = Path("/proc/self/mountinfo")
+_DARWIN: Final = "/sbin/mount"
+_LINUX_LINE: Final = re.compile(r"\d+ \d+ (\d+:\d+) \S+ (\S+) \S+ (?:\S+ )*- (\S+) .*")
+_DARWIN_LINE: Final = re.compile(r".+? on (/.*) \(([^()]*)\)")
+_OCTAL: Final = re.compile(r"\\([0-7]{3})")
+
+
+class _Mount(NamedTuple):
+    device: str
+    point: str
+    kind: str
+
+
+@lru_cache(maxsize=64)
+def check_ground(folder: str) -> None:
+    """Refuse a state in `folder` where it would not be safe; looked up once a process. Raises `STORE_UNSAFE`."""
+    # First the device: looking at a folder may be what mounts it.
+    device = device_of(folder)
+    kind = kind_of(folder, read_mounts(), device)
+    if reason := unsafe(kind):
+        raise StoreError(
+            Code.STORE_UNSAFE,
+            f"the state folder {folder!r} is on {reason}",
+            hint="put the repository on a local disk, or use a store that is made to be shared, by its URL: "
+            "postgresql:// or redis://",
+            fields={"folder": folder, "type": kind},
+        )
+
+
+def unsafe(kind: str | None) -> str:
+    """Why a state is not safe on a file system of this kind; the empty string where it is, or where nobody can tell."""
+    if kind is None or not (kind.startswith(_REMOTE) or kind.removeprefix(_USER_SPACE) in _SHARED):
+        return ""
+    return f"{kind}: several machines, or a machine and its guest, share it; SQLite's log is not safe there"
+
+
+def read_mounts() -> str:
+    """The system's table of mounts as text; empty where there is none to read."""
+    try:
+        if sys.platform == "darwin":
+            return subprocess.run([_DARWIN], capture_output=True, check=True, text=True, timeout=5).stdout
+        return _LINUX.read_text(encoding="utf-8", errors="surrogateescape")
+    except (OSError, subprocess.SubprocessError):
+        return ""
+
+
+def device_of(folder: str) -> str:
+    """The device that `folder` is on, or will be, as the table names it; empty where it cannot be told."""
+    place = os.path.realpath(folder)
+    while not os.path.lexists(place):
+        place = os.path.dirname(place)
+    try:
+        number = os.stat(place).st_dev
+    except OSError:
+        return ""
+    return f"{os.major(number)}:{os.minor(number)}"
+
+
+def kind_of(folder: str, mounts: str, device: str = "") -> str | None:
+    """The type of the file system that `folder` is on, by a table of mounts; None where the table does not tell.
+
+    The longest mount point above the folder decides, the last of equals; but one that has the folder's own device
+    comes first, since a longer one may lie hidden under a later mount.
+    """
+    place = os.path.realpath(folder)
+    above = [mount for mount in _mounts(mounts) if _is_under(place, mount.point)]
+    ranks = ((mount.device == device != "", len(mount.point), order) for order, mount in enumerate(above))
+    best = max(ranks, default=None)
+    return above[best[-1]].kind if best else None
+
+
+def _mounts(table: str) -> Iterator[_Mount]:
+    for line in table.splitlines():
+        if match := _LINUX_LINE.fullmatch(line):
+            yield _Mount(match[1], _OCTAL.sub(lambda octal: chr(int(octal[1], 8)), match[2]), match[3])
+        elif match := _DARWIN_LINE.fullmatch(line):
+            kind, *options = match[2].split(", ")
+            yield _Mount("", match[1], kind if "local" in options or kind in _SHARED else _REMOTE + kind)
+
+
+def _is_under(place: str, point: str) -> bool:
+    return point in ("/", place) or place.startswith(point + "/")

@@ -1,0 +1,145 @@
+"""A store whose owner is alone with it: its leases are in memory too, so a decision needs no query.
+
+The tables stay the truth: whatever is recorded goes there first, in the same transaction, and a transaction that is
+taken back takes the mirror with it.
+"""
+
+import os
+import threading
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any, cast
+
+import apsw
+
+from commonhold.adapters.memory.index import LeaseIndex
+from commonhold.adapters.sqlite.faults import translate
+from commonhold.adapters.sqlite.gate import Gate
+from commonhold.adapters.sqlite.session import SqliteSession
+from commonhold.adapters.sqlite.store import GATE, SqliteStore
+from commonhold.domain.clock import Now
+from commonhold.domain.commands import Command
+from commonhold.domain.events import Recorded
+from commonhold.domain.keys import Key
+from commonhold.domain.lease import Lease, Waiter
+from commonhold.domain.lease_table import LeaseTable
+from commonhold.domain.partial_work import PartialWork
+from commonhold.domain.value import Value
+
+
+class MirroredStore(SqliteStore):
+    """A store that this process owns; `own` must be called before anything else."""
+
+    _index: LeaseIndex | None = None
+
+    def own(self) -> None:
+        """Enter the gate for good, after whoever came before: it is this very process that the gate is said to have."""
+        self._gate = Gate(os.path.join(os.path.dirname(self.path), GATE))
+        super().own()
+
+    @property
+    def index(self) -> LeaseIndex:
+        """The leases as they are."""
+        index = self._index
+        if index is None:
+            with self.read():
+                index = self._index
+        return cast("LeaseIndex", index)
+
+    @contextmanager
+    def _reading(self) -> Iterator[SqliteSession]:
+        """One consistent view, without a transaction: nobody else writes, and threads take turns."""
+        with self._threads:
+            try:
+                self._session = self._session_on(self._connection(), is_for_writing=False)
+                self._inside = threading.get_ident()
+                yield self._session
+            except apsw.Error as fault:
+                raise translate(fault, self.path) from fault
+            finally:
+                self._session = None
+
+    @contextmanager
+    def _writing(self) -> Iterator[SqliteSession]:
+        """A transaction; one that fails forgets the mirror, which is read again from the tables."""
+        try:
+            with super()._writing() as session:
+                yield session
+        except BaseException:  # whatever stopped it, the mirror may be ahead of the tables
+            self._index = None
+            raise
+
+    def _session_on(self, connection: apsw.Connection, *, is_for_writing: bool) -> SqliteSession:
+        if self._index is None:
+            self._index = _loaded(SqliteSession(connection))
+        return MirroredSession(connection, self._index, is_for_writing=is_for_writing)
+
+
+def _loaded(session: SqliteSession) -> LeaseIndex:
+    return LeaseIndex.of(
+        leases=session.leases(),
+        waiters=session.waiters(),
+        values=session.values(),
+        lost=session.lost(),
+        works=session.works(),
+        next_sequence=session.next_sequence,
+    )
+
+
+class MirroredSession(SqliteSession):
+    """A transaction that answers about leases from memory."""
+
+    def __init__(self, connection: apsw.Connection, index: LeaseIndex, *, is_for_writing: bool) -> None:
+        """Answer from `index`, which is what the tables behind `connection` hold."""
+        super().__init__(connection, is_for_writing=is_for_writing)
+        self._index = index
+
+    @property
+    def next_sequence(self) -> int:
+        """The number that the next event will have."""
+        return self._index.next_sequence
+
+    def table(self, command: Command[Any], now: Now) -> LeaseTable:
+        """What a decision needs to see."""
+        return self._index.table(command, now)
+
+    def leases(self) -> tuple[Lease, ...]:
+        """All leases that have not ended in the log."""
+        return self._index.leases()
+
+    def lease(self, lease_id: str) -> Lease | None:
+        """One lease by its id."""
+        return self._index.lease(lease_id)
+
+    def held_by(self, holder: str) -> tuple[Lease, ...]:
+        """The leases of one holder."""
+        return self._index.held_by(holder)
+
+    def overlapping(self, keys: Sequence[Key]) -> tuple[Lease, ...]:
+        """Leases near the keys."""
+        return self._index.overlapping(keys)
+
+    def waiters(self) -> tuple[Waiter, ...]:
+        """The line."""
+        return self._index.waiters()
+
+    def value(self, key: str) -> Value | None:
+        """What a key carries."""
+        return self._index.value(key)
+
+    def lost(self) -> tuple[Lease, ...]:
+        """Leases whose work has not been looked for yet."""
+        return self._index.lost()
+
+    def works(self) -> tuple[PartialWork, ...]:
+        """Partial work that waits for review."""
+        return self._index.works()
+
+    @property
+    def has_waiters(self) -> bool:
+        """Whether anybody stands in line."""
+        return self._index.has_waiters
+
+    def follow(self, recorded: Recorded) -> None:
+        """Bring the mirror up to an event that was just recorded."""
+        self._index.apply(recorded)

@@ -1,0 +1,32 @@
+"""What happened to something: the commits on what a key covers."""
+
+from collections.abc import Iterator
+from typing import Final
+
+from commonhold.app.answers import Change
+from commonhold.app.ports import Reader
+from commonhold.domain.events import Committed, Recorded
+from commonhold.domain.keys import FILE, Key, canonical, contains
+
+HISTORY: Final = 200
+
+
+def changes_on(reader: Reader, key: Key) -> Iterator[Change]:
+    """The commits on what `key` covers, newest first."""
+    if key.scheme != FILE:
+        return iter(())
+    if key.is_folder:
+        commits = reader.commits_below("/".join((*key.path, "")), HISTORY)
+    else:
+        commits = reader.commits_on(key.file_path, HISTORY)
+    return (
+        change_of(recorded, commit)
+        for recorded, commit in commits
+        if any(contains(key, canonical(change.key)) for change in commit.regions)
+    )
+
+
+def change_of(recorded: Recorded, commit: Committed) -> Change:
+    """A commit as somebody sees it who asks about a path."""
+    keys = tuple(change.key for change in commit.regions)
+    return Change(recorded.sequence, recorded.at, commit.holder, commit.intent, keys)

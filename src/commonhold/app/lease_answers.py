@@ -1,0 +1,132 @@
+"""From what a store answers to what people and agents get to see."""
+
+from collections.abc import Iterable, Sequence
+from typing import Final, Literal
+
+from commonhold.app.answers import AcquireAnswer, LeaseAnswer, Next, RegionHash
+from commonhold.app.lease_requests import AcquireRequest
+from commonhold.app.ports import Registry
+from commonhold.domain.events import LeaseGranted, LeaseHandedOver
+from commonhold.domain.keys import Key, canonical
+from commonhold.domain.lease import DEFAULT_TTL_SECONDS, Conflict, Lease
+from commonhold.domain.modes import Mode
+from commonhold.domain.outcomes import (
+    Asked,
+    Broken,
+    Cancelled,
+    Denied,
+    Granted,
+    HandedOver,
+    NotHeld,
+    Queued,
+    Released,
+    Renewed,
+)
+from commonhold.domain.refusal import Refusal
+
+
+def granted(outcome: Granted, shadowed: Iterable[Key]) -> AcquireAnswer:
+    """The lease, the hashes to start from, and what its holder should know."""
+    lease = outcome.lease
+    regions = tuple(RegionHash(base.key, base.hash) for base in lease.bases if canonical(base.key).is_region)
+    reserved = [f"{region.key} is not there yet: its name is reserved for you" for region in regions if not region.hash]
+    notices = (*reserved, *map(_looks_like_a_file, shadowed), *wishes(outcome.wished))
+    return AcquireAnswer("granted", lease, regions=regions, notices=notices)
+
+
+def wishes(leases: Iterable[Lease]) -> tuple[str, ...]:
+    """What others ask of the holder of `leases`."""
+    return tuple(
+        f"{lease.wish.by} asks you to release {lease.id} ({', '.join(lease.keys)}): {lease.wish.why}"
+        for lease in leases
+        if lease.wish
+    )
+
+
+def _looks_like_a_file(key: Key) -> str:
+    return f"{key} is a free name, though there is a file of that name: to lease the file, write file:{key}"
+
+
+def queued(outcome: Queued, request: AcquireRequest, estimated_wait_seconds: float) -> AcquireAnswer:
+    """The place in line, and how to keep it."""
+    ticket = outcome.waiter.id
+    why = f"ask again with the ticket within {outcome.waiter.patience_seconds:g} seconds to keep your place in line"
+    more = _options(request) | {"patience_seconds": request.patience_seconds, "ticket": ticket}
+    return AcquireAnswer(
+        "queued",
+        conflicts=outcome.conflicts,
+        ticket=ticket,
+        position=outcome.position,
+        estimated_wait_seconds=estimated_wait_seconds,
+        next=Next.acquire(request.keys, request.task, why, **more),
+    )
+
+
+def denied(outcome: Denied, request: AcquireRequest, held: Sequence[Lease]) -> AcquireAnswer:
+    """Who holds what, and what to do now; `held` are the leases that the holder has already."""
+    if outcome.code is Refusal.DEADLOCK and held:
+        why = "they wait for what you hold: release it, let them finish, then acquire all that you need in one call"
+        step = Next("release", {"lease_id": held[-1].id}, why)
+    else:
+        step = ask_again(request.keys, request.task, outcome.conflicts, **_options(request))
+    return AcquireAnswer("denied", conflicts=outcome.conflicts, next=step, code=outcome.code)
+
+
+def _options(request: AcquireRequest) -> dict[str, object]:
+    """What else the same call takes, where it is not what it would be anyway."""
+    return {
+        "mode": None if request.mode is Mode.EXCLUSIVE else request.mode.value,
+        "ttl_seconds": None if request.ttl_seconds == DEFAULT_TTL_SECONDS else request.ttl_seconds,
+        "replaces": request.replaces,
+    }
+
+
+def ask_again(keys: Iterable[object], task: str, conflicts: Sequence[Conflict], **more: object) -> Next:
+    """The call for somebody whose keys are held by others."""
+    holders = ", ".join(sorted({conflict.holder for conflict in conflicts}))
+    why = f"do other work first, until {holders} has released what you need or it has expired; then ask again"
+    return Next.acquire(keys, task, why, **more)
+
+
+_Word = Literal["renewed", "released", "broken", "asked", "handed_over"]
+_WORDS: Final[dict[type[Renewed | Released | Broken | Asked | HandedOver], _Word]] = {
+    Renewed: "renewed",
+    Released: "released",
+    Broken: "broken",
+    Asked: "asked",
+    HandedOver: "handed_over",
+}
+Changed = Renewed | Released | Cancelled | Broken | Asked | HandedOver | NotHeld | Denied
+
+
+def lease_answer(registry: Registry, asker: str, outcome: Changed) -> LeaseAnswer:
+    """What was done to a lease, or why it was not."""
+    if isinstance(outcome, NotHeld | Denied):
+        return _refused(registry, asker, outcome)
+    if isinstance(outcome, Cancelled):
+        return LeaseAnswer("cancelled")
+    notices = wishes([outcome.lease]) if isinstance(outcome, Renewed) else ()
+    return LeaseAnswer(_WORDS[type(outcome)], outcome.lease, notices=notices)
+
+
+def _refused(registry: Registry, asker: str, outcome: NotHeld | Denied) -> LeaseAnswer:
+    if isinstance(outcome, NotHeld):
+        return _not_held(registry, asker, outcome)
+    held = ", ".join(sorted({conflict.held for conflict in outcome.conflicts}))
+    why = f"other leases, on {held}, would stand against the new holder"
+    step = Next("leases", {}, "see which of your leases overlap this one, and release or hand over those first")
+    return LeaseAnswer("refused", None, outcome.code, why, step, outcome.conflicts)
+
+
+def _not_held(registry: Registry, asker: str, outcome: NotHeld) -> LeaseAnswer:
+    """Why a lease is not the caller's, and how to get it back in an honest way, if it ever was."""
+    with registry.read() as view:
+        events = [recorded.event for recorded in view.events(lease_id=outcome.lease_id)]
+    heirs = [event.to for event in events if isinstance(event, LeaseHandedOver)]
+    begun = next((event for event in events if isinstance(event, LeaseGranted)), None)
+    if begun is None or asker not in (begun.lease.holder, *heirs) or outcome.code is Refusal.NOT_HOLDER:
+        step = Next("leases", {}, "see which leases are yours")
+    else:
+        why = "acquire the keys again, and read the regions again before you write"
+        step = Next.acquire(begun.lease.keys, begun.lease.task, why)
+    return LeaseAnswer("refused", None, outcome.code, outcome.why, step)

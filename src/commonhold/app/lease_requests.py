@@ -1,0 +1,105 @@
+"""What agents wish of leases: frozen, so that a repeated wish is known again."""
+
+from dataclasses import dataclass, field
+from typing import Final
+
+from commonhold.domain import texts
+from commonhold.domain.errors import Code, UsageError
+from commonhold.domain.lease import DEFAULT_TTL_SECONDS, check_ttl
+from commonhold.domain.modes import Mode
+
+MAX_KEYS: Final = 1000
+
+
+@dataclass(frozen=True, slots=True)
+class AcquireRequest:
+    """A wish for one lease on all of `keys`, in any form.
+
+    With `patience_seconds` it takes a place in line where the keys are not free, and keeps it for that long; who asks
+    again with the `ticket` of the answer keeps it longer. `replaces` is a lease that ends with the grant.
+    """
+
+    holder: str
+    keys: tuple[str, ...]
+    task: str = ""
+    mode: Mode = Mode.EXCLUSIVE
+    ttl_seconds: float = DEFAULT_TTL_SECONDS
+    acquisition_id: str | None = None
+    request_id: str | None = None
+    patience_seconds: float | None = None
+    ticket: str | None = field(default=None, repr=False)  # a wish is the same wish, whatever it goes by
+    replaces: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class RenewRequest:
+    """A wish that the lease end `ttl_seconds` from now."""
+
+    holder: str
+    lease_id: str
+    ttl_seconds: float = DEFAULT_TTL_SECONDS
+    request_id: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ReleaseRequest:
+    """A wish to give a lease or a place in line up."""
+
+    holder: str
+    lease_id: str
+    request_id: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class BreakRequest:
+    """A wish that a lease end at once, whoever holds it."""
+
+    holder: str
+    lease_id: str
+    reason: str
+    request_id: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class AskRequest:
+    """A wish that somebody release a lease."""
+
+    holder: str
+    lease_id: str
+    why: str
+    request_id: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class HandOverRequest:
+    """A wish that a lease be another's."""
+
+    holder: str
+    lease_id: str
+    to: str
+    request_id: str | None = None
+
+
+def check(request: AcquireRequest) -> None:
+    """Check what needs no look at anything else. Raises UsageError and InputError."""
+    texts.check_line(request.task, "task")
+    for name in ("acquisition_id", "ticket", "replaces"):
+        texts.check_line(getattr(request, name) or "", name, texts.MAX_ID_LENGTH)
+    check_ttl(request.ttl_seconds)
+    if request.patience_seconds is not None:
+        check_ttl(request.patience_seconds)
+    if not 0 < len(request.keys) <= MAX_KEYS:
+        raise UsageError(
+            Code.USAGE,
+            f"{len(request.keys)} keys were named; a lease is on 1 to {MAX_KEYS}",
+            hint="name what you want to change; lease a folder or a file to cover many regions at once",
+        )
+
+
+def check_reason(text: str, what: str) -> str:
+    """Check a text that says why something is done to another's lease. Raises UsageError if it says nothing."""
+    if not text.strip():
+        raise UsageError(
+            Code.USAGE, f"no {what} was given", hint=f"say in one line why: the {what} is kept, and shown to the holder"
+        )
+    return texts.check_line(text, what)

@@ -1,0 +1,61 @@
+"""Partial work: what a holder had changed when its lease was taken from it, kept for review and never reverted."""
+
+from collections.abc import Callable, Iterator
+
+from commonhold.app.answers import Next, ReviewAnswer
+from commonhold.app.ports import Registry, Store
+from commonhold.app.reading import Reading
+from commonhold.domain.commands import Leave, Review
+from commonhold.domain.errors import CommonholdError
+from commonhold.domain.keys import canonical
+from commonhold.domain.lease import Lease
+from commonhold.domain.outcomes import Noted
+from commonhold.domain.partial_work import Left, PartialWork
+from commonhold.domain.texts import check_line
+
+Trees = Callable[[str], Reading | None]
+"""How to look at the files of the working tree that goes by a name; None where it is not on this machine."""
+
+
+class PartialWorks:
+    """Looks for partial work under leases that were lost, lists it, and closes it."""
+
+    def __init__(self, store: Store, registry: Registry, trees: Trees) -> None:
+        """Keep what is found in `store`; learn what was lost from `registry`; look at `trees`."""
+        self._store = store
+        self._registry = registry
+        self._trees = trees
+
+    def look_for(self) -> None:
+        """Look what the holders of lost leases had changed under them, and write it down."""
+        with self._registry.read() as view:
+            lost = view.lost()
+        for lease in lost:
+            reading = self._trees(lease.worktree)
+            if reading is not None:
+                self._registry.execute(Leave(lease.id, lease.holder, tuple(self._changes(lease, reading))))
+
+    def _changes(self, lease: Lease, reading: Reading) -> Iterator[Left]:
+        for base in lease.bases:
+            try:
+                hash_now, contents = reading.now_at(canonical(base.key))
+            except CommonholdError:  # what cannot be read any more is not what it was
+                hash_now, contents = None, {}
+            if hash_now != base.hash:
+                with self._store.write() as writer:
+                    writer.keep(contents.items(), self._registry.now().wall)
+                yield Left(base.key, base.hash, hash_now)
+
+    def waiting(self) -> tuple[PartialWork, ...]:
+        """All partial work that nobody has reviewed yet, oldest first."""
+        self.look_for()
+        with self._registry.read() as view:
+            return view.works()
+
+    def review(self, holder: str, lease_id: str, note: str) -> ReviewAnswer:
+        """Close a partial work: `holder` has looked at it, and `note` says what was done about it."""
+        outcome = self._registry.execute(Review(lease_id, holder, check_line(note, "note")))
+        if isinstance(outcome, Noted):
+            return ReviewAnswer("reviewed", outcome.work)
+        why = f"there is no partial work of the lease {lease_id} that waits for review"
+        return ReviewAnswer("refused", None, why, Next("review", {}, "see what waits for review"))

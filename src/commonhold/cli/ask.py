@@ -1,0 +1,32 @@
+"""`commonhold ask`: ask the holder of a lease to release it."""
+
+import click
+
+from commonhold.cli import describe
+from commonhold.cli.command import Command
+from commonhold.cli.exit_status import DONE, REFUSED
+from commonhold.cli.given import Given, common, request_option
+from commonhold.cli.opening import opened
+from commonhold.cli.output import answer
+from commonhold.wire import shapes
+
+
+@click.command(
+    "ask",
+    cls=Command,
+    examples=('commonhold ask lease-b57a98944c10b25e --why "my fix waits for it"',),
+)
+@click.argument("lease_id", metavar="LEASE")
+@click.option("--why", metavar="TEXT", required=True, help="Why you need it: its holder is told so.")
+@request_option
+@common
+@click.pass_obj
+def command(given: Given, lease_id: str, why: str, request_id: str | None) -> int:
+    """Ask the holder of LEASE to release it.
+
+    The holder is told with its next answers, and decides itself; nothing is taken from it.
+    """
+    with opened(given) as place:
+        found = place.hold.ask(lease_id, why=why, request_id=request_id)
+    answer(given, found, shapes.lease_change, lambda found: describe.lease_changed(found, given))
+    return REFUSED if found.code else DONE

@@ -1,0 +1,33 @@
+"""`commonhold break`: end another's lease by force, for people."""
+
+import click
+
+from commonhold.cli import describe
+from commonhold.cli.command import Command
+from commonhold.cli.exit_status import DONE, REFUSED
+from commonhold.cli.given import Given, common, request_option
+from commonhold.cli.opening import opened
+from commonhold.cli.output import answer
+from commonhold.wire import shapes
+
+
+@click.command(
+    "break",
+    cls=Command,
+    examples=('commonhold break lease-b57a98944c10b25e --reason "its machine is gone"',),
+)
+@click.argument("lease_id", metavar="LEASE")
+@click.option("--reason", metavar="TEXT", required=True, help="Why: kept for ever, with your name.")
+@request_option
+@common
+@click.pass_obj
+def command(given: Given, lease_id: str, reason: str, request_id: str | None) -> int:
+    """End LEASE by force, whoever holds it. For people: an agent asks (`ask`), or waits.
+
+    It is audited: who did so, when and why stays in the log. What its holder had half done is not reverted: it is
+    kept for review (`review`). What the holder still writes under the lease is refused.
+    """
+    with opened(given) as place:
+        found = place.hold.break_lease(lease_id, reason=reason, request_id=request_id)
+    answer(given, found, shapes.lease_change, lambda found: describe.lease_changed(found, given))
+    return REFUSED if found.code else DONE

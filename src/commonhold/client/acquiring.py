@@ -1,0 +1,95 @@
+"""Acquiring with patience: wait for a turn, and leave no place in line behind."""
+
+import secrets
+from contextlib import suppress
+from typing import Any, Final, TypeVar, Unpack
+
+from commonhold.app.answers import AcquireAnswer, Next
+from commonhold.app.service import AcquireOptions
+from commonhold.client.effects import Call, Look, Sleep, Steps
+from commonhold.domain.errors import CommonholdError, StoreError
+from commonhold.domain.modes import Mode
+from commonhold.domain.refusal import Refusal
+
+T = TypeVar("T")
+SHORTEST_PAUSE_SECONDS: Final = 0.01
+LONGEST_PAUSE_SECONDS: Final = 0.25
+WAITER_PATIENCE_SECONDS: Final = 15.0
+"""How long the place in line of somebody who waits here outlives it."""
+
+
+def acquire(
+    *keys: str,
+    task: str = "",
+    ttl_seconds: float | None = None,
+    mode: Mode = Mode.EXCLUSIVE,
+    wait_seconds: float = 0.0,
+    **more: Unpack[AcquireOptions],
+) -> Steps[AcquireAnswer]:
+    """Ask for one lease on all of `keys`: granted as a whole, or denied with every conflict named.
+
+    With `wait_seconds` it waits its turn in line for so long; whoever waited is told what `changed` meanwhile. With
+    `patience_seconds` the answer is a place in line, to be asked for again by its `ticket` within that time.
+
+    A lease keeps others from changing what it covers; it ends by release, or `ttl_seconds` after the last sign of life
+    of its holder (any call). It does not keep this process from believing that it holds on when it does not: the
+    commit checks.
+    """
+    given = {name: value for name, value in more.items() if value is not None}
+    named: dict[str, Any] = {"task": task, "ttl_seconds": ttl_seconds, "mode": mode, **given}
+    # A call that is repeated, since its answer was lost, is known by the ticket.
+    named.setdefault("ticket", f"lease-{secrets.token_hex(8)}")
+    if wait_seconds > 0:
+        named.setdefault("patience_seconds", WAITER_PATIENCE_SECONDS)
+        waiting = _wait(keys, named, wait_seconds)
+        return (yield from or_let_go(named["ticket"], waiting, unless=StoreError))
+    asking = _ask(keys, named)
+    if "ticket" in given:  # whoever knows the ticket can ask again with it, or let go of it
+        return (yield from asking)
+    return (yield from or_let_go(named["ticket"], asking, unless=CommonholdError))
+
+
+def or_let_go(ticket: str, steps: Steps[T], *, unless: type[Exception] | None = None) -> Steps[T]:
+    """Do `steps`. Whatever stops them, Ctrl-C too, leaves nobody standing in line, and no lease that nobody knows of.
+
+    `unless` are errors after which there is nothing to let go of, or nobody to tell.
+    """
+    try:
+        return (yield from steps)
+    except BaseException as fault:  # whatever it was
+        if not isinstance(fault, (GeneratorExit, unless or GeneratorExit)):
+            with suppress(CommonholdError):
+                yield Call("release", (ticket,))
+        raise
+
+
+def _ask(keys: tuple[str, ...], named: dict[str, Any]) -> Steps[AcquireAnswer]:
+    answer: AcquireAnswer = yield Call("acquire", keys, named)
+    return answer
+
+
+def _wait(keys: tuple[str, ...], named: dict[str, Any], wait_seconds: float) -> Steps[AcquireAnswer]:
+    until: float = (yield Look()) + wait_seconds
+    remaining, pause = wait_seconds, SHORTEST_PAUSE_SECONDS
+    while True:
+        answer: AcquireAnswer = yield Call("acquire", keys, {**named, "hold_seconds": remaining})
+        remaining = until - (yield Look())
+        if answer.outcome != "queued" or remaining <= 0:
+            break
+        pause = min(pause, remaining)
+        yield Sleep(pause)
+        remaining -= pause
+        pause = min(2 * pause, LONGEST_PAUSE_SECONDS)
+    if answer.outcome != "queued":
+        return answer
+    yield Call("release", (named["ticket"],))
+    return _given_up(answer, wait_seconds)
+
+
+def _given_up(answer: AcquireAnswer, waited_seconds: float) -> AcquireAnswer:
+    """The denial for somebody who did not wait any longer."""
+    asked = answer.next.arguments if answer.next else {}
+    arguments = {name: value for name, value in asked.items() if name in ("keys", "task", "mode")}
+    why = f"it was not free within {waited_seconds:g} seconds: do other work first, then ask again"
+    step = Next("acquire", {**arguments, "wait_seconds": waited_seconds}, why)
+    return AcquireAnswer("denied", conflicts=answer.conflicts, code=Refusal.LOCK_CONFLICT, next=step)

@@ -1,0 +1,165 @@
+"""The SDK for asyncio: the same operations, driven by awaiting."""
+
+import asyncio
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import asynccontextmanager, suppress
+from functools import wraps
+from typing import Any, Concatenate, Final, ParamSpec, Self, TypeVar
+
+from commonhold.app.answers import CommitAnswer
+from commonhold.app.service import Service
+from commonhold.client import acquiring, holding, resolving
+from commonhold.client.channel import Channel
+from commonhold.client.effects import Call, Effect, Look, Sleep, Steps, calling
+from commonhold.client.holding import Grip
+from commonhold.client.resolving import Resolvers
+from commonhold.client.session import Held, Session, ticks
+from commonhold.domain.changeset import Changeset
+from commonhold.domain.errors import CommonholdError
+
+P = ParamSpec("P")
+T = TypeVar("T")
+MAX_THREADS: Final = 1000
+"""So many calls may be under way at once. Whoever waits in line has one, and must not keep out who would release."""
+PATIENCE_SECONDS: Final = 0.05
+"""How long a call that was cancelled may take before it is told so."""
+
+
+def _spoken(
+    operation: Callable[P, Steps[T]], like: Callable[..., Any] | None = None
+) -> Callable[Concatenate["AsyncCommonhold", P], Awaitable[T]]:
+    """The operation as a method to be awaited; its name and words are those of `like`."""
+
+    @wraps(like or operation)
+    async def method(self: "AsyncCommonhold", /, *arguments: P.args, **named: P.kwargs) -> T:
+        return await self.drive(operation(*arguments, **named))
+
+    return method
+
+
+def _asked(method: Callable[Concatenate[Any, P], T]) -> Callable[Concatenate["AsyncCommonhold", P], Awaitable[T]]:
+    """A method of the service, called."""
+    return _spoken(calling(method), method)
+
+
+class AsyncCommonhold(Session):
+    """As `Commonhold`, for asyncio: every method is awaited. A cancelled wait leaves no place in line behind."""
+
+    def __init__(
+        self, channel: Channel, *, root: str, agent: str | None = None, resolvers: Resolvers | None = None
+    ) -> None:
+        """Speak through `channel`, whose calls are made in threads."""
+        super().__init__(channel, root=root, agent=agent, resolvers=resolvers)
+        self._threads = ThreadPoolExecutor(MAX_THREADS, thread_name_prefix="commonhold")
+
+    regions = _asked(Service.regions)
+    read = _asked(Service.read)
+    acquire = _spoken(acquiring.acquire)
+    renew = _asked(Service.renew)
+    release = _asked(Service.release)
+    ask = _asked(Service.ask)
+    hand_over = _asked(Service.hand_over)
+    break_lease = _asked(Service.break_lease)
+    leases = _asked(Service.leases)
+    get = _asked(Service.get)
+    put = _asked(Service.put)
+    partial_works = _asked(Service.partial_works)
+    review = _asked(Service.review)
+    who = _asked(Service.who)
+    status = _asked(Service.status)
+    log = _asked(Service.log)
+    content = _asked(Service.content)
+    recover = _asked(Service.recover)
+    forget = _asked(Service.forget)
+    sweep = _asked(Service.sweep)
+
+    async def commit(self, changeset: Changeset, *, dry_run: bool = False) -> CommitAnswer:
+        """Apply all edits of a changeset or none. A dry run only gives the verdict. See `Service.commit`."""
+        return await self.drive(resolving.commit(self._resolvers, changeset, dry_run=dry_run))
+
+    async def version_of(self, key: str) -> str:
+        """What to name as the hash of a free key in the reads of a changeset."""
+        return await self.drive(resolving.version_of(self._resolvers, key))
+
+    @asynccontextmanager
+    async def hold(self, *keys: str, wait_seconds: float = 30.0, **more: Any) -> AsyncIterator[Held]:  # noqa: ANN401
+        """Hold a lease on `keys` for the length of an `async with` block. See `Commonhold.hold`."""
+        grip = await self.drive(holding.begin(acquiring.acquire(*keys, wait_seconds=wait_seconds, **more)))
+        keeper = asyncio.create_task(self._keep(grip))
+        try:
+            yield Held(grip)
+        finally:
+            keeper.cancel()
+            try:
+                await asyncio.wait([keeper])
+            finally:
+                await self.drive(holding.end(grip))
+
+    async def _keep(self, grip: Grip) -> None:
+        # A store that cannot be reached for a while is asked again; the grip itself knows when time is up.
+        while grip.why_lost(ticks()) is None:
+            with suppress(CommonholdError):
+                await self.drive(holding.keep(grip))
+            await asyncio.sleep(min(1.0, grip.renewal_seconds))
+
+    async def drive(self, steps: Steps[T]) -> T:
+        """Do what an operation asks for, until it is done; also what it still asks for after a cancellation."""
+        resume: Callable[[Any], Effect] = steps.send
+        value: Any = None
+        while True:
+            try:
+                effect = resume(value)
+            except StopIteration as done:
+                answer: T = done.value
+                return answer
+            try:
+                value, resume = await self._perform(effect), steps.send
+            except GeneratorExit:  # there is no loop any more that could do anything
+                steps.close()
+                raise
+            except BaseException as fault:  # noqa: BLE001 - the operation decides what is left to do, and raises it again
+                value, resume = fault, steps.throw
+
+    async def _perform(self, effect: Effect) -> Any:  # noqa: ANN401
+        match effect:
+            case Call():
+                return await self._called(effect)
+            case Sleep(seconds):
+                return await asyncio.sleep(seconds)
+            case Look():
+                return ticks()
+
+    async def _called(self, call: Call) -> Any:  # noqa: ANN401
+        """Call in a thread. A cancelled call is waited for: what it was granted must not be lost."""
+        answer = self._in_thread(call.method, call.arguments, call.named)
+        try:
+            return await asyncio.shield(answer)
+        except asyncio.CancelledError:
+            while not answer.done():
+                with suppress(asyncio.CancelledError):  # it was cancelled once, and is raised again below
+                    await self._hasten(call, answer)
+            answer.exception()
+            raise
+
+    async def _hasten(self, call: Call, answer: asyncio.Future[Any]) -> None:
+        """Wait a little for an answer that nobody wants any more; take whoever still stands in line for it out."""
+        is_answered, _ = await asyncio.wait([answer], timeout=PATIENCE_SECONDS)
+        if not is_answered and "hold_seconds" in call.named:
+            with suppress(CommonholdError):
+                await asyncio.shield(self._in_thread("release", (call.named["ticket"],), {}))
+
+    def _in_thread(self, method: str, arguments: Sequence[Any], named: Mapping[str, Any]) -> asyncio.Future[Any]:
+        loop = asyncio.get_running_loop()
+        return loop.run_in_executor(self._threads, self._channel.call, method, arguments, named)
+
+    async def close(self) -> None:
+        """Let go of the state. Leases stay as they are."""
+        await asyncio.get_running_loop().run_in_executor(self._threads, self._channel.close)
+        self._threads.shutdown(wait=False)
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        await self.close()

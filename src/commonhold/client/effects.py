@@ -1,0 +1,51 @@
+"""What a client's operation wants done by whoever drives it: the protocol core does no input or output itself.
+
+An operation is a generator. It yields effects, is sent what came of them, and returns its answer. A driver that is
+stopped in the middle throws the exception in; the operation may yield more effects to leave nothing behind.
+"""
+
+from collections.abc import Callable, Generator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Concatenate, ParamSpec, TypeVar
+
+T = TypeVar("T")
+P = ParamSpec("P")
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """Call a method of the service; sent back is its answer."""
+
+    method: str
+    arguments: Sequence[Any] = ()
+    named: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Sleep:
+    """Wait; nothing is sent back."""
+
+    seconds: float
+
+
+@dataclass(frozen=True, slots=True)
+class Look:
+    """Look at a clock that never runs back, and goes on while the machine sleeps; sent back are its seconds."""
+
+
+Effect = Call | Sleep | Look
+Steps = Generator[Effect, Any, T]
+Operation = Callable[P, Steps[T]]
+Remote = Callable[Concatenate[Any, P], T]
+"""A method of the service, whatever it belongs to."""
+
+
+def calling(method: Callable[Concatenate[Any, P], T]) -> Callable[P, Steps[T]]:
+    """The operation that is one call of a method of the service."""
+    name = method.__name__
+
+    def operation(*arguments: P.args, **named: P.kwargs) -> Steps[T]:
+        answer: T = yield Call(name, arguments, named)
+        return answer
+
+    return operation

@@ -1,0 +1,76 @@
+"""From a path to a session: find the repository, read its settings, find or start its daemon."""
+
+from collections.abc import Mapping
+from functools import partial
+from typing import TypedDict, Unpack
+
+import commonhold
+from commonhold.adapters import daemon_place
+from commonhold.adapters.repository import find_repository
+from commonhold.adapters.system import process_umask
+from commonhold.app.service import Service
+from commonhold.bootstrap import compose
+from commonhold.client import daemon as daemons
+from commonhold.client.async_session import AsyncCommonhold
+from commonhold.client.channel import Channel, Daemon, Direct, Nearest
+from commonhold.client.resolving import Resolver, Resolvers
+from commonhold.client.session import Commonhold
+from commonhold.config import load_settings
+from commonhold.domain import texts
+from commonhold.wire import calls
+
+
+class Choices(TypedDict, total=False):
+    """What a session may choose; None, or nothing, is as the settings say.
+
+    `store` is the URL of the place where leases are kept (`postgresql://…`, `redis://…`), `namespace` the name that
+    they are shared by there, `daemon` whether to use (and start) the process that serves the repository.
+    """
+
+    store: str | None
+    namespace: str | None
+    daemon: bool | None
+
+
+def open_session(
+    path: str = ".",
+    *,
+    agent: str | None = None,
+    resolvers: Mapping[str, Resolver] | None = None,
+    **choices: Unpack[Choices],
+) -> Commonhold:
+    """The session of `agent` on the repository around `path`. Without an agent only questions can be asked.
+
+    `resolvers` say, by key, what free keys stand for outside. For `choices` see Choices. Nothing is written before the
+    first call that has to.
+    """
+    root, channel = _channel(path, agent, choices)
+    return Commonhold(channel, root=root, agent=agent, resolvers=Resolvers(resolvers or {}))
+
+
+def open_async(
+    path: str = ".",
+    *,
+    agent: str | None = None,
+    resolvers: Mapping[str, Resolver] | None = None,
+    **choices: Unpack[Choices],
+) -> AsyncCommonhold:
+    """As `open_session`, for asyncio."""
+    root, channel = _channel(path, agent, choices)
+    return AsyncCommonhold(channel, root=root, agent=agent, resolvers=Resolvers(resolvers or {}))
+
+
+def _channel(path: str, agent: str | None, choices: Choices) -> tuple[str, Channel]:
+    if agent is not None:
+        texts.check_holder(agent)
+    repository = find_repository(path)
+    settings = load_settings(repository.root, **choices)
+
+    def direct() -> Service:
+        return compose(repository, settings, agent=agent)
+
+    if settings.store or not settings.daemon:
+        return repository.root, Direct(direct())
+    hello = calls.Hello(calls.PROTOCOL, commonhold.__version__, repository.root, agent, process_umask())
+    daemon = Daemon(lambda: daemon_place.address(repository.state_folder), hello)
+    return repository.root, Nearest(daemon, direct, partial(daemons.start, repository))

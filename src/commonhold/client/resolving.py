@@ -1,0 +1,65 @@
+"""Keys that stand for something outside: a row of a database, an answer of a service.
+
+Such a key is checked optimistically like any other: what it stood for is read with its hash, and a commit that relies
+on it is refused where it does not stand for the same any more. The check is made right before the commit, not in one
+step with it: between the two the outside can change. Where that must not be, hold a lease on the key, and let whoever
+changes the outside hold one too.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+
+from commonhold.app.answers import CommitAnswer, Next
+from commonhold.client.effects import Call, Steps
+from commonhold.domain.changeset import Changeset
+from commonhold.domain.keys import Key, contains, parse
+from commonhold.domain.refusal import Refusal
+from commonhold.domain.value import Value
+from commonhold.regions.region import hash_bytes
+
+Resolver = Callable[[str], bytes]
+"""What a key stands for now, as bytes: two looks that give equal bytes saw the same."""
+
+
+class Resolvers:
+    """The resolvers of a session, by the key that each is for and for all below it."""
+
+    def __init__(self, by_pattern: Mapping[str, Resolver]) -> None:
+        """Take resolvers by keys such as `account:*`."""
+        self._by_key = {parse(pattern).key(): resolver for pattern, resolver in by_pattern.items()}
+
+    def hash_of(self, text: str) -> str | None:
+        """The hash of what a key stands for outside; None where it stands for nothing there."""
+        key = parse(text).key()
+        resolver = self._innermost(key)
+        return None if resolver is None else hash_bytes(resolver(text))
+
+    def _innermost(self, key: Key) -> Resolver | None:
+        around = [pattern for pattern in self._by_key if contains(pattern, key)]
+        return self._by_key[max(around, key=lambda pattern: len(pattern.path))] if around else None
+
+
+def version_of(resolvers: Resolvers, key: str) -> Steps[str]:
+    """What to name as the hash of a free key in the reads of a changeset: of what it stands for, or its version."""
+    outside = resolvers.hash_of(key)
+    if outside is not None:
+        return outside
+    value: Value = yield Call("get", (key,))
+    return str(value.version)
+
+
+def commit(resolvers: Resolvers, changeset: Changeset, *, dry_run: bool = False) -> Steps[CommitAnswer]:
+    """Apply all edits of a changeset or none, if what they rely on outside is still the same."""
+    outside = {read: now for read in changeset.reads if (now := resolvers.hash_of(read.key)) is not None}
+    changed = [read.key for read, now in outside.items() if read.hash != now]
+    if changed:
+        return _refused(changed)
+    inside = tuple(read for read in changeset.reads if read not in outside)
+    answer: CommitAnswer = yield Call("commit", (replace(changeset, reads=inside),), {"dry_run": dry_run})
+    return answer
+
+
+def _refused(changed: Sequence[str]) -> CommitAnswer:
+    why = f"{', '.join(changed)}, which the edits rely on, stands for something else than when it was read"
+    step = Next("get", {"keys": list(changed)}, "look at it again, decide anew, then commit with what it is now")
+    return CommitAnswer("refused", Refusal.READ_CHANGED, why, next=step)

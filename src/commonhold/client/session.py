@@ -1,0 +1,216 @@
+"""The SDK for threads: one agent session's access to the files and leases that it shares with others."""
+
+import os
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from functools import wraps
+from typing import Any, Concatenate, ParamSpec, Self, TypeVar
+
+from commonhold.adapters.system import SystemClock
+from commonhold.app.answers import CommitAnswer
+from commonhold.app.service import Service
+from commonhold.client import acquiring, holding, resolving
+from commonhold.client.channel import Channel
+from commonhold.client.effects import Call, Effect, Look, Sleep, Steps, calling
+from commonhold.client.holding import Grip
+from commonhold.client.resolving import Resolvers
+from commonhold.domain import texts
+from commonhold.domain.changeset import Changeset
+from commonhold.domain.errors import CommonholdError
+
+P = ParamSpec("P")
+T = TypeVar("T")
+
+
+def _spoken(
+    operation: Callable[P, Steps[T]], like: Callable[..., Any] | None = None
+) -> Callable[Concatenate["Commonhold", P], T]:
+    """The operation as a method that blocks until it is done; its name and words are those of `like`."""
+
+    @wraps(like or operation)
+    def method(self: "Commonhold", /, *arguments: P.args, **named: P.kwargs) -> T:
+        return self.drive(operation(*arguments, **named))
+
+    return method
+
+
+def _asked(method: Callable[Concatenate[Any, P], T]) -> Callable[Concatenate["Commonhold", P], T]:
+    """A method of the service, called."""
+    return _spoken(calling(method), method)
+
+
+def ticks() -> float:
+    """Seconds on a clock that goes on while the machine sleeps, as that of the store does."""
+    return SystemClock().now().ticks
+
+
+class Session:
+    """What the sessions for threads and for asyncio have in common."""
+
+    def __init__(
+        self, channel: Channel, *, root: str, agent: str | None = None, resolvers: Resolvers | None = None
+    ) -> None:
+        """Speak through `channel` for the working tree at `root`; `commonhold.open` does this for a repository."""
+        self._channel = channel
+        self._resolvers = resolvers or Resolvers({})
+        self._root = root
+        self._agent = agent
+
+    @property
+    def root(self) -> str:
+        """The absolute path of the working tree."""
+        return self._root
+
+    @property
+    def holder(self) -> str:
+        """The name under which this session holds leases. Raises UsageError `HOLDER_MISSING` if it has none."""
+        return self._agent or texts.check_holder("")
+
+
+class Commonhold(Session):
+    """One agent session's access to the files and leases that it shares with others.
+
+    Keys are taken in any form (`src/a.py`, `src/a.py#C.m`, `file:…`, `method::src/a.py::C.m`, `account:12345`).
+    Refusals are answers. Errors are CommonholdError, with a code and a hint; after one, nothing has changed. Threads
+    of one process may share an instance.
+    """
+
+    regions = _asked(Service.regions)
+    read = _asked(Service.read)
+    acquire = _spoken(acquiring.acquire)
+    renew = _asked(Service.renew)
+    release = _asked(Service.release)
+    ask = _asked(Service.ask)
+    hand_over = _asked(Service.hand_over)
+    break_lease = _asked(Service.break_lease)
+    leases = _asked(Service.leases)
+    get = _asked(Service.get)
+    put = _asked(Service.put)
+    partial_works = _asked(Service.partial_works)
+    review = _asked(Service.review)
+    who = _asked(Service.who)
+    status = _asked(Service.status)
+    log = _asked(Service.log)
+    content = _asked(Service.content)
+    recover = _asked(Service.recover)
+    forget = _asked(Service.forget)
+    sweep = _asked(Service.sweep)
+
+    def commit(self, changeset: Changeset, *, dry_run: bool = False) -> CommitAnswer:
+        """Apply all edits of a changeset or none. A dry run only gives the verdict. See `Service.commit`."""
+        return self.drive(resolving.commit(self._resolvers, changeset, dry_run=dry_run))
+
+    def version_of(self, key: str) -> str:
+        """What to name as the hash of a free key in the reads of a changeset."""
+        return self.drive(resolving.version_of(self._resolvers, key))
+
+    @contextmanager
+    def hold(self, *keys: str, wait_seconds: float = 30.0, **more: Any) -> Iterator["Held"]:  # noqa: ANN401 - as acquire
+        """Hold a lease on `keys` for the length of a `with` block: waited for, renewed meanwhile, released after.
+
+        Takes what `acquire` takes. Raises RefusedError `LEASE_DENIED` where it is not granted in time. Call `check()`
+        of what it gives before each write: it raises RefusedError `LEASE_LOST` as soon as the lease cannot be relied
+        on.
+        """
+        grip = self.drive(holding.begin(acquiring.acquire(*keys, wait_seconds=wait_seconds, **more)))
+        stop, process = threading.Event(), os.getpid()
+        try:
+            with self._kept(grip, stop):
+                yield Held(grip)
+        finally:
+            if os.getpid() == process:  # a child that was forked inside the block leaves its parent's lease alone
+                self.drive(holding.end(grip))
+
+    @contextmanager
+    def _kept(self, grip: Grip, stop: threading.Event) -> Iterator[None]:
+        keeper = threading.Thread(target=self._keep, args=(grip, stop), daemon=True)
+        keeper.start()
+        try:
+            yield
+        finally:
+            stop.set()
+            keeper.join()
+
+    def _keep(self, grip: Grip, stop: threading.Event) -> None:
+        # A store that cannot be reached for a while is asked again; the grip itself knows when time is up.
+        while not stop.is_set() and grip.why_lost(ticks()) is None:
+            with suppress(CommonholdError, _Stopped):
+                self.drive(holding.keep(grip), lambda seconds: _doze(stop, seconds))
+            stop.wait(min(1.0, grip.renewal_seconds))
+
+    def drive(self, steps: Steps[T], sleep: Callable[[float], object] = time.sleep) -> T:
+        """Do what an operation asks for, until it is done."""
+        resume: Callable[[Any], Effect] = steps.send
+        value: Any = None
+        while True:
+            try:
+                effect = resume(value)
+            except StopIteration as done:
+                answer: T = done.value
+                return answer
+            try:
+                value, resume = self._perform(effect, sleep), steps.send
+            except BaseException as fault:  # noqa: BLE001 - the operation decides what is left to do, and raises it again
+                value, resume = fault, steps.throw
+
+    def _perform(self, effect: Effect, sleep: Callable[[float], object]) -> Any:  # noqa: ANN401
+        match effect:
+            case Call(method, arguments, named):
+                return self._channel.call(method, arguments, named)
+            case Sleep(seconds):
+                return sleep(seconds)
+            case Look():
+                return ticks()
+
+    def close(self) -> None:
+        """Let go of the state. Leases stay as they are."""
+        self._channel.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+
+class _Stopped(Exception):  # noqa: N818 - the block has ended, so nothing needs to be kept
+    """Whoever was to be kept is gone."""
+
+
+def _doze(stop: threading.Event, seconds: float) -> None:
+    if stop.wait(seconds):
+        raise _Stopped
+
+
+class Held:
+    """A lease inside a `with` block."""
+
+    def __init__(self, grip: Grip) -> None:
+        """Show `grip`."""
+        self._grip = grip
+
+    @property
+    def id(self) -> str:
+        """The id of the lease, to be named in a changeset."""
+        return self._grip.lease.id
+
+    @property
+    def fence(self) -> int:
+        """The fencing token, to be passed to whatever is written to."""
+        return self._grip.lease.fence
+
+    @property
+    def keys(self) -> tuple[str, ...]:
+        """The canonical keys that are held."""
+        return self._grip.lease.keys
+
+    @property
+    def is_lost(self) -> bool:
+        """Whether the lease cannot be relied on any more."""
+        return self._grip.why_lost(ticks()) is not None
+
+    def check(self) -> None:
+        """Raise RefusedError `LEASE_LOST` unless the lease holds: before every write under it."""
+        self._grip.check(ticks())

@@ -1,0 +1,158 @@
+"""The life of the daemon: it becomes the only one, serves, and stops when nobody needs it."""
+
+import gc
+import os
+import resource
+import signal
+import time
+from contextlib import suppress
+from dataclasses import dataclass
+from typing import Final
+
+import commonhold
+from commonhold.adapters import daemon_place
+from commonhold.adapters.repository import Repository, find_repository
+from commonhold.adapters.sqlite.mirror import MirroredStore
+from commonhold.adapters.system import process_umask
+from commonhold.app.service import Service
+from commonhold.bootstrap import compose
+from commonhold.config import Settings, load_settings
+from commonhold.domain.errors import Code, CommonholdError, StoreError, UsageError
+from commonhold.server.daemon.desk import Desk
+from commonhold.server.daemon.loop import Loop
+from commonhold.wire import calls
+
+GARBAGE_THRESHOLD: Final = 50_000
+IDLE_SECONDS: Final = 300.0
+SWEEP_SECONDS: Final = 300.0
+LOOK_SECONDS: Final = 0.5
+QUICK_SWEEP_SECONDS: Final = 1.0
+"""How often is swept while somebody waits: whoever holds may have gone."""
+
+
+@dataclass(frozen=True, slots=True)
+class Times:
+    """How long without a request until it stops, and how often it sweeps."""
+
+    idle_seconds: float = IDLE_SECONDS
+    sweep_seconds: float = SWEEP_SECONDS
+
+
+class Lifetime:
+    """One daemon, from the moment on in which it is the only one."""
+
+    def __init__(self, repository: Repository, times: Times) -> None:
+        """Take the lock, the socket, and the state of `repository`, in this order.
+
+        Whoever finds the socket waits there; whoever came before is waited for at the gate. Raises StoreError
+        `STORE_OWNED` where another daemon lives.
+        """
+        self._repository = repository
+        self._settings = load_settings(repository.root)
+        self._times = times
+        self._services: dict[tuple[str, str | None, int], tuple[Settings, Service]] = {}
+        self._is_ending = False
+        self._look_again_at = 0.0
+        self._lock = daemon_place.claim(repository.state_folder)
+        self._address = daemon_place.address(repository.state_folder)
+        listener = daemon_place.listen(self._address)
+        self._place = daemon_place.identity(self._address)
+        self._store = MirroredStore(repository.state_folder, synchronous=self._settings.durability)
+        self._store.own()
+        self._loop = Loop(listener, self._introduce)
+        self._desk = Desk(self._store, time.monotonic, self._loop.wake)
+
+    def end(self) -> None:
+        """Stop after the present turn."""
+        self._is_ending = True
+        self._loop.wake()
+
+    def live(self) -> None:
+        """Serve until nobody needs this any more."""
+        service = self._service(self._repository.root, None, process_umask())
+        service.recover()
+        swept_at = 0.0
+        while not self._is_ending and not self._is_over():
+            now = time.monotonic()
+            if now - swept_at >= self._sweep_seconds():
+                with suppress(StoreError):  # a full disk, say: whoever asks for something is told
+                    service.sweep()
+                swept_at = now
+            self._loop.turn(self._desk)
+
+    def _sweep_seconds(self) -> float:
+        return min(self._times.sweep_seconds, QUICK_SWEEP_SECONDS if self._store.index.has_waiters else SWEEP_SECONDS)
+
+    def _is_over(self) -> bool:
+        """Whether it serves nobody any more: idle, with no lease and no waiter; or not to be found any more."""
+        now = time.monotonic()
+        if now < self._look_again_at:
+            return False
+        self._look_again_at = now + LOOK_SECONDS
+        if not self._store.is_in_place() or daemon_place.identity(self._address) != self._place:
+            return True
+        is_idle = now - self._loop.last_request_at > self._times.idle_seconds and self._desk.is_idle
+        index = self._store.index
+        return is_idle and not index.leases() and not index.waiters()
+
+    def _introduce(self, hello: calls.Hello) -> Service:
+        if (hello.protocol, hello.version) != (calls.PROTOCOL, commonhold.__version__):
+            self._is_ending = True  # an older one makes room for a newer, which the client starts
+            raise StoreError(
+                Code.STORE_OWNED,
+                f"the daemon runs Commonhold {commonhold.__version__}, the client {hello.version}; it is stopping",
+                hint="repeat the call",
+                retry_after_seconds=1.0,
+            )
+        return self._service(hello.root, hello.agent, hello.umask)
+
+    def _service(self, root: str, agent: str | None, umask: int) -> Service:
+        """The service for one working tree and agent, by the settings as they are now."""
+        settings = load_settings(root, store="")  # who keeps leases elsewhere does not come here
+        known = self._services.get((root, agent, umask))
+        if known is not None and known[0] == settings:
+            return known[1]
+        found = find_repository(root)
+        if found.root != root or found.state_folder != self._repository.state_folder:
+            raise UsageError(
+                Code.USAGE,
+                f"{root} is no working tree of the repository that this daemon serves",
+                hint="start the command inside the repository",
+            )
+        service = compose(found, settings, agent=agent, store=self._store, umask=umask)
+        self._services[root, agent, umask] = settings, service
+        return service
+
+    def close(self) -> None:
+        """Finish what was begun, then let go of everything: the address first, the lock last."""
+        daemon_place.withdraw(self._address, self._place)
+        self._desk.close()
+        self._loop.close()
+        self._store.close()
+        os.close(self._lock)
+
+
+def serve(root: str, times: Times) -> int:
+    """Be the daemon of the repository around `root` until nobody needs it; an exit status."""
+    try:
+        life = Lifetime(find_repository(root), times)
+    except CommonholdError as fault:
+        print(f"commonhold daemon: {fault.message}", flush=True)  # noqa: T201 - its standard output is its log
+        return 0 if fault.code is Code.STORE_OWNED else 4
+    for number in (signal.SIGTERM, signal.SIGINT):
+        signal.signal(number, lambda *_: life.end())
+    _allow_many_connections()
+    gc.freeze()  # what is there now stays: it need not be looked through again and again
+    gc.set_threshold(GARBAGE_THRESHOLD)
+    try:
+        life.live()
+    finally:
+        life.close()
+    return 0
+
+
+def _allow_many_connections() -> None:
+    """Let this process have as many files open as it may: each client is one."""
+    _, most = resource.getrlimit(resource.RLIMIT_NOFILE)
+    with suppress(OSError, ValueError):  # macOS names a limit that it does not take
+        resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))

@@ -1,0 +1,137 @@
+"""The loop: one thread that waits for whatever comes first, and never for one client alone."""
+
+import os
+import selectors
+import socket
+import time
+from collections.abc import Callable
+from contextlib import suppress
+from typing import Final
+
+import commonhold
+from commonhold.app.service import Service
+from commonhold.domain.errors import Code, CommonholdError, InputError
+from commonhold.server.daemon.desk import Desk, Job, job_of
+from commonhold.server.daemon.peer import Peer
+from commonhold.wire import calls
+
+LONGEST_WAIT_SECONDS: Final = 1.0
+
+Introduce = Callable[[calls.Hello], Service]
+"""The service for whom a hello names. Raises CommonholdError for somebody who does not belong here."""
+
+
+class Loop:
+    """Accepts peers, collects what they ask for, and hands each round's requests to the desk at once."""
+
+    def __init__(self, listener: socket.socket, introduce: Introduce) -> None:
+        """Accept from `listener`; `introduce` peers to their service."""
+        self._listener = listener
+        self._introduce = introduce
+        self._selector = selectors.DefaultSelector()
+        self._wake_read, self._wake_write = os.pipe()
+        for descriptor in (self._wake_read, self._wake_write):
+            os.set_blocking(descriptor, False)
+        listener.settimeout(0)
+        self._selector.register(listener, selectors.EVENT_READ, None)
+        self._selector.register(self._wake_read, selectors.EVENT_READ, None)
+        self._peers: set[Peer] = set()
+        self._restless: set[Peer] = set()
+        self.last_request_at = time.monotonic()
+
+    def wake(self) -> None:
+        """End the present wait; from any thread, also from a signal."""
+        with suppress(BlockingIOError):  # it is awake enough
+            os.write(self._wake_write, b"w")
+
+    def turn(self, desk: Desk) -> None:
+        """Wait for something to happen, at most a second, and do what follows from it."""
+        jobs: list[Job] = []
+        for key, _ in self._selector.select(self._patience(desk)):
+            if key.data is not None:
+                self._hear(key.data, jobs)
+            elif key.fileobj is self._listener:
+                self._accept()
+            else:
+                os.read(self._wake_read, 4096)
+        if jobs:
+            self.last_request_at = time.monotonic()
+        self._attend_all(desk)  # whoever is gone must not be granted what it waited for
+        desk.take(jobs)
+        desk.deliver()
+        self._attend_all(desk)
+
+    def _patience(self, desk: Desk) -> float:
+        look = desk.next_look_at()
+        return LONGEST_WAIT_SECONDS if look is None else min(max(0.0, look - time.monotonic()), LONGEST_WAIT_SECONDS)
+
+    def _accept(self) -> None:
+        while True:
+            try:
+                connection, _ = self._listener.accept()
+            except OSError:
+                return
+            peer = Peer(connection, self._restless)
+            if not peer.is_of_this_user:
+                peer.close()
+                continue
+            self._peers.add(peer)
+            self._selector.register(connection, selectors.EVENT_READ, peer)
+
+    def _hear(self, peer: Peer, jobs: list[Job]) -> None:
+        if peer.has_more_to_send:
+            peer.flush()
+            if peer.has_more_to_send:
+                return
+        try:
+            for request in peer.receive():
+                self._read(peer, request, jobs)
+        except calls.UNREADABLE:
+            peer.give_up()
+
+    def _read(self, peer: Peer, request: calls.Request, jobs: list[Job]) -> None:
+        try:
+            if peer.service is None:
+                peer.service = self._introduced(calls.decode_hello(request.parameters))
+                peer.send(calls.encode_answer(0, calls.Welcome(commonhold.__version__, os.getpid())))
+            else:
+                jobs.append(job_of(peer, request))
+        except CommonholdError as fault:
+            peer.send(calls.encode_fault(request.number, fault))
+
+    def _introduced(self, hello: calls.Hello) -> Service:
+        try:
+            return self._introduce(hello)
+        except (OSError, ValueError) as fault:
+            where = f"the working tree {hello.root!a} cannot be used: {fault!a}"
+            raise InputError(Code.PATH_INVALID, where, hint="see whether it is still there, and yours") from fault
+
+    def _attend_all(self, desk: Desk) -> None:
+        while self._restless:
+            self._attend(self._restless.pop(), desk)
+
+    def _attend(self, peer: Peer, desk: Desk) -> None:
+        """Part from a peer that is gone; wait for one that is slow to take what it is sent."""
+        if peer not in self._peers:
+            return
+        if peer.is_open:
+            # Of one that is slow to take what it is sent no more is asked until then.
+            wanted = selectors.EVENT_WRITE if peer.has_more_to_send else selectors.EVENT_READ
+            self._selector.modify(peer.connection, wanted, peer)
+            return
+        self._peers.remove(peer)
+        self._selector.unregister(peer.connection)
+        peer.close()
+        desk.forget(peer)
+
+    def close(self) -> None:
+        """Send what is left, and part from everybody."""
+        for peer in self._peers:
+            peer.connection.settimeout(1.0)
+            if peer.has_more_to_send:
+                peer.flush()
+            peer.close()
+        self._selector.close()
+        self._listener.close()
+        os.close(self._wake_read)
+        os.close(self._wake_write)

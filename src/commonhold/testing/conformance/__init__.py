@@ -1,0 +1,41 @@
+"""What every store of leases must do, as tests that pytest collects from a class of yours.
+
+    import pytest
+
+    pytest.register_assert_rewrite("commonhold.testing.conformance")  # in conftest.py: failures show their values
+
+    from commonhold.testing.conformance import RegistryConformance
+
+    class TestMyStore(RegistryConformance):
+        @pytest.fixture
+        def rig(self):
+            yield MyRig()  # see Rig: an empty namespace, and a way to move its clock
+
+A registry whose `together` is a real transaction is also a `TransactionConformance`.
+"""
+
+from commonhold.testing.conformance.circles import CircleConformance
+from commonhold.testing.conformance.leases import LeaseConformance
+from commonhold.testing.conformance.lines import LineConformance
+from commonhold.testing.conformance.names import NameConformance
+from commonhold.testing.conformance.records import RecordConformance
+from commonhold.testing.conformance.requests import RequestConformance
+from commonhold.testing.conformance.rig import Rig
+from commonhold.testing.conformance.transactions import TransactionConformance
+from commonhold.testing.conformance.values import ValueConformance
+from commonhold.testing.conformance.works import WorkConformance
+
+__all__ = ["RegistryConformance", "Rig", "TransactionConformance"]
+
+
+class RegistryConformance(
+    LeaseConformance,
+    NameConformance,
+    LineConformance,
+    CircleConformance,
+    ValueConformance,
+    RequestConformance,
+    WorkConformance,
+    RecordConformance,
+):
+    """All that is promised of a `Registry`. Each test takes the fixture `rig`, a Rig of its own."""

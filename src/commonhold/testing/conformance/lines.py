@@ -1,0 +1,221 @@
+"""Waiting: first come, first served, and nobody in the way for ever."""
+# ruff: noqa: S101, D102, PLR2004 - these are tests: assert is how pytest speaks, and a test's name says what it proves
+
+from commonhold.domain.events import LeaseClaimed, Leaving, WaiterLeft
+from commonhold.domain.lease import Base
+from commonhold.domain.outcomes import Cancelled, Denied, Granted, HandedOver, NotHeld, Queued
+from commonhold.domain.refusal import Refusal
+from commonhold.testing.conformance.leases import seconds_left
+from commonhold.testing.conformance.rig import EXCLUSIVE, PATIENCE, SHARED, TTL, Conformance, Rig, expect
+
+KEY = "account:1"
+
+
+class LineConformance(Conformance):
+    """Places in line, and how they end."""
+
+    def test_who_waits_gets_a_place_with_a_number_and_what_stands_before_it(self, rig: Rig) -> None:
+        one, two, three = self.callers(rig, "one", "two", "three")
+        one.lease(KEY)
+        two.wait(KEY)
+        queued = expect(Queued, three.acquire(KEY, patience=PATIENCE))
+        assert queued.position == 2
+        assert [(each.holder, each.is_waiting) for each in queued.conflicts] == [("one", False), ("two", True)]
+        assert (queued.waiter.holder, queued.waiter.keys, queued.waiter.mode) == ("three", (KEY,), EXCLUSIVE)
+        with one.registry.read() as view:
+            assert [waiter.holder for waiter in view.waiters()] == ["two", "three"]
+            assert view.waiters()[1] == queued.waiter
+
+    def test_the_line_is_served_in_order(self, rig: Rig) -> None:
+        callers = self.callers(rig, *(f"agent-{number}" for number in range(6)))
+        held = callers[0].lease(KEY)
+        waiters = [caller.wait(KEY) for caller in callers[1:]]
+        fences = [held.fence]
+        for caller, waiter in zip(callers[1:], waiters, strict=True):
+            for behind, place in enumerate(waiters[waiters.index(waiter) :], 1):
+                asked = callers[waiters.index(place) + 1].again(place)
+                assert expect(Queued, asked).position == behind
+            callers[callers.index(caller) - 1].release(held)
+            held = expect(Granted, caller.again(waiter)).lease
+            fences.append(held.fence)
+        assert fences == sorted(set(fences))
+
+    def test_a_writer_that_waits_stands_before_later_readers(self, rig: Rig) -> None:
+        one, two, three = self.callers(rig, "one", "two", "three")
+        reading = one.lease(KEY, mode=SHARED)
+        two.wait(KEY)
+        assert [each.is_waiting for each in expect(Denied, three.acquire(KEY, mode=SHARED)).conflicts] == [True]
+        three.wait(KEY, mode=SHARED)
+        one.release(reading)
+        assert (one.holders(), one.line()) == (["two"], ["three"])
+
+    def test_readers_that_follow_each_other_in_line_are_served_together(self, rig: Rig) -> None:
+        callers = self.callers(rig, "one", "two", "three", "four", "five")
+        writing = callers[0].lease(KEY)
+        for caller, mode in zip(callers[1:], (SHARED, SHARED, EXCLUSIVE, SHARED), strict=True):
+            caller.wait(KEY, mode=mode)
+        callers[0].release(writing)
+        assert (callers[0].holders(), callers[0].line()) == (["two", "three"], ["four", "five"])
+
+    def test_who_waits_for_several_keys_keeps_none_of_them_from_being_used_up(self, rig: Rig) -> None:
+        one, two, three = self.callers(rig, "one", "two", "three")
+        first, second = one.lease("account:1"), two.lease("account:2")
+        three.wait("account:1", "account:2")
+        one.release(first)
+        assert three.line() == ["three"]
+        two.release(second)
+        assert three.holders() == ["three"]
+
+    def test_whoever_has_been_waited_for_is_served_with_the_release_not_by_asking(self, rig: Rig) -> None:
+        """Between a look and the wait nothing can be missed: there is nothing to be woken by."""
+        one, two, three = self.callers(rig, "one", "two", "three")
+        lease = one.lease(KEY)
+        two.wait(KEY)
+        one.release(lease)
+        assert isinstance(three.acquire(KEY), Denied)
+        assert one.holders() == ["two"]
+
+    def test_the_line_is_served_when_a_lease_runs_out(self, rig: Rig) -> None:
+        one, two, three = self.callers(rig, "one", "two", "three")
+        one.lease(KEY)
+        rig.advance(TTL - PATIENCE / 2)
+        two.wait(KEY)
+        rig.advance(PATIENCE / 2 + 1)
+        three.show()
+        assert three.holders() == ["two"]
+
+    def test_the_line_is_served_when_a_lease_is_broken(self, rig: Rig) -> None:
+        one, two, three = self.callers(rig, "one", "two", "three")
+        lease = one.lease(KEY)
+        two.wait(KEY)
+        three.break_lease(lease)
+        assert three.holders() == ["two"]
+
+    def test_the_new_holder_of_a_lease_no_longer_waits_for_it(self, rig: Rig) -> None:
+        one, two = self.callers(rig, "one", "two")
+        lease = one.lease(KEY)
+        waiter = two.wait(KEY)
+        expect(HandedOver, one.hand_over(lease, "two"))
+        assert (two.holders(), two.line()) == (["two", "two"], [])
+        expect(Granted, two.again(waiter))
+
+    def test_a_place_is_kept_by_asking_again(self, rig: Rig) -> None:
+        one, two = self.callers(rig, "one", "two")
+        lease = one.lease(KEY)
+        waiter = two.wait(KEY)
+        for _ in range(3):
+            rig.advance(0.6 * PATIENCE)
+            one.show()
+            assert expect(Queued, two.again(waiter)).waiter.number == waiter.number
+        one.release(lease)
+        assert two.holders() == ["two"]
+
+    def test_a_place_without_a_sign_of_life_is_lost(self, rig: Rig) -> None:
+        one, two, three = self.callers(rig, "one", "two", "three")
+        one.lease(KEY)
+        waiter = two.wait(KEY)
+        rig.advance(PATIENCE + 1)
+        three.wait(KEY)
+        assert two.line() == ["three"]
+        assert WaiterLeft("two", waiter.id, Leaving.TIMED_OUT) in two.events(WaiterLeft)
+        assert expect(Queued, two.again(waiter)).position == 2
+
+    def test_a_dead_waiter_blocks_nobody(self, rig: Rig) -> None:
+        one, dead, three = self.callers(rig, "one", "dead", "three")
+        lease = one.lease(KEY)
+        dead.wait(KEY)
+        rig.advance(0.6 * PATIENCE)
+        three.wait(KEY)
+        rig.advance(0.6 * PATIENCE)
+        one.release(lease)
+        assert (three.holders(), three.line()) == (["three"], [])
+
+    def test_a_dead_waiter_does_not_turn_away_whoever_comes_later(self, rig: Rig) -> None:
+        one, dead, three = self.callers(rig, "one", "dead", "three")
+        one.lease(KEY, mode=SHARED)
+        dead.wait(KEY)
+        rig.advance(PATIENCE + 1)
+        three.lease(KEY, mode=SHARED)
+
+    def test_who_waited_takes_the_lease_by_asking_again_and_has_it_for_its_full_time(self, rig: Rig) -> None:
+        one, two = self.callers(rig, "one", "two")
+        lease = one.lease(KEY)
+        waiter = two.wait(KEY)
+        one.release(lease)
+        bases = (Base(KEY, "h1"),)
+        rig.advance(PATIENCE / 2)
+        taken = expect(Granted, two.again(waiter, bases=bases)).lease
+        assert (taken.id, taken.is_claimed, taken.worktree, taken.bases) == (waiter.id, True, "/worktree", bases)
+        assert TTL - 30 < seconds_left(two, taken) <= TTL
+        assert [(each.holder, each.lease_id) for each in two.events(LeaseClaimed)] == [("two", waiter.id)]
+
+    def test_a_lease_that_nobody_takes_goes_to_the_next_after_the_time_of_a_place(self, rig: Rig) -> None:
+        one, dead, three = self.callers(rig, "one", "dead", "three")
+        lease = one.lease(KEY)
+        dead.wait(KEY)
+        waiter = three.wait(KEY)
+        one.release(lease)
+        assert three.holders() == ["dead"]
+        assert not three.leases()[0].is_claimed
+        rig.advance(0.6 * PATIENCE)
+        expect(Queued, three.again(waiter))
+        rig.advance(0.6 * PATIENCE)
+        expect(Granted, three.again(waiter))
+        assert three.holders() == ["three"]
+
+    def test_a_sign_of_life_elsewhere_takes_no_lease(self, rig: Rig) -> None:
+        one, two = self.callers(rig, "one", "two")
+        lease = one.lease(KEY)
+        two.wait(KEY)
+        one.release(lease)
+        rig.advance(0.6 * PATIENCE)
+        two.show()
+        rig.advance(0.6 * PATIENCE)
+        one.lease(KEY)
+
+    def test_a_renewal_takes_a_lease_too(self, rig: Rig) -> None:
+        one, two = self.callers(rig, "one", "two")
+        lease = one.lease(KEY)
+        two.wait(KEY)
+        one.release(lease)
+        (granted,) = two.leases()
+        two.renew(granted, TTL)
+        rig.advance(PATIENCE + 1)
+        assert isinstance(one.acquire(KEY), Denied)
+
+    def test_who_gives_up_lets_the_next_go_ahead(self, rig: Rig) -> None:
+        one, two, three = self.callers(rig, "one", "two", "three")
+        one.lease(KEY, mode=SHARED)
+        waiter = two.wait(KEY)
+        three.wait(KEY, mode=SHARED)
+        assert expect(NotHeld, three.release(waiter)).code is Refusal.LEASE_LOST
+        assert expect(Cancelled, two.release(waiter)).waiter == waiter
+        assert (one.holders(), one.line()) == (["one", "three"], [])
+
+    def test_a_place_in_line_is_that_of_one_wish(self, rig: Rig) -> None:
+        one, two = self.callers(rig, "one", "two")
+        one.lease(KEY)
+        waiter = two.wait(KEY)
+        for wish in (two.wish("account:2", lease_id=waiter.id), one.wish(KEY, lease_id=waiter.id)):
+            assert expect(Denied, one.run(wish)).code is Refusal.ID_IN_USE
+        assert one.line() == ["two"]
+
+    def test_nobody_waits_for_what_is_free(self, rig: Rig) -> None:
+        (one,) = self.callers(rig, "one")
+        assert one.lease(KEY, patience=PATIENCE).is_claimed
+        assert one.line() == []
+
+    def test_a_holder_is_not_behind_one_that_waits_for_it(self, rig: Rig) -> None:
+        one, two = self.callers(rig, "one", "two")
+        one.lease("account:1")
+        two.wait("account:1", "account:2")
+        one.lease("account:2")
+        assert one.holders() == ["one", "one"]
+
+    def test_a_line_is_of_a_key_and_holds_up_nothing_else(self, rig: Rig) -> None:
+        one, two, three = self.callers(rig, "one", "two", "three")
+        one.lease("file:src/a.py#f")
+        two.wait("file:src/a.py")
+        three.lease("file:src/b.py")
+        assert isinstance(three.acquire("file:src/a.py#g"), Denied)
+        assert isinstance(three.acquire("file:src/", patience=PATIENCE), Queued)

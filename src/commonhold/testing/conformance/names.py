@@ -1,0 +1,110 @@
+"""Which keys stand in each other's way: files, folders, regions and free keys."""
+# ruff: noqa: S101, D102 - these are tests: assert is how pytest speaks, and the name of a test says what it proves
+
+from typing import Final
+
+from commonhold.domain.keys import canonical
+from commonhold.domain.outcomes import Denied, Granted
+from commonhold.testing.conformance.rig import Caller, Conformance, Rig
+
+MEETING: Final = (
+    ("file:a.py", "file:a.py"),
+    ("file:src/", "file:src/a.py"),
+    ("file:src/", "file:src/deep/er/a.py#f"),
+    ("file:./", "file:src/a.py#C.m"),
+    ("file:a.py", "file:a.py#f"),
+    ("file:a.py", "file:a.py#@header"),
+    ("file:a.py#C", "file:a.py#C.m"),
+    ("file:a.py#C", "file:a.py#C.@header"),
+    ("file:a.py#@header", "file:a.py#f"),
+    ("file:a.py#@header", "file:a.py#C.m"),
+    ("file:a.py#f", "file:a.py#f~2"),
+    ("file:a.py#C~1.m", "file:a.py#C.m"),
+    ("file:src/", "file:src"),
+    ("account:1", "account:1"),
+    ("customer:acme", "customer:acme:onboarding"),
+    ("customer:*", "customer:acme:onboarding:step"),
+)
+APART: Final = (
+    ("file:a.py", "file:b.py"),
+    ("file:a.py", "file:a.pyi"),
+    ("file:src/", "file:srcs/a.py"),
+    ("file:src/a/", "file:src/b/"),
+    ("file:a.py#f", "file:a.py#g"),
+    ("file:a.py#f", "file:b.py#f"),
+    ("file:a.py#C.m", "file:a.py#C.n"),
+    ("file:a.py#C.@header", "file:a.py#C.m"),
+    ("file:a.py#C.@header", "file:a.py#f"),
+    ("file:a.py#f~1", "file:a.py#f~2"),
+    ("file:a.py#f", "file:a.py#ff"),
+    ("account:1", "account:12"),
+    ("account:1", "user:1"),
+    ("customer:acme:a", "customer:acme:b"),
+    ("customer:acme", "customers:acme"),
+    ("account:*", "accounts:1"),
+)
+
+
+class NameConformance(Conformance):
+    """One namespace of names, and what contains what in it."""
+
+    def test_keys_that_overlap_exclude_each_other_whichever_comes_first(self, rig: Rig) -> None:
+        one, two = self.callers(rig, "one", "two")
+        for left, right in MEETING:
+            for first, second in ((left, right), (right, left)):
+                denied = _second(one, two, first, second)
+                assert isinstance(denied, Denied), (first, second)
+                assert [(each.key, each.held) for each in denied.conflicts] == [(second, first)]
+
+    def test_keys_that_do_not_overlap_are_held_side_by_side(self, rig: Rig) -> None:
+        one, two = self.callers(rig, "one", "two")
+        for left, right in APART:
+            for first, second in ((left, right), (right, left)):
+                assert isinstance(_second(one, two, first, second), Granted), (first, second)
+
+    def test_one_lease_may_hold_keys_of_all_kinds(self, rig: Rig) -> None:
+        one, two = self.callers(rig, "one", "two")
+        one.lease("file:src/", "file:a.py#f", "account:1", "customer:*")
+        for key in ("file:src/b.py", "file:a.py#@header", "account:1:2", "customer:acme"):
+            assert isinstance(two.acquire(key), Denied)
+        for key in ("file:b.py", "file:a.py#g", "account:2", "user:acme"):
+            two.lease(key)
+
+    def test_names_in_any_script_are_kept_apart_and_given_back(self, rig: Rig) -> None:
+        one, two = self.callers(rig, "one", "two")
+        names = (
+            "file:straße/naïve café.py#größe",
+            "file:名前/模块.py",
+            "city:Zürich:Ä",
+            "file:a%23b.py",
+            "x:100%25 %2A",
+        )
+        for name in names:
+            key = str(canonical(name))
+            assert one.lease(key).keys == (key,)
+            assert isinstance(two.acquire(key), Denied)
+        with one.registry.read() as view:
+            assert [view.overlapping([canonical(name)])[-1].keys[0] for name in names] == [
+                str(canonical(name)) for name in names
+            ]
+
+    def test_what_overlaps_is_found_in_the_order_of_the_grants(self, rig: Rig) -> None:
+        one, two = self.callers(rig, "one", "two")
+        leases = [caller.lease(key) for caller, key in ((one, "file:src/b.py"), (two, "file:src/a.py#f"))]
+        one.lease("account:1")
+        with two.registry.read() as view:
+            near = [
+                lease for lease in view.overlapping([canonical("file:src/")]) if lease.covering(canonical("file:src/"))
+            ]
+            assert near == leases
+            assert all(not lease.covering(canonical("file:x/")) for lease in view.overlapping([canonical("file:x/")]))
+
+
+def _second(one: Caller, two: Caller, first: str, second: str) -> object:
+    """What the second of two agents is answered that ask for two keys; both are free again."""
+    lease = one.lease(first)
+    answer = two.acquire(second)
+    if isinstance(answer, Granted):
+        two.release(answer.lease)
+    one.release(lease)
+    return answer

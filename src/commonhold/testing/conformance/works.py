@@ -1,0 +1,105 @@
+"""Partial work: what is taken from its holder is flagged for review, and never lost (invariant I8)."""
+# ruff: noqa: S101, D102 - these are tests: assert is how pytest speaks, and the name of a test says what it proves
+
+from commonhold.domain.events import WorkLeft, WorkReviewed
+from commonhold.domain.lease import Base, Lease
+from commonhold.domain.outcomes import Noted, NothingLeft
+from commonhold.domain.partial_work import Left, PartialWork
+from commonhold.testing.conformance.rig import TTL, Caller, Conformance, Rig, expect
+
+KEY = "file:a.py"
+BASES = (Base(KEY, "h0"),)
+CHANGE = Left(KEY, "h0", "h1")
+
+
+def lost(caller: Caller) -> tuple[Lease, ...]:
+    """Leases whose work has not been looked for."""
+    with caller.registry.read() as view:
+        return view.lost()
+
+
+def works(caller: Caller) -> tuple[PartialWork, ...]:
+    """Partial work that waits for review."""
+    with caller.registry.read() as view:
+        return view.works()
+
+
+class WorkConformance(Conformance):
+    """Lost leases, what was left under them, and its review."""
+
+    def test_the_work_under_an_expired_lease_is_looked_for_kept_and_reviewed(self, rig: Rig) -> None:
+        one, two = self.callers(rig, "one", "two")
+        lease = one.lease(KEY, bases=BASES)
+        rig.advance(TTL + 1)
+        two.show()
+        assert lost(two) == (lease,)
+        assert expect(Noted, two.leave(lease, CHANGE)).work is None
+        (work,) = works(two)
+        assert (work.lease_id, work.holder, work.task) == (lease.id, "one", lease.task)
+        assert (work.worktree, work.changes, lost(two)) == ("/worktree", (CHANGE,), ())
+        assert expect(Noted, two.review(lease, "kept")).work == work
+        assert works(two) == ()
+        assert [type(each.event) for each in two.log()[-2:]] == [WorkLeft, WorkReviewed]
+        assert two.last() == WorkReviewed("two", lease.id, "kept")
+
+    def test_a_broken_lease_may_have_left_work_too(self, rig: Rig) -> None:
+        one, two = self.callers(rig, "one", "two")
+        lease = one.lease(KEY, bases=BASES)
+        two.break_lease(lease)
+        assert lost(two) == (lease,)
+
+    def test_where_nothing_was_changed_there_is_nothing_to_review(self, rig: Rig) -> None:
+        one, two = self.callers(rig, "one", "two")
+        lease = one.lease(KEY, bases=BASES)
+        two.break_lease(lease)
+        expect(Noted, two.leave(lease))
+        assert (lost(two), works(two)) == ((), ())
+        expect(NothingLeft, two.review(lease))
+
+    def test_a_lease_that_was_given_up_or_had_no_bases_leaves_nothing(self, rig: Rig) -> None:
+        one, two = self.callers(rig, "one", "two")
+        one.release(one.lease(KEY, bases=BASES))
+        two.break_lease(one.lease(KEY))
+        assert lost(two) == ()
+
+    def test_what_was_looked_for_once_is_not_looked_for_again(self, rig: Rig) -> None:
+        one, two = self.callers(rig, "one", "two")
+        lease = one.lease(KEY, bases=BASES)
+        assert expect(NothingLeft, two.leave(lease, CHANGE)).lease_id == lease.id
+        two.break_lease(lease)
+        expect(Noted, two.leave(lease, CHANGE))
+        expect(NothingLeft, two.leave(lease, CHANGE))
+        expect(Noted, two.review(lease))
+        expect(NothingLeft, two.review(lease))
+        assert len(two.events(WorkLeft)) == 1
+
+    def test_partial_work_is_listed_by_age(self, rig: Rig) -> None:
+        one, two = self.callers(rig, "one", "two")
+        leases = [one.lease(f"file:{name}.py", bases=(Base(f"file:{name}.py", None),)) for name in "cab"]
+        for lease in leases:
+            two.break_lease(lease)
+            two.leave(lease, Left(lease.keys[0], None, "h1"))
+        assert [work.lease_id for work in works(two)] == [lease.id for lease in leases]
+
+    def test_looking_for_the_work_of_a_lost_holder_is_no_sign_of_its_life(self, rig: Rig) -> None:
+        one, two = self.callers(rig, "one", "two")
+        broken = one.lease(KEY, bases=BASES)
+        one.lease("file:b.py")
+        two.break_lease(broken)
+        rig.advance(0.9 * TTL)
+        two.leave(broken, CHANGE)
+        rig.advance(0.2 * TTL)
+        two.lease("file:b.py")
+
+    def test_a_lease_id_that_is_used_again_can_be_lost_again(self, rig: Rig) -> None:
+        """A request that comes again much later must not wedge the store."""
+        one, two = self.callers(rig, "one", "two")
+        for text in ("h1", "h2"):
+            for is_looked_for in (False, True):
+                lease = one.lease(KEY, bases=BASES, lease_id="again")
+                two.break_lease(lease)
+                assert lost(two) == (lease,)
+                if is_looked_for:
+                    two.leave(lease, Left(KEY, "h0", text))
+        (work,) = works(two)
+        assert work.changes == (Left(KEY, "h0", "h2"),)

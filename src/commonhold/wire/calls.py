@@ -1,0 +1,257 @@
+"""Calls of the service, as they go over a socket: which there are, and how their parts are read.
+
+A frame is four bytes of length and a MessagePack list: `[number, method, parameters]` one way, `[number, kind, body]`
+back. The types of parameters and answers are those of the methods of `Service`: there is no second list of them.
+"""
+
+import inspect
+import struct
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+from typing import Any, Final, Literal, get_args, get_type_hints
+
+import msgspec
+
+from commonhold.app.service import Service
+from commonhold.domain.errors import Code, CommonholdError, InputError, InternalError, StoreError, UsageError
+from commonhold.domain.events import Recorded
+from commonhold.wire import codec
+
+PROTOCOL: Final = 1
+MAX_FRAME_BYTES: Final = 256_000_000
+LENGTH: Final = struct.Struct(">I")
+HELLO: Final = "hello"
+NAMES: Final = frozenset(
+    {
+        *("show", "read", "acquire", "renew", "release", "ask", "hand_over", "break_lease", "get", "put"),
+        *(
+            "partial_works",
+            "review",
+            "leases",
+            "commit",
+            "who",
+            "status",
+            "log",
+            "content",
+            "recover",
+            "forget",
+            "sweep",
+        ),
+    }
+)
+UNREADABLE: Final = (msgspec.DecodeError, UnicodeDecodeError, RecursionError)
+"""What is raised for bytes that are no message of ours."""
+Kind = Literal["answer", "error"]
+
+
+class Request(msgspec.Struct, array_like=True, frozen=True):
+    """A call; `parameters` are read by the method's own types."""
+
+    number: int
+    method: str
+    parameters: msgspec.Raw
+
+
+class Reply(msgspec.Struct, array_like=True, frozen=True):
+    """What came of the call with that number."""
+
+    number: int
+    kind: Kind
+    body: msgspec.Raw
+
+
+class Hello(msgspec.Struct, frozen=True):
+    """What a client says first: for which working tree and agent it speaks."""
+
+    protocol: int
+    version: str
+    root: str
+    agent: str | None
+    umask: int
+
+
+class Welcome(msgspec.Struct, frozen=True):
+    """What the daemon answers to it."""
+
+    version: str
+    pid: int
+
+
+class Fault(msgspec.Struct, frozen=True):
+    """An error, in parts."""
+
+    family: str
+    code: Code
+    message: str
+    hint: str
+    retry_after_seconds: float | None
+    fields: dict[str, Any]
+
+
+class _Event(msgspec.Struct, array_like=True, frozen=True):
+    """A recorded event: its kind says how to read the body."""
+
+    sequence: int
+    at: float
+    kind: str
+    body: str
+
+
+@dataclass(frozen=True, slots=True)
+class Method:
+    """How to read the parameters of a method and its answer. `rest` names the parameter that takes many."""
+
+    name: str
+    parameters: type[msgspec.Struct]
+    fields: tuple[str, ...]
+    rest: str | None
+    decode_parameters: Any
+    decode_answer: Any
+
+    def arguments(self, raw: msgspec.Raw) -> tuple[Sequence[Any], dict[str, Any]]:
+        """The arguments to call it with. Raises UNREADABLE for what does not fit."""
+        given = self.decode_parameters(raw)
+        named = {name: value for name in self.fields if (value := getattr(given, name)) is not msgspec.UNSET}
+        return named.pop(self.rest, ()) if self.rest else (), named
+
+    def answer(self, raw: msgspec.Raw) -> Any:  # noqa: ANN401 - each method has its own
+        """The answer back."""
+        return self.decode_answer(raw)
+
+
+_encoder: Final = msgspec.msgpack.Encoder()
+_request: Final = msgspec.msgpack.Decoder(Request)
+_reply: Final = msgspec.msgpack.Decoder(Reply)
+_fault: Final = msgspec.msgpack.Decoder(Fault)
+_events: Final = msgspec.msgpack.Decoder(list[_Event])
+_FAMILIES: Final[dict[str, type[CommonholdError]]] = {
+    each.__name__: each for each in (UsageError, InputError, StoreError, InternalError)
+}
+
+
+@cache
+def method(name: str) -> Method:
+    """The method of that name. Raises KeyError for one that is not for others to call."""
+    if name not in NAMES:
+        raise KeyError(name)
+    function = getattr(Service, name)
+    hints = get_type_hints(function)
+    rest: str | None = None
+    fields: list[tuple[str, Any] | tuple[str, Any, Any]] = []
+    for each in list(inspect.signature(function).parameters.values())[1:]:
+        kind = hints[each.name]
+        if each.kind is inspect.Parameter.VAR_KEYWORD:
+            fields += [_optional(label, type_) for label, type_ in get_type_hints(_unpacked(kind)).items()]
+        elif each.kind is inspect.Parameter.VAR_POSITIONAL:
+            rest = each.name
+            fields.append(_optional(each.name, list[kind]))  # type: ignore[valid-type]
+        else:
+            fields.append((each.name, kind) if each.default is each.empty else _optional(each.name, kind))
+    parameters = msgspec.defstruct(name, fields, forbid_unknown_fields=True, kw_only=True)
+    return Method(
+        name,
+        parameters,
+        tuple(label for label, *_ in fields),
+        rest,
+        msgspec.msgpack.Decoder(parameters).decode,
+        _decode_events if name == "log" else msgspec.msgpack.Decoder(hints["return"]).decode,
+    )
+
+
+def _optional(label: str, kind: Any) -> tuple[str, Any, Any]:  # noqa: ANN401 - typing's own forms
+    """The field of a parameter that need not be given."""
+    return label, kind | msgspec.UnsetType, msgspec.UNSET
+
+
+def _unpacked(kind: Any) -> Any:  # noqa: ANN401 - typing's own forms
+    """The TypedDict in an `Unpack[...]`."""
+    return get_args(kind)[0] if get_args(kind) else kind
+
+
+def encode_request(number: int, name: str, arguments: Sequence[Any], named: Mapping[str, Any]) -> bytes:
+    """The frame of a call with these arguments. Raises InputError `TEXT_INVALID` for a text that is not UTF-8."""
+    parameters = dict(named)
+    if arguments:
+        parameters |= _positional(name, arguments)
+    try:
+        return _framed(_encoder.encode((number, name, parameters)))
+    except UnicodeEncodeError as fault:
+        raise InputError(
+            Code.TEXT_INVALID,
+            f"what {name} was given holds {fault.object[fault.start : fault.end]!a}, which is not valid UTF-8",
+            hint="give texts and names in UTF-8; bytes that are no text go into `data`",
+        ) from fault
+
+
+def _positional(name: str, arguments: Sequence[Any]) -> dict[str, Any]:
+    known = method(name)
+    return {known.rest: arguments} if known.rest else dict(zip(known.fields, arguments, strict=False))
+
+
+def encode_hello(hello: Hello) -> bytes:
+    """The frame of the first request."""
+    return _framed(_encoder.encode((0, HELLO, hello)))
+
+
+def decode_request(frame: bytes | bytearray) -> Request:
+    """The request in a frame. Raises UNREADABLE."""
+    return _request.decode(frame)
+
+
+def encode_answer(number: int, answer: object) -> bytes:
+    """The frame of an answer."""
+    body = [_event(each) for each in answer] if _is_log(answer) else answer  # type: ignore[attr-defined]
+    return _framed(_encoder.encode((number, "answer", body)))
+
+
+def encode_fault(number: int, fault: CommonholdError) -> bytes:
+    """The frame of an error."""
+    fields = msgspec.to_builtins(fault.fields, enc_hook=str)
+    body = Fault(type(fault).__name__, fault.code, fault.message, fault.hint, fault.retry_after_seconds, fields)
+    return _framed(_encoder.encode((number, "error", body)))
+
+
+def decode_reply(frame: bytes) -> Reply:
+    """The reply in a frame. Raises UNREADABLE."""
+    return _reply.decode(frame)
+
+
+def decode_fault(raw: msgspec.Raw) -> CommonholdError:
+    """The error in a reply, to be raised."""
+    fault = _fault.decode(raw)
+    return _FAMILIES.get(fault.family, InternalError)(
+        fault.code,
+        fault.message,
+        hint=fault.hint,
+        retry_after_seconds=fault.retry_after_seconds,
+        fields=fault.fields,
+    )
+
+
+def decode_welcome(raw: msgspec.Raw) -> Welcome:
+    """The answer to a hello."""
+    return msgspec.msgpack.decode(raw, type=Welcome)
+
+
+def decode_hello(raw: msgspec.Raw) -> Hello:
+    """A hello. Raises UNREADABLE."""
+    return msgspec.msgpack.decode(raw, type=Hello)
+
+
+def _framed(body: bytes) -> bytes:
+    return LENGTH.pack(len(body)) + body
+
+
+def _is_log(answer: object) -> bool:
+    return isinstance(answer, tuple) and bool(answer) and isinstance(answer[0], Recorded)
+
+
+def _event(recorded: Recorded) -> _Event:
+    kind, body = codec.encode_event(recorded.event)
+    return _Event(recorded.sequence, recorded.at, kind, body.decode())
+
+
+def _decode_events(raw: msgspec.Raw) -> tuple[Recorded, ...]:
+    events = _events.decode(raw)
+    return tuple(Recorded(each.sequence, each.at, codec.decode_event(each.kind, each.body)) for each in events)

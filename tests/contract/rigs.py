@@ -1,0 +1,84 @@
+"""The stores that the suite is run on, each with a clock that a test moves."""
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+from commonhold.adapters.memory import MemoryStore
+from commonhold.adapters.postgres import open_postgres
+from commonhold.adapters.redis import open_redis
+from commonhold.adapters.sqlite import SqliteStore
+from commonhold.app.ports import Registry
+from commonhold.app.registry import TableRegistry
+from commonhold.testing import FakeClock
+
+
+@dataclass
+class MemoryRig:
+    """One store in memory, which all clients share."""
+
+    store: MemoryStore = field(default_factory=MemoryStore)
+    clock: FakeClock = field(default_factory=FakeClock)
+
+    def registry(self) -> Registry:
+        return TableRegistry(self.store, self.clock)
+
+    def advance(self, seconds: float) -> None:
+        self.clock.advance(seconds)
+
+    def close(self) -> None:
+        self.store.close()
+
+
+@dataclass
+class SqliteRig:
+    """One database in a folder, with a connection for each client."""
+
+    folder: str
+    clock: FakeClock = field(default_factory=FakeClock)
+    stores: list[SqliteStore] = field(default_factory=list)
+
+    def registry(self) -> Registry:
+        self.stores.append(SqliteStore(self.folder, synchronous="OFF"))
+        return TableRegistry(self.stores[-1], self.clock)
+
+    def advance(self, seconds: float) -> None:
+        self.clock.advance(seconds)
+
+    def close(self) -> None:
+        for store in self.stores:
+            store.close()
+
+
+@dataclass
+class ServerRig:
+    """A namespace on a server, whose clock is moved by adding to it."""
+
+    connect: Callable[[Callable[[], float]], Registry]
+    skew: float = 0.0
+    registries: list[Registry] = field(default_factory=list)
+
+    def registry(self) -> Registry:
+        self.registries.append(self.connect(lambda: self.skew))
+        return self.registries[-1]
+
+    def advance(self, seconds: float) -> None:
+        self.skew += seconds
+
+    def close(self) -> None:
+        for registry in self.registries:
+            registry.close()
+
+
+def postgres_rig(url: str, namespace: str) -> ServerRig:
+    """A namespace in PostgreSQL."""
+
+    def connect(skew: Callable[[], float]) -> Registry:
+        tables = open_postgres(url, namespace, skew=skew)
+        return TableRegistry(tables, tables)
+
+    return ServerRig(connect)
+
+
+def redis_rig(url: str, namespace: str) -> ServerRig:
+    """A namespace on a Redis server."""
+    return ServerRig(lambda skew: open_redis(url, namespace, skew=skew))

@@ -1,0 +1,187 @@
+"""The rest of a store: commits, contents, journals, answers, and taking back, in memory as in SQLite."""
+
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import suppress
+from pathlib import Path
+
+import pytest
+
+from commonhold.adapters.memory import MemoryStore
+from commonhold.adapters.sqlite import SqliteStore
+from commonhold.app.ports import Store, StoredAnswer, Write
+from commonhold.domain.clock import Deadline
+from commonhold.domain.events import CommitRefused, Committed, Debt, FileChange, LeaseGranted, ValuePut
+from commonhold.domain.lease import Lease
+from commonhold.domain.modes import Mode
+from commonhold.domain.outcomes import Noted
+from commonhold.domain.refusal import Refusal
+
+REFUSED = CommitRefused("one", "", Refusal.PARSE_INVALID, (), "")
+LEASE = Lease("l1", 1, "one", "", ("account:1",), Mode.SHARED, "acq", 0.0, Deadline("boot-1", 60.0, 60.0))
+WRITES = (Write("a.py", None, "a" * 64, None, 0o644),)
+HASHES = tuple(letter * 64 for letter in "abc")
+ANSWER = StoredAnswer("asked", Noted())
+
+
+class Interrupted(Exception):  # noqa: N818 - it is thrown and caught here alone
+    pass
+
+
+@pytest.fixture(params=["memory", "sqlite"])
+def store(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Store]:
+    makers: dict[str, Callable[[], Store]] = {
+        "memory": MemoryStore,
+        "sqlite": lambda: SqliteStore(str(tmp_path / "state"), synchronous="OFF"),
+    }
+    store = makers[request.param]()
+    yield store
+    store.close()
+    store.close()
+
+
+def commit(*paths: str, debts: tuple[Debt, ...] = (), settled: tuple[str, ...] = ()) -> Committed:
+    files = tuple(FileChange(path, None, "h", None, 0o644) for path in paths)
+    return Committed("one", ", ".join(paths), "/w", (), files, (), debts, settled)
+
+
+def test_commits_are_found_by_path_by_folder_and_by_age(store: Store) -> None:
+    with store.write() as writer:
+        writer.record(
+            [commit("src/a.py"), REFUSED, commit("src/b.py", "src/a.py"), commit("src0.py"), commit("x.py")], 0.0
+        )
+    with store.read() as reader:
+        assert [commit.intent for _, commit in reader.commits_on("src/a.py", 9)] == ["src/b.py, src/a.py", "src/a.py"]
+        assert [recorded.sequence for recorded, _ in reader.commits_on("src/a.py", 1)] == [3]
+        assert [recorded.sequence for recorded, _ in reader.commits_below("src/", 9)] == [3, 1]
+        assert [recorded.sequence for recorded, _ in reader.commits_below("", 3)] == [5, 4, 3]
+        assert [recorded.sequence for recorded, _ in reader.latest_commits(2)] == [5, 4]
+        assert reader.commits_on("never.py", 9) == ()
+        assert reader.next_sequence == 6
+
+
+def test_debts_are_open_where_they_are_owed_until_they_are_settled(store: Store) -> None:
+    here, there = Debt("file:b.py#f", "one", "why", "/w"), Debt("file:a.py#f", "one", "why", "/elsewhere")
+    with store.write() as writer:
+        writer.record([commit("a.py", debts=(here, there))], 0.0)
+        assert writer.debts() == (there, here)
+        writer.record([commit("a.py", settled=(here.key, there.key, "file:never.py"))], 0.0)
+        assert writer.debts() == (there,)
+
+
+def test_contents_are_kept_by_hash_for_as_long_as_they_are_kept_anew(store: Store) -> None:
+    with store.write() as writer:
+        writer.keep([(HASHES[0], b"first"), (HASHES[1], b"")], 1.0)
+        writer.keep([(HASHES[0], b"first")], 5.0)
+        assert writer.content(HASHES[0]) == b"first"
+        assert writer.content(HASHES[1]) == b""
+        assert writer.missing(HASHES) == (HASHES[2],)
+        writer.drop_before(contents_at=5.0, answers_at=0.0)
+        assert writer.missing(HASHES) == HASHES[1:]
+        assert writer.content(HASHES[1]) is None
+
+
+def test_contents_are_found_by_the_beginning_of_a_hash(store: Store) -> None:
+    hashes = [beginning.ljust(64, "0") for beginning in ("aa1", "aa2", "aa3", "ab")]
+    with store.write() as writer:
+        writer.keep([(each, b"x") for each in hashes], 1.0)
+    with store.read() as reader:
+        assert reader.contents_like("ab") == (hashes[3],)
+        assert len(reader.contents_like("aa")) == 2
+        assert reader.contents_like("ac") == ()
+
+
+def test_answers_are_kept_by_holder_and_request_until_their_time_is_over(store: Store) -> None:
+    with store.write() as writer:
+        writer.remember("one", "r1", ANSWER, 1.0)
+        writer.remember("two", "r1", ANSWER, 5.0)
+        writer.drop_before(contents_at=0.0, answers_at=5.0)
+    with store.read() as reader:
+        assert reader.answer("one", "r1") is None
+        assert reader.answer("two", "r1") == ANSWER
+        assert reader.answer("two", "r2") is None
+
+
+def test_a_commit_stands_in_the_journal_from_its_beginning_to_its_end(store: Store) -> None:
+    with store.write() as writer:
+        first, second = (writer.begin("/w", "one", intent, WRITES) for intent in ("first", "second"))
+        assert (first.root, first.holder, first.intent, first.writes) == ("/w", "one", "first", WRITES)
+    with store.write() as writer:
+        assert writer.journals() == (first, second)
+        writer.end(first.id)
+        writer.end(first.id)
+        assert writer.journals() == (second,)
+
+
+def test_an_exception_takes_back_all_of_it(store: Store) -> None:
+    with store.write() as writer:
+        writer.record([LeaseGranted(LEASE), commit("a.py", debts=(Debt("file:a.py", "one", "why", "/w"),))], 0.0)
+        writer.keep([(HASHES[0], b"first")], 1.0)
+        writer.remember("one", "r1", ANSWER, 1.0)
+        journal = writer.begin("/w", "one", "first", WRITES)
+    before = seen(store)
+    with suppress(Interrupted), store.write() as writer:
+        writer.record([ValuePut("one", "account:1", "x"), commit("b.py", settled=("file:a.py",))], 0.0)
+        writer.keep([(HASHES[0], b"first"), (HASHES[1], b"second")], 9.0)
+        writer.drop_before(contents_at=5.0, answers_at=5.0)
+        writer.remember("two", "r1", ANSWER, 9.0)
+        writer.end(journal.id)
+        writer.begin("/w", "one", "second", WRITES)
+        raise Interrupted
+    assert seen(store) == before
+    with store.write() as writer:
+        writer.drop_before(contents_at=5.0, answers_at=0.0)
+        assert writer.missing(HASHES) == HASHES
+
+
+def seen(store: Store) -> tuple[object, ...]:
+    with store.read() as reader:
+        return (
+            reader.events(),
+            reader.leases(),
+            reader.value("account:1"),
+            reader.latest_commits(9),
+            reader.debts(),
+            [reader.content(each) for each in HASHES],
+            [reader.answer(holder, "r1") for holder in ("one", "two")],
+            reader.journals(),
+            reader.next_sequence,
+        )
+
+
+def test_a_transaction_inside_another_is_part_of_it(store: Store) -> None:
+    with suppress(Interrupted), store.write() as outer, store.write() as inner:
+        inner.record([REFUSED], 0.0)
+        assert outer.next_sequence == 2
+        raise Interrupted
+    with store.write() as outer:
+        with store.write() as inner:
+            inner.record([REFUSED], 0.0)
+        outer.record([REFUSED], 0.0)
+    with store.read() as reader:
+        assert [each.sequence for each in reader.events()] == [1, 2]
+
+
+def test_the_gate_is_entered_again_by_who_is_inside(store: Store) -> None:
+    with store.gate(), store.gate(), store.write() as writer:
+        writer.record([REFUSED], 0.0)
+    with store.read() as reader:
+        assert reader.latest(1)[0].event == REFUSED
+
+
+def test_threads_take_turns(store: Store) -> None:
+    def add() -> None:
+        for _ in range(20):
+            with store.write() as writer:
+                sequence = writer.next_sequence
+                writer.record([ValuePut("one", f"account:{sequence}", "x")], 0.0)
+
+    threads = [threading.Thread(target=add) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    with store.read() as reader:
+        assert [(each.sequence, each.event.key) for each in reader.events() if isinstance(each.event, ValuePut)] == [
+            (number, f"account:{number}") for number in range(1, 81)
+        ]

@@ -1,0 +1,231 @@
+"""Daemons as processes, raw connections to them, and clients as processes: each is ended with the test."""
+
+import json
+import os
+import signal
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Final, Self
+
+import commonhold
+from commonhold.adapters import daemon_place
+from commonhold.wire import calls
+
+CLIENT: Final = Path(__file__).with_name("daemon_client.py")
+PATIENCE_SECONDS: Final = 60.0
+
+
+def until(is_so: Callable[[], object], *, what: str = "") -> None:
+    """Wait until something is so."""
+    end = time.monotonic() + PATIENCE_SECONDS
+    while not is_so():
+        assert time.monotonic() < end, f"it never came to be so: {what or is_so}"
+        time.sleep(0.01)
+
+
+@dataclass
+class Place:
+    """A repository, and whichever daemon serves it."""
+
+    root: Path
+
+    @property
+    def state(self) -> Path:
+        """Where the state is."""
+        return self.root / ".git/commonhold"
+
+    @property
+    def address(self) -> str:
+        """Where the daemon listens."""
+        return daemon_place.address(str(self.state))
+
+    @property
+    def is_served(self) -> bool:
+        """Whether a daemon lives."""
+        return daemon_place.is_running(str(self.state))
+
+    @property
+    def pid(self) -> int:
+        """Its process."""
+        found = daemon_place.pid(str(self.state))
+        assert found is not None
+        return found
+
+    @property
+    def log(self) -> str:
+        """What a daemon that was started by itself complained of."""
+        path = self.state / "daemon.log"
+        return path.read_text() if path.exists() else ""
+
+    def session(self, agent: str = "ann", **choices: Any) -> commonhold.Commonhold:
+        """A session that uses the daemon, and starts none unless `daemon=True` is said."""
+        return commonhold.open(str(self.root), agent=agent, **({"daemon": True} | choices))
+
+    def wait_until_served(self) -> None:
+        """Wait until a daemon listens and answers."""
+        until(self._answers)
+
+    def _answers(self) -> bool:
+        try:
+            with Raw(self.address) as raw:
+                return raw.introduce(str(self.root)).kind == "answer"
+        except OSError:  # there is no socket yet, or one that a dead daemon has left
+            return False
+
+    def end(self) -> None:
+        """End whatever daemon serves, and wait until it is gone."""
+        while self.is_served:
+            with suppress(ProcessLookupError):
+                os.kill(self.pid, signal.SIGCONT)
+                os.kill(self.pid, signal.SIGKILL)
+            time.sleep(0.02)
+
+
+@contextmanager
+def place(root: Path) -> Iterator[Place]:
+    """A repository whose daemon, if one is started, is ended at last."""
+    found = Place(root)
+    try:
+        yield found
+    finally:
+        found.end()
+
+
+@dataclass
+class Serving(Place):
+    """A repository with a daemon that the test has started."""
+
+    process: subprocess.Popen[str] = field(init=False)
+
+    def start(self, idle_seconds: float, sweep_seconds: float) -> None:
+        """Start it in the foreground."""
+        command = [sys.executable, "-m", "commonhold.server.daemon", str(self.root)]
+        command += [str(idle_seconds), str(sweep_seconds)]
+        self.process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+
+    def said(self) -> str:
+        """What it said, once it has ended."""
+        out, _ = self.process.communicate(timeout=PATIENCE_SECONDS)
+        return out
+
+    def stop(self) -> str:
+        """Ask it to end; what it said."""
+        if self.process.poll() is None:
+            self.process.send_signal(signal.SIGCONT)
+            self.process.send_signal(signal.SIGTERM)
+        return self.said()
+
+
+@contextmanager
+def serving(root: Path, *, idle_seconds: float = 600.0, sweep_seconds: float = 600.0) -> Iterator[Serving]:
+    """A daemon for `root`. At the end it must still be well, unless the test has ended it."""
+    daemon = Serving(root)
+    daemon.start(idle_seconds, sweep_seconds)
+    try:
+        daemon.wait_until_served()
+        yield daemon
+        if daemon.process.poll() is None:
+            assert daemon.stop() == ""
+    finally:
+        if daemon.process.poll() is None:
+            daemon.process.kill()
+        daemon.process.communicate()
+        daemon.end()
+
+
+class Raw:
+    """A connection that sends whatever the test wants."""
+
+    def __init__(self, address: str) -> None:
+        self.socket = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+        self.socket.settimeout(PATIENCE_SECONDS)
+        try:
+            self.socket.connect(address)
+        except OSError:
+            self.socket.close()
+            raise
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.socket.close()
+
+    def introduce(self, root: str, agent: str | None = None, version: str = commonhold.__version__) -> calls.Reply:
+        """Say hello, and hear what comes back."""
+        self.socket.sendall(calls.encode_hello(calls.Hello(calls.PROTOCOL, version, root, agent, 0o022)))
+        return self.hear()
+
+    def ask(self, number: int, name: str, *arguments: object, **named: object) -> None:
+        """Send a request."""
+        self.socket.sendall(calls.encode_request(number, name, arguments, named))
+
+    def hear(self) -> calls.Reply:
+        """The next reply."""
+        (size,) = calls.LENGTH.unpack(self._exactly(calls.LENGTH.size))
+        return calls.decode_reply(self._exactly(size))
+
+    def is_hung_up(self) -> bool:
+        """Whether the other end ends the connection, after whatever it still had to say."""
+        with suppress(ConnectionError):
+            while self.socket.recv(65536):
+                pass
+        return True
+
+    def _exactly(self, size: int) -> bytes:
+        data = bytearray()
+        while len(data) < size:
+            part = self.socket.recv(size - len(data))
+            assert part, "it was hung up on"
+            data += part
+        return bytes(data)
+
+
+class Client:
+    """A client as a process: it says what it does, line by line, and goes on when it is told."""
+
+    def __init__(self, process: subprocess.Popen[str]) -> None:
+        self.process = process
+
+    def hear(self) -> Any:
+        """What it says next."""
+        assert self.process.stdout is not None
+        line = self.process.stdout.readline()
+        assert line, "the client said nothing more"
+        return json.loads(line)
+
+    def begin(self) -> None:
+        """Tell it to begin, once it is ready."""
+        assert self.hear() == {"ready": True}
+        self.go_on()
+
+    def go_on(self) -> None:
+        """Tell it to go on."""
+        assert self.process.stdin is not None
+        self.process.stdin.write("go on\n")
+        self.process.stdin.flush()
+
+    def kill(self) -> None:
+        """Kill it, and wait until it is dead."""
+        self.process.kill()
+        self.process.wait()
+
+
+@contextmanager
+def client(root: Path, *words: object, **environment: str) -> Iterator[Client]:
+    """A client process that does what `words` say (see `daemon_client.py`)."""
+    command = [sys.executable, str(CLIENT), str(root), *map(str, words)]
+    process = subprocess.Popen(
+        command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, env={**os.environ, **environment}
+    )
+    try:
+        yield Client(process)
+    finally:
+        process.kill()
+        process.communicate()

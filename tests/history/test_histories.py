@@ -1,0 +1,124 @@
+"""Many processes at once on a few keys, some killed: what they saw is a history that keeps every promise.
+
+The same on each way to keep leases: in the repository without a daemon and with one, in PostgreSQL, in Redis.
+"""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+from collections import Counter
+from collections.abc import Callable, Iterator
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tests.e2e.daemon_process import Place as Repository
+from tests.history.crew import Order
+from tests.history.record import Operation, Place, read
+from tests.history.rules import broken
+
+import commonhold
+from commonhold.domain.events import LeaseGranted, LeaseQueued
+
+CREW = Path(__file__).with_name("crew.py")
+pytestmark = [pytest.mark.slow, pytest.mark.timeout(300)]
+Choices = dict[str, Any]
+
+
+@pytest.fixture
+def root(tmp_path: Path) -> Iterator[Path]:
+    made = tmp_path / "repository"
+    subprocess.run(["git", "init", "--quiet", str(made)], check=True)
+    yield made
+    Repository(made).end()
+
+
+@pytest.fixture(params=["direct", "daemon", "postgresql", "redis"])
+def choices(request: pytest.FixtureRequest) -> Choices:
+    if request.param == "postgresql":
+        return {"store": request.getfixturevalue("database").url, "namespace": "history"}
+    if request.param == "redis":
+        return {"store": request.getfixturevalue("redis_server").url, "namespace": "history"}
+    return {"daemon": request.param == "daemon"}
+
+
+def run(order: Order) -> None:
+    crew = subprocess.Popen([sys.executable, str(CREW), json.dumps(asdict(order))], start_new_session=True)
+    try:
+        assert crew.wait(200) == 0
+    finally:
+        if crew.poll() is None:
+            os.killpg(crew.pid, signal.SIGKILL)
+            crew.wait()
+
+
+def places_in_line(order: Order, history: tuple[Operation, ...]) -> list[Place]:
+    """What the store's log tells of those who had to stand in line."""
+    with commonhold.open(order.root, agent="reader", **order.choices) as hold:
+        tickets = {each.given["ticket"] for each in history if each.what == "acquire" and each.given["wait"]}
+        return [place for ticket in sorted(tickets) for place in _places(hold, ticket)]
+
+
+def _places(hold: commonhold.Commonhold, ticket: str) -> Iterator[Place]:
+    """The last place in line under a ticket: who lost one, since it was not heard of, got another at the end."""
+    waiter, fence = None, None
+    for each in hold.log(lease_id=ticket):
+        if isinstance(each.event, LeaseQueued):
+            waiter = each.event.waiter
+        elif isinstance(each.event, LeaseGranted):
+            fence = each.event.lease.fence
+    if waiter is not None and waiter.mode is commonhold.Mode.EXCLUSIVE:
+        yield Place(waiter.holder, waiter.keys, waiter.number, fence)
+
+
+def test_every_promise_is_kept(root: Path, tmp_path: Path, choices: Choices) -> None:
+    notes = tmp_path / "notes"
+    notes.mkdir()
+    order = Order(str(root), choices, str(notes), workers=8, killed=2, seconds=3.0, ttl_seconds=0.5, seed=1)
+    run(order)
+    history = read(notes)
+    places = places_in_line(order, history)
+    assert broken(history, places, killed=["w0", "w1"], slack=0.02) == []
+    counted = Counter(f"{each.what} {each.answer.get('outcome', '(no answer)')}" for each in history)
+    assert counted["acquire granted"] > 20, counted
+    for seen in ("put stored", "put refused", "renew renewed", "release released"):
+        assert counted[seen], counted
+    assert any(place.fence is not None for place in places)
+
+
+def test_what_the_rules_see_in_a_run_that_was_tampered_with(root: Path, tmp_path: Path) -> None:
+    """The checker is not blind to real histories: one grant that is moved, and it says so."""
+    notes = tmp_path / "notes"
+    notes.mkdir()
+    order = Order(str(root), {"daemon": False}, str(notes), workers=3, killed=0, seconds=0.7, ttl_seconds=5.0, seed=2)
+    run(order)
+    history = list(read(notes))
+    assert broken(history) == []
+    for tamper in (_shifted, _repeated):
+        assert broken(tamper(history)) != []
+
+
+def _granted(history: list[Operation], is_so: Callable[[Operation], bool]) -> tuple[int, Operation]:
+    found = ((n, each) for n, each in enumerate(history) if each.answer.get("outcome") == "granted" and is_so(each))
+    return next(found)
+
+
+def _shifted(history: list[Operation]) -> list[Operation]:
+    """The holder of a later grant is said to have had it at once."""
+    number, grant = _granted(history, lambda each: each.answer["fence"] > 50)
+    earlier = history[0].asked
+    moved = _with(grant, asked=earlier, answered=earlier)
+    return [*history[:number], moved, *history[number + 1 :]]
+
+
+def _repeated(history: list[Operation]) -> list[Operation]:
+    number, grant = _granted(history, lambda each: each.answer["fence"] > 50)
+    return [*history, _with(grant, holder="other"), history[number]]
+
+
+def _with(grant: Operation, **changes: Any) -> Operation:
+    fields = {name: getattr(grant, name) for name in Operation.__dataclass_fields__}
+    return Operation(**(fields | changes))

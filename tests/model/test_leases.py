@@ -1,0 +1,402 @@
+"""Registries beside a naive model: whatever a few agents do to leases, lines and values, both say the same."""
+
+from collections.abc import Callable
+from dataclasses import replace
+from itertools import count
+from pathlib import Path
+from typing import Any, Protocol
+from uuid import uuid4
+
+import pytest
+from hypothesis import settings
+from hypothesis import strategies as st
+from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule, run_state_machine_as_test
+from tests.contract.rigs import MemoryRig, SqliteRig, postgres_rig, redis_rig
+from tests.model.naive_leases import ATOMS, Claim, Town
+from tests.services.postgres_server import Database
+from tests.services.redis_server import RedisServer
+
+from commonhold.app.ports import LeaseView, Once, Registry
+from commonhold.domain.commands import (
+    Acquire,
+    Ask,
+    Break,
+    Command,
+    HandOver,
+    Leave,
+    Put,
+    Release,
+    Renew,
+    Review,
+    Show,
+)
+from commonhold.domain.events import Leaving, Recorded, WaiterLeft
+from commonhold.domain.fold import State, fold
+from commonhold.domain.keys import canonical
+from commonhold.domain.lease import Base
+from commonhold.domain.modes import Mode
+from commonhold.domain.outcomes import Outcome, Queued
+from commonhold.domain.partial_work import Left
+from commonhold.domain.value import Version
+
+VALUED = ("account:1", "account:2", "account:1:x")
+# Times end in 5 where they are deadlines and in 0 where they pass, so that a clock that goes on by itself for some
+# seconds, as that of a server, changes no outcome.
+TTLS, PATIENCES, STEPS = (55.0, 215.0), (35.0, 115.0), (10.0, 30.0, 100.0, 500.0)
+TOLERANCE = 5.0
+
+holders = st.sampled_from(("one", "two", "three", "four"))
+key_sets = st.sets(st.sampled_from(sorted(ATOMS)), min_size=1, max_size=2).map(sorted).map(tuple)
+modes = st.sampled_from(Mode)
+leases = st.integers(1, 12).map("lease-{}".format)
+versions = st.sampled_from(("current", "old"))
+picks = st.integers(0, 20)
+
+
+class OpenRig(Protocol):
+    def registry(self) -> Registry: ...
+
+    def advance(self, seconds: float) -> None: ...
+
+    def close(self) -> None: ...
+
+
+class Agents(RuleBasedStateMachine):
+    """Four agents, a small world of names, one clock."""
+
+    def __init__(self, rig: OpenRig) -> None:
+        super().__init__()
+        self.rig = rig
+        self.town = Town()
+        self.count = 0
+        self.seen = 0
+        self.asked: list[tuple[Command[Outcome], Once, Outcome]] = []
+        self.wishes: dict[str, Acquire] = {}
+        self.reopen()
+        self.start = self.registry.now().ticks
+
+    @rule()
+    def reopen(self) -> None:
+        """Go on with a fresh client of the same namespace."""
+        self.registry = self.rig.registry()
+
+    def run(self, command: Command[Any], *, is_alive: bool = True) -> Outcome:
+        """Send a command; then let the model do what every command begins with."""
+        self.count += 1
+        once = Once(f"request-{self.count}", repr(command))
+        outcome: Outcome = self.registry.execute(command, once)
+        if not isinstance(outcome, Queued):
+            self.asked.append((command, once, outcome))
+        self.town.sent_away = [event.lease_id for event in self.news() if event.why is Leaving.DEADLOCK]
+        self.town.begin(command.holder if is_alive else None, getattr(command, "lease_id", None))
+        return outcome
+
+    def news(self) -> list[WaiterLeft]:
+        with self.registry.read() as view:
+            new = view.events(after=self.seen)
+        self.seen = new[-1].sequence if new else self.seen
+        return [each.event for each in new if isinstance(each.event, WaiterLeft)]
+
+    @rule(seconds=st.sampled_from(STEPS))
+    def wait(self, seconds: float) -> None:
+        gone_by_itself = self.registry.now().ticks - self.start - self.town.seconds
+        self.rig.advance(seconds - gone_by_itself)
+        self.town.seconds += seconds
+
+    @rule(
+        holder=holders,
+        keys=key_sets,
+        mode=modes,
+        ttl=st.sampled_from(TTLS),
+        patience=st.none() | st.sampled_from(PATIENCES),
+        replaces=st.none() | leases,
+        has_bases=st.booleans(),
+    )
+    def acquire(
+        self,
+        holder: str,
+        keys: tuple[str, ...],
+        mode: Mode,
+        ttl: float,
+        patience: float | None,
+        replaces: str | None,
+        *,
+        has_bases: bool,
+    ) -> None:
+        lease_id = f"lease-{len(self.wishes) + 1}"
+        bases = (Base(keys[0], None),) if has_bases else ()
+        wish = Acquire(
+            lease_id, "acq", holder, "task", tuple(map(canonical, keys)), mode, ttl, patience, replaces, "/w", bases
+        )
+        self.wishes[lease_id] = wish
+        outcome = self.run(wish)
+        self.check_new_wish(outcome, wish)
+
+    def check_new_wish(self, outcome: Outcome, wish: Acquire) -> None:
+        wanted = Claim(
+            wish.lease_id,
+            wish.holder,
+            tuple(map(str, wish.keys)),
+            str(wish.mode),
+            wish.ttl_seconds,
+            0.0,
+            wish.patience_seconds or 0.0,
+            wish.replaces,
+            has_bases=bool(wish.bases),
+        )
+        expected = self.town.acquire(wanted, may_wait=wish.patience_seconds is not None)
+        self.check_wish(outcome, expected, wanted)
+
+    def check_wish(self, outcome: Any, expected: str, wanted: Claim) -> None:
+        assert verdict(outcome) == expected
+        if expected in ("LOCK_CONFLICT", "DEADLOCK", "queued"):
+            against = self.town.in_the_way_of(wanted)
+            assert {(each.holder, each.is_waiting) for each in outcome.conflicts} == {
+                (claim.holder, claim in self.town.line) for claim in against
+            }
+        if expected == "queued":
+            assert outcome.position == self.town.position(wanted)
+        self.town.settle()
+
+    @precondition(lambda self: self.town.line or self.town.leases)
+    @rule(pick=picks, holder=st.none() | holders)
+    def acquire_again(self, pick: int, holder: str | None) -> None:
+        """Ask again for what is waited for or held; sometimes another does, by mistake."""
+        all_known = [*self.town.line, *self.town.leases]
+        known = all_known[pick % len(all_known)]
+        wish = replace(self.wishes[known.id], holder=holder or known.holder)
+        outcome = self.run(wish)
+        now = self.town.lease(known.id) or self.town.place(known.id)
+        if now is None:
+            self.check_new_wish(outcome, wish)
+        else:
+            expected = self.town.again(now, wish.holder, has_bases=bool(wish.bases))
+            self.check_wish(outcome, expected, now)
+
+    @rule(holder=holders, lease_id=leases, ttl=st.sampled_from((25.0, 95.0)))
+    def renew(self, holder: str, lease_id: str, ttl: float) -> None:
+        outcome = self.run(Renew(lease_id, holder, ttl))
+        refused = self.town.why_not_held(lease_id, holder)
+        assert verdict(outcome) == (refused or "renewed")
+        lease = self.town.lease(lease_id)
+        if lease is not None and refused is None:
+            lease.is_claimed, lease.ends = True, self.town.seconds + ttl
+        self.town.settle()
+
+    @rule(holder=holders, lease_id=leases)
+    def release(self, holder: str, lease_id: str) -> None:
+        self.check_release(self.run(Release(lease_id, holder)), holder, lease_id)
+
+    @precondition(lambda self: self.town.line or self.town.leases)
+    @rule(pick=picks)
+    def release_own(self, pick: int) -> None:
+        known = [*self.town.line, *self.town.leases]
+        claim = known[pick % len(known)]
+        self.check_release(self.run(Release(claim.id, claim.holder)), claim.holder, claim.id)
+
+    def check_release(self, outcome: Outcome, holder: str, lease_id: str) -> None:
+        place, lease = self.town.place(lease_id), self.town.lease(lease_id)
+        if place is not None and place.holder == holder:
+            self.town.line.remove(place)
+            assert verdict(outcome) == "cancelled"
+        else:
+            refused = self.town.why_not_held(lease_id, holder)
+            assert verdict(outcome) == (refused or "released")
+            if lease is not None and refused is None:
+                self.town.leases.remove(lease)
+        self.town.settle()
+
+    @rule(holder=holders, lease_id=leases)
+    def break_lease(self, holder: str, lease_id: str) -> None:
+        outcome = self.run(Break(lease_id, holder, "why"))
+        lease = self.town.lease(lease_id)
+        assert verdict(outcome) == ("broken" if lease else "LEASE_LOST")
+        if lease is not None:
+            self.town.lose(lease)
+        self.town.settle()
+
+    @rule(holder=holders, lease_id=leases)
+    def ask(self, holder: str, lease_id: str) -> None:
+        outcome = self.run(Ask(lease_id, holder, "why"))
+        lease = self.town.lease(lease_id)
+        assert verdict(outcome) == ("asked" if lease else "LEASE_LOST")
+        if lease is not None:
+            lease.wish = holder
+        self.town.settle()
+
+    @precondition(lambda self: self.town.leases)
+    @rule(pick=picks, giver=st.none() | holders, to=holders)
+    def hand_over(self, pick: int, giver: str | None, to: str) -> None:
+        lease = self.town.leases[pick % len(self.town.leases)]
+        holder = giver or lease.holder
+        outcome = self.run(HandOver(lease.id, holder, to))
+        expected = self.town.hand_over(lease.id, holder, to)
+        self.learn_fences()
+        assert verdict(outcome) == expected
+        self.town.settle()
+
+    @rule(holder=holders)
+    def show(self, holder: str) -> None:
+        assert verdict(self.run(Show(holder))) == "noted"
+        self.town.settle()
+
+    @precondition(lambda self: self.wishes)
+    @rule(pick=picks, is_changed=st.booleans())
+    def leave(self, pick: int, *, is_changed: bool) -> None:
+        known = self.town.lost or list(self.wishes)
+        lease_id = known[pick % len(known)]
+        changes = (Left("file:b.py", None, "h"),) if is_changed else ()
+        is_lost = lease_id in self.town.lost
+        outcome = self.run(Leave(lease_id, self.wishes[lease_id].holder, changes), is_alive=False)
+        assert verdict(outcome) == ("noted" if is_lost else "nothing left")
+        if is_lost:
+            self.town.lost = [each for each in self.town.lost if each != lease_id]
+        if is_lost and is_changed:
+            self.town.works = [*(each for each in self.town.works if each != lease_id), lease_id]
+        self.town.settle()
+
+    @precondition(lambda self: self.wishes)
+    @rule(pick=picks, holder=holders)
+    def review(self, pick: int, holder: str) -> None:
+        known = self.town.works or list(self.wishes)
+        lease_id = known[pick % len(known)]
+        outcome = self.run(Review(lease_id, holder, "note"))
+        is_there = lease_id in self.town.works
+        assert verdict(outcome) == ("noted" if is_there else "nothing left")
+        self.town.works = [each for each in self.town.works if each != lease_id]
+        self.town.settle()
+
+    @rule(
+        holder=holders,
+        key=st.sampled_from(VALUED),
+        text=st.none() | st.sampled_from(("x", "y")),
+        version=versions,
+        fence=st.none() | picks,
+        reads=st.dictionaries(st.sampled_from(VALUED), versions, max_size=2),
+        must_hold=st.booleans(),
+    )
+    def put(
+        self,
+        holder: str,
+        key: str,
+        text: str | None,
+        version: str,
+        fence: int | None,
+        reads: dict[str, str],
+        *,
+        must_hold: bool,
+    ) -> None:
+        expected_version = self.town.version(key) if version == "current" else 1
+        seen = {read: self.town.version(read) if when == "current" else 1 for read, when in reads.items()}
+        fences = [lease.fence for lease in self.town.leases] or [1]
+        named = None if fence is None else fences[fence % len(fences)]
+        based_on = tuple(Version(read, number) for read, number in seen.items())
+        outcome = self.run(Put(canonical(key), holder, text, expected_version, named, based_on, must_hold))
+        refused = self.town.why_not_stored(key, holder, named, must_hold=must_hold)
+        refused = refused or self.town.why_stale(key, expected_version, seen)
+        assert verdict(outcome) == (refused or "stored")
+        if refused is None:
+            stored: Any = outcome
+            assert stored.value.version > max((number for number, _ in self.town.values.values()), default=0)
+            self.town.values[key] = stored.value.version, text
+        self.town.settle()
+
+    @precondition(lambda self: self.asked)
+    @rule(pick=picks)
+    def ask_again(self, pick: int) -> None:
+        """Repeat a request: the first answer is given, and nothing is done."""
+        command, once, outcome = self.asked[-1 - pick % len(self.asked)]
+        assert self.registry.first_outcome(command.holder, once) == outcome
+        assert self.registry.execute(command, once) == outcome
+        assert self.news() == []
+
+    def learn_fences(self) -> None:
+        """Take the fences of new grants from the store: they are higher than all before, in the order of the grants."""
+        with self.registry.read() as view:
+            fences = {lease.id: lease.fence for lease in view.leases()}
+        highest = max((lease.fence for lease in self.town.leases), default=0)
+        for lease in self.town.leases:
+            if lease.fence == 0 and lease.id in fences:
+                lease.fence = fences[lease.id]
+                assert lease.fence > highest
+                highest = lease.fence
+
+    @invariant()
+    def the_same_is_held(self) -> None:
+        self.learn_fences()
+        with self.registry.read() as view:
+            found = view.leases()
+        assert [lease.fence for lease in found] == sorted(lease.fence for lease in self.town.leases)
+        by_id = {lease.id: lease for lease in found}
+        for held in self.town.leases:
+            lease = by_id[held.id]
+            assert (lease.fence, lease.holder, lease.keys) == (held.fence, held.holder, held.keys)
+            assert (lease.mode, lease.is_claimed, bool(lease.bases)) == (held.mode, held.is_claimed, held.has_bases)
+            assert (lease.wish.by if lease.wish else None) == held.wish
+            assert 0 <= lease.deadline.ticks - (self.start + held.ends) < TOLERANCE
+
+    @invariant()
+    def the_same_line_waits(self) -> None:
+        with self.registry.read() as view:
+            assert [waiter.id for waiter in view.waiters()] == [place.id for place in self.town.line]
+        assert self.town.sent_away == [], "somebody was sent away without need"
+
+    @invariant()
+    def the_same_is_known(self) -> None:
+        with self.registry.read() as view:
+            values = {key: (value.version, value.text) for key in VALUED if (value := view.value(key))}
+            assert values == self.town.values
+            assert sorted(lease.id for lease in view.lost()) == sorted(set(self.town.lost))
+            assert [work.lease_id for work in view.works()] == self.town.works
+
+    @invariant()
+    def the_log_explains_the_state(self) -> None:
+        with self.registry.read() as view:
+            log = view.events(limit=1_000_000)
+            assert [each.sequence for each in log] == sorted({each.sequence for each in log})
+            assert fold(log) == viewed(view, log)
+
+    def teardown(self) -> None:
+        self.rig.close()
+
+
+def viewed(view: LeaseView, log: tuple[Recorded, ...]) -> State:
+    return State(
+        log[-1].sequence if log else 0,
+        {lease.id: lease for lease in view.leases()},
+        {waiter.id: waiter for waiter in view.waiters()},
+        {lease.id: lease for lease in view.lost()},
+        {work.lease_id: work for work in view.works()},
+        {value.key: value for key in VALUED if (value := view.value(key))},
+    )
+
+
+def verdict(outcome: Any) -> str:
+    """Name an outcome in a word: the code of a refusal, or what was done."""
+    name = "".join(f" {letter.lower()}" if letter.isupper() else letter for letter in type(outcome).__name__).strip()
+    return str(getattr(outcome, "code", name))
+
+
+def check(make_rig: Callable[[], OpenRig], share: float) -> None:
+    """Look for a story that a store tells otherwise than the model; `share` is how much of the usual effort it gets."""
+    effort = settings(max_examples=max(1, int(settings().max_examples * share)))
+    run_state_machine_as_test(lambda: Agents(make_rig()), settings=effort)  # type: ignore[arg-type]
+
+
+def test_in_memory() -> None:
+    check(MemoryRig, share=2.0)
+
+
+def test_in_sqlite(tmp_path: Path) -> None:
+    numbers = count()
+    check(lambda: SqliteRig(str(tmp_path / str(next(numbers)))), share=0.5)
+
+
+@pytest.mark.slow
+def test_in_postgres(database: Database) -> None:
+    check(lambda: postgres_rig(database.socket_url, uuid4().hex), share=0.15)
+
+
+@pytest.mark.slow
+def test_in_redis(redis_server: RedisServer) -> None:
+    check(lambda: redis_rig(redis_server.socket_url, uuid4().hex), share=0.3)

@@ -1,0 +1,163 @@
+"""Private servers as processes: each in a folder and on a port of its own, kept by a keeper, never run as root."""
+
+import functools
+import json
+import os
+import pwd
+import secrets
+import shutil
+import socket
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final
+
+from tests.services.keeper import Order
+
+LOOPBACK: Final = "127.0.0.1"
+KEEPER: Final = Path(__file__).with_name("keeper.py")
+STARTING_TAKES_AT_MOST_SECONDS: Final = 30
+LOOK_AGAIN_AFTER_SECONDS: Final = 0.02
+# Below the range from which the kernel takes ports for outgoing connections: a server that restarts finds its own free.
+PORTS: Final = range(20_000, 32_000)
+
+
+class ServerFailedError(Exception):
+    """A server did not start, or did not stop."""
+
+
+@dataclass(frozen=True, slots=True)
+class Account:
+    """Who a server runs as."""
+
+    name: str
+    uid: int
+    gid: int
+
+
+@functools.cache
+def account() -> Account | None:
+    """Who to be instead of root, as which PostgreSQL and PgBouncer refuse to run; None stays who we are."""
+    if os.geteuid() != 0:
+        return None
+    known = {entry.pw_name: entry for entry in pwd.getpwall()}
+    entry = known.get("postgres") or known["nobody"]
+    return Account(entry.pw_name, entry.pw_uid, entry.pw_gid)
+
+
+def as_account() -> dict[str, Any]:
+    """The arguments that make `subprocess.run` run as `account()`."""
+    who = account()
+    return {"user": who.uid, "group": who.gid, "extra_groups": []} if who else {}
+
+
+def make_folder(purpose: str) -> Path:
+    """Make a folder that belongs to `account()`: near the root, for the path of a Unix socket has to be short."""
+    folder = Path(tempfile.mkdtemp(prefix=f"commonhold-tests-{purpose}-"))
+    give(folder)
+    return folder
+
+
+def give(path: Path) -> None:
+    """Let `account()` own a file or folder that we made."""
+    if who := account():
+        os.chown(path, who.uid, who.gid)
+
+
+def free_port() -> int:
+    """Find a port that nobody listens on. Chosen by chance, so that runs beside each other rarely choose the same."""
+    while True:
+        port = secrets.choice(PORTS)
+        with socket.socket() as probe:
+            probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            if probe.connect_ex((LOOPBACK, port)) != 0 and _can_bind(probe, port):
+                return port
+
+
+def _can_bind(probe: socket.socket, port: int) -> bool:
+    try:
+        probe.bind((LOOPBACK, port))
+    except OSError:
+        return False
+    return True
+
+
+@dataclass(slots=True)
+class Process:
+    """A server's process, and the keeper that ends it when any of those it is kept for ends."""
+
+    folder: Path
+    end_signal: int
+    kept_for: tuple[int, ...]
+    pid: int = 0
+    _keeper: subprocess.Popen[str] | None = None
+
+    def start(self, command: list[str], is_ready: Callable[[], bool]) -> None:
+        """Start the server and wait until it is ready."""
+        who = account()
+        order = Order(
+            command=command,
+            user=who.name if who else None,
+            group=who.gid if who else None,
+            folder=str(self.folder),
+            end_signal=self.end_signal,
+            kept_for=list(self.kept_for),
+        )
+        self._keeper = _start_keeper(order)
+        self.pid = _first_line(self._keeper)
+        self._wait_until(is_ready)
+
+    def is_running(self) -> bool:
+        """Whether the server runs."""
+        return self._keeper is not None and self._keeper.poll() is None
+
+    def end(self, by_signal: int) -> None:
+        """End the server and wait until it is gone."""
+        if self._keeper is None:
+            return
+        if self.is_running():
+            os.kill(self.pid, by_signal)
+        self._keeper.wait(STARTING_TAKES_AT_MOST_SECONDS)
+        self._keeper = None
+
+    def discard(self) -> None:
+        """End the server as quickly as it can be, and remove its folder."""
+        self.end(self.end_signal)
+        shutil.rmtree(self.folder)
+
+    def _wait_until(self, is_ready: Callable[[], bool]) -> None:
+        deadline = time.monotonic() + STARTING_TAKES_AT_MOST_SECONDS
+        while not is_ready():
+            if not self.is_running() or time.monotonic() > deadline:
+                raise ServerFailedError(f"The server in {self.folder} did not start. {self.log()[-2000:]}")
+            time.sleep(LOOK_AGAIN_AFTER_SECONDS)
+
+    def log(self) -> str:
+        """What the server said."""
+        return (self.folder / "log").read_text(encoding="utf-8", errors="replace")
+
+
+def _start_keeper(order: Order) -> subprocess.Popen[str]:
+    """Start a keeper outside of our session: keys pressed at the terminal are meant for the tests."""
+    return subprocess.Popen(
+        [sys.executable, "-I", "-S", str(KEEPER), json.dumps(order)],
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
+    )
+
+
+def _first_line(keeper: subprocess.Popen[str]) -> int:
+    """Read the server's pid. What the keeper complains of is on our standard error."""
+    if keeper.stdout is None:
+        raise ServerFailedError("The keeper was started without a pipe")
+    with keeper.stdout as stream:
+        line = stream.readline()
+    if not line:
+        raise ServerFailedError(f"The keeper ended with {keeper.wait()} before the server started")
+    return int(line)

@@ -1,0 +1,29 @@
+"""One PostgreSQL for all workers of a test run: the first that needs it starts it, the end of the run ends it."""
+
+import fcntl
+import json
+from dataclasses import asdict
+from pathlib import Path
+from typing import Final
+
+from tests.services.postgres_server import PostgresAddress, PostgresServer
+
+# Kept until this process ends: a child that nobody refers to any more is complained of.
+STARTED: Final[list[PostgresServer]] = []
+
+
+def shared_postgres(folder: Path, controller: int) -> PostgresAddress:
+    """Find the server that `folder` tells of, or start it. It ends when the process `controller` ends."""
+    with (folder / "postgres.lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        record = folder / "postgres.json"
+        if not record.exists():
+            record.write_text(json.dumps(asdict(_start(controller))), encoding="utf-8")
+        return PostgresAddress(**json.loads(record.read_text(encoding="utf-8")))
+
+
+def _start(controller: int) -> PostgresAddress:
+    server = PostgresServer.create((controller,))
+    STARTED.append(server)
+    server.start()
+    return server.address

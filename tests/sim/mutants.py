@@ -1,0 +1,148 @@
+"""Defects, each of which takes one promise away. A simulation that finds none of them proves nothing."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from typing import Any, Final
+
+import pytest
+
+from commonhold.adapters.memory import index
+from commonhold.app import registry
+from commonhold.domain import decide, fold, lease, lease_table
+from commonhold.domain.clock import Deadline, Now
+from commonhold.domain.commands import Put
+from commonhold.domain.events import LeaseHandedOver
+from commonhold.domain.lease import Lease, Waiter
+from commonhold.domain.lease_table import Turn
+from commonhold.domain.modes import Mode, are_compatible
+
+Patch = pytest.MonkeyPatch
+_authorise = decide._why_not_authorised
+_stale = decide._why_stale
+_change = lease_table.Turn.change
+_changed_lease = fold.changed_lease
+_unclaimed = lease_table._unclaimed
+
+
+def ignore_the_fence(patch: Patch) -> None:
+    def authorise(turn: Turn, command: Put) -> object:
+        return _authorise(turn, replace(command, fence=None))
+
+    patch.setattr(decide, "_why_not_authorised", authorise)
+
+
+def ignore_the_leases_of_others(patch: Patch) -> None:
+    def authorise(turn: Turn, command: Put) -> object:
+        refused = _authorise(turn, command)
+        return None if refused and refused.conflicts else refused
+
+    patch.setattr(decide, "_why_not_authorised", authorise)
+
+
+def ignore_the_version(patch: Patch) -> None:
+    patch.setattr(decide, "_why_stale", lambda _values, _command: None)
+
+
+def ignore_what_was_read(patch: Patch) -> None:
+    patch.setattr(decide, "_why_stale", lambda values, command: _stale(values, replace(command, reads=())))
+
+
+def _leases_before(turn: Turn, waiter: Waiter) -> list[Lease]:
+    return [each for each in turn.leases.values() if lease_table.is_in_the_way(each, waiter)]
+
+
+def serve_out_of_line(patch: Patch) -> None:
+    patch.setattr(Turn, "_is_free", lambda turn, waiter, _claims: not _leases_before(turn, waiter))
+
+
+def let_newcomers_overtake(patch: Patch) -> None:
+    patch.setattr(Turn, "before", _leases_before)
+
+
+def never_expire(patch: Patch) -> None:
+    patch.setattr(Turn, "clear", lambda _turn: None)
+
+
+def expire_by_wall_time(patch: Patch) -> None:
+    def has_passed(until: Deadline, now: Now) -> bool:
+        return until.epoch != now.epoch or now.wall >= until.wall
+
+    patch.setattr(Deadline, "has_passed", has_passed)
+
+
+def survive_a_boot(patch: Patch) -> None:
+    patch.setattr(Deadline, "has_passed", lambda until, now: now.ticks >= until.ticks)
+
+
+def keep_the_fence_in_a_hand_over(patch: Patch) -> None:
+    def changed_lease(before: Lease, event: Any, sequence: int) -> Lease:
+        return _changed_lease(before, event, before.fence if isinstance(event, LeaseHandedOver) else sequence)
+
+    for module in (fold, lease_table, index):
+        patch.setattr(module, "changed_lease", changed_lease)
+
+
+def serve_nobody_after_a_hand_over(patch: Patch) -> None:
+    def change(turn: Turn, before: Lease, event: Any) -> Lease:
+        had_room = turn._has_room
+        changed = _change(turn, before, event)
+        turn._has_room = had_room
+        return changed
+
+    patch.setattr(Turn, "change", change)
+
+
+def wait_in_circles(patch: Patch) -> None:
+    patch.setattr(decide, "victim", lambda _turn, _waiter: None)
+    patch.setattr(decide, "stuck", lambda _turn: None)
+
+
+def keep_what_nobody_takes(patch: Patch) -> None:
+    def unclaimed(waiter: Waiter, fence: int, now: Now) -> Lease:
+        return _unclaimed(replace(waiter, patience_seconds=waiter.ttl_seconds), fence, now)
+
+    patch.setattr(lease_table, "_unclaimed", unclaimed)
+
+
+def act_twice(patch: Patch) -> None:
+    patch.setattr(registry, "_earlier", lambda *_: None)
+
+
+def hear_the_dead(patch: Patch) -> None:
+    patch.setattr(decide, "Leave", type("NoCommand", (), {}))
+
+
+def read_beside_a_writer(patch: Patch) -> None:
+    def go_together(held: Mode, wanted: Mode) -> bool:
+        return are_compatible(held, wanted) or (held, wanted) == (Mode.EXCLUSIVE, Mode.SHARED)
+
+    patch.setattr(lease, "are_compatible", go_together)
+
+
+def see_no_containers(patch: Patch) -> None:
+    for module in (lease, lease_table):
+        patch.setattr(module, "overlaps", lambda left, right: left == right)
+
+
+MUTANTS: Final[Mapping[str, Callable[[Patch], None]]] = {
+    mutant.__name__: mutant
+    for mutant in (
+        ignore_the_fence,
+        ignore_the_leases_of_others,
+        ignore_the_version,
+        ignore_what_was_read,
+        serve_out_of_line,
+        let_newcomers_overtake,
+        never_expire,
+        expire_by_wall_time,
+        survive_a_boot,
+        keep_the_fence_in_a_hand_over,
+        serve_nobody_after_a_hand_over,
+        wait_in_circles,
+        keep_what_nobody_takes,
+        act_twice,
+        hear_the_dead,
+        read_beside_a_writer,
+        see_no_containers,
+    )
+}

@@ -1,0 +1,83 @@
+"""What tests let agents do with one key, and what the log must then look like."""
+
+from collections.abc import Iterable
+from typing import Any, TypeVar
+
+from commonhold.adapters.postgres.tables import PostgresTables
+from commonhold.app.ports import Clock, Once
+from commonhold.app.registry import TableRegistry
+from commonhold.domain.commands import Acquire, Command, Release
+from commonhold.domain.events import LeaseBroken, LeaseExpired, LeaseGranted, LeaseReleased, Recorded
+from commonhold.domain.keys import canonical
+from commonhold.domain.lease import Lease
+from commonhold.domain.modes import Mode
+from commonhold.domain.outcomes import Granted, Outcome
+
+T = TypeVar("T", bound=Outcome)
+
+
+class Foreseeing(TableRegistry):
+    """Tells the store what it will be asked to decide when the transaction begins."""
+
+    def __init__(self, tables: PostgresTables, clock: Clock) -> None:
+        super().__init__(tables, clock)
+        self._foreseeing = tables
+
+    def execute(self, command: Command[T], once: Once | None = None) -> T:
+        with self._foreseeing.write(command):
+            return super().execute(command, once)
+
+
+def registry(tables: PostgresTables) -> TableRegistry:
+    return TableRegistry(tables, tables)
+
+
+def wish(name: str, holder: str = "one", key: str = "account:12345", ttl: float = 600.0, **rest: Any) -> Acquire:
+    return Acquire(name, "acq", holder, "", (canonical(key),), Mode.EXCLUSIVE, ttl, **rest)
+
+
+def grant(tables: PostgresTables, name: str, **rest: Any) -> Lease:
+    outcome = registry(tables).execute(wish(name, **rest))
+    assert isinstance(outcome, Granted)
+    return outcome.lease
+
+
+def release(tables: PostgresTables, lease: Lease) -> None:
+    registry(tables).execute(Release(lease.id, lease.holder))
+
+
+def fences_of(tables: PostgresTables, holder: str, rounds: int) -> list[int]:
+    """Try to get the key so many times, and give it back each time: the fences."""
+    wishes = (wish(f"{holder}-{number}", holder) for number in range(rounds))
+    fences = []
+    for each in wishes:
+        outcome = registry(tables).execute(each)
+        if isinstance(outcome, Granted):
+            fences.append(outcome.lease.fence)
+            release(tables, outcome.lease)
+    return fences
+
+
+def log_of(tables: PostgresTables) -> list[Recorded]:
+    log: list[Recorded] = []
+    with tables.read() as view:
+        while more := view.events(after=log[-1].sequence if log else 0):
+            log += more
+    return log
+
+
+def granted_alone(log: Iterable[Recorded]) -> list[int]:
+    """The fences of all grants, in order. Nobody was ever granted anything while another held it."""
+    fences: list[int] = []
+    live: set[str] = set()
+    for recorded in log:
+        match recorded.event:
+            case LeaseGranted(lease):
+                assert not live
+                live.add(lease.id)
+                fences.append(lease.fence)
+            case LeaseReleased() | LeaseExpired() | LeaseBroken() as event:
+                live.remove(event.lease_id)
+            case _:
+                pass
+    return fences
