@@ -74,17 +74,20 @@ class Place:
     def _answers(self) -> bool:
         try:
             with Raw(self.address) as raw:
+                raw.socket.settimeout(1.0)
                 return raw.introduce(str(self.root)).kind == "answer"
-        except OSError:  # there is no socket yet, or one that a dead daemon has left
+        except OSError:  # there is no socket yet, or one that a dead daemon has left, or a suspended one
             return False
 
     def end(self) -> None:
-        """End whatever daemon serves, and wait until it is gone."""
+        """End whatever daemon serves, wait until it is gone, and take its socket away, which may be outside."""
         while self.is_served:
             with suppress(ProcessLookupError):
                 os.kill(self.pid, signal.SIGCONT)
                 os.kill(self.pid, signal.SIGKILL)
             time.sleep(0.02)
+        with suppress(FileNotFoundError):
+            os.unlink(self.address)  # noqa: PTH108 - as `address` gives it
 
 
 @contextmanager

@@ -19,7 +19,7 @@ from commonhold.bootstrap import open_repository
 CHECKS = {
     *("commonhold", "python", "system", "sqlite", "grammars", "clock", "landlock", "user namespaces", "overlayfs"),
     *("git", "repository", "worktrees", "git activity", "settings", "file system", "disk space", "state folder"),
-    *("locks", "gate", "database", "leases", "debts", "journal", "agent"),
+    *("daemon", "locks", "gate", "database", "leases", "debts", "journal", "agent"),
 }
 
 
@@ -219,3 +219,13 @@ def test_a_machine_without_any_of_it(run: Call, monkeypatch: pytest.MonkeyPatch)
     assert {levels[check] for check in ("landlock", "user namespaces", "overlayfs")} == {"ok"}
     assert {"not available" in found[check] for check in ("landlock", "user namespaces")} == {True}
     assert json.loads(done.out)["outcome"] == "failing"
+
+
+def test_a_daemon_holds_the_gate_for_good_reason(root: Path, run: Call, monkeypatch: pytest.MonkeyPatch) -> None:
+    run("acquire", "a.py")
+    monkeypatch.setattr("commonhold.cli.doctor.pid_of", lambda _: 4711)
+    with (root / ".git" / "commonhold" / "gate").open("r+b") as gate:
+        fcntl.flock(gate, fcntl.LOCK_EX)
+        told = run("doctor").text
+    assert "ok    daemon           process 4711 serves this repository" in told
+    assert "ok    gate             held by the daemon, for as long as it lives" in told

@@ -1,18 +1,23 @@
 """The daemon of a repository: how it begins, that it is the only one, and when it ends."""
 
+import fcntl
 import os
 import shutil
 import signal
 import stat
 import subprocess
 import sys
+import threading
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import pytest
 from tests.e2e.cli_driver import NOBODY, git, make_repository, only_root
-from tests.e2e.daemon_process import Raw, client, place, serving, until
+from tests.e2e.daemon_process import Raw, Serving, client, place, serving, until
 
 import commonhold
+from commonhold.adapters import daemon_place
+from commonhold.adapters.sqlite import SqliteStore
 from commonhold.domain.errors import Code, StoreError
 
 pytestmark = pytest.mark.slow
@@ -41,6 +46,34 @@ def test_the_second_one_leaves_the_first_in_peace(root: Path) -> None:
         assert (second.returncode, second.stdout) == (0, "commonhold daemon: a daemon serves this repository already\n")
         assert daemon.pid == daemon.process.pid
         assert len(hold.leases()) == 1
+
+
+def test_it_waits_for_whoever_is_inside_without_it(root: Path) -> None:
+    """That it is said to have the state already must not keep itself out."""
+    with place(root) as found, found.session(daemon=False) as hold:
+        hold.acquire("account:1")
+        daemon = Serving(root)
+        with SqliteStore(str(found.state)).gate():
+            daemon.start(600.0, 600.0)
+            until(lambda: found.is_served)
+            with pytest.raises(subprocess.TimeoutExpired):
+                daemon.process.wait(1.0)
+        daemon.wait_until_served()
+        assert daemon.pid == daemon.process.pid
+        assert daemon.stop() == ""
+
+
+def test_who_looks_whether_it_lives_does_not_keep_it_from_beginning(root: Path) -> None:
+    """A look takes the lock for a moment."""
+    state = root / ".git/commonhold"
+    state.mkdir()
+    path = Path(daemon_place.lock_path(str(state)))
+    with path.open("w") as looking:
+        fcntl.flock(looking, fcntl.LOCK_SH)
+        letting_go = threading.Timer(0.1, fcntl.flock, (looking, fcntl.LOCK_UN))
+        letting_go.start()
+        os.close(daemon_place.claim(str(state)))
+        letting_go.join()
 
 
 def test_it_ends_when_nobody_needs_it(root: Path) -> None:
@@ -88,7 +121,8 @@ def test_what_it_makes_is_private(root: Path) -> None:
         hold.acquire("account:1")
         modes = {path.name: stat.S_IMODE(path.lstat().st_mode) for path in (daemon.state, *daemon.state.iterdir())}
         assert modes.pop("commonhold") == 0o700
-        assert {modes["daemon.sock"], modes["daemon.lock"]} == {0o600}
+        assert modes["daemon.lock"] == 0o600
+        assert stat.S_IMODE(os.lstat(daemon.address).st_mode) == 0o600
 
 
 TURNED_AWAY = """
@@ -101,13 +135,11 @@ with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as client:
 """
 
 
-def test_another_user_is_turned_away_though_it_reaches_the_socket(root: Path, tmp_path: Path) -> None:
+def test_another_user_is_turned_away_though_it_reaches_the_socket() -> None:
     only_root("become another user")
-    with serving(root) as daemon:
-        within = Path(daemon.address)
-        for path in (within, *within.parents):
-            if path.is_relative_to(tmp_path.parent.parent):
-                path.chmod(0o777)
+    with TemporaryDirectory() as folder, serving(make_repository(Path(folder, "work"))) as daemon:
+        for path in (Path(folder), Path(folder, "work"), Path(folder, "work/.git"), daemon.state, Path(daemon.address)):
+            path.chmod(0o777)
         script = TURNED_AWAY.format(nobody=NOBODY)
         found = subprocess.run(
             [sys.executable, "-c", script, daemon.address], check=True, capture_output=True, text=True, timeout=60

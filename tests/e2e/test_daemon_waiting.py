@@ -181,9 +181,25 @@ def test_a_cancelled_wait_ends_at_once_and_leaves_no_place_in_line(root: Path, k
         asyncio.run(asyncio.wait_for(story(daemon), 60))
 
 
-def test_many_tasks_that_wait_do_not_keep_out_the_one_that_releases(root: Path) -> None:
-    """Each wait has a thread of its own: were there only a few, whoever holds could not let go."""
+def test_many_tasks_that_wait_do_not_keep_out_the_others(root: Path) -> None:
+    """Each wait has a thread of its own: were there only a few, nobody could renew or let go meanwhile."""
+    keys = [f"account:{number}" for number in range(40)]
 
+    async def story(bob: Commonhold) -> None:
+        leases = [held(bob, key) for key in keys]
+        async with commonhold.open_async(str(root), agent="ann", daemon=True) as ann:
+            waiting = [asyncio.ensure_future(ann.acquire(key, wait_seconds=3600.0)) for key in keys]
+            await asyncio.to_thread(until, lambda: len(in_line(bob)) == len(keys))
+            assert (await ann.put("account:x", "x", expected_version=0)).outcome == "stored"
+            for lease_id in leases:
+                await asyncio.to_thread(bob.release, lease_id)
+            assert {answer.outcome for answer in await asyncio.gather(*waiting)} == {"granted"}
+
+    with serving(root) as daemon, daemon.session("bob") as bob:
+        asyncio.run(asyncio.wait_for(story(bob), 60))
+
+
+def test_many_tasks_of_as_many_agents_take_their_turns(root: Path) -> None:
     async def take_a_turn(number: int, turns: list[int]) -> None:
         session = commonhold.open_async(str(root), agent=f"agent-{number}", daemon=True)
         async with session as hold, hold.hold("account:1", wait_seconds=60.0) as lease:

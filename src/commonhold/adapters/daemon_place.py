@@ -16,7 +16,7 @@ LOG: Final = "daemon.log"
 SOCKET: Final = "daemon.sock"
 BACKLOG: Final = 4096
 """So many clients may knock at once; the default of 100 turns some away."""
-CLAIM_SECONDS: Final = 1.0
+CLAIM_SECONDS: Final = 0.5
 """How long a claim is tried: who only looks whether a daemon lives has the lock for a moment."""
 PAUSE_SECONDS: Final = 0.01
 MAX_ADDRESS_BYTES: Final = 100

@@ -4,13 +4,14 @@ from typing import Any, Final, TypedDict, Unpack
 
 import click
 
+from commonhold.adapters.system import RandomIds
 from commonhold.cli import describe
 from commonhold.cli.command import Command, files
 from commonhold.cli.exit_status import DONE, REFUSED
 from commonhold.cli.given import Given, common, request_option, ttl_option
 from commonhold.cli.opening import Place, opened
 from commonhold.cli.output import answer
-from commonhold.cli.running import check_command, run
+from commonhold.cli.running import Signals, check_command, run
 from commonhold.config import load_settings
 from commonhold.domain.errors import Code, UsageError
 from commonhold.domain.modes import Mode
@@ -107,8 +108,11 @@ def command(
         options = _options(place, queue=queue, wish=wish)
         if run_words:
             check_command(run_words, given.folder)
-            with place.hold.hold(*place.keys(keys), **options) as held:
-                return run(run_words, held, given, place.hold.holder)
+            with Signals() as signals, place.hold.hold(*place.keys(keys), **options) as held:
+                return run(run_words, held, given, holder=place.hold.holder, signals=signals)
+        if not wish["wait_seconds"]:
+            # Who brings a ticket lets go by itself: so Ctrl-C ends this at once, also where the state is held up.
+            options.setdefault("ticket", RandomIds().new("lease"))
         found = place.hold.acquire(*place.keys(keys), **options)
     answer(given, found, shapes.acquire, lambda found: describe.acquired(found, given))
     return DONE if found.lease else REFUSED

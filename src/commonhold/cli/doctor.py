@@ -19,6 +19,7 @@ from commonhold.cli.exit_status import DONE, FAMILIES
 from commonhold.cli.given import Given, common
 from commonhold.cli.opening import agent_of, opened, start_of
 from commonhold.cli.output import answer, shown
+from commonhold.client.daemon import pid_of
 from commonhold.config import Settings, load_settings
 from commonhold.domain.errors import CommonholdError, StoreError
 from commonhold.wire.text import Json
@@ -60,7 +61,7 @@ def _findings(given: Given) -> Iterator[Finding]:
         yield trouble
     if repository is not None:
         yield from _settings(repository.root, given)
-        yield from state(repository.state_folder)
+        yield from _state(repository)
     yield ok("agent", agent_of(given) or "no name given (needed to acquire and to commit: --agent or COMMONHOLD_AGENT)")
 
 
@@ -94,6 +95,15 @@ def _settings(root: str, given: Given) -> Iterator[Finding]:
     yield ok("settings", f"{what}: {', '.join(f'{name} = {value}' for name, value in told.items() if value)}")
     if settings.store:
         yield _shared_store(told["store"], given)
+
+
+def _state(repository: Repository) -> Iterator[Finding]:
+    """What is found of the state; that a daemon holds the gate is as it should be."""
+    pid = pid_of(repository)
+    yield ok("daemon", "none is running" if pid is None else f"process {pid} serves this repository")
+    for finding in state(repository.state_folder):
+        is_expected = pid is not None and (finding.check, finding.level) == ("gate", Level.WARN)
+        yield ok("gate", "held by the daemon, for as long as it lives") if is_expected else finding
 
 
 def _told(name: str, value: object) -> str:

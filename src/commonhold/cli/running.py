@@ -7,7 +7,7 @@ import subprocess
 import threading
 from collections.abc import Sequence
 from types import FrameType
-from typing import Final, Self
+from typing import Any, Final, Self
 
 from commonhold.cli.given import Given
 from commonhold.cli.opening import AGENT, STORE
@@ -36,16 +36,16 @@ def check_command(words: Sequence[str], folder: str | None) -> None:
         )
 
 
-def run(words: Sequence[str], held: Held, given: Given, holder: str) -> int:
+def run(words: Sequence[str], held: Held, given: Given, *, holder: str, signals: "Signals") -> int:
     """Run a command under the lease `held`; its exit status, as a shell tells it.
 
     Raises RefusedError `LEASE_LOST` where the lease was lost before the command had ended.
     """
     flush()
-    with _Signals() as signals:
-        child = subprocess.Popen(words, env=_environment(held, given, holder), cwd=given.folder)  # noqa: S603
-        signals.give_to(child)
-        _attend(child, held, words[0])
+    signals.take()
+    child = subprocess.Popen(words, env=_environment(held, given, holder), cwd=given.folder)  # noqa: S603
+    signals.give_to(child)
+    _attend(child, held, words[0])
     held.check()
     return child.returncode if child.returncode >= 0 else _BY_SIGNAL - child.returncode
 
@@ -74,18 +74,25 @@ def _attend(child: subprocess.Popen[bytes], held: Held, name: str) -> None:
                 has_ended.wait()
 
 
-class _Signals:
-    """Hands the signals that this process gets on to the command."""
+class Signals:
+    """Hands the signals that this process gets on to the command, until the end of the block.
+
+    What comes when the command has ended is dropped: the lease is still to be released.
+    """
 
     def __init__(self) -> None:
+        """Let signals be, for now."""
         self._child: subprocess.Popen[bytes] | None = None
         self._early: list[int] = []
+        self._before: dict[int, Any] = {}
 
     def __enter__(self) -> Self:
-        # What is ignored here (under nohup, say) is to be ignored by the command, too.
+        return self
+
+    def take(self) -> None:
+        """Take signals from now. What is ignored here (under nohup, say) is to be ignored by the command, too."""
         heeded = [each for each in _FORWARDED if signal.getsignal(each) is not signal.SIG_IGN]
         self._before = {each: signal.signal(each, self._take) for each in heeded}
-        return self
 
     def __exit__(self, *_: object) -> None:
         for number, handler in self._before.items():

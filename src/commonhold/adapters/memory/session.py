@@ -3,25 +3,19 @@
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
 from itertools import islice
-from typing import Any, TypeVar
+from typing import TypeVar
 
 from commonhold.adapters.memory.index import LeaseIndex
+from commonhold.adapters.memory.indexed import Indexed
 from commonhold.app.ports import Journal, StoredAnswer, Write
-from commonhold.domain.clock import Now
-from commonhold.domain.commands import Command
 from commonhold.domain.events import Committed, Debt, Event, Recorded, lease_id_of, place_of_debt
-from commonhold.domain.keys import Key
-from commonhold.domain.lease import Lease, Waiter
-from commonhold.domain.lease_table import LeaseTable
-from commonhold.domain.partial_work import PartialWork
-from commonhold.domain.value import Value
 
 K = TypeVar("K")
 V = TypeVar("V")
 Commit = tuple[Recorded, Committed]
 
 
-class MemorySession:
+class MemorySession(Indexed):
     """The state: what the ports call Reader and Writer. The log is settled, or else undone by folding it anew."""
 
     def __init__(self) -> None:
@@ -72,47 +66,6 @@ class MemorySession:
 
     def _drop(self, mapping: dict[K, V], key: K) -> None:
         self._undoing.append(partial(mapping.__setitem__, key, mapping.pop(key)))
-
-    @property
-    def next_sequence(self) -> int:
-        """The number that the next event will have."""
-        return self._index.next_sequence
-
-    def table(self, command: Command[Any], now: Now) -> LeaseTable:
-        """What a decision needs to see."""
-        return self._index.table(command, now)
-
-    def leases(self) -> tuple[Lease, ...]:
-        """All leases that have not ended in the log."""
-        return self._index.leases()
-
-    def lease(self, lease_id: str) -> Lease | None:
-        """One lease by its id."""
-        return self._index.lease(lease_id)
-
-    def held_by(self, holder: str) -> tuple[Lease, ...]:
-        """The leases of one holder."""
-        return self._index.held_by(holder)
-
-    def overlapping(self, keys: Sequence[Key]) -> tuple[Lease, ...]:
-        """Leases near some keys."""
-        return self._index.overlapping(keys)
-
-    def waiters(self) -> tuple[Waiter, ...]:
-        """The line."""
-        return self._index.waiters()
-
-    def value(self, key: str) -> Value | None:
-        """What a key carries."""
-        return self._index.value(key)
-
-    def lost(self) -> tuple[Lease, ...]:
-        """Leases whose work has not been looked for yet."""
-        return self._index.lost()
-
-    def works(self) -> tuple[PartialWork, ...]:
-        """Partial work that waits for review."""
-        return self._index.works()
 
     def events(self, *, after: int = 0, limit: int = 1000, lease_id: str | None = None) -> tuple[Recorded, ...]:
         """Events above a sequence, of all leases or of one."""

@@ -28,7 +28,7 @@ for at = first_range, last_range, 2 do
 end
 
 local named = lease_of[lease_id]
-local first_due, last_due = "[" .. DUE, "(" .. DUE .. string.format("%d", now + 1)
+local first_due, last_due = "[" .. DUE, "(" .. DUE .. string.format("%016d", now + 1)
 local is_quiet = #redis.call("ZRANGEBYLEX", INDEX, first_due, last_due, "LIMIT", 0, 1) == 0
 
 -- A lease is at rest if it changes nothing for a command of its holder, nor the command anything for it.

@@ -9,7 +9,6 @@ from collections.abc import Callable, Sequence
 from contextlib import suppress
 from typing import Final
 from urllib.parse import urlsplit
-from weakref import WeakSet
 
 from redis import exceptions
 from redis.backoff import NoBackoff
@@ -32,7 +31,6 @@ class Server:
         self._keys: tuple[Argument, ...] = (len(keys), *keys)
         self._pool = _pool(url)
         self._address = _address(url)
-        self._all: WeakSet[Connection] = WeakSet()
         self._idle: list[Connection] = []
         self._pid = os.getpid()
 
@@ -56,10 +54,10 @@ class Server:
         return self._once_or_twice(lambda connection: connection.ask(*command), is_harmless=True)
 
     def close(self) -> None:
-        """Close all connections; idempotent."""
-        self._idle.clear()
-        for connection in list(self._all):
-            connection.close()
+        """Close what nobody is using; idempotent."""
+        while self._idle:
+            with suppress(IndexError):
+                self._idle.pop().close()
 
     def _once_or_twice(self, send: Callable[[Connection], Reply], *, is_harmless: bool) -> Reply:
         try:
@@ -106,7 +104,6 @@ class Server:
             connection.connect()
         except exceptions.RedisError as fault:
             raise translate(fault, self._address) from fault
-        self._all.add(connection)
         return connection
 
 

@@ -60,7 +60,7 @@ end
 
 -- The entry for the end of a lease. That of a place in line comes before all: it is always due to be looked at.
 local function due_entry(claim)
-  return DUE .. (claim.number and 0 or string.format("%d", claim.ends)) .. PART .. claim.id
+  return DUE .. string.format("%016d", claim.number and 0 or claim.ends) .. PART .. claim.id
 end
 
 -- Change the index; what is too much for one command is written in several.

@@ -6,25 +6,19 @@ taken back takes the mirror with it.
 
 import os
 import threading
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Any, cast
+from typing import cast
 
 import apsw
 
 from commonhold.adapters.memory.index import LeaseIndex
+from commonhold.adapters.memory.indexed import Indexed
 from commonhold.adapters.sqlite.faults import translate
 from commonhold.adapters.sqlite.gate import Gate
 from commonhold.adapters.sqlite.session import SqliteSession
 from commonhold.adapters.sqlite.store import GATE, SqliteStore
-from commonhold.domain.clock import Now
-from commonhold.domain.commands import Command
 from commonhold.domain.events import Recorded
-from commonhold.domain.keys import Key
-from commonhold.domain.lease import Lease, Waiter
-from commonhold.domain.lease_table import LeaseTable
-from commonhold.domain.partial_work import PartialWork
-from commonhold.domain.value import Value
 
 
 class MirroredStore(SqliteStore):
@@ -86,54 +80,13 @@ def _loaded(session: SqliteSession) -> LeaseIndex:
     )
 
 
-class MirroredSession(SqliteSession):
+class MirroredSession(Indexed, SqliteSession):
     """A transaction that answers about leases from memory."""
 
     def __init__(self, connection: apsw.Connection, index: LeaseIndex, *, is_for_writing: bool) -> None:
         """Answer from `index`, which is what the tables behind `connection` hold."""
-        super().__init__(connection, is_for_writing=is_for_writing)
+        SqliteSession.__init__(self, connection, is_for_writing=is_for_writing)
         self._index = index
-
-    @property
-    def next_sequence(self) -> int:
-        """The number that the next event will have."""
-        return self._index.next_sequence
-
-    def table(self, command: Command[Any], now: Now) -> LeaseTable:
-        """What a decision needs to see."""
-        return self._index.table(command, now)
-
-    def leases(self) -> tuple[Lease, ...]:
-        """All leases that have not ended in the log."""
-        return self._index.leases()
-
-    def lease(self, lease_id: str) -> Lease | None:
-        """One lease by its id."""
-        return self._index.lease(lease_id)
-
-    def held_by(self, holder: str) -> tuple[Lease, ...]:
-        """The leases of one holder."""
-        return self._index.held_by(holder)
-
-    def overlapping(self, keys: Sequence[Key]) -> tuple[Lease, ...]:
-        """Leases near the keys."""
-        return self._index.overlapping(keys)
-
-    def waiters(self) -> tuple[Waiter, ...]:
-        """The line."""
-        return self._index.waiters()
-
-    def value(self, key: str) -> Value | None:
-        """What a key carries."""
-        return self._index.value(key)
-
-    def lost(self) -> tuple[Lease, ...]:
-        """Leases whose work has not been looked for yet."""
-        return self._index.lost()
-
-    def works(self) -> tuple[PartialWork, ...]:
-        """Partial work that waits for review."""
-        return self._index.works()
 
     @property
     def has_waiters(self) -> bool:

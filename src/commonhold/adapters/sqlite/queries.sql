@@ -69,7 +69,7 @@ DELETE FROM leases WHERE id = ?;
 
 -- name: lose_lease
 -- Remember a lease under which there may be partial work.
-INSERT INTO lost (lease_id, body) SELECT id, body FROM leases WHERE id = ? AND json_array_length(body, '$.bases') > 0;
+INSERT OR REPLACE INTO lost (lease_id, body) SELECT id, body FROM leases WHERE id = ? AND json_array_length(body, '$.bases') > 0;
 
 -- name: all_lost
 -- Every lease whose work has not been looked for yet.
@@ -85,7 +85,7 @@ DELETE FROM lost WHERE lease_id = ?;
 
 -- name: add_work
 -- Partial work was found.
-INSERT INTO works (lease_id, seq, body) VALUES (?, ?, ?);
+INSERT OR REPLACE INTO works (lease_id, seq, body) VALUES (?, ?, ?);
 
 -- name: all_works
 -- All partial work that waits for review, oldest first.

@@ -56,10 +56,10 @@ class Loop:
                 os.read(self._wake_read, 4096)
         if jobs:
             self.last_request_at = time.monotonic()
-        self._attend_all(desk)  # whoever is gone must not be granted what it waited for
         desk.take(jobs)
         desk.deliver()
-        self._attend_all(desk)
+        while self._restless:
+            self._attend(self._restless.pop(), desk)
 
     def _patience(self, desk: Desk) -> float:
         look = desk.next_look_at()
@@ -105,10 +105,6 @@ class Loop:
         except (OSError, ValueError) as fault:
             where = f"the working tree {hello.root!a} cannot be used: {fault!a}"
             raise InputError(Code.PATH_INVALID, where, hint="see whether it is still there, and yours") from fault
-
-    def _attend_all(self, desk: Desk) -> None:
-        while self._restless:
-            self._attend(self._restless.pop(), desk)
 
     def _attend(self, peer: Peer, desk: Desk) -> None:
         """Part from a peer that is gone; wait for one that is slow to take what it is sent."""

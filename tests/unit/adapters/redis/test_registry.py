@@ -152,7 +152,7 @@ def test_two_namespaces_know_nothing_of_each_other(redis_server: RedisServer, op
         grant(open_registry(redis_server.socket_url, name))
 
 
-@settings(max_examples=100)
+@settings(max_examples=settings().max_examples // 2)
 @given(held=keys | small_keys, wanted=keys | small_keys)
 def test_keys_overlap_as_they_do_in_the_domain(worker_redis: RedisServer, held: Key, wanted: Key) -> None:
     near = {held, wanted, held.file, wanted.file, Key(FILE, held.path[:1], is_folder=True), Key(held.scheme, ())}

@@ -72,7 +72,8 @@ class Twins:
             assert by_id(view.lost()) == by_id(state.lost.values())
             assert [work.lease_id for work in view.works()] == in_order_found(self.tables.log, state)
             assert_explained(fold(events), view)
-            assert self.index_size() == sum(map(entry_count, (*view.leases(), *view.waiters())))
+            claims: list[Lease | Waiter] = [*view.leases(), *view.waiters()]
+            assert self.index_size() == sum(map(entry_count, claims))
 
     def index_size(self) -> int:
         """How many entries leases and places in line are found by."""

@@ -1,0 +1,60 @@
+"""Answers about leases from memory, for whoever keeps an index of them."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from commonhold.adapters.memory.index import LeaseIndex
+from commonhold.domain.clock import Now
+from commonhold.domain.commands import Command
+from commonhold.domain.keys import Key
+from commonhold.domain.lease import Lease, Waiter
+from commonhold.domain.lease_table import LeaseTable
+from commonhold.domain.partial_work import PartialWork
+from commonhold.domain.value import Value
+
+
+class Indexed:
+    """The part of a Reader that is about leases, answered by `_index`."""
+
+    _index: LeaseIndex
+
+    @property
+    def next_sequence(self) -> int:
+        """The number that the next event will have."""
+        return self._index.next_sequence
+
+    def table(self, command: Command[Any], now: Now) -> LeaseTable:
+        """What a decision needs to see."""
+        return self._index.table(command, now)
+
+    def leases(self) -> tuple[Lease, ...]:
+        """All leases that have not ended in the log."""
+        return self._index.leases()
+
+    def lease(self, lease_id: str) -> Lease | None:
+        """One lease by its id."""
+        return self._index.lease(lease_id)
+
+    def held_by(self, holder: str) -> tuple[Lease, ...]:
+        """The leases of one holder."""
+        return self._index.held_by(holder)
+
+    def overlapping(self, keys: Sequence[Key]) -> tuple[Lease, ...]:
+        """Leases near the keys."""
+        return self._index.overlapping(keys)
+
+    def waiters(self) -> tuple[Waiter, ...]:
+        """The line."""
+        return self._index.waiters()
+
+    def value(self, key: str) -> Value | None:
+        """What a key carries."""
+        return self._index.value(key)
+
+    def lost(self) -> tuple[Lease, ...]:
+        """Leases whose work has not been looked for yet."""
+        return self._index.lost()
+
+    def works(self) -> tuple[PartialWork, ...]:
+        """Partial work that waits for review."""
+        return self._index.works()
