@@ -12,7 +12,7 @@ from commonhold.app.ports import Registry, Step, no_step
 from commonhold.app.registry import TableRegistry
 from commonhold.app.service import Service
 from commonhold.config import Settings, load_settings
-from commonhold.domain.errors import Code, UsageError
+from commonhold.domain.errors import Code, InputError
 
 
 def open_repository(path: str = ".", *, agent: str | None = None, at_step: Step = no_step) -> Service:
@@ -63,7 +63,7 @@ def name_of(repository: Repository) -> str:
 
 
 def open_registry(url: str, namespace: str) -> Registry:
-    """Where leases are kept, by URL. Raises UsageError `STORE_URL_INVALID`, StoreError where it cannot be used."""
+    """Where leases are kept, by URL. Raises InputError `STORE_URL_INVALID`, StoreError where it cannot be used."""
     scheme = urlsplit(url).scheme
     if scheme == "sqlite":
         return TableRegistry(SqliteStore(url.removeprefix("sqlite:")), SystemClock())
@@ -76,7 +76,7 @@ def open_registry(url: str, namespace: str) -> Registry:
         from commonhold.adapters.redis import open_redis  # noqa: PLC0415 - an extra: redis may not be there
 
         return open_redis(url, namespace)
-    raise UsageError(
+    raise InputError(
         Code.STORE_URL_INVALID,
         f"there is no store of the kind {scheme!r}",
         hint="give sqlite:FOLDER, postgresql://HOST/DATABASE or redis://HOST",

@@ -13,7 +13,7 @@ from commonhold.app.policy import Policies, Policy
 from commonhold.app.ports import DEFAULT_MAX_FILE_BYTES
 from commonhold.app.sweeping import CONTENT_RETENTION_SECONDS
 from commonhold.domain.errors import Code, InputError
-from commonhold.domain.keys import parse
+from commonhold.domain.keys import FILE, parse
 from commonhold.domain.lease import DEFAULT_TTL_SECONDS, MAX_TTL_SECONDS
 
 _DAY: Final = 86400.0
@@ -126,9 +126,13 @@ def _check_policies(path: Path, name: str, value: object) -> None:
         if word not in list(Policy):
             raise _invalid(path, f"the policy of {pattern!r} is {word!r}; there are {', '.join(Policy)}")
         try:
-            parse(pattern).key()
+            key = parse(pattern).key()
         except InputError as fault:
             raise _invalid(path, fault.message) from fault
+        if key.scheme == FILE and any(wildcard in pattern for wildcard in "*?"):
+            raise _invalid(
+                path, f"the pattern {pattern!r} has a wildcard: name the file, or the folder with / at its end"
+            )
 
 
 def _check_number(path: Path, name: str, value: object) -> None:

@@ -103,6 +103,9 @@ class Town:
     def serve(self, place: Claim) -> None:
         self.line.remove(place)
         place.is_claimed, place.has_bases, place.ends = False, False, self.seconds + place.patience
+        replaced = self.lease(place.replaces)
+        if replaced is not None and replaced.holder == place.holder and replaced.is_claimed:
+            place.is_claimed, place.has_bases, place.ends = True, replaced.has_bases, self.seconds + place.ttl
         self.take_the_place_of(place)
         self.leases.append(place)
 

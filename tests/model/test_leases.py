@@ -180,7 +180,7 @@ class Agents(RuleBasedStateMachine):
         assert verdict(outcome) == (refused or "renewed")
         lease = self.town.lease(lease_id)
         if lease is not None and refused is None:
-            lease.is_claimed, lease.ends = True, self.town.seconds + ttl
+            lease.is_claimed, lease.ttl, lease.ends = True, ttl, self.town.seconds + ttl
         self.town.settle()
 
     @rule(holder=holders, lease_id=leases)

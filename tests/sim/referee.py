@@ -156,7 +156,7 @@ class Referee:
         assert not [claim for claim in against if claim.fence], f"{lease.id} was granted beside {against}"
         assert not against, f"{lease.id} was granted before those that stood before it in line: {against}"
         assert not granted.is_over(now), "what was granted is over already"
-        longest = place.patience if place else LONGEST_TTL
+        longest = place.patience if place and not lease.is_claimed else LONGEST_TTL
         assert lease.deadline.ticks <= now.ticks + longest, f"{lease.id} lasts too long"
         self.leases[lease.id] = granted
         self.check_fence(lease.fence, recorded)

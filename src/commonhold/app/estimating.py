@@ -1,6 +1,6 @@
 """How long somebody in line will probably wait."""
 
-from collections.abc import Iterable
+from collections.abc import Collection, Container, Iterable
 from statistics import median
 
 from commonhold.domain.clock import Now
@@ -8,25 +8,25 @@ from commonhold.domain.events import LeaseGranted, LeaseReleased, Recorded
 from commonhold.domain.lease import Conflict
 
 
-def estimated_wait_seconds(recent: Iterable[Recorded], conflicts: Iterable[Conflict], ahead: int, now: Now) -> float:
+def estimated_wait_seconds(recent: Iterable[Recorded], conflicts: Collection[Conflict], ahead: int, now: Now) -> float:
     """As long as leases lasted of late, once for who holds it and for each of `ahead` before; at most to their ends.
 
     An estimate, no promise: a holder may renew, or fail to come back.
     """
     held_until = max((each.expires_at for each in conflicts if not each.is_waiting), default=now.wall)
     remaining = max(0.0, held_until - now.wall)
-    typical = _typical_seconds(recent)
+    typical = _typical_seconds(recent, {each.held for each in conflicts})
     first = remaining if typical is None else min(typical, remaining)
     return first + ahead * (remaining if typical is None else typical)
 
 
-def _typical_seconds(recent: Iterable[Recorded]) -> float | None:
-    """The median time from a grant to its release."""
+def _typical_seconds(recent: Iterable[Recorded], keys: Container[str]) -> float | None:
+    """The median time from a grant to its release, of leases on `keys`."""
     granted: dict[str, float] = {}
     lasted = []
     for recorded in recent:
         match recorded.event:
-            case LeaseGranted(lease):
+            case LeaseGranted(lease) if any(key in keys for key in lease.keys):
                 granted[lease.id] = recorded.at
             case LeaseReleased(_, lease_id) if lease_id in granted:
                 lasted.append(recorded.at - granted[lease_id])

@@ -115,7 +115,7 @@ class Judging:
         keys = tuple(dict.fromkeys(conflict.key for conflict in conflicts))
         return Refused(
             Refusal.LOCK_CONFLICT,
-            f"others hold leases on {', '.join(keys)}",
+            _in_the_way(keys, conflicts),
             self._repair(reader, map(canonical, keys)),
             ask_again(keys, intent, conflicts),
             conflicts=conflicts,
@@ -143,6 +143,11 @@ class Judging:
 
     def _fresh(self, keys: Iterable[Key]) -> tuple[Stale, ...]:
         return tuple(self._planner.fresh(key) for key in dict.fromkeys(keys))
+
+
+def _in_the_way(keys: Sequence[str], conflicts: Iterable[Conflict]) -> str:
+    what = "stand in line for" if all(each.is_waiting for each in conflicts) else "hold leases on"
+    return f"others {what} {', '.join(keys)}"
 
 
 def writes_of(planned: Plan | Rejected) -> tuple[Key, ...]:

@@ -6,7 +6,7 @@ from typing import Final, Literal
 from commonhold.app.answers import AcquireAnswer, LeaseAnswer, Next, RegionHash
 from commonhold.app.lease_requests import AcquireRequest
 from commonhold.app.ports import Registry
-from commonhold.domain.events import LeaseGranted, LeaseHandedOver
+from commonhold.domain.events import Event, LeaseBroken, LeaseGranted, LeaseHandedOver
 from commonhold.domain.keys import Key, canonical
 from commonhold.domain.lease import DEFAULT_TTL_SECONDS, Conflict, Lease
 from commonhold.domain.modes import Mode
@@ -129,4 +129,12 @@ def _not_held(registry: Registry, asker: str, outcome: NotHeld) -> LeaseAnswer:
     else:
         why = "acquire the keys again, and read the regions again before you write"
         step = Next.acquire(begun.lease.keys, begun.lease.task, why)
-    return LeaseAnswer("refused", None, outcome.code, outcome.why, step)
+    return LeaseAnswer("refused", None, outcome.code, _how_lost(outcome, events), step)
+
+
+def _how_lost(outcome: NotHeld, events: Sequence[Event]) -> str:
+    """Why it is not held; who lost it by force is told by whom, and why."""
+    last = events[-1] if events else None
+    if isinstance(last, LeaseBroken):
+        return f"the lease {outcome.lease_id} was ended by {last.by}: {last.reason}"
+    return outcome.why

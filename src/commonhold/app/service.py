@@ -1,12 +1,14 @@
 """All use cases of one working tree, for one agent session: what every way in speaks to."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Self, TypedDict, Unpack
 
 from commonhold.app.answers import AcquireAnswer, CommitAnswer, LeaseAnswer, PutAnswer, ReviewAnswer
 from commonhold.app.commits import Commits
 from commonhold.app.guarding import GateGuard, LeaseGuard
 from commonhold.app.judging import Judging
+from commonhold.app.lease_answers import wishes
 from commonhold.app.lease_requests import (
     AcquireRequest,
     AskRequest,
@@ -236,7 +238,9 @@ class Service:
         """
         if dry_run:
             self._recover_if_possible()
-        return self._commits.commit(CommitRequest(self.holder, changeset, self.root, dry_run))
+        answer = self._commits.commit(CommitRequest(self.holder, changeset, self.root, dry_run))
+        asked = wishes(self._leases.live(holder=self.holder))
+        return replace(answer, notices=(*answer.notices, *asked)) if asked else answer
 
     def who(self, key: str) -> Who:
         """Who holds what overlaps `key`, and who changed it last."""

@@ -52,9 +52,13 @@ def start(given: Given) -> int:
 def stop(given: Given) -> int:
     """Stop the daemon, and wait until it has ended. Leases stay; what is under way is finished first."""
     repository = _repository(given)
-    if daemon.stop(repository) is not None and not daemon.wait_until(repository, is_there=False):
+    stopped = daemon.stop(repository)
+    if stopped is not None and not daemon.wait_until(repository, is_there=False):
         raise _failed("stop", "it may be in the middle of a large commit, or suspended: wait, then repeat")
-    _tell(given, None)
+    if stopped is not None and not given.as_json:
+        say(f"stopped the daemon, process {stopped}")
+    else:
+        _tell(given, None)
     return DONE
 
 

@@ -19,6 +19,7 @@ from commonhold.client.resolving import Resolvers
 from commonhold.domain import texts
 from commonhold.domain.changeset import Changeset
 from commonhold.domain.errors import CommonholdError
+from commonhold.domain.lease import Wish
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -205,6 +206,11 @@ class Held:
     def keys(self) -> tuple[str, ...]:
         """The canonical keys that are held."""
         return self._grip.lease.keys
+
+    @property
+    def wish(self) -> Wish | None:
+        """Who asks this session to release the lease, and why, as of the last renewal."""
+        return self._grip.lease.wish
 
     @property
     def is_lost(self) -> bool:

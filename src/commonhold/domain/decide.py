@@ -222,7 +222,7 @@ def _renew(turn: Turn, _: LeaseTable, command: Renew) -> Renewed | NotHeld:
     if isinstance(held, NotHeld):
         return held
     until = deadline(turn.now, command.ttl_seconds)
-    return Renewed(turn.change(held, LeaseRenewed(held.holder, held.id, until)))
+    return Renewed(turn.change(held, LeaseRenewed(held.holder, held.id, until, command.ttl_seconds)))
 
 
 def _release(turn: Turn, _: LeaseTable, command: Release) -> Released | Cancelled | NotHeld:

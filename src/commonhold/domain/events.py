@@ -31,11 +31,12 @@ class LeaseDenied:
 
 @dataclass(frozen=True, slots=True)
 class LeaseRenewed:
-    """A lease was given a new deadline."""
+    """A lease was given a new deadline, and a new time to live where one was asked for."""
 
     holder: str
     lease_id: str
     deadline: Deadline
+    ttl_seconds: float | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -118,8 +118,8 @@ def _reviewed(state: State, event: WorkReviewed, _: Recorded) -> State:
 def changed_lease(lease: Lease, change: Change, sequence: int) -> Lease:
     """The lease after an event that leaves it live."""
     match change:
-        case LeaseRenewed(_, _, until):
-            return replace(lease, deadline=until, is_claimed=True)
+        case LeaseRenewed(_, _, until, ttl_seconds):
+            return replace(lease, deadline=until, is_claimed=True, ttl_seconds=ttl_seconds or lease.ttl_seconds)
         case LeaseClaimed(_, _, until, worktree, bases):
             return replace(lease, deadline=until, is_claimed=True, worktree=worktree, bases=bases)
         case ReleaseAsked(_, _, wish):

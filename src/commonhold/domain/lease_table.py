@@ -162,6 +162,9 @@ class Turn:
 
     def _grant(self, waiter: Waiter) -> Lease:
         lease = _unclaimed(waiter, self.next_sequence, self.now)
+        replaced = self.leases.get(waiter.replaces or "")
+        if replaced is not None and replaced.holder == waiter.holder and replaced.is_claimed:
+            lease = _upgraded(lease, replaced, self.now)
         self.grant(lease, waiter.replaces)
         return lease
 
@@ -184,6 +187,17 @@ def _unclaimed(waiter: Waiter, fence: int, now: Now) -> Lease:
         deadline=deadline(now, waiter.patience_seconds),
         ttl_seconds=waiter.ttl_seconds,
         is_claimed=False,
+    )
+
+
+def _upgraded(lease: Lease, replaced: Lease, now: Now) -> Lease:
+    """The lease that takes the place of one that its holder has: it need not come for it, and goes on from the same."""
+    return replace(
+        lease,
+        deadline=deadline(now, lease.ttl_seconds),
+        is_claimed=True,
+        worktree=replaced.worktree,
+        bases=replaced.bases,
     )
 
 

@@ -4,7 +4,7 @@ import os
 import socket
 import threading
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -48,6 +48,7 @@ class FakeDaemon:
     address: str
     replies: list[Reply]
     peers: list[socket.socket] = field(default_factory=list)
+    threads: list[threading.Thread] = field(default_factory=list)
 
     def serve(self, listener: socket.socket) -> None:
         while True:
@@ -56,13 +57,23 @@ class FakeDaemon:
             except OSError:
                 return
             self.peers.append(peer)
-            threading.Thread(target=self._attend, args=(peer,)).start()
+            self.threads.append(threading.Thread(target=self._attend, args=(peer,)))
+            self.threads[-1].start()
 
     def _attend(self, peer: socket.socket) -> None:
         received(peer)
         peer.sendall(WELCOME)
         while (request := received(peer)) is not None:
             self.replies.pop(0)(peer, request.number)
+
+    def end(self) -> None:
+        for peer in self.peers:
+            with suppress(OSError):
+                peer.shutdown(socket.SHUT_RDWR)
+        for thread in self.threads:
+            thread.join()
+        for peer in self.peers:
+            peer.close()
 
 
 def received(peer: socket.socket) -> calls.Request | None:
@@ -83,17 +94,7 @@ def serving(address: Path, *replies: Reply) -> Iterator[FakeDaemon]:
         yield fake
         listener.shutdown(socket.SHUT_RDWR)
         thread.join()
-        for peer in fake.peers:
-            hanging_up_quietly(peer)
-
-
-def hanging_up_quietly(peer: socket.socket) -> None:
-    try:
-        peer.shutdown(socket.SHUT_RDWR)
-    except OSError:
-        pass
-    finally:
-        peer.close()
+        fake.end()
 
 
 @pytest.fixture

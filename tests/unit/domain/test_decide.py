@@ -138,8 +138,18 @@ def test_a_renewal_sets_the_end(desk: Desk) -> None:
     desk.seconds = 5.0
     answer = desk.run(Renew(lease.id, "one", 10.0))
     until = deadline(desk.now, 10.0)
-    assert answer == Renewed(replace(lease, deadline=until))
-    assert desk.last() == LeaseRenewed("one", lease.id, until)
+    assert answer == Renewed(replace(lease, deadline=until, ttl_seconds=10.0))
+    assert desk.last() == LeaseRenewed("one", lease.id, until, 10.0)
+
+
+def test_a_sign_of_life_gives_what_the_last_renewal_gave(desk: Desk) -> None:
+    lease = desk.grant("one", A)
+    desk.run(Renew(lease.id, "one", 10.0))
+    desk.run(Show("one"))
+    assert desk.state.leases[lease.id].deadline.ticks == 10.0
+    desk.seconds = 6.0
+    desk.run(Show("one"))
+    assert desk.state.leases[lease.id].deadline.ticks == 16.0
 
 
 def test_a_release_frees_the_keys(desk: Desk) -> None:
@@ -224,6 +234,28 @@ def test_only_an_own_live_lease_can_be_replaced(desk: Desk) -> None:
         assert isinstance(answer, NotHeld)
         assert answer.code is code
     assert desk.events() == ["LeaseGranted"]
+
+
+def test_an_upgrade_that_waited_goes_on_from_what_it_replaces(desk: Desk) -> None:
+    """Its holder is there already; and if it is lost later, its work is looked for from where it began."""
+    reading = desk.run(Acquire("r", "acq", "one", "", (A,), SHARED, 60.0, None, None, "/w", BASES))
+    other = desk.grant("two", A, mode=SHARED)
+    assert isinstance(reading, Granted)
+    waiter = desk.wait("one", A, replaces="r")
+    desk.release(other)
+    upgraded = desk.state.leases[waiter.id]
+    assert (upgraded.is_claimed, upgraded.deadline) == (True, deadline(desk.now, 60.0))
+    assert (upgraded.worktree, upgraded.bases) == ("/w", BASES)
+
+
+def test_an_upgrade_of_a_lease_that_nobody_took_must_be_taken_itself(desk: Desk) -> None:
+    blocking = desk.grant("zero", A)
+    reading = desk.wait("one", A, mode=SHARED)
+    other = desk.wait("two", A, mode=SHARED)
+    desk.release(blocking)
+    waiter = desk.wait("one", A, replaces=reading.id)
+    desk.run(Release(other.id, "two"))
+    assert not desk.state.leases[waiter.id].is_claimed
 
 
 def test_an_upgrade_that_waited_replaces_only_what_is_still_the_waiters(desk: Desk) -> None:

@@ -19,7 +19,7 @@ What it promises, and what it cannot:
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from commonhold.domain.errors import Code, StoreError
+from commonhold.domain.errors import Code, UsageError
 
 if TYPE_CHECKING:
     from commonhold.adapters.postgres.tables import PostgresTables
@@ -34,19 +34,21 @@ def open_postgres(url: str, namespace: str, *, skew: Callable[[], float] = no_sk
     """The leases of `namespace` in the database at `url`; nothing is connected to before the first use.
 
     They are kept in the schema `commonhold`, or in that of `?options=-csearch_path%3DNAME`. `skew` is a number of
-    seconds that is added to the server's clock, for tests. Raises StoreError `STORE_URL_INVALID`.
+    seconds that is added to the server's clock, for tests. Raises InputError `STORE_URL_INVALID`, and UsageError `USAGE`
+    where the package `psycopg` is not installed.
     """
     try:
         # psycopg is an extra, and takes a while to import: only who keeps leases in PostgreSQL pays for it.
         from commonhold.adapters.postgres.tables import PostgresTables  # noqa: PLC0415
     except ModuleNotFoundError as fault:
-        raise _not_installed() from fault
+        raise _not_installed(fault) from fault
     return PostgresTables(url, namespace, skew=skew)
 
 
-def _not_installed() -> StoreError:
-    return StoreError(
-        Code.STORE_UNREACHABLE,
-        "the driver for PostgreSQL is not installed",
-        hint="pip install 'commonhold[postgres]'",
+def _not_installed(fault: ModuleNotFoundError) -> UsageError:
+    return UsageError(
+        Code.USAGE,
+        f"leases cannot be kept in PostgreSQL: the package {fault.name!r} is not installed",
+        hint="install it with: pip install 'commonhold[postgres]'",
+        fields={"package": fault.name},
     )

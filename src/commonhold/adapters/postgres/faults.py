@@ -6,7 +6,7 @@ from typing import Final
 import psycopg
 
 from commonhold.adapters.postgres.target import Target
-from commonhold.domain.errors import Code, StoreError
+from commonhold.domain.errors import Code, CommonholdError, InputError, StoreError
 
 RETRY_AFTER_SECONDS: Final = 1.0
 _Words = tuple[Code, str, str, float | None]
@@ -104,6 +104,7 @@ _BY_STATE: Final[dict[str, _Words]] = {
     "25P03": _UNREACHABLE,
     "25P02": _TAKEN_BACK,
 }
+_OF_THE_INPUT: Final = frozenset({Code.KEY_INVALID, Code.STORE_URL_INVALID})
 # A refusal to connect comes without a SQLSTATE.
 _BY_TEXT: Final[dict[re.Pattern[str], _Words]] = {
     re.compile(r"authentication failed|no pg_hba\.conf entry|role .* does not exist|no password supplied"): _REFUSED,
@@ -112,25 +113,25 @@ _BY_TEXT: Final[dict[re.Pattern[str], _Words]] = {
 }
 
 
-def translate(fault: psycopg.Error, target: Target, *, is_lost: bool) -> StoreError:
-    """The StoreError for a statement that failed before anything was committed; `is_lost`: so is the connection."""
+def translate(fault: psycopg.Error, target: Target, *, is_lost: bool) -> CommonholdError:
+    """The error for a statement that failed before anything was committed; `is_lost`: so is the connection."""
     return _said(_UNREACHABLE if is_lost else _by_state(fault.sqlstate or ""), fault, target)
 
 
-def not_connected(fault: psycopg.Error, target: Target) -> StoreError:
-    """The StoreError for a connection that could not be made."""
+def not_connected(fault: psycopg.Error, target: Target) -> CommonholdError:
+    """The error for a connection that could not be made."""
     text = str(fault)
     words = next((words for pattern, words in _BY_TEXT.items() if pattern.search(text)), _UNREACHABLE)
     return _said(words, fault, target)
 
 
-def unsure(fault: psycopg.Error, target: Target) -> StoreError:
-    """The StoreError for a commit whose answer never came."""
+def unsure(fault: psycopg.Error, target: Target) -> CommonholdError:
+    """The error for a commit whose answer never came."""
     return _said(_UNSURE, fault, target)
 
 
-def taken_back(target: Target) -> StoreError:
-    """The StoreError for a commit that the server answered by taking all back."""
+def taken_back(target: Target) -> CommonholdError:
+    """The error for a commit that the server answered by taking all back."""
     return _said(_TAKEN_BACK, psycopg.errors.InFailedSqlTransaction("ROLLBACK"), target)
 
 
@@ -138,7 +139,8 @@ def _by_state(state: str) -> _Words:
     return next((words for start, words in _BY_STATE.items() if state.startswith(start)), _OTHER)
 
 
-def _said(words: _Words, fault: psycopg.Error, target: Target) -> StoreError:
+def _said(words: _Words, fault: psycopg.Error, target: Target) -> CommonholdError:
     code, message, hint, retry = words
     fields = {"database": target.shown, "server": " ".join(str(fault).split()), "sqlstate": fault.sqlstate}
-    return StoreError(code, message, hint=hint, retry_after_seconds=retry, fields=fields)
+    kind = InputError if code in _OF_THE_INPUT else StoreError
+    return kind(code, message, hint=hint, retry_after_seconds=retry, fields=fields)

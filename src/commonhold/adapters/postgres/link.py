@@ -71,8 +71,11 @@ class Link:
 
     def _run(self, batch: Sequence[str]) -> list[Rows]:
         self._check_process()
-        self._cursor.execute("; ".join(batch).encode())
-        return [_rows(each) for each in self._cursor.results()]
+        cursor = self._cursor.execute("; ".join(batch).encode())
+        rows = [_rows(cursor)]
+        while cursor.nextset():
+            rows.append(_rows(cursor))
+        return rows
 
     def _check_process(self) -> None:
         if self._pid != os.getpid():

@@ -8,7 +8,7 @@ import psycopg
 from psycopg.conninfo import conninfo_to_dict, make_conninfo
 
 from commonhold.adapters.postgres.statements import DEFAULT_SCHEMA
-from commonhold.domain.errors import Code, StoreError
+from commonhold.domain.errors import Code, InputError
 
 _SCHEMES: Final = ("postgresql://", "postgres://")
 _SEARCH_PATH: Final = re.compile(r"(?:-c\s*|--)search_path=(\S+)")
@@ -34,7 +34,7 @@ class Target:
 
 
 def read_url(url: str) -> Target:
-    """The target of a URL as libpq takes it. Raises StoreError `STORE_URL_INVALID`, which never repeats the URL."""
+    """The target of a URL as libpq takes it. Raises InputError `STORE_URL_INVALID`, which never repeats the URL."""
     if not url.startswith(_SCHEMES):
         raise _invalid("it does not begin with postgresql://")
     try:
@@ -64,8 +64,8 @@ def _shown(parts: dict[str, Any]) -> str:
     return f"{place}/{parts.get('dbname', '')}"
 
 
-def _invalid(why: str) -> StoreError:
-    return StoreError(
+def _invalid(why: str) -> InputError:
+    return InputError(
         Code.STORE_URL_INVALID,
         f"the URL of the PostgreSQL store is not valid: {why}",
         hint="write postgresql://USER@HOST:PORT/DATABASE; in a password write every special character as %XX",

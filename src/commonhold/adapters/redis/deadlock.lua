@@ -29,16 +29,38 @@ local function extended(path, waiter)
   return longer
 end
 
+-- Whether anybody may wait for a holder: most who begin to wait have nothing that others want.
+local function is_waited_for(name)
+  local mine = leases_of(name)
+  for _, waiter in ipairs(waiters) do
+    if not waiter.has_ended then
+      if waits_for_any(waiter, mine) then
+        return true
+      end
+      for _, other in ipairs(waiters) do
+        local is_ahead = other.holder == name and not other.has_ended and other.number < waiter.number
+        if is_ahead and is_in_the_way(other, waiter) then
+          return true
+        end
+      end
+    end
+  end
+  return false
+end
+
 -- Waiters of which each waits for the holder of the next, the last for the holder of `start`; nil where there is none.
 local function circle(start)
+  if not is_waited_for(start.holder) then
+    return nil
+  end
   local waits_of, paths, seen = waiters_by_holder(), { { start } }, { [start.id] = true }
   while #paths > 0 do
     local path = table.remove(paths)
-    for _, holder in ipairs(holders_before(path[#path])) do
-      if holder == start.holder then
+    for _, name in ipairs(holders_before(path[#path])) do
+      if name == start.holder then
         return path
       end
-      for _, waiter in ipairs(waits_of[holder] or {}) do
+      for _, waiter in ipairs(waits_of[name] or {}) do
         if not seen[waiter.id] then
           seen[waiter.id] = true
           paths[#paths + 1] = extended(path, waiter)
@@ -49,9 +71,9 @@ local function circle(start)
 end
 
 -- The number of the oldest grant that a holder has, or of its place in line: the lower, the older.
-local function age(holder)
+local function age(name)
   local oldest = sequence + 1
-  for _, lease in ipairs(leases_of(holder)) do
+  for _, lease in ipairs(leases_of(name)) do
     oldest = math.min(oldest, lease.fence)
   end
   return oldest

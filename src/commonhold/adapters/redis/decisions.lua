@@ -71,7 +71,6 @@ local function new_waiter()
     fixed = fixed,
     replaces = replaces,
     entries = wanted.entries,
-    ranges = slice_of_arguments(first_range, last_range),
     said = said,
     task = command.task,
     mode = command.mode,
@@ -186,7 +185,7 @@ function decisions.renew()
   if not lease then
     return "NotHeld", refused
   end
-  renew(lease, ttl)
+  renew(lease, tonumber(ttl), true)
   return "Renewed", about(lease)
 end
 

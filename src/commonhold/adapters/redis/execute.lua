@@ -8,5 +8,8 @@ end
 settle()
 local kind, body = decisions[command_name]()
 settle()
+if count_line() ~= line_length then
+  write("HSET", LEASES, LINE, count_line())
+end
 take_effect()
 return answer(kind, body)

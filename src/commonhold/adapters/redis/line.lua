@@ -23,7 +23,6 @@ local function packed_waiter(waiter)
     waiter.fixed,
     waiter.replaces,
     waiter.entries,
-    waiter.ranges,
     waiter.said,
   })
 end
@@ -40,20 +39,20 @@ local function unpacked_waiter(parts)
     fixed = parts[8],
     replaces = parts[9],
     entries = parts[10],
-    ranges = parts[11],
-    said = parts[12],
+    said = parts[11],
   }
 end
 
 local function waiter_json(waiter)
   return string.format(
-    '{%s,"number":%d,"holder":%s,"queued_at":%s,"deadline":%s,"patience_seconds":%s,"replaces":%s}',
+    '{%s,"number":%d,"holder":%s,"queued_at":%s,"deadline":%s,"patience_seconds":%s,"ttl_seconds":%s,"replaces":%s}',
     waiter.fixed,
     waiter.number,
     text(waiter.holder),
     seconds(waiter.queued_at),
     deadline(waiter.ends),
     seconds(waiter.patience),
+    seconds(waiter.ttl),
     waiter.replaces ~= "" and text(waiter.replaces) or "null"
   )
 end

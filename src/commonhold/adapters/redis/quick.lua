@@ -1,6 +1,6 @@
--- Where nobody waits, nothing has run out and nobody else is concerned, there is nothing to decide: an acquire is granted
--- and a release ends the lease. The rest of the script, which comes to the same, is for all other cases; not to get to
--- it saves more time than all look-ups take.
+-- Where nothing has run out and nobody else is concerned, there is nothing to decide: an acquire is granted, and a release
+-- ends the lease. The rest of the script, which comes to the same, is for all other cases; not to get to it saves more
+-- time than all look-ups take.
 
 local function slice_of_arguments(first, last)
   local slice = {}
@@ -37,6 +37,15 @@ for _, lease in ipairs(leases) do
   local is_at_rest = lease == named or (is_ours and lease.ends - now >= SIGN_OF_LIFE * lease.ttl)
   is_quiet = is_quiet and is_at_rest
 end
+
+if is_quiet and command_name == "release" and named and line_length > 0 then
+  local ranges = cmsgpack.unpack(named.said).ranges
+  for at = 1, #ranges, 2 do
+    find_between(ranges[at], ranges[at + 1])
+  end
+end
+local is_known = line_length > 0 and redis.call("HEXISTS", WAITERS, lease_id) == 1
+is_quiet = is_quiet and not is_contended and not is_known
 
 -- The lease that an acquire asks for, but for its fence.
 local wanted = command_name == "acquire"

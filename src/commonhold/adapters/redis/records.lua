@@ -59,7 +59,9 @@ local function lease_json(lease, before, after)
     .. ends
     .. ',"wall":'
     .. ends
-    .. '},"is_claimed":'
+    .. '},"ttl_seconds":'
+    .. seconds(lease.ttl)
+    .. ',"is_claimed":'
     .. tostring(lease.is_claimed)
     .. ',"worktree":'
     .. lease.worktree

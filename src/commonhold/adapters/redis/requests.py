@@ -43,6 +43,7 @@ def _acquire(command: Acquire) -> Sequence[Argument]:
         "task": command.task,
         "mode": command.mode,
         "keys": [key.packed for key in keys],
+        "ranges": _ends(holder, keys),
         "patience": None if patience is None else micro(patience),
     }
     return (
@@ -65,7 +66,6 @@ def _fixed(command: Acquire, keys: Sequence["_Located"]) -> bytes:
         "keys": [key.text for key in keys],
         "mode": command.mode,
         "acquisition_id": command.acquisition_id,
-        "ttl_seconds": command.ttl_seconds,
     }
     return codec.encode(fields)[1:-1]
 

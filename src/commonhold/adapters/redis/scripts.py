@@ -16,8 +16,8 @@ EPOCH: Final = "redis"
 """The epoch of every instant: the server's clock is wall time, which goes on through a restart."""
 
 KEYS: Final = (
-    "leases",  # hash: leases by id; beside them the number of the last event, and which run of a server counted it
-    "index",  # sorted set: what leases are found by, in byte order
+    "leases",  # hash: leases by id; the number of the last event, which run of a server counted it, how many are in line
+    "index",  # sorted set: what leases and places in line are found by, in byte order
     "waiters",  # hash: places in line by id of the lease to be
     "values",  # hash: version and JSON by key
     "lost",  # hash: leases whose work has not been looked for yet, by id
@@ -30,10 +30,15 @@ KEYS: Final = (
 _MICRO: Final = 1_000_000
 _WORDS: Final[dict[str, str]] = {
     **{name.upper(): f"KEYS[{number}]" for number, name in enumerate(KEYS, start=1)},
+    # Fields of the hash of leases that are no ids begin with a mark.
+    "MARK": r'"\29"',
     "COUNT": r'"\29count"',
     "COUNTER": r'"\29counter"',
+    "LINE": r'"\29line"',
+    # Parts of the entries of the index; see requests.py for those that the client makes.
     "PART": r'"\30"',
     "DUE": r'"\28"',
+    "WAITS": r'"\27"',
     "HEADER": f'"{HEADER}"',
     "EXCLUSIVE": f'"{Mode.EXCLUSIVE}"',
     "COMPATIBLE": f'",{",".join(f"{held} {wanted}" for held, wanted in sorted(COMPATIBLE))},"',

@@ -9,8 +9,8 @@ if kept then
   return { kind, body, floor, asked }
 end
 
-local count, counter, stored = unpack(redis.call("HMGET", LEASES, COUNT, COUNTER, lease_id))
-local sequence = tonumber(count or 0)
+local count, counter, line, stored = unpack(redis.call("HMGET", LEASES, COUNT, COUNTER, LINE, lease_id))
+local sequence, line_length = tonumber(count or 0), tonumber(line or 0)
 local clock = redis.call("TIME")
 local server_time = clock[1] * 1000000 + clock[2]
 local now = server_time + skew
@@ -45,22 +45,29 @@ local function take(packed)
   leases[#leases + 1], lease_of[lease.id] = lease, lease
 end
 
--- Find the leases with an entry in a range of the index, whose ends are as ZRANGEBYLEX takes them. An entry ends with
--- the id of the lease.
+-- Whether somebody waits for what was looked for.
+local is_contended = false
+
+-- Find the leases with an entry in a range of the index, whose ends are as ZRANGEBYLEX takes them. The last part of an
+-- entry is the id, which that of a place in line has a mark before.
 local function find_between(first, last)
   for _, entry in ipairs(redis.call("ZRANGEBYLEX", INDEX, first, last)) do
     local id = entry:match("[^" .. PART .. "]*$")
-    local packed = not looked_for[id] and redis.call("HGET", LEASES, id)
-    looked_for[id] = true
-    if packed then
-      take(packed)
+    if id:sub(1, 1) == WAITS then
+      is_contended = true
+    elseif not looked_for[id] then
+      looked_for[id] = true
+      local packed = redis.call("HGET", LEASES, id)
+      if packed then
+        take(packed)
+      end
     end
   end
 end
 
--- The entry for the end of a lease. That of a place in line comes before all: it is always due to be looked at.
+-- What a lease or a place in line is found by when its time is over.
 local function due_entry(claim)
-  return DUE .. string.format("%016d", claim.number and 0 or claim.ends) .. PART .. claim.id
+  return DUE .. string.format("%016d", claim.ends) .. PART .. (claim.number and WAITS or "") .. claim.id
 end
 
 -- Change the index; what is too much for one command is written in several.
@@ -70,23 +77,32 @@ local function write_entries(verb, arguments)
   end
 end
 
--- Write a lease that is found by new entries; its fence is the number of the event that says so.
-local function write_new_lease(lease, kind, body)
-  record(kind, body, lease.id, packed_lease(lease))
-  local scored = { 0, due_entry(lease) }
-  for at, entry in ipairs(lease.entries) do
-    scored[2 * at + 1], scored[2 * at + 2] = 0, entry
+local function scored(entries)
+  local arguments = {}
+  for at, entry in ipairs(entries) do
+    arguments[2 * at - 1], arguments[2 * at] = 0, entry
   end
-  write_entries("ZADD", scored)
+  return arguments
 end
 
-local function forget_lease(lease)
-  write("HDEL", LEASES, lease.id)
+-- The entries that a lease is found by.
+local function all_entries(lease)
   local entries = { due_entry(lease) }
   for at, entry in ipairs(lease.entries) do
     entries[at + 1] = entry
   end
-  write_entries("ZREM", entries)
+  return entries
+end
+
+-- Write a lease that is found by new entries; its fence is the number of the event that says so.
+local function write_new_lease(lease, kind, body)
+  record(kind, body, lease.id, packed_lease(lease))
+  write_entries("ZADD", scored(all_entries(lease)))
+end
+
+local function forget_lease(lease)
+  write("HDEL", LEASES, lease.id)
+  write_entries("ZREM", all_entries(lease))
 end
 
 -- The answer is kept for when the request is repeated; some are dropped that are so old that nobody will do so.

@@ -5,7 +5,7 @@ local command = cmsgpack.unpack(said)
 
 local function understand(claim)
   local claimed = cmsgpack.unpack(claim.said)
-  claim.task, claim.mode, claim.keys = claimed.task, claimed.mode, claimed.keys
+  claim.task, claim.mode, claim.keys, claim.ranges = claimed.task, claimed.mode, claimed.keys, claimed.ranges
 end
 
 local function is_older(left, right)
@@ -33,8 +33,8 @@ end
 for _, packed in ipairs(redis.call("HVALS", WAITERS)) do
   local waiter = unpacked_waiter(cmsgpack.unpack(packed))
   waiters[#waiters + 1], waiter_of[waiter.id] = waiter, waiter
-  find_in(waiter.ranges)
   understand(waiter)
+  find_in(waiter.ranges)
 end
 for _, lease in ipairs(leases) do
   understand(lease)
@@ -92,18 +92,26 @@ local function write_lease(lease)
   write("HSET", LEASES, lease.id, packed_lease(lease))
 end
 
+local function end_at(claim, ends)
+  write("ZREM", INDEX, due_entry(claim))
+  claim.ends = ends
+  write("ZADD", INDEX, 0, due_entry(claim))
+end
+
 -- Let a lease last for a time from now on, by somebody who claims it.
 local function prolong(lease, lasting)
-  write("ZREM", INDEX, due_entry(lease))
-  lease.ends, lease.is_claimed = now + lasting, true
-  write("ZADD", INDEX, 0, due_entry(lease))
+  end_at(lease, now + lasting)
+  lease.is_claimed = true
   write_lease(lease)
 end
 
-local function renew(lease, lasting)
+-- Let a lease last so long from now. `asked` says that the holder asked for this time to live; else it is the lease's own.
+local function renew(lease, lasting, asked)
+  lease.ttl = lasting
   prolong(lease, lasting)
-  local body = '{"holder":%s,"lease_id":%s,"deadline":%s}'
-  record("lease_renewed", body:format(text(lease.holder), text(lease.id), deadline(lease.ends)))
+  local body = '{"holder":%s,"lease_id":%s,"deadline":%s,"ttl_seconds":%s}'
+  local time_to_live = asked and seconds(lasting) or "null"
+  record("lease_renewed", body:format(text(lease.holder), text(lease.id), deadline(lease.ends), time_to_live))
 end
 
 -- Begin a lease, which has the next event's number as its fence; it takes the place of the one that it replaces.
@@ -122,11 +130,20 @@ local function write_waiter(waiter)
   write("HSET", WAITERS, waiter.id, packed_waiter(waiter))
 end
 
+-- What a place in line is found by: the end of it, and each key. (The first entry of the lease to be is for the holder.)
+local function entries_of(waiter)
+  local entries = { due_entry(waiter) }
+  for at = 2, #waiter.entries do
+    entries[at] = waiter.entries[at]:sub(1, -#waiter.id - 1) .. WAITS .. waiter.id
+  end
+  return entries
+end
+
 local function end_waiter(waiter)
   waiter.has_ended = true
   waiter_of[waiter.id] = nil
   write("HDEL", WAITERS, waiter.id)
-  write("ZREM", INDEX, due_entry(waiter))
+  write_entries("ZREM", entries_of(waiter))
 end
 
 local function leave(waiter, why)
@@ -139,14 +156,22 @@ end
 local function queue(waiter)
   waiters[#waiters + 1], waiter_of[waiter.id] = waiter, waiter
   write_waiter(waiter)
-  write("ZADD", INDEX, 0, due_entry(waiter))
+  write_entries("ZADD", scored(entries_of(waiter)))
   record("lease_queued", ('{"waiter":%s}'):format(waiter_json(waiter)))
+end
+
+local function count_line()
+  local length = 0
+  for _ in pairs(waiter_of) do
+    length = length + 1
+  end
+  return length
 end
 
 -- Let a waiter that showed a sign of life keep its place.
 local function see(waiter)
   if waiter.ends - now < SIGN_OF_LIFE * waiter.patience then
-    waiter.ends = now + waiter.patience
+    end_at(waiter, now + waiter.patience)
     write_waiter(waiter)
     local body = '{"holder":%s,"lease_id":%s,"deadline":%s}'
     record("waiter_seen", body:format(text(waiter.holder), text(waiter.id), deadline(waiter.ends)))
@@ -197,7 +222,13 @@ end
 
 local function grant_waiter(waiter)
   end_waiter(waiter)
-  return grant(unclaimed(waiter), waiter.replaces)
+  local lease, replaced = unclaimed(waiter), lease_of[waiter.replaces]
+  -- What takes the place of a lease that its holder has need not be come for, and goes on from the same.
+  if replaced and replaced.holder == waiter.holder and replaced.is_claimed then
+    lease.ends, lease.is_claimed = now + lease.ttl, true
+    lease.worktree, lease.bases = replaced.worktree, replaced.bases
+  end
+  return grant(lease, waiter.replaces)
 end
 
 local function is_free(waiter, index)

@@ -5,7 +5,7 @@
 local function all(hash, read)
   local found, stored = {}, redis.call("HGETALL", hash)
   for at = 1, #stored, 2 do
-    if stored[at] ~= COUNT and stored[at] ~= COUNTER then
+    if stored[at]:sub(1, 1) ~= MARK then
       found[#found + 1] = read(stored[at + 1])
     end
   end

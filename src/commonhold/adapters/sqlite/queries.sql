@@ -73,7 +73,7 @@ INSERT OR REPLACE INTO lost (lease_id, body) SELECT id, body FROM leases WHERE i
 
 -- name: all_lost
 -- Every lease whose work has not been looked for yet.
-SELECT body FROM lost ORDER BY lease_id;
+SELECT body FROM lost ORDER BY json_extract(body, '$.fence');
 
 -- name: lost_by_id
 -- One of them.

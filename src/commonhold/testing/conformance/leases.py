@@ -172,6 +172,14 @@ class LeaseConformance(Conformance):
         one.show()
         assert one.leases() == (longer,)
 
+    def test_a_sign_of_life_gives_what_the_last_renewal_gave(self, rig: Rig) -> None:
+        one, two = self.callers(rig, "one", "two")
+        lease = one.lease(KEY)
+        one.renew(lease, TTL / 10)
+        one.show()
+        rig.advance(TTL / 5)
+        two.lease(KEY)
+
     def test_acquiring_again_with_the_same_id_gives_the_same_lease(self, rig: Rig) -> None:
         (one,) = self.callers(rig, "one")
         lease = one.lease(KEY)

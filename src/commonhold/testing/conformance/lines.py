@@ -183,6 +183,17 @@ class LineConformance(Conformance):
         rig.advance(PATIENCE + 1)
         assert isinstance(one.acquire(KEY), Denied)
 
+    def test_an_upgrade_that_waited_goes_on_from_the_lease_that_it_replaces(self, rig: Rig) -> None:
+        """Its holder is there already, and what it has changed since the first of the two is still to be found."""
+        one, two = self.callers(rig, "one", "two")
+        bases = (Base(KEY, "h0"),)
+        mine, other = one.lease(KEY, mode=SHARED, bases=bases), two.lease(KEY, mode=SHARED)
+        waiter = one.wait(KEY, replaces=mine)
+        two.release(other)
+        (upgraded,) = one.leases()
+        assert (upgraded.id, upgraded.is_claimed, upgraded.bases) == (waiter.id, True, bases)
+        assert TTL - 30 < seconds_left(one, upgraded) <= TTL
+
     def test_who_gives_up_lets_the_next_go_ahead(self, rig: Rig) -> None:
         one, two, three = self.callers(rig, "one", "two", "three")
         one.lease(KEY, mode=SHARED)

@@ -20,16 +20,16 @@ from commonhold.adapters.postgres.tables import PostgresTables
 from commonhold.adapters.postgres.target import read_url
 from commonhold.app.ports import StoredAnswer
 from commonhold.domain.commands import Put
-from commonhold.domain.errors import Code, CommonholdError, InputError, StoreError
+from commonhold.domain.errors import Code, CommonholdError, InputError, StoreError, UsageError
 from commonhold.domain.keys import canonical
 from commonhold.domain.outcomes import Denied, Noted
 
 SECRET = "s3cret/&?"
 
 
-def refused(tables: PostgresTables) -> StoreError:
+def refused(tables: PostgresTables) -> CommonholdError:
     """Tell how an acquire fails; it must have a hint, and must not tell the password."""
-    with pytest.raises(StoreError) as caught:
+    with pytest.raises(CommonholdError) as caught:
         grant(tables, "l1")
     assert caught.value.hint
     assert not tells_secret(caught.value)
@@ -240,7 +240,7 @@ def test_a_very_long_key_can_be_leased(tables: PostgresTables) -> None:
 
 
 def test_values_of_very_long_keys_are_refused(tables: PostgresTables) -> None:
-    with pytest.raises(StoreError) as caught:
+    with pytest.raises(InputError) as caught:
         registry(tables).execute(Put(canonical("free:" + secrets.token_hex(2000)), "one", "x", 0))
     assert caught.value.code is Code.KEY_INVALID
 
@@ -259,7 +259,7 @@ def test_values_of_very_long_keys_are_refused(tables: PostgresTables) -> None:
     ],
 )
 def test_an_url_that_is_none(url: str) -> None:
-    with pytest.raises(StoreError) as caught:
+    with pytest.raises(InputError) as caught:
         open_postgres(url, "house")
     assert caught.value.code is Code.STORE_URL_INVALID
     assert not tells_secret(caught.value)
@@ -283,6 +283,6 @@ def test_another_schema(database: Database, open_tables: OpenTables) -> None:
 
 def test_the_driver_is_an_extra(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "commonhold.adapters.postgres.tables", None)
-    with pytest.raises(StoreError) as caught:
+    with pytest.raises(UsageError) as caught:
         open_postgres("postgresql://host/db", "house")
     assert "commonhold[postgres]" in caught.value.hint

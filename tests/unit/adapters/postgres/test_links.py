@@ -1,18 +1,21 @@
 """Connections: replaced when they break, kept when they are good, never shared with a child."""
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 
 import pytest
 from tests.services.postgres_server import Database
-from tests.unit.adapters.postgres.agents import grant, granted_alone, log_of, registry, release, wish
+from tests.unit.adapters.postgres.agents import Foreseeing, grant, granted_alone, log_of, registry, release, wish
 from tests.unit.adapters.postgres.asking import ask
 from tests.unit.adapters.postgres.conftest import OpenTables
 
 from commonhold.adapters.postgres.link import Link, Rows
 from commonhold.adapters.postgres.tables import PostgresTables
+from commonhold.app.ports import Once
 from commonhold.domain.errors import Code, StoreError
+from commonhold.domain.events import LeaseDenied
+from commonhold.domain.modes import Mode
 from commonhold.domain.outcomes import Granted
 
 Forked = Callable[[Callable[[], bool]], bool]
@@ -80,25 +83,44 @@ def test_closing_is_idempotent_and_lets_go(tables: PostgresTables) -> None:
     assert isinstance(registry(tables).execute(wish("l1")), Granted)
 
 
-def test_round_trips(tables: PostgresTables, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Count them: a clock, a table, and all the rest; with the command known beforehand, one less."""
-    batches = []
+@pytest.fixture
+def batches(tables: PostgresTables, monkeypatch: pytest.MonkeyPatch) -> list[Sequence[str]]:
+    """Everything that is said from now on: each batch is a round trip."""
+    said: list[Sequence[str]] = []
     run = Link._run
 
-    def counted(link: Link, batch: list[str]) -> list[Rows]:
-        batches.append(batch)
+    def listen(link: Link, batch: Sequence[str]) -> list[Rows]:
+        said.append(batch)
         return run(link, batch)
 
     tables.now()
-    monkeypatch.setattr(Link, "_run", counted)
+    monkeypatch.setattr(Link, "_run", listen)
+    return said
+
+
+def test_a_command_takes_three_round_trips(tables: PostgresTables, batches: list[Sequence[str]]) -> None:
     lease = grant(tables, "l1")
     assert len(batches) == 3
     release(tables, lease)
     assert len(batches) == 6
-    command = wish("l2")
-    with tables.write(command) as writer:
-        writer.table(command, tables.now())
-    assert len(batches) == 8
+
+
+def test_one_that_is_told_beforehand_takes_two(tables: PostgresTables, batches: list[Sequence[str]]) -> None:
+    Foreseeing(tables, tables).execute(wish("l1"), Once("r1", ""))
+    assert len(batches) == 2
+
+
+def test_looking_once_takes_two(tables: PostgresTables, batches: list[Sequence[str]]) -> None:
+    with tables.read() as view:
+        assert view.leases() == ()
+    assert len(batches) == 2
+
+
+def test_very_much_is_not_said_at_once(tables: PostgresTables, batches: list[Sequence[str]]) -> None:
+    with tables.write() as writer:
+        writer.record([LeaseDenied("one", "", (), Mode.SHARED, ())] * 2_500, 0.0)
+    assert max(map(len, batches)) < 1_100
+    assert len(batches) == 4
 
 
 def test_a_child_has_its_own(tables: PostgresTables, forked: Forked) -> None:

@@ -95,10 +95,10 @@ def assert_explained(state: State, view: LeaseView) -> None:
 
 
 def entry_count(claim: Lease | Waiter) -> int:
-    """One for its end, and for a lease one for its holder and one for each place and first name."""
+    """One for its end, one for each place and first name, and for a lease one for its holder."""
     keys = map(canonical, claim.keys)
     places = {(key.scheme, key.path, key.names[0].text if key.names else "") for key in keys}
-    return 2 + len(places) if isinstance(claim, Lease) else 1
+    return len(places) + (2 if isinstance(claim, Lease) else 1)
 
 
 def outcome_of(registry: Any, command: Command[Any], once: Once | None) -> Any:

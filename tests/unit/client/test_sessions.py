@@ -1,0 +1,241 @@
+"""Who drives operations: threads and asyncio. What was begun is finished, also after a cancellation."""
+
+import asyncio
+import os
+import threading
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+import pytest
+from tests.unit.client.driver import granted, service
+
+from commonhold.app.answers import LeaseAnswer
+from commonhold.client.async_session import AsyncCommonhold
+from commonhold.client.effects import Call
+from commonhold.client.session import Commonhold
+from commonhold.domain.errors import Code, RefusedError, StoreError
+from commonhold.domain.refusal import Refusal
+
+
+@dataclass
+class FakeChannel:
+    """A service on paper; a call of a method in `stuck` lasts until its event."""
+
+    answering: Callable[[Call], object] = field(default_factory=lambda: service(granted))
+    stuck: dict[str, threading.Event] = field(default_factory=dict)
+    begun: list[str] = field(default_factory=list)
+    done: list[str] = field(default_factory=list)
+
+    def call(self, name: str, arguments: Any, named: Any) -> Any:
+        self.begun.append(name)
+        if name in self.stuck:
+            assert self.stuck[name].wait(60)
+        answer = self.answering(Call(name, arguments, named))
+        self.done.append(name)
+        if isinstance(answer, Exception):
+            raise answer
+        return answer
+
+    def close(self) -> None:
+        self.done.append("close")
+
+
+def until(is_so: Callable[[], bool]) -> None:
+    end = time.monotonic() + 60
+    while not is_so():
+        assert time.monotonic() < end
+        time.sleep(0.005)
+
+
+async def until_(is_so: Callable[[], bool]) -> None:
+    await asyncio.to_thread(until, is_so)
+
+
+def session(channel: FakeChannel) -> Commonhold:
+    return Commonhold(channel, root="/repository", agent="ann")
+
+
+def async_session(channel: FakeChannel) -> AsyncCommonhold:
+    return AsyncCommonhold(channel, root="/repository", agent="ann")
+
+
+def test_a_block_holds_renews_and_lets_go() -> None:
+    channel = FakeChannel()
+    with session(channel).hold("account:1", ttl_seconds=0.3) as held:
+        until(lambda: channel.done.count("renew") >= 2)
+        held.check()
+        assert (held.id.startswith("lease-"), held.fence, held.keys) == (True, 7, ("account:1",))
+    assert channel.done[-1] == "release"
+
+
+def test_a_block_that_fails_lets_go_and_says_why() -> None:
+    channel = FakeChannel()
+    with pytest.raises(ZeroDivisionError), session(channel).hold("account:1"):
+        raise ZeroDivisionError
+    assert channel.done == ["acquire", "release"]
+
+
+def refusing(call: Call) -> object:
+    """Grants, and says at the first renewal that the lease is gone."""
+    return (
+        LeaseAnswer("refused", None, Refusal.LEASE_LOST, "gone") if call.method == "renew" else service(granted)(call)
+    )
+
+
+def busy(call: Call) -> object:
+    """Grants, and cannot be reached afterwards."""
+    return StoreError(Code.STORE_BUSY, "no", hint="") if call.method == "renew" else service(granted)(call)
+
+
+def test_a_lease_that_is_lost_is_told_of_before_the_next_write() -> None:
+    with session(FakeChannel(refusing)).hold("account:1", ttl_seconds=0.3) as held:
+        until(lambda: held.is_lost)
+        with pytest.raises(RefusedError, match="gone"):
+            held.check()
+
+
+def test_a_store_that_cannot_be_reached_is_asked_again_until_time_is_up() -> None:
+    channel = FakeChannel(busy)
+    with session(channel).hold("account:1", ttl_seconds=1.0) as held:
+        until(lambda: held.is_lost)
+    assert channel.done.count("renew") >= 2
+
+
+def test_a_child_that_was_forked_in_the_block_lets_nothing_go() -> None:
+    channel = FakeChannel()
+    is_child = False
+    with session(channel).hold("account:1"):
+        pid = os.fork()
+        if pid:
+            os.waitpid(pid, 0)
+        is_child = pid == 0
+    if is_child:
+        os._exit(1 if "release" in channel.done else 0)
+    assert os.waitstatus_to_exitcode(0) == 0
+    assert channel.done == ["acquire", "release"]
+
+
+def test_asyncio_holds_renews_and_lets_go() -> None:
+    channel = FakeChannel()
+
+    async def story() -> None:
+        async with async_session(channel) as hold:
+            async with hold.hold("account:1", ttl_seconds=0.3) as held:
+                await until_(lambda: channel.done.count("renew") >= 2)
+                held.check()
+            assert channel.done[-1] == "release"
+
+    asyncio.run(story())
+    assert channel.done[-1] == "close"
+
+
+def test_asyncio_tells_of_a_lease_that_is_lost() -> None:
+    async def story(answering: Callable[[Call], object]) -> None:
+        async with async_session(FakeChannel(answering)).hold("account:1", ttl_seconds=0.5) as held:
+            await until_(lambda: held.is_lost)
+            with pytest.raises(RefusedError):
+                held.check()
+
+    asyncio.run(story(refusing))
+    asyncio.run(story(busy))
+
+
+@pytest.mark.parametrize("cancellations", [1, 2, 3])
+def test_what_a_cancelled_call_was_granted_is_let_go_of(cancellations: int) -> None:
+    """However often it is cancelled: the thread that asks is waited for, and then let go of what it got."""
+    go = threading.Event()
+    channel = FakeChannel(stuck={"acquire": go})
+
+    async def story() -> None:
+        acquiring = asyncio.ensure_future(async_session(channel).acquire("account:1"))
+        await until_(lambda: channel.begun == ["acquire"])
+        for _ in range(cancellations):
+            acquiring.cancel()
+            await asyncio.sleep(0.01)
+        assert not acquiring.done()
+        go.set()
+        with pytest.raises(asyncio.CancelledError):
+            await acquiring
+
+    asyncio.run(story())
+    assert channel.done == ["acquire", "release"]
+
+
+def test_a_cancelled_wait_is_told_to_the_daemon_that_holds_the_answer_back() -> None:
+    go = threading.Event()
+
+    def answer(call: Call) -> object:
+        if call.method == "release":
+            go.set()
+        return service(granted)(call)
+
+    channel = FakeChannel(answer, stuck={"acquire": go})
+
+    async def story() -> None:
+        acquiring = asyncio.ensure_future(async_session(channel).acquire("account:1", wait_seconds=3600.0))
+        await until_(lambda: channel.begun == ["acquire"])
+        acquiring.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await acquiring
+
+    asyncio.run(story())
+    assert channel.done[0] == "release"
+    assert channel.done[-1] == "release"
+
+
+def test_a_cancelled_release_is_finished() -> None:
+    go = threading.Event()
+    channel = FakeChannel(stuck={"release": go})
+
+    async def story() -> None:
+        releasing = asyncio.ensure_future(async_session(channel).release("lease-1"))
+        await until_(lambda: channel.begun == ["release"])
+        releasing.cancel()
+        await asyncio.sleep(0.01)
+        go.set()
+        with pytest.raises(asyncio.CancelledError):
+            await releasing
+
+    asyncio.run(story())
+    assert channel.done == ["release"]
+
+
+def test_a_cancellation_at_the_end_of_a_block_is_not_swallowed() -> None:
+    """It comes while the block waits for a renewal that is under way: the lease is let go of, and the task ends."""
+    go = threading.Event()
+    channel = FakeChannel(stuck={"renew": go})
+
+    async def block() -> str:
+        async with async_session(channel).hold("account:1", ttl_seconds=0.3):
+            await until_(lambda: "renew" in channel.begun)
+        return "went on"
+
+    async def story() -> None:
+        task = asyncio.ensure_future(block())
+        await until_(lambda: "renew" in channel.begun)
+        await asyncio.sleep(0.1)
+        task.cancel()
+        await asyncio.sleep(0.01)
+        go.set()
+        with pytest.raises(asyncio.CancelledError):
+            await task
+
+    asyncio.run(story())
+    assert channel.done[-1] == "release"
+
+
+def test_a_coroutine_that_nobody_awaits_any_more_asks_for_nothing() -> None:
+    go = threading.Event()
+    channel = FakeChannel(stuck={"acquire": go})
+
+    async def story() -> None:
+        acquiring = async_session(channel).acquire("account:1", wait_seconds=60.0)
+        acquiring.send(None)  # type: ignore[attr-defined]
+        acquiring.close()  # type: ignore[attr-defined]
+        go.set()
+        await until_(lambda: channel.done == ["acquire"])
+
+    asyncio.run(story())
+    assert channel.begun == ["acquire"]
