@@ -1,11 +1,11 @@
 """Run every bench: `make bench`. Each prints a table and writes `build/bench/NAME.json`."""
 
-from bench import commits, discovery, leases
+from bench import commits, daemon, discovery, leases, postgres_leases, redis_leases, scale
 
 
 def main() -> None:
     """Run all, one after the other, so that none disturbs another."""
-    for bench in (leases, commits, discovery):
+    for bench in (leases, daemon, scale, redis_leases, postgres_leases, commits, discovery):
         bench.main()
 
 

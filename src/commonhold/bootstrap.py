@@ -68,10 +68,13 @@ def open_registry(url: str, namespace: str) -> Registry:
     if scheme == "sqlite":
         return TableRegistry(SqliteStore(url.removeprefix("sqlite:")), SystemClock())
     if scheme in ("postgresql", "postgres"):
-        from commonhold.adapters.postgres import open_postgres  # noqa: PLC0415 - an extra: psycopg may not be there
+        # An extra: psycopg may not be there, and open_postgres says so.
+        from commonhold.adapters.postgres import open_postgres  # noqa: PLC0415
 
         tables = open_postgres(url, namespace)
-        return TableRegistry(tables, tables)
+        from commonhold.adapters.postgres.registry import PostgresRegistry  # noqa: PLC0415
+
+        return PostgresRegistry(tables)
     if scheme in ("redis", "rediss", "unix"):
         from commonhold.adapters.redis import open_redis  # noqa: PLC0415 - an extra: redis may not be there
 

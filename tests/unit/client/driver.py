@@ -99,6 +99,7 @@ def service(*acquires: Callable[[Call], object]) -> Answering:
     def answer(call: Call) -> object:
         if call.method == "acquire":
             return (left.pop(0) if len(left) > 1 else left[0])(call)
-        return LeaseAnswer("released" if call.method == "release" else "renewed", lease(call.arguments[0]))
+        held = lease(call.arguments[0], ttl_seconds=call.named.get("ttl_seconds", 100.0))
+        return LeaseAnswer("released" if call.method == "release" else "renewed", held)
 
     return answer

@@ -18,7 +18,7 @@ from commonhold.wire import calls
 
 EDIT = Edit(Op.REPLACE, "a.py#f", "0" * 64, "x\n", mode="755", span=1, data=b"\0\xff")
 CHANGESET = Changeset((EDIT,), "intent", "r1", (LeaseRef("lease-1", 7),), (Read("a.py#g", "1" * 64),))
-CALLS = [
+CALLS: list[tuple[str, tuple[Any, ...], dict[str, Any]]] = [
     ("acquire", ("a:1", "b.py"), {"task": "t", "ttl_seconds": 5.0, "mode": Mode.SHARED, "hold_seconds": None}),
     ("put", ("a:1", None), {"expected_version": 3, "fence": None, "reads": [Version("a:2", 1)]}),
     ("commit", (CHANGESET,), {"dry_run": True}),

@@ -34,8 +34,8 @@ def open_postgres(url: str, namespace: str, *, skew: Callable[[], float] = no_sk
     """The leases of `namespace` in the database at `url`; nothing is connected to before the first use.
 
     They are kept in the schema `commonhold`, or in that of `?options=-csearch_path%3DNAME`. `skew` is a number of
-    seconds that is added to the server's clock, for tests. Raises InputError `STORE_URL_INVALID`, and UsageError `USAGE`
-    where the package `psycopg` is not installed.
+    seconds that is added to the server's clock, for tests. Raises InputError `STORE_URL_INVALID`, and UsageError
+    `USAGE` where the package `psycopg` is not installed.
     """
     try:
         # psycopg is an extra, and takes a while to import: only who keeps leases in PostgreSQL pays for it.

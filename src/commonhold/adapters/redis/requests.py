@@ -37,33 +37,32 @@ def arguments(command: Command[Any]) -> Sequence[Argument]:
 
 
 def _acquire(command: Acquire) -> Sequence[Argument]:
-    holder, lease_id, patience = command.holder, command.lease_id, command.patience_seconds
-    keys = [_located(key) for key in command.keys]
+    lease_id, patience = command.lease_id, command.patience_seconds
+    asked = _asked(command.holder, command.keys)
     said = {
         "task": command.task,
         "mode": command.mode,
-        "keys": [key.packed for key in keys],
-        "ranges": _ends(holder, keys),
+        "keys": asked.keys,
+        "ranges": asked.ranges,
         "patience": None if patience is None else micro(patience),
     }
     return (
-        *_about(holder, lease_id, said, keys),
+        *_about(lease_id, command.holder, asked, said),
         micro(command.ttl_seconds),
-        _fixed(command, keys),
+        _fixed(command, asked),
         codec.encode(command.worktree),
         codec.encode(command.bases),
         command.replaces or "",
-        _entry_of_holder(holder, lease_id),
-        *(key.entry + lease_id for key in keys),
+        *(entry + lease_id for entry in asked.entries),
     )
 
 
-def _fixed(command: Acquire, keys: Sequence["_Located"]) -> bytes:
+def _fixed(command: Acquire, asked: "_Asked") -> bytes:
     """The fields of the lease to be that never change, as JSON without its braces."""
     fields = {
         "id": command.lease_id,
         "task": command.task,
-        "keys": [key.text for key in keys],
+        "keys": asked.texts,
         "mode": command.mode,
         "acquisition_id": command.acquisition_id,
     }
@@ -71,43 +70,43 @@ def _fixed(command: Acquire, keys: Sequence["_Located"]) -> bytes:
 
 
 def _renew(command: Renew) -> Sequence[Argument]:
-    return (*_about(command.holder, command.lease_id), micro(command.ttl_seconds))
+    return (*_release(command), micro(command.ttl_seconds))
 
 
-def _release(command: Release) -> Sequence[Argument]:
-    return _about(command.holder, command.lease_id)
+def _release(command: Release | Renew) -> Sequence[Argument]:
+    return _about(command.lease_id, command.holder, _asked(command.holder))
 
 
 def _hand_over(command: HandOver) -> Sequence[Argument]:
-    said = {"to": command.to, "entry": _entry_of_holder(command.to, command.lease_id)}
-    return _about(command.holder, command.lease_id, said)
+    said = {"to": command.to, "entry": _entry_of_holder(command.to) + command.lease_id}
+    return _about(command.lease_id, command.holder, _asked(command.holder), said)
 
 
 def _put(command: Put) -> Sequence[Argument]:
-    key = _located(command.key)
+    asked = _asked(command.holder, (command.key,))
     said = {
-        "keys": [key.packed],
+        "keys": asked.keys,
         "text": codec.encode(command.text).decode(),
         "expected_version": command.expected_version,
         "fence": command.fence,
         "reads": command.reads,
         "must_hold": command.must_hold,
     }
-    return _about(command.holder, "", said, [key])
+    return _about("", command.holder, asked, said)
 
 
 def _leave(command: Leave) -> Sequence[Argument]:
-    return _about(command.holder, command.lease_id, {"changes": codec.encode(command.changes).decode()})
+    said = {"changes": codec.encode(command.changes).decode()}
+    return _about(command.lease_id, command.holder, _asked(command.holder), said)
 
 
 def _plain(command: Command[Any]) -> Sequence[Argument]:
     """The arguments of a command that is told as it is."""
-    return _about(command.holder, getattr(command, "lease_id", ""), command)
+    return _about(getattr(command, "lease_id", ""), command.holder, _asked(command.holder), command)
 
 
-def _about(holder: str, lease_id: str, said: object = None, keys: Sequence["_Located"] = ()) -> Sequence[Argument]:
-    ends = _ends(holder, keys)
-    return (lease_id, holder, _NOTHING if said is None else _pack(said), len(ends), *ends)
+def _about(lease_id: str, holder: str, asked: "_Asked", said: object = None) -> Sequence[Argument]:
+    return (lease_id, holder, _NOTHING if said is None else _pack(said), len(asked.ends), *asked.ends)
 
 
 _ARGUMENTS: Final[dict[type[Command[Any]], Callable[[Any], Sequence[Argument]]]] = {
@@ -125,34 +124,42 @@ def micro(seconds: float) -> int:
     return round(seconds * _MICRO)
 
 
-def _ends(holder: str, keys: Sequence["_Located"]) -> Sequence[str]:
-    """Both ends of every range to look into, each range once."""
-    ranges = dict.fromkeys(chain((_range_of_holder(holder),), *(key.ranges for key in keys)))
-    return tuple(chain.from_iterable(ranges))
-
-
 @dataclass(frozen=True, slots=True)
-class _Located:
-    """A key taken apart, how the entry of a lease on it begins, and the ranges of entries that may overlap it."""
+class _Asked:
+    """What follows from a holder and the keys that it asks for.
 
-    text: str
-    packed: msgspec.Raw
-    entry: str
-    ranges: tuple[Range, ...]
+    `ends` are both ends of all ranges of entries to look into, each range once; `entries` are how the entries of the
+    lease to be begin. What is packed is MessagePack, but `texts`, which is JSON.
+    """
+
+    texts: msgspec.Raw
+    keys: msgspec.Raw
+    ranges: msgspec.Raw
+    ends: tuple[str, ...]
+    entries: tuple[str, ...]
 
 
-@lru_cache(maxsize=16384)
-def _located(key: Key) -> _Located:
-    names = [part for name in key.names for part in (name.text, name.ordinal)]
-    text, place = str(key), _place(key)
-    fields = {
-        "text": text,
-        "place": place,
-        "names": names,
+@lru_cache(maxsize=4096)
+def _asked(holder: str, keys: tuple[Key, ...] = ()) -> _Asked:
+    ranges = dict.fromkeys((_range_of_holder(holder), *(each for key in keys for each in _ranges(key))))
+    ends = tuple(chain.from_iterable(ranges))
+    return _Asked(
+        texts=msgspec.Raw(codec.encode([str(key) for key in keys])),
+        keys=msgspec.Raw(_pack([_apart(key) for key in keys])),
+        ranges=msgspec.Raw(_pack(ends)),
+        ends=ends,
+        entries=(_entry_of_holder(holder), *(_entry(_place(key), _first_name(key)) for key in keys)),
+    )
+
+
+def _apart(key: Key) -> dict[str, object]:
+    return {
+        "text": str(key),
+        "place": _place(key),
+        "names": [part for name in key.names for part in (name.text, name.ordinal)],
         "is_folder": key.is_folder,
         "is_code": key.scheme == FILE,
     }
-    return _Located(text, msgspec.Raw(_pack(fields)), _entry(place, _first_name(key)), tuple(_ranges(key)))
 
 
 def _place(key: Key) -> str:
@@ -182,11 +189,11 @@ def _ranges(key: Key) -> Iterator[Range]:
 
 def _range_of_holder(holder: str) -> Range:
     """The range of the entries of a holder's leases."""
-    return _range(_entry_of_holder(holder, ""), f"{_HOLDER}{holder}{_AFTER_PART}")
+    return _range(_entry_of_holder(holder), f"{_HOLDER}{holder}{_AFTER_PART}")
 
 
-def _entry_of_holder(holder: str, lease_id: str) -> str:
-    return f"{_HOLDER}{holder}{_PART}{lease_id}"
+def _entry_of_holder(holder: str) -> str:
+    return f"{_HOLDER}{holder}{_PART}"
 
 
 def _below(above: str, part: str) -> str:

@@ -16,7 +16,7 @@ EPOCH: Final = "redis"
 """The epoch of every instant: the server's clock is wall time, which goes on through a restart."""
 
 KEYS: Final = (
-    "leases",  # hash: leases by id; the number of the last event, which run of a server counted it, how many are in line
+    "leases",  # hash: leases by id; the number of the last event, which run of a server counted it, the line's length
     "index",  # sorted set: what leases and places in line are found by, in byte order
     "waiters",  # hash: places in line by id of the lease to be
     "values",  # hash: version and JSON by key

@@ -70,39 +70,32 @@ local function due_entry(claim)
   return DUE .. string.format("%016d", claim.ends) .. PART .. (claim.number and WAITS or "") .. claim.id
 end
 
--- Change the index; what is too much for one command is written in several.
-local function write_entries(verb, arguments)
-  for first = 1, #arguments, ENTRIES_AT_ONCE do
-    write(verb, INDEX, unpack(arguments, first, math.min(#arguments, first + ENTRIES_AT_ONCE - 1)))
+-- Put `entry` and `entries` into the index; what is too much for one command goes into several.
+local function add_entries(entry, entries)
+  for first = 1, #entries, ENTRIES_AT_ONCE do
+    local scored = { 0, entry }
+    for at = first, math.min(#entries, first + ENTRIES_AT_ONCE - 1) do
+      scored[#scored + 1], scored[#scored + 2] = 0, entries[at]
+    end
+    write("ZADD", INDEX, unpack(scored))
   end
 end
 
-local function scored(entries)
-  local arguments = {}
-  for at, entry in ipairs(entries) do
-    arguments[2 * at - 1], arguments[2 * at] = 0, entry
+local function drop_entries(entry, entries)
+  for first = 1, #entries, ENTRIES_AT_ONCE do
+    write("ZREM", INDEX, entry, unpack(entries, first, math.min(#entries, first + ENTRIES_AT_ONCE - 1)))
   end
-  return arguments
-end
-
--- The entries that a lease is found by.
-local function all_entries(lease)
-  local entries = { due_entry(lease) }
-  for at, entry in ipairs(lease.entries) do
-    entries[at + 1] = entry
-  end
-  return entries
 end
 
 -- Write a lease that is found by new entries; its fence is the number of the event that says so.
 local function write_new_lease(lease, kind, body)
   record(kind, body, lease.id, packed_lease(lease))
-  write_entries("ZADD", scored(all_entries(lease)))
+  add_entries(due_entry(lease), lease.entries)
 end
 
 local function forget_lease(lease)
   write("HDEL", LEASES, lease.id)
-  write_entries("ZREM", all_entries(lease))
+  drop_entries(due_entry(lease), lease.entries)
 end
 
 -- The answer is kept for when the request is repeated; some are dropped that are so old that nobody will do so.

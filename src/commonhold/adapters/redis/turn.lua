@@ -130,11 +130,11 @@ local function write_waiter(waiter)
   write("HSET", WAITERS, waiter.id, packed_waiter(waiter))
 end
 
--- What a place in line is found by: the end of it, and each key. (The first entry of the lease to be is for the holder.)
+-- What a place in line is found by: each key, with a mark. The first entry of the lease to be is for its holder.
 local function entries_of(waiter)
-  local entries = { due_entry(waiter) }
+  local entries = {}
   for at = 2, #waiter.entries do
-    entries[at] = waiter.entries[at]:sub(1, -#waiter.id - 1) .. WAITS .. waiter.id
+    entries[at - 1] = waiter.entries[at]:sub(1, -#waiter.id - 1) .. WAITS .. waiter.id
   end
   return entries
 end
@@ -143,7 +143,7 @@ local function end_waiter(waiter)
   waiter.has_ended = true
   waiter_of[waiter.id] = nil
   write("HDEL", WAITERS, waiter.id)
-  write_entries("ZREM", entries_of(waiter))
+  drop_entries(due_entry(waiter), entries_of(waiter))
 end
 
 local function leave(waiter, why)
@@ -156,7 +156,7 @@ end
 local function queue(waiter)
   waiters[#waiters + 1], waiter_of[waiter.id] = waiter, waiter
   write_waiter(waiter)
-  write_entries("ZADD", scored(entries_of(waiter)))
+  add_entries(due_entry(waiter), entries_of(waiter))
   record("lease_queued", ('{"waiter":%s}'):format(waiter_json(waiter)))
 end
 

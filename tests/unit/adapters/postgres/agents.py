@@ -1,31 +1,16 @@
 """What tests let agents do with one key, and what the log must then look like."""
 
 from collections.abc import Iterable
-from typing import Any, TypeVar
+from typing import Any
 
 from commonhold.adapters.postgres.tables import PostgresTables
-from commonhold.app.ports import Clock, Once
 from commonhold.app.registry import TableRegistry
-from commonhold.domain.commands import Acquire, Command, Release
+from commonhold.domain.commands import Acquire, Release
 from commonhold.domain.events import LeaseBroken, LeaseExpired, LeaseGranted, LeaseReleased, Recorded
 from commonhold.domain.keys import canonical
 from commonhold.domain.lease import Lease
 from commonhold.domain.modes import Mode
-from commonhold.domain.outcomes import Granted, Outcome
-
-T = TypeVar("T", bound=Outcome)
-
-
-class Foreseeing(TableRegistry):
-    """Tells the store what it will be asked to decide when the transaction begins."""
-
-    def __init__(self, tables: PostgresTables, clock: Clock) -> None:
-        super().__init__(tables, clock)
-        self._foreseeing = tables
-
-    def execute(self, command: Command[T], once: Once | None = None) -> T:
-        with self._foreseeing.write(command):
-            return super().execute(command, once)
+from commonhold.domain.outcomes import Granted
 
 
 def registry(tables: PostgresTables) -> TableRegistry:

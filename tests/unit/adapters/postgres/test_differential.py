@@ -12,10 +12,10 @@ from hypothesis import strategies as st
 from tests import strategies
 from tests.services.pooler import Pooler
 from tests.services.postgres_server import Database
-from tests.unit.adapters.postgres.agents import Foreseeing
 
 from commonhold.adapters.memory import MemoryStore
 from commonhold.adapters.postgres import open_postgres
+from commonhold.adapters.postgres.registry import PostgresRegistry
 from commonhold.adapters.postgres.tables import PostgresTables
 from commonhold.app.ports import Clock, LeaseView, Once
 from commonhold.app.registry import TableRegistry
@@ -160,7 +160,7 @@ def test_both_answer_the_same(common_database: Database, story: list[Any]) -> No
 @given(story=stories)
 @settings(max_examples=40)
 def test_so_they_do_when_the_command_is_told_beforehand(common_database: Database, story: list[Any]) -> None:
-    run(Houses(common_database.socket_url, Foreseeing), story)
+    run(Houses(common_database.socket_url, PostgresRegistry), story)
 
 
 @pytest.mark.slow

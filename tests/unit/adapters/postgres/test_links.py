@@ -6,11 +6,12 @@ from contextlib import suppress
 
 import pytest
 from tests.services.postgres_server import Database
-from tests.unit.adapters.postgres.agents import Foreseeing, grant, granted_alone, log_of, registry, release, wish
+from tests.unit.adapters.postgres.agents import grant, granted_alone, log_of, registry, release, wish
 from tests.unit.adapters.postgres.asking import ask
 from tests.unit.adapters.postgres.conftest import OpenTables
 
 from commonhold.adapters.postgres.link import Link, Rows
+from commonhold.adapters.postgres.registry import PostgresRegistry
 from commonhold.adapters.postgres.tables import PostgresTables
 from commonhold.app.ports import Once
 from commonhold.domain.errors import Code, StoreError
@@ -106,7 +107,7 @@ def test_a_command_takes_three_round_trips(tables: PostgresTables, batches: list
 
 
 def test_one_that_is_told_beforehand_takes_two(tables: PostgresTables, batches: list[Sequence[str]]) -> None:
-    Foreseeing(tables, tables).execute(wish("l1"), Once("r1", ""))
+    PostgresRegistry(tables).execute(wish("l1"), Once("r1", ""))
     assert len(batches) == 2
 
 

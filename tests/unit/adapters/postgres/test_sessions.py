@@ -3,11 +3,13 @@
 from collections.abc import Callable
 
 import pytest
-from tests.unit.adapters.postgres.agents import Foreseeing, grant, log_of, registry, release, wish
+from tests.unit.adapters.postgres.agents import grant, log_of, registry, release, wish
 from tests.unit.adapters.postgres.conftest import OpenTables
 
+from commonhold.adapters.postgres.registry import PostgresRegistry
 from commonhold.adapters.postgres.start import instant
 from commonhold.adapters.postgres.tables import PostgresTables
+from commonhold.app.registry import TableRegistry
 from commonhold.domain.commands import Release, Show
 from commonhold.domain.events import LeaseExpired, LeaseReleased
 from commonhold.domain.lease import Base
@@ -70,8 +72,10 @@ def test_what_was_asked_before_is_for_its_instant_only(tables: PostgresTables) -
         assert writer.table(command, instant(now.ticks + 61.0)).leases == (lease,)
 
 
-@pytest.mark.parametrize("kind", [registry, lambda tables: Foreseeing(tables, tables)])
-def test_whoever_comes_ends_what_is_over(kind: Callable[..., Foreseeing], open_tables: OpenTables) -> None:
+@pytest.mark.parametrize("kind", [registry, PostgresRegistry])
+def test_whoever_comes_ends_what_is_over(
+    kind: Callable[[PostgresTables], TableRegistry], open_tables: OpenTables
+) -> None:
     passed = 0.0
     tables = open_tables(skew=lambda: passed)
     lease = grant(tables, "l1", ttl=60.0)

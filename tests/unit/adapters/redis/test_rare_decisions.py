@@ -6,12 +6,14 @@ import pytest
 from tests.services.redis_server import RedisServer
 from tests.unit.adapters.redis.twins import Twins
 
-from commonhold.domain.commands import Acquire, Break, Command, HandOver, Leave, Put, Release, Review
+from commonhold.domain.commands import Acquire, Break, Command, HandOver, Leave, Put, Release, Renew, Review, Show
 from commonhold.domain.events import (
     Event,
     LeaseDenied,
+    LeaseExpired,
     LeaseGranted,
     LeaseReleased,
+    LeaseRenewed,
     Leaving,
     ValuePut,
     WaiterLeft,
@@ -100,6 +102,35 @@ STORIES: dict[str, tuple[Story, dict[type[Event], int]]] = {
             *(1000.0, Leave("l1", "two", (Left("file:a", None, "1f"),))),
         ],
         {WorkLeft: 1},
+    ),
+    "an id that stands in line, for something else": (
+        [hold("l1", "one", "a"), wait("w1", "two", "a"), hold("w1", "two", "b"), hold("w1", "three", "a")],
+        {LeaseGranted: 1, LeaseDenied: 0},
+    ),
+    "what nobody waits for is given out beside a line": (
+        [
+            *(hold("l1", "one", "a"), wait("w1", "two", "a"), hold("l2", "three", "b"), hold("l3", "two", "c")),
+            *(Release("l2", "three"), Release("l3", "two"), Release("l1", "one")),
+        ],
+        {LeaseGranted: 4},
+    ),
+    "what somebody waits for is not taken by who comes later": (
+        [
+            *(hold("l1", "one", "a", Mode.SHARED), wait("w1", "two", "a"), hold("l2", "three", "a", Mode.SHARED)),
+            *(hold("l3", "one", "a", Mode.SHARED), Release("l1", "one"), Release("l3", "one")),
+        ],
+        {LeaseGranted: 3, LeaseDenied: 1},
+    ),
+    "a lease that waited for its upgrade goes on from the same": (
+        [
+            *(hold("l1", "one", "a", Mode.SHARED, based=True), hold("l2", "two", "a", Mode.SHARED)),
+            *(wait("w1", "one", "a", replaces="l1"), Release("l2", "two"), Break("w1", "two", "")),
+        ],
+        {LeaseGranted: 3},
+    ),
+    "a time to live that was asked for is given again": (
+        [hold("l1", "one", "a"), Renew("l1", "one", 100.0), 60.0, Show("one"), 60.0, Show("one"), 150.0, Show("two")],
+        {LeaseRenewed: 3, LeaseExpired: 1},
     ),
     "more conflicts than are told": (
         [*(hold(f"l{number}", "one", f"a:{number}") for number in range(120)), hold("w1", "two", "a:*")],

@@ -1,0 +1,30 @@
+"""The lease service over PostgreSQL, with as few round trips as can be."""
+
+from contextlib import AbstractContextManager, nullcontext
+from typing import TypeVar
+
+from commonhold.adapters.postgres.tables import PostgresTables
+from commonhold.app.ports import Clock, Once
+from commonhold.app.registry import TableRegistry
+from commonhold.domain.commands import Command
+from commonhold.domain.outcomes import Outcome
+
+T = TypeVar("T", bound=Outcome)
+
+
+class PostgresRegistry(TableRegistry):
+    """Tells the tables what will be decided when a transaction begins: the first question asks for all of it."""
+
+    def __init__(self, tables: PostgresTables, clock: Clock | None = None) -> None:
+        """Keep leases in `tables`, by their clock or by one that follows it."""
+        super().__init__(tables, clock or tables)
+        self._foreseeing = tables
+
+    def execute(self, command: Command[T], once: Once | None = None) -> T:
+        """Decide on a command inside one transaction."""
+        with self._foreseeing.write(command):
+            return super().execute(command, once)
+
+    def together(self) -> AbstractContextManager[object]:
+        """Nothing: the files of a repository are not looked at while all others wait for the namespace."""
+        return nullcontext()
