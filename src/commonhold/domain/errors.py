@@ -93,7 +93,7 @@ class InputError(CommonholdError):
 
 
 class StoreError(CommonholdError):
-    """The state or a file cannot be read or written; nothing was changed, unless the message says that it may have been."""
+    """The state or a file cannot be read or written; nothing was changed, unless the message says otherwise."""
 
 
 class RefusedError(CommonholdError):
