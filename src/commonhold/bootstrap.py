@@ -65,7 +65,7 @@ def name_of(repository: Repository) -> str:
 def open_registry(url: str, namespace: str) -> Registry:
     """Where leases are kept, by URL. Raises InputError `STORE_URL_INVALID`, StoreError where it cannot be used."""
     scheme = urlsplit(url).scheme
-    if scheme == "sqlite":
+    if scheme == "sqlite" and url != "sqlite:":
         return TableRegistry(SqliteStore(url.removeprefix("sqlite:")), SystemClock())
     if scheme in ("postgresql", "postgres"):
         # An extra: psycopg may not be there, and open_postgres says so.
@@ -81,7 +81,7 @@ def open_registry(url: str, namespace: str) -> Registry:
         return open_redis(url, namespace)
     raise InputError(
         Code.STORE_URL_INVALID,
-        f"there is no store of the kind {scheme!r}",
+        f"there is no store of the kind {scheme!r}" if scheme else f"{url[:40]!r} is no URL of a store",
         hint="give sqlite:FOLDER, postgresql://HOST/DATABASE or redis://HOST",
         fields={"scheme": scheme},
     )

@@ -17,6 +17,7 @@ from commonhold.domain.keys import FILE, parse
 from commonhold.domain.lease import DEFAULT_TTL_SECONDS, MAX_TTL_SECONDS
 
 _DAY: Final = 86400.0
+_SERVERS: Final = ("postgresql://", "postgres://", "redis://", "rediss://")
 _SWITCH: Final = {"on": True, "1": True, "off": False, "0": False}
 _LIMITS: Final[dict[str, tuple[float, float]]] = {
     "ttl_seconds": (0.001, MAX_TTL_SECONDS),
@@ -114,6 +115,14 @@ def _check_text(path: Path, name: str, value: object) -> None:
         raise _invalid(path, f"{name} = {value!r} is not a text")
 
 
+def _check_store(path: Path, name: str, value: object) -> None:
+    """A repository may name a server. Folders and sockets of this machine are for its user to choose."""
+    _check_text(path, name, value)
+    is_from_file = path.suffix == ".toml"
+    if is_from_file and value and not str(value).startswith(_SERVERS):
+        raise _invalid(path, f"{name} names no server; set COMMONHOLD_STORE for a store of this machine")
+
+
 def _check_choice(path: Path, name: str, value: object) -> None:
     if not isinstance(value, bool):
         raise _invalid(path, f"{name} = {value!r} is neither true nor false")
@@ -150,7 +159,7 @@ def _check_durability(path: Path, name: str, value: object) -> None:
 
 
 _CHECKS: Final[dict[str, Callable[[Path, str, object], None]]] = {
-    "store": _check_text,
+    "store": _check_store,
     "namespace": _check_text,
     "daemon": _check_choice,
     "durability": _check_durability,

@@ -1,6 +1,7 @@
 """Which repository a path is in, where its state lives, and whether it may be trusted."""
 
 import os
+import stat
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
@@ -43,7 +44,7 @@ def find_repository(start: str) -> Repository:
             return _git_repository(place)
         if _is_git_dir(place):
             raise _bare(place)
-        if (place / PLAIN_STATE).is_dir():
+        if os.path.lexists(place / PLAIN_STATE):
             return _plain(place)
     return _plain(folder)
 
@@ -61,7 +62,22 @@ def _check_name(folder: Path) -> None:
 
 
 def _plain(root: Path) -> Repository:
-    return Repository(str(root), str(root / PLAIN_STATE))
+    """A folder without git. A state that another user put there, or a link, could lead anywhere: it is not used."""
+    state = root / PLAIN_STATE
+    if os.path.lexists(state):
+        status = os.lstat(state)
+        if not stat.S_ISDIR(status.st_mode) or status.st_uid not in (os.geteuid(), 0):
+            raise _foreign_state(state)
+    return Repository(str(root), str(state))
+
+
+def _foreign_state(state: Path) -> InputError:
+    return InputError(
+        Code.REPOSITORY_UNTRUSTED,
+        f"{state} is a link, or belongs to another user, so it is not used",
+        hint="remove it if you know what it is, or work in a git repository of your own",
+        fields={"path": str(state)},
+    )
 
 
 def _git_repository(root: Path) -> Repository:

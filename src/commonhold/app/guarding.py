@@ -1,12 +1,13 @@
 """Keeping others away from what a commit writes, from the last check until it has taken effect."""
 
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import Final, Protocol
 
 from commonhold.app.partial_work import PartialWorks
 from commonhold.app.ports import Ids, Registry
 from commonhold.domain.commands import Acquire, Release, Show
+from commonhold.domain.errors import StoreError
 from commonhold.domain.keys import Key
 from commonhold.domain.lease import MAX_CONFLICTS, Conflict
 from commonhold.domain.modes import Mode
@@ -45,9 +46,10 @@ class GateGuard:
 class LeaseGuard:
     """Where leases are kept elsewhere, a short lease of the committer's own keeps others away."""
 
-    def __init__(self, registry: Registry, ids: Ids) -> None:
-        """Lease at `registry`, under names from `ids`."""
+    def __init__(self, registry: Registry, works: PartialWorks, ids: Ids) -> None:
+        """Lease at `registry`, under names from `ids`; look there for `works` before anything is written over."""
         self._registry = registry
+        self._works = works
         self._ids = ids
 
     @contextmanager
@@ -62,7 +64,10 @@ class LeaseGuard:
             Acquire(lease_id, GUARD, holder, intent, wanted, Mode.EXCLUSIVE, GUARD_SECONDS)
         )
         try:
+            self._works.look_for()
             yield outcome.conflicts[:MAX_CONFLICTS] if isinstance(outcome, Denied) else ()
         finally:
-            if isinstance(outcome, Granted):
-                self._registry.execute(Release(lease_id, holder))
+            # The commit is what it is by now; a guard that cannot be released ends by itself.
+            with suppress(StoreError):
+                if isinstance(outcome, Granted):
+                    self._registry.execute(Release(lease_id, holder))

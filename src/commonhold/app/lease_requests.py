@@ -86,6 +86,8 @@ def check(request: AcquireRequest) -> None:
     for name in ("acquisition_id", "ticket", "replaces"):
         texts.check_line(getattr(request, name) or "", name, texts.MAX_ID_LENGTH)
     check_ttl(request.ttl_seconds)
+    if request.mode not in list(Mode):
+        raise UsageError(Code.USAGE, f"there is no mode {request.mode!r}", hint=f"the modes are {', '.join(Mode)}")
     if request.patience_seconds is not None:
         check_ttl(request.patience_seconds)
     if not 0 < len(request.keys) <= MAX_KEYS:

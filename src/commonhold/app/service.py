@@ -38,7 +38,7 @@ from commonhold.domain.lease import Lease
 from commonhold.domain.lease_table import is_short
 from commonhold.domain.modes import Mode
 from commonhold.domain.partial_work import PartialWork
-from commonhold.domain.value import Value, Version
+from commonhold.domain.value import MAX_NUMBER, Value, Version
 from commonhold.regions.region import RegionMap
 
 
@@ -98,7 +98,7 @@ class Service:
         files, registry = self._files, self._registry
         planner = Planner(files, self._reading, self._store)
         judging = Judging(planner, registry, self._values, self._options.policies, files.root)
-        guard = GateGuard(registry, self._works) if has_own_registry else LeaseGuard(registry, ids)
+        guard = GateGuard(registry, self._works) if has_own_registry else LeaseGuard(registry, self._works, ids)
         retention = self._options.retention_seconds
         return Commits(
             self._store, files, planner, self._clock, judging, guard, retention_seconds=retention, at_step=at_step
@@ -254,6 +254,7 @@ class Service:
 
     def log(self, *, after: int | None = None, limit: int = 100, lease_id: str | None = None) -> tuple[Recorded, ...]:
         """Events in order: those after a sequence (with a lease: after 0), or the newest."""
+        after = None if after is None else min(after, MAX_NUMBER - 1)
         return self._queries.log(after=after, limit=limit, lease_id=lease_id)
 
     def content(self, content_hash: str) -> bytes:

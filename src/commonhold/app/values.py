@@ -14,7 +14,7 @@ from commonhold.domain.errors import Code, InputError
 from commonhold.domain.keys import FILE, Key
 from commonhold.domain.outcomes import NotStored, Stored
 from commonhold.domain.refusal import Refusal
-from commonhold.domain.value import Value, Version, check_value
+from commonhold.domain.value import Value, Version, check_number, check_value
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,6 +48,8 @@ class Values:
     def put(self, request: PutRequest) -> PutAnswer:
         """Change what a key carries, at one point in time with all checks; refused with what is there now."""
         check_value(request.text)
+        for number in (request.expected_version, request.fence or 0, *(read.version for read in request.reads)):
+            check_number(number)
         key = self._free(request.key)
         command = Put(
             key=key,

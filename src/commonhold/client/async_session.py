@@ -85,16 +85,21 @@ class AsyncCommonhold(Session):
     @asynccontextmanager
     async def hold(self, *keys: str, wait_seconds: float = 30.0, **more: Any) -> AsyncIterator[Held]:  # noqa: ANN401
         """Hold a lease on `keys` for the length of an `async with` block. See `Commonhold.hold`."""
-        grip = await self.drive(holding.begin(acquiring.acquire(*keys, wait_seconds=wait_seconds, **more)))
+        asking = acquiring.acquire(*keys, wait_seconds=wait_seconds, **more)
+        grip = await self.drive(holding.begin(asking, may_be_known=bool(holding.NAMES & more.keys())))
         keeper = asyncio.create_task(self._keep(grip))
+        is_done = False
         try:
             yield Held(grip)
+            is_done = True
         finally:
             keeper.cancel()
             try:
                 await asyncio.wait([keeper])
             finally:
-                await self.drive(holding.end(grip))
+                answer = await self.drive(holding.end(grip))
+                if is_done:  # else there is an exception already
+                    grip.released(answer)
 
     async def _keep(self, grip: Grip) -> None:
         # A store that cannot be reached for a while is asked again; the grip itself knows when time is up.

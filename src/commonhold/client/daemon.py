@@ -14,6 +14,7 @@ from commonhold.adapters.repository import Repository
 
 PATIENCE_SECONDS: Final = 15.0
 PAUSE_SECONDS: Final = 0.02
+_LOG_FLAGS: Final = os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_NOFOLLOW
 
 
 def pid_of(repository: Repository) -> int | None:
@@ -25,7 +26,7 @@ def pid_of(repository: Repository) -> int | None:
 def start(repository: Repository) -> None:
     """Begin a daemon that outlives this process, without waiting for it. It ends by itself where one lives already."""
     os.makedirs(repository.state_folder, mode=0o700, exist_ok=True)  # noqa: PTH103 - Path.mkdir takes no mode for all
-    log = os.open(daemon_place.log_path(repository.state_folder), os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
+    log = os.open(daemon_place.log_path(repository.state_folder), _LOG_FLAGS, 0o600)
     command = [sys.executable, "-I", "-m", "commonhold.server.daemon", repository.root]
     try:
         daemon = subprocess.Popen(  # noqa: S603 - our own interpreter and module

@@ -1,5 +1,6 @@
 """Holding a lease for the length of a block: renewed meanwhile, released after, and never silently lost."""
 
+from collections.abc import Sequence
 from typing import Any, Final
 
 from commonhold.app.answers import AcquireAnswer, LeaseAnswer
@@ -8,10 +9,16 @@ from commonhold.client.effects import Call, Look, Sleep, Steps
 from commonhold.domain.errors import Code, RefusedError
 from commonhold.domain.lease import Lease
 
+LOOK_SECONDS: Final = 5.0
+"""How often a holder looks whether somebody has ended its lease."""
 RENEWALS: Final = 3
 """How often a lease is renewed in the time that it would last."""
 MARGIN: Final = 0.1
 """The part of its time before the end at which a lease counts as lost here: clocks and answers take time."""
+
+
+NAMES: Final = frozenset({"ticket", "request_id"})
+"""What makes a wish known again, so that an earlier call may have been granted it."""
 
 
 class Grip:
@@ -45,6 +52,20 @@ class Grip:
             self.lease = answer.lease
             self._asked_at = asked_at
 
+    def seen(self, held: Sequence[Lease]) -> None:
+        """Take note of the leases that the holder has."""
+        mine = next((lease for lease in held if (lease.id, lease.fence) == (self.lease.id, self.lease.fence)), None)
+        if mine is None:
+            self._lost = f"the lease {self.lease.id} was ended, or given to another"
+        else:
+            self.lease = mine
+
+    def released(self, answer: LeaseAnswer) -> None:
+        """Raise RefusedError `LEASE_LOST` where there was nothing to release at the end: it was lost before."""
+        if answer.outcome == "refused":
+            self._lost = self._lost or answer.why
+            raise self._error(self._lost)
+
     def why_lost(self, now: float) -> str | None:
         """Why the lease must not be relied on any more; None while it holds."""
         if self._lost is None and now >= self._asked_at + self.lease.ttl_seconds * (1 - MARGIN):
@@ -55,23 +76,30 @@ class Grip:
         """Raise RefusedError `LEASE_LOST` unless the lease holds. Call it before every write under it."""
         why = self.why_lost(now)
         if why is not None:
-            raise RefusedError(
-                Code.LEASE_LOST,
-                f"{why}; what was not written yet must not be",
-                hint="acquire again, look again at what is there now, and redo the work on it",
-                fields={"lease_id": self.lease.id, "fence": self.lease.fence},
-            )
+            raise self._error(why)
+
+    def _error(self, why: str) -> RefusedError:
+        return RefusedError(
+            Code.LEASE_LOST,
+            f"{why}; what was not written yet must not be",
+            hint="acquire again, look again at what is there now, and redo the work on it",
+            fields={"lease_id": self.lease.id, "fence": self.lease.fence},
+        )
 
 
-def begin(acquiring: Steps[AcquireAnswer]) -> Steps[Grip]:
-    """Take hold. Raises RefusedError `LEASE_DENIED` where the lease is not granted."""
+def begin(acquiring: Steps[AcquireAnswer], *, may_be_known: bool = False) -> Steps[Grip]:
+    """Take hold. Raises RefusedError `LEASE_DENIED` where the lease is not granted.
+
+    `may_be_known` says that the wish has a name and may have been granted before: then the lease is renewed at once.
+    """
     asked_at: float = yield Look()
     answer = yield from acquiring
     if answer.lease is None:
         raise _denied(answer)
     grip = Grip(answer.lease, asked_at)
     now: float = yield Look()
-    if now - asked_at > MARGIN * answer.lease.ttl_seconds:  # it was waited for: when it was granted is not known here
+    # Of a lease that was waited for, or granted to an earlier call, it is not known here when it was granted.
+    if may_be_known or now - asked_at > MARGIN * answer.lease.ttl_seconds:
         yield from or_let_go(grip.lease.id, _renew(grip, now))
     return grip
 
@@ -95,10 +123,20 @@ def _denied(answer: AcquireAnswer) -> RefusedError:
 
 
 def keep(grip: Grip) -> Steps[None]:
-    """Renew until the lease is lost, or whoever drives this stops."""
+    """Renew in time, and look in between, until the lease is lost or whoever drives this stops."""
     while grip.why_lost(now := (yield Look())) is None:
-        yield Sleep(grip.pause_seconds(now))
-        yield from _renew(grip, (yield Look()))
+        pause = grip.pause_seconds(now)
+        yield Sleep(min(pause, LOOK_SECONDS))
+        if pause <= LOOK_SECONDS:
+            yield from _renew(grip, (yield Look()))
+        else:
+            yield from _look(grip)
+
+
+def _look(grip: Grip) -> Steps[None]:
+    """See whether the lease is still there: it may have been ended, or handed over, by somebody."""
+    held: Sequence[Lease] = yield Call("leases", (), {"holder": grip.lease.holder})
+    grip.seen(held)
 
 
 def end(grip: Grip) -> Steps[LeaseAnswer]:

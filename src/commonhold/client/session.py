@@ -115,14 +115,19 @@ class Commonhold(Session):
         of what it gives before each write: it raises RefusedError `LEASE_LOST` as soon as the lease cannot be relied
         on.
         """
-        grip = self.drive(holding.begin(acquiring.acquire(*keys, wait_seconds=wait_seconds, **more)))
+        asking = acquiring.acquire(*keys, wait_seconds=wait_seconds, **more)
+        grip = self.drive(holding.begin(asking, may_be_known=bool(holding.NAMES & more.keys())))
         stop, process = threading.Event(), os.getpid()
+        is_done = False
         try:
             with self._kept(grip, stop):
                 yield Held(grip)
+            is_done = True
         finally:
             if os.getpid() == process:  # a child that was forked inside the block leaves its parent's lease alone
-                self.drive(holding.end(grip))
+                answer = self.drive(holding.end(grip))
+                if is_done:  # else there is an exception already
+                    grip.released(answer)
 
     @contextmanager
     def _kept(self, grip: Grip, stop: threading.Event) -> Iterator[None]:

@@ -3,9 +3,10 @@
 from dataclasses import dataclass
 from typing import Final
 
-from commonhold.domain.errors import Code, InputError
+from commonhold.domain.errors import Code, InputError, UsageError
 
 MAX_VALUE_LENGTH: Final = 65536
+MAX_NUMBER: Final = 2**63
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,11 +35,25 @@ def check_value(text: str | None) -> str | None:
     """Check a text to be carried. Raises InputError `TEXT_INVALID` over 65,536 characters or for what is not UTF-8."""
     if text is None or (len(text) <= MAX_VALUE_LENGTH and _is_encodable(text)):
         return text
+    is_too_long = len(text) > MAX_VALUE_LENGTH
     raise InputError(
         Code.TEXT_INVALID,
-        f"a value is UTF-8 text of at most {MAX_VALUE_LENGTH} characters; this one has {len(text)}",
+        f"a value has at most {MAX_VALUE_LENGTH} characters; this one has {len(text)}"
+        if is_too_long
+        else "a value is UTF-8 text without a NUL character, and this one is not",
         hint="keep large things in a file or a service, and put its name or hash here",
         fields={"field": "value"},
+    )
+
+
+def check_number(number: int) -> int:
+    """Check a version or a fence. Raises UsageError `USAGE` for one that no store can have given out."""
+    if 0 <= number < MAX_NUMBER:
+        return number
+    raise UsageError(
+        Code.USAGE,
+        f"{str(number)[:30]} is no version and no fence",
+        hint="take the number from the answer to get, put or acquire",
     )
 
 

@@ -81,31 +81,47 @@ def test_a_denial_without_conflicts_says_what_is_known() -> None:
 
 def test_it_is_renewed_three_times_in_its_time_until_it_is_lost() -> None:
     driver = Driver(in_turn(renewing, renewing, refused))
-    grip = Grip(lease(ttl_seconds=90.0), asked_at=0.0)
+    grip = Grip(lease(ttl_seconds=9.0), asked_at=0.0)
     driver.drive(keep(grip))
-    assert driver.sleeps == [30.0, 30.0, 30.0]
+    assert driver.sleeps == [3.0, 3.0, 3.0]
     assert grip.why_lost(driver.now) == "there is no live lease lease-1"
 
 
 def test_a_renewal_that_failed_is_due_at_once() -> None:
     """A store that could not be reached is asked again without another pause: that would be too late."""
     driver = Driver(in_turn(lambda _: BUSY, renewing, refused))
-    grip = Grip(lease(ttl_seconds=90.0), asked_at=0.0)
+    grip = Grip(lease(ttl_seconds=9.0), asked_at=0.0)
     with pytest.raises(StoreError):
         driver.drive(keep(grip))
     driver.drive(keep(grip))
-    assert driver.sleeps == [30.0, 0.0, 30.0]
+    assert driver.sleeps == [3.0, 0.0, 3.0]
 
 
 def test_it_stops_when_its_time_is_over_though_nobody_says_so() -> None:
-    driver = Driver(lambda _: BUSY, answer_seconds=20.0)
-    grip = Grip(lease(ttl_seconds=90.0), asked_at=0.0)
+    driver = Driver(lambda _: BUSY, answer_seconds=2.0)
+    grip = Grip(lease(ttl_seconds=9.0), asked_at=0.0)
     for _ in range(3):
         with pytest.raises(StoreError):
             driver.drive(keep(grip))
     driver.drive(keep(grip))
-    assert driver.now == 90.0
+    assert driver.now == 9.0
     assert grip.why_lost(driver.now) == "the lease lease-1 could not be renewed in time"
+
+
+def test_a_holder_looks_in_between_whether_somebody_ended_its_lease() -> None:
+    driver = Driver(in_turn(lambda _: (lease(ttl_seconds=90.0),), lambda _: (lease("another"),)))
+    grip = Grip(lease(ttl_seconds=90.0), asked_at=0.0)
+    driver.drive(keep(grip))
+    assert (driver.sleeps, driver.methods()) == ([5.0, 5.0], ["leases", "leases"])
+    with pytest.raises(RefusedError, match="was ended, or given to another"):
+        grip.check(driver.now)
+
+
+def test_the_end_says_that_there_was_nothing_left_to_release() -> None:
+    grip = Grip(lease(), asked_at=0.0)
+    grip.released(LeaseAnswer("released", lease()))
+    with pytest.raises(RefusedError, match="it was ended"):
+        grip.released(LeaseAnswer("refused", why="it was ended"))
 
 
 def test_a_lease_that_was_anothers_meanwhile_is_lost() -> None:

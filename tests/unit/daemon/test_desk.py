@@ -29,6 +29,10 @@ class FakePeer:
     replies: list[object] = field(default_factory=list)
     asked: dict[int, str] = field(default_factory=dict)
 
+    @property
+    def agent(self) -> str:
+        return self.service.holder
+
     def send(self, frame: bytes) -> None:
         reply = calls.decode_reply(frame[calls.LENGTH.size :])
         if reply.kind == "error":
@@ -321,6 +325,7 @@ def test_what_is_let_go_of_while_a_thread_asks_for_it_is_let_go_of_then(
     ann, bob, second = room.peer("ann"), room.peer("bob"), room.peer("bob")
     if is_held:
         room.ask(ann, "acquire", "a.py")
+        room.wait_for(lambda: bool(ann.outcomes))
     go = begun_in_a_thread(bob, monkeypatch)
     standing(room, bob, "b", "a.py#f")
     room.ask(second, "release", "b")
@@ -328,7 +333,18 @@ def test_what_is_let_go_of_while_a_thread_asks_for_it_is_let_go_of_then(
     room.wait_for(lambda: room.desk.is_idle)
     assert [lease.holder for lease in room.store.index.leases()] == (["ann"] if is_held else [])
     assert room.waiting() == []
-    assert len(bob.outcomes) == 1
+    assert bob.outcomes == ["denied"]
+
+
+def test_nobody_lets_go_of_what_another_asks_for(room: Room, monkeypatch: pytest.MonkeyPatch) -> None:
+    ann, bob = room.peer("ann"), room.peer("bob")
+    go = begun_in_a_thread(bob, monkeypatch)
+    standing(room, bob, "b", "a.py#f")
+    room.ask(ann, "release", "b")
+    go.set()
+    room.wait_for(lambda: room.desk.is_idle)
+    assert (bob.outcomes, ann.outcomes) == (["granted"], ["refused"])
+    assert [lease.holder for lease in room.store.index.leases()] == ["bob"]
 
 
 def test_who_dies_while_a_thread_asks_for_it_leaves_no_place_in_line(
@@ -336,6 +352,7 @@ def test_who_dies_while_a_thread_asks_for_it_leaves_no_place_in_line(
 ) -> None:
     ann, bob = room.peer("ann"), room.peer("bob")
     room.ask(ann, "acquire", "a.py")
+    room.wait_for(lambda: bool(ann.outcomes))
     go = begun_in_a_thread(bob, monkeypatch)
     standing(room, bob, "b", "a.py#f")
     bob.is_open = False

@@ -71,6 +71,7 @@ local function new_waiter()
     fixed = fixed,
     replaces = replaces,
     entries = wanted.entries,
+    ranges = slice_of_arguments(first_range, last_range),
     said = said,
     task = command.task,
     mode = command.mode,

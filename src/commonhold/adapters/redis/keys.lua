@@ -1,8 +1,6 @@
 -- Whether two keys overlap, by the rules of commonhold.domain.keys. The client takes keys apart: `place` is the scheme
 -- and the path, `names` are those of the region, each followed by its ordinal.
 
-local SEGMENT = "\31"
-
 local function first_name(key)
   return key.names[1] or ""
 end

@@ -23,6 +23,7 @@ local function packed_waiter(waiter)
     waiter.fixed,
     waiter.replaces,
     waiter.entries,
+    waiter.ranges,
     waiter.said,
   })
 end
@@ -39,7 +40,8 @@ local function unpacked_waiter(parts)
     fixed = parts[8],
     replaces = parts[9],
     entries = parts[10],
-    said = parts[11],
+    ranges = parts[11],
+    said = parts[12],
   }
 end
 

@@ -28,8 +28,7 @@ for at = first_range, last_range, 2 do
 end
 
 local named = lease_of[lease_id]
-local first_due, last_due = "[" .. DUE, "(" .. DUE .. string.format("%016d", now + 1)
-local is_quiet = #redis.call("ZRANGEBYLEX", INDEX, first_due, last_due, "LIMIT", 0, 1) == 0
+local is_quiet = now < soonest
 
 -- A lease is at rest if it changes nothing for a command of its holder, nor the command anything for it.
 for _, lease in ipairs(leases) do
@@ -38,10 +37,15 @@ for _, lease in ipairs(leases) do
   is_quiet = is_quiet and is_at_rest
 end
 
+-- Whether somebody waits for what a release makes free: for what is above it, or for anything at its places or below.
 if is_quiet and command_name == "release" and named and line_length > 0 then
-  local ranges = cmsgpack.unpack(named.said).ranges
-  for at = 1, #ranges, 2 do
-    find_between(ranges[at], ranges[at + 1])
+  for at = 2, #named.entries do
+    local place = named.entries[at]:match("^[^" .. PART .. "]*")
+    for stop in place:gmatch("()" .. SEGMENT) do
+      local above = place:sub(1, stop - 1) .. PART
+      find_between("[" .. above .. PART, "(" .. above .. AFTER_PART)
+    end
+    find_between("[" .. place .. PART, "(" .. place .. AFTER_SEGMENT)
   end
 end
 local is_known = line_length > 0 and redis.call("HEXISTS", WAITERS, lease_id) == 1

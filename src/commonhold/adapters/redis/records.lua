@@ -2,7 +2,8 @@
 -- tell an empty list from an empty object, so only texts go through it. Instants are whole microseconds.
 
 local function seconds(instant)
-  return string.format("%d.%06d", math.floor(instant / 1000000), instant % 1000000)
+  local rest = instant % 1000000
+  return string.format("%d.%06d", (instant - rest) / 1000000, rest)
 end
 
 -- `said` is the rest of what the client said, which matters only where somebody else is concerned: see requests.py.

@@ -43,7 +43,6 @@ def _acquire(command: Acquire) -> Sequence[Argument]:
         "task": command.task,
         "mode": command.mode,
         "keys": asked.keys,
-        "ranges": asked.ranges,
         "patience": None if patience is None else micro(patience),
     }
     return (
@@ -134,7 +133,6 @@ class _Asked:
 
     texts: msgspec.Raw
     keys: msgspec.Raw
-    ranges: msgspec.Raw
     ends: tuple[str, ...]
     entries: tuple[str, ...]
 
@@ -142,12 +140,10 @@ class _Asked:
 @lru_cache(maxsize=4096)
 def _asked(holder: str, keys: tuple[Key, ...] = ()) -> _Asked:
     ranges = dict.fromkeys((_range_of_holder(holder), *(each for key in keys for each in _ranges(key))))
-    ends = tuple(chain.from_iterable(ranges))
     return _Asked(
         texts=msgspec.Raw(codec.encode([str(key) for key in keys])),
         keys=msgspec.Raw(_pack([_apart(key) for key in keys])),
-        ranges=msgspec.Raw(_pack(ends)),
-        ends=ends,
+        ends=tuple(chain.from_iterable(ranges)),
         entries=(_entry_of_holder(holder), *(_entry(_place(key), _first_name(key)) for key in keys)),
     )
 

@@ -16,7 +16,7 @@ EPOCH: Final = "redis"
 """The epoch of every instant: the server's clock is wall time, which goes on through a restart."""
 
 KEYS: Final = (
-    "leases",  # hash: leases by id; the number of the last event, which run of a server counted it, the line's length
+    "leases",  # hash: leases by id, and beside them what every script looks at: see state.lua
     "index",  # sorted set: what leases and places in line are found by, in byte order
     "waiters",  # hash: places in line by id of the lease to be
     "values",  # hash: version and JSON by key
@@ -35,9 +35,15 @@ _WORDS: Final[dict[str, str]] = {
     "COUNT": r'"\29count"',
     "COUNTER": r'"\29counter"',
     "LINE": r'"\29line"',
+    "SOONEST": r'"\29soonest"',
     # Parts of the entries of the index; see requests.py for those that the client makes.
+    "SEGMENT": r'"\31"',
+    "AFTER_SEGMENT": r'"\32"',
     "PART": r'"\30"',
+    "AFTER_PART": r'"\31"',
     "DUE": r'"\28"',
+    "AFTER_DUE": r'"\29"',
+    "NEVER": str(10**16 - 1),
     "WAITS": r'"\27"',
     "HEADER": f'"{HEADER}"',
     "EXCLUSIVE": f'"{Mode.EXCLUSIVE}"',

@@ -9,8 +9,10 @@ if kept then
   return { kind, body, floor, asked }
 end
 
-local count, counter, line, stored = unpack(redis.call("HMGET", LEASES, COUNT, COUNTER, LINE, lease_id))
-local sequence, line_length = tonumber(count or 0), tonumber(line or 0)
+local known = redis.call("HMGET", LEASES, COUNT, COUNTER, LINE, SOONEST, lease_id)
+local sequence, counter, line_length = tonumber(known[1] or 0), known[2], tonumber(known[3] or 0)
+-- No lease and no place in line is over before that; where it is not known, something may be.
+local soonest, stored = tonumber(known[4] or 0), known[5]
 local clock = redis.call("TIME")
 local server_time = clock[1] * 1000000 + clock[2]
 local now = server_time + skew
@@ -29,8 +31,12 @@ local write = redis.call
 -- Record an event, and write what else there is to be written into the hash of leases.
 local function record(kind, body, ...)
   sequence = sequence + 1
+  if counter ~= run_id then
+    counter = run_id
+    write("HSET", LEASES, COUNTER, run_id)
+  end
   local number = string.format("%d", sequence)
-  write("HSET", LEASES, COUNT, number, COUNTER, run_id, ...)
+  write("HSET", LEASES, COUNT, number, ...)
   write("XADD", EVENTS, number .. "-0", kind, body, "at", seconds(now))
   if sequence % EVENTS_BETWEEN_TRIMS == 0 then
     write("XTRIM", EVENTS, "MAXLEN", "~", MAX_EVENTS)
@@ -90,6 +96,10 @@ end
 -- Write a lease that is found by new entries; its fence is the number of the event that says so.
 local function write_new_lease(lease, kind, body)
   record(kind, body, lease.id, packed_lease(lease))
+  if lease.ends < soonest then
+    soonest = lease.ends
+    write("HSET", LEASES, SOONEST, string.format("%d", soonest))
+  end
   add_entries(due_entry(lease), lease.entries)
 end
 

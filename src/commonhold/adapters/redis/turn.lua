@@ -5,7 +5,7 @@ local command = cmsgpack.unpack(said)
 
 local function understand(claim)
   local claimed = cmsgpack.unpack(claim.said)
-  claim.task, claim.mode, claim.keys, claim.ranges = claimed.task, claimed.mode, claimed.keys, claimed.ranges
+  claim.task, claim.mode, claim.keys = claimed.task, claimed.mode, claimed.keys
 end
 
 local function is_older(left, right)
@@ -23,7 +23,7 @@ local function find_in(ranges)
   end
 end
 
-find_between(first_due, last_due)
+find_between("[" .. DUE, "(" .. DUE .. string.format("%016d", now + 1))
 if wanted and replaces ~= "" and not looked_for[replaces] then
   local replaced = redis.call("HGET", LEASES, replaces)
   if replaced then
@@ -51,6 +51,11 @@ end
 local function take_effect()
   for _, effect in ipairs(effects) do
     redis.call(unpack(effect))
+  end
+  local first = redis.call("ZRANGEBYLEX", INDEX, "[" .. DUE, "(" .. AFTER_DUE, "LIMIT", 0, 1)[1]
+  local ends = first and tonumber(first:sub(2, 17)) or NEVER
+  if ends ~= soonest then
+    redis.call("HSET", LEASES, SOONEST, string.format("%d", ends))
   end
 end
 

@@ -45,13 +45,13 @@ class MirroredStore(SqliteStore):
         """One consistent view, without a transaction: nobody else writes, and threads take turns."""
         with self._threads:
             try:
+                self._inside = threading.get_ident()  # first: whoever sees the session must see whose it is
                 self._session = self._session_on(self._connection(), is_for_writing=False)
-                self._inside = threading.get_ident()
                 yield self._session
             except apsw.Error as fault:
                 raise translate(fault, self.path) from fault
             finally:
-                self._session = None
+                self._session, self._inside = None, 0
 
     @contextmanager
     def _writing(self) -> Iterator[SqliteSession]:

@@ -6,6 +6,7 @@ import weakref
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from functools import partial
+from itertools import count
 from typing import Final
 
 import apsw
@@ -46,6 +47,8 @@ class SqliteStore:
         self._opened: tuple[int, apsw.Connection] | None = None
         self._session: SqliteSession | None = None
         self._inside = 0
+        self.number = next(_numbers)
+        """How many stores of this process are older."""
         _stores.add(self)
 
     @property
@@ -104,13 +107,13 @@ class SqliteStore:
     @contextmanager
     def _transaction(self, connection: apsw.Connection, begin: str, end: str) -> Iterator[SqliteSession]:
         connection.execute(begin)
+        self._inside = threading.get_ident()  # first: whoever sees the session must see whose it is
         self._session = self._session_on(connection, is_for_writing=end == COMMIT)
-        self._inside = threading.get_ident()
         try:
             yield self._session
             connection.execute(end)
         finally:
-            self._session = None
+            self._session, self._inside = None, 0
             self._roll_back(connection)
 
     def _session_on(self, connection: apsw.Connection, *, is_for_writing: bool) -> SqliteSession:
@@ -192,10 +195,18 @@ class SqliteStore:
 
 _stores: weakref.WeakSet[SqliteStore] = weakref.WeakSet()
 _forking: list[SqliteStore] = []
+_one_fork = threading.Lock()
+_numbers = count()
+
+
+def _number(store: SqliteStore) -> int:
+    return store.number
 
 
 def _before_fork() -> None:
-    _forking.extend(_stores)
+    """Lock all stores, in the order in which a commit does: that of the repository, then one that keeps its leases."""
+    _one_fork.acquire()
+    _forking.extend(sorted(_stores, key=_number))
     for store in _forking:
         store.before_fork()
 
@@ -203,6 +214,7 @@ def _before_fork() -> None:
 def _after_fork(*, is_child: bool) -> None:
     while _forking:
         _forking.pop().after_fork(is_child=is_child)
+    _one_fork.release()
 
 
 os.register_at_fork(

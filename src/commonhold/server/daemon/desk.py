@@ -15,7 +15,7 @@ from typing import Any, Final
 from commonhold.adapters.sqlite.mirror import MirroredStore
 from commonhold.app.answers import AcquireAnswer, LeaseAnswer
 from commonhold.domain.errors import Code, CommonholdError, InputError, InternalError, UsageError
-from commonhold.domain.keys import parse
+from commonhold.domain.keys import FILE, parse
 from commonhold.server.daemon.peer import Peer
 from commonhold.wire import calls
 
@@ -62,15 +62,23 @@ class Job:
         return seconds if self.ticket and seconds > 0 else 0.0
 
     @property
+    def agent(self) -> str | None:
+        """For whom it is; None where nobody is named."""
+        return self.peer.agent
+
+    @property
     def is_quick(self) -> bool:
         """Whether it can be done without looking into a file."""
         if self.method == "acquire":
-            return not any(parse(key).names or parse(key).kind for key in self.arguments if isinstance(key, str))
+            return not any(parse(key).scheme == FILE for key in self.arguments if isinstance(key, str))
         return self.method in QUICK
 
     def run(self) -> object:
         """Do it. Raises what the service raises."""
         return getattr(self.peer.service, self.method)(*self.arguments, **self.named)
+
+
+_LET_GO: Final = AcquireAnswer("denied", notices=("it was let go of while it was still being asked for",))
 
 
 class Desk:
@@ -130,7 +138,7 @@ class Desk:
         stood_in_line = job.kept_back is not None
         is_kept = not job.is_let_go and self._is_kept(job, outcome)
         if not is_kept:
-            job.peer.send(frame)
+            job.peer.send(_encoded(job.number, _LET_GO) if job.is_let_go else frame)
         if job.is_let_go or ((is_kept or stood_in_line) and not job.peer.is_open):
             self._leave_line(job)
 
@@ -139,7 +147,7 @@ class Desk:
             if not self._is_kept(job, outcome):
                 job.peer.send(_encoded(job.number, outcome))
             if job.method == "release":
-                self._let_go(job.named["lease_id"], outcome)
+                self._let_go(job, outcome)
 
     def _outcomes(self, jobs: list[Job]) -> list[tuple[Job, object]]:
         if len(jobs) > 1:
@@ -156,7 +164,13 @@ class Desk:
         job.keeps_until = job.keeps_until or now + job.hold_seconds
         is_queued = isinstance(outcome, AcquireAnswer) and outcome.outcome == "queued"
         before = self._patient.get(job.ticket)
-        if not is_queued or now >= job.keeps_until:
+        if not is_queued and before is not None and not before.is_beside:
+            del self._patient[job.ticket]
+            if before is not job:  # it asks for the same through another peer
+                before.peer.send(_encoded(before.number, outcome))
+        if not is_queued:
+            return False
+        if now >= job.keeps_until:
             if before is job:
                 del self._patient[job.ticket]
             return False
@@ -167,10 +181,11 @@ class Desk:
         self._patient[job.ticket] = job
         return True
 
-    def _let_go(self, ticket: str, outcome: object) -> None:
+    def _let_go(self, released: Job, outcome: object) -> None:
         """Nobody waits any more with a ticket that was let go of; what a thread is about to grant is let go of then."""
+        ticket = released.named["lease_id"]
         for job in self._beside:
-            job.is_let_go = job.is_let_go or job.ticket == ticket != ""
+            job.is_let_go = job.is_let_go or (job.ticket == ticket != "" and job.agent == released.agent)
         waiting = self._patient.get(ticket)
         is_over = isinstance(outcome, LeaseAnswer) and outcome.outcome == "cancelled"
         if waiting is not None and is_over and not waiting.is_beside:

@@ -16,6 +16,7 @@ from commonhold.server.daemon.peer import Peer
 from commonhold.wire import calls
 
 LONGEST_WAIT_SECONDS: Final = 1.0
+BREATH_SECONDS: Final = 0.02
 
 Introduce = Callable[[calls.Hello], Service]
 """The service for whom a hello names. Raises CommonholdError for somebody who does not belong here."""
@@ -69,7 +70,10 @@ class Loop:
         while True:
             try:
                 connection, _ = self._listener.accept()
-            except OSError:
+            except BlockingIOError:
+                return
+            except OSError:  # out of descriptors, say: whoever knocks is let in when somebody has left
+                time.sleep(BREATH_SECONDS)
                 return
             peer = Peer(connection, self._restless)
             if not peer.is_of_this_user:
@@ -92,7 +96,8 @@ class Loop:
     def _read(self, peer: Peer, request: calls.Request, jobs: list[Job]) -> None:
         try:
             if peer.service is None:
-                peer.service = self._introduced(calls.decode_hello(request.parameters))
+                hello = calls.decode_hello(request.parameters)
+                peer.service, peer.agent = self._introduced(hello), hello.agent
                 peer.send(calls.encode_answer(0, calls.Welcome(commonhold.__version__, os.getpid())))
             else:
                 jobs.append(job_of(peer, request))

@@ -22,6 +22,7 @@ class Peer:
         self.connection = connection
         self._restless = restless
         self.service: Service | None = None
+        self.agent: str | None = None
         self.is_open = True
         self._incoming: bytes | bytearray = b""
         self._outgoing = bytearray()
