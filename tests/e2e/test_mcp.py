@@ -71,7 +71,8 @@ async def session(
     root: Path, agent: str | None = "agent-1", *, mode: str = "auto", env: dict[str, str] | None = None
 ) -> AsyncIterator[Session]:
     named = ["--agent", agent] if agent else []
-    server = StdioServerParameters(command=COMMAND[0], args=[*COMMAND[1:], *named], cwd=root, env=env)
+    without_daemon = {"COMMONHOLD_DAEMON": "off", **(env or {})}
+    server = StdioServerParameters(command=COMMAND[0], args=[*COMMAND[1:], *named], cwd=root, env=without_daemon)
     async with Client(stdio_client(server), mode=mode) as client:
         yield Session(client)
 

@@ -110,6 +110,7 @@ class Agents(RuleBasedStateMachine):
         assert (answer.outcome == "renewed") == self.model.holds(holder, lease_id)
         if answer.outcome == "renewed":
             self.model.leases[lease_id].ends = self.clock.seconds + ttl
+            self.model.leases[lease_id].ttl = ttl
 
     @rule(holder=holders, number=lease_numbers)
     def release(self, holder: str, number: int) -> None:

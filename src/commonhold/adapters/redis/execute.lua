@@ -1,5 +1,5 @@
--- What is over is ended first, and who waits for it is served first and last. Leaving work is about the holder, who may be
--- long dead; all else is a sign of life.
+-- What is over is ended first, and who waits for it is served first and last. Leaving work is about the holder, who may
+-- be long dead; all else is a sign of life.
 
 clear()
 if command_name ~= "leave" then

@@ -1,6 +1,6 @@
--- Where nothing has run out and nobody else is concerned, there is nothing to decide: an acquire is granted, and a release
--- ends the lease. The rest of the script, which comes to the same, is for all other cases; not to get to it saves more
--- time than all look-ups take.
+-- Where nothing has run out and nobody else is concerned, there is nothing to decide: an acquire is granted, and a
+-- release ends the lease. The rest of the script, which comes to the same, is for all other cases; not to get to it
+-- saves more time than all look-ups take.
 
 local function slice_of_arguments(first, last)
   local slice = {}
@@ -15,8 +15,8 @@ local function record_release(lease)
   record("lease_released", '{"holder":' .. whose .. ',"lease_id":' .. id .. "}")
 end
 
--- Both ends of all ranges in which there may be a lease of the holder or one that overlaps the keys; then what an acquire
--- says beside, and the entries by which the lease is to be found.
+-- Both ends of all ranges in which there may be a lease of the holder or one that overlaps the keys; then what an
+-- acquire says beside, and the entries by which the lease is to be found.
 local first_range, last_range = 11, 10 + ARGV[10]
 local ttl, fixed, worktree, bases, replaces = unpack(ARGV, last_range + 1, last_range + 5)
 

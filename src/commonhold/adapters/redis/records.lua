@@ -1,5 +1,5 @@
--- Leases as they are stored, and their JSON, as commonhold.wire.codec has it. cjson keeps 14 digits of a number and cannot
--- tell an empty list from an empty object, so only texts go through it. Instants are whole microseconds.
+-- Leases as they are stored, and their JSON, as commonhold.wire.codec has it. cjson keeps 14 digits of a number and
+-- cannot tell an empty list from an empty object, so only texts go through it. Instants are whole microseconds.
 
 local function seconds(instant)
   local rest = instant % 1000000

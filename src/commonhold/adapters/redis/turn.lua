@@ -59,8 +59,8 @@ local function take_effect()
   end
 end
 
--- Whether somebody may be served; and the holders of which a lease has ended or changed hands, whose places in line may be
--- behind others now.
+-- Whether somebody may be served; and the holders of which a lease has ended or changed hands, whose places in line may
+-- be behind others now.
 local has_room, shifted = false, {}
 
 local function end_lease(lease)
@@ -110,7 +110,7 @@ local function prolong(lease, lasting)
   write_lease(lease)
 end
 
--- Let a lease last so long from now. `asked` says that the holder asked for this time to live; else it is the lease's own.
+-- Let a lease last so long from now. `asked` says that the holder asked for this time to live; else it is its own.
 local function renew(lease, lasting, asked)
   lease.ttl = lasting
   prolong(lease, lasting)

@@ -14,6 +14,7 @@ from tests.unit.adapters.redis.conftest import OpenRegistry
 from commonhold.adapters.redis import open_redis, scripts, view
 from commonhold.app.ports import Once, Registry
 from commonhold.domain.commands import Acquire, Put, Release, Show
+from commonhold.domain.errors import Code, UsageError
 from commonhold.domain.keys import FILE, Key, Name, canonical, overlaps
 from commonhold.domain.modes import Mode
 from commonhold.domain.outcomes import Denied, Granted, Noted, Released, Stored
@@ -106,6 +107,17 @@ def test_answers_are_kept_for_a_week(redis_server: RedisServer, open_registry: O
         assert registry.first_outcome("one", once) == Noted()
         registry.execute(Show("one"), Once(f"request on day {days}", "show"))
     assert registry.first_outcome("one", once) is None
+
+
+def test_a_request_id_is_used_for_one_request(registry: Registry) -> None:
+    registry.execute(Show("one"), Once("request-1", "show"))
+    other = Once("request-1", "something else")
+    with pytest.raises(UsageError) as caught:
+        registry.first_outcome("one", other)
+    assert caught.value.code is Code.REQUEST_ID_REUSED
+    with pytest.raises(UsageError) as caught:
+        registry.execute(Show("one"), other)
+    assert caught.value.code is Code.REQUEST_ID_REUSED
 
 
 def test_a_lease_may_have_thousands_of_keys(registry: Registry) -> None:
