@@ -126,7 +126,7 @@ def test_300_that_are_idle_cost_nothing(root: Path) -> None:
 def test_it_takes_all_the_files_that_it_may_have_open(root: Path) -> None:
     """The limit that it is started with is for programs that know no better."""
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
-    low = 64 + max(int(name) for name in os.listdir("/dev/fd"))
+    low = 64 + max(int(path.name) for path in Path("/dev/fd").iterdir())
     resource.setrlimit(resource.RLIMIT_NOFILE, (low, hard))
     with ExitStack() as stack:
         stack.callback(resource.setrlimit, resource.RLIMIT_NOFILE, (soft, hard))

@@ -21,6 +21,7 @@ from commonhold.domain.events import LeaseGranted, LeaseReleased
 from commonhold.wire import calls
 
 PATIENCE_SECONDS: Final = 120.0
+CHUNK_BYTES: Final = 32_768
 LONGEST_PATIENCE_SECONDS: Final = 1e8
 _TIME: Final = struct.Struct("ll")
 HANDOVER_SECONDS: Final = 30.0
@@ -132,7 +133,7 @@ class Connection:
 
     def _fill(self, size: int) -> None:
         while len(self._buffer) < size:
-            data = self.socket.recv(65536)
+            data = self.socket.recv(CHUNK_BYTES)
             if not data:
                 raise Disconnected
             self._buffer += data

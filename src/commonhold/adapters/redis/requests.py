@@ -86,9 +86,9 @@ def _put(command: Put) -> Sequence[Argument]:
     said = {
         "keys": asked.keys,
         "text": codec.encode(command.text).decode(),
-        "expected_version": command.expected_version,
-        "fence": command.fence,
-        "reads": command.reads,
+        "expected_version": str(command.expected_version),
+        "fence": None if command.fence is None else str(command.fence),
+        "reads": [{"key": read.key, "version": str(read.version)} for read in command.reads],
         "must_hold": command.must_hold,
     }
     return _about("", command.holder, asked, said)

@@ -1,12 +1,14 @@
 -- Giving a key a value, if nothing that it was based on has changed: the part of commonhold.domain.decide on values.
 
--- The version that a key has, and JSON of what it carries.
+-- The version that a key has, and JSON of what it carries. Versions and fences are compared as texts: a client may name
+-- numbers of more digits than the numbers of scripts have.
 local function value_of(key)
   local packed = redis.call("HGET", VALUES, key)
   if packed then
-    return unpack(cmsgpack.unpack(packed))
+    local version, value = unpack(cmsgpack.unpack(packed))
+    return string.format("%d", version), value
   end
-  return 0, ('{"key":%s}'):format(text(key))
+  return "0", ('{"key":%s}'):format(text(key))
 end
 
 local function covers(lease, key)
@@ -23,7 +25,7 @@ local function covering(key)
   local fences, has_any = {}, false
   for _, lease in ipairs(leases_of(holder)) do
     if lease.mode == EXCLUSIVE and covers(lease, key) then
-      fences[lease.fence], has_any = true, true
+      fences[string.format("%d", lease.fence)], has_any = true, true
     end
   end
   return fences, has_any
@@ -50,7 +52,7 @@ local function why_not_authorised()
   local key = command.keys[1]
   local fences, has_any = covering(key)
   if command.fence and not fences[command.fence] then
-    local why = "no live exclusive lease of %s with the fence %d covers %s"
+    local why = "no live exclusive lease of %s with the fence %s covers %s"
     return not_stored("LEASE_LOST", why:format(holder, command.fence, key.text))
   end
   if command.must_hold and not has_any then
@@ -66,7 +68,7 @@ local function why_stale()
   local key = command.keys[1].text
   local version, value = value_of(key)
   if version ~= command.expected_version then
-    local why = "%s has version %d, not %d"
+    local why = "%s has version %s, not %s"
     return not_stored("VERSION_CHANGED", why:format(key, version, command.expected_version), { value })
   end
   local names, changed = {}, {}

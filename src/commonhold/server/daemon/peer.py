@@ -10,7 +10,7 @@ from typing import Final
 from commonhold.app.service import Service
 from commonhold.wire import calls
 
-CHUNK_BYTES: Final = 262_144
+CHUNK_BYTES: Final = 32_768
 _PEER_CREDENTIALS: Final = struct.Struct("3i")
 
 

@@ -25,6 +25,7 @@ from commonhold.domain.lease import Base
 from commonhold.domain.modes import Mode
 from commonhold.domain.outcomes import Outcome
 from commonhold.domain.partial_work import Left
+from commonhold.domain.value import Version
 
 Story = list[Command[Outcome] | float]
 
@@ -88,6 +89,14 @@ STORIES: dict[str, tuple[Story, dict[type[Event], int]]] = {
             *(Put(key, "one", "text", 0, must_hold=True) for key in keys("file:a/ file:a file:b/c file:b/ file:a#f")),
         ],
         {ValuePut: 4},
+    ),
+    "numbers that nobody gave out": (
+        [
+            *(hold("l1", "one", "a"), Put(canonical("account:a"), "one", "text", 2**63 - 1)),
+            Put(canonical("account:a"), "one", "text", 0, fence=2**53 + 1),
+            Put(canonical("account:a"), "one", "text", 0, reads=(Version("account:b", 2**62 + 1),)),
+        ],
+        {ValuePut: 0},
     ),
     "work that is lost twice under one id is that of the second lease": (
         [
