@@ -163,7 +163,7 @@ class Turn:
     def _grant(self, waiter: Waiter) -> Lease:
         lease = _unclaimed(waiter, self.next_sequence, self.now)
         replaced = self.leases.get(waiter.replaces or "")
-        if replaced is not None and replaced.holder == waiter.holder and replaced.is_claimed:
+        if replaced is not None and _is_upgrade(waiter, replaced):
             lease = _upgraded(lease, replaced, self.now)
         self.grant(lease, waiter.replaces)
         return lease
@@ -188,6 +188,11 @@ def _unclaimed(waiter: Waiter, fence: int, now: Now) -> Lease:
         ttl_seconds=waiter.ttl_seconds,
         is_claimed=False,
     )
+
+
+def _is_upgrade(waiter: Waiter, replaced: Lease) -> bool:
+    """Whether somebody waits for just what it has, in another mode."""
+    return replaced.is_claimed and (waiter.holder, waiter.keys) == (replaced.holder, replaced.keys)
 
 
 def _upgraded(lease: Lease, replaced: Lease, now: Now) -> Lease:

@@ -152,6 +152,21 @@ def test_an_upgrade_that_waits_is_served_when_the_other_readers_are_gone(desk: D
     assert list(desk.state.leases) == [waiter.id]
 
 
+def test_an_upgrade_of_the_same_keys_need_not_be_come_for(desk: Desk) -> None:
+    mine, other = desk.grant("one", A, mode=SHARED), desk.grant("two", A, mode=SHARED)
+    waiter = desk.wait("one", A, replaces=mine.id)
+    desk.release(other)
+    upgraded = desk.state.leases[waiter.id]
+    assert (upgraded.is_claimed, upgraded.bases) == (True, mine.bases)
+
+
+def test_one_of_other_keys_has_to_be_since_nobody_has_looked_at_those(desk: Desk) -> None:
+    mine, other = desk.grant("one", A, mode=SHARED), desk.grant("two", A, mode=SHARED)
+    waiter = desk.wait("one", A, B, replaces=mine.id)
+    desk.release(other)
+    assert not desk.state.leases[waiter.id].is_claimed
+
+
 def test_what_an_upgrade_replaces_is_free_for_the_next_in_the_same_step(desk: Desk) -> None:
     mine, other = desk.grant("one", A, B, mode=SHARED), desk.grant("two", A, mode=SHARED)
     desk.wait("one", A, replaces=mine.id)

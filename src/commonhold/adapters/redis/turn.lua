@@ -225,11 +225,26 @@ local function unclaimed(waiter)
   }
 end
 
+-- Whether somebody waits for just what it has, in another mode.
+local function is_upgrade(waiter, replaced)
+  if not replaced.is_claimed or replaced.holder ~= waiter.holder then
+    return false
+  end
+  understand(replaced)
+  for at = 1, math.max(#waiter.keys, #replaced.keys) do
+    local mine, theirs = waiter.keys[at], replaced.keys[at]
+    if not mine or not theirs or mine.text ~= theirs.text then
+      return false
+    end
+  end
+  return true
+end
+
 local function grant_waiter(waiter)
   end_waiter(waiter)
   local lease, replaced = unclaimed(waiter), lease_of[waiter.replaces]
   -- What takes the place of a lease that its holder has need not be come for, and goes on from the same.
-  if replaced and replaced.holder == waiter.holder and replaced.is_claimed then
+  if replaced and is_upgrade(waiter, replaced) then
     lease.ends, lease.is_claimed = now + lease.ttl, true
     lease.worktree, lease.bases = replaced.worktree, replaced.bases
   end
