@@ -202,7 +202,8 @@ def test_19_a_silent_reconnect_makes_two_holders(root: Path, stack: ExitStack) -
     """The client lost its connection, and with it the lock; it reconnected unseen and wrote on beside the next one."""
     daemon = stack.enter_context(serving(root))
     ann = stack.enter_context(daemon.session("ann"))
-    with ann.hold(KEY, ttl_seconds=600.0) as lease:
+    # The end of the block says so, too.
+    with pytest.raises(RefusedError, match="was ended by bob"), ann.hold(KEY, ttl_seconds=600.0) as lease:
         daemon.process.kill()
         daemon.process.wait()
         with direct(root, "bob") as bob:
@@ -278,7 +279,9 @@ def test_23_renewal_starves_on_a_blocked_loop(root: Path) -> None:
             late = await ann.put(KEY, "late", expected_version=0, fence=lease.fence)
             assert late.code is Refusal.LEASE_LOST
 
-    asyncio.run(story())
+    # The end of the block says so, too.
+    with pytest.raises(RefusedError, match="no live lease"):
+        asyncio.run(story())
 
 
 def test_24_a_release_between_the_check_and_the_wait_is_missed(root: Path) -> None:
