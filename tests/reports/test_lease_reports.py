@@ -203,7 +203,7 @@ def test_19_a_silent_reconnect_makes_two_holders(root: Path, stack: ExitStack) -
     daemon = stack.enter_context(serving(root))
     ann = stack.enter_context(daemon.session("ann"))
     # The end of the block says so, too.
-    with pytest.raises(RefusedError, match="was ended by bob"), ann.hold(KEY, ttl_seconds=600.0) as lease:
+    with pytest.raises(RefusedError, match="was ended by bob"), ann.hold(KEY, ttl_seconds=600.0) as lease:  # noqa: PT012 - all of it is the story
         daemon.process.kill()
         daemon.process.wait()
         with direct(root, "bob") as bob:
