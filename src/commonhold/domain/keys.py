@@ -86,6 +86,16 @@ class Key:
         return bool(self.names)
 
     @property
+    def has_below(self) -> bool:
+        """Whether keys with longer paths may lie below this one: below a folder, or a free key."""
+        return self.is_folder or self.scheme != FILE
+
+    @property
+    def first_name(self) -> str:
+        """The outermost name of a region, or the empty string for a whole file."""
+        return self.names[0].text if self.names else ""
+
+    @property
     def is_header(self) -> bool:
         """Whether this names the header of a file or of a class."""
         return bool(self.names) and self.names[-1].text == HEADER
@@ -137,7 +147,7 @@ def overlaps(left: Key, right: Key) -> bool:
     if longer.path[: len(shorter.path)] != shorter.path:
         return False
     if len(shorter.path) < len(longer.path):
-        return left.scheme != FILE or shorter.is_folder
+        return shorter.has_below
     return left.is_folder or right.is_folder or _names_overlap(left.names, right.names)
 
 

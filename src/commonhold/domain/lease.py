@@ -8,7 +8,7 @@ from typing import Final
 
 from commonhold.domain.clock import Deadline, Now
 from commonhold.domain.errors import Code, UsageError
-from commonhold.domain.keys import FILE, HEADER, Key, canonical, contains, overlaps
+from commonhold.domain.keys import HEADER, Key, canonical, contains, overlaps
 from commonhold.domain.modes import Mode, are_compatible
 
 DEFAULT_TTL_SECONDS: Final = 1800.0
@@ -163,7 +163,7 @@ class Claims:
         """Index one more claim, after the others."""
         for key in map(canonical, claim.keys):
             names = self._by_path.setdefault((key.scheme, *key.path), {})
-            names.setdefault(_first_name(key), []).append((key, claim))
+            names.setdefault(key.first_name, []).append((key, claim))
 
     def overlapping(self, key: Key) -> Iterator[tuple[Key, Lease | Waiter]]:
         """Each claim with a key that overlaps `key`, once, with that key."""
@@ -177,18 +177,14 @@ class Claims:
         place = (key.scheme, *key.path)
         for size in range(1, len(place)):
             yield from self._all_at(place[:size])
-        if _first_name(key) in ("", HEADER):
+        if key.first_name in ("", HEADER):
             yield from self._all_at(place)
         else:
             names = self._by_path.get(place, {})
-            yield from chain.from_iterable(names.get(name, ()) for name in (_first_name(key), "", HEADER))
-        if key.is_folder or key.scheme != FILE:
+            yield from chain.from_iterable(names.get(name, ()) for name in (key.first_name, "", HEADER))
+        if key.has_below:
             below = (path for path in self._by_path if len(path) > len(place) and path[: len(place)] == place)
             yield from chain.from_iterable(map(self._all_at, below))
 
     def _all_at(self, place: tuple[str, ...]) -> Iterator[tuple[Key, Lease | Waiter]]:
         return chain.from_iterable(self._by_path.get(place, {}).values())
-
-
-def _first_name(key: Key) -> str:
-    return key.names[0].text if key.names else ""

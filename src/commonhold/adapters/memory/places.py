@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 from typing import Final, TypeVar
 
-from commonhold.domain.keys import FILE, HEADER, Key
+from commonhold.domain.keys import HEADER, Key
 
 K = TypeVar("K")
 Place = tuple[str, ...]
@@ -27,7 +27,7 @@ class Places:
 
     def add(self, lease_id: str, keys: Iterable[Key]) -> None:
         """Make a lease findable by its keys."""
-        spots = self._spots[lease_id] = tuple([((key.scheme, *key.path), _first_name(key)) for key in keys])
+        spots = self._spots[lease_id] = tuple([((key.scheme, *key.path), key.first_name) for key in keys])
         for place, name in spots:
             self._at.setdefault(place, {}).setdefault(name, {})[lease_id] = None
             for size in range(1, len(place)):
@@ -51,16 +51,12 @@ class Places:
             for above in self._at.get(place[:size], _NOTHING).values():
                 found += above
         if here := self._at.get(place):
-            first = _first_name(key)
+            first = key.first_name
             for name in here if first in ("", HEADER) else (first, "", HEADER):
                 found += here.get(name, _NOBODY)
-        if key.is_folder or key.scheme != FILE:
+        if key.has_below:
             found += self._below.get(place, _NOBODY)
         return found
-
-
-def _first_name(key: Key) -> str:
-    return key.names[0].text if key.names else ""
 
 
 def _strike(shelves: dict[K, Ids], name: K, lease_id: str) -> None:

@@ -4,7 +4,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping
 from typing import Any, Final
 
 from commonhold.adapters.postgres.link import Rows
-from commonhold.adapters.postgres.names import Names, has_below
+from commonhold.adapters.postgres.names import Names
 from commonhold.adapters.postgres.transaction import Statement
 from commonhold.domain.commands import Command, Leave, Put, Review
 from commonhold.domain.decide import keys_of
@@ -58,7 +58,7 @@ def near(
     skew: float = 0.0,
 ) -> Statement:
     """Leases at the keys' places, above them and below them; and those with an id, of a holder, or over."""
-    bounds = sorted({names.bounds_below(key) for key in keys if has_below(key)})
+    bounds = sorted({names.bounds_below(key) for key in keys if key.has_below})
     return "leases_near", {
         "ids": [*map(names.name, ids)],
         "holders": [*map(names.name, holders)],

@@ -3,21 +3,20 @@
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from itertools import accumulate, chain
+from itertools import chain
 from typing import Any, Final
 
 import msgspec
 
+from commonhold.adapters.places import AFTER_SEPARATOR, place, places
 from commonhold.app.ports import Once
 from commonhold.domain.commands import Acquire, Command, HandOver, Leave, Put, Release, Renew
 from commonhold.domain.keys import FILE, HEADER, Key
 from commonhold.wire import codec
 
 # Leases are found by entries in one index, which is in byte order: an entry has a place (scheme and path), a first name
-# and the id of the lease, or a holder and the id. This is what stands between the segments of a place and between the
-# parts of an entry, and what follows each in order. No key and no holder has control characters.
-_SEGMENT: Final = "\x1f"
-_AFTER_SEGMENT: Final = "\x20"
+# and the id of the lease, or a holder and the id. This is what stands between the parts of an entry, and what follows
+# it in order. No key and no holder has control characters.
 _PART: Final = "\x1e"
 _AFTER_PART: Final = "\x1f"
 _HOLDER: Final = "\x1d"
@@ -144,43 +143,34 @@ def _asked(holder: str, keys: tuple[Key, ...] = ()) -> _Asked:
         texts=msgspec.Raw(codec.encode([str(key) for key in keys])),
         keys=msgspec.Raw(_pack([_apart(key) for key in keys])),
         ends=tuple(chain.from_iterable(ranges)),
-        entries=(_entry_of_holder(holder), *(_entry(_place(key), _first_name(key)) for key in keys)),
+        entries=(_entry_of_holder(holder), *(_entry(place(key), key.first_name) for key in keys)),
     )
 
 
 def _apart(key: Key) -> dict[str, object]:
     return {
         "text": str(key),
-        "place": _place(key),
+        "place": place(key),
         "names": [part for name in key.names for part in (name.text, name.ordinal)],
         "is_folder": key.is_folder,
         "is_code": key.scheme == FILE,
     }
 
 
-def _place(key: Key) -> str:
-    return _SEGMENT.join((key.scheme, *key.path))
-
-
-def _first_name(key: Key) -> str:
-    return key.names[0].text if key.names else ""
-
-
-def _entry(place: str, name: str) -> str:
-    return f"{place}{_PART}{name}{_PART}"
+def _entry(at: str, name: str) -> str:
+    return f"{at}{_PART}{name}{_PART}"
 
 
 def _ranges(key: Key) -> Iterator[Range]:
     """The ranges of entries of leases that may overlap `key`: above it, at its place, and below it."""
-    place, name = _place(key), _first_name(key)
-    for above in list(accumulate((key.scheme, *key.path), _below))[:-1]:
-        yield _named(above, "")
-    if key.is_folder or key.scheme != FILE:
-        yield _range(place + _PART, place + _AFTER_SEGMENT)
-    elif name in ("", HEADER):
-        yield _range(place + _PART, place + _AFTER_PART)
+    *above, here = places(key)
+    yield from (_named(each, "") for each in above)
+    if key.has_below:
+        yield _range(here + _PART, here + AFTER_SEPARATOR)
+    elif key.first_name in ("", HEADER):
+        yield _range(here + _PART, here + _AFTER_PART)
     else:
-        yield from (_named(place, each) for each in ("", name, HEADER))
+        yield from (_named(here, name) for name in ("", key.first_name, HEADER))
 
 
 def _range_of_holder(holder: str) -> Range:
@@ -192,12 +182,8 @@ def _entry_of_holder(holder: str) -> str:
     return f"{_HOLDER}{holder}{_PART}"
 
 
-def _below(above: str, part: str) -> str:
-    return f"{above}{_SEGMENT}{part}"
-
-
-def _named(place: str, name: str) -> Range:
-    entry = _entry(place, name)
+def _named(at: str, name: str) -> Range:
+    entry = _entry(at, name)
     return _range(entry, entry[:-1] + _AFTER_PART)
 
 

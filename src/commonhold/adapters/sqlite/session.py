@@ -3,11 +3,11 @@
 import zlib
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
-from itertools import accumulate
 from typing import Any, Final, TypeVar
 
 import apsw
 
+from commonhold.adapters.places import AFTER_SEPARATOR, SEPARATOR, place, places
 from commonhold.adapters.sqlite.statements import load
 from commonhold.app.ports import Journal, StoredAnswer, Write
 from commonhold.domain.clock import Now
@@ -36,7 +36,7 @@ from commonhold.domain.events import (
     lease_id_of,
 )
 from commonhold.domain.fold import Change, changed_lease, partial_work
-from commonhold.domain.keys import FILE, Key, canonical
+from commonhold.domain.keys import Key, canonical
 from commonhold.domain.lease import Lease, Waiter
 from commonhold.domain.lease_table import LeaseTable
 from commonhold.domain.partial_work import PartialWork
@@ -46,8 +46,6 @@ from commonhold.wire import codec
 B = TypeVar("B", Lease, Waiter, PartialWork)
 Value = str | bytes | int | float | None
 Statement = tuple[str, tuple[Value, ...]]
-_SEPARATOR: Final = "\x1f"
-_AFTER_SEPARATOR: Final = "\x20"
 _AFTER_SLASH: Final = "0"
 _LAST: Final = "\U0010ffff"
 _COMPRESSION_LEVEL: Final = 1
@@ -125,9 +123,9 @@ class SqliteSession:
             return []
         rows = self._rows("leases_at_places", json_text([near for key in keys for near in places(key)]))
         for key in keys:
-            if key.is_folder or key.scheme != FILE:
-                start = place(key) + _SEPARATOR
-                rows += self._rows("leases_below", start, start[:-1] + _AFTER_SEPARATOR)
+            if key.has_below:
+                here = place(key)
+                rows += self._rows("leases_below", here + SEPARATOR, here + AFTER_SEPARATOR)
         return rows
 
     def waiters(self) -> tuple[Waiter, ...]:
@@ -260,20 +258,6 @@ class SqliteSession:
     def end(self, journal_id: int) -> None:
         """Strike a commit out of the journal."""
         self._run("end_journal", journal_id)
-
-
-def place(key: Key) -> str:
-    """Where a lease on `key` is looked up: its scheme and path."""
-    return _SEPARATOR.join((key.scheme, *key.path))
-
-
-def places(key: Key) -> Iterable[str]:
-    """The place of `key` and of everything above it."""
-    return accumulate((key.scheme, *key.path), _below)
-
-
-def _below(above: str, part: str) -> str:
-    return f"{above}{_SEPARATOR}{part}"
 
 
 def json_text(texts: list[str]) -> str:

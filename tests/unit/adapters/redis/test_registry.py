@@ -136,7 +136,9 @@ def test_a_lease_that_nobody_else_wants_takes_look_ups_alone(redis_server: Redis
         lease = grant(registry, "one", canonical("file:a.py#f"))
         registry.execute(Release(lease.id, "one"))
         used = {name.removeprefix("cmdstat_") for name in client.info("commandstats")}
-    assert used - {"config|resetstat", "info"} == {
+    # Every hundredth event cuts the log; the count begins anywhere, and a pair is two events.
+    cuts = {"xtrim"} if lease.fence % 100 in (0, 99) else set()
+    assert used - {"config|resetstat", "info"} == cuts | {
         "evalsha",
         "hdel",
         "hmget",

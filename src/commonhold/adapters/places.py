@@ -1,0 +1,26 @@
+"""Places: texts that leases are found by, in which what lies below another sorts right after it."""
+
+from collections.abc import Iterator
+from itertools import accumulate
+from typing import Final
+
+from commonhold.domain.keys import Key
+
+SEPARATOR: Final = "\x1f"
+"""Between the segments of a place: no key has control characters."""
+AFTER_SEPARATOR: Final = "\x20"
+"""What comes next in order, so that everything below a place lies between the two."""
+
+
+def place(key: Key) -> str:
+    """Where a lease on `key` is found: its scheme and path, without the names inside a file."""
+    return SEPARATOR.join((key.scheme, *key.path))
+
+
+def places(key: Key) -> Iterator[str]:
+    """The place of everything above `key`, outermost first, and of `key` itself."""
+    return accumulate((key.scheme, *key.path), _below)
+
+
+def _below(above: str, part: str) -> str:
+    return f"{above}{SEPARATOR}{part}"
