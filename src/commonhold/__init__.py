@@ -23,8 +23,8 @@ if TYPE_CHECKING:
     )
     from commonhold.app.queries import Status, Who
     from commonhold.app.reading import Piece, RegionText
+    from commonhold.client.async_opening import open_async
     from commonhold.client.async_session import AsyncCommonhold
-    from commonhold.client.opening import open_async
     from commonhold.client.opening import open_session as open  # noqa: A004 - `commonhold.open` reads like `gzip.open`
     from commonhold.client.resolving import Resolver
     from commonhold.client.session import Commonhold, Held
@@ -162,7 +162,8 @@ _HOMES = {
     "commonhold.app.queries": "Status Who",
     "commonhold.app.reading": "Piece RegionText",
     "commonhold.client.async_session": "AsyncCommonhold",
-    "commonhold.client.opening": "open open_async",
+    "commonhold.client.async_opening": "open_async",
+    "commonhold.client.opening": "open",
     "commonhold.client.resolving": "Resolver",
     "commonhold.client.session": "Commonhold Held",
     "commonhold.domain.changeset": "Changeset Edit LeaseRef Op Read",

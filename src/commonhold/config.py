@@ -8,10 +8,10 @@ from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
 from typing import Any, Final
 
+from commonhold.app.forgetting import CONTENT_RETENTION_SECONDS
 from commonhold.app.options import PATIENCE_SECONDS, Options
 from commonhold.app.policy import Policies, Policy
 from commonhold.app.ports import DEFAULT_MAX_FILE_BYTES
-from commonhold.app.sweeping import CONTENT_RETENTION_SECONDS
 from commonhold.domain.errors import Code, InputError
 from commonhold.domain.keys import FILE, parse
 from commonhold.domain.lease import DEFAULT_TTL_SECONDS, MAX_TTL_SECONDS
@@ -107,20 +107,19 @@ def _settings(path: Path, table: object) -> Settings:
         raise _invalid(path, f"there is no setting {unknown[0]!r}; there are {', '.join(sorted(known))}")
     for name, value in table.items():
         _CHECKS.get(name, _check_number)(path, name, value)
+    _check_server(path, table.get("store", ""))
     return Settings(**table)
+
+
+def _check_server(path: Path, store: str) -> None:
+    """A repository may name a server. Folders and sockets of this machine are for its user to choose."""
+    if store and not store.startswith(_SERVERS):
+        raise _invalid(path, "store names no server; set COMMONHOLD_STORE for a store of this machine")
 
 
 def _check_text(path: Path, name: str, value: object) -> None:
     if not isinstance(value, str):
         raise _invalid(path, f"{name} = {value!r} is not a text")
-
-
-def _check_store(path: Path, name: str, value: object) -> None:
-    """A repository may name a server. Folders and sockets of this machine are for its user to choose."""
-    _check_text(path, name, value)
-    is_from_file = path.suffix == ".toml"
-    if is_from_file and value and not str(value).startswith(_SERVERS):
-        raise _invalid(path, f"{name} names no server; set COMMONHOLD_STORE for a store of this machine")
 
 
 def _check_choice(path: Path, name: str, value: object) -> None:
@@ -159,7 +158,7 @@ def _check_durability(path: Path, name: str, value: object) -> None:
 
 
 _CHECKS: Final[dict[str, Callable[[Path, str, object], None]]] = {
-    "store": _check_store,
+    "store": _check_text,
     "namespace": _check_text,
     "daemon": _check_choice,
     "durability": _check_durability,

@@ -11,6 +11,7 @@ from dataclasses import replace
 from typing import Final
 
 from commonhold.app.answers import CommitAnswer, Next
+from commonhold.app.forgetting import forget
 from commonhold.app.guarding import Guard
 from commonhold.app.judging import Admitted, Judging, Refused, writes_of
 from commonhold.app.once import earlier_answer, remember
@@ -18,7 +19,6 @@ from commonhold.app.plan import CommitRequest, Plan, Rejected
 from commonhold.app.planning import Planner
 from commonhold.app.ports import ChangedUnderneath, Clock, Files, Journal, Reader, Step, Store, Writer, no_step
 from commonhold.app.recovery import recover, undo
-from commonhold.app.sweeping import forget
 from commonhold.domain.changeset import Changeset, Edit
 from commonhold.domain.clock import Now
 from commonhold.domain.errors import Code, InputError, StoreError

@@ -28,7 +28,7 @@ from commonhold.domain import texts
 from commonhold.domain.commands import Acquire, Ask, Break, Command, HandOver, Release, Renew
 from commonhold.domain.errors import Code, InputError, StoreError, UsageError
 from commonhold.domain.events import LeaseQueued
-from commonhold.domain.keys import FILE, Key, canonical, overlaps
+from commonhold.domain.keys import FILE, Key, canonical
 from commonhold.domain.lease import Base, Lease, Waiter, check_ttl
 from commonhold.domain.outcomes import Denied, Granted, NotHeld, Outcome, Queued
 from commonhold.domain.refusal import Refusal
@@ -219,7 +219,7 @@ class Leases:
         now = self._registry.now()
         with self._registry.read() as view:
             waiters = view.waiters()
-        return tuple(waiter for waiter in waiters if waiter.is_live(now) and (key is None or _wants(waiter, key)))
+        return tuple(waiter for waiter in waiters if waiter.is_live(now) and (key is None or waiter.covering(key)))
 
 
 def _of_another_wish(ticket: str) -> UsageError:
@@ -229,7 +229,3 @@ def _of_another_wish(ticket: str) -> UsageError:
         hint="ask again with the very keys and mode that it was given for, or without a ticket",
         fields={"ticket": ticket},
     )
-
-
-def _wants(waiter: Waiter, key: Key) -> bool:
-    return any(overlaps(canonical(wanted), key) for wanted in waiter.keys)

@@ -3,8 +3,8 @@
 from dataclasses import dataclass, field
 from typing import Final
 
+from commonhold.app.forgetting import CONTENT_RETENTION_SECONDS
 from commonhold.app.policy import Policies
-from commonhold.app.sweeping import CONTENT_RETENTION_SECONDS
 from commonhold.domain.lease import DEFAULT_TTL_SECONDS
 
 PATIENCE_SECONDS: Final = 30.0

@@ -6,6 +6,7 @@ from typing import Self, TypedDict, Unpack
 
 from commonhold.app.answers import AcquireAnswer, CommitAnswer, LeaseAnswer, PutAnswer, ReviewAnswer
 from commonhold.app.commits import Commits
+from commonhold.app.forgetting import forget
 from commonhold.app.guarding import GateGuard, LeaseGuard
 from commonhold.app.judging import Judging
 from commonhold.app.lease_answers import wishes
@@ -27,7 +28,6 @@ from commonhold.app.queries import Queries, Status, Who
 from commonhold.app.reading import Reading, RegionText, although_unwritable
 from commonhold.app.recovery import recover
 from commonhold.app.registry import TableRegistry
-from commonhold.app.sweeping import forget
 from commonhold.app.values import PutRequest, Values
 from commonhold.domain import texts
 from commonhold.domain.changeset import Changeset

@@ -35,9 +35,6 @@ class Look:
 
 Effect = Call | Sleep | Look
 Steps = Generator[Effect, Any, T]
-Operation = Callable[P, Steps[T]]
-Remote = Callable[Concatenate[Any, P], T]
-"""A method of the service, whatever it belongs to."""
 
 
 def calling(method: Callable[Concatenate[Any, P], T]) -> Callable[P, Steps[T]]:

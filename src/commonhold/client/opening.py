@@ -11,7 +11,6 @@ from commonhold.adapters.system import process_umask
 from commonhold.app.service import Service
 from commonhold.bootstrap import compose
 from commonhold.client import daemon as daemons
-from commonhold.client.async_session import AsyncCommonhold
 from commonhold.client.channel import Channel, Daemon, Direct, Nearest
 from commonhold.client.resolving import Resolver, Resolvers
 from commonhold.client.session import Commonhold
@@ -44,23 +43,12 @@ def open_session(
     `resolvers` say, by key, what free keys stand for outside. For `choices` see Choices. Nothing is written before the
     first call that has to.
     """
-    root, channel = _channel(path, agent, choices)
+    root, channel = find_channel(path, agent, choices)
     return Commonhold(channel, root=root, agent=agent, resolvers=Resolvers(resolvers or {}))
 
 
-def open_async(
-    path: str = ".",
-    *,
-    agent: str | None = None,
-    resolvers: Mapping[str, Resolver] | None = None,
-    **choices: Unpack[Choices],
-) -> AsyncCommonhold:
-    """As `open_session`, for asyncio."""
-    root, channel = _channel(path, agent, choices)
-    return AsyncCommonhold(channel, root=root, agent=agent, resolvers=Resolvers(resolvers or {}))
-
-
-def _channel(path: str, agent: str | None, choices: Choices) -> tuple[str, Channel]:
+def find_channel(path: str, agent: str | None, choices: Choices) -> tuple[str, Channel]:
+    """The root of the repository around `path`, and the way to its service."""
     if agent is not None:
         texts.check_holder(agent)
     repository = find_repository(path)

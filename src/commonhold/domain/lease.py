@@ -64,7 +64,7 @@ class Lease:
 
     def covering(self, key: Key) -> str | None:
         """The first of the lease's keys that overlaps `key`."""
-        return next((held for held in self.keys if overlaps(canonical(held), key)), None)
+        return _first_overlapping(self.keys, key)
 
     def covers(self, key: Key) -> bool:
         """Whether the lease holds all of `key`: the key itself or a container of it."""
@@ -95,6 +95,14 @@ class Waiter:
     def is_live(self, now: Now) -> bool:
         """Whether the waiter still stands in line at `now`."""
         return not self.deadline.has_passed(now)
+
+    def covering(self, key: Key) -> str | None:
+        """The first of the keys waited for that overlaps `key`."""
+        return _first_overlapping(self.keys, key)
+
+
+def _first_overlapping(texts: Iterable[str], key: Key) -> str | None:
+    return next((text for text in texts if overlaps(canonical(text), key)), None)
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,7 +17,7 @@ from commonhold.domain.events import (
     WaiterSeen,
 )
 from commonhold.domain.fold import Change, changed_lease
-from commonhold.domain.keys import canonical, overlaps
+from commonhold.domain.keys import canonical
 from commonhold.domain.lease import Claims, Lease, Waiter, stands_against
 from commonhold.domain.partial_work import PartialWork
 from commonhold.domain.value import Value
@@ -214,5 +214,5 @@ def is_short(lease: Lease, now: Now) -> bool:
 def is_in_the_way(claim: Lease | Waiter, waiter: Waiter) -> bool:
     """Whether a waiter cannot have its keys while the other has its own."""
     return stands_against(claim, waiter.mode, waiter.holder) and any(
-        overlaps(canonical(held), canonical(key)) for held in claim.keys for key in waiter.keys
+        claim.covering(canonical(key)) for key in waiter.keys
     )

@@ -17,8 +17,8 @@ from mcp.server import Server, ServerRequestContext
 from mcp.server.stdio import stdio_server
 
 import commonhold
+from commonhold.client.async_opening import open_async
 from commonhold.client.async_session import AsyncCommonhold
-from commonhold.client.opening import open_async
 from commonhold.domain.errors import Code, CommonholdError, InternalError
 from commonhold.server.holder import Holders
 from commonhold.server.thrift import thrifty

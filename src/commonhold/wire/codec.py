@@ -13,7 +13,6 @@ ANSWERS: Final[dict[str, type[Any]]] = {
     kind.__name__: kind for kind in (AcquireAnswer, LeaseAnswer, CommitAnswer, *get_args(outcomes.Outcome))
 }
 _encoder = msgspec.json.Encoder(order="deterministic")
-_texts: Final = msgspec.json.Decoder(tuple[str, ...])
 _decoders: dict[Any, msgspec.json.Decoder[Any]] = {}
 
 
@@ -29,11 +28,6 @@ def decode(data: bytes | str, type_: type[T]) -> T:
         decoder = _decoders[type_] = msgspec.json.Decoder(type_)
     result: T = decoder.decode(data)
     return result
-
-
-def decode_texts(data: bytes | str) -> tuple[str, ...]:
-    """A list of texts back."""
-    return _texts.decode(data)
 
 
 def encode_event(event: Event) -> tuple[str, bytes]:

@@ -16,9 +16,10 @@ from commonhold import Changeset, Code, CommonholdError, Edit, Mode, Op
 from commonhold.adapters.files import WorkingTree
 from commonhold.adapters.sqlite import SqliteStore
 from commonhold.app.service import Service
+from commonhold.client.async_opening import open_async
 from commonhold.client.async_session import AsyncCommonhold
 from commonhold.client.channel import Channel, Direct
-from commonhold.client.opening import open_async, open_session
+from commonhold.client.opening import open_session
 from commonhold.client.session import Commonhold
 from commonhold.domain.value import Version
 from commonhold.wire import calls

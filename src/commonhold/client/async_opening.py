@@ -1,0 +1,20 @@
+"""From a path to a session for asyncio; apart from the blocking one, which must not wait for asyncio to be imported."""
+
+from collections.abc import Mapping
+from typing import Unpack
+
+from commonhold.client.async_session import AsyncCommonhold
+from commonhold.client.opening import Choices, find_channel
+from commonhold.client.resolving import Resolver, Resolvers
+
+
+def open_async(
+    path: str = ".",
+    *,
+    agent: str | None = None,
+    resolvers: Mapping[str, Resolver] | None = None,
+    **choices: Unpack[Choices],
+) -> AsyncCommonhold:
+    """As `open_session`, for asyncio."""
+    root, channel = find_channel(path, agent, choices)
+    return AsyncCommonhold(channel, root=root, agent=agent, resolvers=Resolvers(resolvers or {}))
