@@ -5,7 +5,6 @@ taken back takes the mirror with it.
 """
 
 import os
-import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import cast
@@ -45,13 +44,10 @@ class MirroredStore(SqliteStore):
         """One consistent view, without a transaction: nobody else writes, and threads take turns."""
         with self._threads:
             try:
-                self._inside = threading.get_ident()  # first: whoever sees the session must see whose it is
-                self._session = self._session_on(self._connection(), is_for_writing=False)
-                yield self._session
+                with self._entered(self._connection(), is_for_writing=False) as session:
+                    yield session
             except apsw.Error as fault:
                 raise translate(fault, self.path) from fault
-            finally:
-                self._session, self._inside = None, 0
 
     @contextmanager
     def _writing(self) -> Iterator[SqliteSession]:

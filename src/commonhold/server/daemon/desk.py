@@ -162,24 +162,27 @@ class Desk:
         """Whether the answer is kept back: the job stands in line, and its time is not over."""
         now = self._monotonic()
         job.keeps_until = job.keeps_until or now + job.hold_seconds
-        is_queued = isinstance(outcome, AcquireAnswer) and outcome.outcome == "queued"
         before = self._patient.get(job.ticket)
-        if not is_queued and before is not None and not before.is_beside:
-            del self._patient[job.ticket]
-            if before is not job:  # it asks for the same through another peer
-                before.peer.send(_encoded(before.number, outcome))
-        if not is_queued:
+        if not (isinstance(outcome, AcquireAnswer) and outcome.outcome == "queued"):
+            if before is not None and not before.is_beside:
+                self._end_waiting(before, job, outcome)
             return False
         if now >= job.keeps_until:
             if before is job:
                 del self._patient[job.ticket]
             return False
-        if before is not None and before is not job:
-            before.peer.send(_encoded(before.number, before.kept_back))  # it asks for the same through another peer
+        if before is not None:
+            self._end_waiting(before, job, before.kept_back)
         job.kept_back = outcome
         job.asks_again_at = min(job.keeps_until, now + (job.named.get("patience_seconds") or 1.0) / RETRY_PART)
         self._patient[job.ticket] = job
         return True
+
+    def _end_waiting(self, waiting: Job, job: Job, outcome: object) -> None:
+        """Let `waiting` wait no more; where it is not `job` itself, another peer asked for the same, and is told."""
+        del self._patient[waiting.ticket]
+        if waiting is not job:
+            waiting.peer.send(_encoded(waiting.number, outcome))
 
     def _let_go(self, released: Job, outcome: object) -> None:
         """Nobody waits any more with a ticket that was let go of; what a thread is about to grant is let go of then."""
@@ -189,8 +192,7 @@ class Desk:
         waiting = self._patient.get(ticket)
         is_over = isinstance(outcome, LeaseAnswer) and outcome.outcome == "cancelled"
         if waiting is not None and is_over and not waiting.is_beside:
-            del self._patient[ticket]
-            waiting.peer.send(_encoded(waiting.number, waiting.kept_back))
+            self._end_waiting(waiting, released, waiting.kept_back)
 
     def _leave_line(self, job: Job) -> None:
         """Take somebody out of the line who waits no more, or give back what was granted meanwhile."""
