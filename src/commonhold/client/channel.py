@@ -233,17 +233,17 @@ class Nearest:
         until = time.monotonic() + HANDOVER_SECONDS
         while time.monotonic() < until:
             with _UnlessElsewhere():
-                return self._done_before(name, arguments, self._call_directly(name, arguments, named))
+                return self._repeated(name, self._call_directly(name, arguments, named), *arguments, **named)
             with _UnlessElsewhere():
-                return self._done_before(name, arguments, self._daemon.call(name, arguments, named))
+                return self._repeated(name, self._daemon.call(name, arguments, named), *arguments, **named)
             time.sleep(PAUSE_SECONDS)
         raise _silent()
 
-    def _done_before(self, name: str, arguments: Sequence[Any], answer: Any) -> Any:  # noqa: ANN401
+    def _repeated(self, name: str, answer: Any, lease_id: object = None, *_: object, **__: object) -> Any:  # noqa: ANN401
         """The answer to a repeated call: a release is refused the second time, though it was done the first."""
-        if name != "release" or not arguments or not isinstance(answer, LeaseAnswer) or answer.outcome != "refused":
+        if name != "release" or not isinstance(answer, LeaseAnswer) or answer.outcome != "refused":
             return answer
-        history = self.call("log", (), {"lease_id": arguments[0]})
+        history = self.call("log", (), {"lease_id": lease_id})
         begun = [each.event.lease for each in history if isinstance(each.event, LeaseGranted)]
         if begun and isinstance(history[-1].event, LeaseReleased):
             return LeaseAnswer("released", begun[-1])

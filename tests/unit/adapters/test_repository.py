@@ -112,3 +112,18 @@ def test_a_repository_of_another_user_needs_gits_trust(
     assert find_repository(str(work)).root == str(work)
     monkeypatch.setenv("PATH", str(tmp_path))
     assert code_of(work) is Code.REPOSITORY_UNTRUSTED
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root can give a folder away")
+def test_a_state_that_another_user_put_above_is_not_used(tmp_path: Path) -> None:
+    tmp_path.joinpath("mine").mkdir()
+    tmp_path.joinpath(".commonhold").mkdir()
+    assert find_repository(str(tmp_path / "mine")).root == str(tmp_path)
+    os.chown(tmp_path / ".commonhold", 12345, 12345)
+    assert code_of(tmp_path / "mine") is Code.REPOSITORY_UNTRUSTED
+
+
+def test_a_state_behind_a_link_is_not_used(tmp_path: Path) -> None:
+    tmp_path.joinpath("elsewhere").mkdir()
+    tmp_path.joinpath(".commonhold").symlink_to("elsewhere")
+    assert code_of(tmp_path) is Code.REPOSITORY_UNTRUSTED

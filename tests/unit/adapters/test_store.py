@@ -6,6 +6,7 @@ import subprocess
 import sys
 import threading
 from collections.abc import Callable, Iterator
+from functools import partial
 from itertools import pairwise
 from pathlib import Path
 
@@ -15,6 +16,7 @@ import pytest
 from commonhold.adapters.sqlite import SqliteStore, connect
 from commonhold.adapters.sqlite.connect import APPLICATION_ID, MIGRATIONS
 from commonhold.adapters.sqlite.faults import translate
+from commonhold.adapters.sqlite.mirror import MirroredStore
 from commonhold.adapters.sqlite.statements import load
 from commonhold.app.answers import LeaseAnswer
 from commonhold.app.ports import StoredAnswer, Write
@@ -419,3 +421,61 @@ def test_every_statement_says_what_it_does() -> None:
 def test_sqlites_complaints_in_our_words(fault: apsw.Error, code: Code, *, is_retryable: bool) -> None:
     ours = translate(fault, "/state.db")
     assert (ours.code, ours.retryable, ours.fields["database"]) == (code, is_retryable, "/state.db")
+
+
+@pytest.mark.parametrize("kind", [SqliteStore, MirroredStore])
+def test_no_thread_gets_into_the_transaction_of_another(kind: type[SqliteStore], folder: Path) -> None:
+    """Who was inside before must not take the next one's transaction for its own while that is just beginning."""
+    beginning, go_on = threading.Event(), threading.Event()
+
+    class Slow(kind):  # type: ignore[misc, valid-type]
+        @property
+        def _inside(self) -> int:
+            return int(self.__dict__.get("who", 0))
+
+        @_inside.setter
+        def _inside(self, who: int) -> None:
+            if who and threading.current_thread().name == "other":
+                beginning.set()
+                go_on.wait(10)
+            self.__dict__["who"] = who
+
+    slow: SqliteStore = Slow(str(folder))
+
+    def taken_back() -> None:
+        with pytest.raises(ZeroDivisionError), slow.write():
+            raise ZeroDivisionError
+
+    slow.own()
+    add(slow, "mine")
+    other = threading.Thread(target=taken_back, name="other")
+    other.start()
+    assert beginning.wait(10)
+    threading.Timer(0.3, go_on.set).start()
+    add(slow, "mine, too")
+    other.join(30)
+    assert holders(slow) == ["mine", "mine, too"]
+    slow.close()
+
+
+@pytest.mark.slow
+def test_threads_that_fork_at_once_leave_the_store_usable(store: SqliteStore, request: pytest.FixtureRequest) -> None:
+    request.addfinalizer(partial(sys.setswitchinterval, sys.getswitchinterval()))
+    sys.setswitchinterval(1e-6)
+
+    def fork_often() -> None:
+        for _ in range(20):
+            pid = os.fork()
+            if pid == 0:
+                os._exit(0)
+            os.waitpid(pid, 0)
+
+    add(store, "before")
+    threads = [threading.Thread(target=fork_often, daemon=True) for _ in range(8)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(60)
+        assert not thread.is_alive()
+    add(store, "after")
+    assert holders(store) == ["before", "after"]

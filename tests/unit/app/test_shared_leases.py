@@ -11,13 +11,16 @@ from commonhold.adapters.files import WorkingTree
 from commonhold.adapters.sqlite import SqliteStore
 from commonhold.app.options import Options
 from commonhold.app.policy import Policies, Policy
-from commonhold.app.ports import Step, no_step
+from commonhold.app.ports import Once, Step, no_step
 from commonhold.app.registry import TableRegistry
 from commonhold.app.service import Service
 from commonhold.domain.changeset import Changeset, Edit, LeaseRef, Op
+from commonhold.domain.commands import Command, Release
+from commonhold.domain.errors import Code, StoreError
 from commonhold.domain.keys import Key, parse
 from commonhold.domain.lease import Lease
 from commonhold.domain.modes import Mode
+from commonhold.domain.outcomes import Outcome
 from commonhold.domain.refusal import Refusal
 
 SOURCE = "def f():\n    return 1\n\n\ndef g():\n    return 2\n"
@@ -150,3 +153,28 @@ def test_values_are_shared(net: Net) -> None:
     one, two = net.service("here", "one"), net.service("there", "two")
     assert one.put("x:1", "y", expected_version=0).outcome == "stored"
     assert two.get("x:1").text == "y"
+
+
+def test_a_commit_whose_guard_cannot_be_released_is_committed(net: Net, monkeypatch: pytest.MonkeyPatch) -> None:
+    one = net.service("here", "one")
+    execute = TableRegistry.execute
+
+    def unreachable(registry: TableRegistry, command: Command[Outcome], once: Once | None = None) -> Outcome:
+        if isinstance(command, Release):
+            raise StoreError(Code.STORE_UNREACHABLE, "nobody answers", hint="repeat the call")
+        return execute(registry, command, once)
+
+    monkeypatch.setattr(TableRegistry, "execute", unreachable)
+    assert one.commit(replacing(one, "a.py#f", 9)).outcome == "committed"
+    assert net.text("here") == SOURCE.replace("1", "9")
+
+
+def test_partial_work_is_looked_for_before_another_writes_over_it(net: Net) -> None:
+    one, two = net.service("here", "one"), net.service("here", "two")
+    lease = granted(one, "a.py#f")
+    (net.folder / "here" / "root" / "a.py").write_text(SOURCE.replace("1", "half"))
+    net.clock.advance(61.0)
+    half_done = two.read("a.py#f")[0].hash
+    assert two.commit(replacing(two, "a.py#f", 9)).outcome == "committed"
+    (work,) = two.partial_works()
+    assert (work.lease_id, [left.now for left in work.changes]) == (lease.id, [half_done])

@@ -10,12 +10,17 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.unit.client.driver import lease
 
+from commonhold.adapters.repository import Repository
 from commonhold.app.answers import LeaseAnswer
 from commonhold.client import channel
+from commonhold.client import daemon as daemons
 from commonhold.client.channel import Daemon, Disconnected, Nearest, repeatable
 from commonhold.domain.changeset import Changeset
 from commonhold.domain.errors import Code, InputError, StoreError
+from commonhold.domain.events import LeaseBroken, LeaseGranted, LeaseReleased, Recorded
+from commonhold.domain.refusal import Refusal
 from commonhold.domain.value import Value
 from commonhold.wire import calls
 
@@ -366,3 +371,32 @@ def test_a_commit_is_known_again_however_its_changeset_was_given(*, is_named: bo
     sent = named["changeset"] if is_named else arguments[0]
     assert sent.intent == "intent"
     assert sent.request_id.startswith("request-")
+
+
+@pytest.mark.parametrize(("arguments", "named"), [(("lease-1",), {}), ((), {"lease_id": "lease-1"})])
+def test_a_release_that_was_done_before_the_daemon_died_is_not_told_as_lost(arguments: Any, named: Any) -> None:
+    mine = lease("lease-1")
+    log = (Recorded(7, 0.0, LeaseGranted(mine)), Recorded(8, 0.0, LeaseReleased("ann", "lease-1")))
+    scene = Scene(FakeWay([GONE, log]), FakeWay([LeaseAnswer("refused", code=Refusal.LEASE_LOST)]))
+    assert scene.way.call("release", arguments, named) == LeaseAnswer("released", mine)
+
+
+def test_one_that_somebody_else_ended_is_told_as_lost() -> None:
+    log = (
+        Recorded(7, 0.0, LeaseGranted(lease("lease-1"))),
+        Recorded(8, 0.0, LeaseBroken("ann", "lease-1", "bob", "x")),
+    )
+    refused = LeaseAnswer("refused", code=Refusal.LEASE_LOST)
+    scene = Scene(FakeWay([GONE, log]), FakeWay([refused]))
+    assert scene.way.call("release", ("lease-1",), {}) == refused
+
+
+def test_the_log_of_a_daemon_is_not_written_through_a_link(tmp_path: Path) -> None:
+    state = tmp_path / ".commonhold"
+    state.mkdir()
+    victim = tmp_path / "victim"
+    victim.write_text("mine\n")
+    state.joinpath("daemon.log").symlink_to(victim)
+    with pytest.raises(OSError, match="symbolic links"):
+        daemons.start(Repository(str(tmp_path), str(state)))
+    assert victim.read_text() == "mine\n"

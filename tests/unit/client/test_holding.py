@@ -51,6 +51,12 @@ def test_what_was_waited_for_is_renewed_at_once() -> None:
     assert grip.why_lost(driver.now + 89.9) is None
 
 
+def test_what_may_have_been_granted_to_an_earlier_call_is_renewed_at_once() -> None:
+    driver = Driver(service(granted))
+    driver.drive(begin(acquire("account:1", ttl_seconds=100.0, ticket="lease-0"), may_be_known=True))
+    assert driver.methods() == ["acquire", "renew"]
+
+
 def test_what_was_granted_at_once_is_not_renewed_yet() -> None:
     driver = Driver(service(granted))
     driver.drive(begin(acquire("account:1", wait_seconds=30.0)))
