@@ -1,6 +1,26 @@
 """The merge of three versions of one file."""
 
-from commonhold.merging.verdict import Proven, Reason, Sides, Spot, Unproven
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import islice
+from typing import Final
+
+from commonhold.merging.candidates import MAX_CANDIDATES, combined, union
+from commonhold.merging.gate import doubled_names, fault_in
+from commonhold.merging.interference import interference
+from commonhold.merging.layout import Element, whole_file
+from commonhold.merging.marking import marked, spot_of
+from commonhold.merging.pieces import Piece, clashes_in, settled
+from commonhold.merging.profile import Profile
+from commonhold.merging.profiles import PROFILES
+from commonhold.merging.prose import AtOnePoint, lines_of, merge_prose
+from commonhold.merging.structure import Structure
+from commonhold.merging.verdict import Candidate, Proven, Reason, Sides, Spot, Unproven
+from commonhold.regions.language import Language, parse
+from commonhold.regions.languages import language_for
+
+MAX_BYTES: Final = 4_000_000
+_MAX_TRIED: Final = 200
 
 
 def merge(base: bytes, ours: bytes, theirs: bytes, path: str, sides: Sides | None = None) -> Proven | Unproven:
@@ -13,6 +33,107 @@ def merge(base: bytes, ours: bytes, theirs: bytes, path: str, sides: Sides | Non
         return Proven(theirs)
     if theirs == base:
         return Proven(ours)
-    named = sides or Sides()
-    marked = b"<<<<<<< %b\n%b=======\n%b>>>>>>> %b\n" % (named.ours.encode(), ours, theirs, named.theirs.encode())
-    return Unproven((Spot(Reason.BOTH_CHANGED, "both sides changed the file"),), marked)
+    return _Merge(base, ours, theirs, path, sides or Sides()).answer()
+
+
+@dataclass(frozen=True, slots=True)
+class _Merge:
+    """Three versions of which no two are the same."""
+
+    base: bytes
+    ours: bytes
+    theirs: bytes
+    path: str
+    sides: Sides
+
+    @property
+    def versions(self) -> tuple[bytes, bytes, bytes]:
+        """Base, ours and theirs."""
+        return self.base, self.ours, self.theirs
+
+    def answer(self) -> Proven | Unproven:
+        """The verdict."""
+        if any(b"\0" in text for text in self.versions):
+            return Unproven((Spot(Reason.BINARY, "both sides changed a binary file"),))
+        if max(map(len, self.versions)) > MAX_BYTES:
+            why = f"both sides changed a file of over {MAX_BYTES} bytes"
+            return Unproven((Spot(Reason.TOO_LARGE, why),))
+        language = language_for(self.path, self.base or self.ours)
+        profile = PROFILES.get(language.name) if language else None
+        if language is None or profile is None:
+            return self._as_text()
+        return self._as_code(language, profile)
+
+    def _as_text(self) -> Proven | Unproven:
+        at_one_point = AtOnePoint.BOTH if _is_changelog(self.path) else AtOnePoint.NEITHER
+        pieces = merge_prose(*self.versions, at_one_point)
+        text = settled(pieces)
+        return Proven(text) if text is not None else self._unproven(pieces, [])
+
+    def _as_code(self, language: Language, profile: Profile) -> Proven | Unproven:
+        elements = _elements(self.versions, language, profile)
+        if elements is None:
+            pieces = merge_prose(*self.versions, AtOnePoint.NEITHER)
+            return self._unproven(pieces, [Spot(Reason.NOT_SOUND, "one of the versions has a syntax error")])
+        structure = Structure(profile)
+        pieces = structure.merge(*elements)
+        text = settled(pieces)
+        doubts = interference(structure.ours, structure.theirs, profile)
+        if text is None or doubts:
+            return self._unproven(pieces, doubts)
+        fault = self._fault(text, language, profile, elements)
+        return self._unproven(pieces, [fault]) if fault else Proven(text, tuple(dict.fromkeys(structure.notes)))
+
+    def _fault(
+        self, text: bytes, language: Language, profile: Profile, elements: tuple[Element, Element, Element]
+    ) -> Spot | None:
+        fault = fault_in(text, self.versions, self.path)
+        if fault:
+            return fault
+        root = parse(text, language).root_node
+        if root.has_error:
+            return Spot(Reason.GATE, "put together it would have a syntax error")
+        merged = whole_file(text, profile, root)
+        names = doubled_names(merged, elements)
+        if names:
+            return Spot(Reason.GATE, f"put together it would define {names[0].decode(errors='replace')!r} twice")
+        return None
+
+    def _unproven(self, pieces: Sequence[Piece], doubts: Sequence[Spot]) -> Unproven:
+        spots = [spot_of(each, self.versions) for each in clashes_in(pieces)] + list(doubts)
+        return Unproven(tuple(spots), marked(pieces, self.sides), lambda: self._candidates(pieces))
+
+    def _candidates(self, pieces: Sequence[Piece]) -> Iterator[Candidate]:
+        sound = (each for each in islice(self._texts(pieces), _MAX_TRIED) if not fault_in(each.source, self.versions, self.path))
+        return islice(sound, MAX_CANDIDATES)
+
+    def _texts(self, pieces: Sequence[Piece]) -> Iterator[Candidate]:
+        seen = set()
+        for text, how in self._ways(pieces):
+            if text not in seen:
+                seen.add(text)
+                yield Candidate(text, how)
+
+    def _ways(self, pieces: Sequence[Piece]) -> Iterator[tuple[bytes, str]]:
+        ways = combined(pieces)
+        yield from islice(ways, 4)
+        base, first, second = (lines_of(text) for text in (self.base, *sorted((self.ours, self.theirs))))
+        yield union(base, first, second), "the lines of both"
+        yield union(base, second, first), "the lines of both, the other way round"
+        yield from ways
+
+
+def _elements(
+    versions: tuple[bytes, bytes, bytes], language: Language, profile: Profile
+) -> tuple[Element, Element, Element] | None:
+    """The elements of the versions; None if one of them is not sound."""
+    roots = [parse(text, language).root_node for text in versions]
+    if any(root.has_error for root in roots):
+        return None
+    base, ours, theirs = (whole_file(text, profile, root) for text, root in zip(versions, roots, strict=True))
+    return base, ours, theirs
+
+
+def _is_changelog(path: str) -> bool:
+    name = path.rpartition("/")[2].lower()
+    return name.startswith(("changes", "changelog", "history", "news", "release"))

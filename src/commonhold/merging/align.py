@@ -1,0 +1,141 @@
+"""What two sequences have in common, in order: the ground of every merge here."""
+
+from bisect import bisect_left
+from collections import Counter
+from collections.abc import Callable, Hashable, Iterator, Sequence
+from typing import Final, TypeVar
+
+Pair = tuple[int, int]
+Gap = tuple[int, int, int, int]
+T = TypeVar("T")
+
+_MAX_EDITS: Final = 1000
+_MAX_CELLS: Final = 20_000
+
+
+def common(left: Sequence[Hashable], right: Sequence[Hashable]) -> list[Pair]:
+    """Pairs of indices of equal elements, increasing in both; longest where that can be told in bounded time.
+
+    Equal ends are paired first, then elements that occur once on each side (patience), then what lies between by Myers'
+    greedy algorithm with at most `_MAX_EDITS` edits (E. Myers, An O(ND) Difference Algorithm, 1986).
+    """
+    pairs: list[Pair] = []
+    stack = [(0, len(left), 0, len(right))]
+    while stack:
+        low, high, start, stop = stack.pop()
+        while low < high and start < stop and left[low] == right[start]:
+            pairs.append((low, start))
+            low, start = low + 1, start + 1
+        while low < high and start < stop and left[high - 1] == right[stop - 1]:
+            high, stop = high - 1, stop - 1
+            pairs.append((high, stop))
+        if low == high or start == stop:
+            continue
+        anchors = _unique_anchors(left, right, (low, high, start, stop))
+        if anchors:
+            pairs += anchors
+            stack += _between(anchors, (low, high, start, stop))
+        else:
+            pairs += _greedy(left[low:high], right[start:stop], low, start)
+    return sorted(pairs)
+
+
+def _between(anchors: Sequence[Pair], bounds: Gap) -> Iterator[Gap]:
+    low, high, start, stop = bounds
+    for index, other in [*anchors, (high, stop)]:
+        if low < index and start < other:
+            yield low, index, start, other
+        low, start = index + 1, other + 1
+
+
+def _unique_anchors(left: Sequence[Hashable], right: Sequence[Hashable], bounds: Gap) -> list[Pair]:
+    """Patience: what occurs once on each side, as far as it stands in the same order."""
+    low, high, start, stop = bounds
+    counts, others = Counter(left[low:high]), Counter(right[start:stop])
+    places = {right[index]: index for index in range(start, stop) if others[right[index]] == 1}
+    pairs = [(index, places[left[index]]) for index in range(low, high) if counts[left[index]] == 1 and left[index] in places]
+    return increasing(pairs)
+
+
+def increasing(pairs: Sequence[Pair]) -> list[Pair]:
+    """The longest part of pairs, increasing in the first, that increases in the second as well."""
+    tails: list[int] = []
+    ends: list[int] = []
+    before: list[int] = []
+    for index, (_, other) in enumerate(pairs):
+        place = bisect_left(tails, other)
+        before.append(ends[place - 1] if place else -1)
+        tails[place : place + 1] = [other]
+        ends[place : place + 1] = [index]
+    found: list[Pair] = []
+    index = ends[-1] if ends else -1
+    while index >= 0:
+        found.append(pairs[index])
+        index = before[index]
+    return found[::-1]
+
+
+def _greedy(left: Sequence[Hashable], right: Sequence[Hashable], low: int, start: int) -> list[Pair]:
+    """Myers' greedy algorithm; nothing where the sides differ in more than is worth looking at."""
+    furthest = {1: 0}
+    trail: list[dict[int, int]] = []
+    for edits in range(min(len(left) + len(right), _MAX_EDITS) + 1):
+        trail.append(furthest.copy())
+        for diagonal in range(-edits, edits + 1, 2):
+            x = _step(furthest, diagonal, edits)
+            y = x - diagonal
+            while x < len(left) and y < len(right) and left[x] == right[y]:
+                x, y = x + 1, y + 1
+            furthest[diagonal] = x
+            if x >= len(left) and y >= len(right):
+                return [(i + low, j + start) for i, j in _backtrack(trail, len(left), len(right))]
+        if edits * edits > _MAX_CELLS * 10:
+            break
+    return []
+
+
+def _step(furthest: dict[int, int], diagonal: int, edits: int) -> int:
+    is_down = diagonal == -edits or (diagonal != edits and furthest[diagonal - 1] < furthest[diagonal + 1])
+    return furthest[diagonal + 1] if is_down else furthest[diagonal - 1] + 1
+
+
+def _backtrack(trail: Sequence[dict[int, int]], x: int, y: int) -> Iterator[Pair]:
+    for edits in range(len(trail) - 1, -1, -1):
+        furthest, diagonal = trail[edits], x - y
+        is_down = diagonal == -edits or (diagonal != edits and furthest[diagonal - 1] < furthest[diagonal + 1])
+        previous = diagonal + 1 if is_down else diagonal - 1
+        back_x = furthest[previous] if edits else 0
+        back_y = back_x - previous if edits else 0
+        while x > back_x and y > back_y:
+            x, y = x - 1, y - 1
+            yield x, y
+        x, y = back_x, back_y
+
+
+def best(left: Sequence[T], right: Sequence[T], score: Callable[[T, T], float]) -> list[Pair]:
+    """Pairs of like elements, increasing in both, with the greatest sum of scores; 0 means unlike.
+
+    Nothing is paired where the product of the lengths is too large to look at.
+    """
+    if not left or not right or len(left) * len(right) > _MAX_CELLS:
+        return []
+    width = len(right) + 1
+    totals = [[0.0] * width for _ in range(len(left) + 1)]
+    scores = [[score(one, other) for other in right] for one in left]
+    for i in range(len(left) - 1, -1, -1):
+        for j in range(len(right) - 1, -1, -1):
+            paired = scores[i][j] + totals[i + 1][j + 1] if scores[i][j] else 0.0
+            totals[i][j] = max(paired, totals[i + 1][j], totals[i][j + 1])
+    return list(_read_off(totals, scores))
+
+
+def _read_off(totals: Sequence[Sequence[float]], scores: Sequence[Sequence[float]]) -> Iterator[Pair]:
+    i = j = 0
+    while i < len(scores) and j < len(scores[0]):
+        if scores[i][j] and totals[i][j] == scores[i][j] + totals[i + 1][j + 1]:
+            yield i, j
+            i, j = i + 1, j + 1
+        elif totals[i][j] == totals[i + 1][j]:
+            i += 1
+        else:
+            j += 1

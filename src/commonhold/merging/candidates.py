@@ -1,0 +1,100 @@
+"""Texts that may be what both sides mean where nothing shows it: to be tried against a check, never trusted alone."""
+
+import re
+from collections.abc import Iterator, Sequence
+from itertools import islice, product
+from typing import Final
+
+from commonhold.merging.align import common
+from commonhold.merging.pieces import Clash, Piece
+from commonhold.merging.prose import lines_of
+
+MAX_CANDIDATES: Final = 32
+_MAX_ALTERNATIVES: Final = 8
+_MAX_TOKENS: Final = 4000
+_TOKEN: Final = re.compile(rb"\w+|\s+|[^\w\s]")
+
+Texts = Sequence[bytes]
+
+
+def combined(pieces: Sequence[Piece]) -> Iterator[tuple[bytes, str]]:
+    """The merged text with each clash settled in one of the ways there are, the likeliest choices first."""
+    choices = [list(islice(_alternatives(each), _MAX_ALTERNATIVES)) for each in pieces if isinstance(each, Clash)]
+    if not all(choices):
+        return
+    for ranks in _by_rank([len(each) for each in choices]):
+        chosen = iter([options[rank] for options, rank in zip(choices, ranks, strict=True)])
+        parts, words = [], []
+        for piece in pieces:
+            if isinstance(piece, Clash):
+                text, how = next(chosen)
+                parts.append(text)
+                words.append(how)
+            else:
+                parts.append(piece)
+        yield b"".join(parts), "; ".join(dict.fromkeys(words))
+
+
+def _by_rank(sizes: Sequence[int]) -> Iterator[tuple[int, ...]]:
+    """The same choice everywhere first, then the mixtures, those near the front first."""
+    uniform = [tuple(min(rank, size - 1) for size in sizes) for rank in range(max(sizes, default=1))]
+    yield from dict.fromkeys(uniform)
+    seen = set(uniform)
+    bounded = list(islice(product(*(range(size) for size in sizes)), 4096))
+    yield from (each for each in sorted(bounded, key=lambda ranks: (sum(ranks), ranks)) if each not in seen)
+
+
+def _alternatives(clash: Clash) -> Iterator[tuple[bytes, str]]:
+    seen: set[bytes] = set()
+    for text, how in _ways(clash):
+        if text not in seen:
+            seen.add(text)
+            yield text, how
+
+
+def _ways(clash: Clash) -> Iterator[tuple[bytes, str]]:
+    base, ours, theirs = clash.base, clash.ours, clash.theirs
+    yield from ((text, "both edits of one statement") for text in clash.joined)
+    first, second = sorted((ours, theirs))
+    if not base.strip():
+        yield first + second, "what both added, one after the other"
+        yield second + first, "what both added, the other way round"
+    yield from _woven(base, first, second)
+    if base.strip():
+        yield first + second, "one after the other"
+        yield second + first, "one after the other, the other way round"
+
+
+def _woven(base: bytes, first: bytes, second: bytes) -> Iterator[tuple[bytes, str]]:
+    for cut, what in ((_tokens, "token by token"), (lines_of, "line by line")):
+        texts = [cut(each) for each in (base, first, second)]
+        if max(map(len, texts)) > _MAX_TOKENS:
+            continue
+        yield union(*texts), f"both edits, {what}"
+        yield union(texts[0], texts[2], texts[1]), f"both edits, {what}, the other way round"
+
+
+def _tokens(text: bytes) -> list[bytes]:
+    return _TOKEN.findall(text)
+
+
+def union(base: Texts, first: Texts, second: Texts) -> bytes:
+    """What is left of `base` on both sides, and what either put where, `first` before `second`."""
+    one, other = dict(common(base, first)), dict(common(base, second))
+    parts: list[bytes] = []
+    start = (0, 0, 0)
+    for index in [*(index for index in range(len(base)) if index in one and index in other), len(base)]:
+        here = (index, one.get(index, len(first)), other.get(index, len(second)))
+        parts += _both(base[start[0] : here[0]], first[start[1] : here[1]], second[start[2] : here[2]])
+        if index < len(base):
+            parts.append(base[index])
+        start = (here[0] + 1, here[1] + 1, here[2] + 1)
+    return b"".join(parts)
+
+
+def _both(base: Texts, first: Texts, second: Texts) -> list[bytes]:
+    if list(first) in (list(base), list(second)):
+        return list(second)
+    if list(second) == list(base):
+        return list(first)
+    return [*first, *second]

@@ -1,0 +1,162 @@
+"""What a piece of code does to names, as far as its syntax tells: what it gives a value, and what it uses."""
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from typing import Final
+
+from tree_sitter import Node
+
+from commonhold.merging.profile import Binding, Profile
+
+_NOTHING: Final = Binding()
+
+
+@dataclass(frozen=True, slots=True)
+class Effects:
+    """Names given a value and names used; attributes have a dot before them, whatever they are attributes of.
+
+    `calls` are the names of what is called, by the syntax of the language as well (a `with` calls `__exit__`).
+    `is_exit` says that the code may leave its block, `acts` that it holds a statement that is run for what it does.
+    """
+
+    defines: frozenset[bytes] = frozenset()
+    uses: frozenset[bytes] = frozenset()
+    calls: frozenset[bytes] = frozenset()
+    is_exit: bool = False
+    acts: bool = False
+
+    def __or__(self, other: "Effects") -> "Effects":
+        """Both together."""
+        return Effects(
+            self.defines | other.defines,
+            self.uses | other.uses,
+            self.calls | other.calls,
+            self.is_exit or other.is_exit,
+            self.acts or other.acts,
+        )
+
+
+@dataclass(slots=True)
+class _Gathered:
+    defines: set[bytes] = field(default_factory=set)
+    uses: set[bytes] = field(default_factory=set)
+    calls: set[bytes] = field(default_factory=set)
+    is_exit: bool = False
+    acts: bool = False
+
+
+def effects_of(nodes: Iterable[Node], profile: Profile, *, skip: frozenset[str] = frozenset()) -> Effects:
+    """The effects of some nodes; what lies in nodes of the kinds `skip` is left out."""
+    gathered = _Gathered()
+    for node in nodes:
+        _gather(node, profile, gathered, skip)
+    return Effects(
+        frozenset(gathered.defines),
+        frozenset(gathered.uses),
+        frozenset(gathered.calls),
+        is_exit=gathered.is_exit,
+        acts=gathered.acts,
+    )
+
+
+def _gather(node: Node, profile: Profile, into: _Gathered, skip: frozenset[str]) -> None:
+    kind = node.type
+    if kind in skip or kind in profile.comments:
+        return
+    into.is_exit = into.is_exit or kind in profile.exits
+    into.calls.update(profile.implied.get(kind, ()))
+    if kind in profile.identifiers:
+        into.uses.add(node.text or b"")
+    elif kind in profile.members:
+        _member(node, profile, into, skip)
+    elif kind in profile.imports:
+        into.defines.update(_imported(node))
+    else:
+        _general(node, profile, into, skip)
+
+
+def _general(node: Node, profile: Profile, into: _Gathered, skip: frozenset[str]) -> None:
+    kind = node.type
+    binding = profile.bindings.get(kind, _NOTHING)
+    if kind in profile.calls:
+        _called(node, profile, into)
+    if kind in profile.effects or (kind == "expression_statement" and node.child(0).type in profile.effects):  # type: ignore[union-attr]
+        into.acts = into.acts or kind != "call"
+    inner = _Gathered() if binding.is_scope else into
+    for index, child in enumerate(node.children):
+        field = node.field_name_for_child(index) or ""
+        if field in binding.names or not child.is_named:
+            continue
+        if field in binding.defines or ("" in binding.defines and field == ""):
+            _target(child, profile, into if field == "name" else inner, skip)
+            if binding.mutates:
+                _gather(child, profile, inner, skip)
+        else:
+            _gather(child, profile, inner, skip)
+    if inner is not into:
+        _leave_scope(inner, into)
+
+
+def _leave_scope(inner: _Gathered, into: _Gathered) -> None:
+    """What is defined inside stays there, but for attributes of what lives on."""
+    into.uses |= inner.uses - inner.defines
+    into.calls |= inner.calls
+    into.defines |= {name for name in inner.defines if name.startswith(b".")}
+
+
+def _member(node: Node, profile: Profile, into: _Gathered, skip: frozenset[str]) -> None:
+    holder, member = (node.child_by_field_name(field) for field in profile.members[node.type])
+    if holder is not None:
+        _gather(holder, profile, into, skip)
+    if member is not None:
+        into.uses.add(b"." + (member.text or b""))
+
+
+def _target(node: Node, profile: Profile, into: _Gathered, skip: frozenset[str]) -> None:
+    """What an assignment does to what stands on its left."""
+    kind = node.type
+    if kind in profile.identifiers:
+        into.defines.add(node.text or b"")
+    elif kind in profile.members:
+        _gather(node, profile, into, skip)
+        member = node.child_by_field_name(profile.members[kind][1])
+        if member is not None:
+            name = b"." + (member.text or b"")
+            into.defines.add(name)
+            into.uses.discard(name)
+    elif kind in profile.subscripts:
+        _gather(node, profile, into, skip)
+        held = node.child_by_field_name(profile.subscripts[kind])
+        if held is not None:
+            _target(held, profile, into, skip)
+    elif kind in profile.bindings:
+        _general(node, profile, into, skip)
+    else:
+        for child in node.named_children:
+            _target(child, profile, into, skip)
+
+
+def _called(node: Node, profile: Profile, into: _Gathered) -> None:
+    """Note what is called; a method that is known to change what it is called on gives it a value."""
+    function = node.child_by_field_name(profile.calls[node.type])
+    if function is None or function.type not in profile.members:
+        into.calls.add((function.text or b"") if function is not None else b"")
+        return
+    holder, member = (function.child_by_field_name(field) for field in profile.members[function.type])
+    if member is None or holder is None:
+        return
+    into.calls.add(b"." + (member.text or b""))
+    is_mutator = (member.text or b"").decode() in profile.mutators
+    if is_mutator and (holder.text or b"").decode() not in profile.receivers:
+        _target(holder, profile, into, frozenset())
+
+
+def _imported(node: Node) -> Iterator[bytes]:
+    """The names that an import gives a value."""
+    for index, child in enumerate(node.children):
+        field = node.field_name_for_child(index)
+        if child.type == "wildcard_import":
+            yield b"*"
+        elif field == "name":
+            alias = child.child_by_field_name("alias")
+            yield (alias.text or b"") if alias else (child.text or b"").partition(b".")[0]

@@ -1,0 +1,90 @@
+"""What every merged text must pass, however it was made: sound, nothing lost, nothing doubled, all edits there."""
+
+import re
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Final
+
+from commonhold.merging.layout import Element
+from commonhold.merging.prose import lines_of
+from commonhold.merging.verdict import Reason, Spot
+from commonhold.regions.syntax import problem_in
+
+_TOKEN: Final = re.compile(rb"\w+|[^\w\s]")
+_PUNCTUATION: Final = frozenset({b",", b";"})
+
+
+def fault_in(merged: bytes, versions: tuple[bytes, bytes, bytes], path: str) -> Spot | None:
+    """Why a text cannot be a merge of base, ours and theirs; None if nothing speaks against it."""
+    problem = problem_in(merged, path)
+    if problem is not None and not any(problem_in(side, path) for side in versions[1:]):
+        return Spot(Reason.GATE, f"put together it would not be sound: {problem.message}")
+    wrong = miscounted(merged, versions)
+    if wrong:
+        shown = ", ".join(repr(token.decode(errors="replace")) for token in wrong[:3])
+        return Spot(Reason.GATE, f"put together it would lose or repeat {shown}")
+    return None
+
+
+def miscounted(merged: bytes, versions: tuple[bytes, bytes, bytes]) -> list[bytes]:
+    """The tokens that a merge has too few or too many of.
+
+    A token that one side added or took away must be so often in the merge; where both did, the edits may be the same
+    one. A necessary condition: what it finds is wrong, what it does not find may be wrong, too.
+    """
+    lines = [Counter(lines_of(text)) for text in versions]
+    ours, theirs = (_Edited.of(lines[0], each) for each in lines[1:])
+    now = _Edited.of(lines[0], Counter(lines_of(merged)))
+    return sorted(token for token in _all_tokens(ours, theirs, now) if not _adds_up(token, ours, theirs, now))
+
+
+@dataclass(frozen=True, slots=True)
+class _Edited:
+    """How often each token stands in the lines that a version has more of, or fewer of, than the base."""
+
+    added: Counter[bytes]
+    removed: Counter[bytes]
+
+    @classmethod
+    def of(cls, base: Counter[bytes], version: Counter[bytes]) -> "_Edited":
+        """What a version did to the lines of the base."""
+        return cls(_tokens(version - base), _tokens(base - version))
+
+    def net(self, token: bytes) -> int:
+        """How many more there are."""
+        return self.added[token] - self.removed[token]
+
+
+def _all_tokens(*edits: _Edited) -> set[bytes]:
+    return {token for each in edits for token in (*each.added, *each.removed)} - _PUNCTUATION
+
+
+def _adds_up(token: bytes, ours: _Edited, theirs: _Edited, now: _Edited) -> bool:
+    added, removed = (ours.added[token], theirs.added[token]), (ours.removed[token], theirs.removed[token])
+    return max(added) - sum(removed) <= now.net(token) <= sum(added) - max(removed)
+
+
+def _tokens(lines: Counter[bytes]) -> Counter[bytes]:
+    found: Counter[bytes] = Counter()
+    for line, count in lines.items():
+        for token in _TOKEN.findall(line):
+            found[token] += count
+    return found
+
+
+def doubled_names(merged: Element, versions: tuple[Element, Element, Element]) -> list[bytes]:
+    """Definitions that stand more often in one block of the merge than in any version of it."""
+    found = Counter(_names(merged))
+    most = [Counter(_names(each)) for each in versions]
+    return sorted(name for name, count in found.items() if count > 1 and count > max(each[name] for each in most))
+
+
+def _names(element: Element, around: bytes = b"") -> Iterator[bytes]:
+    for child in element.children:
+        if child.is_definition and child.name is not None:
+            yield around + child.name
+            if child.node.type in element.profile.classes or child.definition.type in element.profile.classes:
+                for inner in child.children:
+                    if inner.nodes is not None:
+                        yield from _names(inner, around + child.name + b".")

@@ -1,0 +1,255 @@
+"""The layout of a file: elements that hold elements, down to what is not worth looking into, and every byte in one.
+
+Nothing is taken apart before it is asked for: a merge looks only into what both sides changed.
+"""
+
+import re
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from enum import Enum, auto
+from functools import cached_property
+from typing import Final
+
+from tree_sitter import Node
+
+from commonhold.merging.profile import Profile
+
+ITEMS: Final = "items"
+BLANK: Final = b" \t\f\r\n"
+_TOKEN: Final = re.compile(rb"\w+|[^\w\s]")
+_PUNCTUATION: Final = frozenset({";", ","})
+_DECORATORS: Final = "decorators"
+_DEFINITION: Final = "definition"
+
+
+class Shape(Enum):
+    """How an element holds others: not at all, as fixed parts, one below the other, or between separators."""
+
+    LEAF = auto()
+    PARTS = auto()
+    BLOCK = auto()
+    LIST = auto()
+
+
+class Element:
+    """The bytes [start, end) of one version of a file, and before them from `lead_start` what belongs to no other.
+
+    `node` is its syntax node; for the entries of a list or block, which have no node of their own, the one around them.
+    `children` tile it, but for `close`, the bytes after the last of them; in a list separators lie between them.
+    """
+
+    __slots__ = ("__dict__", "end", "kind", "lead_start", "node", "nodes", "profile", "shape", "source", "start")
+
+    def __init__(
+        self,
+        source: bytes,
+        profile: Profile,
+        node: Node,
+        span: tuple[int, int],
+        lead_start: int,
+        nodes: Sequence[Node] | None = None,
+        kind: str | None = None,
+    ) -> None:
+        """An element of `source`; `nodes` are the entries where it is what a block or list holds."""
+        self.source = source
+        self.profile = profile
+        self.node = node
+        self.start, self.end = span
+        self.lead_start = lead_start
+        self.nodes = nodes
+        self.kind = kind or _kind(profile, node)
+        self.shape = self._shape()
+
+    def _shape(self) -> Shape:
+        if self.nodes is not None:
+            return Shape.LIST if self.kind.partition(".")[0] in {*self.profile.lists, *self.profile.runs} else Shape.BLOCK
+        if self.node.child_count == 0 or self.node.type == self.profile.text or self.is_prose:
+            return Shape.LEAF
+        return Shape.PARTS
+
+    @cached_property
+    def text(self) -> bytes:
+        """The bytes of the element, without what leads to it."""
+        return self.source[self.start : self.end]
+
+    @property
+    def lead(self) -> bytes:
+        """What stands before it: blank space and comments; in a list, after the separator."""
+        return self.source[self.lead_start : self.start]
+
+    @property
+    def whole(self) -> bytes:
+        """The lead and the text."""
+        return self.source[self.lead_start : self.end]
+
+    @cached_property
+    def tokens(self) -> Counter[bytes]:
+        """How often each token stands in the text."""
+        return Counter(_TOKEN.findall(self.text))
+
+    @property
+    def is_prose(self) -> bool:
+        """Whether it is a string that stands for itself, as documentation does."""
+        children = self.node.children
+        return len(children) == 1 and children[0].type == self.profile.text
+
+    @property
+    def is_definition(self) -> bool:
+        """Whether it defines a name that its block knows it by."""
+        return self.kind == _DEFINITION
+
+    @cached_property
+    def definition(self) -> Node:
+        """The node that defines, without what decorates it."""
+        if self.node.type == self.profile.wrapper:
+            return self.node.child_by_field_name(self.profile.wrapped) or self.node
+        return self.node
+
+    @cached_property
+    def name(self) -> bytes | None:
+        """What its list or block knows it by: the name of a definition, the key of an entry; None if by nothing."""
+        if self.nodes is not None:
+            return None
+        field = "name" if self.is_definition else self.profile.keyed.get(self.node.type)
+        named = self.definition.child_by_field_name(field) if field else None
+        return named.text if named is not None else None
+
+    @property
+    def holds_body(self) -> bool:
+        """Whether it is a body, or a branch that has one."""
+        return self.shape is Shape.BLOCK or self.node.type in self.profile.blocks or self.has_body
+
+    @cached_property
+    def has_body(self) -> bool:
+        """Whether it has a head and a body of statements, as a function or a loop does."""
+        return self.shape is Shape.PARTS and (self.is_definition or any(each.holds_body for each in self._own_parts()))
+
+    def _own_parts(self) -> tuple["Element", ...]:
+        return () if self.node.type in self.profile.blocks else self.children
+
+    @cached_property
+    def children(self) -> tuple["Element", ...]:
+        """The elements inside, in file order."""
+        if self.shape is Shape.LEAF:
+            return ()
+        if self.nodes is not None:
+            return tuple(self._entries(self.nodes))
+        return tuple(self._parts())
+
+    @cached_property
+    def close(self) -> bytes:
+        """The bytes after the last child."""
+        children = self.children
+        return self.source[children[-1].end if children else self.start : self.end]
+
+    def _entries(self, nodes: Sequence[Node]) -> Iterator["Element"]:
+        position = self.start
+        for node in nodes:
+            start, end = max(node.start_byte, position), self._entry_end(node)
+            yield Element(self.source, self.profile, node, (start, end), self._lead_start(position, start))
+            position = end
+
+    def _lead_start(self, position: int, start: int) -> int:
+        """In a list, the byte after the separator and after a comment that follows it on its line."""
+        if self.shape is not Shape.LIST:
+            return position
+        found = self.source.find(self.profile.separator, position, start)
+        return position if found < 0 else min(self._comment_end(found + 1), start)
+
+    def _entry_end(self, node: Node) -> int:
+        if self.shape is Shape.LIST:
+            return node.end_byte
+        end, following = node.end_byte, node.next_sibling
+        while following is not None and following.start_byte == end and following.type in _PUNCTUATION:
+            end, following = following.end_byte, following.next_sibling
+        return max(end, min(self._comment_end(end), self.end))
+
+    def _comment_end(self, position: int) -> int:
+        """The end of a comment that stands on the same line after `position`; `position` if none does."""
+        return _comment_end(self.source, self.profile, position)
+
+    def _parts(self) -> Iterator["Element"]:
+        position = self.start
+        if self.is_definition:
+            decorators = self._decorators()
+            yield decorators
+            position = decorators.end
+        node = self.definition if self.is_definition else self.node
+        if node.type in self.profile.blocks or node.type in self.profile.lists:
+            yield from self._enclosed(node, node.children, position)
+        elif node.type in self.profile.runs:
+            yield from self._run(node, position)
+        else:
+            yield from self._plain(node.children, position)
+
+    def _decorators(self) -> "Element":
+        nodes = [child for child in self.node.children if child.type == self.profile.decorator]
+        end = nodes[-1].end_byte if nodes and self.node.type == self.profile.wrapper else self.start
+        kind = f"{_DECORATORS}.{ITEMS}"
+        kept = nodes if end > self.start else []
+        return Element(self.source, self.profile, self.node, (self.start, end), self.start, kept, kind)
+
+    def _plain(self, children: Sequence[Node], position: int) -> Iterator["Element"]:
+        for child in children:
+            if child.type in self.profile.comments or child.end_byte <= position:
+                continue
+            if self.profile.has_indented_blocks and child.type in self.profile.blocks:
+                end = max(child.end_byte, min(self._comment_end(child.end_byte), self.end))
+                yield self._items(child, child.children, (position, end))
+                position = end
+            else:
+                yield Element(self.source, self.profile, child, (child.start_byte, child.end_byte), position)
+                position = child.end_byte
+
+    def _items(self, node: Node, children: Sequence[Node], span: tuple[int, int]) -> "Element":
+        kept = [child for child in children if child.is_named and child.type not in self.profile.comments]
+        return Element(self.source, self.profile, node, span, span[0], kept, f"{node.type}.{ITEMS}")
+
+    def _enclosed(self, node: Node, children: Sequence[Node], position: int) -> Iterator["Element"]:
+        """The opening tokens, what stands between them and the closing ones, and these."""
+        named = [index for index, child in enumerate(children) if _is_entry(child, self.profile)]
+        is_closed = bool(children) and not children[-1].is_named and children[-1].type not in _PUNCTUATION
+        opening = named[0] if named else max(len(children) - is_closed, 0)
+        for child in children[:opening]:
+            if child.type not in self.profile.comments:
+                yield Element(self.source, self.profile, child, (child.start_byte, child.end_byte), position)
+                position = child.end_byte
+        end = children[-1].start_byte if is_closed and len(children) > opening else self.end
+        yield self._items(node, children[opening:], (position, max(end, position)))
+        if end < self.end and is_closed:
+            last = children[-1]
+            yield Element(self.source, self.profile, last, (last.start_byte, last.end_byte), end)
+
+    def _run(self, node: Node, position: int) -> Iterator["Element"]:
+        children = node.children
+        mark = self.profile.runs[node.type].decode()
+        at = next((index for index, child in enumerate(children) if child.type == mark), len(children) - 1) + 1
+        for child in children[:at]:
+            yield Element(self.source, self.profile, child, (child.start_byte, child.end_byte), position)
+            position = child.end_byte
+        yield from self._enclosed(node, children[at:], position)
+
+
+def _is_entry(node: Node, profile: Profile) -> bool:
+    return node.is_named and node.type not in profile.comments
+
+
+def _kind(profile: Profile, node: Node) -> str:
+    return _DEFINITION if node.type in profile.definitions or node.type == profile.wrapper else node.type
+
+
+def _comment_end(source: bytes, profile: Profile, position: int) -> int:
+    start = position
+    while source[start : start + 1] in (b" ", b"\t"):
+        start += 1
+    if not source.startswith(profile.comment_mark, start):
+        return position
+    end = source.find(b"\n", start)
+    end = len(source) if end < 0 else end
+    return end - 1 if source[end - 1 : end] == b"\r" else end
+
+
+def whole_file(source: bytes, profile: Profile, root: Node) -> Element:
+    """The element of a file: its statements, tiled."""
+    nodes = [child for child in root.children if _is_entry(child, profile)]
+    return Element(source, profile, root, (0, len(source)), 0, nodes, f"{root.type}.{ITEMS}")

@@ -1,0 +1,116 @@
+"""A merge that is not settled, as a text with standard conflict markers around whole lines."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Final
+
+from commonhold.merging.pieces import Clash, Piece
+from commonhold.merging.verdict import Lines, Sides, Spot
+
+MARKER_SIZE: Final = 7
+_LINE_ENDS: Final = (b"\r\n", b"\n")
+
+
+@dataclass(slots=True)
+class _Block:
+    """Lines that are the same in all three (`ours` alone is filled), or a conflict."""
+
+    base: bytearray
+    ours: bytearray
+    theirs: bytearray
+    is_conflict: bool
+
+
+def marked(pieces: Sequence[Piece], sides: Sides, size: int = MARKER_SIZE) -> bytes:
+    """The text, with each clash widened to whole lines and marked."""
+    return b"".join(_shown(block, sides, size) for block in _blocks(_on_lines(pieces)))
+
+
+def _on_lines(pieces: Sequence[Piece]) -> list[Piece]:
+    """The same text, but what begins with the line end of the line before it ends with that of its own instead."""
+    turned = list(pieces)
+    for index, piece in enumerate(turned[:-1]):
+        following = turned[index + 1]
+        if not isinstance(piece, Clash) or isinstance(following, Clash):
+            continue
+        texts = [text for text in (piece.base, piece.ours, piece.theirs) if text]
+        line_end = next((end for end in _LINE_ENDS if following.startswith(end)), b"")
+        if line_end and texts and all(text.startswith(line_end) for text in texts):
+            before = turned[index - 1] if index else b""
+            if isinstance(before, Clash):
+                continue
+            turned[index - 1 if index else 0] = before + line_end
+            turned[index] = _turned(piece, line_end)
+            turned[index + 1] = following[len(line_end) :]
+    return turned
+
+
+def _turned(clash: Clash, line_end: bytes) -> Clash:
+    base, ours, theirs = (
+        text[len(line_end) :] + line_end if text else text for text in (clash.base, clash.ours, clash.theirs)
+    )
+    return replace(clash, base=base, ours=ours, theirs=theirs)
+
+
+def _blocks(pieces: Sequence[Piece]) -> list[_Block]:
+    blocks = [_Block(bytearray(), bytearray(), bytearray(), is_conflict=False)]
+    for piece in pieces:
+        if isinstance(piece, Clash):
+            _open(blocks)
+            blocks[-1].base += piece.base
+            blocks[-1].ours += piece.ours
+            blocks[-1].theirs += piece.theirs
+        elif blocks[-1].is_conflict and not _ends_in_line(blocks[-1]):
+            line_end = piece.find(b"\n") + 1 or len(piece)
+            for text in (blocks[-1].base, blocks[-1].ours, blocks[-1].theirs):
+                text += piece[:line_end]
+            if piece[line_end:]:
+                blocks.append(_Block(bytearray(), bytearray(piece[line_end:]), bytearray(), is_conflict=False))
+        elif blocks[-1].is_conflict:
+            blocks.append(_Block(bytearray(), bytearray(piece), bytearray(), is_conflict=False))
+        else:
+            blocks[-1].ours += piece
+    return blocks
+
+
+def _ends_in_line(block: _Block) -> bool:
+    return all(not text or text.endswith(b"\n") for text in (block.base, block.ours, block.theirs))
+
+
+def _open(blocks: list[_Block]) -> None:
+    """Begin a conflict at the start of the line that we are in."""
+    last = blocks[-1]
+    if last.is_conflict:
+        return
+    start = last.ours.rfind(b"\n") + 1
+    head = bytes(last.ours[start:])
+    del last.ours[start:]
+    blocks.append(_Block(bytearray(head), bytearray(head), bytearray(head), is_conflict=True))
+
+
+def _shown(block: _Block, sides: Sides, size: int) -> bytes:
+    if not block.is_conflict:
+        return bytes(block.ours)
+    line_end = b"\r\n" if b"\r\n" in block.ours + block.theirs else b"\n"
+    parts = []
+    for mark, name, text in ((b"<", sides.ours, block.ours), (b"=", "", block.theirs)):
+        parts.append(mark * size + (b" " + name.encode() if name else b"") + line_end)
+        parts.append(bytes(text) + (b"" if not text or text.endswith(b"\n") else line_end))
+    parts.append(b">" * size + b" " + sides.theirs.encode() + line_end)
+    return b"".join(parts)
+
+
+def spot_of(clash: Clash, versions: tuple[bytes, bytes, bytes]) -> Spot:
+    """Where a clash is, in lines."""
+    texts = (clash.base, clash.ours, clash.theirs)
+    base, ours, theirs = (
+        _lines(version, at, text) for version, at, text in zip(versions, clash.at, texts, strict=True)
+    )
+    return Spot(clash.reason, clash.why, base, ours, theirs)
+
+
+def _lines(version: bytes, at: int, text: bytes) -> Lines:
+    blank = len(text) - len(text.lstrip(b"\r\n"))
+    first = version.count(b"\n", 0, at + blank)
+    body = text.strip(b"\r\n")
+    return first, first + (body.count(b"\n") + 1 if body else 0)

@@ -1,0 +1,73 @@
+"""How files of one language are merged: data, read by the layout of a file and by the analysis of effects."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+
+
+class Order(StrEnum):
+    """What the order of entries in a list means, where both sides add some at one point.
+
+    FREE: nothing, they may stand in any order. NAMED: nothing for entries with a name or a default (a keyword argument,
+    a parameter that need not be given), much for others. FIXED: everything.
+    """
+
+    FREE = "FREE"
+    NAMED = "NAMED"
+    FIXED = "FIXED"
+
+
+@dataclass(frozen=True, slots=True)
+class Binding:
+    """What a node does to names: `defines` are its fields that are given a value, `names` those that are mere labels.
+
+    `is_scope` says that names defined inside stay inside; `mutates` that the old value is read as well.
+    """
+
+    defines: frozenset[str] = frozenset()
+    names: frozenset[str] = frozenset()
+    is_scope: bool = False
+    mutates: bool = False
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Profile:
+    """The node kinds that matter when files of a language are merged; kinds are those of its grammar.
+
+    `blocks` hold statements or members, one after the other. `lists` hold entries between separators, and say what
+    their order means; `runs` are statements that end in such a list, after the token that is given. `definitions` have a
+    name (field `name`) that their block knows them by; `wrapper`s hold a definition and what decorates it. `keyed` are
+    entries known by a field. `functions` and `classes` are scopes of names. `exits` leave the block that they stand in;
+    `effects` are statements that are run for what they do, not for what they give; `mutators` are methods that change
+    what they are called on, unless that is one of the `receivers`; `implied` are the methods that a node calls unsaid.
+    """
+
+    blocks: frozenset[str] = frozenset()
+    lists: Mapping[str, Order] = field(default_factory=dict)
+    runs: Mapping[str, bytes] = field(default_factory=dict)
+    separator: bytes = b","
+    definitions: frozenset[str] = frozenset()
+    wrapper: str = ""
+    wrapped: str = "definition"
+    decorator: str = ""
+    clauses: frozenset[str] = frozenset()
+    keyed: Mapping[str, str] = field(default_factory=dict)
+    optional_entries: frozenset[str] = frozenset()
+    keyword_only_marks: frozenset[str] = frozenset()
+    comments: frozenset[str] = frozenset({"comment"})
+    comment_mark: bytes = b"#"
+    text: str = "string"
+    functions: frozenset[str] = frozenset()
+    classes: frozenset[str] = frozenset()
+    identifiers: frozenset[str] = frozenset({"identifier"})
+    members: Mapping[str, tuple[str, str]] = field(default_factory=dict)
+    subscripts: Mapping[str, str] = field(default_factory=dict)
+    calls: Mapping[str, str] = field(default_factory=dict)
+    bindings: Mapping[str, Binding] = field(default_factory=dict)
+    imports: frozenset[str] = frozenset()
+    exits: frozenset[str] = frozenset()
+    effects: frozenset[str] = frozenset()
+    mutators: frozenset[str] = frozenset()
+    receivers: frozenset[str] = frozenset()
+    implied: Mapping[str, tuple[bytes, ...]] = field(default_factory=dict)
+    has_indented_blocks: bool = False

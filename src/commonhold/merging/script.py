@@ -1,0 +1,138 @@
+"""What one side did to a sequence of elements: what it kept, maybe changed, and what it put where."""
+
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Final
+
+from commonhold.merging.align import Pair, best, common, increasing
+from commonhold.merging.layout import Element, Shape
+
+_LIKE: Final = 0.4
+_LIKE_UNDER_ANOTHER_NAME: Final = 0.7
+
+
+@dataclass(frozen=True, slots=True)
+class Hunk:
+    """The base elements [start, stop) gave way to `new`; an insertion where start is stop."""
+
+    start: int
+    stop: int
+    new: tuple[Element, ...]
+
+    @property
+    def is_insertion(self) -> bool:
+        """Whether nothing gave way."""
+        return self.start == self.stop
+
+
+@dataclass(frozen=True, slots=True)
+class Script:
+    """`kept` are the counterparts of the base elements (None: gone, or moved), `hunks` the rest, in order.
+
+    `moved` are definitions that stand elsewhere now, by the index of the base element; they are in a hunk, too.
+    """
+
+    kept: Sequence[Element | None]
+    hunks: Sequence[Hunk]
+    moved: Mapping[int, Element] = field(default_factory=dict)
+
+    def origin(self, element: Element) -> int | None:
+        """The index of the base element that was moved here; None for one that is new."""
+        return next((index for index, each in self.moved.items() if each is element), None)
+
+
+def script(base: Element, side: Element) -> Script:
+    """What became of the children of `base` in `side`."""
+    old, new = base.children, side.children
+    pairs = _matched(old, new, base.shape)
+    kept: list[Element | None] = [None] * len(old)
+    for index, other in pairs:
+        kept[index] = new[other]
+    hunks = list(_hunks(pairs, old, new))
+    return Script(kept, hunks, _moves(old, kept, hunks))
+
+
+def _hunks(pairs: Sequence[Pair], old: Sequence[Element], new: Sequence[Element]) -> Iterator[Hunk]:
+    position = other = 0
+    for index, place in [*pairs, (len(old), len(new))]:
+        if position < index or other < place:
+            yield Hunk(position, index, tuple(new[other:place]))
+        position, other = index + 1, place + 1
+
+
+def _matched(old: Sequence[Element], new: Sequence[Element], shape: Shape) -> list[Pair]:
+    pairs = _in_order([*_definitions(old, new), *common([each.text for each in old], [each.text for each in new])], old)
+    found = list(pairs)
+    position = other = 0
+    like = _like_parts if shape is Shape.PARTS else _like
+    for index, place in [*pairs, (len(old), len(new))]:
+        inner = best(old[position:index], new[other:place], like)
+        found += [(i + position, j + other) for i, j in inner]
+        position, other = index + 1, place + 1
+    return sorted(found)
+
+
+def _definitions(old: Sequence[Element], new: Sequence[Element]) -> Iterator[Pair]:
+    """Definitions whose name stands once on each side: the surest anchors."""
+    ours, theirs = _by_name(old), _by_name(new)
+    return ((index, theirs[name]) for name, index in ours.items() if name in theirs)
+
+
+def _by_name(elements: Sequence[Element]) -> dict[bytes, int]:
+    named = [(each.name, index) for index, each in enumerate(elements) if each.is_definition and each.name]
+    counts = Counter(name for name, _ in named)
+    return {name: index for name, index in named if counts[name] == 1}
+
+
+def _in_order(pairs: Sequence[Pair], old: Sequence[Element]) -> list[Pair]:
+    """Pairs that increase in both; definitions go before what only looks the same."""
+    definitions = increasing(sorted({pair for pair in pairs if old[pair[0]].is_definition}))
+    lefts, rights = {left for left, _ in definitions}, {right for _, right in definitions}
+    others = {pair for pair in pairs if pair[0] not in lefts and pair[1] not in rights}
+    kept = list(definitions)
+    kept += (pair for pair in others if _fits(pair, definitions))
+    return increasing(sorted(set(kept)))
+
+
+def _fits(pair: Pair, anchors: Sequence[Pair]) -> bool:
+    return all((pair[0] < left) == (pair[1] < right) for left, right in anchors)
+
+
+def _like(one: Element, other: Element) -> float:
+    """How sure it is that two elements are one before and after: 0 for not at all."""
+    if one.kind != other.kind:
+        return 0.0
+    if one.name is not None and one.name == other.name:
+        return 2.0
+    if one.text == other.text:
+        return 1.5
+    alike = _dice(one.tokens, other.tokens)
+    wanted = _LIKE if one.name is None else _LIKE_UNDER_ANOTHER_NAME
+    return alike if alike >= wanted else 0.0
+
+
+def _like_parts(one: Element, other: Element) -> float:
+    """Parts are known by their kind; words and marks by themselves."""
+    if one.text == other.text:
+        return 2.0
+    return 1.0 if one.kind == other.kind and (one.node.is_named or one.nodes is not None) else 0.0
+
+
+def _dice(one: Counter[bytes], other: Counter[bytes]) -> float:
+    total = one.total() + other.total()
+    return 2 * (one & other).total() / total if total else 1.0
+
+
+def _moves(old: Sequence[Element], kept: Sequence[Element | None], hunks: Sequence[Hunk]) -> dict[int, Element]:
+    """Definitions that are gone from their place and stand under the same name at another."""
+    gone = _by_name([each if kept[index] is None else _Unnamed for index, each in enumerate(old)])  # type: ignore[misc]
+    there = {each.name: each for hunk in hunks for each in hunk.new if each.is_definition and each.name}
+    return {index: there[name] for name, index in gone.items() if name in there}
+
+
+class _Unnamed:
+    """Stands for what cannot have moved."""
+
+    is_definition = False
+    name = None
