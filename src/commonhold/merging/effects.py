@@ -21,7 +21,7 @@ class Effects:
 
     defines: frozenset[bytes] = frozenset()
     uses: frozenset[bytes] = frozenset()
-    calls: frozenset[bytes] = frozenset()
+    calls: tuple[bytes, ...] = ()
     is_exit: bool = False
     acts: bool = False
 
@@ -30,7 +30,7 @@ class Effects:
         return Effects(
             self.defines | other.defines,
             self.uses | other.uses,
-            self.calls | other.calls,
+            self.calls + other.calls,
             self.is_exit or other.is_exit,
             self.acts or other.acts,
         )
@@ -40,7 +40,7 @@ class Effects:
 class _Gathered:
     defines: set[bytes] = field(default_factory=set)
     uses: set[bytes] = field(default_factory=set)
-    calls: set[bytes] = field(default_factory=set)
+    calls: list[bytes] = field(default_factory=list)
     is_exit: bool = False
     acts: bool = False
 
@@ -53,7 +53,7 @@ def effects_of(nodes: Iterable[Node], profile: Profile, *, skip: frozenset[str] 
     return Effects(
         frozenset(gathered.defines),
         frozenset(gathered.uses),
-        frozenset(gathered.calls),
+        tuple(gathered.calls),
         is_exit=gathered.is_exit,
         acts=gathered.acts,
     )
@@ -64,7 +64,7 @@ def _gather(node: Node, profile: Profile, into: _Gathered, skip: frozenset[str])
     if kind in skip or kind in profile.comments:
         return
     into.is_exit = into.is_exit or kind in profile.exits
-    into.calls.update(profile.implied.get(kind, ()))
+    into.calls.extend(profile.implied.get(kind, ()))
     if kind in profile.identifiers:
         into.uses.add(node.text or b"")
     elif kind in profile.members:
@@ -100,7 +100,7 @@ def _general(node: Node, profile: Profile, into: _Gathered, skip: frozenset[str]
 def _leave_scope(inner: _Gathered, into: _Gathered) -> None:
     """What is defined inside stays there, but for attributes of what lives on."""
     into.uses |= inner.uses - inner.defines
-    into.calls |= inner.calls
+    into.calls += inner.calls
     into.defines |= {name for name in inner.defines if name.startswith(b".")}
 
 
@@ -140,12 +140,12 @@ def _called(node: Node, profile: Profile, into: _Gathered) -> None:
     """Note what is called; a method that is known to change what it is called on gives it a value."""
     function = node.child_by_field_name(profile.calls[node.type])
     if function is None or function.type not in profile.members:
-        into.calls.add((function.text or b"") if function is not None else b"")
+        into.calls.append((function.text or b"") if function is not None else b"")
         return
     holder, member = (function.child_by_field_name(field) for field in profile.members[function.type])
     if member is None or holder is None:
         return
-    into.calls.add(b"." + (member.text or b""))
+    into.calls.append(b"." + (member.text or b""))
     is_mutator = (member.text or b"").decode() in profile.mutators
     if is_mutator and (holder.text or b"").decode() not in profile.receivers:
         _target(holder, profile, into, frozenset())

@@ -19,30 +19,32 @@ _EVERYTHING: Final = b"*"
 
 
 @dataclass(frozen=True, slots=True)
-class _Delta:
-    """One changed statement: what it does to names, and whether it is gone; `scope` holds the definitions around it."""
+class Delta:
+    """One changed statement: what it does to names, and did; whether it is gone; `scope` are the definitions around it."""
 
     scope: Scope
     effects: Effects
+    before: Effects
     is_gone: bool
     is_import: bool
     element: Element
+    is_head: bool = False
 
     @property
     def function(self) -> Element | None:
         """The outermost function around it: names given a value in there stay there."""
-        return next((each for each in self.scope if _is_function(each)), None)
+        return next((each for each in self.scope if is_function(each)), None)
 
     @property
     def class_(self) -> Element | None:
         """The outermost class around it."""
-        return next((each for each in self.scope if not _is_function(each)), None)
+        return next((each for each in self.scope if not is_function(each)), None)
 
 
 def interference(ours: Sequence[Edit], theirs: Sequence[Edit], profile: Profile) -> list[Spot]:
     """A spot for each pair of changed statements that one of them bears on the other."""
-    mine = [delta for edit in ours for delta in _deltas(edit, profile)]
-    others = [delta for edit in theirs for delta in _deltas(edit, profile)]
+    mine = [delta for edit in ours for delta in deltas_of(edit, profile)]
+    others = [delta for edit in theirs for delta in deltas_of(edit, profile)]
     by_name = _users(others)
     found: dict[tuple[int, int], Spot] = {}
     for one in mine:
@@ -55,19 +57,19 @@ def interference(ours: Sequence[Edit], theirs: Sequence[Edit], profile: Profile)
     return list(found.values())
 
 
-def _all_names(delta: _Delta) -> frozenset[bytes]:
+def _all_names(delta: Delta) -> frozenset[bytes]:
     return delta.effects.defines | delta.effects.uses
 
 
-def _users(deltas: Iterable[_Delta]) -> dict[bytes, list[_Delta]]:
-    users: dict[bytes, list[_Delta]] = {}
+def _users(deltas: Iterable[Delta]) -> dict[bytes, list[Delta]]:
+    users: dict[bytes, list[Delta]] = {}
     for each in deltas:
         for name in _all_names(each):
             users.setdefault(name, []).append(each)
     return users
 
 
-def _shared(one: _Delta, other: _Delta) -> frozenset[bytes]:
+def _shared(one: Delta, other: Delta) -> frozenset[bytes]:
     """The names that one gives a value and the other gives one or uses, where both mean the same thing."""
     both = one.effects.defines & other.effects.defines
     if one.is_import and other.is_import:
@@ -76,7 +78,7 @@ def _shared(one: _Delta, other: _Delta) -> frozenset[bytes]:
     return frozenset(name for name in both | crossed if _is_same_thing(name, one, other))
 
 
-def _is_same_thing(name: bytes, one: _Delta, other: _Delta) -> bool:
+def _is_same_thing(name: bytes, one: Delta, other: Delta) -> bool:
     if one.function is not None and one.function is other.function:
         return True
     if name.startswith(b"."):
@@ -86,7 +88,7 @@ def _is_same_thing(name: bytes, one: _Delta, other: _Delta) -> bool:
     return all(each.function is None for each in definers)
 
 
-def _spot(one: _Delta, other: _Delta, shared: frozenset[bytes]) -> Spot:
+def _spot(one: Delta, other: Delta, shared: frozenset[bytes]) -> Spot:
     names = ", ".join(sorted(repr(name.decode(errors="replace").lstrip(".")) for name in shared))
     is_gone = one.is_gone or other.is_gone
     if is_gone:
@@ -97,17 +99,17 @@ def _spot(one: _Delta, other: _Delta, shared: frozenset[bytes]) -> Spot:
     return Spot(Reason.DANGLING if is_gone else Reason.INTERFERES, why, ours=lines[0], theirs=lines[1])
 
 
-def _lines(delta: _Delta) -> Lines:
+def _lines(delta: Delta) -> Lines:
     element = delta.element
     first = element.source.count(b"\n", 0, element.start)
     return first, first + element.text.count(b"\n") + 1
 
 
-def _is_function(element: Element) -> bool:
+def is_function(element: Element) -> bool:
     return element.definition.type in element.profile.functions
 
 
-def _deltas(edit: Edit, profile: Profile) -> Iterator[_Delta]:
+def deltas_of(edit: Edit, profile: Profile) -> Iterator[Delta]:
     """The statements that an edit changed, each by itself."""
     if edit.old is None or edit.new is None:
         element = edit.new or edit.old
@@ -128,28 +130,28 @@ def _deltas(edit: Edit, profile: Profile) -> Iterator[_Delta]:
         yield _whole(Edit(edit.old, edit.new, edit.scope), edit.new, profile)
 
 
-def _inside(old: Element, new: Element, scope: Scope, profile: Profile) -> Iterator[_Delta]:
+def _inside(old: Element, new: Element, scope: Scope, profile: Profile) -> Iterator[Delta]:
     changes = script(old, new)
     for index, (one, other) in enumerate(zip(old.children, changes.kept, strict=True)):
         if other is None:
             other = changes.moved.get(index)
         if other is None or other.text != one.text:
-            yield from _deltas(Edit(one, other, scope), profile)
+            yield from deltas_of(Edit(one, other, scope), profile)
     for hunk in changes.hunks:
         for each in hunk.new:
             if changes.origin(each) is None:
-                yield from _deltas(Edit(None, each, scope), profile)
+                yield from deltas_of(Edit(None, each, scope), profile)
 
 
-def _compound(old: Element, new: Element, scope: Scope, profile: Profile) -> Iterator[_Delta]:
+def _compound(old: Element, new: Element, scope: Scope, profile: Profile) -> Iterator[Delta]:
     """The parts that changed: those without a body count as one, the head."""
     inner = (*scope, old) if old.is_definition else scope
     changes = script(old, new)
     for one, other in zip(old.children, changes.kept, strict=True):
         if one.holds_body:
-            yield from _deltas(Edit(one, other, inner), profile)
+            yield from deltas_of(Edit(one, other, inner), profile)
     for each in (each for hunk in changes.hunks for each in hunk.new if each.holds_body):
-        yield from _deltas(Edit(None, each, inner), profile)
+        yield from deltas_of(Edit(None, each, inner), profile)
     if _is_head_changed(old, new):
         yield _head(old, new, scope, profile)
 
@@ -159,19 +161,21 @@ def _is_head_changed(old: Element, new: Element) -> bool:
     return next(heads) != next(heads)
 
 
-def _head(old: Element, new: Element, scope: Scope, profile: Profile) -> _Delta:
+def _head(old: Element, new: Element, scope: Scope, profile: Profile) -> Delta:
     bodies = profile.blocks | profile.clauses
-    effects = effects_of([new.node], profile, skip=bodies) | effects_of([old.node], profile, skip=bodies)
+    before = effects_of([old.node], profile, skip=bodies)
+    effects = effects_of([new.node], profile, skip=bodies)
+    effects = replace(effects, defines=effects.defines | before.defines, uses=effects.uses | before.uses)
     if old.is_definition:
         is_same_contract = old.name == new.name and _only_gained_optional(old, new)
-        defines = frozenset() if is_same_contract else _known_as({old.name or b"", new.name or b""}, scope)
-        effects = Effects(defines, effects.uses - {old.name or b"", new.name or b""})
-    return _Delta(scope, effects, is_gone=False, is_import=False, element=new)
+        defines = frozenset() if is_same_contract else known_as({old.name or b"", new.name or b""}, scope)
+        effects = Effects(defines, effects.uses - {old.name or b"", new.name or b""}, effects.calls)
+    return Delta(scope, effects, before, is_gone=False, is_import=False, element=new, is_head=True)
 
 
-def _known_as(names: Iterable[bytes], scope: Scope) -> frozenset[bytes]:
+def known_as(names: Iterable[bytes], scope: Scope) -> frozenset[bytes]:
     """A member of a class is used as an attribute."""
-    is_member = bool(scope) and not _is_function(scope[-1])
+    is_member = bool(scope) and not is_function(scope[-1])
     return frozenset(b"." + name for name in names) if is_member else frozenset(names)
 
 
@@ -197,21 +201,14 @@ def _gained(old: Element, new: Element) -> bool:
     return kept and all(each.node.type in optional for hunk in changes.hunks for each in hunk.new)
 
 
-def _changed(before: Effects, after: Effects, *, is_import: bool) -> Effects:
-    """What a changed statement does: an import gives a value only to what it did not, or does no more."""
-    defines = before.defines ^ after.defines if is_import else before.defines | after.defines
-    return Effects(defines, after.uses, after.calls - before.calls)
-
-
-def _whole(edit: Edit, element: Element, profile: Profile) -> _Delta:
+def _whole(edit: Edit, element: Element, profile: Profile) -> Delta:
     is_import = element.node.type in profile.imports
-    effects = effects_of([element.node], profile)
-    if edit.old is not None and edit.new is not None:
-        before = effects_of([edit.old.node], profile)
-        effects = _changed(before, effects, is_import=is_import)
-    elif edit.new is None:
-        effects = Effects(effects.defines)  # what is gone uses nothing any more
-    if edit.scope and not _is_function(edit.scope[-1]):
-        defines = _known_as((name for name in effects.defines if not name.startswith(b".")), edit.scope)
-        effects = replace(effects, defines=effects.defines | defines)
-    return _Delta(edit.scope, effects, is_gone=edit.new is None, is_import=is_import, element=element)
+    before, after = (
+        effects_of([each.node], profile) if each is not None else Effects() for each in (edit.old, edit.new)
+    )
+    # An import gives a value only to what it did not, or does no more.
+    defines = before.defines ^ after.defines if is_import else before.defines | after.defines
+    if edit.scope and not is_function(edit.scope[-1]):
+        defines |= known_as((name for name in defines if not name.startswith(b".")), edit.scope)
+    effects = replace(after, defines=defines)
+    return Delta(edit.scope, effects, before, is_gone=edit.new is None, is_import=is_import, element=element)

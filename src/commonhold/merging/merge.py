@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from itertools import islice
 from typing import Final
 
+from commonhold.merging.bearing import FileChange, bearing
 from commonhold.merging.candidates import MAX_CANDIDATES, combined, union
 from commonhold.merging.gate import doubled_names, fault_in
 from commonhold.merging.interference import interference
@@ -79,6 +80,9 @@ class _Merge:
         pieces = structure.merge(*elements)
         text = settled(pieces)
         doubts = interference(structure.ours, structure.theirs, profile)
+        base, ours, theirs = elements
+        met = bearing([FileChange(self.path, base, ours)], [FileChange(self.path, base, theirs)], profile)
+        doubts += [each.spot for each in met]
         if text is None or doubts:
             return self._unproven(pieces, doubts)
         fault = self._fault(text, language, profile, elements)

@@ -1,0 +1,87 @@
+"""Whether the changes of two sides to a whole tree bear on each other, from one file to another."""
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from commonhold.merging.bearing import Bearing, FileChange, bearing
+from commonhold.merging.layout import whole_file
+from commonhold.merging.profile import Profile
+from commonhold.merging.profiles import PROFILES
+from commonhold.merging.prose import lines_of
+from commonhold.regions.language import Language, parse
+from commonhold.regions.languages import language_for
+
+_WORD: Final = re.compile(rb"[^\W\d]\w*")
+
+
+@dataclass(frozen=True, slots=True)
+class Changed:
+    """A file of the tree that one side or both changed; None where it is not there."""
+
+    path: str
+    base: bytes | None
+    ours: bytes | None
+    theirs: bytes | None
+
+
+def bearings(files: Iterable[Changed]) -> list[Bearing]:
+    """Where one side came to call what the other, in another file, took away or made behave in another way.
+
+    What meets inside one file is found by `merge`. Files in languages without a profile, and versions that are not
+    sound, are not looked at. A file is parsed only where a word of it stands in what the other side wrote.
+    """
+    languages: dict[str, list[Changed]] = {}
+    for file in files:
+        language = language_for(file.path, file.base or file.ours or file.theirs or b"")
+        if language is not None and language.name in PROFILES:
+            languages.setdefault(language.name, []).append(file)
+    return [found for group in languages.values() for found in _bearings(group)]
+
+
+def _bearings(files: Sequence[Changed]) -> list[Bearing]:
+    sample = files[0]
+    language = language_for(sample.path, sample.base or sample.ours or sample.theirs or b"")
+    if language is None:
+        return []
+    sides = [_side({each.path: (each.base, getattr(each, name)) for each in files}) for name in ("ours", "theirs")]
+    mine, others = sides
+    found = bearing(
+        _parsed(mine, _words(others), language, PROFILES[language.name]),
+        _parsed(others, _words(mine), language, PROFILES[language.name]),
+        PROFILES[language.name],
+    )
+    return [each for each in found if each.ours_path != each.theirs_path]
+
+
+_Side = Mapping[str, tuple[bytes, bytes]]
+
+
+def _side(files: Mapping[str, tuple[bytes | None, bytes | None]]) -> _Side:
+    return {path: (base or b"", now or b"") for path, (base, now) in files.items() if base != now}
+
+
+def _words(side: _Side) -> dict[str, frozenset[bytes]]:
+    """The words in the lines that a side wrote or took away, file by file."""
+    return {path: frozenset(_WORD.findall(b"".join(_changed_lines(*texts)))) for path, texts in side.items()}
+
+
+def _changed_lines(base: bytes, now: bytes) -> Iterable[bytes]:
+    before, after = Counter(lines_of(base)), Counter(lines_of(now))
+    return [*(after - before), *(before - after)]
+
+
+def _parsed(side: _Side, others: Mapping[str, frozenset[bytes]], language: Language, profile: Profile) -> list[FileChange]:
+    """The files of a side that may have to do with what the other wrote elsewhere."""
+    changes = []
+    for path, (base, now) in side.items():
+        elsewhere = frozenset().union(*(words for other, words in others.items() if other != path))
+        if elsewhere.isdisjoint(_WORD.findall(base + now)):
+            continue
+        roots = [parse(text, language).root_node for text in (base, now)]
+        if not any(root.has_error for root in roots):
+            before, after = (whole_file(text, profile, root) for text, root in zip((base, now), roots, strict=True))
+            changes.append(FileChange(path, before, after))
+    return changes
