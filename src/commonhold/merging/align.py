@@ -53,7 +53,9 @@ def _unique_anchors(left: Sequence[Hashable], right: Sequence[Hashable], bounds:
     low, high, start, stop = bounds
     counts, others = Counter(left[low:high]), Counter(right[start:stop])
     places = {right[index]: index for index in range(start, stop) if others[right[index]] == 1}
-    pairs = [(index, places[left[index]]) for index in range(low, high) if counts[left[index]] == 1 and left[index] in places]
+    pairs = [
+        (index, places[left[index]]) for index in range(low, high) if counts[left[index]] == 1 and left[index] in places
+    ]
     return increasing(pairs)
 
 

@@ -13,7 +13,7 @@ from commonhold.merging.effects import Effects, effects_of
 from commonhold.merging.interference import Delta, deltas_of, is_function, known_as
 from commonhold.merging.layout import Element
 from commonhold.merging.profile import Profile
-from commonhold.merging.structure import Edit
+from commonhold.merging.record import Edit
 from commonhold.merging.verdict import Lines, Reason, Spot
 
 _CONSTRUCTORS: Final = frozenset({b".__init__", b".__new__", b".__init_subclass__"})

@@ -80,8 +80,7 @@ def _general(node: Node, profile: Profile, into: _Gathered, skip: frozenset[str]
     binding = profile.bindings.get(kind, _NOTHING)
     if kind in profile.calls:
         _called(node, profile, into)
-    if kind in profile.effects or (kind == "expression_statement" and node.child(0).type in profile.effects):  # type: ignore[union-attr]
-        into.acts = into.acts or kind != "call"
+    into.acts = into.acts or _is_run_for_what_it_does(node, profile)
     inner = _Gathered() if binding.is_scope else into
     for index, child in enumerate(node.children):
         field = node.field_name_for_child(index) or ""
@@ -95,6 +94,13 @@ def _general(node: Node, profile: Profile, into: _Gathered, skip: frozenset[str]
             _gather(child, profile, inner, skip)
     if inner is not into:
         _leave_scope(inner, into)
+
+
+def _is_run_for_what_it_does(node: Node, profile: Profile) -> bool:
+    """Whether it is a statement that has an effect by its kind, or a bare call."""
+    if node.type in profile.effects:
+        return True
+    return node.type in profile.bare and node.child_count > 0 and node.children[0].type in profile.calls
 
 
 def _leave_scope(inner: _Gathered, into: _Gathered) -> None:

@@ -11,8 +11,8 @@ from typing import Final
 from commonhold.merging.effects import Effects, effects_of
 from commonhold.merging.layout import Element, Shape
 from commonhold.merging.profile import Profile
+from commonhold.merging.record import Edit, Scope
 from commonhold.merging.script import script
-from commonhold.merging.structure import Edit, Scope
 from commonhold.merging.verdict import Lines, Reason, Spot
 
 _EVERYTHING: Final = b"*"
@@ -20,7 +20,7 @@ _EVERYTHING: Final = b"*"
 
 @dataclass(frozen=True, slots=True)
 class Delta:
-    """One changed statement: what it does to names, and did; whether it is gone; `scope` are the definitions around it."""
+    """One changed statement: what it does to names, and did before; `scope` are the definitions around it."""
 
     scope: Scope
     effects: Effects
@@ -106,6 +106,7 @@ def _lines(delta: Delta) -> Lines:
 
 
 def is_function(element: Element) -> bool:
+    """Whether it defines a function."""
     return element.definition.type in element.profile.functions
 
 
@@ -132,9 +133,8 @@ def deltas_of(edit: Edit, profile: Profile) -> Iterator[Delta]:
 
 def _inside(old: Element, new: Element, scope: Scope, profile: Profile) -> Iterator[Delta]:
     changes = script(old, new)
-    for index, (one, other) in enumerate(zip(old.children, changes.kept, strict=True)):
-        if other is None:
-            other = changes.moved.get(index)
+    for index, (one, kept) in enumerate(zip(old.children, changes.kept, strict=True)):
+        other = kept or changes.moved.get(index)
         if other is None or other.text != one.text:
             yield from deltas_of(Edit(one, other, scope), profile)
     for hunk in changes.hunks:
@@ -196,7 +196,9 @@ def _gained(old: Element, new: Element) -> bool:
     if old.shape is not Shape.LIST or new.shape is not Shape.LIST:
         return False
     changes = script(old, new)
-    kept = all(one.name == other.name if other else False for one, other in zip(old.children, changes.kept, strict=True))
+    kept = all(
+        one.name == other.name if other else False for one, other in zip(old.children, changes.kept, strict=True)
+    )
     optional = old.profile.optional_entries | old.profile.keyword_only_marks
     return kept and all(each.node.type in optional for hunk in changes.hunks for each in hunk.new)
 

@@ -62,7 +62,9 @@ class Element:
 
     def _shape(self) -> Shape:
         if self.nodes is not None:
-            return Shape.LIST if self.kind.partition(".")[0] in {*self.profile.lists, *self.profile.runs} else Shape.BLOCK
+            return (
+                Shape.LIST if self.kind.partition(".")[0] in {*self.profile.lists, *self.profile.runs} else Shape.BLOCK
+            )
         if self.node.child_count == 0 or self.node.type == self.profile.text or self.is_prose:
             return Shape.LEAF
         return Shape.PARTS
@@ -77,6 +79,11 @@ class Element:
         """What stands before it: blank space and comments; in a list, after the separator."""
         return self.source[self.lead_start : self.start]
 
+    @cached_property
+    def said(self) -> bytes:
+        """The text, and before it the lead without blank space around it: comments, mostly."""
+        return self.lead.strip(BLANK) + b"\0" + self.text
+
     @property
     def whole(self) -> bytes:
         """The lead and the text."""
@@ -86,6 +93,16 @@ class Element:
     def tokens(self) -> Counter[bytes]:
         """How often each token stands in the text."""
         return Counter(_TOKEN.findall(self.text))
+
+    @property
+    def list_kind(self) -> str:
+        """The kind of the node that holds the entries or statements."""
+        return self.kind.partition(".")[0]
+
+    @property
+    def is_file(self) -> bool:
+        """Whether it is what the whole file holds."""
+        return self.nodes is not None and self.node.parent is None
 
     @property
     def is_prose(self) -> bool:

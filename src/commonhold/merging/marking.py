@@ -20,6 +20,12 @@ class _Block:
     theirs: bytearray
     is_conflict: bool
 
+    def extend(self, text: bytes) -> None:
+        """Add what is the same in all three."""
+        self.base += text
+        self.ours += text
+        self.theirs += text
+
 
 def marked(pieces: Sequence[Piece], sides: Sides, size: int = MARKER_SIZE) -> bytes:
     """The text, with each clash widened to whole lines and marked."""
@@ -62,8 +68,7 @@ def _blocks(pieces: Sequence[Piece]) -> list[_Block]:
             blocks[-1].theirs += piece.theirs
         elif blocks[-1].is_conflict and not _ends_in_line(blocks[-1]):
             line_end = piece.find(b"\n") + 1 or len(piece)
-            for text in (blocks[-1].base, blocks[-1].ours, blocks[-1].theirs):
-                text += piece[:line_end]
+            blocks[-1].extend(piece[:line_end])
             if piece[line_end:]:
                 blocks.append(_Block(bytearray(), bytearray(piece[line_end:]), bytearray(), is_conflict=False))
         elif blocks[-1].is_conflict:

@@ -76,17 +76,17 @@ class _Merge:
         if elements is None:
             pieces = merge_prose(*self.versions, AtOnePoint.NEITHER)
             return self._unproven(pieces, [Spot(Reason.NOT_SOUND, "one of the versions has a syntax error")])
-        structure = Structure(profile)
+        structure = Structure()
         pieces = structure.merge(*elements)
         text = settled(pieces)
-        doubts = interference(structure.ours, structure.theirs, profile)
+        doubts = interference(structure.record.ours, structure.record.theirs, profile)
         base, ours, theirs = elements
         met = bearing([FileChange(self.path, base, ours)], [FileChange(self.path, base, theirs)], profile)
         doubts += [each.spot for each in met]
         if text is None or doubts:
             return self._unproven(pieces, doubts)
         fault = self._fault(text, language, profile, elements)
-        return self._unproven(pieces, [fault]) if fault else Proven(text, tuple(dict.fromkeys(structure.notes)))
+        return self._unproven(pieces, [fault]) if fault else Proven(text, tuple(dict.fromkeys(structure.record.notes)))
 
     def _fault(
         self, text: bytes, language: Language, profile: Profile, elements: tuple[Element, Element, Element]
@@ -108,7 +108,11 @@ class _Merge:
         return Unproven(tuple(spots), marked(pieces, self.sides), lambda: self._candidates(pieces))
 
     def _candidates(self, pieces: Sequence[Piece]) -> Iterator[Candidate]:
-        sound = (each for each in islice(self._texts(pieces), _MAX_TRIED) if not fault_in(each.source, self.versions, self.path))
+        sound = (
+            each
+            for each in islice(self._texts(pieces), _MAX_TRIED)
+            if not fault_in(each.source, self.versions, self.path)
+        )
         return islice(sound, MAX_CANDIDATES)
 
     def _texts(self, pieces: Sequence[Piece]) -> Iterator[Candidate]:

@@ -35,10 +35,10 @@ class Profile:
     """The node kinds that matter when files of a language are merged; kinds are those of its grammar.
 
     `blocks` hold statements or members, one after the other. `lists` hold entries between separators, and say what
-    their order means; `runs` are statements that end in such a list, after the token that is given. `definitions` have a
+    their order means; `runs` are statements that end in such a list, after the token given. `definitions` have a
     name (field `name`) that their block knows them by; `wrapper`s hold a definition and what decorates it. `keyed` are
     entries known by a field. `functions` and `classes` are scopes of names. `exits` leave the block that they stand in;
-    `effects` are statements that are run for what they do, not for what they give; `mutators` are methods that change
+    `effects` are statements that are run for what they do, not for what they give, as `bare` calls are; `mutators` are methods that change
     what they are called on, unless that is one of the `receivers`; `implied` are the methods that a node calls unsaid.
     """
 
@@ -67,6 +67,7 @@ class Profile:
     imports: frozenset[str] = frozenset()
     exits: frozenset[str] = frozenset()
     effects: frozenset[str] = frozenset()
+    bare: frozenset[str] = frozenset({"expression_statement"})
     mutators: frozenset[str] = frozenset()
     receivers: frozenset[str] = frozenset()
     implied: Mapping[str, tuple[bytes, ...]] = field(default_factory=dict)

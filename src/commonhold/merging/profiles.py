@@ -107,7 +107,7 @@ PYTHON: Final = Profile(
     },
     imports=frozenset({"import_statement", "import_from_statement", "future_import_statement"}),
     exits=frozenset({"break_statement", "continue_statement", "raise_statement", "return_statement", "yield"}),
-    effects=frozenset({"assert_statement", "await", "call", "delete_statement"}),
+    effects=frozenset({"assert_statement", "await", "delete_statement"}),
     mutators=_MUTATORS,
     receivers=frozenset({"self", "cls"}),
     implied={"with_statement": (b".__enter__", b".__exit__"), "for_statement": (b".__iter__",)},

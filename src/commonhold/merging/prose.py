@@ -1,7 +1,7 @@
 """The merge of text that is read, not run: documentation, comments, files without a grammar. By lines."""
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from enum import Enum, auto
 from typing import Final
 
@@ -9,7 +9,7 @@ from commonhold.merging.align import common
 from commonhold.merging.pieces import Clash, Piece
 from commonhold.merging.verdict import Reason
 
-Lines = Sequence[bytes]
+Lines = list[bytes]
 _LINE: Final = re.compile(rb"[^\n]*\n|[^\n]+\Z")
 
 
@@ -64,8 +64,7 @@ class _Weave:
 
     def _between(self, start: tuple[int, int, int], end: tuple[int, int, int]) -> Iterator[Piece]:
         base, ours, theirs = (
-            lines[low:high]
-            for lines, low, high in zip((self._base, self._ours, self._theirs), start, end, strict=True)
+            lines[low:high] for lines, low, high in zip((self._base, self._ours, self._theirs), start, end, strict=True)
         )
         if ours in (base, theirs):
             yield b"".join(theirs)

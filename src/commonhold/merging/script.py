@@ -2,7 +2,8 @@
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
+from functools import cached_property
 from typing import Final
 
 from commonhold.merging.align import Pair, best, common, increasing
@@ -26,20 +27,70 @@ class Hunk:
         return self.start == self.stop
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Script:
-    """`kept` are the counterparts of the base elements (None: gone, or moved), `hunks` the rest, in order.
+    """`kept` are the counterparts of the base elements `old` (None: gone, or moved), `hunks` the rest, in order.
 
     `moved` are definitions that stand elsewhere now, by the index of the base element; they are in a hunk, too.
     """
 
+    old: Sequence[Element]
     kept: Sequence[Element | None]
     hunks: Sequence[Hunk]
-    moved: Mapping[int, Element] = field(default_factory=dict)
+    moved: Mapping[int, Element]
+
+    def insertion(self, position: int) -> tuple[Element, ...]:
+        """What was put before the base element at `position` without taking anything away there."""
+        hunk = self._by_start.get(position)
+        return hunk.new if hunk is not None and hunk.is_insertion else ()
+
+    def stop_at(self, position: int) -> int:
+        """Where the base elements end that gave way from `position` on; `position` if it did not give way."""
+        hunk = self._by_start.get(position)
+        return hunk.stop if hunk is not None else position
+
+    def side(self, start: int, stop: int) -> list[Element]:
+        """What is there instead of the base elements [start, stop), in its order; nothing for what was moved away."""
+        found: list[Element] = []
+        for index in range(start, stop):
+            hunk = self._by_start.get(index)
+            if hunk is not None and (index > start or not hunk.is_insertion):
+                found += hunk.new
+            kept = self.kept[index]
+            if kept is not None:
+                found.append(kept)
+        return found
 
     def origin(self, element: Element) -> int | None:
         """The index of the base element that was moved here; None for one that is new."""
-        return next((index for index, each in self.moved.items() if each is element), None)
+        return self._origins.get(id(element))
+
+    def moves_none(self, start: int, stop: int) -> bool:
+        """Whether none of the base elements [start, stop) was moved."""
+        return self.moved.keys().isdisjoint(range(start, stop))
+
+    def moves_all(self, start: int, stop: int) -> bool:
+        """Whether all of the base elements [start, stop) were moved, and nothing took their place."""
+        return all(index in self.moved for index in range(start, stop)) and not self.side(start, stop)
+
+    def loses_any(self, start: int, stop: int) -> bool:
+        """Whether one of the base elements [start, stop) is not at its place."""
+        return any(self.kept[index] is None for index in range(start, stop))
+
+    @cached_property
+    def touched(self) -> frozenset[int]:
+        """The base elements that were changed or lost, by index; places where something was put in, below zero."""
+        pairs = enumerate(zip(self.old, self.kept, strict=True))
+        changed = {index for index, (old, new) in pairs if new is None or new.text != old.text}
+        return frozenset(changed | {-1 - hunk.start for hunk in self.hunks})
+
+    @cached_property
+    def _by_start(self) -> Mapping[int, Hunk]:
+        return {hunk.start: hunk for hunk in self.hunks}
+
+    @cached_property
+    def _origins(self) -> Mapping[int, int]:
+        return {id(element): index for index, element in self.moved.items()}
 
 
 def script(base: Element, side: Element) -> Script:
@@ -50,7 +101,7 @@ def script(base: Element, side: Element) -> Script:
     for index, other in pairs:
         kept[index] = new[other]
     hunks = list(_hunks(pairs, old, new))
-    return Script(kept, hunks, _moves(old, kept, hunks))
+    return Script(old, kept, hunks, _moves(old, kept, hunks))
 
 
 def _hunks(pairs: Sequence[Pair], old: Sequence[Element], new: Sequence[Element]) -> Iterator[Hunk]:
@@ -126,13 +177,6 @@ def _dice(one: Counter[bytes], other: Counter[bytes]) -> float:
 
 def _moves(old: Sequence[Element], kept: Sequence[Element | None], hunks: Sequence[Hunk]) -> dict[int, Element]:
     """Definitions that are gone from their place and stand under the same name at another."""
-    gone = _by_name([each if kept[index] is None else _Unnamed for index, each in enumerate(old)])  # type: ignore[misc]
+    gone = {name: index for name, index in _by_name(old).items() if kept[index] is None}
     there = {each.name: each for hunk in hunks for each in hunk.new if each.is_definition and each.name}
     return {index: there[name] for name, index in gone.items() if name in there}
-
-
-class _Unnamed:
-    """Stands for what cannot have moved."""
-
-    is_definition = False
-    name = None

@@ -73,7 +73,9 @@ def _changed_lines(base: bytes, now: bytes) -> Iterable[bytes]:
     return [*(after - before), *(before - after)]
 
 
-def _parsed(side: _Side, others: Mapping[str, frozenset[bytes]], language: Language, profile: Profile) -> list[FileChange]:
+def _parsed(
+    side: _Side, others: Mapping[str, frozenset[bytes]], language: Language, profile: Profile
+) -> list[FileChange]:
     """The files of a side that may have to do with what the other wrote elsewhere."""
     changes = []
     for path, (base, now) in side.items():

@@ -1,0 +1,143 @@
+"""How merged elements are put together again: blank space, comments and separators, each side's as it had them."""
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from itertools import pairwise
+
+from commonhold.merging.layout import BLANK, Element, Shape
+from commonhold.merging.pieces import Clash, Piece, settled
+from commonhold.merging.prose import merge_prose
+
+Versions = tuple[Element, Element, Element]
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """One element of the result: what leads to it and what it says. `element` is the version whose style counts."""
+
+    element: Element
+    lead: list[Piece]
+    body: list[Piece]
+
+
+def whole_entry(element: Element) -> Entry:
+    """An element as one version has it."""
+    return Entry(element, [element.lead], [element.text])
+
+
+def merged_space(base: bytes, ours: bytes, theirs: bytes, at: tuple[int, int, int] = (0, 0, 0)) -> list[Piece]:
+    """What stands between elements, merged: of two changes of blank space the larger, of comments both."""
+    if ours in (base, theirs):
+        return [theirs]
+    if theirs == base:
+        return [ours]
+    if not (ours + theirs).strip(BLANK):
+        return [max(ours, theirs, key=lambda text: (len(text), text))]
+    return merge_prose(base, ours, theirs, at=at)
+
+
+def closing(versions: Versions) -> list[Piece]:
+    """What follows the last element, without a separator."""
+    base, ours, theirs = (each.close[len(_trailing(each)) :] for each in versions)
+    return merged_space(base, ours, theirs)
+
+
+def in_block(entries: Sequence[Entry], *, is_file: bool) -> list[Entry]:
+    """What stood first and does no more gets the space of what follows it; what comes to stand first loses its own."""
+    return [_spaced(entry, is_first=not index, is_file=is_file) for index, entry in enumerate(entries)]
+
+
+def _spaced(entry: Entry, *, is_first: bool, is_file: bool) -> Entry:
+    lead = settled(entry.lead)
+    if lead is None or lead.strip(BLANK) or isinstance(entry.body[0], Clash):
+        return entry
+    if is_first:
+        return replace(entry, lead=[lead.lstrip(b"\r\n")]) if is_file else entry
+    return entry if b"\n" in lead else replace(entry, lead=[_space_after(entry.element)])
+
+
+def _space_after(element: Element) -> bytes:
+    """The blank space after an element in its own version."""
+    rest = element.source[element.end : element.end + 1000]
+    space = rest[: len(rest) - len(rest.lstrip(BLANK))]
+    return space if b"\n" in space else b"\n"
+
+
+def in_list(entries: Sequence[Entry], versions: Versions) -> list[Piece]:
+    """Entries between separators; the last has one if the side that changed this has it so."""
+    style = _ListStyle(versions)
+    pieces: list[Piece] = []
+    for index, entry in enumerate(entries):
+        pieces += style.lead(entry, is_first=not index)
+        pieces += entry.body
+        if index < len(entries) - 1 or style.has_trailing:
+            pieces.append(style.separator(entry.element))
+    return pieces + closing(versions)
+
+
+@dataclass(frozen=True)
+class _ListStyle:
+    """How three versions of a list set off their entries."""
+
+    versions: Versions
+
+    @property
+    def has_trailing(self) -> bool:
+        """Whether the last entry has a separator after it, as the side has it that changed this."""
+        base, ours, theirs = (bool(_trailing(each)) for each in self.versions)
+        return theirs if ours == base else ours
+
+    def separator(self, element: Element) -> bytes:
+        """The separator after an entry, with the comment that stands on its line."""
+        return self._separators.get(id(element)) or element.profile.separator
+
+    @cached_property
+    def _separators(self) -> dict[int, bytes]:
+        return {id(child): text for version in self.versions for child, text in _separators(version)}
+
+    def lead(self, entry: Entry, *, is_first: bool) -> list[Piece]:
+        """What leads to an entry; one that came to stand first, or does no more, takes on the usual space."""
+        lead = settled(entry.lead)
+        if lead is None or lead.strip(BLANK):
+            return entry.lead
+        was_first = id(entry.element) in self._firsts
+        if is_first:
+            return entry.lead if was_first else [self._first_lead(lead)]
+        if self._usual_lead is None:
+            return [lead if not was_first or b"\n" in lead else b" "]
+        is_on_own_line = b"\n" in self._usual_lead and b"\n" not in lead
+        return [self._usual_lead] if was_first or is_on_own_line else entry.lead
+
+    @cached_property
+    def _firsts(self) -> dict[int, bytes]:
+        return {id(each.children[0]): each.children[0].lead for each in self.versions if each.children}
+
+    def _first_lead(self, lead: bytes) -> bytes:
+        return next((each for each in self._firsts.values() if not each.strip(BLANK)), lead)
+
+    @cached_property
+    def _usual_lead(self) -> bytes | None:
+        """How entries after the first are set off: on lines of their own, if one version has it so."""
+        leads = Counter(child.lead for each in self.versions for child in each.children[1:])
+        blank = [(b"\n" in text, count, text) for text, count in leads.items() if not text.strip(BLANK)]
+        return max(blank)[2] if blank else None
+
+
+def _separators(element: Element) -> Iterator[tuple[Element, bytes]]:
+    children: Iterable[Element] = element.children
+    for child, following in pairwise(children):
+        yield child, element.source[child.end : following.lead_start]
+    if element.children:
+        yield element.children[-1], _trailing(element)
+
+
+def _trailing(element: Element) -> bytes:
+    """The separator after the last entry of a list, with a comment that stands on its line; empty if there is none."""
+    close, profile = element.close, element.profile
+    if element.shape is not Shape.LIST or not element.children or not close.lstrip(BLANK).startswith(profile.separator):
+        return b""
+    end = close.index(profile.separator) + len(profile.separator)
+    line = close[end:].partition(b"\n")[0]
+    return close[: end + len(line)] if line.strip().startswith(profile.comment_mark) else close[:end]

@@ -1,0 +1,87 @@
+"""Whether what both sides put at one point may stand there together, and in which order."""
+
+from collections.abc import Iterable, Sequence
+
+from commonhold.merging.effects import effects_of
+from commonhold.merging.layout import Element, Shape
+from commonhold.merging.profile import Order, Profile
+from commonhold.merging.verdict import Reason
+
+Refusal = tuple[Reason, str]
+Run = Sequence[Element]
+
+
+def why_not_both(holder: Element, mine: Run, others: Run, shared: Run) -> Refusal | None:
+    """Why two runs of new elements cannot both stand in `holder`; `shared` are those that both sides have."""
+    names = {each.name for each in mine if each.name} & {each.name for each in others if each.name}
+    if names:
+        name = min(names).decode(errors="replace")
+        return Reason.SAME_NAME, f"both sides added {name!r}, each in its own way"
+    if not all(_counts_once(each, holder) for each in shared):
+        return Reason.ORDER_MATTERS, "both sides added some of the same lines at one point, among others"
+    if not mine or not others:
+        return None
+    if holder.shape is Shape.LIST:
+        return _why_not_listed(holder, mine, others)
+    if holder.shape is Shape.PARTS:
+        return Reason.BOTH_CHANGED, f"both sides added a part to one {_words(holder)}"
+    return _why_order_matters(mine, others, holder.profile)
+
+
+def in_one_order(holder: Element, ours: Run, theirs: Run) -> list[Element]:
+    """Both, in an order that does not depend on who is asked.
+
+    What counts on its place goes first, what has no place any more goes last; else the texts decide.
+    """
+    runs = sorted((ours, theirs), key=lambda run: (_place(holder, run), [each.text for each in run]))
+    return [each for run in runs for each in run]
+
+
+def _place(holder: Element, run: Run) -> int:
+    if holder.shape is not Shape.LIST:
+        return 0
+    has_no_place = any(each.node.type in holder.profile.keyword_only_marks for each in run)
+    return 2 if has_no_place else int(all(map(_is_optional, run)))
+
+
+def _is_optional(element: Element) -> bool:
+    """Whether an entry of a list may be left out, so that no other entry counts on its place."""
+    return element.node.type in element.profile.optional_entries
+
+
+def _counts_once(element: Element, holder: Element) -> bool:
+    """Whether it makes no difference to have it once or twice."""
+    if holder.shape is Shape.LIST:
+        return holder.list_kind in holder.profile.runs or element.name is not None
+    return element.node.type in holder.profile.imports or element.is_definition
+
+
+def _why_not_listed(holder: Element, mine: Run, others: Run) -> Refusal | None:
+    imported = Order.FREE if holder.list_kind in holder.profile.imports else Order.FIXED
+    order = holder.profile.lists.get(holder.list_kind, imported)
+    is_optional = all(map(_is_optional, mine)) or all(map(_is_optional, others))
+    if order is Order.FREE or (order is Order.NAMED and is_optional):
+        return None
+    return Reason.ORDER_MATTERS, f"both sides added entries to one {_words(holder)}, where order counts"
+
+
+def _why_order_matters(mine: Run, others: Run, profile: Profile) -> Refusal | None:
+    if any(each.node.type in profile.clauses for each in (*mine, *others)):
+        return Reason.ORDER_MATTERS, "both sides added a branch at one point"
+    one, other = (effects_of([each.node for each in run], profile) for run in (mine, others))
+    shared = (one.defines & (other.defines | other.uses)) | (other.defines & one.uses)
+    if shared:
+        return Reason.INTERFERES, f"what both sides added at one point shares {_shown(shared)}"
+    if one.is_exit or other.is_exit:
+        return Reason.ORDER_MATTERS, "what one side added at the same point may leave before the other's is reached"
+    if one.acts and other.acts:
+        return Reason.ORDER_MATTERS, "both sides added calls at one point, and their order may matter"
+    return None
+
+
+def _shown(names: Iterable[bytes]) -> str:
+    return ", ".join(sorted(name.decode(errors="replace").lstrip(".") for name in names))
+
+
+def _words(holder: Element) -> str:
+    return holder.list_kind.replace("_", " ")

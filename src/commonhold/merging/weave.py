@@ -1,0 +1,161 @@
+"""The merge of what three elements hold: what each side kept, put in and took out, one after the other."""
+
+from collections.abc import Callable, Sequence
+
+from commonhold.merging.entries import Entry, Versions, closing, in_block, in_list, merged_space, whole_entry
+from commonhold.merging.joining import in_one_order, why_not_both
+from commonhold.merging.layout import Element, Shape
+from commonhold.merging.pieces import Clash, Piece
+from commonhold.merging.record import Edit, Record
+from commonhold.merging.script import Script, script
+from commonhold.merging.verdict import Reason
+
+Merging = Callable[[Element, Element, Element], list[Piece]]
+
+
+def words(kind: str) -> str:
+    """A node kind, for people."""
+    return kind.partition(".")[0].replace("_", " ")
+
+
+class Weave:
+    """One merge of children. `merge` merges those that all three have."""
+
+    def __init__(self, record: Record, versions: Versions, merge: Merging) -> None:
+        """Merge the children of base, ours and theirs."""
+        self._record = record
+        self._versions = versions
+        self._merge = merge
+        self._base = versions[0]
+        self._ours, self._theirs = (script(self._base, side) for side in versions[1:])
+        self._count = len(self._base.children)
+
+    @property
+    def met_apart(self) -> bool:
+        """Whether the sides changed different children: alone each is right, together nobody knows."""
+        return self._ours.touched != self._theirs.touched
+
+    def pieces(self) -> list[Piece]:
+        """The merged children, put together as the element has them."""
+        entries = self._entries()
+        if self._base.shape is Shape.LIST:
+            return in_list(entries, self._versions)
+        if self._base.shape is Shape.BLOCK:
+            entries = in_block(entries, is_file=self._base.is_file)
+        return [piece for entry in entries for piece in (*entry.lead, *entry.body)] + closing(self._versions)
+
+    def _entries(self) -> list[Entry]:
+        entries, position = self._inserted(0), 0
+        while position < self._count:
+            stop = self._group_end(position)
+            entries += self._kept(position) if stop == position else self._group(position, stop)
+            position = max(stop, position + 1)
+            entries += self._inserted(position)
+        return entries
+
+    # What was put in
+
+    def _inserted(self, position: int) -> list[Entry]:
+        ours, theirs = self._ours.insertion(position), self._theirs.insertion(position)
+        if not ours or not theirs or _said(ours) == _said(theirs):
+            if not (ours and theirs):
+                self._note_new(self._record.ours, ours)
+                self._note_new(self._record.theirs, theirs)
+            return self._placed(ours, self._ours) or self._placed(theirs, self._theirs)
+        return self._both_inserted(ours, theirs)
+
+    def _note_new(self, edits: list[Edit], new: Sequence[Element]) -> None:
+        """The parts of a head are no edits of their own."""
+        self._record.replaced(edits, (), [each for each in new if not self._base.has_body or each.holds_body])
+
+    def _both_inserted(self, ours: Sequence[Element], theirs: Sequence[Element]) -> list[Entry]:
+        same = {*_said(ours)} & {*_said(theirs)}
+        mine, others = ([each for each in run if each.said not in same] for run in (ours, theirs))
+        shared = [each for each in ours if each.said in same]
+        refusal = why_not_both(self._base, mine, others, shared)
+        if refusal:
+            at = (self._base.start, ours[0].lead_start, theirs[0].lead_start)
+            return [Entry(ours[0], [], [Clash(b"", _run(ours), _run(theirs), *refusal, at)])]
+        self._note_new(self._record.ours, mine)
+        self._note_new(self._record.theirs, others)
+        self._record.notes.append(f"both sides added to one {words(self._base.kind)}")
+        return [whole_entry(each) for each in in_one_order(self._base, list(ours), others)]
+
+    # What was kept
+
+    def _kept(self, index: int) -> list[Entry]:
+        base = self._base.children[index]
+        ours, theirs = self._ours.kept[index] or base, self._theirs.kept[index] or base
+        at = (base.lead_start, ours.lead_start, theirs.lead_start)
+        lead = merged_space(base.lead, ours.lead, theirs.lead, at)
+        styled = theirs if ours.whole == base.whole else ours
+        return [Entry(styled, lead, self._merge(base, ours, theirs))]
+
+    # What was taken out, or gave way to something else
+
+    def _group_end(self, position: int) -> int:
+        """Where the base elements end that gave way from `position` on, with all that meets them."""
+        stop, grown = position, position
+        while True:
+            for side in (self._ours, self._theirs):
+                grown = max([grown, *(side.stop_at(index) for index in range(position, max(stop, position + 1)))])
+            if grown == stop:
+                return stop
+            stop = grown
+
+    def _group(self, start: int, stop: int) -> list[Entry]:
+        base = self._base.children[start:stop]
+        ours, theirs = self._ours.side(start, stop), self._theirs.side(start, stop)
+        if _said(ours) == _said(theirs):
+            return [whole_entry(each) for each in ours]
+        for side, other, new, left, edits in (
+            (self._ours, self._theirs, ours, theirs, self._record.ours),
+            (self._theirs, self._ours, theirs, ours, self._record.theirs),
+        ):
+            if side.moves_none(start, stop) and _said(left) == _said(base):
+                self._record.replaced(edits, base, new)
+                return self._placed(new, side)
+            if side.moves_all(start, stop) and not other.loses_any(start, stop):
+                return []
+        return self._torn(base, ours, theirs)
+
+    def _torn(self, base: Sequence[Element], ours: Sequence[Element], theirs: Sequence[Element]) -> list[Entry]:
+        if ours and theirs:
+            reason, why = Reason.BOTH_CHANGED, "both sides changed the same lines"
+        elif {*_said(ours or theirs)} <= {*_said(base)}:
+            return []  # both took something away, and neither changed what the other left
+        else:
+            reason, why = Reason.CHANGED_AND_DELETED, "one side changed what the other deleted"
+        runs = [_run(each) for each in (base, ours, theirs)]
+        first, second, third = (each[0].lead_start if each else 0 for each in (base, ours, theirs))
+        clash = Clash(runs[0], runs[1], runs[2], reason, why, (first, second, third))
+        return [Entry((*ours, *theirs)[0], [], [clash])]
+
+    # What was moved
+
+    def _placed(self, new: Sequence[Element], side: Script) -> list[Entry]:
+        return [self._moved_here(each, side) or whole_entry(each) for each in new]
+
+    def _moved_here(self, element: Element, side: Script) -> Entry | None:
+        index = side.origin(element)
+        if index is None:
+            return None
+        base = self._base.children[index]
+        is_ours = side is self._ours
+        other = (self._theirs if is_ours else self._ours).kept[index]
+        if other is None:
+            texts = (element.text, b"") if is_ours else (b"", element.text)
+            why = "one side moved what the other deleted or moved elsewhere"
+            at = (base.start, element.start, element.start)
+            return Entry(element, [element.lead], [Clash(base.text, *texts, Reason.CHANGED_AND_DELETED, why, at)])
+        pair = (element, other) if is_ours else (other, element)
+        return Entry(element, [element.lead], self._merge(base, *pair))
+
+
+def _said(elements: Sequence[Element]) -> list[bytes]:
+    return [each.said for each in elements]
+
+
+def _run(elements: Sequence[Element]) -> bytes:
+    """The bytes of elements of one version that stand together, separators and all."""
+    return elements[0].source[elements[0].lead_start : elements[-1].end] if elements else b""
