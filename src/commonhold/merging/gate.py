@@ -2,13 +2,14 @@
 
 import re
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from commonhold.merging.layout import Element
+from commonhold.merging.layout import Element, Shape
 from commonhold.merging.prose import lines_of
 from commonhold.merging.verdict import Reason, Spot
+from commonhold.regions.reparsing import common_prefix
 from commonhold.regions.syntax import problem_in
 
 _TOKEN: Final = re.compile(rb"\w+|[^\w\s]")
@@ -33,9 +34,8 @@ def miscounted(merged: bytes, versions: tuple[bytes, bytes, bytes]) -> list[byte
     A token that one side added or took away must be so often in the merge; where both did, the edits may be the same
     one. A necessary condition: what it finds is wrong, what it does not find may be wrong, too.
     """
-    lines = [Counter(lines_of(text)) for text in versions]
-    ours, theirs = (_Edited.of(lines[0], each) for each in lines[1:])
-    now = _Edited.of(lines[0], Counter(lines_of(merged)))
+    base, *others = (Counter(lines_of(text)) for text in _without_shared_ends((*versions, merged)))
+    ours, theirs, now = (_Edited.of(base, each) for each in others)
     return sorted(token for token in _all_tokens(ours, theirs, now) if not _adds_up(token, ours, theirs, now))
 
 
@@ -73,18 +73,29 @@ def _tokens(lines: Counter[bytes]) -> Counter[bytes]:
     return found
 
 
-def doubled_names(merged: Element, versions: tuple[Element, Element, Element]) -> list[bytes]:
+def _without_shared_ends(texts: Sequence[bytes]) -> list[bytes]:
+    """The texts without the first and last lines that all have in common."""
+    start = min(common_prefix(texts[0], each) for each in texts[1:])
+    start = texts[0].rfind(b"\n", 0, start) + 1
+    backwards = [text[start:][::-1] for text in texts]
+    end = min(common_prefix(backwards[0], each) for each in backwards[1:])
+    end = max(backwards[0].rfind(b"\n", 0, end), 0)
+    return [text[start : len(text) - end] for text in texts]
+
+
+def doubled_names(merged: Element, versions: Sequence[Element]) -> list[bytes]:
     """Definitions that stand more often in one block of the merge than in any version of it."""
     found = Counter(_names(merged))
-    most = [Counter(_names(each)) for each in versions]
-    return sorted(name for name, count in found.items() if count > 1 and count > max(each[name] for each in most))
+    doubled = {name: count for name, count in found.items() if count > 1}
+    most = [Counter(_names(each)) for each in versions] if doubled else []
+    return sorted(name for name, count in doubled.items() if count > max(each[name] for each in most))
 
 
 def _names(element: Element, around: bytes = b"") -> Iterator[bytes]:
     for child in element.children:
         if child.is_definition and child.name is not None:
             yield around + child.name
-            if child.node.type in element.profile.classes or child.definition.type in element.profile.classes:
-                for inner in child.children:
-                    if inner.nodes is not None:
-                        yield from _names(inner, around + child.name + b".")
+            if child.definition.type in child.profile.classes:
+                bodies = (part for part in child.children if part.shape is Shape.BLOCK)
+                for body in bodies:
+                    yield from _names(body, around + child.name + b".")

@@ -10,7 +10,7 @@ from enum import Enum, auto
 from functools import cached_property
 from typing import Final
 
-from tree_sitter import Node
+from tree_sitter import Node, Tree
 
 from commonhold.merging.profile import Profile
 
@@ -135,6 +135,11 @@ class Element:
     def holds_body(self) -> bool:
         """Whether it is a body, or a branch that has one."""
         return self.shape is Shape.BLOCK or self.node.type in self.profile.blocks or self.has_body
+
+    @cached_property
+    def scripts(self) -> dict[int, object]:
+        """What became of the children in other versions, by the identity of the other element: kept by `script`."""
+        return {}
 
     @cached_property
     def has_body(self) -> bool:
@@ -266,7 +271,14 @@ def _comment_end(source: bytes, profile: Profile, position: int) -> int:
     return end - 1 if source[end - 1 : end] == b"\r" else end
 
 
-def whole_file(source: bytes, profile: Profile, root: Node) -> Element:
-    """The element of a file: its statements, tiled."""
-    nodes = [child for child in root.children if _is_entry(child, profile)]
-    return Element(source, profile, root, (0, len(source)), 0, nodes, f"{root.type}.{ITEMS}")
+class FileElement(Element):
+    """What a whole file holds, with the syntax tree that it was read from."""
+
+    __slots__ = ("tree",)
+
+    def __init__(self, source: bytes, profile: Profile, tree: Tree) -> None:
+        """The statements of `source`, tiled."""
+        root = tree.root_node
+        nodes = [child for child in root.children if _is_entry(child, profile)]
+        super().__init__(source, profile, root, (0, len(source)), 0, nodes, f"{root.type}.{ITEMS}")
+        self.tree = tree

@@ -9,7 +9,7 @@ from commonhold.merging.bearing import FileChange, bearing
 from commonhold.merging.candidates import MAX_CANDIDATES, combined, union
 from commonhold.merging.gate import doubled_names, fault_in
 from commonhold.merging.interference import interference
-from commonhold.merging.layout import Element, whole_file
+from commonhold.merging.layout import FileElement
 from commonhold.merging.marking import marked, spot_of
 from commonhold.merging.pieces import Piece, clashes_in, settled
 from commonhold.merging.profile import Profile
@@ -19,6 +19,7 @@ from commonhold.merging.structure import Structure
 from commonhold.merging.verdict import Candidate, Proven, Reason, Sides, Spot, Unproven
 from commonhold.regions.language import Language, parse
 from commonhold.regions.languages import language_for
+from commonhold.regions.reparsing import reparse
 
 MAX_BYTES: Final = 4_000_000
 _MAX_TRIED: Final = 200
@@ -89,16 +90,15 @@ class _Merge:
         return self._unproven(pieces, [fault]) if fault else Proven(text, tuple(dict.fromkeys(structure.record.notes)))
 
     def _fault(
-        self, text: bytes, language: Language, profile: Profile, elements: tuple[Element, Element, Element]
+        self, text: bytes, language: Language, profile: Profile, elements: tuple[FileElement, FileElement]
     ) -> Spot | None:
         fault = fault_in(text, self.versions, self.path)
         if fault:
             return fault
-        root = parse(text, language).root_node
-        if root.has_error:
+        tree = reparse(elements[1].tree, self.ours, text, language)
+        if tree.root_node.has_error:
             return Spot(Reason.GATE, "put together it would have a syntax error")
-        merged = whole_file(text, profile, root)
-        names = doubled_names(merged, elements)
+        names = doubled_names(FileElement(text, profile, tree), elements)
         if names:
             return Spot(Reason.GATE, f"put together it would define {names[0].decode(errors='replace')!r} twice")
         return None
@@ -133,12 +133,13 @@ class _Merge:
 
 def _elements(
     versions: tuple[bytes, bytes, bytes], language: Language, profile: Profile
-) -> tuple[Element, Element, Element] | None:
+) -> tuple[FileElement, FileElement] | None:
     """The elements of the versions; None if one of them is not sound."""
-    roots = [parse(text, language).root_node for text in versions]
-    if any(root.has_error for root in roots):
+    tree = parse(versions[0], language)
+    trees = [tree, *(reparse(tree, versions[0], text, language) for text in versions[1:])]
+    if any(each.root_node.has_error for each in trees):
         return None
-    base, ours, theirs = (whole_file(text, profile, root) for text, root in zip(versions, roots, strict=True))
+    base, ours, theirs = (FileElement(text, profile, each) for text, each in zip(versions, trees, strict=True))
     return base, ours, theirs
 
 

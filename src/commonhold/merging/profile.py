@@ -38,8 +38,9 @@ class Profile:
     their order means; `runs` are statements that end in such a list, after the token given. `definitions` have a
     name (field `name`) that their block knows them by; `wrapper`s hold a definition and what decorates it. `keyed` are
     entries known by a field. `functions` and `classes` are scopes of names. `exits` leave the block that they stand in;
-    `effects` are statements that are run for what they do, not for what they give, as `bare` calls are; `mutators` are methods that change
-    what they are called on, unless that is one of the `receivers`; `implied` are the methods that a node calls unsaid.
+    `effects` are statements that are run for what they do, not for what they give, as calls are that stand in a `bare`
+    statement; `mutators` are methods that change what they are called on, unless that is one of the `receivers`;
+    `implied` are the methods that a node calls unsaid.
     """
 
     blocks: frozenset[str] = frozenset()

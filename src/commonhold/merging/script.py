@@ -1,9 +1,11 @@
 """What one side did to a sequence of elements: what it kept, maybe changed, and what it put where."""
 
+from bisect import bisect_left
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from operator import itemgetter
 from typing import Final
 
 from commonhold.merging.align import Pair, best, common, increasing
@@ -94,7 +96,14 @@ class Script:
 
 
 def script(base: Element, side: Element) -> Script:
-    """What became of the children of `base` in `side`."""
+    """What became of the children of `base` in `side`; worked out once."""
+    known = base.scripts.get(id(side))
+    if not isinstance(known, Script):
+        known = base.scripts[id(side)] = _script(base, side)
+    return known
+
+
+def _script(base: Element, side: Element) -> Script:
     old, new = base.children, side.children
     pairs = _matched(old, new, base.shape)
     kept: list[Element | None] = [None] * len(old)
@@ -113,6 +122,16 @@ def _hunks(pairs: Sequence[Pair], old: Sequence[Element], new: Sequence[Element]
 
 
 def _matched(old: Sequence[Element], new: Sequence[Element], shape: Shape) -> list[Pair]:
+    """Equal ends first, for most of a file is as it was; then what lies between."""
+    shortest = min(len(old), len(new))
+    head = next((at for at in range(shortest) if old[at].text != new[at].text), shortest)
+    tail = next((at for at in range(shortest - head) if old[-1 - at].text != new[-1 - at].text), shortest - head)
+    inner = _matched_within(old[head : len(old) - tail], new[head : len(new) - tail], shape)
+    ends = [(len(old) - at, len(new) - at) for at in range(tail, 0, -1)]
+    return [*((at, at) for at in range(head)), *((i + head, j + head) for i, j in inner), *ends]
+
+
+def _matched_within(old: Sequence[Element], new: Sequence[Element], shape: Shape) -> list[Pair]:
     pairs = _in_order([*_definitions(old, new), *common([each.text for each in old], [each.text for each in new])], old)
     found = list(pairs)
     position = other = 0
@@ -147,7 +166,8 @@ def _in_order(pairs: Sequence[Pair], old: Sequence[Element]) -> list[Pair]:
 
 
 def _fits(pair: Pair, anchors: Sequence[Pair]) -> bool:
-    return all((pair[0] < left) == (pair[1] < right) for left, right in anchors)
+    """Whether a pair lies between the same anchors on both sides."""
+    return bisect_left(anchors, pair[0], key=itemgetter(0)) == bisect_left(anchors, pair[1], key=itemgetter(1))
 
 
 def _like(one: Element, other: Element) -> float:

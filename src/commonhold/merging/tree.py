@@ -7,12 +7,13 @@ from dataclasses import dataclass
 from typing import Final
 
 from commonhold.merging.bearing import Bearing, FileChange, bearing
-from commonhold.merging.layout import whole_file
+from commonhold.merging.layout import FileElement
 from commonhold.merging.profile import Profile
 from commonhold.merging.profiles import PROFILES
 from commonhold.merging.prose import lines_of
 from commonhold.regions.language import Language, parse
 from commonhold.regions.languages import language_for
+from commonhold.regions.reparsing import reparse
 
 _WORD: Final = re.compile(rb"[^\W\d]\w*")
 
@@ -82,8 +83,9 @@ def _parsed(
         elsewhere = frozenset().union(*(words for other, words in others.items() if other != path))
         if elsewhere.isdisjoint(_WORD.findall(base + now)):
             continue
-        roots = [parse(text, language).root_node for text in (base, now)]
-        if not any(root.has_error for root in roots):
-            before, after = (whole_file(text, profile, root) for text, root in zip((base, now), roots, strict=True))
+        tree = parse(base, language)
+        trees = (tree, reparse(tree, base, now, language))
+        if not any(each.root_node.has_error for each in trees):
+            before, after = (FileElement(text, profile, each) for text, each in zip((base, now), trees, strict=True))
             changes.append(FileChange(path, before, after))
     return changes

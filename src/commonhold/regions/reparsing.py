@@ -1,0 +1,41 @@
+"""Parsing what differs from what was parsed before in one place: only that place is looked at again."""
+
+import tree_sitter
+
+from commonhold.regions.language import Language, parse
+
+
+def reparse(tree: tree_sitter.Tree, before: bytes, after: bytes, language: Language) -> tree_sitter.Tree:
+    """The syntax tree of `after`, with the help of that of `before`; equal to a tree made from nothing.
+
+    Error recovery may go another way from a reused tree; equality matters more than speed, so a broken text is parsed
+    from nothing.
+    """
+    found = parse(after, language, edited(tree, before, after))
+    return parse(after, language) if found.root_node.has_error else found
+
+
+def edited(tree: tree_sitter.Tree, before: bytes, after: bytes) -> tree_sitter.Tree:
+    """A copy of the tree that knows which whole lines changed."""
+    start = before.rfind(b"\n", 0, common_prefix(before, after)) + 1
+    tail = common_prefix(before[: start - 1 if start else None : -1], after[: start - 1 if start else None : -1])
+    old_end, new_end = len(before) - tail, len(after) - tail
+    copy = tree.copy()
+    copy.edit(start, old_end, new_end, _point(before, start), _point(before, old_end), _point(after, new_end))
+    return copy
+
+
+def common_prefix(left: bytes, right: bytes) -> int:
+    """How many first bytes are the same."""
+    low, high = 0, min(len(left), len(right))
+    while low < high:
+        middle = (low + high + 1) // 2
+        if left[low:middle] == right[low:middle]:
+            low = middle
+        else:
+            high = middle - 1
+    return low
+
+
+def _point(source: bytes, position: int) -> tuple[int, int]:
+    return source.count(b"\n", 0, position), position - source.rfind(b"\n", 0, position) - 1
