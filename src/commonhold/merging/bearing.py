@@ -78,7 +78,7 @@ class _Side:
 def _behaviour(file: FileChange, deltas: Iterable[Delta]) -> Iterator[_Effect]:
     """The names that mean something else than before: another contract, gone, or a body that does other things."""
     for delta in deltas:
-        lines = _lines(delta.element)
+        lines = delta.element.rows
         for name in delta.effects.defines & delta.before.defines if not delta.is_gone else delta.before.defines:
             if delta.function is None and not name.startswith(b"."):
                 what = "took away" if delta.is_gone else "changed"
@@ -138,7 +138,7 @@ def _new_calls(file: FileChange, deltas: Sequence[Delta]) -> Iterator[_Effect]:
     for delta in deltas:
         for name in _named(delta.effects):
             if now[name] > before[name]:
-                yield _Effect(name, file.path, _lines(delta.element), "calls")
+                yield _Effect(name, file.path, delta.element.rows, "calls")
 
 
 def _met(changing: _Side, calling: _Side, *, are_exchanged: bool = False) -> Iterator[Bearing]:
@@ -149,8 +149,3 @@ def _met(changing: _Side, calling: _Side, *, are_exchanged: bool = False) -> Ite
         reason = Reason.DANGLING if change.is_gone else Reason.INTERFERES
         first, second = (call, change) if are_exchanged else (change, call)
         yield Bearing(first.path, second.path, Spot(reason, why, ours=first.lines, theirs=second.lines))
-
-
-def _lines(element: Element) -> Lines:
-    first = element.source.count(b"\n", 0, element.start)
-    return first, first + element.text.count(b"\n") + 1

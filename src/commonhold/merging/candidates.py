@@ -12,6 +12,7 @@ from commonhold.merging.prose import lines_of
 MAX_CANDIDATES: Final = 32
 _MAX_ALTERNATIVES: Final = 8
 _MAX_TOKENS: Final = 4000
+_MAX_MIXED: Final = 24
 _TOKEN: Final = re.compile(rb"\w+|\s+|[^\w\s]")
 
 Texts = Sequence[bytes]
@@ -39,6 +40,8 @@ def _by_rank(sizes: Sequence[int]) -> Iterator[tuple[int, ...]]:
     """The same choice everywhere first, then the mixtures, those near the front first."""
     uniform = [tuple(min(rank, size - 1) for size in sizes) for rank in range(max(sizes, default=1))]
     yield from dict.fromkeys(uniform)
+    if len(sizes) > _MAX_MIXED:
+        return
     seen = set(uniform)
     bounded = list(islice(product(*(range(size) for size in sizes)), 4096))
     yield from (each for each in sorted(bounded, key=lambda ranks: (sum(ranks), ranks)) if each not in seen)

@@ -13,7 +13,7 @@ from commonhold.merging.layout import Element, Shape
 from commonhold.merging.profile import Profile
 from commonhold.merging.record import Edit, Scope
 from commonhold.merging.script import script
-from commonhold.merging.verdict import Lines, Reason, Spot
+from commonhold.merging.verdict import Reason, Spot
 
 _EVERYTHING: Final = b"*"
 
@@ -95,14 +95,8 @@ def _spot(one: Delta, other: Delta, shared: frozenset[bytes]) -> Spot:
         why = f"one side took away what gives {names} a meaning, the other's new code counts on it"
     else:
         why = f"one side changed what {names} is, and the other changed code that counts on it"
-    lines = [_lines(each) for each in (one, other)]
-    return Spot(Reason.DANGLING if is_gone else Reason.INTERFERES, why, ours=lines[0], theirs=lines[1])
-
-
-def _lines(delta: Delta) -> Lines:
-    element = delta.element
-    first = element.source.count(b"\n", 0, element.start)
-    return first, first + element.text.count(b"\n") + 1
+    reason = Reason.DANGLING if is_gone else Reason.INTERFERES
+    return Spot(reason, why, ours=one.element.rows, theirs=other.element.rows)
 
 
 def is_function(element: Element) -> bool:

@@ -95,6 +95,12 @@ class Element:
         return Counter(_TOKEN.findall(self.text))
 
     @property
+    def rows(self) -> tuple[int, int]:
+        """Its first line and the line after its last, counted from 0."""
+        first = self.node.start_point.row if self.nodes is None else self.source.count(b"\n", 0, self.start)
+        return first, first + self.text.count(b"\n") + 1
+
+    @property
     def list_kind(self) -> str:
         """The kind of the node that holds the entries or statements."""
         return self.kind.partition(".")[0]

@@ -1,6 +1,8 @@
 """A merge that is not settled, as a text with standard conflict markers around whole lines."""
 
-from collections.abc import Sequence
+import re
+from bisect import bisect_right
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
@@ -8,6 +10,7 @@ from commonhold.merging.pieces import Clash, Piece
 from commonhold.merging.verdict import Lines, Sides, Spot
 
 MARKER_SIZE: Final = 7
+_LINE_END: Final = re.compile(rb"\n")
 _LINE_ENDS: Final = (b"\r\n", b"\n")
 
 
@@ -105,17 +108,20 @@ def _shown(block: _Block, sides: Sides, size: int) -> bytes:
     return b"".join(parts)
 
 
-def spot_of(clash: Clash, versions: tuple[bytes, bytes, bytes]) -> Spot:
-    """Where a clash is, in lines."""
+def spots_of(clashes: Iterable[Clash], versions: Sequence[bytes]) -> list[Spot]:
+    """Where clashes are, in lines of base, ours and theirs."""
+    ends = [[match.end() for match in _LINE_END.finditer(text)] for text in versions]
+    return [_spot(each, ends) for each in clashes]
+
+
+def _spot(clash: Clash, ends: Sequence[Sequence[int]]) -> Spot:
     texts = (clash.base, clash.ours, clash.theirs)
-    base, ours, theirs = (
-        _lines(version, at, text) for version, at, text in zip(versions, clash.at, texts, strict=True)
-    )
+    base, ours, theirs = (_lines(*each) for each in zip(ends, clash.at, texts, strict=True))
     return Spot(clash.reason, clash.why, base, ours, theirs)
 
 
-def _lines(version: bytes, at: int, text: bytes) -> Lines:
+def _lines(ends: Sequence[int], at: int, text: bytes) -> Lines:
     blank = len(text) - len(text.lstrip(b"\r\n"))
-    first = version.count(b"\n", 0, at + blank)
+    first = bisect_right(ends, at + blank)
     body = text.strip(b"\r\n")
     return first, first + (body.count(b"\n") + 1 if body else 0)

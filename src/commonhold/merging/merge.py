@@ -10,7 +10,7 @@ from commonhold.merging.candidates import MAX_CANDIDATES, combined, union
 from commonhold.merging.gate import doubled_names, fault_in
 from commonhold.merging.interference import interference
 from commonhold.merging.layout import FileElement
-from commonhold.merging.marking import marked, spot_of
+from commonhold.merging.marking import marked, spots_of
 from commonhold.merging.pieces import Piece, clashes_in, settled
 from commonhold.merging.profile import Profile
 from commonhold.merging.profiles import PROFILES
@@ -21,8 +21,10 @@ from commonhold.regions.language import Language, parse
 from commonhold.regions.languages import language_for
 from commonhold.regions.reparsing import reparse
 
-MAX_BYTES: Final = 4_000_000
-_MAX_TRIED: Final = 200
+MAX_BYTES: Final = 16 * 2**20
+MAX_CODE_BYTES: Final = 2**20
+_FEW: Final = 8
+_MAX_TRIED_BYTES: Final = 40_000_000
 
 
 def merge(base: bytes, ours: bytes, theirs: bytes, path: str, sides: Sides | None = None) -> Proven | Unproven:
@@ -64,7 +66,13 @@ class _Merge:
         profile = PROFILES.get(language.name) if language else None
         if language is None or profile is None:
             return self._as_text()
-        return self._as_code(language, profile)
+        if max(map(len, self.versions)) > MAX_CODE_BYTES:
+            why = f"both sides changed a file of code of over {MAX_CODE_BYTES} bytes: too much to look into"
+            return self._by_lines(Spot(Reason.TOO_LARGE, why))
+        try:
+            return self._as_code(language, profile)
+        except RecursionError:
+            return self._by_lines(Spot(Reason.TOO_LARGE, "the code is nested too deeply to look into"))
 
     def _as_text(self) -> Proven | Unproven:
         at_one_point = AtOnePoint.BOTH if _is_changelog(self.path) else AtOnePoint.NEITHER
@@ -72,11 +80,13 @@ class _Merge:
         text = settled(pieces)
         return Proven(text) if text is not None else self._unproven(pieces, [])
 
+    def _by_lines(self, doubt: Spot) -> Unproven:
+        return self._unproven(merge_prose(*self.versions, AtOnePoint.NEITHER), [doubt])
+
     def _as_code(self, language: Language, profile: Profile) -> Proven | Unproven:
         elements = _elements(self.versions, language, profile)
         if elements is None:
-            pieces = merge_prose(*self.versions, AtOnePoint.NEITHER)
-            return self._unproven(pieces, [Spot(Reason.NOT_SOUND, "one of the versions has a syntax error")])
+            return self._by_lines(Spot(Reason.NOT_SOUND, "one of the versions has a syntax error"))
         structure = Structure()
         pieces = structure.merge(*elements)
         text = settled(pieces)
@@ -90,7 +100,7 @@ class _Merge:
         return self._unproven(pieces, [fault]) if fault else Proven(text, tuple(dict.fromkeys(structure.record.notes)))
 
     def _fault(
-        self, text: bytes, language: Language, profile: Profile, elements: tuple[FileElement, FileElement]
+        self, text: bytes, language: Language, profile: Profile, elements: tuple[FileElement, FileElement, FileElement]
     ) -> Spot | None:
         fault = fault_in(text, self.versions, self.path)
         if fault:
@@ -104,13 +114,13 @@ class _Merge:
         return None
 
     def _unproven(self, pieces: Sequence[Piece], doubts: Sequence[Spot]) -> Unproven:
-        spots = [spot_of(each, self.versions) for each in clashes_in(pieces)] + list(doubts)
+        spots = [*spots_of(clashes_in(pieces), self.versions), *doubts]
         return Unproven(tuple(spots), marked(pieces, self.sides), lambda: self._candidates(pieces))
 
     def _candidates(self, pieces: Sequence[Piece]) -> Iterator[Candidate]:
         sound = (
             each
-            for each in islice(self._texts(pieces), _MAX_TRIED)
+            for each in islice(self._texts(pieces), max(_FEW, _MAX_TRIED_BYTES // len(self.ours + self.theirs)))
             if not fault_in(each.source, self.versions, self.path)
         )
         return islice(sound, MAX_CANDIDATES)
@@ -133,7 +143,7 @@ class _Merge:
 
 def _elements(
     versions: tuple[bytes, bytes, bytes], language: Language, profile: Profile
-) -> tuple[FileElement, FileElement] | None:
+) -> tuple[FileElement, FileElement, FileElement] | None:
     """The elements of the versions; None if one of them is not sound."""
     tree = parse(versions[0], language)
     trees = [tree, *(reparse(tree, versions[0], text, language) for text in versions[1:])]
