@@ -7,9 +7,8 @@ from dataclasses import dataclass
 from typing import Final
 
 from commonhold.merging.layout import Element, Shape
-from commonhold.merging.prose import lines_of
+from commonhold.merging.prose import lines_of, without_shared_ends
 from commonhold.merging.verdict import Reason, Spot
-from commonhold.regions.reparsing import common_prefix
 from commonhold.regions.syntax import problem_in
 
 _TOKEN: Final = re.compile(rb"\w+|[^\w\s]")
@@ -34,7 +33,7 @@ def miscounted(merged: bytes, versions: tuple[bytes, bytes, bytes]) -> list[byte
     A token that one side added or took away must be so often in the merge; where both did, the edits may be the same
     one. A necessary condition: what it finds is wrong, what it does not find may be wrong, too.
     """
-    base, *others = (Counter(lines_of(text)) for text in _without_shared_ends((*versions, merged)))
+    base, *others = (Counter(lines_of(text)) for text in without_shared_ends(*versions, merged))
     ours, theirs, now = (_Edited.of(base, each) for each in others)
     return sorted(token for token in _all_tokens(ours, theirs, now) if not _adds_up(token, ours, theirs, now))
 
@@ -71,16 +70,6 @@ def _tokens(lines: Counter[bytes]) -> Counter[bytes]:
         for token in _TOKEN.findall(line):
             found[token] += count
     return found
-
-
-def _without_shared_ends(texts: Sequence[bytes]) -> list[bytes]:
-    """The texts without the first and last lines that all have in common."""
-    start = min(common_prefix(texts[0], each) for each in texts[1:])
-    start = texts[0].rfind(b"\n", 0, start) + 1
-    backwards = [text[start:][::-1] for text in texts]
-    end = min(common_prefix(backwards[0], each) for each in backwards[1:])
-    end = max(backwards[0].rfind(b"\n", 0, end), 0)
-    return [text[start : len(text) - end] for text in texts]
 
 
 def doubled_names(merged: Element, versions: Sequence[Element]) -> list[bytes]:

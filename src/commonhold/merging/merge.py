@@ -118,6 +118,8 @@ class _Merge:
         return Unproven(tuple(spots), marked(pieces, self.sides), lambda: self._candidates(pieces))
 
     def _candidates(self, pieces: Sequence[Piece]) -> Iterator[Candidate]:
+        if max(map(len, self.versions)) > MAX_CODE_BYTES:
+            return iter(())
         sound = (
             each
             for each in islice(self._texts(pieces), max(_FEW, _MAX_TRIED_BYTES // len(self.ours + self.theirs)))

@@ -8,6 +8,7 @@ from typing import Final
 from commonhold.merging.align import common
 from commonhold.merging.pieces import Clash, Piece
 from commonhold.merging.verdict import Reason
+from commonhold.regions.reparsing import common_prefix
 
 Lines = list[bytes]
 _LINE: Final = re.compile(rb"[^\n]*\n|[^\n]+\Z")
@@ -37,8 +38,26 @@ def merge_prose(
         return [theirs]
     if theirs == base:
         return [ours]
-    texts = lines_of(base), lines_of(ours), lines_of(theirs)
-    return list(_Weave(texts, at_one_point, at).pieces())
+    start, end = _shared_ends(base, ours, theirs)
+    inner = [text[start : len(text) - end] for text in (base, ours, theirs)]
+    texts = lines_of(inner[0]), lines_of(inner[1]), lines_of(inner[2])
+    shifted = (at[0] + start, at[1] + start, at[2] + start)
+    return [base[:start], *_Weave(texts, at_one_point, shifted).pieces(), base[len(base) - end :]]
+
+
+def _shared_ends(*texts: bytes) -> tuple[int, int]:
+    """How many first and last bytes all have in common, in whole lines."""
+    first = texts[0]
+    start = first.rfind(b"\n", 0, min(common_prefix(first, each) for each in texts[1:])) + 1
+    backwards = [text[start:][::-1] for text in texts]
+    end = min(common_prefix(backwards[0], each) for each in backwards[1:])
+    return start, max(backwards[0].rfind(b"\n", 0, end), 0)
+
+
+def without_shared_ends(*texts: bytes) -> list[bytes]:
+    """The texts without the first and last lines that all have in common."""
+    start, end = _shared_ends(*texts)
+    return [text[start : len(text) - end] for text in texts]
 
 
 class _Weave:
