@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Final
 
 from commonhold.adapters.files.working_tree import GIT_BUSY
-from commonhold.adapters.git import ask
+from commonhold.adapters.git.running import ask
 from commonhold.adapters.probes.finding import Finding, fail, ok, warn
 from commonhold.adapters.repository import Repository
 

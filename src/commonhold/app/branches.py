@@ -1,0 +1,209 @@
+"""Merging a branch into the current one: all of it, each file proven or verified, or nothing.
+
+A merge by lines says which files both sides changed. Each of those is merged anew, also where the lines did not
+conflict: lines that merge cleanly may still be a broken program.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from enum import Enum, auto
+from typing import Final, Literal
+
+from commonhold.app.histories import Blocked, BothChanged, History, LineMerge, Meeting, Settled
+from commonhold.app.merging import FileMerge, Merge, after, as_chosen, refused
+from commonhold.app.trying import Failed, Passed, Trial, try_choices
+from commonhold.merging.merge import merge
+from commonhold.merging.verdict import Candidate, Proven, Reason, Spot, Unproven, Verdict
+from commonhold.regions.syntax import problem_in
+
+_BY_LINES: Final = "the lines of both sides joined, as git does it"
+
+
+class Ending(Enum):
+    """What is done with a merge that succeeds."""
+
+    COMMIT = auto()
+    STAND = auto()
+    TELL = auto()
+
+
+@dataclass(frozen=True, slots=True)
+class BranchWish:
+    """Which branch to merge, how to try what cannot be proven, and what to do then.
+
+    `trial_on` gives the trial for a tree of the history. `keeps_conflicts`: a merge that is refused for its files is
+    left under way, with markers in them.
+    """
+
+    name: str
+    trial_on: Callable[[str], Trial] | None = None
+    ending: Ending = Ending.COMMIT
+    message: str | None = None
+    keeps_conflicts: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class BranchMerge:
+    """What came of a branch.
+
+    `files` are those that both sides changed, `blocked` what is no matter of text, `in_the_way` the paths of the
+    working tree that would be overwritten. `trial`: what the check said of the whole. `commit` is the merge, if one was
+    made. `is_standing`: it is left under way, for the caller to end.
+    """
+
+    outcome: Literal["merged", "forwarded", "up_to_date", "refused"]
+    meeting: Meeting
+    verdict: Verdict = Verdict.PROVEN
+    files: tuple[FileMerge, ...] = ()
+    blocked: tuple[Blocked, ...] = ()
+    in_the_way: tuple[str, ...] = ()
+    why: str = ""
+    trial: Passed | Failed | None = None
+    commit: str | None = None
+    is_standing: bool = False
+    is_dry_run: bool = False
+
+
+def merge_branch(history: History, wish: BranchWish, *, merge: Merge = merge) -> BranchMerge:
+    """Merge a branch, or say why not; nothing is changed then, unless the wish is to keep the conflicts."""
+    meeting = history.meeting(wish.name)
+    if meeting.theirs.commit in meeting.bases:
+        return BranchMerge("up_to_date", meeting)
+    if what := history.under_way():
+        return _refused(meeting, f"{what} in this working tree")
+    if not meeting.bases:
+        return _refused(meeting, "the branches have no commit in common")
+    if meeting.ours.commit in meeting.bases:
+        return _forwarded(history, meeting, wish)
+    lines = history.merge_lines(meeting)
+    if paths := history.in_the_way(meeting, lines.tree):
+        return _refused(meeting, _OVERWRITTEN, in_the_way=paths)
+    return _BranchMerging(history, meeting, lines, wish, merge).run()
+
+
+_OVERWRITTEN: Final = "files of the working tree are not as committed, and would be overwritten"
+
+
+def _refused(meeting: Meeting, why: str, *, in_the_way: tuple[str, ...] = ()) -> BranchMerge:
+    return BranchMerge("refused", meeting, Verdict.REFUSED, why=why, in_the_way=in_the_way)
+
+
+def _forwarded(history: History, meeting: Meeting, wish: BranchWish) -> BranchMerge:
+    """Only the other branch has commits: it is taken as it is, and nothing is merged."""
+    if paths := history.in_the_way(meeting, meeting.theirs.commit):
+        return _refused(meeting, _OVERWRITTEN, in_the_way=paths)
+    made = BranchMerge("forwarded", meeting, commit=meeting.theirs.commit)
+    if wish.ending is Ending.TELL:
+        return replace(made, is_dry_run=True)
+    why = history.advance(meeting, meeting.theirs.commit)
+    return _refused(meeting, why) if why else made
+
+
+@dataclass(frozen=True, slots=True)
+class _BranchMerging:
+    """One merge of two branches that both have commits of their own."""
+
+    history: History
+    meeting: Meeting
+    lines: LineMerge
+    wish: BranchWish
+    merge: Merge
+
+    def run(self) -> BranchMerge:
+        blobs = self.history.read([blob.id for file in self.lines.files for blob in file.blobs])
+        found = {file: self._examined(file, blobs) for file in self.lines.files}
+        settled = {file.path: each.source for file, each in found.items() if isinstance(each, Proven)}
+        unproven = {file: each for file, each in found.items() if isinstance(each, Unproven)}
+        trial = self._tried(settled, unproven, blobs)
+        files = tuple(_file_merge(file.path, each, trial) for file, each in found.items())
+        made = BranchMerge("merged", self.meeting, _verdict(files), files, self.lines.blocked, trial=trial)
+        if why := _why_not(made):
+            return self._kept(replace(made, outcome="refused", verdict=Verdict.REFUSED, why=why), unproven)
+        return self._landed(made, blobs)
+
+    def _examined(self, file: BothChanged, blobs: Mapping[str, bytes]) -> Proven | Unproven:
+        """The file merged from every commit that both come from: it is proven only if all say the same."""
+        ours, theirs = blobs[file.ours.id], blobs[file.theirs.id]
+        bases = [blobs[each.id] for each in file.bases] or [b""]
+        answers = [self.merge(base, ours, theirs, file.path, self.meeting.sides) for base in bases]
+        doubtful = next((each for each in answers if isinstance(each, Unproven)), None)
+        if doubtful is not None:
+            return doubtful
+        if len({each.source for each in answers if isinstance(each, Proven)}) == 1:
+            return answers[0]
+        alone = self.merge(b"", ours, theirs, file.path, self.meeting.sides)
+        return Unproven((Spot(Reason.NOT_SOUND, _CROSSED),), alone.marked if isinstance(alone, Unproven) else None)
+
+    def _tried(
+        self, settled: Mapping[str, bytes], unproven: Mapping[BothChanged, Unproven], blobs: Mapping[str, bytes]
+    ) -> Passed | Failed | None:
+        """What the check says of the whole: also where all is proven, since files that fit by themselves may clash."""
+        if self.wish.trial_on is None or self.lines.blocked:
+            return None
+        open_files = {file.path: after(_by_lines(file, blobs), each.candidates) for file, each in unproven.items()}
+        return try_choices(open_files, settled, self.wish.trial_on(self.lines.tree))
+
+    def _landed(self, made: BranchMerge, blobs: Mapping[str, bytes]) -> BranchMerge:
+        settled = self._settled(made.files)
+        if self.wish.ending is Ending.TELL:
+            return replace(made, is_dry_run=True)
+        if self.wish.ending is Ending.STAND:
+            why = self.history.stand(self.meeting, settled, {}, self.wish.message)
+            return _refused(self.meeting, why) if why else replace(made, is_standing=True)
+        merged = {file.path: blobs[file.merged.id] for file in self.lines.files if file.merged}
+        others = {path: each for path, each in settled.items() if merged.get(path) != each.source}
+        tree = self.history.tree_with(self.lines.tree, others)
+        commit = self.history.commit(self.meeting, tree, self.wish.message)
+        why = self.history.advance(self.meeting, commit)
+        return _refused(self.meeting, why) if why else replace(made, commit=commit)
+
+    def _kept(self, made: BranchMerge, unproven: Mapping[BothChanged, Unproven]) -> BranchMerge:
+        if self.wish.ending is Ending.TELL:
+            return replace(made, is_dry_run=True)
+        if not self.wish.keeps_conflicts:
+            return made
+        conflicts = {file: each.marked for file, each in unproven.items()}
+        why = self.history.stand(self.meeting, self._settled(made.files), conflicts, self.wish.message)
+        return _refused(self.meeting, why) if why else replace(made, is_standing=True)
+
+    def _settled(self, files: Sequence[FileMerge]) -> dict[str, Settled]:
+        modes = {file.path: _mode(file) for file in self.lines.files}
+        return {each.path: Settled(each.source, modes[each.path]) for each in files if each.source is not None}
+
+
+_CROSSED: Final = "the histories cross, and what the file becomes depends on which common commit is taken"
+
+
+def _by_lines(file: BothChanged, blobs: Mapping[str, bytes]) -> Candidate | None:
+    """What git made of the file, as long as it is a program."""
+    if file.merged is None or problem_in(blobs[file.merged.id], file.path) is not None:
+        return None
+    return Candidate(blobs[file.merged.id], _BY_LINES)
+
+
+def _file_merge(path: str, found: Proven | Unproven, trial: Passed | Failed | None) -> FileMerge:
+    if isinstance(found, Proven):
+        return FileMerge(path, Verdict.PROVEN, found.source, found.notes)
+    return as_chosen(path, found, trial) if isinstance(trial, Passed) else refused(path, found, trial)
+
+
+def _verdict(files: Sequence[FileMerge]) -> Verdict:
+    found = {each.verdict for each in files}
+    return next((each for each in (Verdict.REFUSED, Verdict.VERIFIED) if each in found), Verdict.PROVEN)
+
+
+def _why_not(made: BranchMerge) -> str:
+    if made.blocked:
+        return "the branches conflict in more than the text of files"
+    if made.verdict is Verdict.REFUSED:
+        tried = f"; {made.trial.why}" if isinstance(made.trial, Failed) else ""
+        return f"not all files can be shown to merge{tried}"
+    return made.trial.why if isinstance(made.trial, Failed) else ""
+
+
+def _mode(file: BothChanged) -> str:
+    """The permission bits: those of the side that changed them."""
+    if file.merged is not None:
+        return file.merged.mode
+    base = file.bases[0].mode if file.bases else file.ours.mode
+    return file.theirs.mode if file.ours.mode == base else file.ours.mode
