@@ -13,7 +13,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import IO, Final
 
-from commonhold.app.ports import CheckResult
+from commonhold.app.checks import CheckResult
 from commonhold.domain.errors import Code, InputError
 
 CANDIDATE: Final = "COMMONHOLD_CANDIDATE"

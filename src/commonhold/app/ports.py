@@ -1,6 +1,6 @@
 """What the use cases ask of the world. Each docstring is the contract of its adapter."""
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from typing import Any, Final, Protocol, TypeVar
@@ -376,27 +376,3 @@ class Files(Protocol):
 
 class ChangedUnderneath(Exception):  # noqa: N818 - it is caught and answered, never shown
     """A file was changed from outside between the check and the write."""
-
-
-@dataclass(frozen=True, slots=True)
-class CheckResult:
-    """What a check said, and the end of what it printed."""
-
-    passed: bool
-    tail: str = ""
-
-
-class Check(Protocol):
-    """A judge of what might be right, whom the caller trusts: a type checker, tests. It never sees the user's files."""
-
-    @property
-    def name(self) -> str:
-        """What is run, as the caller named it."""
-        ...
-
-    def passes(self, contents: Mapping[str, bytes], timeout_seconds: float) -> CheckResult:
-        """Try a fresh copy of the project in which the files of `contents` (by path) have these bytes.
-
-        What has not come to an end after `timeout_seconds` is ended, and has not passed.
-        """
-        ...

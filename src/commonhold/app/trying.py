@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from itertools import islice
 from typing import Final
 
-from commonhold.app.ports import Check, Clock
+from commonhold.app.checks import Check
 from commonhold.merging.verdict import Candidate
 
 MOST_TRIED: Final = 24
@@ -18,10 +18,10 @@ Choice = Mapping[str, Candidate]
 
 @dataclass(frozen=True, slots=True)
 class Trial:
-    """How candidates are tried: by which check, at most how many, and for how long all together."""
+    """How candidates are tried: by which check, at most how many, for how long all together by a clock of `ticks`."""
 
     check: Check
-    clock: Clock
+    ticks: Callable[[], float]
     most: int = MOST_TRIED
     seconds: float = CHECK_SECONDS
 
@@ -52,13 +52,13 @@ def try_choices(
 
     Where no file is open, it is what is settled that has to pass.
     """
-    start = trial.clock.now().ticks
+    start = trial.ticks()
     ranked = {path: _distinct(candidates(), trial.most) for path, candidates in open_files.items()}
     if hopeless := [path for path, found in ranked.items() if not found]:
         return Failed(trial.check.name, f"there is no candidate to try for {', '.join(hopeless)}")
     tried, first_tail = 0, ""
     for choice in _likeliest_first(ranked):
-        left = trial.seconds - (trial.clock.now().ticks - start)
+        left = trial.seconds - (trial.ticks() - start)
         if left <= 0 or tried == trial.most:
             return Failed(trial.check.name, _end(tried, left), tried, first_tail)
         result = trial.check.passes({**settled, **{path: each.source for path, each in choice.items()}}, left)

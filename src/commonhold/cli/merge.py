@@ -9,12 +9,12 @@ from commonhold.adapters.git.history import GitHistory
 from commonhold.adapters.git.running import Git
 from commonhold.app.branches import BranchMerge, BranchWish, Ending, merge_branch
 from commonhold.app.trying import Trial
+from commonhold.cli.branch_words import branch_hint, branch_merged
 from commonhold.cli.checking import check_options
 from commonhold.cli.command import Command
 from commonhold.cli.exit_status import DONE, REFUSED
 from commonhold.cli.git_place import git_place
 from commonhold.cli.given import Given, common
-from commonhold.cli.merge_words import branch_hint, branch_merged
 from commonhold.cli.output import answer
 from commonhold.cli.scratch import trial_of_tree
 from commonhold.domain.errors import Code, UsageError

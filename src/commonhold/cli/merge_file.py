@@ -6,7 +6,7 @@ from typing import Final, TypedDict, Unpack
 
 import click
 
-from commonhold.adapters.files.replacing import replace_file
+from commonhold.adapters.replacing import replace_file
 from commonhold.app.markers import USUAL_SIZE, with_markers_of
 from commonhold.app.merging import FileMerge, merge_file
 from commonhold.app.trying import Trial

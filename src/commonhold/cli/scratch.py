@@ -1,19 +1,19 @@
 """Where a check is run: a fresh copy of what is committed, with the candidate in it."""
 
 import os
+import time
 from pathlib import Path
 
 from commonhold.adapters.checks import CommandCheck, nothing_else
 from commonhold.adapters.git.running import Git
 from commonhold.adapters.git.scratch import TreeCopy
 from commonhold.adapters.repository import find_repository
-from commonhold.adapters.system import SystemClock
 from commonhold.app.trying import Trial
 
 
 def trial_of_tree(root: str, tree: str, command: str, seconds: float) -> Trial:
     """The trial of candidates in copies of `tree`, which the repository around `root` has."""
-    return Trial(CommandCheck(command, TreeCopy(Git(root), tree), worktree=root), SystemClock(), seconds=seconds)
+    return Trial(CommandCheck(command, TreeCopy(Git(root), tree), worktree=root), time.monotonic, seconds=seconds)
 
 
 def trial_of_file(place: str, command: str, seconds: float) -> tuple[str, Trial]:
@@ -27,4 +27,4 @@ def trial_of_file(place: str, command: str, seconds: float) -> tuple[str, Trial]
     path = os.path.relpath(folder / Path(place).name, repository.root)
     if repository.git_dir is not None and Git(repository.root).line("rev-parse", "--verify", "--quiet", "HEAD"):
         return path, trial_of_tree(repository.root, "HEAD", command, seconds)
-    return path, Trial(CommandCheck(command, nothing_else), SystemClock(), seconds=seconds)
+    return path, Trial(CommandCheck(command, nothing_else), time.monotonic, seconds=seconds)

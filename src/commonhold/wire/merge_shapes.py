@@ -71,4 +71,4 @@ def _check(value: Passed | Failed | None) -> Json | None:
 
 
 def _sound(text: str) -> str:
-    return text.encode("utf-8", "backslashreplace").decode()
+    return text.encode("utf-8", "surrogateescape").decode("utf-8", "backslashreplace")

@@ -7,8 +7,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final
 
-from commonhold.adapters.files.replacing import replace_file
 from commonhold.adapters.git.running import Git
+from commonhold.adapters.replacing import replace_file
 from commonhold.domain.errors import Code, InputError
 
 NAME: Final = "commonhold"
