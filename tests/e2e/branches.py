@@ -4,11 +4,12 @@ import os
 import subprocess
 from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
 from tests.e2e.cli_driver import git
 
-Files = Mapping[str | bytes, str | bytes | None]
-"""The bytes of each file; None where it is not there."""
+Files = Mapping[Any, str | bytes | None]
+"""The content of each file, by name (text or bytes); None where it is not there."""
 
 
 def two_branches(root: Path, base: Files, ours: Files, theirs: Files) -> Path:

@@ -58,6 +58,14 @@ def wanted(interpreter: str = sys.executable) -> dict[str, str]:
     }
 
 
+def interpreter_of(driver: str) -> str:
+    """The program that a driver starts."""
+    try:
+        return shlex.split(driver)[0].replace("%%", "%")
+    except (ValueError, IndexError):
+        return ""
+
+
 def present(git: Git) -> Mapping[str, str]:
     """What is set in this clone already."""
     found: dict[str, str] = {}
@@ -94,7 +102,9 @@ def to_uninstall(git: Git, *, shared: bool) -> Plan:
     """What has to be taken out again: nothing that anybody else set."""
     there = present(git)
     ours = {name.lower() for name in wanted()}
-    mine = [name for name, value in there.items() if name in ours or (name == DEFAULT and value == NAME)]
+    # The default goes first: git takes a heading out with its last line only where no comment stands above it.
+    mine = [DEFAULT] if there.get(DEFAULT) == NAME else []
+    mine += [name for name in there if name in ours]
     changes = [Change("config", name, there[name], None) for name in mine]
     if shared and (line := _line_in(_attributes(git))) is not None:
         changes.append(Change(ATTRIBUTES, line, line, None))
@@ -110,6 +120,15 @@ def carry_out(git: Git, plan: Plan) -> None:
             git.ask("config", "--local", "--unset-all", each.name)
         else:
             git.ask("config", "--local", "--replace-all", each.name, each.after)
+    if any(each.where == "config" and each.after is None for each in plan.changes):
+        _drop_empty_sections(git)
+
+
+def _drop_empty_sections(git: Git) -> None:
+    left = present(git)
+    for section in (f"merge.{NAME}", f"mergetool.{NAME}"):
+        if not any(name.startswith(f"{section}.") for name in left):
+            git.run("config", "--local", "--remove-section", section)
 
 
 def _attributes_place(git: Git) -> str:
