@@ -13,7 +13,7 @@ from commonhold.app.histories import Blocked, BothChanged, History, LineMerge, M
 from commonhold.app.merging import FileMerge, Merge, after, as_chosen, refused
 from commonhold.app.trying import Failed, Passed, Trial, try_choices
 from commonhold.merging.merge import merge
-from commonhold.merging.verdict import Candidate, Proven, Reason, Spot, Unproven, Verdict
+from commonhold.merging.verdict import Candidate, Proven, Unproven, Verdict
 from commonhold.regions.syntax import problem_in
 
 _BY_LINES: Final = "the lines of both sides joined, as git does it"
@@ -122,17 +122,8 @@ class _BranchMerging:
         return self._landed(made, blobs)
 
     def _examined(self, file: BothChanged, blobs: Mapping[str, bytes]) -> Proven | Unproven:
-        """The file merged from every commit that both come from: it is proven only if all say the same."""
-        ours, theirs = blobs[file.ours.id], blobs[file.theirs.id]
-        bases = [blobs[each.id] for each in file.bases] or [b""]
-        answers = [self.merge(base, ours, theirs, file.path, self.meeting.sides) for base in bases]
-        doubtful = next((each for each in answers if isinstance(each, Unproven)), None)
-        if doubtful is not None:
-            return doubtful
-        if len({each.source for each in answers if isinstance(each, Proven)}) == 1:
-            return answers[0]
-        alone = self.merge(b"", ours, theirs, file.path, self.meeting.sides)
-        return Unproven((Spot(Reason.NOT_SOUND, _CROSSED),), alone.marked if isinstance(alone, Unproven) else None)
+        base = b"" if file.base is None else blobs[file.base.id]
+        return self.merge(base, blobs[file.ours.id], blobs[file.theirs.id], file.path, self.meeting.sides)
 
     def _tried(
         self, settled: Mapping[str, bytes], unproven: Mapping[BothChanged, Unproven], blobs: Mapping[str, bytes]
@@ -171,9 +162,6 @@ class _BranchMerging:
         return {each.path: Settled(each.source, modes[each.path]) for each in files if each.source is not None}
 
 
-_CROSSED: Final = "the histories cross, and what the file becomes depends on which common commit is taken"
-
-
 def _by_lines(file: BothChanged, blobs: Mapping[str, bytes]) -> Candidate | None:
     """What git made of the file, as long as it is a program."""
     if file.merged is None or problem_in(blobs[file.merged.id], file.path) is not None:
@@ -205,5 +193,5 @@ def _mode(file: BothChanged) -> str:
     """The permission bits: those of the side that changed them."""
     if file.merged is not None:
         return file.merged.mode
-    base = file.bases[0].mode if file.bases else file.ours.mode
-    return file.theirs.mode if file.ours.mode == base else file.ours.mode
+    is_theirs = file.base is not None and file.ours.mode == file.base.mode
+    return file.theirs.mode if is_theirs else file.ours.mode

@@ -61,12 +61,12 @@ class Blob:
 class BothChanged:
     """A file that both sides changed.
 
-    Nothing in `bases`: both made it. Several: the histories cross. `merged` is what a merge by lines makes of it; None
-    where lines conflict. `path` is where the result goes.
+    Without a `base` both made it. `merged` is what a merge by lines makes of it; None where lines conflict. `path` is
+    where the result goes.
     """
 
     path: str
-    bases: tuple[Blob, ...]
+    base: Blob | None
     ours: Blob
     theirs: Blob
     merged: Blob | None
@@ -74,7 +74,7 @@ class BothChanged:
     @property
     def blobs(self) -> tuple[Blob, ...]:
         """All that has to be read."""
-        return (*self.bases, self.ours, self.theirs, *((self.merged,) if self.merged else ()))
+        return tuple(blob for blob in (self.base, self.ours, self.theirs, self.merged) if blob is not None)
 
 
 @dataclass(frozen=True, slots=True)

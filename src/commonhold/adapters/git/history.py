@@ -52,7 +52,7 @@ class GitHistory:
         for prefix, kind in _KINDS.items():
             if full.startswith(prefix):
                 return f"{kind} '{full.removeprefix(prefix)}'"
-        return f"commit '{name}'"
+        return f"'{name}'"
 
     def merge_lines(self, meeting: Meeting) -> LineMerge:
         """The merge by lines."""

@@ -97,7 +97,7 @@ def _put_over(git: Git, settled: Mapping[str, Settled], conflicts: Mapping[BothC
     _write_files(git, {**blobs, **ours})
     lines = [index_line(path, blobs[path]) for path in settled]
     for file in conflicts:
-        stages = {1: file.bases[0] if file.bases else None, 2: file.ours, 3: file.theirs}
+        stages = {1: file.base, 2: file.ours, 3: file.theirs}
         lines.append(removal_line(file.path, file.ours.id))
         lines += [index_line(file.path, blob, stage) for stage, blob in stages.items() if blob is not None]
     put_in_index(git, lines, {})

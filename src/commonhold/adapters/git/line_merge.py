@@ -70,7 +70,8 @@ def _parse(parts: Sequence[bytes]) -> _Told:
         mode, blob_id, stage = about.decode("ascii").split(" ")
         told.stages.setdefault(os.fsdecode(path), {})[int(stage)] = Blob(mode, blob_id)
     for count in rest:
-        if not count:
+        # Advice about submodules comes after the messages, and in no form.
+        if not count.isdigit():
             break
         paths = tuple(os.fsdecode(next(rest)) for _ in range(int(count)))
         kind, message = (next(rest).decode("utf-8", "surrogateescape") for _ in range(2))
@@ -82,8 +83,7 @@ def _sorted_out(told: _Told, meeting: Meeting) -> tuple[list[Blocked], list[Both
     """What is no matter of text, and which files have both sides' changes in lines that conflict."""
     others = [each for each in told.messages if each[0].startswith("CONFLICT") and each[0] not in _OF_TEXT]
     blocked = [
-        Blocked(paths[0] if paths else "", _obstacle(kind), _in_names(message, meeting))
-        for kind, paths, message in others
+        Blocked(_place(paths, meeting), _obstacle(kind), _in_names(message, meeting)) for kind, paths, message in others
     ]
     named = {path for _, paths, _ in others for path in paths}
     conflicted: list[BothChanged] = []
@@ -96,6 +96,14 @@ def _sorted_out(told: _Told, meeting: Meeting) -> tuple[list[Blocked], list[Both
             case Blocked() as obstructed:
                 blocked.append(obstructed)
     return blocked, conflicted
+
+
+def _place(paths: tuple[str, ...], meeting: Meeting) -> str:
+    """The path that a message is about: where two things want one place, git sets one aside, named after its commit."""
+    path = paths[0] if paths else ""
+    for side in (meeting.ours, meeting.theirs):
+        path = path.removesuffix(f"~{side.commit}")
+    return path
 
 
 def _in_names(message: str, meeting: Meeting) -> str:
@@ -113,7 +121,7 @@ def _from_stages(path: str, stages: Mapping[int, Blob]) -> BothChanged | Blocked
     base, ours, theirs = (stages.get(stage) for stage in (1, 2, 3))
     if ours is None or theirs is None:
         return Blocked(path, Obstacle.OTHER, "it is there on one side only")
-    return _checked(BothChanged(path, (base,) if base else (), ours, theirs, None))
+    return _checked(BothChanged(path, base, ours, theirs, None))
 
 
 def _checked(file: BothChanged) -> BothChanged | Blocked:
@@ -123,7 +131,7 @@ def _checked(file: BothChanged) -> BothChanged | Blocked:
         return Blocked(file.path, Obstacle.SUBMODULE, "both sides changed which commit of the submodule they want")
     if "120000" in modes:
         return Blocked(file.path, Obstacle.LINK, "it is a symbolic link on one side, and both sides changed it")
-    if not file.bases and file.ours.mode != file.theirs.mode:
+    if file.base is None and file.ours.mode != file.theirs.mode:
         return Blocked(file.path, Obstacle.MODE, "both sides made it, one of them executable")
     return file
 
@@ -140,14 +148,15 @@ class _Joined:
         """The files at `paths`, and those that cannot be traced."""
         if not paths:
             return [], []
+        base = common_base(self.git, self.meeting.bases)
         result = changes(self.git, self.meeting.ours.commit, self.tree)
-        plain = self._from_bases()
-        renamed: list[_Diffs] | None = None
+        plain = self._since(base)
+        renamed: _Diffs | None = None
         found: list[BothChanged | Blocked] = []
         for path in paths:
             file = _traced(path, plain, result)
             if file is None:
-                renamed = renamed or self._from_bases(*_RENAMES)
+                renamed = renamed or self._since(base, *_RENAMES)
                 file = _traced(path, renamed, result)
             found.append(_checked(file) if file else Blocked(path, Obstacle.RENAMED, _UNTRACED))
         return (
@@ -155,9 +164,9 @@ class _Joined:
             [each for each in found if isinstance(each, Blocked)],
         )
 
-    def _from_bases(self, *renames: str) -> "list[_Diffs]":
+    def _since(self, base: str, *renames: str) -> "_Diffs":
         sides = (self.meeting.ours.commit, self.meeting.theirs.commit)
-        return [_Diffs(*(changes(self.git, base, side, *renames) for side in sides)) for base in self.meeting.bases]
+        return _Diffs(*(changes(self.git, base, side, *renames) for side in sides))
 
 
 _UNTRACED: Final = "its lines were merged across a rename that cannot be followed"
@@ -165,19 +174,19 @@ _UNTRACED: Final = "its lines were merged across a rename that cannot be followe
 
 @dataclass(frozen=True, slots=True)
 class _Diffs:
-    """What each side changed since one base."""
+    """What each side changed since the base."""
 
     ours: Mapping[str, Change]
     theirs: Mapping[str, Change]
 
-    def versions(self, path: str) -> tuple[Blob | None, Blob, Blob] | None:
-        """Base, ours and theirs of what is at `path` in the result; None where it is not both sides' work."""
+    def versions(self, path: str) -> tuple[Blob, Blob, Blob] | None:
+        """Base, ours and theirs of what is at `path` in the result; None where these changes do not tell."""
         mine, other = self.ours.get(path), self.theirs.get(path)
         old_path = (mine or other or _NOWHERE).old_path
-        mine, other = mine or _renamed_from(old_path, self.ours), other or _renamed_from(old_path, self.theirs)
-        if mine is None or other is None:
-            return _of_one_side(mine, other)
-        if mine.new is None or other.new is None or mine.old_path != other.old_path:
+        mine, other = mine or _from(old_path, self.ours), other or _from(old_path, self.theirs)
+        if mine is None or other is None or mine.old_path != other.old_path:
+            return None
+        if mine.old is None or mine.new is None or other.new is None:
             return None
         return mine.old, mine.new, other.new
 
@@ -185,28 +194,34 @@ class _Diffs:
 _NOWHERE: Final = Change("", "", None, None)
 
 
-def _renamed_from(old_path: str, found: Mapping[str, Change]) -> Change | None:
+def _from(old_path: str, found: Mapping[str, Change]) -> Change | None:
+    """The change of what was at `old_path`, wherever it is now."""
     if old_path in found:
         return found[old_path]
     return next((each for each in found.values() if each.old_path == old_path), None)
 
 
-def _of_one_side(mine: Change | None, other: Change | None) -> tuple[Blob | None, Blob, Blob] | None:
-    """Against one of several bases, only one side may have changed the file."""
-    changed = mine or other
-    if changed is None or changed.old is None or changed.new is None or changed.path != changed.old_path:
+def _traced(path: str, since: _Diffs, result: Mapping[str, Change]) -> BothChanged | None:
+    versions = since.versions(path)
+    if versions is None:
         return None
-    return (changed.old, changed.new, changed.old) if mine else (changed.old, changed.old, changed.new)
-
-
-def _traced(path: str, diffs: Sequence[_Diffs], result: Mapping[str, Change]) -> BothChanged | None:
-    versions = [each.versions(path) for each in diffs]
-    known = [each for each in versions if each is not None]
-    if len(known) < len(versions) or not known:
-        return None
-    _, ours, theirs = known[0]
+    base, ours, theirs = versions
     merged = result[path].new if path in result else ours
-    bases = tuple(dict.fromkeys(base for base, *_ in known if base is not None))
-    if merged is None or {(mine, other) for _, mine, other in known} != {(ours, theirs)}:
-        return None
-    return BothChanged(path, bases, ours, theirs, merged)
+    return None if merged is None else BothChanged(path, base, ours, theirs, merged)
+
+
+def common_base(git: Git, bases: Sequence[str]) -> str:
+    """What both sides come from. Where histories cross, git makes it up of all their common commits: so do we."""
+    base, *others = bases
+    for number, other in enumerate(others, 1):
+        done = git.run("merge-tree", "--write-tree", "-z", base, other, settings=only_by_lines(git))
+        if done.returncode > _CONFLICTED or done.returncode < 0:
+            raise failed("merge-tree", done)
+        base = done.stdout.partition(b"\0")[0].decode("ascii")
+        if number < len(others):
+            parents = ("-p", bases[number - 1], "-p", other)
+            base = git.ask("commit-tree", base, *parents, given=b"common\n", settings=_NOBODY).decode().strip()
+    return base
+
+
+_NOBODY: Final = {f"GIT_{who}_{what}": "commonhold" for who in ("AUTHOR", "COMMITTER") for what in ("NAME", "EMAIL")}
