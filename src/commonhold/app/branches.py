@@ -110,39 +110,42 @@ class _BranchMerging:
     merge: Merge
 
     def run(self) -> BranchMerge:
-        blobs = self.history.read([blob.id for file in self.lines.files for blob in file.blobs])
+        blobs = self.history.read([blob.id for file in self.lines.files for blob in file.versions])
         found = {file: self._examined(file, blobs) for file in self.lines.files}
         settled = {file.path: each.source for file, each in found.items() if isinstance(each, Proven)}
         unproven = {file: each for file, each in found.items() if isinstance(each, Unproven)}
-        trial = self._tried(settled, unproven, blobs)
+        trial = self._tried(settled, unproven)
         files = tuple(_file_merge(file.path, each, trial) for file, each in found.items())
         made = BranchMerge("merged", self.meeting, _verdict(files), files, self.lines.blocked, trial=trial)
         if why := _why_not(made):
             return self._kept(replace(made, outcome="refused", verdict=Verdict.REFUSED, why=why), unproven)
-        return self._landed(made, blobs)
+        return self._landed(made)
 
     def _examined(self, file: BothChanged, blobs: Mapping[str, bytes]) -> Proven | Unproven:
         base = b"" if file.base is None else blobs[file.base.id]
         return self.merge(base, blobs[file.ours.id], blobs[file.theirs.id], file.path, self.meeting.sides)
 
-    def _tried(
-        self, settled: Mapping[str, bytes], unproven: Mapping[BothChanged, Unproven], blobs: Mapping[str, bytes]
-    ) -> Passed | Failed | None:
+    def _tried(self, settled: Mapping[str, bytes], unproven: Mapping[BothChanged, Unproven]) -> Passed | Failed | None:
         """What the check says of the whole: also where all is proven, since files that fit by themselves may clash."""
         if self.wish.trial_on is None or self.lines.blocked:
             return None
-        open_files = {file.path: after(_by_lines(file, blobs), each.candidates) for file, each in unproven.items()}
+        by_lines = self.history.read([file.merged.id for file in unproven if file.merged])
+        open_files = {file.path: after(_by_lines(file, by_lines), each.candidates) for file, each in unproven.items()}
         return try_choices(open_files, settled, self.wish.trial_on(self.lines.tree))
 
-    def _landed(self, made: BranchMerge, blobs: Mapping[str, bytes]) -> BranchMerge:
+    def _landed(self, made: BranchMerge) -> BranchMerge:
         settled = self._settled(made.files)
         if self.wish.ending is Ending.TELL:
             return replace(made, is_dry_run=True)
         if self.wish.ending is Ending.STAND:
             why = self.history.stand(self.meeting, settled, {}, self.wish.message)
             return _refused(self.meeting, why) if why else replace(made, is_standing=True)
-        merged = {file.path: blobs[file.merged.id] for file in self.lines.files if file.merged}
-        others = {path: each for path, each in settled.items() if merged.get(path) != each.source}
+        as_git_has_it = {
+            file.path
+            for file in self.lines.files
+            if file.merged is not None and self.history.holds(file.merged, settled[file.path].source)
+        }
+        others = {path: each for path, each in settled.items() if path not in as_git_has_it}
         tree = self.history.tree_with(self.lines.tree, others)
         commit = self.history.commit(self.meeting, tree, self.wish.message)
         why = self.history.advance(self.meeting, commit)

@@ -72,9 +72,9 @@ class BothChanged:
     merged: Blob | None
 
     @property
-    def blobs(self) -> tuple[Blob, ...]:
-        """All that has to be read."""
-        return tuple(blob for blob in (self.base, self.ours, self.theirs, self.merged) if blob is not None)
+    def versions(self) -> tuple[Blob, ...]:
+        """The versions that there are: base, ours, theirs."""
+        return tuple(blob for blob in (self.base, self.ours, self.theirs) if blob is not None)
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,6 +116,10 @@ class History(Protocol):
 
     def read(self, ids: Sequence[str]) -> Mapping[str, bytes]:
         """Bytes by id."""
+        ...
+
+    def holds(self, blob: Blob, content: bytes) -> bool:
+        """Whether the bytes of `blob` are these; nothing is read for it."""
         ...
 
     def tree_with(self, tree: str, files: Mapping[str, Settled]) -> str:

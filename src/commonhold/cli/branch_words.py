@@ -9,9 +9,8 @@ from commonhold.app.branches import BranchMerge
 from commonhold.app.histories import Side
 from commonhold.app.merging import FileMerge
 from commonhold.app.trying import Failed, Passed
-from commonhold.cli.describe import some
 from commonhold.cli.merge_words import file_merged, printed
-from commonhold.cli.output import shown
+from commonhold.cli.output import shown, some
 from commonhold.merging.verdict import Verdict
 
 _OUTCOMES: Final = {

@@ -3,8 +3,7 @@
 from dataclasses import dataclass
 
 from commonhold.adapters.repository import find_repository
-from commonhold.cli.given import Given
-from commonhold.cli.opening import start_of
+from commonhold.cli.given import Given, start_of
 from commonhold.domain.errors import Code, InputError
 
 

@@ -18,7 +18,6 @@ from commonhold.cli.given import Given, common
 from commonhold.cli.output import answer
 from commonhold.cli.scratch import trial_of_tree
 from commonhold.domain.errors import Code, UsageError
-from commonhold.wire import merge_shapes
 
 
 class _Wish(TypedDict):
@@ -80,4 +79,7 @@ def _trial(root: str, command: str, seconds: float, tree: str) -> Trial:
 
 
 def _shape(found: BranchMerge) -> dict[str, object]:
-    return {**merge_shapes.branch_merge(found), "hint": branch_hint(found) or None}
+    # Loaded here: who reads the words needs no JSON.
+    from commonhold.wire.merge_shapes import branch_merge  # noqa: PLC0415
+
+    return {**branch_merge(found), "hint": branch_hint(found) or None}

@@ -6,7 +6,7 @@ from typing import Final
 
 from commonhold.adapters.git import landing, line_merge, objects
 from commonhold.adapters.git.running import Git
-from commonhold.app.histories import BothChanged, LineMerge, Meeting, Settled, Side
+from commonhold.app.histories import Blob, BothChanged, LineMerge, Meeting, Settled, Side
 from commonhold.domain.errors import Code, InputError
 
 _LONGEST_INTENT: Final = 72
@@ -61,6 +61,10 @@ class GitHistory:
     def read(self, ids: Sequence[str]) -> Mapping[str, bytes]:
         """Bytes by id."""
         return objects.read_blobs(self._git, ids)
+
+    def holds(self, blob: Blob, content: bytes) -> bool:
+        """Whether the bytes of `blob` are these."""
+        return objects.holds(blob, content)
 
     def tree_with(self, tree: str, files: Mapping[str, Settled]) -> str:
         """A tree with other bytes in these files."""

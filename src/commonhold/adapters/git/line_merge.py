@@ -126,7 +126,7 @@ def _from_stages(path: str, stages: Mapping[int, Blob]) -> BothChanged | Blocked
 
 def _checked(file: BothChanged) -> BothChanged | Blocked:
     """The file, if all its versions are text files, and their permission bits do not contradict each other."""
-    modes = {blob.mode for blob in file.blobs}
+    modes = {blob.mode for blob in file.versions}
     if "160000" in modes:
         return Blocked(file.path, Obstacle.SUBMODULE, "both sides changed which commit of the submodule they want")
     if "120000" in modes:

@@ -1,9 +1,11 @@
 """The objects of a repository: blobs read and written many at a time, trees compared and made."""
 
+import hashlib
 import os
 import tempfile
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Final
 
 from commonhold.adapters.git.running import Git
@@ -12,6 +14,7 @@ from commonhold.domain.errors import Code, StoreError
 
 INDEX: Final = "GIT_INDEX_FILE"
 _NOTHING: Final = "000000"
+_SHA1_DIGITS: Final = 40
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,8 +27,12 @@ class Change:
     new: Blob | None
 
 
+@lru_cache(maxsize=8)
 def changes(git: Git, before: str, after: str, *renames: str) -> Mapping[str, Change]:
-    """What differs between two trees or commits, by path. `renames` are git's options for finding them."""
+    """What differs between two trees or commits, by path. `renames` are git's options for finding them.
+
+    Both are named by their ids, so the answer stays what it is.
+    """
     words = renames or ("--no-renames",)
     listed = git.ask("diff-tree", "-r", "-z", "--raw", "--full-index", *words, before, after).split(b"\0")
     return {each.path: each for each in _listed(iter(listed))}
@@ -70,6 +77,13 @@ def _unreadable(blob_id: str) -> StoreError:
         hint="`git fsck` says what is damaged; `git fetch` may bring what is missing",
         fields={"object": blob_id},
     )
+
+
+def holds(blob: Blob, content: bytes) -> bool:
+    """Whether the id of `blob` is that of these bytes."""
+    told = hashlib.new("sha1" if len(blob.id) == _SHA1_DIGITS else "sha256", b"blob %d\0" % len(content))
+    told.update(content)
+    return told.hexdigest() == blob.id
 
 
 def write_blobs(git: Git, contents: Sequence[bytes]) -> list[str]:
