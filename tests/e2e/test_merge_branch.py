@@ -322,6 +322,34 @@ def test_what_is_not_touched_may_be_dirty(how: str, tmp_path: Path, merge: Call)
     assert asked(root, "show", "--format=", "--name-only", "--first-parent", "HEAD") == "a.py"
 
 
+@pytest.mark.usefixtures("by_line")
+@pytest.mark.parametrize("key", ["a.py#@header", "b.py", "./", "shared"])
+def test_what_others_hold_is_not_changed_under_them(
+    key: str, disjoint: Path, merge: Call, capsysbinary: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def run(*words: str) -> Outcome:
+        return call(capsysbinary, monkeypatch, "-C", str(disjoint), *words)
+
+    words = ("b.py", "--mode", "shared") if key == "shared" else (key,)
+    lease = run("acquire", *words, "--agent", "ben", "--task", "mine now", "--json").json["lease"]["id"]
+    before = state(disjoint)
+    answer = refused(merge("other", "--agent", "ann", "--json"), disjoint, before)
+    assert {(each["holder"], each["task"]) for each in answer["held"]} == {("ben", "mine now")}
+    assert 'held by ben: "mine now"' in merge("other").text
+    assert merge("other", "--agent", "ben", "--dry-run").status == 0
+    run("acquire", "c.txt", "account:1", "--agent", "zoe")
+    run("release", lease, "--agent", "ben")
+    assert merge("other", "--agent", "ann").status == 0
+
+
+@pytest.mark.usefixtures("by_line")
+def test_what_others_begin_to_hold_during_the_check(disjoint: Path, merge: Call) -> None:
+    before = state(disjoint)
+    check = f"{sys.executable} -m commonhold -C {disjoint} acquire a.py --agent ben"
+    answer = refused(merge("other", "--check", check, "--json"), disjoint, before)
+    assert [each["path"] for each in answer["held"]] == ["a.py"]
+
+
 def change_meanwhile(root: Path, what: str) -> None:
     if what == "file":
         write(root, {"b.py": "mine\n"})
@@ -684,22 +712,22 @@ def is_over(root: Path, before: Any, step: str) -> bool:
     return step != "merge" or asked(root, "rev-parse", "HEAD") != before[0]
 
 
-def test_ctrl_c_in_the_middle_of_a_check_changes_nothing(clashing: Path, tmp_path: Path) -> None:
-    before = state(clashing)
-    began = tmp_path / "began"
-    command = f"touch {began}; sleep 600"
-    theirs_alone = ("merge", "other", "--check", command)
-    commit(clashing, changed("3", "3"), "back")
-    before = state(clashing)
-    with start(*theirs_alone, cwd=clashing) as waiting:
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
+def test_ended_in_the_middle_of_a_check_it_changes_nothing(number: int, tmp_path: Path) -> None:
+    root = repository(tmp_path, changed("3", "4"), {"b.py": "B = 2\n"})
+    before, began = state(root), tmp_path / "began"
+    check = f"echo $$ >{began}.new; mv {began}.new {began}; sleep 600"
+    with start("merge", "other", "--check", check, cwd=root) as waiting:
         while not began.exists():
             assert waiting.poll() is None, waiting.communicate()
             time.sleep(0.02)
-        waiting.send_signal(signal.SIGINT)
+        waiting.send_signal(number)
         out, err = waiting.communicate(timeout=20)
     assert (waiting.returncode, out) == (130, b"")
     assert err.startswith(b"interrupted")
-    assert state(clashing) == before
+    assert state(root) == before
+    with pytest.raises(ProcessLookupError):
+        os.kill(int(began.read_text(encoding="ascii")), 0)
 
 
 def test_a_real_process(clashing: Path) -> None:

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from enum import Enum, auto
 from typing import Final, Literal
 
-from commonhold.app.histories import Blocked, BothChanged, History, LineMerge, Meeting, Settled
+from commonhold.app.histories import Blocked, BothChanged, Held, History, Leases, LineMerge, Meeting, Settled
 from commonhold.app.merging import FileMerge, Merge, after, as_chosen, refused
 from commonhold.app.trying import Failed, Passed, Trial, try_choices
 from commonhold.merging.merge import merge
@@ -47,8 +47,8 @@ class BranchMerge:
     """What came of a branch.
 
     `files` are those that both sides changed, `blocked` what is no matter of text, `in_the_way` the paths of the
-    working tree that would be overwritten. `trial`: what the check said of the whole. `commit` is the merge, if one was
-    made. `is_standing`: it is left under way, for the caller to end.
+    working tree that would be overwritten, `held` what others hold of what would be changed. `trial`: what the check
+    said of the whole. `commit` is the merge, if one was made. `is_standing`: it is left under way, for the caller to end.
     """
 
     outcome: Literal["merged", "forwarded", "up_to_date", "refused"]
@@ -57,6 +57,7 @@ class BranchMerge:
     files: tuple[FileMerge, ...] = ()
     blocked: tuple[Blocked, ...] = ()
     in_the_way: tuple[str, ...] = ()
+    held: tuple[Held, ...] = ()
     why: str = ""
     trial: Passed | Failed | None = None
     commit: str | None = None
@@ -64,7 +65,7 @@ class BranchMerge:
     is_dry_run: bool = False
 
 
-def merge_branch(history: History, wish: BranchWish, *, merge: Merge = merge) -> BranchMerge:
+def merge_branch(history: History, wish: BranchWish, leases: Leases, *, merge: Merge = merge) -> BranchMerge:
     """Merge a branch, or say why not; nothing is changed then, unless the wish is to keep the conflicts."""
     meeting = history.meeting(wish.name)
     if meeting.theirs.commit in meeting.bases:
@@ -74,24 +75,29 @@ def merge_branch(history: History, wish: BranchWish, *, merge: Merge = merge) ->
     if not meeting.bases:
         return _refused(meeting, "the branches have no commit in common")
     if meeting.ours.commit in meeting.bases:
-        return _forwarded(history, meeting, wish)
+        stopped = _stopped(history, leases, meeting, meeting.theirs.commit)
+        return stopped or _forwarded(history, meeting, wish)
     lines = history.merge_lines(meeting)
-    if paths := history.in_the_way(meeting, lines.tree):
-        return _refused(meeting, _OVERWRITTEN, in_the_way=paths)
-    return _BranchMerging(history, meeting, lines, wish, merge).run()
+    stopped = _stopped(history, leases, meeting, lines.tree)
+    return stopped or _BranchMerging(history, leases, meeting, lines, wish, merge).run()
 
 
-_OVERWRITTEN: Final = "files of the working tree are not as committed, and would be overwritten"
+def _stopped(history: History, leases: Leases, meeting: Meeting, tree: str) -> BranchMerge | None:
+    """The refusal where `tree` would change what is not committed, or what others hold."""
+    if paths := history.in_the_way(meeting, tree):
+        why = "files of the working tree are not as committed, and would be overwritten"
+        return replace(_refused(meeting, why), in_the_way=paths)
+    if held := leases.on(history.touched(meeting, tree)):
+        return replace(_refused(meeting, "others hold files that would be changed"), held=held)
+    return None
 
 
-def _refused(meeting: Meeting, why: str, *, in_the_way: tuple[str, ...] = ()) -> BranchMerge:
-    return BranchMerge("refused", meeting, Verdict.REFUSED, why=why, in_the_way=in_the_way)
+def _refused(meeting: Meeting, why: str) -> BranchMerge:
+    return BranchMerge("refused", meeting, Verdict.REFUSED, why=why)
 
 
 def _forwarded(history: History, meeting: Meeting, wish: BranchWish) -> BranchMerge:
     """Only the other branch has commits: it is taken as it is, and nothing is merged."""
-    if paths := history.in_the_way(meeting, meeting.theirs.commit):
-        return _refused(meeting, _OVERWRITTEN, in_the_way=paths)
     made = BranchMerge("forwarded", meeting, commit=meeting.theirs.commit)
     if wish.ending is Ending.TELL:
         return replace(made, is_dry_run=True)
@@ -104,6 +110,7 @@ class _BranchMerging:
     """One merge of two branches that both have commits of their own."""
 
     history: History
+    leases: Leases
     meeting: Meeting
     lines: LineMerge
     wish: BranchWish
@@ -137,6 +144,8 @@ class _BranchMerging:
         settled = self._settled(made.files)
         if self.wish.ending is Ending.TELL:
             return replace(made, is_dry_run=True)
+        if stopped := self._stopped_late():
+            return stopped
         if self.wish.ending is Ending.STAND:
             why = self.history.stand(self.meeting, settled, {}, self.wish.message)
             return _refused(self.meeting, why) if why else replace(made, is_standing=True)
@@ -156,9 +165,17 @@ class _BranchMerging:
             return replace(made, is_dry_run=True)
         if not self.wish.keeps_conflicts:
             return made
+        if stopped := self._stopped_late():
+            return stopped
         conflicts = {file: each.marked for file, each in unproven.items()}
         why = self.history.stand(self.meeting, self._settled(made.files), conflicts, self.wish.message)
         return _refused(self.meeting, why) if why else replace(made, is_standing=True)
+
+    def _stopped_late(self) -> BranchMerge | None:
+        """A check may take minutes, in which others may have begun to work here."""
+        return (
+            None if self.wish.trial_on is None else _stopped(self.history, self.leases, self.meeting, self.lines.tree)
+        )
 
     def _settled(self, files: Sequence[FileMerge]) -> dict[str, Settled]:
         modes = {file.path: _mode(file) for file in self.lines.files}

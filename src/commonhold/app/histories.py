@@ -96,6 +96,16 @@ class LineMerge:
 
 
 @dataclass(frozen=True, slots=True)
+class Held:
+    """A file that another session holds, or a part of it: the key, who, and what for."""
+
+    path: str
+    key: str
+    holder: str
+    task: str
+
+
+@dataclass(frozen=True, slots=True)
 class Settled:
     """A file of the result: its bytes and permission bits."""
 
@@ -130,6 +140,10 @@ class History(Protocol):
         """What has been begun here and stands in the way of a merge; None where nothing has."""
         ...
 
+    def touched(self, meeting: Meeting, tree: str) -> tuple[str, ...]:
+        """The paths that `tree` would change."""
+        ...
+
     def in_the_way(self, meeting: Meeting, tree: str) -> tuple[str, ...]:
         """The paths of the working tree that are not as committed and that `tree` would change."""
         ...
@@ -153,4 +167,12 @@ class History(Protocol):
 
         The bytes of a conflict are the text with markers; None leaves ours there. Why not, where it was not begun.
         """
+        ...
+
+
+class Leases(Protocol):
+    """The leases on files of the working tree."""
+
+    def on(self, paths: Sequence[str]) -> tuple[Held, ...]:
+        """What others than the caller hold of these files."""
         ...

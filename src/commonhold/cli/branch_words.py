@@ -28,6 +28,9 @@ def branch_merged(value: BranchMerge) -> Iterator[str]:
     yield from (f"{each.obstacle.value}: {shown(each.path)}: {shown(each.why)}" for each in value.blocked)
     if value.in_the_way:
         yield f"in the way: {some(value.in_the_way)}"
+    for held in value.held:
+        task = f': "{shown(held.task)}"' if held.task else ""
+        yield f"  {shown(held.key)} is held by {shown(held.holder)}{task}"
     yield from printed(value.trial)
     if hint := branch_hint(value):
         yield f"next: {hint}"
@@ -69,13 +72,17 @@ def branch_hint(value: BranchMerge) -> str:
         return ""
     if value.in_the_way:
         return "commit or stash these changes, then repeat the call"
-    name = shlex.quote(value.meeting.theirs.name)
+    if value.held:
+        return "repeat the call when they are released; `commonhold leases` says until when they are held"
+    return _after_conflict(value)
+
+
+def _after_conflict(value: BranchMerge) -> str:
+    call = f"commonhold merge {shlex.quote(value.meeting.theirs.name)}"
     if _has_refused(value) and value.trial is None and not value.blocked:
-        return (
-            f"commonhold merge {name} --check COMMAND tries what may be right; --keep-conflicts leaves markers to mend"
-        )
+        return f"{call} --check COMMAND tries what may be right; --keep-conflicts leaves markers to mend"
     if _has_refused(value) or value.blocked or value.trial is not None:
-        return f"commonhold merge {name} --keep-conflicts leaves the merge in the working tree to be mended"
+        return f"{call} --keep-conflicts leaves the merge in the working tree to be mended"
     return "see `git status`, end what is under way, then repeat the call"
 
 

@@ -1,6 +1,8 @@
 """The options of commands that merge: a check that decides what cannot be proven."""
 
-from collections.abc import Callable
+import signal
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import Any, Final, TypeVar
 
 import click
@@ -25,6 +27,20 @@ _OPTIONS: Final = (
         help="How long all that is tried may take.",
     ),
 )
+
+_ENDING: Final = (signal.SIGTERM, signal.SIGHUP)
+
+
+@contextmanager
+def ended_as_by_ctrl_c() -> Iterator[None]:
+    """Let whoever ends this process also end the check that it runs."""
+    heeded = [each for each in _ENDING if signal.getsignal(each) is not signal.SIG_IGN]
+    before = {each: signal.signal(each, signal.default_int_handler) for each in heeded}
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
 
 
 def check_options(command: C) -> C:

@@ -9,10 +9,11 @@ from commonhold.domain.errors import Code, InputError
 
 @dataclass(frozen=True, slots=True)
 class GitPlace:
-    """The root of a working tree, and the git folder that is its own."""
+    """The root of a working tree, the git folder that is its own, and where our state lies."""
 
     root: str
     git_dir: str
+    state_folder: str
 
 
 def git_place(given: Given) -> GitPlace:
@@ -25,4 +26,4 @@ def git_place(given: Given) -> GitPlace:
             hint="go to a working tree of one, or name one with -C",
             fields={"path": repository.root},
         )
-    return GitPlace(repository.root, repository.git_dir)
+    return GitPlace(repository.root, repository.git_dir, repository.state_folder)

@@ -10,11 +10,12 @@ from commonhold.adapters.git.running import Git
 from commonhold.app.branches import BranchMerge, BranchWish, Ending, merge_branch
 from commonhold.app.trying import Trial
 from commonhold.cli.branch_words import branch_hint, branch_merged
-from commonhold.cli.checking import check_options
+from commonhold.cli.checking import check_options, ended_as_by_ctrl_c
 from commonhold.cli.command import Command
 from commonhold.cli.exit_status import DONE, REFUSED
 from commonhold.cli.git_place import git_place
 from commonhold.cli.given import Given, common
+from commonhold.cli.holding import OthersLeases
 from commonhold.cli.output import answer
 from commonhold.cli.scratch import trial_of_tree
 from commonhold.domain.errors import Code, UsageError
@@ -58,7 +59,8 @@ def command(given: Given, **wish: Unpack[_Wish]) -> int:
     """
     place = git_place(given)
     git = Git(place.root)
-    found = merge_branch(GitHistory(git, place.git_dir), _wish(place.root, wish))
+    with ended_as_by_ctrl_c():
+        found = merge_branch(GitHistory(git, place.git_dir), _wish(place.root, wish), OthersLeases(given, place))
     answer(given, found, _shape, branch_merged)
     return REFUSED if found.outcome == "refused" else DONE
 

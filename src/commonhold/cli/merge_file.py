@@ -10,7 +10,7 @@ from commonhold.adapters.replacing import replace_file
 from commonhold.app.markers import USUAL_SIZE, with_markers_of
 from commonhold.app.merging import FileMerge, merge_file
 from commonhold.app.trying import Trial
-from commonhold.cli.checking import check_options
+from commonhold.cli.checking import check_options, ended_as_by_ctrl_c
 from commonhold.cli.command import Command, files
 from commonhold.cli.exit_status import DONE, REFUSED
 from commonhold.cli.given import Given, common
@@ -89,7 +89,8 @@ def command(given: Given, *, quiet: bool, **wish: Unpack[_Wish]) -> int:
     base, ours, theirs = (_read(given, name) for name in (wish["base"], wish["ours"], wish["theirs"]))
     sides = _sides(wish)
     path, trial = _trial(given, wish) if wish["check"] else (wish["path"], None)
-    merged = merge_file(base, ours, theirs, path, sides=sides, trial=trial)
+    with ended_as_by_ctrl_c():
+        merged = merge_file(base, ours, theirs, path, sides=sides, trial=trial)
     text = merged.source
     if text is None and merged.marked is not None:
         text = with_markers_of(wish["marker_size"], merged.marked, sides)

@@ -35,6 +35,10 @@ def branch_merge(value: BranchMerge) -> Json:
             for each in value.blocked
         ],
         "in_the_way": [_sound(path) for path in value.in_the_way],
+        "held": [
+            {"path": _sound(each.path), "key": each.key, "holder": each.holder, "task": each.task}
+            for each in value.held
+        ],
         "check": _check(value.trial),
         "commit": value.commit,
         "standing": value.is_standing,

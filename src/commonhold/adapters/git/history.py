@@ -74,6 +74,10 @@ class GitHistory:
         """What has been begun here and stands in the way of a merge."""
         return landing.under_way(self._git, self._git_dir)
 
+    def touched(self, meeting: Meeting, tree: str) -> tuple[str, ...]:
+        """The paths that `tree` would change."""
+        return landing.touched(self._git, meeting, tree)
+
     def in_the_way(self, meeting: Meeting, tree: str) -> tuple[str, ...]:
         """The paths that are not as committed and that `tree` would change."""
         return landing.in_the_way(self._git, meeting, tree)

@@ -29,14 +29,19 @@ def under_way(git: Git, git_dir: str) -> str | None:
     return "files are unmerged" if git.ask("ls-files", "--unmerged", "-z") else None
 
 
+def touched(git: Git, meeting: Meeting, tree: str) -> tuple[str, ...]:
+    """The paths that `tree` would change."""
+    return tuple(changes(git, meeting.ours.commit, tree))
+
+
 def in_the_way(git: Git, meeting: Meeting, tree: str) -> tuple[str, ...]:
     """The paths that `tree` would change and that are not as committed: changed, staged, or there without git."""
-    touched = changes(git, meeting.ours.commit, tree)
+    found = changes(git, meeting.ours.commit, tree)
     status = ("status", "--porcelain=v1", "-z", "--untracked-files=no", "--no-renames", "--ignore-submodules=dirty")
     entries = git.ask("--no-optional-locks", *status).split(b"\0")
     dirty = {os.fsdecode(entry[3:]) for entry in entries if entry}
-    there = {path for path, each in touched.items() if each.old is None and _is_there(git.root, path)}
-    return tuple(sorted(touched.keys() & (dirty | there)))
+    there = {path for path, each in found.items() if each.old is None and _is_there(git.root, path)}
+    return tuple(sorted(found.keys() & (dirty | there)))
 
 
 def _is_there(root: str, path: str) -> bool:

@@ -3,6 +3,7 @@
 import os
 import subprocess
 from collections.abc import Mapping
+from contextlib import suppress
 from typing import Final
 
 from commonhold.domain.errors import Code, StoreError
@@ -87,7 +88,10 @@ class Git:
         return os.fsdecode(done.stdout).removesuffix("\n") if done.returncode == 0 else None
 
     def finish(self, *words: str, settings: Mapping[str, str] | None = None) -> Done:
-        """Run git to its end, in a session of its own: neither Ctrl-C nor the death of this process stops it midway."""
+        """Run git to its end: in a session of its own neither Ctrl-C nor the end of this process stops it midway.
+
+        Ctrl-C comes too late to take it back, so it is not heeded.
+        """
         child = subprocess.Popen(
             _command((*_ALONE, *words)),
             cwd=self.root,
@@ -97,11 +101,10 @@ class Git:
             stderr=subprocess.PIPE,
             start_new_session=True,
         )
-        try:
-            _, said = child.communicate()
-        except KeyboardInterrupt:
-            child.communicate()
-            raise
+        said = b""
+        while child.returncode is None:
+            with suppress(KeyboardInterrupt):
+                _, said = child.communicate()
         return subprocess.CompletedProcess(words, child.returncode, b"", said)
 
 

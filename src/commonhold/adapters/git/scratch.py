@@ -2,9 +2,8 @@
 
 import os
 
+from commonhold.adapters.git.objects import INDEX
 from commonhold.adapters.git.running import Git
-
-INDEX: str = "GIT_INDEX_FILE"
 
 
 class TreeCopy:
