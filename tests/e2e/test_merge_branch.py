@@ -503,6 +503,41 @@ def test_histories_that_cross(disjoint: Path, merge: Call) -> None:
     assert (disjoint / "a.py").read_text(encoding="utf-8") == BOTH.replace("3", "4") + "END = 1\n"
 
 
+@pytest.mark.usefixtures("by_line")
+def test_histories_that_cross_more_than_once(tmp_path: Path, merge: Call) -> None:
+    lines = [f"{letter} = 1\n\n\n\n\n" for letter in "XYZAB"]
+    text = "".join(lines)
+    root = repository(tmp_path, {}, {}, {"a.py": text})
+    for letter in "XYZ":
+        git(root, "checkout", "--quiet", "-b", letter, "HEAD" if letter == "X" else "X^")
+        commit(root, {"a.py": text.replace(f"{letter} = 1", f"{letter} = 2")}, letter)
+    for branch, order, last in (("main", "XYZ", "A"), ("other", "ZYX", "B")):
+        git(root, "checkout", "--quiet", branch)
+        for letter in order:
+            git(root, "merge", "--quiet", "--no-edit", "--no-ff", letter)
+        joined = (root / "a.py").read_text(encoding="utf-8")
+        commit(root, {"a.py": joined.replace(f"{last} = 1", f"{last} = 2")}, last)
+    git(root, "checkout", "--quiet", "main")
+    assert len(asked(root, "merge-base", "--all", "main", "other").split()) == 3
+    done = merge("other")
+    assert done.status == 0, done.text
+    assert (root / "a.py").read_text(encoding="utf-8") == text.replace("= 1", "= 2")
+
+
+def test_longer_ids(tmp_path: Path, merge: Call, use: Any) -> None:
+    (tmp_path / "r").mkdir()
+    git(tmp_path / "r", "init", "--quiet", "--object-format=sha256")
+    ours = {**changed("3", "4"), "n.py": A.replace("A = 1", "A = 2")}
+    theirs = {**changed("3", "5"), "n.py": A.replace("Z = 1", "Z = 2")}
+    root = repository(tmp_path, ours, theirs, {**BASE, "n.py": A})
+    use(by_lines)
+    assert merge("other", "--keep-conflicts").status == 1
+    assert asked(root, "status", "--porcelain").splitlines() == ["UU a.py", "M  n.py"]
+    git(root, "merge", "--abort")
+    assert merge("other", "--check", "true").status == 0
+    assert (root / "n.py").read_text(encoding="utf-8") == BOTH
+
+
 def test_nothing_that_the_repository_names_is_run(tmp_path: Path, merge: Call, use: Any) -> None:
     root = repository(tmp_path, {**changed("3", "4"), "b.py": "B = 2\n"}, changed("3", "5"))
     hooks = root / ".git" / "hooks"
@@ -728,6 +763,24 @@ def test_ended_in_the_middle_of_a_check_it_changes_nothing(number: int, tmp_path
     assert state(root) == before
     with pytest.raises(ProcessLookupError):
         os.kill(int(began.read_text(encoding="ascii")), 0)
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_the_last_step_is_brought_to_its_end(number: int, tmp_path: Path) -> None:
+    root = repository(tmp_path, changed("3", "4"), {"b.py": "B = 2\n"})
+    began = tmp_path / "began"
+    git(root, "config", "filter.slow.smudge", f"touch {began}; sleep 1; cat")
+    write(root, {".git/info/attributes": "b.py filter=slow\n"})
+    with start("merge", "other", "--json", cwd=root) as working:
+        while not began.exists():
+            assert working.poll() is None, working.communicate()
+            time.sleep(0.01)
+        working.send_signal(number)
+        out, _ = working.communicate(timeout=20)
+    assert working.returncode == 0
+    assert json.loads(out)["commit"] == asked(root, "rev-parse", "HEAD")
+    assert (root / "b.py").read_text(encoding="utf-8") == "B = 2\n"
+    assert asked(root, "status", "--porcelain") == ""
 
 
 def test_a_real_process(clashing: Path) -> None:

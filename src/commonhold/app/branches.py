@@ -48,7 +48,8 @@ class BranchMerge:
 
     `files` are those that both sides changed, `blocked` what is no matter of text, `in_the_way` the paths of the
     working tree that would be overwritten, `held` what others hold of what would be changed. `trial`: what the check
-    said of the whole. `commit` is the merge, if one was made. `is_standing`: it is left under way, for the caller to end.
+    said of the whole. `commit` is the merge, if one was made. `is_standing`: it is left under way, to be ended by the
+    caller.
     """
 
     outcome: Literal["merged", "forwarded", "up_to_date", "refused"]
