@@ -575,6 +575,31 @@ def test_nothing_that_the_repository_names_is_run(tmp_path: Path, merge: Call, u
     assert not trap.exists(), trap.read_text(encoding="utf-8")
 
 
+@pytest.mark.usefixtures("by_line")
+@pytest.mark.parametrize("ending", [(), ("--no-commit",)])
+def test_options_in_the_settings_make_nothing_else_of_it(ending: tuple[str, ...], disjoint: Path, merge: Call) -> None:
+    for key, value in (
+        ("branch.main.mergeOptions", "--squash --strategy=ours"),
+        ("merge.ff", "only"),
+        ("merge.autoStash", "true"),
+        ("merge.verifySignatures", "true"),
+        ("merge.conflictStyle", "diff3"),
+        ("pull.twohead", "ours"),
+        ("merge.renames", "false"),
+        ("diff.noprefix", "true"),
+        ("status.branch", "true"),
+        ("core.quotePath", "true"),
+        ("color.ui", "always"),
+    ):
+        git(disjoint, "config", key, value)
+    assert merge("other", *ending).status == 0
+    if ending:
+        git(disjoint, "commit", "--quiet", "--no-edit")
+    assert (disjoint / "a.py").read_text(encoding="utf-8") == BOTH
+    assert len(asked(disjoint, "log", "-1", "--format=%p").split()) == 2
+    assert asked(disjoint, "diff", "HEAD") == ""
+
+
 def test_filters_run_as_in_any_checkout(tmp_path: Path, merge: Call, use: Any) -> None:
     root = repository(tmp_path, changed("3", "4"), changed("3", "5"))
     write(root, {".git/info/attributes": "*.py eol=crlf\n"})

@@ -9,7 +9,6 @@ from typing import Final
 from commonhold.app.histories import Held
 from commonhold.cli.git_place import GitPlace
 from commonhold.cli.given import Given
-from commonhold.config import load_settings
 from commonhold.domain.keys import canonical, file_key, overlaps
 
 STATE: Final = "state.db"
@@ -43,5 +42,9 @@ class OthersLeases:
         )
 
     def _may_be_any(self) -> bool:
-        has_state = os.path.lexists(Path(self._place.state_folder, STATE))
-        return has_state or bool(load_settings(self._place.root, store=self._given.store).store)
+        if os.path.lexists(Path(self._place.state_folder, STATE)):
+            return True
+        # Loaded here, as above.
+        from commonhold.config import load_settings  # noqa: PLC0415
+
+        return bool(load_settings(self._place.root, store=self._given.store).store)

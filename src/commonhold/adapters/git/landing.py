@@ -8,10 +8,11 @@ from typing import Final
 
 from commonhold.adapters.git.line_merge import only_by_lines
 from commonhold.adapters.git.objects import INDEX, changes, index_line, put_in_index, removal_line, write_blobs
-from commonhold.adapters.git.running import Done, Git
+from commonhold.adapters.git.running import Done, Git, overriding
 from commonhold.app.histories import Blob, BothChanged, Meeting, Settled
 
-_QUIET: Final = ("--quiet", "--no-stat", "--no-autostash", "--no-verify-signatures")
+# The strategy is named, since settings may name another: one that takes a side would throw the merge away.
+_PLAIN: Final = ("--strategy=ort", "--quiet", "--no-stat", "--no-autostash", "--no-verify-signatures")
 _UNDER_WAY: Final = {
     "MERGE_HEAD": "a merge",
     "CHERRY_PICK_HEAD": "a cherry-pick",
@@ -65,9 +66,18 @@ def advance(git: Git, meeting: Meeting, made: str) -> str | None:
     """One command of git's brings files, index and branch forward, or refuses and leaves all as it is."""
     if git.line("rev-parse", "--verify", "HEAD") != meeting.ours.commit:
         return "the branch has moved meanwhile"
-    action = {"GIT_REFLOG_ACTION": f"merge {meeting.theirs.name}"}
-    done = git.finish("merge", "--ff-only", "--no-overwrite-ignore", *_QUIET, made, settings=action)
-    return _said(done) if done.returncode else None
+    settings = overriding(_without_options(meeting)) | {"GIT_REFLOG_ACTION": f"merge {meeting.theirs.name}"}
+    done = git.finish("merge", "--ff-only", "--no-overwrite-ignore", *_PLAIN, made, settings=settings)
+    if done.returncode:
+        return _said(done)
+    return (
+        None if git.line("rev-parse", "--verify", "HEAD") == made else "git has made another thing of it: see `git log`"
+    )
+
+
+def _without_options(meeting: Meeting) -> dict[str, str]:
+    """No options that the settings add to every merge into this branch: they could make another thing of it."""
+    return {f"branch.{meeting.ours.name}.mergeOptions": ""}
 
 
 def _said(done: Done) -> str:
@@ -83,9 +93,10 @@ def stand(
     message: str | None,
 ) -> str | None:
     """Let git begin its own merge, then put what is known better over it: `git merge --abort` takes all of it back."""
-    words = ("merge", "--no-commit", "--no-ff", "--strategy=ort", "--no-rerere-autoupdate", *_QUIET)
+    words = ("merge", "--no-commit", "--no-ff", "--no-rerere-autoupdate", *_PLAIN)
     text = message or message_for(git, meeting)
-    done = git.finish(*words, "-m", text, meeting.theirs.commit, settings=only_by_lines(git))
+    settings = overriding(only_by_lines(git) | _without_options(meeting))
+    done = git.finish(*words, "-m", text, meeting.theirs.commit, settings=settings)
     if not Path(git_dir, "MERGE_HEAD").exists():
         return _said(done)
     _put_over(git, settled, conflicts)

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from commonhold.adapters.git.objects import Change, changes
-from commonhold.adapters.git.running import Git, failed
+from commonhold.adapters.git.running import Git, failed, overriding
 from commonhold.app.histories import Blob, Blocked, BothChanged, LineMerge, Meeting, Obstacle
 
 _CONFLICTED: Final = 1
@@ -27,17 +27,13 @@ def only_by_lines(git: Git) -> dict[str, str]:
     """Settings under which git merges by lines alone: no driver that is configured (ours, too) is run."""
     listed = git.run("config", "-z", "--name-only", "--get-regexp", r"^merge\..*\.driver$").stdout.split(b"\0")
     named = {os.fsdecode(name): _BY_LINES for name in listed if name}
-    pairs = [("merge.default", "text"), ("rerere.enabled", "false"), *named.items()]
-    settings = {"GIT_CONFIG_COUNT": str(len(pairs))}
-    for number, (key, value) in enumerate(pairs):
-        settings |= {f"GIT_CONFIG_KEY_{number}": key, f"GIT_CONFIG_VALUE_{number}": value}
-    return settings
+    return {"merge.default": "text", "rerere.enabled": "false", **named}
 
 
 def merge_lines(git: Git, meeting: Meeting) -> LineMerge:
     """The merge by lines."""
     words = ("merge-tree", "--write-tree", "-z", "--messages", meeting.ours.commit, meeting.theirs.commit)
-    done = git.run(*words, settings=only_by_lines(git))
+    done = git.run(*words, settings=overriding(only_by_lines(git)))
     if done.returncode > _CONFLICTED or done.returncode < 0:
         raise failed("merge-tree", done)
     told = _parse(done.stdout.split(b"\0"))
@@ -214,7 +210,7 @@ def common_base(git: Git, bases: Sequence[str]) -> str:
     """What both sides come from. Where histories cross, git makes it up of all their common commits: so do we."""
     base, *others = bases
     for number, other in enumerate(others, 1):
-        done = git.run("merge-tree", "--write-tree", "-z", base, other, settings=only_by_lines(git))
+        done = git.run("merge-tree", "--write-tree", "-z", base, other, settings=overriding(only_by_lines(git)))
         if done.returncode > _CONFLICTED or done.returncode < 0:
             raise failed("merge-tree", done)
         base = done.stdout.partition(b"\0")[0].decode("ascii")

@@ -116,6 +116,14 @@ def _missing() -> StoreError:
     return StoreError(Code.GIT_FAILED, "there is no git to be run", hint="install git 2.38 or newer, or mend PATH")
 
 
+def overriding(settings: Mapping[str, str]) -> dict[str, str]:
+    """The environment in which these settings of git hold, whatever the files say; any name can be given so."""
+    environment = {"GIT_CONFIG_COUNT": str(len(settings))}
+    for number, (key, value) in enumerate(settings.items()):
+        environment |= {f"GIT_CONFIG_KEY_{number}": key, f"GIT_CONFIG_VALUE_{number}": value}
+    return environment
+
+
 def failed(word: str, done: Done) -> StoreError:
     """What to raise for a git that failed."""
     said = done.stderr.decode("utf-8", "replace").strip() or f"exit status {done.returncode}"
