@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Final
 
-from commonhold.adapters.git.line_merge import only_by_lines
+from commonhold.adapters.git.by_lines import only_by_lines
 from commonhold.adapters.git.objects import INDEX, changes, index_line, put_in_index, removal_line, write_blobs
 from commonhold.adapters.git.running import Done, Git, overriding
 from commonhold.app.histories import Blob, BothChanged, Meeting, Settled

@@ -5,12 +5,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
-from commonhold.adapters.git.objects import Change, changes
+from commonhold.adapters.git.by_lines import only_by_lines
+from commonhold.adapters.git.objects import loose_commit
 from commonhold.adapters.git.running import Git, failed, overriding
+from commonhold.adapters.git.tracing import traced
 from commonhold.app.histories import Blob, Blocked, BothChanged, LineMerge, Meeting, Obstacle
 
 _CONFLICTED: Final = 1
-_RENAMES: Final = ("-M", "-l7000")
 _JOINED: Final = "Auto-merging"
 _OF_TEXT: Final = frozenset({_JOINED, "CONFLICT (contents)", "CONFLICT (binary)"})
 _OBSTACLES: Final = {
@@ -20,14 +21,6 @@ _OBSTACLES: Final = {
     "modes": Obstacle.MODE,
     "directory": Obstacle.PLACE,
 }
-_BY_LINES: Final = "git merge-file --quiet --marker-size=%L %A %O %B"
-
-
-def only_by_lines(git: Git) -> dict[str, str]:
-    """Settings under which git merges by lines alone: no driver that is configured (ours, too) is run."""
-    listed = git.run("config", "-z", "--name-only", "--get-regexp", r"^merge\..*\.driver$").stdout.split(b"\0")
-    named = {os.fsdecode(name): _BY_LINES for name in listed if name}
-    return {"merge.default": "text", "rerere.enabled": "false", **named}
 
 
 def merge_lines(git: Git, meeting: Meeting) -> LineMerge:
@@ -38,9 +31,25 @@ def merge_lines(git: Git, meeting: Meeting) -> LineMerge:
         raise failed("merge-tree", done)
     told = _parse(done.stdout.split(b"\0"))
     blocked, conflicted = _sorted_out(told, meeting)
-    joined = [path for path in told.joined if path not in told.stages]
-    clean, lost = _Joined(git, meeting, told.tree).files(joined)
+    clean, lost = _joined(git, meeting, told)
     return LineMerge(told.tree, (*conflicted, *clean), (*blocked, *lost))
+
+
+def _joined(git: Git, meeting: Meeting, told: "_Told") -> tuple[list[BothChanged], list[Blocked]]:
+    """The files whose lines were joined without a conflict, and those of them that cannot be looked at."""
+    paths = [path for path in told.joined if path not in told.stages]
+    if not paths:
+        return [], []
+    found = traced(git, meeting, common_base(git, meeting.bases), told.tree, paths)
+    looked_at = [_checked(found[path]) if path in found else _untraced(path) for path in paths]
+    return (
+        [each for each in looked_at if isinstance(each, BothChanged)],
+        [each for each in looked_at if isinstance(each, Blocked)],
+    )
+
+
+def _untraced(path: str) -> Blocked:
+    return Blocked(path, Obstacle.RENAMED, "its lines were merged across a rename that cannot be followed")
 
 
 @dataclass(slots=True)
@@ -132,80 +141,6 @@ def _checked(file: BothChanged) -> BothChanged | Blocked:
     return file
 
 
-@dataclass(frozen=True, slots=True)
-class _Joined:
-    """The files whose lines were joined without a conflict, traced to the three versions of each."""
-
-    git: Git
-    meeting: Meeting
-    tree: str
-
-    def files(self, paths: Sequence[str]) -> tuple[list[BothChanged], list[Blocked]]:
-        """The files at `paths`, and those that cannot be traced."""
-        if not paths:
-            return [], []
-        base = common_base(self.git, self.meeting.bases)
-        result = changes(self.git, self.meeting.ours.commit, self.tree)
-        plain = self._since(base)
-        renamed: _Diffs | None = None
-        found: list[BothChanged | Blocked] = []
-        for path in paths:
-            file = _traced(path, plain, result)
-            if file is None:
-                renamed = renamed or self._since(base, *_RENAMES)
-                file = _traced(path, renamed, result)
-            found.append(_checked(file) if file else Blocked(path, Obstacle.RENAMED, _UNTRACED))
-        return (
-            [each for each in found if isinstance(each, BothChanged)],
-            [each for each in found if isinstance(each, Blocked)],
-        )
-
-    def _since(self, base: str, *renames: str) -> "_Diffs":
-        sides = (self.meeting.ours.commit, self.meeting.theirs.commit)
-        return _Diffs(*(changes(self.git, base, side, *renames) for side in sides))
-
-
-_UNTRACED: Final = "its lines were merged across a rename that cannot be followed"
-
-
-@dataclass(frozen=True, slots=True)
-class _Diffs:
-    """What each side changed since the base."""
-
-    ours: Mapping[str, Change]
-    theirs: Mapping[str, Change]
-
-    def versions(self, path: str) -> tuple[Blob, Blob, Blob] | None:
-        """Base, ours and theirs of what is at `path` in the result; None where these changes do not tell."""
-        mine, other = self.ours.get(path), self.theirs.get(path)
-        old_path = (mine or other or _NOWHERE).old_path
-        mine, other = mine or _from(old_path, self.ours), other or _from(old_path, self.theirs)
-        if mine is None or other is None or mine.old_path != other.old_path:
-            return None
-        if mine.old is None or mine.new is None or other.new is None:
-            return None
-        return mine.old, mine.new, other.new
-
-
-_NOWHERE: Final = Change("", "", None, None)
-
-
-def _from(old_path: str, found: Mapping[str, Change]) -> Change | None:
-    """The change of what was at `old_path`, wherever it is now."""
-    if old_path in found:
-        return found[old_path]
-    return next((each for each in found.values() if each.old_path == old_path), None)
-
-
-def _traced(path: str, since: _Diffs, result: Mapping[str, Change]) -> BothChanged | None:
-    versions = since.versions(path)
-    if versions is None:
-        return None
-    base, ours, theirs = versions
-    merged = result[path].new if path in result else ours
-    return None if merged is None else BothChanged(path, base, ours, theirs, merged)
-
-
 def common_base(git: Git, bases: Sequence[str]) -> str:
     """What both sides come from. Where histories cross, git makes it up of all their common commits: so do we."""
     base, *others = bases
@@ -215,9 +150,5 @@ def common_base(git: Git, bases: Sequence[str]) -> str:
             raise failed("merge-tree", done)
         base = done.stdout.partition(b"\0")[0].decode("ascii")
         if number < len(others):
-            parents = ("-p", bases[number - 1], "-p", other)
-            base = git.ask("commit-tree", base, *parents, given=b"common\n", settings=_NOBODY).decode().strip()
+            base = loose_commit(git, base, bases[number - 1], other)
     return base
-
-
-_NOBODY: Final = {f"GIT_{who}_{what}": "commonhold" for who in ("AUTHOR", "COMMITTER") for what in ("NAME", "EMAIL")}

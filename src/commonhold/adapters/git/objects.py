@@ -125,3 +125,18 @@ def index_line(path: str, blob: Blob, stage: int = 0) -> bytes:
 def removal_line(path: str, blob_id: str) -> bytes:
     """The entry that takes all stages of a path out of an index; the id only says how long ids are here."""
     return f"0 {'0' * len(blob_id)}\t".encode() + os.fsencode(path) + b"\0"
+
+
+def tree_of(git: Git, blobs: Mapping[str, Blob | None]) -> str:
+    """A tree of files with these plain names."""
+    lines = [f"100644 blob {blob.id}\t{name}\n" for name, blob in blobs.items() if blob is not None]
+    return git.ask("mktree", given="".join(lines).encode()).decode().strip()
+
+
+def loose_commit(git: Git, tree: str, *parents: str) -> str:
+    """A commit of nobody's, for git to merge from; no branch will ever have it."""
+    words = [word for parent in parents for word in ("-p", parent)]
+    return git.ask("commit-tree", tree, *words, given=b"for a merge\n", settings=_NOBODY).decode().strip()
+
+
+_NOBODY: Final = {f"GIT_{who}_{what}": "commonhold" for who in ("AUTHOR", "COMMITTER") for what in ("NAME", "EMAIL")}
