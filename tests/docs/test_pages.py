@@ -16,6 +16,9 @@ from tests.docs.test_reference import check_same_form
 from tests.e2e.cli_driver import git
 
 import commonhold
+from commonhold.app.histories import Obstacle
+from commonhold.app.trying import CHECK_SECONDS, MOST_TRIED
+from commonhold.merging.verdict import Reason, Verdict
 from commonhold.server.tools import TOOLS, call
 
 DOCS = Path(__file__).parents[2] / "docs"
@@ -132,3 +135,8 @@ def test_the_python_example_runs(shop: Path, monkeypatch: pytest.MonkeyPatch) ->
 def test_the_parts_of_events_are_listed(part: str, name: str) -> None:
     (row,) = re.findall(rf"^\| `{re.escape(part)}` \| (.*) \|$", REFERENCE_TEXT, re.MULTILINE)
     assert re.findall(r"`(\w+)`", row) == [each.name for each in fields(getattr(commonhold, name))]
+
+
+@pytest.mark.parametrize("word", [*Verdict, *Reason, *Obstacle, *map(str, (MOST_TRIED, int(CHECK_SECONDS)))])
+def test_every_word_of_a_merge_is_explained(word: str) -> None:
+    assert re.search(rf"`?\b{word}\b`?", (DOCS / "merging.md").read_text(encoding="utf-8"))

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 from tests.docs.blocks import BLOCK, BLOCKS, REFERENCE, renewed
-from tests.e2e.cli_driver import call, make_repository
+from tests.e2e.cli_driver import SAMPLE, call, git, make_repository
 
 from commonhold.cli.commands import COMMANDS
 from commonhold.cli.exit_status import FAMILIES, MEANINGS, status_of
@@ -100,6 +100,9 @@ COMMANDS_SHOWN: dict[str, list[tuple[str, ...]]] = {
     "who": [("who", "a.py")],
     "status": [("status",)],
     "log": [("log",)],
+    "merge_file": [("merge-file", "--path", "a.py", "base", "a.py", "theirs", "--check", "false")],
+    "merge": [("merge", "other")],
+    "install": [("install", "git")],
     "doctor": [("doctor",)],
     "error": [("show", "nope.py")],
 }
@@ -127,6 +130,8 @@ def prepare(root: Path, run: Callable[..., Any], name: str) -> None:
     """See to it that there is something to be shown."""
     if name in ("get", "put"):
         run("put", "x:1", "y", "--expect", "0")
+    if name in ("merge_file", "merge"):
+        diverge(root)
     if name in ("leases", "review"):
         lease = run("acquire", "a.py#one")["lease"]["id"]
         (root / "a.py").write_text("def one(): return 1\n", encoding="utf-8")
@@ -134,6 +139,21 @@ def prepare(root: Path, run: Callable[..., Any], name: str) -> None:
         run("ask", lease, "--why", "it is needed", "--agent", "ben")
         if name == "review":
             run("break", lease, "--reason", "its machine is gone")
+
+
+def diverge(root: Path) -> None:
+    """Two branches, and three versions of a file, that nobody can merge."""
+    git(root, "branch", "other")
+    for branch, limit in (("other", 5), (None, 4)):
+        if branch:
+            git(root, "checkout", "--quiet", branch)
+        source = SAMPLE.replace("LIMIT = 3", f"LIMIT = {limit}")
+        (root / "a.py").write_text(source, encoding="utf-8")
+        git(root, "commit", "--quiet", "--all", "--message", f"limit {limit}")
+        if branch:
+            (root / "theirs").write_text(source, encoding="utf-8")
+            git(root, "checkout", "--quiet", "-")
+    (root / "base").write_text(SAMPLE, encoding="utf-8")
 
 
 def check_same_form(shown: Any, real: Any, where: str) -> None:

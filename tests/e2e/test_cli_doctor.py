@@ -18,7 +18,17 @@ from commonhold.bootstrap import open_repository
 
 CHECKS = {
     *("commonhold", "python", "system", "sqlite", "grammars", "clock", "landlock", "user namespaces", "overlayfs"),
-    *("git", "repository", "worktrees", "git activity", "settings", "file system", "disk space", "state folder"),
+    *(
+        "git",
+        "repository",
+        "worktrees",
+        "merge driver",
+        "git activity",
+        "settings",
+        "file system",
+        "disk space",
+        "state folder",
+    ),
     *("daemon", "locks", "gate", "database", "leases", "debts", "journal", "agent"),
 }
 

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import click
 import pytest
-from tests.e2e.cli_driver import Call, process, snapshot
+from tests.e2e.cli_driver import Call, git, process, snapshot
 
 from commonhold.adapters.sqlite import SqliteStore
 from commonhold.app.ports import Write
@@ -238,6 +238,10 @@ def test_the_examples_of_the_help_work(name: str, root: Path, run: Call) -> None
     kept = base_of(run, "src/prices.py")
     (root / "total.py").write_text("def total(items):\n    return 0\n", encoding="utf-8")
     (root / "migrate.py").touch()
+    for version, source in (("base", "x = 1\n"), ("ours", "x = 2\n"), ("theirs", "x = 1\n")):
+        (root / f"{version}.py").write_text(source, encoding="utf-8")
+    for words in ("checkout -b feature", "commit --allow-empty --message feature", "checkout -"):
+        git(root, *words.split())
     (root / "order.json").write_text("{}", encoding="utf-8")
     changeset = {"edits": [{"op": "create_file", "key": "b.py", "text": "x = 1\n"}]}
     (root / "change.json").write_text(json.dumps(changeset), encoding="utf-8")

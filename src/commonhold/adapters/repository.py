@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from commonhold.adapters.git import ask
+from commonhold.adapters.git.running import ask
 from commonhold.domain.errors import Code, InputError
 
 STATE: Final = "commonhold"

@@ -14,6 +14,8 @@ COMMANDS: Final = {
     "leases": "List the live leases, and who waits in line.",
     "who": "Tell who holds, who waits for and who changed what is at a path.",
     "commit": "Write a change if it still fits what is there; else say what to do.",
+    "merge": "Merge a branch, each file proven or verified, or say why not.",
+    "merge-file": "Merge three versions of one file.",
     "get": "Print what named keys carry.",
     "put": "Let a named key carry a value, if nobody changed it meanwhile.",
     "review": "See and close what was left half done when a lease was lost.",
@@ -22,6 +24,8 @@ COMMANDS: Final = {
     "status": "Show leases, the line, the newest commits, open debts and work to review.",
     "daemon": "Look after the process that serves the repository: status, start, stop.",
     "doctor": "Check this machine and this repository; mend what can be mended.",
+    "install": "Let git merge with Commonhold.",
+    "uninstall": "Take out what install set.",
     "mcp": "Serve an agent over the Model Context Protocol (standard input and output).",
     "demo": "Show in a throw-away repository that nothing is lost.",
     "completion": "Print the script that completes commands in a shell.",
@@ -30,3 +34,5 @@ COMMANDS: Final = {
 }
 # The files of commands whose names Python keeps for itself.
 MODULES: Final = {"break": "break_lease"}
+# Commands that git calls with the names of files as they are on the disk, valid UTF-8 or not.
+BY_RAW_NAMES: Final = frozenset({"merge-file"})

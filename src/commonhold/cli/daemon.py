@@ -7,8 +7,7 @@ import click
 from commonhold.adapters.repository import Repository, find_repository
 from commonhold.cli.command import Command, Group
 from commonhold.cli.exit_status import DONE, REFUSED
-from commonhold.cli.given import Given, common
-from commonhold.cli.opening import start_of
+from commonhold.cli.given import Given, common, start_of
 from commonhold.cli.output import say, send_json
 from commonhold.client import daemon
 from commonhold.domain.errors import Code, StoreError

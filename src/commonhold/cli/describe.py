@@ -18,7 +18,6 @@ from commonhold.domain.value import Value
 from commonhold.wire.shapes import instant
 
 HASH_DIGITS: Final = 16
-MOST_NAMED: Final = 5
 # The answer names a field of its own; here it is printed.
 ABOVE: Final = (" (in current)", " (above)")
 _UNITS: Final = (("d", 86400), ("h", 3600), ("min", 60), ("s", 1))
@@ -224,13 +223,6 @@ def innermost(keys: Iterable[str]) -> list[str]:
     found = [canonical(key) for key in listed]
     around = {holder for key in found if key.scheme == FILE and key.names for holder in list(key.upward())[1:]}
     return [text for text, key in zip(listed, found, strict=True) if key not in around]
-
-
-def some(texts: Sequence[str], separator: str = ", ") -> str:
-    """The first few, safe to show, and how many more there are."""
-    more = len(texts) - MOST_NAMED
-    named = separator.join(map(shown, texts[:MOST_NAMED]))
-    return f"{named} and {more} more" if more > 0 else named
 
 
 def debt(value: Debt) -> str:

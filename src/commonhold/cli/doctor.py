@@ -14,11 +14,10 @@ from commonhold.adapters.probes.state import state
 from commonhold.adapters.probes.versioning import git
 from commonhold.adapters.repository import Repository, find_repository
 from commonhold.cli.command import Command
-from commonhold.cli.describe import some
 from commonhold.cli.exit_status import DONE, FAMILIES
-from commonhold.cli.given import Given, common
-from commonhold.cli.opening import agent_of, opened, start_of
-from commonhold.cli.output import answer, shown
+from commonhold.cli.given import Given, common, start_of
+from commonhold.cli.opening import agent_of, opened
+from commonhold.cli.output import answer, shown, some
 from commonhold.client.daemon import pid_of
 from commonhold.config import Settings, load_settings
 from commonhold.domain.errors import CommonholdError, StoreError

@@ -87,6 +87,14 @@ ERRORS: Final[Mapping[Code, Explanation]] = {
         "Git is rewriting the files (a rebase), or another program keeps changing them.",
         "Finish or abort the rebase, read the regions again, and repeat the call.",
     ),
+    Code.REPOSITORY_PLAIN: E(
+        "The folder is in no git repository, and what was asked for is done by git.",
+        "Go to a working tree of a git repository, or name one with -C.",
+    ),
+    Code.REVISION_UNKNOWN: E(
+        "There is no such branch, tag or commit, or the current branch has no commit yet.",
+        "See `git branch --all`; fetch it first if it lies elsewhere.",
+    ),
     Code.PERMISSION_DENIED: E(
         "This user may not read or write the file, or the disk is read-only.",
         "Mend owner, permissions or attributes, then repeat the same call.",
@@ -96,6 +104,10 @@ ERRORS: Final[Mapping[Code, Explanation]] = {
     ),
     Code.IO_FAILED: E(
         "The system could not read or write; nothing was changed.", "Look at the path, run `commonhold doctor`."
+    ),
+    Code.GIT_FAILED: E(
+        "Git could not do what it was asked; what it says is in the message.",
+        "Do what git says, then repeat the same call; merging needs git 2.38 or newer.",
     ),
     Code.STORE_READ_ONLY: E(
         "The state folder cannot be written.", "Make it writable for this user; `commonhold doctor` says where it is."

@@ -1,12 +1,15 @@
 """The options that every command takes, before or after its name; the nearer one wins."""
 
+import os
 from collections.abc import Callable
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any, Final, TypeVar
 
 import click
 
 from commonhold.cli.command import folders
+from commonhold.domain.errors import Code, UsageError
 
 C = TypeVar("C", bound=Callable[..., Any] | click.Command)
 
@@ -73,6 +76,16 @@ def common(command: C) -> C:
     for option in reversed(_OPTIONS):
         command = option(command)
     return command
+
+
+def start_of(given: Given) -> str:
+    """The folder to act in. Raises UsageError where it is a file."""
+    start = os.path.realpath(given.folder or ".")
+    if Path(start).is_file():
+        raise UsageError(
+            Code.USAGE, f"-C takes a folder, and {given.folder!r} is a file", hint="name the folder that it lies in"
+        )
+    return start
 
 
 ttl_option = click.option("--ttl", "ttl_seconds", metavar="SECONDS", type=float, help="How long, in seconds.")

@@ -7,10 +7,10 @@ from typing import Any, Final, TypedDict, Unpack
 import click
 
 from commonhold.cli.command import Command
-from commonhold.cli.describe import innermost, quoted, short, some
+from commonhold.cli.describe import innermost, quoted, short
 from commonhold.cli.given import Given, common
 from commonhold.cli.opening import Place, opened
-from commonhold.cli.output import answer, flush, say, send, shown
+from commonhold.cli.output import answer, flush, say, send, shown, some
 from commonhold.domain.events import (
     KIND_OF,
     KINDS,

@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from commonhold.cli.given import Given
+from commonhold.cli.given import Given, start_of
 from commonhold.client.opening import open_session
 from commonhold.client.session import Commonhold
-from commonhold.domain.errors import Code, InputError, UsageError
+from commonhold.domain.errors import Code, InputError
 from commonhold.domain.keys import parse
 
 AGENT: Final = "COMMONHOLD_AGENT"
@@ -58,16 +58,6 @@ def rooted(path: str) -> str:
 def agent_of(given: Given) -> str | None:
     """The name of the agent session, from the option or the environment."""
     return given.agent if given.agent is not None else os.environ.get(AGENT) or None
-
-
-def start_of(given: Given) -> str:
-    """The folder to act in. Raises UsageError where it is a file."""
-    start = os.path.realpath(given.folder or ".")
-    if Path(start).is_file():
-        raise UsageError(
-            Code.USAGE, f"-C takes a folder, and {given.folder!r} is a file", hint="name the folder that it lies in"
-        )
-    return start
 
 
 @contextmanager

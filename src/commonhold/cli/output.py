@@ -3,7 +3,7 @@
 import os
 import sys
 import unicodedata
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any, Final, TextIO, TypeVar
 
@@ -12,6 +12,7 @@ from commonhold.cli.given import Given
 from commonhold.domain.errors import StoreError
 
 T = TypeVar("T")
+MOST_NAMED: Final = 5
 _UNPRINTABLE: Final = frozenset({"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"})
 
 
@@ -33,6 +34,13 @@ def _is_unprintable(char: str) -> bool:
 
 def _escape(char: str) -> str:
     return char.encode("unicode_escape", "backslashreplace").decode("ascii")
+
+
+def some(texts: Sequence[str], separator: str = ", ") -> str:
+    """The first few, safe to show, and how many more there are."""
+    more = len(texts) - MOST_NAMED
+    named = separator.join(map(shown, texts[:MOST_NAMED]))
+    return f"{named} and {more} more" if more > 0 else named
 
 
 def say(lines: str | Iterable[str]) -> None:

@@ -13,7 +13,7 @@ from click.shell_completion import shell_complete
 
 import commonhold
 from commonhold.cli.command import Group
-from commonhold.cli.commands import COMMANDS, MODULES
+from commonhold.cli.commands import BY_RAW_NAMES, COMMANDS, MODULES
 from commonhold.cli.exit_status import BROKEN_PIPE, DONE, INTERRUPTED
 from commonhold.cli.faults import report
 from commonhold.cli.given import Given, common
@@ -126,6 +126,8 @@ def _options(arguments: Sequence[str]) -> Sequence[str]:
 
 
 def _check_encoding(arguments: Sequence[str]) -> None:
+    if next((word for word in arguments if word in COMMANDS), None) in BY_RAW_NAMES:
+        return
     for number, argument in enumerate(arguments, 1):
         try:
             argument.encode()

@@ -11,7 +11,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Final, Self
 
-from commonhold.adapters import git
+from commonhold.adapters.git import running as git
 from commonhold.demo.marking import definitions, is_markable, times_marked
 from commonhold.demo.workload import Chore
 from commonhold.domain.errors import Code, InputError

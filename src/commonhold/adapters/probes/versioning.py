@@ -6,7 +6,8 @@ from pathlib import Path
 from typing import Final
 
 from commonhold.adapters.files.working_tree import GIT_BUSY
-from commonhold.adapters.git import ask
+from commonhold.adapters.git.installing import DRIVER, interpreter_of
+from commonhold.adapters.git.running import ask
 from commonhold.adapters.probes.finding import Finding, fail, ok, warn
 from commonhold.adapters.repository import Repository
 
@@ -40,6 +41,7 @@ def _git_repository(root: str, git_dir: Path) -> Iterator[Finding]:
         line[9:] for line in (ask("-C", root, "worktree", "list", "--porcelain") or "").splitlines() if _is_tree(line)
     ]
     yield ok("worktrees", f"{len(trees)}, sharing one state", worktrees=trees)
+    yield _merge_driver(root)
     found = [name for name in _UNDER_WAY if (git_dir / name).exists()]
     if _STOPS_COMMITS & set(found):
         mend = "finish or abort it (`git status` says how): commits are refused until then"
@@ -48,6 +50,17 @@ def _git_repository(root: str, git_dir: Path) -> Iterator[Finding]:
         yield warn("git activity", f"{_UNDER_WAY[found[0]]} is under way", "finish or abort it: `git status` says how")
     else:
         yield ok("git activity", "none under way")
+
+
+def _merge_driver(root: str) -> Finding:
+    driver = ask("-C", root, "config", DRIVER)
+    if not driver:
+        return ok("merge driver", "not installed: git merges by itself")
+    program = interpreter_of(driver)
+    if not os.access(program, os.X_OK):
+        found = f"the program that git would call, {program}, is not there"
+        return warn("merge driver", found, "commonhold install git (or: commonhold uninstall git)")
+    return ok("merge driver", "git merges with commonhold", driver=driver)
 
 
 def _is_tree(line: str) -> bool:

@@ -1,0 +1,143 @@
+"""Running the caller's check on a fresh copy of the project, in a process group of its own that is ended as one."""
+
+import os
+import shlex
+import shutil
+import signal
+import stat
+import subprocess
+import tempfile
+import time
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import IO, Final
+
+from commonhold.app.checks import CheckResult
+from commonhold.domain.errors import Code, InputError
+
+CANDIDATE: Final = "COMMONHOLD_CANDIDATE"
+WORKTREE: Final = "COMMONHOLD_WORKTREE"
+PLACEHOLDER: Final = "{file}"
+GRACE_SECONDS: Final = 5.0
+_TAIL_BYTES: Final = 4000
+_FIRST_LOOK_SECONDS: Final = 0.001
+_LONGEST_LOOK_SECONDS: Final = 0.05
+
+Fill = Callable[[str], None]
+"""Make the copy of the project in an empty folder, without what is to be tried."""
+
+
+def nothing_else(_folder: str) -> None:
+    """A copy that has the candidate alone in it."""
+
+
+class CommandCheck:
+    """A shell command that passes if it exits with 0.
+
+    It runs at the root of a copy that is made anew for every try, since what one leaves behind (compiled files, caches)
+    could speak for the next. `{file}` in it stands for the candidates; COMMONHOLD_CANDIDATE names one that is alone.
+    """
+
+    def __init__(self, command: str, fill: Fill = nothing_else, *, worktree: str | None = None) -> None:
+        """Run `command` in copies made by `fill`. It is told `worktree`, for what is in no copy: what git ignores."""
+        self.name = command
+        self._fill = fill
+        self._worktree = worktree
+
+    def passes(self, contents: Mapping[str, bytes], timeout_seconds: float) -> CheckResult:
+        """Try the contents, and leave nothing behind."""
+        with _scratch() as scratch, tempfile.TemporaryFile() as printed:
+            root = os.path.join(scratch, "copy")
+            os.mkdir(root)
+            self._fill(root)
+            places = [_put(root, path, content) for path, content in contents.items()]
+            command = self.name.replace(PLACEHOLDER, shlex.join(places))
+            status = _run(command, root, self._environment(places), printed, timeout_seconds)
+            tail = _tail(printed)
+        if status is None:
+            return CheckResult(passed=False, tail=f"{tail}\n(ended after {timeout_seconds:.0f} seconds)".lstrip())
+        return CheckResult(status == 0, tail)
+
+    def _environment(self, places: list[str]) -> dict[str, str]:
+        """What the caller has, less what git told this process about the user's own working tree."""
+        inherited = {name: value for name, value in os.environ.items() if not name.startswith("GIT_")}
+        known = {WORKTREE: self._worktree} if self._worktree else {}
+        return inherited | known | ({CANDIDATE: places[0]} if len(places) == 1 else {})
+
+
+@contextmanager
+def _scratch() -> Iterator[str]:
+    folder = os.path.realpath(tempfile.mkdtemp(prefix="commonhold-check-"))
+    try:
+        yield folder
+    finally:
+        # What a check made unreadable, or goes on writing, may be left: it lies in the system's own temporary folder.
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def _put(root: str, path: str, content: bytes) -> str:
+    """Write a candidate at its path in the copy, through no link that would lead out of it."""
+    place = os.path.join(root, path)
+    os.makedirs(os.path.dirname(place), exist_ok=True)
+    if os.path.commonpath((root, os.path.realpath(os.path.dirname(place)))) != root:
+        raise InputError(
+            Code.PATH_OUTSIDE,
+            f"{path!r} leads out of the copy that it is to be checked in, through a link",
+            hint="name the file by the path that it has without the link",
+            fields={"path": path},
+        )
+    mode = None
+    if os.path.lexists(place):
+        mode = stat.S_IMODE(os.lstat(place).st_mode)
+        os.unlink(place)
+    Path(place).write_bytes(content)
+    if mode is not None:
+        os.chmod(place, mode)
+    return place
+
+
+def _run(command: str, folder: str, env: Mapping[str, str], printed: IO[bytes], seconds: float) -> int | None:
+    """The exit status; None where the time was over. Nothing that the command started in its group lives on."""
+    child = subprocess.Popen(
+        ("/bin/sh", "-c", command),
+        cwd=folder,
+        env=env,
+        stdin=subprocess.DEVNULL,
+        stdout=printed,
+        stderr=subprocess.STDOUT,
+        start_new_session=True,
+    )
+    try:
+        has_ended = _has_ended(child.pid, seconds)
+        if not has_ended:
+            _signal_group(child.pid, signal.SIGTERM)
+            _has_ended(child.pid, GRACE_SECONDS)
+    finally:
+        # The child is not reaped yet, so its group cannot be another's.
+        _signal_group(child.pid, signal.SIGKILL)
+        status = child.wait()
+    return status if has_ended else None
+
+
+def _has_ended(pid: int, seconds: float) -> bool:
+    """Wait for the end of a child, which stays to be reaped."""
+    deadline, pause = time.monotonic() + seconds, _FIRST_LOOK_SECONDS
+    while os.waitid(os.P_PID, pid, os.WEXITED | os.WNOHANG | os.WNOWAIT) is None:
+        left = deadline - time.monotonic()
+        if left <= 0:
+            return False
+        time.sleep(min(pause, left))
+        pause = min(pause * 2, _LONGEST_LOOK_SECONDS)
+    return True
+
+
+def _signal_group(pid: int, number: int) -> None:
+    with suppress(ProcessLookupError, PermissionError):
+        os.killpg(pid, number)
+
+
+def _tail(printed: IO[bytes]) -> str:
+    size = printed.seek(0, os.SEEK_END)
+    printed.seek(max(0, size - _TAIL_BYTES))
+    return printed.read().decode("utf-8", "replace").strip()

@@ -1,0 +1,116 @@
+"""The history around one working tree, as merging asks for it."""
+
+import unicodedata
+from collections.abc import Mapping, Sequence
+from typing import Final
+
+from commonhold.adapters.git import landing, line_merge, objects
+from commonhold.adapters.git.running import Git
+from commonhold.app.histories import Blob, BothChanged, LineMerge, Meeting, Settled, Side
+from commonhold.domain.errors import Code, InputError
+
+_LONGEST_INTENT: Final = 72
+_KINDS: Final = {
+    "refs/heads/": "branch",
+    "refs/remotes/": "remote-tracking branch",
+    "refs/tags/": "tag",
+}
+
+
+class GitHistory:
+    """The history of a git repository, seen from one of its working trees."""
+
+    def __init__(self, git: Git, git_dir: str) -> None:
+        """Look from the working tree of `git`, whose own git folder is `git_dir`."""
+        self._git = git
+        self._git_dir = git_dir
+
+    def meeting(self, name: str) -> Meeting:
+        """The current branch and the one named `name`."""
+        ours = self._commit("HEAD")
+        if ours is None:
+            raise _unknown("HEAD", "the current branch has no commit yet, so nothing can be merged into it")
+        theirs = self._commit(name)
+        if theirs is None:
+            raise _unknown(name, f"there is no branch, tag or commit {name!r}")
+        bases = (self._git.line("merge-base", "--all", ours, theirs) or "").split()
+        current = self._git.line("symbolic-ref", "--quiet", "--short", "HEAD") or "HEAD"
+        mine, other = self._intents(ours, theirs)
+        return Meeting(Side(current, ours, mine), Side(name, theirs, other), tuple(bases), self._branch(name))
+
+    def _commit(self, name: str) -> str | None:
+        return self._git.line("rev-parse", "--verify", "--quiet", "--end-of-options", f"{name}^{{commit}}")
+
+    def _intents(self, *commits: str) -> list[str]:
+        words = ("log", "--no-walk=unsorted", "-z", "--no-show-signature", "--encoding=UTF-8", "--format=%s")
+        listed = self._git.ask(*words, *commits).decode("utf-8", "replace").split("\0")
+        return [_one_line(subject) for subject in (listed + [""] * len(commits))[: len(commits)]]
+
+    def _branch(self, name: str) -> str:
+        full = self._git.line("rev-parse", "--symbolic-full-name", "--end-of-options", name) or ""
+        full = full.rpartition("\n")[2]
+        for prefix, kind in _KINDS.items():
+            if full.startswith(prefix):
+                return f"{kind} '{full.removeprefix(prefix)}'"
+        return f"'{name}'"
+
+    def merge_lines(self, meeting: Meeting) -> LineMerge:
+        """The merge by lines."""
+        return line_merge.merge_lines(self._git, meeting)
+
+    def read(self, ids: Sequence[str]) -> Mapping[str, bytes]:
+        """Bytes by id."""
+        return objects.read_blobs(self._git, ids)
+
+    def holds(self, blob: Blob, content: bytes) -> bool:
+        """Whether the bytes of `blob` are these."""
+        return objects.holds(blob, content)
+
+    def tree_with(self, tree: str, files: Mapping[str, Settled]) -> str:
+        """A tree with other bytes in these files."""
+        return objects.tree_with(self._git, tree, files)
+
+    def under_way(self) -> str | None:
+        """What has been begun here and stands in the way of a merge."""
+        return landing.under_way(self._git, self._git_dir)
+
+    def touched(self, meeting: Meeting, tree: str) -> tuple[str, ...]:
+        """The paths that `tree` would change."""
+        return landing.touched(self._git, meeting, tree)
+
+    def in_the_way(self, meeting: Meeting, tree: str) -> tuple[str, ...]:
+        """The paths that are not as committed and that `tree` would change."""
+        return landing.in_the_way(self._git, meeting, tree)
+
+    def commit(self, meeting: Meeting, tree: str, message: str | None) -> str:
+        """A commit of `tree` with both sides as its parents."""
+        return landing.commit(self._git, meeting, tree, message)
+
+    def advance(self, meeting: Meeting, commit: str) -> str | None:
+        """Bring branch and files to `commit`."""
+        return landing.advance(self._git, meeting, commit)
+
+    def stand(
+        self,
+        meeting: Meeting,
+        settled: Mapping[str, Settled],
+        conflicts: Mapping[BothChanged, bytes | None],
+        message: str | None,
+    ) -> str | None:
+        """Leave a merge under way in the working tree."""
+        return landing.stand(self._git, self._git_dir, meeting, settled, conflicts, message)
+
+
+def _one_line(text: str) -> str:
+    """The subject of a commit as it may stand at a marker, in a terminal and in a file."""
+    plain = "".join(char if unicodedata.category(char)[0] != "C" else " " for char in text).strip()
+    return plain if len(plain) <= _LONGEST_INTENT else plain[: _LONGEST_INTENT - 1] + "…"
+
+
+def _unknown(name: str, why: str) -> InputError:
+    return InputError(
+        Code.REVISION_UNKNOWN,
+        why,
+        hint="`git branch --all` lists the branches; fetch what lies elsewhere first",
+        fields={"name": name},
+    )

@@ -1,0 +1,135 @@
+"""Asking git. What the caller's environment says to git about another repository has no say here."""
+
+import os
+import subprocess
+from collections.abc import Mapping
+from contextlib import suppress
+from typing import Final
+
+from commonhold.domain.errors import Code, StoreError
+
+_TIMEOUT_SECONDS: Final = 10
+_IDENTITY: Final = frozenset(
+    f"GIT_{who}_{what}" for who in ("AUTHOR", "COMMITTER") for what in ("NAME", "EMAIL", "DATE")
+)
+# Hooks and background work that nobody asked for. The monitor is switched off for every call.
+_ALONE: Final = ("-c", f"core.hooksPath={os.devnull}", "-c", "gc.auto=0", "-c", "maintenance.auto=false")
+
+Done = subprocess.CompletedProcess[bytes]
+
+
+def run(
+    *words: str,
+    folder: str | None = None,
+    settings: Mapping[str, str] | None = None,
+    timeout_seconds: float | None = None,
+    given: bytes = b"",
+) -> Done:
+    """Run git in `folder`, with `settings` in its environment and `given` to read.
+
+    No monitor that the repository names is started. Raises OSError where there is no git, and TimeoutExpired.
+    """
+    return subprocess.run(
+        _command(words),
+        cwd=folder,
+        env=_inherited() | dict(settings or {}),
+        timeout=timeout_seconds,
+        input=given,
+        capture_output=True,
+        check=False,
+    )
+
+
+def ask(*words: str) -> str | None:
+    """What git answers; None where it fails, is not there, or does not come to an end."""
+    try:
+        done = run(*words, timeout_seconds=_TIMEOUT_SECONDS)
+    except (OSError, subprocess.TimeoutExpired):
+        return None
+    return done.stdout.decode("utf-8", "backslashreplace").strip() if done.returncode == 0 else None
+
+
+def _command(words: tuple[str, ...]) -> tuple[str, ...]:
+    return ("git", "-c", "core.fsmonitor=false", *words)
+
+
+def _inherited() -> dict[str, str]:
+    """The environment less what is about a repository; who commits is the user, wherever."""
+    return {name: value for name, value in os.environ.items() if not name.startswith("GIT_") or name in _IDENTITY}
+
+
+class Git:
+    """Git in one working tree: it runs no hook and no monitor, whatever the repository's settings name.
+
+    Filters do run, as in any checkout: without them the files would not be what they are for the project.
+    """
+
+    def __init__(self, root: str) -> None:
+        """Act in the working tree at `root`."""
+        self.root = root
+
+    def run(self, *words: str, given: bytes = b"", settings: Mapping[str, str] | None = None) -> Done:
+        """Run git, and let the caller see how it ended. Raises StoreError `GIT_FAILED` where there is none."""
+        try:
+            return run(*_ALONE, *words, folder=self.root, settings=_told(settings), given=given)
+        except FileNotFoundError as fault:
+            raise _missing() from fault
+
+    def ask(self, *words: str, given: bytes = b"", settings: Mapping[str, str] | None = None) -> bytes:
+        """What git answers. Raises StoreError `GIT_FAILED` where it fails."""
+        done = self.run(*words, given=given, settings=settings)
+        if done.returncode:
+            raise failed(words[0], done)
+        return done.stdout
+
+    def line(self, *words: str) -> str | None:
+        """The one line that git answers; None where it says that there is none."""
+        done = self.run(*words)
+        return os.fsdecode(done.stdout).removesuffix("\n") if done.returncode == 0 else None
+
+    def finish(self, *words: str, settings: Mapping[str, str] | None = None) -> Done:
+        """Run git to its end: in a session of its own neither Ctrl-C nor the end of this process stops it midway.
+
+        Ctrl-C comes too late to take it back, so it is not heeded.
+        """
+        child = subprocess.Popen(
+            _command((*_ALONE, *words)),
+            cwd=self.root,
+            env=_inherited() | _told(settings),
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.PIPE,
+            start_new_session=True,
+        )
+        said = b""
+        while child.returncode is None:
+            with suppress(KeyboardInterrupt):
+                _, said = child.communicate()
+        return subprocess.CompletedProcess(words, child.returncode, b"", said)
+
+
+def _told(settings: Mapping[str, str] | None) -> dict[str, str]:
+    return {"LC_ALL": "C", "GIT_TERMINAL_PROMPT": "0", **(settings or {})}
+
+
+def _missing() -> StoreError:
+    return StoreError(Code.GIT_FAILED, "there is no git to be run", hint="install git 2.38 or newer, or mend PATH")
+
+
+def overriding(settings: Mapping[str, str]) -> dict[str, str]:
+    """The environment in which these settings of git hold, whatever the files say; any name can be given so."""
+    environment = {"GIT_CONFIG_COUNT": str(len(settings))}
+    for number, (key, value) in enumerate(settings.items()):
+        environment |= {f"GIT_CONFIG_KEY_{number}": key, f"GIT_CONFIG_VALUE_{number}": value}
+    return environment
+
+
+def failed(word: str, done: Done) -> StoreError:
+    """What to raise for a git that failed."""
+    said = done.stderr.decode("utf-8", "replace").strip() or f"exit status {done.returncode}"
+    return StoreError(
+        Code.GIT_FAILED,
+        f"`git {word}` failed: {said}",
+        hint="do what git says, then repeat the same call; merging needs git 2.38 or newer",
+        fields={"command": word, "status": done.returncode},
+    )

@@ -1,0 +1,90 @@
+"""What came of merging a branch, in words: the verdict, both sides, each file that is not simply proven, what to do."""
+
+import shlex
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import Final
+
+from commonhold.app.branches import BranchMerge
+from commonhold.app.histories import Side
+from commonhold.app.merging import FileMerge
+from commonhold.app.trying import Failed, Passed
+from commonhold.cli.merge_words import file_merged, printed
+from commonhold.cli.output import shown, some
+from commonhold.merging.verdict import Verdict
+
+_OUTCOMES: Final = {
+    "forwarded": "fast-forward: only that branch has new commits, so nothing was merged",
+    "up_to_date": "already up to date",
+}
+
+
+def branch_merged(value: BranchMerge) -> Iterator[str]:
+    """A branch: the verdict, both sides, each file that is not simply proven, and what to do."""
+    yield from _head(value)
+    for each in value.files:
+        if each.verdict is not Verdict.PROVEN or each.notes:
+            yield from file_merged(_alone(each))
+    yield from (f"{each.obstacle.value}: {shown(each.path)}: {shown(each.why)}" for each in value.blocked)
+    if value.in_the_way:
+        yield f"in the way: {some(value.in_the_way)}"
+    for held in value.held:
+        task = f': "{shown(held.task)}"' if held.task else ""
+        yield f"  {shown(held.key)} is held by {shown(held.holder)}{task}"
+    yield from printed(value.trial)
+    if hint := branch_hint(value):
+        yield f"next: {hint}"
+
+
+def _alone(value: FileMerge) -> FileMerge:
+    """The file without what the check printed, which is told once."""
+    return replace(value, trial=None) if isinstance(value.trial, Failed) else value
+
+
+def _head(value: BranchMerge) -> Iterator[str]:
+    trial = " (dry run: nothing is changed)" if value.is_dry_run else ""
+    if value.outcome == "refused":
+        yield f"refused: {shown(value.why)}{trial}"
+        yield f"  ours:   {_side(value.meeting.ours)}"
+        yield f"  theirs: {_side(value.meeting.theirs)}"
+    elif value.outcome in _OUTCOMES:
+        yield f"{_OUTCOMES[value.outcome]}{trial}"
+    else:
+        where = f" as {value.commit[:12]}" if value.commit else ""
+        count = f"{len(value.files)} file(s) changed on both sides"
+        yield f"merged{where}: {value.verdict.value}, {count}{_checked(value)}{trial}"
+
+
+def _checked(value: BranchMerge) -> str:
+    return f"; the whole passes {shown(value.trial.check)}" if isinstance(value.trial, Passed) else ""
+
+
+def _side(side: Side) -> str:
+    return f"{shown(side.name)} {side.commit[:12]} {shown(side.intent)}".rstrip()
+
+
+def branch_hint(value: BranchMerge) -> str:
+    """The next step; empty where nothing is left to be done."""
+    if value.is_standing:
+        begun = "mend the unmerged files, `git add` them, then `git commit`" if _has_refused(value) else "`git commit`"
+        return f"{begun}; `git merge --abort` takes it back"
+    if value.outcome != "refused":
+        return ""
+    if value.in_the_way:
+        return "commit or stash these changes, then repeat the call"
+    if value.held:
+        return "repeat the call when they are released; `commonhold leases` says until when they are held"
+    return _after_conflict(value)
+
+
+def _after_conflict(value: BranchMerge) -> str:
+    call = f"commonhold merge {shlex.quote(value.meeting.theirs.name)}"
+    if _has_refused(value) and value.trial is None and not value.blocked:
+        return f"{call} --check COMMAND tries what may be right; --keep-conflicts leaves markers to mend"
+    if _has_refused(value) or value.blocked or value.trial is not None:
+        return f"{call} --keep-conflicts leaves the merge in the working tree to be mended"
+    return "see `git status`, end what is under way, then repeat the call"
+
+
+def _has_refused(value: BranchMerge) -> bool:
+    return any(each.verdict is Verdict.REFUSED for each in value.files)

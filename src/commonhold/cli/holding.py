@@ -1,0 +1,50 @@
+"""Who holds what a merge would change: asked only where there may be leases at all."""
+
+import os
+import unicodedata
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Final
+
+from commonhold.app.histories import Held
+from commonhold.cli.git_place import GitPlace
+from commonhold.cli.given import Given
+from commonhold.domain.keys import canonical, file_key, overlaps
+
+STATE: Final = "state.db"
+
+
+class OthersLeases:
+    """The live leases of other holders on files of one working tree."""
+
+    def __init__(self, given: Given, place: GitPlace) -> None:
+        """Ask as the agent session that was given, about the files at `place`."""
+        self._given = given
+        self._place = place
+
+    def on(self, paths: Sequence[str]) -> tuple[Held, ...]:
+        """Who else holds what, of these files."""
+        if not paths or not self._may_be_any():
+            return ()
+        # Loaded here: without leases there is nobody to ask.
+        from commonhold.cli.opening import agent_of, opened  # noqa: PLC0415
+
+        with opened(self._given) as place:
+            me, leases = agent_of(self._given), place.hold.leases()
+        keys = {path: file_key(unicodedata.normalize("NFC", path)) for path in paths}
+        return tuple(
+            Held(path, held, lease.holder, lease.task)
+            for lease in leases
+            if lease.holder != me
+            for held in lease.keys
+            for path, key in keys.items()
+            if overlaps(canonical(held), key)
+        )
+
+    def _may_be_any(self) -> bool:
+        if os.path.lexists(Path(self._place.state_folder, STATE)):
+            return True
+        # Loaded here, as above.
+        from commonhold.config import load_settings  # noqa: PLC0415
+
+        return bool(load_settings(self._place.root, store=self._given.store).store)

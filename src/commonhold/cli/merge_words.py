@@ -1,0 +1,52 @@
+"""What came of a merge, in words: the verdict, each spot with its reason, and the next step."""
+
+from collections.abc import Iterator
+
+from commonhold.app.merging import FileMerge
+from commonhold.app.trying import Failed, Passed
+from commonhold.cli.output import shown, shown_text
+from commonhold.merging.verdict import Lines, Spot, Verdict
+
+
+def file_merged(value: FileMerge) -> Iterator[str]:
+    """One file: the verdict, what was joined or could not be, what the check said."""
+    yield f"{value.verdict.value}: {shown(value.path)}{_why_trusted(value)}"
+    yield from (f"  joined: {shown(note)}" for note in value.notes)
+    yield from map(_spot, value.spots)
+    yield from printed(value.trial)
+
+
+def _why_trusted(value: FileMerge) -> str:
+    if value.verdict is Verdict.VERIFIED and isinstance(value.trial, Passed):
+        return f" passes {shown(value.trial.check)} after {value.trial.tried} tried: {shown(value.how)}"
+    if value.verdict is not Verdict.REFUSED:
+        return ""
+    count = "1 spot" if len(value.spots) == 1 else f"{len(value.spots)} spots"
+    tried = f"; {shown(value.trial.why)}" if isinstance(value.trial, Failed) else ""
+    return f": {count} cannot be shown to merge{tried}"
+
+
+def _spot(spot: Spot) -> str:
+    return f"  {spot.reason.value} at {_lines(spot.ours)} of ours, {_lines(spot.theirs)} of theirs: {shown(spot.why)}"
+
+
+def _lines(lines: Lines) -> str:
+    first, end = lines
+    if end <= first + 1:
+        return f"line {first + 1}"
+    return f"lines {first + 1}-{end}"
+
+
+def printed(trial: Passed | Failed | None) -> Iterator[str]:
+    """The end of what the check printed about the likeliest choice."""
+    if isinstance(trial, Failed) and trial.tail:
+        yield f"what {shown(trial.check)} printed about the first of them:"
+        yield from (f"  {line}" for line in shown_text(trial.tail).splitlines())
+
+
+def file_hint(value: FileMerge, out: str) -> str:
+    """The next step for a refused file."""
+    mend = "mend what differs" if value.marked is None else f"mend {shown(out)} between the markers"
+    if value.trial is not None:
+        return mend
+    return f"{mend}, or repeat the call with --check COMMAND, which decides what may be right"

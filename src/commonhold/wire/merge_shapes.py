@@ -1,0 +1,78 @@
+"""The JSON form of what came of a merge. Names that are not valid UTF-8 are written with escapes."""
+
+from commonhold.app.branches import BranchMerge
+from commonhold.app.histories import Side
+from commonhold.app.merging import FileMerge
+from commonhold.app.trying import Failed, Passed
+from commonhold.merging.verdict import Spot
+from commonhold.wire.text import Json
+
+
+def file_merge(value: FileMerge) -> Json:
+    """One file. Lines are counted from 0; each pair is the first line and the line after the last."""
+    return {
+        "outcome": "refused" if value.source is None else "merged",
+        "verdict": value.verdict.value,
+        "path": _sound(value.path),
+        "notes": list(value.notes),
+        "how": value.how,
+        "spots": [_spot(spot) for spot in value.spots],
+        "check": _check(value.trial),
+    }
+
+
+def branch_merge(value: BranchMerge) -> Json:
+    """A branch."""
+    return {
+        "outcome": value.outcome,
+        "verdict": value.verdict.value,
+        "ours": _side(value.meeting.ours),
+        "theirs": _side(value.meeting.theirs),
+        "why": _sound(value.why),
+        "files": [_part(each) for each in value.files],
+        "blocked": [
+            {"path": _sound(each.path), "obstacle": each.obstacle.value, "why": _sound(each.why)}
+            for each in value.blocked
+        ],
+        "in_the_way": [_sound(path) for path in value.in_the_way],
+        "held": [
+            {"path": _sound(each.path), "key": each.key, "holder": each.holder, "task": each.task}
+            for each in value.held
+        ],
+        "check": _check(value.trial),
+        "commit": value.commit,
+        "standing": value.is_standing,
+        "dry_run": value.is_dry_run,
+    }
+
+
+def _part(value: FileMerge) -> Json:
+    shape = file_merge(value)
+    del shape["outcome"], shape["check"]
+    return shape
+
+
+def _side(value: Side) -> Json:
+    return {"name": value.name, "commit": value.commit, "intent": _sound(value.intent)}
+
+
+def _spot(value: Spot) -> Json:
+    lines = {"base": list(value.base), "ours": list(value.ours), "theirs": list(value.theirs)}
+    return {"reason": value.reason.value, "why": _sound(value.why), **lines}
+
+
+def _check(value: Passed | Failed | None) -> Json | None:
+    if value is None:
+        return None
+    failure = value if isinstance(value, Failed) else None
+    return {
+        "command": _sound(value.check),
+        "passed": failure is None,
+        "tried": value.tried,
+        "why": _sound(failure.why) if failure else "",
+        "printed": _sound(failure.tail) if failure else "",
+    }
+
+
+def _sound(text: str) -> str:
+    return text.encode("utf-8", "surrogateescape").decode("utf-8", "backslashreplace")
