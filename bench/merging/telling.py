@@ -1,0 +1,90 @@
+"""What became of all pairs, in tables."""
+
+import json
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import asdict
+from pathlib import Path
+
+from bench.merging.pairs import Result, Tried
+from commonhold.merging.verdict import Verdict
+
+MANY = 12
+
+
+def write(path: Path, results: Iterable[Result]) -> None:
+    """Keep the results, a pair a line, so that two runs can be compared."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text("".join(json.dumps(asdict(each), sort_keys=True) + "\n" for each in results))
+
+
+def read(path: Path) -> dict[str, dict[str, object]]:
+    """Results that were kept, by pair."""
+    rows = (json.loads(line) for line in path.read_text().splitlines())
+    return {row["pair"]: row for row in rows}
+
+
+def tell(results: Sequence[Result]) -> None:
+    """Print how each method fares, and why ours refuses."""
+    print(f"\n{len(results)} pairs           pass both  broken  refused")
+    for name, tried in _methods():
+        passed, broken, refused = count(tried(each) for each in results)
+        print(f"  {name:<22}{passed:>9}{broken:>8}{refused:>9}")
+    _tell_verdicts(results)
+    _tell_reasons([each for each in results if each.ours.verdict == Verdict.REFUSED])
+    for each in results:
+        for path, crash in each.crashes.items():
+            print(f"\nCRASHED on {each.pair} {path}\n{crash}")
+
+
+def _methods() -> Iterator[tuple[str, Callable[[Result], Tried]]]:
+    yield "git", lambda each: each.git
+    yield "union of lines", lambda each: each.union
+    yield "ours, PROVEN alone", _proven
+    yield "ours, with the check", lambda each: each.ours
+
+
+def _proven(result: Result) -> Tried:
+    return result.ours if result.ours.verdict == Verdict.PROVEN else Tried(Verdict.REFUSED)
+
+
+def count(tried: Iterable[Tried]) -> tuple[int, int, int]:
+    """How many pass both suites, are merged and broken, are refused."""
+    seen = Counter(each.passed for each in tried)
+    return seen[True], seen[False], seen[None]
+
+
+def _tell_verdicts(results: Sequence[Result]) -> None:
+    broken = [each.pair for each in results if each.ours.passed is False]
+    print(f"\nPROVEN but broken (must be none): {' '.join(broken) or 'none'}")
+    refused = [each for each in results if each.ours.verdict == Verdict.REFUSED]
+    for name, tried in list(_methods())[:2]:
+        needless = [each.pair for each in refused if tried(each).passed]
+        print(f"refused though {name} passes: {len(needless)} {' '.join(needless[:MANY])}")
+    verified = [each.tries for each in results if each.ours.verdict == Verdict.VERIFIED]
+    print(f"VERIFIED at try: {dict(sorted(Counter(verified).items()))}")
+    print(f"refused without a candidate: {sum(not each.candidates for each in refused)} of {len(refused)}")
+    times = sorted(each.seconds for each in results)
+    print(f"merging took {times[len(times) // 2] * 1e3:.1f} ms a pair at the median, {times[-1] * 1e3:.1f} ms at most")
+
+
+def _tell_reasons(refused: Sequence[Result]) -> None:
+    by_reason = Counter(reason for each in refused for reason in {spot["reason"] for spot in each.spots})
+    alone = Counter(next(iter(found)) for each in refused if len(found := {spot["reason"] for spot in each.spots}) == 1)
+    print("\nrefused for (pairs; of them for this reason alone)")
+    for reason, pairs in by_reason.most_common():
+        print(f"  {reason:<22}{pairs:>5}{alone[reason]:>5}")
+    print("in words (pairs)")
+    whys = Counter(why for each in refused for why in {spot["why"] for spot in each.spots})
+    for why, pairs in whys.most_common(MANY):
+        print(f"  {pairs:>5}  {why}")
+
+
+def compare(results: Iterable[Result], earlier: Path) -> None:
+    """Print the pairs whose verdict by ours is another than before."""
+    before = read(earlier)
+    print(f"\nother than in {earlier}")
+    for each in results:
+        was = before.get(each.pair, {}).get("ours")
+        if was is not None and was != asdict(each.ours):
+            print(f"  {each.pair}: {was} -> {asdict(each.ours)}")
