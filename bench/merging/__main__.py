@@ -7,12 +7,11 @@ import argparse
 import sys
 import tempfile
 from pathlib import Path
+from typing import Final
 
-from bench.merging import telling
-from bench.merging.dataset import Dataset, Task
+from bench.merging import explaining, histories, pairs, telling_histories, telling_pairs
+from bench.merging.dataset import Dataset
 from bench.merging.environment import interpreter
-from bench.merging.explaining import explain
-from bench.merging.pairs import Setting, measure
 from bench.merging.repository import Repository, store
 
 
@@ -23,41 +22,72 @@ def arguments() -> argparse.Namespace:
     parser.add_argument("--repos", type=Path, nargs="+", default=[], help="the repositories of the projects")
     parser.add_argument("--work", type=Path, help="a folder where test outcomes are kept from run to run")
     parser.add_argument("--python", help="an interpreter with what the projects' tests need; by default one is made")
+    parser.add_argument("--parts", nargs="+", choices=PARTS, default=list(PARTS), help="what to measure")
     parser.add_argument("--only", nargs="+", default=[], help="some tasks, as click/task2068")
     parser.add_argument("--pairs", nargs="+", default=[], help="some pairs, as 1-12")
     parser.add_argument("--tries", type=int, default=16, help="how many candidates to try at most")
     parser.add_argument("--no-check", action="store_true", help="try no candidates: PROVEN or REFUSED")
-    parser.add_argument("--explain", metavar="PAIR", help="tell all about one pair, as click/task2068/1-12")
+    parser.add_argument(
+        "--explain", metavar="NAME", help="tell all about one, as click/task2068/1-12 or flask:COMMIT:PATH"
+    )
     parser.add_argument("--processes", type=int, default=2, help="how many work at once")
-    parser.add_argument("--out", type=Path, default=Path("build/bench/merging-pairs.jsonl"), help="where results go")
+    parser.add_argument("--out", type=Path, default=Path("build/bench"), help="the folder for results")
     parser.add_argument("--against", type=Path, help="earlier results to compare with")
     return parser.parse_args()
 
 
-def tasks(dataset: Dataset, only: list[str]) -> list[Task]:
-    """The tasks whose commits are at hand."""
-    chosen = [name for name in dataset.names() if not only or name in only]
-    at_hand = [name for name in chosen if dataset.has_commit(name)]
-    print(f"{len(at_hand)} tasks; of {len(chosen) - len(at_hand)} the commit is in none of the repositories")
-    return [dataset.task(name) for name in at_hand]
+def measure_pairs(chosen: argparse.Namespace, work: Path) -> None:
+    """Merge pairs of features, and run the tests of both."""
+    setting, dataset = opened(chosen, work)
+    names = [name for name in dataset.names() if not chosen.only or name in chosen.only]
+    at_hand = [name for name in names if dataset.has_commit(name)]
+    print(f"{len(at_hand)} tasks; of {len(names) - len(at_hand)} the commit is in none of the repositories")
+    results = pairs.measure(setting, map(dataset.task, at_hand), chosen.pairs, chosen.processes)
+    telling_pairs.write(chosen.out / "merging-pairs.jsonl", results)
+    telling_pairs.tell(results)
+    if chosen.against:
+        telling_pairs.compare(results, chosen.against)
+
+
+def opened(chosen: argparse.Namespace, work: Path) -> tuple[pairs.Setting, Dataset]:
+    """The data set, and where its trees are."""
+    kept = store(work / "store.git", map(Repository, chosen.repos))
+    tries = 0 if chosen.no_check else chosen.tries
+    setting = pairs.Setting(work, kept.place, chosen.python or interpreter(work), tries)
+    return setting, Dataset(Repository(chosen.cooperbench), kept)
+
+
+def measure_histories(chosen: argparse.Namespace, work: Path) -> None:
+    """Merge what both sides changed in each merge of the histories."""
+    seen = histories.measure([Repository(each) for each in chosen.repos], work, chosen.processes)
+    telling_histories.write(chosen.out / "merging-histories.jsonl", seen)
+    telling_histories.tell(seen)
+
+
+def explain(chosen: argparse.Namespace, work: Path) -> None:
+    """Tell all about one pair or one file."""
+    if ":" in chosen.explain:
+        lines = histories.explain([Repository(each) for each in chosen.repos], work, chosen.explain)
+    else:
+        setting, dataset = opened(chosen, work)
+        name, _, numbers = chosen.explain.rpartition("/")
+        task = dataset.task(name)
+        chosen_pair = next(pair for pair in task.pairs if [str(each.number) for each in pair] == numbers.split("-"))
+        lines = explaining.explain(setting, task, chosen_pair)
+    print("\n".join(lines))
+
+
+PARTS: Final = {"pairs": measure_pairs, "histories": measure_histories}
 
 
 def run(chosen: argparse.Namespace, work: Path) -> None:
-    """Measure what was asked for."""
-    kept = store(work / "store.git", [Repository(each) for each in chosen.repos])
-    dataset = Dataset(Repository(chosen.cooperbench), kept)
-    setting = Setting(work, kept.place, chosen.python or interpreter(work), 0 if chosen.no_check else chosen.tries)
+    """Do what was asked for."""
     if chosen.explain:
-        name, _, numbers = chosen.explain.rpartition("/")
-        task = dataset.task(name)
-        pair = next(pair for pair in task.pairs if [str(each.number) for each in pair] == numbers.split("-"))
-        print("\n".join(explain(setting, task, pair)))
+        explain(chosen, work)
         return
-    results = measure(setting, tasks(dataset, chosen.only), chosen.pairs, chosen.processes)
-    telling.write(chosen.out, results)
-    telling.tell(results)
-    if chosen.against:
-        telling.compare(results, chosen.against)
+    for part in chosen.parts:
+        if part != "pairs" or chosen.cooperbench:
+            PARTS[part](chosen, work)
 
 
 def main() -> int:

@@ -73,6 +73,12 @@ class Repository:
         rows = zip(fields[::2], fields[1::2], strict=True)
         return {path: row.split()[3] for row, path in rows if row.split()[1][:3] in ("100", "000")}
 
+    def names(self, commit: str, paths: Sequence[str]) -> dict[str, str]:
+        """The object at each path of `commit`; ABSENT where there is none."""
+        said = self.run("cat-file", "--batch-check", given="".join(f"{commit}:{path}\n" for path in paths).encode())
+        rows = [line.split() for line in said.decode().splitlines()]
+        return {path: row[0] if row[-2] == "blob" else ABSENT for path, row in zip(paths, rows, strict=True)}
+
     def changes(self, before: str, after: str) -> dict[str, bytes | None]:
         """The bytes at each path that differs."""
         found = self.differences(before, after)

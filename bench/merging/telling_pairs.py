@@ -7,9 +7,8 @@ from dataclasses import asdict
 from pathlib import Path
 
 from bench.merging.pairs import Result, Tried
+from bench.merging.reasons import MANY, tell_reasons
 from commonhold.merging.verdict import Verdict
-
-MANY = 12
 
 
 def write(path: Path, results: Iterable[Result]) -> None:
@@ -31,7 +30,8 @@ def tell(results: Sequence[Result]) -> None:
         passed, broken, refused = count(tried(each) for each in results)
         print(f"  {name:<22}{passed:>9}{broken:>8}{refused:>9}")
     _tell_verdicts(results)
-    _tell_reasons([each for each in results if each.ours.verdict == Verdict.REFUSED])
+    print()
+    tell_reasons(each.spots for each in results if each.ours.verdict == Verdict.REFUSED)
     for each in results:
         for path, crash in each.crashes.items():
             print(f"\nCRASHED on {each.pair} {path}\n{crash}")
@@ -66,18 +66,6 @@ def _tell_verdicts(results: Sequence[Result]) -> None:
     print(f"refused without a candidate: {sum(not each.candidates for each in refused)} of {len(refused)}")
     times = sorted(each.seconds for each in results)
     print(f"merging took {times[len(times) // 2] * 1e3:.1f} ms a pair at the median, {times[-1] * 1e3:.1f} ms at most")
-
-
-def _tell_reasons(refused: Sequence[Result]) -> None:
-    by_reason = Counter(reason for each in refused for reason in {spot["reason"] for spot in each.spots})
-    alone = Counter(next(iter(found)) for each in refused if len(found := {spot["reason"] for spot in each.spots}) == 1)
-    print("\nrefused for (pairs; of them for this reason alone)")
-    for reason, pairs in by_reason.most_common():
-        print(f"  {reason:<22}{pairs:>5}{alone[reason]:>5}")
-    print("in words (pairs)")
-    whys = Counter(why for each in refused for why in {spot["why"] for spot in each.spots})
-    for why, pairs in whys.most_common(MANY):
-        print(f"  {pairs:>5}  {why}")
 
 
 def compare(results: Iterable[Result], earlier: Path) -> None:

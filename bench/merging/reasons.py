@@ -1,0 +1,21 @@
+"""Why ours refuses, counted."""
+
+from collections import Counter
+from collections.abc import Iterable, Mapping
+
+MANY = 12
+
+Spots = Iterable[Mapping[str, object]]
+
+
+def tell_reasons(refused: Iterable[Spots]) -> None:
+    """Print how many were refused for each reason, how many for that one alone, and the commonest words."""
+    all_spots = [list(spots) for spots in refused]
+    found = [{str(spot["reason"]) for spot in spots} for spots in all_spots]
+    alone = Counter(next(iter(each)) for each in found if len(each) == 1)
+    print(f"{'refused for':<24}{'all':>6}{'for this alone':>16}")
+    for reason, number in Counter(reason for each in found for reason in each).most_common():
+        print(f"  {reason:<22}{number:>6}{alone[reason]:>16}")
+    whys = Counter(why for spots in all_spots for why in {str(spot["why"]) for spot in spots})
+    for why, number in whys.most_common(MANY):
+        print(f"  {number:>6}  {why}")
