@@ -9,7 +9,7 @@ import tempfile
 from pathlib import Path
 from typing import Final
 
-from bench.merging import explaining, histories, pairs, telling_histories, telling_pairs
+from bench.merging import explaining, histories, pairs, speed, telling_histories, telling_pairs
 from bench.merging.dataset import Dataset
 from bench.merging.environment import interpreter
 from bench.merging.repository import Repository, store
@@ -77,7 +77,12 @@ def explain(chosen: argparse.Namespace, work: Path) -> None:
     print("\n".join(lines))
 
 
-PARTS: Final = {"pairs": measure_pairs, "histories": measure_histories}
+def measure_speed(_chosen: argparse.Namespace, _work: Path) -> None:
+    """Merge files of about 1,000 lines."""
+    speed.measure()
+
+
+PARTS: Final = {"pairs": measure_pairs, "histories": measure_histories, "speed": measure_speed}
 
 
 def run(chosen: argparse.Namespace, work: Path) -> None:

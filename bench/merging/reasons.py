@@ -1,9 +1,12 @@
 """Why ours refuses, counted."""
 
+import re
 from collections import Counter
 from collections.abc import Iterable, Mapping
+from typing import Final
 
-MANY = 12
+MANY: Final = 12
+NAMES: Final = re.compile(r"'[^']*'(?:, '[^']*')*")
 
 Spots = Iterable[Mapping[str, object]]
 
@@ -13,9 +16,9 @@ def tell_reasons(refused: Iterable[Spots]) -> None:
     all_spots = [list(spots) for spots in refused]
     found = [{str(spot["reason"]) for spot in spots} for spots in all_spots]
     alone = Counter(next(iter(each)) for each in found if len(each) == 1)
-    print(f"{'refused for':<24}{'all':>6}{'for this alone':>16}")
+    print(f"{'refused for':<24}{'all':>6}{'this alone':>12}")
     for reason, number in Counter(reason for each in found for reason in each).most_common():
-        print(f"  {reason:<22}{number:>6}{alone[reason]:>16}")
-    whys = Counter(why for spots in all_spots for why in {str(spot["why"]) for spot in spots})
+        print(f"  {reason:<22}{number:>6}{alone[reason]:>12}")
+    whys = Counter(why for spots in all_spots for why in {NAMES.sub("'…'", str(spot["why"])) for spot in spots})
     for why, number in whys.most_common(MANY):
         print(f"  {number:>6}  {why}")

@@ -30,8 +30,7 @@ def tell(results: Sequence[Result]) -> None:
         passed, broken, refused = count(tried(each) for each in results)
         print(f"  {name:<22}{passed:>9}{broken:>8}{refused:>9}")
     _tell_verdicts(results)
-    print()
-    tell_reasons(each.spots for each in results if each.ours.verdict == Verdict.REFUSED)
+    _tell_reasons([each for each in results if each.ours.verdict == Verdict.REFUSED])
     for each in results:
         for path, crash in each.crashes.items():
             print(f"\nCRASHED on {each.pair} {path}\n{crash}")
@@ -52,6 +51,13 @@ def count(tried: Iterable[Tried]) -> tuple[int, int, int]:
     """How many pass both suites, are merged and broken, are refused."""
     seen = Counter(each.passed for each in tried)
     return seen[True], seen[False], seen[None]
+
+
+def _tell_reasons(refused: Sequence[Result]) -> None:
+    print()
+    tell_reasons(each.spots for each in refused)
+    print("\nthough the union of lines passes, ", end="")
+    tell_reasons(each.spots for each in refused if each.union.passed)
 
 
 def _tell_verdicts(results: Sequence[Result]) -> None:
