@@ -1,6 +1,7 @@
 """One pair, in full: what each side made of the contested files, and what ours has to say of them."""
 
 from collections.abc import Iterator, Sequence
+from contextlib import closing
 
 from bench.merging.dataset import Feature, Task
 from bench.merging.methods import by_git, by_union, by_us
@@ -12,8 +13,13 @@ from bench.merging.suites import Runner
 
 def explain(setting: Setting, task: Task, pair: tuple[Feature, Feature]) -> Iterator[str]:
     """Lines to read."""
-    store, versions = Repository(setting.store), versions_of(task, pair)
-    runner = Runner(setting.work, store, setting.python)
+    store = Repository(setting.store)
+    with closing(Runner(setting.work, store, setting.python)) as runner:
+        yield from _told(store, runner, task, pair, setting.tries)
+
+
+def _told(store: Repository, runner: Runner, task: Task, pair: tuple[Feature, Feature], tries: int) -> Iterator[str]:
+    versions = versions_of(task, pair)
     yield f"===== {name_of(task, pair)}"
     yield f"git: {_said(runner, task, pair, by_git(store, task.commit, pair[0].commit, pair[1].commit))}"
     yield f"union: {_said(runner, task, pair, by_union(versions))}"
@@ -23,7 +29,7 @@ def explain(setting: Setting, task: Task, pair: tuple[Feature, Feature]) -> Iter
     for path, answer in answered.answers.items():
         yield from show(path, versions.of(path), answer)
         yield answered.crashes.get(path, "")
-    for number, (composed, how) in enumerate(answered.candidates(setting.tries), 1):
+    for number, (composed, how) in enumerate(answered.candidates(tries), 1):
         yield f"----- candidate {number}: {how}: {_said(runner, task, pair, composed)}"
 
 

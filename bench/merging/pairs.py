@@ -70,6 +70,10 @@ class Bench:
         self._setting, self._store = setting, Repository(setting.store)
         self._runner = Runner(setting.work, self._store, setting.python)
 
+    def close(self) -> None:
+        """End what was begun."""
+        self._runner.close()
+
     def fails_alone(self, task: Task) -> list[int]:
         """The features that do not pass their own tests here."""
         return [each.number for each in task.features if not self._runner.outcome(task, each.changes, each).passed]

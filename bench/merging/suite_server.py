@@ -9,11 +9,13 @@ import signal
 import sys
 import tempfile
 import time
+from importlib.util import find_spec
 from typing import Any
 
 import pytest
 
-OPTIONS = ["-x", "-q", "--tb=line", "-p", "no:cacheprovider", "-p", "no:randomly", "-p", "no:xdist"]
+OPTIONS = ["-x", "-q", "--tb=line", "-p", "no:cacheprovider"]
+PLUGIN = "pytest_mock"
 
 
 def run(folder: str, tests: list[str]) -> None:
@@ -23,7 +25,9 @@ def run(folder: str, tests: list[str]) -> None:
     sys.path[:0] = [folder + "/src", folder]
     os.environ["PYTHONPATH"] = folder + "/src"
     sys.stdout.flush()
-    status = pytest.main([*OPTIONS, *tests])
+    os.environ["PYTEST_DISABLE_PLUGIN_AUTOLOAD"] = "1"  # what else is installed here is not the project's
+    plugin = ["-p", PLUGIN] if find_spec(PLUGIN) else []
+    status = pytest.main([*OPTIONS, *plugin, *tests])
     sys.stdout.flush()
     os._exit(int(status))
 

@@ -44,6 +44,10 @@ class Outcomes:
         row = self._rows.execute("SELECT passed, said FROM outcomes WHERE key = ?", (key,)).fetchone()
         return Outcome(bool(row[0]), row[1]) if row else None
 
+    def close(self) -> None:
+        """Close the record."""
+        self._rows.close()
+
     def keep(self, key: str, outcome: Outcome) -> None:
         """Remember what was seen."""
         row = (key, outcome.passed, outcome.said)
@@ -65,6 +69,11 @@ class Checkouts:
             self._fill(self._mine[commit][0], commit, python)
         return self._mine[commit][0]
 
+    def close(self) -> None:
+        """Leave the folders to others."""
+        for _, lock in self._mine.values():
+            lock.close()
+
     def _claimed(self, commit: str) -> tuple[Path, IO[str]]:
         self._folder.mkdir(parents=True, exist_ok=True)
         number = 0
@@ -80,13 +89,14 @@ class Checkouts:
     def _fill(self, place: Path, commit: str, python: str) -> None:
         if place.exists() and not _mark(place).exists():
             return
+        _mark(place).touch()
         shutil.rmtree(place, ignore_errors=True)
         with tarfile.open(fileobj=BytesIO(self._store.run("archive", commit))) as archive:
             archive.extractall(place, filter="tar")
         # Caches that are compared by content, since trees come and go within the second that times are kept to.
         compiling = [python, "-m", "compileall", "-q", "--invalidation-mode", "checked-hash", str(place)]
         subprocess.run(compiling, check=False, capture_output=True)  # noqa: S603 - the interpreter that was chosen
-        _mark(place).unlink(missing_ok=True)
+        _mark(place).unlink()
 
 
 def _mark(place: Path) -> Path:
@@ -121,6 +131,13 @@ class Runner:
         self._checkouts, self._python = Checkouts(work / "checkouts", store), python
         self._outcomes = Outcomes(work / "outcomes.db")
         self._server: subprocess.Popen[str] | None = None
+
+    def close(self) -> None:
+        """End what was begun."""
+        if self._server:
+            self._server.communicate()
+        self._checkouts.close()
+        self._outcomes.close()
 
     def both_pass(self, task: Task, composed: Changes, pair: Sequence[Feature]) -> bool:
         """Whether the tree passes the tests of every feature of `pair`."""
