@@ -9,7 +9,7 @@ import tempfile
 from pathlib import Path
 from typing import Final
 
-from bench.merging import explaining, histories, pairs, speed, telling_histories, telling_pairs
+from bench.merging import explaining, histories, pairs, speed, telling_histories, telling_pairs, tree
 from bench.merging.dataset import Dataset
 from bench.merging.environment import interpreter
 from bench.merging.repository import Repository, store
@@ -78,8 +78,9 @@ def explain(chosen: argparse.Namespace, work: Path) -> None:
 
 
 def measure_speed(_chosen: argparse.Namespace, _work: Path) -> None:
-    """Merge files of about 1,000 lines."""
+    """Merge files of about 1,000 lines, and a branch of 1,000 files."""
     speed.measure()
+    tree.measure()
 
 
 PARTS: Final = {"pairs": measure_pairs, "histories": measure_histories, "speed": measure_speed}
