@@ -4,10 +4,13 @@
 and `feature<N>/{feature.patch,tests.patch}`.
 """
 
+import hashlib
+import pickle
 import re
 import tempfile
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from itertools import combinations
 from pathlib import Path
 from typing import Final
@@ -54,27 +57,41 @@ class Dataset:
 
     def names(self) -> list[str]:
         """Every task, as `click/task2068`."""
+        return list(self._folders)
+
+    @cached_property
+    def _folders(self) -> dict[str, str]:
         listed = self._source.run("ls-tree", "-r", "--name-only", "HEAD", "dataset/").decode().splitlines()
-        return [_short(path) for path in listed if path.endswith("/setup.sh")]
+        folders = (path.removesuffix("/setup.sh") for path in listed if path.endswith("/setup.sh"))
+        return {_short(each): each for each in folders}
 
     def has_commit(self, name: str) -> bool:
         """Whether the commit that the task begins with is at hand."""
         return self._store.holds(self._commit(name))
 
     def _commit(self, name: str) -> str:
-        found = BASE.search(self._source.text(f"HEAD:{self._folder(name)}/setup.sh"))
+        found = BASE.search(self._source.text(f"HEAD:{self._folders[name]}/setup.sh"))
         return found[1] if found else ""
 
-    def _folder(self, name: str) -> str:
-        return next(each for each in self._folders() if _short(f"{each}/setup.sh") == name)
-
-    def _folders(self) -> list[str]:
-        listed = self._source.run("ls-tree", "-d", "-r", "--name-only", "HEAD", "dataset/").decode().splitlines()
-        return [path for path in listed if re.search(r"/task\d+$", path)]
-
     def task(self, name: str) -> Task:
-        """The task, with a commit for each of its features."""
-        folder, commit = self._folder(name), self._commit(name)
+        """The task, with a commit for each of its features; what was read once is kept beside the store."""
+        path = self._store.place.with_name("tasks") / f"{name.replace('/', '-')}-{self._version}.pickle"
+        if not path.exists():
+            path.parent.mkdir(exist_ok=True)
+            written = path.with_suffix(".part")
+            written.write_bytes(pickle.dumps(self._read(name)))
+            written.replace(path)
+        task: Task = pickle.loads(path.read_bytes())  # noqa: S301 - we wrote it
+        return task
+
+    @cached_property
+    def _version(self) -> str:
+        """Another one as soon as the data, or the way to read it, is another."""
+        head = self._source.run("rev-parse", "HEAD")
+        return hashlib.sha256(head + Path(__file__).read_bytes()).hexdigest()[:12]
+
+    def _read(self, name: str) -> Task:
+        folder, commit = self._folders[name], self._commit(name)
         runner = TESTS.search(self._source.text(f"HEAD:{folder}/runner.sh").replace("python -m ", ""))
         if not runner:
             raise ValueError(f"{name}: runner.sh names no tests")
@@ -103,6 +120,6 @@ class Dataset:
         return self._store.commit(tree, [commit])
 
 
-def _short(setup: str) -> str:
-    project, task = setup.split("/")[-3:-1]
+def _short(folder: str) -> str:
+    project, task = folder.split("/")[-2:]
     return f"{project.removesuffix('_task').rpartition('_')[2]}/{task}"

@@ -56,6 +56,8 @@ class Seen:
     """Whether the human's file is neither side's."""
     verdict: str
     same: bool | None = None
+    is_reordered: bool | None = None
+    """Whether it has the very lines of the human's, in another order."""
     parses: bool | None = None
     notes: list[str] = field(default_factory=list)
     spots: list[dict[str, object]] = field(default_factory=list)
@@ -136,10 +138,11 @@ def _facts(each: Contested) -> tuple[str, int, bool, bool]:
 
 def _held_to(each: Contested, known: Texts, answer: Proven, seconds: float) -> Seen:
     same = same_program(each.path, answer.source, known.human) if each.human != ABSENT else None
+    is_reordered = None if same is None else not same and _lines(answer.source) == _lines(known.human)
     parses = None
     if each.path.endswith(".py") and all(tree_of(source) for source in (known.base, known.ours, known.theirs)):
         parses = tree_of(answer.source) is not None
-    return Seen(*_facts(each), Verdict.PROVEN, same, parses, list(answer.notes), seconds=seconds)
+    return Seen(*_facts(each), Verdict.PROVEN, same, is_reordered, parses, list(answer.notes), seconds=seconds)
 
 
 def same_program(path: str, one: bytes, other: bytes) -> bool:
@@ -148,6 +151,10 @@ def same_program(path: str, one: bytes, other: bytes) -> bool:
         return tree == tree_of(other)
     mine, theirs = ([line.rstrip() for line in source.rstrip().split(b"\n")] for source in (one, other))
     return mine == theirs
+
+
+def _lines(source: bytes) -> list[bytes]:
+    return sorted(line.strip() for line in source.split(b"\n") if line.strip())
 
 
 def tree_of(source: bytes) -> str | None:

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from typing import Final
 
 MANY: Final = 12
-NAMES: Final = re.compile(r"'[^']*'(?:, '[^']*')*")
+NAMES: Final = re.compile(r"'[^']*'(?:, '[^']*')*(?: \([^)]*\))?")
 
 Spots = Iterable[Mapping[str, object]]
 

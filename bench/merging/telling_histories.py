@@ -9,7 +9,8 @@ from bench.merging.histories import Seen
 from bench.merging.reasons import MANY, tell_reasons
 from commonhold.merging.verdict import Verdict
 
-HEAD = f"{'':<44}{'files':>6}{'git same':>10}{'PROVEN':>8}{'same':>6}{'other':>7}{'unparseable':>13}{'refused':>9}"
+COLUMNS = (("git same", 10), ("PROVEN", 8), ("same", 6), ("reordered", 11), ("other", 7), ("unparseable", 13))
+HEAD = f"{'':<44}{'files':>6}{''.join(f'{name:>{width}}' for name, width in COLUMNS)}{'refused':>9}"
 
 
 def write(path: Path, seen: Iterable[Seen]) -> None:
@@ -49,7 +50,8 @@ def _groups(seen: Sequence[Seen]) -> Iterator[tuple[str, Sequence[Seen]]]:
 def _row(name: str, group: Sequence[Seen]) -> None:
     git_same = sum(each.git_same for each in group)
     proven = [each for each in group if each.verdict == Verdict.PROVEN]
-    same, broken = (sum(each.same is True for each in proven), sum(each.parses is False for each in proven))
-    refused = len(group) - len(proven)
-    row = f"{git_same:>10}{len(proven):>8}{same:>6}{len(proven) - same:>7}{broken:>13}{refused:>9}"
-    print(f"{name:<44}{len(group):>6}{row}")
+    same = sum(each.same is True for each in proven)
+    reordered = sum(each.is_reordered is True for each in proven)
+    other, broken = len(proven) - same - reordered, sum(each.parses is False for each in proven)
+    ours = f"{len(proven):>8}{same:>6}{reordered:>11}{other:>7}{broken:>13}{len(group) - len(proven):>9}"
+    print(f"{name:<44}{len(group):>6}{git_same:>10}{ours}")

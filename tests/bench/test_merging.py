@@ -203,12 +203,14 @@ def test_ours_is_held_to_the_human_s(
 
     same, other, broken = looked(Proven(BOTH + b"\n# a word\n")), looked(Proven(BROKEN)), looked(Proven(b"def\n"))
     assert [(each.same, each.parses) for each in (same, other, broken)] == [(True, True), (False, True), (False, False)]
+    moved = looked(Proven(b"".join(reversed(BOTH.splitlines(keepends=True)))))
+    assert (moved.same, moved.is_reordered, moved.parses) == (False, True, False)
     refused = looked(REFUSED)
     assert (refused.verdict, refused.is_joined) == ("REFUSED", True)
-    telling_histories.tell([same, other, broken, refused])
+    telling_histories.tell([same, other, broken, moved, refused])
     told = capsys.readouterr().out
     (row,) = (line.split() for line in told.splitlines() if line.startswith("git conflicts"))
-    assert row == ["git", "conflicts", *map(str, (4, 0, 3, 1, 2, 1, 1))]
+    assert row == ["git", "conflicts", *map(str, (5, 0, 4, 1, 1, 2, 2, 1))]
     assert "cannot be parsed" in told
 
 
