@@ -6,7 +6,8 @@ from collections.abc import Iterable, Mapping
 from typing import Final
 
 MANY: Final = 12
-NAMES: Final = re.compile(r"'[^']*'(?:, '[^']*')*(?: \([^)]*\))?")
+NAMES: Final = re.compile(r"'[^']*'(?:, '[^']*')*")
+PLACES: Final = re.compile(r" \([^)]*\)")
 
 Spots = Iterable[Mapping[str, object]]
 
@@ -19,6 +20,10 @@ def tell_reasons(refused: Iterable[Spots]) -> None:
     print(f"{'refused for':<24}{'all':>6}{'this alone':>12}")
     for reason, number in Counter(reason for each in found for reason in each).most_common():
         print(f"  {reason:<22}{number:>6}{alone[reason]:>12}")
-    whys = Counter(why for spots in all_spots for why in {NAMES.sub("'…'", str(spot["why"])) for spot in spots})
+    whys = Counter(why for spots in all_spots for why in {_general(str(spot["why"])) for spot in spots})
     for why, number in whys.most_common(MANY):
         print(f"  {number:>6}  {why}")
+
+
+def _general(why: str) -> str:
+    return PLACES.sub("", NAMES.sub("'…'", why))
