@@ -30,6 +30,7 @@ def arguments() -> argparse.Namespace:
     parser.add_argument(
         "--explain", metavar="NAME", help="tell all about one, as click/task2068/1-12 or flask:COMMIT:PATH"
     )
+    parser.add_argument("--others", action="store_true", help="run the tests that neither feature changed, too")
     parser.add_argument("--processes", type=int, default=2, help="how many work at once")
     parser.add_argument("--out", type=Path, default=Path("build/bench"), help="the folder for results")
     parser.add_argument("--against", type=Path, help="earlier results to compare with")
@@ -53,7 +54,7 @@ def opened(chosen: argparse.Namespace, work: Path) -> tuple[pairs.Setting, Datas
     """The data set, and where its trees are."""
     kept = store(work / "store.git", map(Repository, chosen.repos))
     tries = 0 if chosen.no_check else chosen.tries
-    setting = pairs.Setting(work, kept.place, chosen.python or interpreter(work), tries)
+    setting = pairs.Setting(work, kept.place, chosen.python or interpreter(work), tries, chosen.others)
     return setting, Dataset(Repository(chosen.cooperbench), kept)
 
 

@@ -19,6 +19,7 @@ from bench.merging.repository import Changes, Repository
 
 BASE: Final = re.compile(r'^BASE_COMMIT="?([0-9a-f]{40})', re.MULTILINE)
 TESTS: Final = re.compile(r"^(?:\S+ )?(?:-m )?pytest ((?:[\w./-]+\.py ?)+)", re.MULTILINE)
+TEST_FILE: Final = re.compile(r"(?:^|/)test_[^/]*\.py$")
 TEST_FILES: Final = ("tests/*", "*/tests/*", "test_*.py", "*/test_*.py", "*/conftest.py")
 
 
@@ -34,11 +35,15 @@ class Feature:
 
 @dataclass(frozen=True)
 class Task:
-    """Features that were made apart on the same commit. `base` holds every file that any of them changes."""
+    """Features that were made apart on the same commit. `base` holds every file that any of them changes.
+
+    `suites` are the test files to run for each feature, `tests` all that the project has.
+    """
 
     name: str
     commit: str
     suites: tuple[str, ...]
+    tests: tuple[str, ...]
     features: tuple[Feature, ...]
     base: Changes
 
@@ -100,7 +105,11 @@ class Dataset:
         features = tuple(self._feature(f"{folder}/feature{number}", number, commit) for number in numbers)
         paths = sorted({path for each in features for path in (*each.changes, *each.tests)})
         base = dict(zip(paths, self._store.blobs([f"{commit}:{path}" for path in paths]), strict=True))
-        return Task(name, commit, tuple(runner[1].split()), features, base)
+        return Task(name, commit, tuple(runner[1].split()), self._tests(commit), features, base)
+
+    def _tests(self, commit: str) -> tuple[str, ...]:
+        listed = self._store.run("ls-tree", "-r", "--name-only", commit).decode().splitlines()
+        return tuple(path for path in listed if TEST_FILE.search(path))
 
     def _feature(self, folder: str, number: int, commit: str) -> Feature:
         product = self._applied(f"{folder}/feature.patch", commit, [f"--exclude={each}" for each in TEST_FILES])

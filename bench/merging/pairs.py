@@ -35,16 +35,33 @@ class Result:
     spots: list[dict[str, object]] = field(default_factory=list)
     crashes: dict[str, str] = field(default_factory=dict)
     seconds: float = 0.0
+    others: bool | None = None
+    """Whether what ours merged passes the tests that neither feature changed; None where that was not asked."""
 
 
 @dataclass(frozen=True)
 class Setting:
-    """Where to work, with which interpreter, and how many candidates to try at most (0: without a check)."""
+    """Where to work, with which interpreter, and how many candidates to try at most (0: without a check).
+
+    `others`: what passes both suites is also held to the tests that neither feature changed.
+    """
 
     work: Path
     store: Path
     python: str
     tries: int
+    others: bool = False
+
+
+@dataclass(frozen=True)
+class Chosen:
+    """What ours came to: its tree, how it was put together, at which try, and of how many."""
+
+    tried: Tried
+    composed: Changes | None = None
+    how: str = ""
+    tries: int = 0
+    candidates: int = 0
 
 
 def name_of(task: Task, pair: Sequence[Feature]) -> str:
@@ -84,24 +101,31 @@ class Bench:
         git = self._tried(task, pair, by_git(self._store, task.commit, pair[0].commit, pair[1].commit))
         union = self._tried(task, pair, by_union(versions))
         answered = by_us(versions, sides_of(pair))
-        ours, how, tries, candidates = self._ours(task, pair, answered)
+        ours = self._ours(task, pair, answered)
         spots = [{"path": path, **asdict(spot)} for path, spot in answered.spots()]
+        tried = (name_of(task, pair), git, union, ours.tried, ours.tries, ours.candidates, ours.how)
         said = (answered.notes(), spots, dict(answered.crashes), answered.seconds)
-        return Result(name_of(task, pair), git, union, ours, tries, candidates, how, *said)
+        return Result(*tried, *said, self._others(task, pair, ours))
+
+    def _others(self, task: Task, pair: Sequence[Feature], ours: Chosen) -> bool | None:
+        if self._setting.others and ours.tried.passed and ours.composed is not None:
+            return self._runner.others_pass(task, ours.composed, pair)
+        return None
 
     def _tried(self, task: Task, pair: Sequence[Feature], composed: Changes | None) -> Tried:
         if composed is None:
             return Tried("CONFLICT")
         return Tried("MERGED", self._runner.both_pass(task, composed, pair))
 
-    def _ours(self, task: Task, pair: Sequence[Feature], answered: Answered) -> tuple[Tried, str, int, int]:
+    def _ours(self, task: Task, pair: Sequence[Feature], answered: Answered) -> Chosen:
         if not answered.unproven:
-            return Tried(Verdict.PROVEN, self._runner.both_pass(task, answered.composed(), pair)), "", 0, 0
+            composed = answered.composed()
+            return Chosen(Tried(Verdict.PROVEN, self._runner.both_pass(task, composed, pair)), composed)
         candidates = list(answered.candidates(self._setting.tries))
         for number, (composed, how) in enumerate(candidates, 1):
             if self._runner.both_pass(task, composed, pair):
-                return Tried(Verdict.VERIFIED, passed=True), how, number, len(candidates)
-        return Tried(Verdict.REFUSED), "", len(candidates), len(candidates)
+                return Chosen(Tried(Verdict.VERIFIED, passed=True), composed, how, number, len(candidates))
+        return Chosen(Tried(Verdict.REFUSED), None, "", len(candidates), len(candidates))
 
 
 _benches: list[Bench] = []

@@ -145,18 +145,32 @@ class Runner:
 
     def outcome(self, task: Task, composed: Changes, feature: Feature) -> Outcome:
         """What the tests of `feature` say of the composed tree."""
-        tree = {path: each for path, each in {**composed, **feature.tests}.items() if each != task.base[path]}
-        key = self._key(task.commit, tree, task.suites)
+        return self._tested(task, {**composed, **feature.tests}, task.suites)
+
+    def others_pass(self, task: Task, composed: Changes, pair: Sequence[Feature]) -> bool | None:
+        """Whether the tree passes what no feature of `pair` changed in the project's tests.
+
+        Files of tests that fail before any change are left out; None if one of the features alone fails.
+        """
+        changed = {path for each in pair for path in each.tests}
+        tests = [path for path in task.tests if path not in changed and self._tested(task, {}, [path]).passed]
+        if not all(self._tested(task, each.changes, tests).passed for each in pair):
+            return None
+        return self._tested(task, composed, tests).passed
+
+    def _tested(self, task: Task, changes: Changes, tests: Sequence[str]) -> Outcome:
+        tree = {path: each for path, each in changes.items() if each != task.base[path]}
+        key = self._key(task.commit, tree, tests)
         outcome = self._outcomes.find(key)
         if outcome is None:
             place = self._checkouts.folder(task.commit, self._python)
             with overlaid(place, task.base, tree):
-                outcome = self._run(place, task.suites)
+                outcome = self._run(place, tests)
             self._outcomes.keep(key, outcome)
         return outcome
 
     def _key(self, commit: str, tree: Changes, tests: Sequence[str]) -> str:
-        digest = hashlib.sha256(json.dumps([commit, self._python, tests]).encode())
+        digest = hashlib.sha256(json.dumps([commit, self._python, list(tests)]).encode())
         for path in sorted(tree):
             source = tree[path]
             digest.update(json.dumps([path, source and hashlib.sha256(source).hexdigest()]).encode())

@@ -63,6 +63,7 @@ def _tell_reasons(refused: Sequence[Result]) -> None:
 def _tell_verdicts(results: Sequence[Result]) -> None:
     broken = [each.pair for each in results if each.ours.passed is False]
     print(f"\nPROVEN but broken (must be none): {' '.join(broken) or 'none'}")
+    _tell_others([each for each in results if each.others is not None])
     refused = [each for each in results if each.ours.verdict == Verdict.REFUSED]
     for name, tried in list(_methods())[:2]:
         needless = [each.pair for each in refused if tried(each).passed]
@@ -72,6 +73,14 @@ def _tell_verdicts(results: Sequence[Result]) -> None:
     print(f"refused without a candidate: {sum(not each.candidates for each in refused)} of {len(refused)}")
     times = sorted(each.seconds for each in results)
     print(f"merging took {times[len(times) // 2] * 1e3:.1f} ms a pair at the median, {times[-1] * 1e3:.1f} ms at most")
+
+
+def _tell_others(asked: Sequence[Result]) -> None:
+    """The tests that neither feature changed were no part of the check: what they say is news."""
+    for verdict in (Verdict.PROVEN, Verdict.VERIFIED) if asked else ():
+        group = [each for each in asked if each.ours.verdict == verdict]
+        broken = [each.pair for each in group if not each.others]
+        print(f"of {len(group)} {verdict}, break tests that neither feature changed: {' '.join(broken) or 'none'}")
 
 
 def compare(results: Iterable[Result], earlier: Path) -> None:

@@ -26,6 +26,12 @@ TESTS = """import shop
 def test_price():
     assert shop.price(2) == 4
 """
+OTHER_TESTS = """import shop
+
+
+def test_total():
+    assert shop.total([1, 2]) > 0
+"""
 RUNNER = "cd /somewhere\npython -m pytest tests/test_shop.py -v\n"
 
 # What each feature makes of the shop, by what it replaces; and its test.
@@ -71,7 +77,8 @@ def make(folder: Path) -> Data:
     for each in (data.project, data.dataset):
         each.mkdir(parents=True)
         git(each, "init", "--quiet")
-    base = commit(data.project, {"src/shop.py": SHOP, "tests/test_shop.py": TESTS, "notes.txt": "one\n"})
+    tests = {"tests/test_shop.py": TESTS, "tests/test_other.py": OTHER_TESTS}
+    base = commit(data.project, {"src/shop.py": SHOP, "notes.txt": "one\n", **tests})
     files = {"setup.sh": f'BASE_COMMIT="{base}"\n', "runner.sh": RUNNER}
     for number in FEATURES:
         files |= _feature(data.project, number)

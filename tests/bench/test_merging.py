@@ -6,6 +6,7 @@ import sys
 from collections.abc import Callable, Iterator
 from concurrent.futures import ProcessPoolExecutor
 from contextlib import closing
+from dataclasses import replace
 from itertools import combinations
 from pathlib import Path
 from typing import Any
@@ -111,6 +112,17 @@ def test_what_is_proven_is_held_to_the_tests(
     result = bench.result(task, (task.features[0], task.features[2]))
     assert result.ours == Tried("PROVEN", passes)
     assert result.notes == ["joined"]
+
+
+def test_what_no_feature_changed_in_the_tests_is_asked_too(
+    setting: Setting, task: Task, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert task.tests == ("tests/test_other.py", "tests/test_shop.py")
+    with closing(Bench(replace(setting, others=True))) as bench:
+        for extra, passes in ((b"", True), (b"\n\ndel total\n", False)):
+            answering(monkeypatch, Proven(BOTH + extra))
+            result = bench.result(task, (task.features[0], task.features[2]))
+            assert (result.ours, result.others) == (Tried("PROVEN", passed=True), passes)
 
 
 def test_the_first_candidate_that_passes_is_verified(
