@@ -13,7 +13,7 @@ FIND_PYTHON = for name in $(PYTHON) python3.14 python3.13 python3.12 python3.11 
     then command -v "$$name"; break; fi; done
 
 .DEFAULT_GOAL := help
-.PHONY: help test lint check format coverage stress bench bench-rivals demo build lock clean
+.PHONY: help test lint check format coverage stress bench bench-rivals bench-merge demo build lock clean
 .SILENT:
 .DELETE_ON_ERROR:
 
@@ -61,6 +61,9 @@ bench: $(STAMP) ## Measure speed
 
 bench-rivals: $(STAMP) ## Measure against two other tools, each installed beside it
 	$(PY) -m bench.rivals $(ARGS)
+
+bench-merge: $(STAMP) ## Measure merging on real work: ARGS="--cooperbench DIR --repos DIR..."
+	$(PY) -m bench.merging $(ARGS)
 
 build: $(STAMP) ## Build the wheel and the source archive into dist/
 	rm -rf dist
