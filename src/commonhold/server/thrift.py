@@ -2,7 +2,7 @@
 
 from typing import Any, Final
 
-from commonhold.app.drafting import MIN_BASE_LENGTH
+from commonhold.app.keyed import MIN_BASE_LENGTH
 from commonhold.wire.text import Json
 
 _HASHES: Final = frozenset({"hash", "base", "now"})
