@@ -100,6 +100,8 @@ def _arguments(changeset: Changeset, fresh: Mapping[str, RepairRegion]) -> dict[
     }
     if changeset.leases:
         arguments["leases"] = [{"id": ref.id, "fence": ref.fence} for ref in changeset.leases]
+    if not changeset.merge:
+        arguments["merge"] = False
     if changeset.reads:
         arguments["reads"] = [
             {"key": read.key, "hash": fresh[read.key].hash if read.key in fresh else read.hash}
