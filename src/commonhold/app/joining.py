@@ -187,4 +187,4 @@ def _told(outcome: _Outcome, authors: Sequence[Author]) -> str:
     holders, wanted = changed_by(authors), intents(authors)
     if holders is None:
         return f"{outcome.region.key} was merged with a change made outside Commonhold"
-    return f"{outcome.region.key} was merged with the change of {holders}" + (f' ("{wanted}")' if wanted else "")
+    return f"{outcome.region.key} was merged with what {holders} changed" + (f' ("{wanted}")' if wanted else "")
