@@ -227,9 +227,8 @@ TOOLS: Final[Mapping[str, Tool]] = {
         ),
         Tool(
             "commit",
-            "Write edits, all or none. A base that others changed is merged with yours where that is proven (merged: "
-            "what differs from your text now), else refused: redo your intent on the fresh text in repair, then call "
-            "next; never resend old text.",
+            "Write edits, all or none. If others changed a base: merged where proven (see how it differs from your "
+            "text), or refused: redo your intent on the fresh text in repair, then call next; never resend old text.",
             _schema(
                 ["edits", "intent"],
                 edits=_EDITS,
@@ -240,7 +239,7 @@ TOOLS: Final[Mapping[str, Tool]] = {
                     "description": "what you rely on without editing it",
                 },
                 request_id={**_TEXT, "description": "makes a repeat safe"},
-                merge={"type": "boolean", "description": "false: refuse instead"},
+                merge={"type": "boolean"},
                 dry_run={"type": "boolean"},
             ),
             _Commit,
