@@ -41,7 +41,9 @@ class Program:
     functions: tuple[Function, ...]
 
     def text(self) -> str:
-        return "\n\n\n".join(["\n".join(self.header), *(function.text().rstrip() for function in self.functions)]) + "\n"
+        return (
+            "\n\n\n".join(["\n".join(self.header), *(function.text().rstrip() for function in self.functions)]) + "\n"
+        )
 
     def lines(self) -> set[str]:
         return {*self.header, *(line for function in self.functions for line in function.lines)}

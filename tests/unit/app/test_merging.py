@@ -98,7 +98,9 @@ def merge_with(monkeypatch: pytest.MonkeyPatch, merged: MergeOf) -> list[tuple[b
         assert sides is not None
         calls.append((base, ours, theirs, sides))
         found = merged(base, ours, theirs)
-        return Proven(found, ("joined",)) if isinstance(found, bytes) else Unproven((Spot(Reason.ORDER_MATTERS, found),))
+        return (
+            Proven(found, ("joined",)) if isinstance(found, bytes) else Unproven((Spot(Reason.ORDER_MATTERS, found),))
+        )
 
     monkeypatch.setattr(composition, "merge", merge)
     return calls
@@ -211,7 +213,9 @@ def test_what_was_merged_is_told_and_recorded_with_its_notes(shop: Shop, monkeyp
     assert region.notes == ("joined",)
     assert "in a.py: joined" in answer.notices
     assert [(each.key, each.hash) for each in answer.regions] == [(region.key, region.hash)]
-    (event,) = [each.event for each in shop.agent("one").log() if isinstance(each.event, Committed) and each.event.merged]
+    (event,) = [
+        each.event for each in shop.agent("one").log() if isinstance(each.event, Committed) and each.event.merged
+    ]
     (merge,) = event.merged
     kept = [shop.agent("one").content(each).decode() for each in (merge.base, merge.found, merge.sent)]
     assert kept == [F, F.replace("b = 2", "b = 20"), sent]
