@@ -21,7 +21,7 @@ from commonhold.domain.events import Committed
 from commonhold.regions.discover import discover
 
 FUNCTIONS, STATEMENTS = 3, 5
-PATH = "a.py"
+PATH, FUNCTION = "a.py", "a.py#f0"
 
 
 @dataclass(frozen=True)
@@ -47,9 +47,6 @@ class Program:
 
     def lines(self) -> set[str]:
         return {*self.header, *(line for function in self.functions for line in function.lines)}
-
-    def region(self, name: str) -> str:
-        return next(function.text() for function in self.functions if function.name == name)
 
 
 def statement(who: str, number: int) -> str:
@@ -84,10 +81,10 @@ class Change:
 
 @dataclass(frozen=True)
 class Wish:
-    """The changes of one side, sent as one function's text or as the whole file's."""
+    """The changes of one side, sent as the text of `key`: of the whole file, or of its first function."""
 
     changes: tuple[Change, ...]
-    is_whole: bool
+    key: str = PATH
 
     def program(self, who: str) -> Program:
         program = BASE
@@ -97,10 +94,8 @@ class Wish:
 
     def edit(self, bases: dict[str, str], who: str) -> Edit:
         program = self.program(who)
-        if self.is_whole:
-            return Edit(Op.REPLACE, PATH, bases[PATH], program.text())
-        name = program.functions[0].name
-        return Edit(Op.REPLACE, f"{PATH}#{name}", bases[f"{PATH}#{name}"], program.region(name))
+        text = program.text() if self.key == PATH else program.functions[0].text()
+        return Edit(Op.REPLACE, self.key, bases[self.key], text)
 
 
 def applied(program: Program, change: Change, who: str) -> Program:
@@ -115,9 +110,9 @@ def applied(program: Program, change: Change, who: str) -> Program:
 hows = st.sampled_from(("replace", "insert", "delete"))
 anywhere = st.builds(Change, st.integers(-1, FUNCTIONS - 1), st.integers(0, STATEMENTS - 1), hows)
 in_the_first = st.builds(Change, st.just(0), st.integers(0, STATEMENTS - 1), hows)
-wishes = st.builds(Wish, st.lists(anywhere, min_size=1, max_size=2).map(tuple), st.just(True)) | st.builds(
-    Wish, st.lists(in_the_first, min_size=1, max_size=2).map(tuple), st.just(False)
-)
+whole = st.builds(Wish, st.lists(anywhere, min_size=1, max_size=2).map(tuple))
+single = st.builds(Wish, st.lists(in_the_first, min_size=1, max_size=2).map(tuple), st.just(FUNCTION))
+wishes = whole | single
 
 
 @contextmanager
@@ -148,7 +143,7 @@ def shop() -> Iterator[tuple[Path, dict[str, Service]]]:
 @settings(max_examples=150)
 def test_both_sides_are_there_or_the_second_is_refused(first: Wish, second: Wish) -> None:
     with shop() as (path, services):
-        bases = {key: services["one"].read(key)[0].hash for key in (PATH, f"{PATH}#f0")}
+        bases = {key: services["one"].read(key)[0].hash for key in (PATH, FUNCTION)}
         assert services["one"].commit(Changeset((first.edit(bases, "one"),))).outcome == "committed"
         before = path.read_text()
         edit = second.edit(bases, "two")
