@@ -134,7 +134,9 @@ def test_a_base_of_which_only_the_file_was_read_is_found_by_the_log(shop: Shop) 
     assert shop.path.read_text() == SOURCE.replace("a = 1", "a = 10").replace("b = 2", "b = 20")
 
 
-@pytest.mark.parametrize("named", [lambda header: header.pieces[1].hash, lambda header: header.hash])
+@pytest.mark.parametrize(
+    "named", [lambda header: header.pieces[1].hash, lambda header: header.hash], ids=["piece", "header"]
+)
 def test_a_piece_of_a_header_is_found_again_though_its_number_has_changed(
     shop: Shop, named: Callable[[RegionText], str]
 ) -> None:
