@@ -28,10 +28,11 @@ class Origin:
 
 @dataclass(frozen=True, slots=True)
 class _Piece:
-    """One span of a header as it was; `index` is its number then, if it is known."""
+    """One span of a header as it was; `number` is which it was then, `is_sure` if not only the edit says so."""
 
     data: bytes
-    index: int | None
+    number: int | None
+    is_sure: bool = False
 
 
 def origin_of(past: Past, stale: Stale) -> Origin | None:
@@ -98,19 +99,19 @@ def _hash_of(pieces: Sequence[bytes]) -> str:
 def _piece_of(pieces: Sequence[bytes], span: int | None) -> _Piece | None:
     """The piece that an edit means: the one it names, or the only one that says anything."""
     if span is not None:
-        return _Piece(pieces[span], span) if span < len(pieces) else None
+        return _Piece(pieces[span], span, is_sure=True) if span < len(pieces) else None
     filled = [index for index, piece in enumerate(pieces) if piece.strip(BLANK)]
-    return _Piece(pieces[filled[0]], filled[0]) if len(filled) == 1 else None
+    return _Piece(pieces[filled[0]], filled[0], is_sure=True) if len(filled) == 1 else None
 
 
 def _index_now(source: RegionMap, region: Region, piece: _Piece) -> int | None:
     """What became of a piece: the first stays the first, another is the one that is most like it."""
-    if piece.index == 0 or len(region.spans) == 1:
+    if (piece.is_sure and piece.number == 0) or len(region.spans) == 1:
         return 0
     alike = likeliest(source, region.spans, piece.data)
     if len(alike) == 1:
         return alike[0]
-    return piece.index if piece.index in alike else None
+    return piece.number if piece.number in alike else None
 
 
 def likeliest(source: RegionMap, spans: Sequence[Span], piece: bytes) -> list[int]:

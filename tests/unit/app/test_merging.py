@@ -169,6 +169,38 @@ def test_a_piece_that_may_have_become_one_of_two_is_not_merged(shop: Shop) -> No
     assert shop.path.read_text() == now
 
 
+def test_the_number_of_a_piece_is_not_trusted_against_what_it_says(shop: Shop) -> None:
+    piece = shop.agent("one").read("a.py#@header")[0].pieces[1]
+    shop.path.write_text(SOURCE.replace("OTHER = 2", "OTHER = 20"))
+    answer = shop.commit("one", replace("a.py#@header", piece.hash, "LIMIT = 10\nOTHER = 2\n", span=0))
+    assert (answer.outcome, [region.span for region in answer.merged]) == ("merged", [1])
+    assert shop.path.read_text() == SOURCE.replace("LIMIT = 1", "LIMIT = 10").replace("OTHER = 2", "OTHER = 20")
+
+
+def test_a_piece_of_which_no_line_is_left_is_not_merged(shop: Shop) -> None:
+    piece = shop.agent("one").read("a.py#@header")[0].pieces[1]
+    now = SOURCE.replace("LIMIT = 1\nOTHER = 2\n", "NEITHER = 3\n")
+    shop.path.write_text(now)
+    answer = shop.commit("one", replace("a.py#@header", piece.hash, "LIMIT = 10\nOTHER = 2\n", span=1))
+    assert (answer.code, answer.repair.unmerged) == (Refusal.REGION_CHANGED, ())
+    assert shop.path.read_text() == now
+
+
+@pytest.mark.parametrize(("span", "outcome"), [(None, "refused"), (0, "merged"), (1, "refused"), (9, "refused")])
+def test_which_piece_of_a_whole_header_is_meant_is_said_or_plain(shop: Shop, span: int | None, outcome: str) -> None:
+    base = shop.hash_of("a.py#@header")
+    shop.path.write_text(SOURCE.replace("import sys", "import sys\nimport re").replace("OTHER = 2", "NEITHER = 3"))
+    before = shop.path.read_text()
+    text = "LIMIT = 1\nOTHER = 20\n" if span else "import io\nimport os\nimport sys\n"
+    answer = shop.commit("one", replace("a.py#@header", base, text, span=span))
+    assert answer.outcome == "refused", "two pieces have changed from outside: what each was is not known"
+    shop.commit("two", replace("a.py", shop.hash_of("a.py"), SOURCE))
+    shop.commit("two", replace("a.py", shop.hash_of("a.py"), before))
+    answer = shop.commit("one", replace("a.py#@header", base, text, span=span))
+    assert answer.outcome == outcome, "the log knows a version with that header"
+    assert ("import io" in shop.path.read_text()) == (outcome == "merged")
+
+
 BEYOND: list[tuple[str, str]] = [
     ("os, sys", "None"),
     ("LIMIT = 1", "LIMIT = 2"),
