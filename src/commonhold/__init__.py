@@ -13,13 +13,16 @@ if TYPE_CHECKING:
         Change,
         CommitAnswer,
         LeaseAnswer,
+        MergedRegion,
         Needed,
         Next,
+        Obstacle,
         PutAnswer,
         RegionHash,
         Repair,
         RepairRegion,
         ReviewAnswer,
+        Unmerged,
     )
     from commonhold.app.queries import Status, Who
     from commonhold.app.reading import Piece, RegionText
@@ -56,6 +59,7 @@ if TYPE_CHECKING:
         LeaseReleased,
         LeaseRenewed,
         Leaving,
+        Merge,
         Recorded,
         RegionChange,
         ReleaseAsked,
@@ -112,10 +116,13 @@ __all__ = [
     "LeaseRenewed",
     "Leaving",
     "Left",
+    "Merge",
+    "MergedRegion",
     "Mode",
     "Name",
     "Needed",
     "Next",
+    "Obstacle",
     "Op",
     "PartialWork",
     "Piece",
@@ -137,6 +144,7 @@ __all__ = [
     "ReviewAnswer",
     "Status",
     "StoreError",
+    "Unmerged",
     "UsageError",
     "Value",
     "ValuePut",
@@ -157,8 +165,8 @@ __version__ = "0.1.0"
 
 # Where each name lives. All are loaded on first use: the command line and the hooks must start in milliseconds.
 _HOMES = {
-    "commonhold.app.answers": "AcquireAnswer Change CommitAnswer LeaseAnswer Needed Next PutAnswer RegionHash Repair"
-    " RepairRegion ReviewAnswer",
+    "commonhold.app.answers": "AcquireAnswer Change CommitAnswer LeaseAnswer MergedRegion Needed Next Obstacle"
+    " PutAnswer RegionHash Repair RepairRegion ReviewAnswer Unmerged",
     "commonhold.app.queries": "Status Who",
     "commonhold.app.reading": "Piece RegionText",
     "commonhold.client.async_session": "AsyncCommonhold",
@@ -171,7 +179,7 @@ _HOMES = {
     "commonhold.domain.errors": "Code CommonholdError InputError InternalError RefusedError StoreError UsageError",
     "commonhold.domain.events": "CommitRefused Committed CommitUndone Debt Event FileChange LeaseBroken LeaseClaimed"
     " LeaseDenied LeaseExpired LeaseGranted LeaseHandedOver LeaseQueued LeaseReleased LeaseRenewed Leaving"
-    " Recorded RegionChange ReleaseAsked ValuePut WaiterLeft WaiterSeen WorkLeft WorkReviewed",
+    " Merge Recorded RegionChange ReleaseAsked ValuePut WaiterLeft WaiterSeen WorkLeft WorkReviewed",
     "commonhold.domain.keys": "Key Kind Name overlaps",
     "commonhold.domain.lease": "Base Conflict Lease Waiter Wish",
     "commonhold.domain.modes": "Mode",

@@ -5,12 +5,13 @@ import os
 import tomllib
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, fields, replace
+from enum import StrEnum
 from pathlib import Path
 from typing import Any, Final
 
 from commonhold.app.forgetting import CONTENT_RETENTION_SECONDS
 from commonhold.app.options import PATIENCE_SECONDS, Options
-from commonhold.app.policy import Policies, Policy
+from commonhold.app.policy import Merging, Policies, Policy
 from commonhold.app.ports import DEFAULT_MAX_FILE_BYTES
 from commonhold.domain.errors import Code, InputError
 from commonhold.domain.keys import FILE, parse
@@ -18,6 +19,7 @@ from commonhold.domain.lease import DEFAULT_TTL_SECONDS, MAX_TTL_SECONDS
 
 _DAY: Final = 86400.0
 _SERVERS: Final = ("postgresql://", "postgres://", "redis://", "rediss://")
+_EVERYWHERE: Final = "./"
 _SWITCH: Final = {"on": True, "1": True, "off": False, "0": False}
 _LIMITS: Final[dict[str, tuple[float, float]]] = {
     "ttl_seconds": (0.001, MAX_TTL_SECONDS),
@@ -37,7 +39,8 @@ class Settings:
     `namespace`: whom they are shared with there (empty: the folder's name). `daemon`: whether a process that serves
     the repository is started by itself. `durability`: "full", or "normal" to measure what full costs: after a loss of
     power the last grants may be gone then, and their fences given out again. `policies`: by pattern, which keys must
-    be held before they are changed.
+    be held before they are changed. `merge`: whether an edit whose base has moved may be merged, a word for all keys
+    or words by pattern.
     """
 
     ttl_seconds: float = DEFAULT_TTL_SECONDS
@@ -49,12 +52,15 @@ class Settings:
     daemon: bool = True
     durability: str = "full"
     policies: Mapping[str, str] = field(default_factory=dict)
+    merge: str | Mapping[str, str] = Merging.PROVEN.value
 
     def options(self, host: str = "") -> Options:
         """The part that the use cases follow, on the machine named `host`."""
         by_pattern = {parse(pattern).key(): Policy(word) for pattern, word in self.policies.items()}
+        words = {_EVERYWHERE: self.merge} if isinstance(self.merge, str) else self.merge
+        merging = {parse(pattern).key(): Merging(word) for pattern, word in words.items()}
         retention_seconds = self.retention_days * _DAY
-        return Options(self.ttl_seconds, self.patience_seconds, retention_seconds, host, Policies(by_pattern))
+        return Options(self.ttl_seconds, self.patience_seconds, retention_seconds, host, Policies(by_pattern, merging))
 
 
 def load_settings(root: str, **choices: object) -> Settings:
@@ -128,11 +134,20 @@ def _check_choice(path: Path, name: str, value: object) -> None:
 
 
 def _check_policies(path: Path, name: str, value: object) -> None:
+    _check_words(path, name, value, Policy)
+
+
+def _check_merge(path: Path, name: str, value: object) -> None:
+    _check_words(path, name, {_EVERYWHERE: value} if isinstance(value, str) else value, Merging)
+
+
+def _check_words(path: Path, name: str, value: object, words: type[StrEnum]) -> None:
+    """Check a table of one of `words` by pattern."""
     if not isinstance(value, dict):
         raise _invalid(path, f"{name} is not a table of patterns")
     for pattern, word in value.items():
-        if word not in list(Policy):
-            raise _invalid(path, f"the policy of {pattern!r} is {word!r}; there are {', '.join(Policy)}")
+        if word not in list(words):
+            raise _invalid(path, f"in {name}, {pattern!r} is {word!r}; there are {', '.join(words)}")
         try:
             key = parse(pattern).key()
         except InputError as fault:
@@ -163,6 +178,7 @@ _CHECKS: Final[dict[str, Callable[[Path, str, object], None]]] = {
     "daemon": _check_choice,
     "durability": _check_durability,
     "policies": _check_policies,
+    "merge": _check_merge,
 }
 
 

@@ -85,7 +85,7 @@ class Story:
     def commit(self) -> None:
         _, agent = self._somebody()
         answer = agent.commit(Changeset(intent="go on", request_id=self._request(), edits=tuple(self._edits(agent))))
-        if answer.outcome == "committed":
+        if answer.outcome != "refused":
             self.trees.append(files_of(self._root))
         self._answered()
 

@@ -31,6 +31,8 @@ SETTINGS = {
     "then, and their fences given out again.",
     "policies": "A table of keys: `pessimistic` ones may be changed under an exclusive lease only; all others are "
     "`optimistic`. A key stands for all that is in it; the innermost decides.",
+    "merge": "Whether an edit whose base has moved may be merged: `proven`, where that is shown to be right, or "
+    "`never`; for all keys, or as a table by key.",
 }
 
 

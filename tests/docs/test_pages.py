@@ -27,7 +27,8 @@ PYTHON = (DOCS / "python.md").read_text(encoding="utf-8")
 EXAMPLE = re.compile(
     r"Called with(?: `|\n\n```json call\n)(\{[^\n]*\})(?:`, |\n```\n\n)it answers\n\n```json (\w+)\n(.*?)```", re.DOTALL
 )
-REFUSED = re.compile(r"```json refused\n(.*?)```", re.DOTALL)
+LATE = re.compile(r"```json (merged|refused)\n(.*?)```", re.DOTALL)
+DOCUMENTED = 'def total(items):\n    """In euros."""\n    amount = sum(items)\n    return amount\n'
 CLASS = re.compile(r"^\| `(\w+)` \| (`.*) \|$", re.MULTILINE)
 
 
@@ -68,10 +69,13 @@ async def _play_examples(shop: str) -> None:
             if name == "acquire":
                 real[shown["lease"]["id"]] = answer["lease"]["id"]
             commit = arguments if name == "commit" else commit
-        (refused,) = map(json.loads, REFUSED.findall(MCP))
+        late = {name: json.loads(body) for name, body in LATE.findall(MCP)}
         assert commit is not None
         await ben.acquire("x:1")
-        _check(refused, await call(ben, "commit", {**commit, "intent": "new currency"}), "refused")
+        for name, text in (("merged", DOCUMENTED), ("refused", "def total(items):\n    return sum(items, 0)\n")):
+            (edit,) = commit["edits"]
+            again = {**commit, "intent": "new currency", "edits": [{**edit, "text": text}]}
+            _check(late[name], await call(ben, "commit", again), name)
 
 
 def _replaced(arguments: dict[str, Any], real: dict[str, str]) -> dict[str, Any]:

@@ -27,11 +27,13 @@ from commonhold.domain.errors import (
 )
 from commonhold.domain.events import KINDS
 from commonhold.domain.refusal import Refusal
+from commonhold.regions.region import hash_bytes
 from commonhold.wire.changesets import changeset
 
 TEXT = REFERENCE.read_text(encoding="utf-8")
 EXAMPLE = re.compile(r"```json (\w+)\n(.*?)```", re.DOTALL)
 ZERO = "0" * 16
+WRITTEN = b"def one(): pass\n"
 
 
 def examples(name: str) -> list[Any]:
@@ -92,7 +94,10 @@ COMMANDS_SHOWN: dict[str, list[tuple[str, ...]]] = {
         ("acquire", "a.py", "--agent", "ben", "--queue"),
     ],
     "lease_change": [("release", "lease-none")],
-    "commit": [("commit", "--key", "a.py#one", "--base", ZERO, "--agent", "ann")],
+    "commit": [
+        ("commit", "--key", "a.py#one", "--base", ZERO, "--agent", "ann"),
+        ("commit", "--key", "a.py#one", "--base", hash_bytes(WRITTEN), "--agent", "ann"),
+    ],
     "get": [("get", "x:1")],
     "put": [("put", "x:1", "z", "--expect", "7")],
     "leases": [("leases",)],
@@ -117,10 +122,7 @@ def test_examples_have_the_form_of_real_answers(
     monkeypatch.chdir(root)
     monkeypatch.setenv("COMMONHOLD_AGENT", "ann")
     prepare(root, lambda *words: call(capsysbinary, monkeypatch, *words, "--json").json, name)
-    real = [
-        call(capsysbinary, monkeypatch, *words, "--json", stdin=b"def one(): pass\n").json
-        for words in COMMANDS_SHOWN[name]
-    ]
+    real = [call(capsysbinary, monkeypatch, *words, "--json", stdin=WRITTEN).json for words in COMMANDS_SHOWN[name]]
     assert len(examples(name)) == len(real)
     for shown, answer in zip(examples(name), real, strict=True):
         check_same_form(shown, answer, name)
@@ -132,6 +134,10 @@ def prepare(root: Path, run: Callable[..., Any], name: str) -> None:
         run("put", "x:1", "y", "--expect", "0")
     if name in ("merge_file", "merge"):
         diverge(root)
+    if name == "commit":
+        (root / "a.py").write_bytes(WRITTEN)
+        run("show", "a.py#one")
+        (root / "a.py").write_text("def one(): return 1\n", encoding="utf-8")
     if name in ("leases", "review"):
         lease = run("acquire", "a.py#one")["lease"]["id"]
         (root / "a.py").write_text("def one(): return 1\n", encoding="utf-8")

@@ -7,19 +7,22 @@ import sys
 from commonhold import Changeset, Edit, Op
 from commonhold.app.service import Service
 from commonhold.bootstrap import open_repository  # loads all that a commit needs, once for all children
+from commonhold.regions.region import hash_bytes
 
+READ = "A = 'old'\nB = 0\nC = 'old'\n"
+"""What the change of pkg/b.py is made for; others have changed it since."""
 WATCHED = ("open", "os.rename", "os.remove", "os.mkdir", "os.chmod", "os.chown", "os.rmdir")
 
 
 def changeset(hold: Service) -> Changeset:
-    """Edits that touch every way in which a file can change."""
-    function, constants, gone, moved = hold.read("a.py#f", "pkg/b.py#@header", "c.txt", "d.txt")
+    """Edits that touch every way in which a file can change, one of them late."""
+    function, gone, moved = hold.read("a.py#f", "c.txt", "d.txt")
     return Changeset(
         intent="change four files at once",
         request_id="crash",
         edits=(
             Edit(Op.REPLACE, function.key, function.hash, "def f():\n    return 'new'\n"),
-            Edit(Op.REPLACE, constants.key, constants.hash, "B = 'new'\n"),
+            Edit(Op.REPLACE, "pkg/b.py", hash_bytes(READ.encode()), READ.replace("C = 'old'", "C = 'new'")),
             Edit(Op.CREATE_FILE, "made/deep/e.py", text="E = 'new'\n"),
             Edit(Op.DELETE_FILE, gone.key, gone.hash),
             Edit(Op.RENAME_FILE, moved.key, moved.hash, to="pkg/moved.txt"),

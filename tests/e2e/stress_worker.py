@@ -32,7 +32,7 @@ class Diary:
             self.attempts += 1
             return
         self.pending = None
-        self.done += fact["outcome"] == "committed"
+        self.done += fact["outcome"] != "refused"
 
     def write(self, **fact: str) -> None:
         """Note a fact."""
@@ -44,12 +44,13 @@ class Diary:
 
 
 def wish(hold: commonhold.Commonhold, name: str, diary: Diary) -> dict[str, str]:
-    """The next changeset: one more mark in some function of the file."""
+    """The next changeset: one more mark in some function of the file, each agent's below a line of its own."""
     request_id, mark = f"{name}/{diary.attempts}", f"{name}-{diary.done}"
     region = random.Random(request_id).randrange(REGIONS)
     (read,) = hold.read(f"big.py#f{region * 7}")
     lines = (read.text or "").splitlines(keepends=True)
-    lines.insert(len(lines) - 1, f"    mark = '{mark}'\n")
+    below = next(index for index, line in enumerate(lines) if line.startswith(f"    value_{name.removeprefix('w')} = "))
+    lines.insert(below + 1, f"    {name}_{diary.done} = '{mark}'\n")
     return {
         "sent": request_id,
         "key": read.key,

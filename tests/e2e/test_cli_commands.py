@@ -164,6 +164,48 @@ def test_a_stale_commit_gets_a_repair_packet_and_the_next_call(root: Path, run: 
     assert b"os.curdir" in (root / "a.py").read_bytes()
 
 
+def test_a_late_commit_is_merged_and_says_with_whom(root: Path, run: Call) -> None:
+    base = hash_of(run, "a.py#two")
+    two = ("commit", "--key", "a.py#two", "--base", base)
+    run(*two, "--intent", "doubled", stdin=b"def two(value):\n    return 2 * one() * value\n")
+    late = b'def two(value):\n    """Two."""\n    return one() * value\n'
+    trial = run(*two, "--agent", "ben", "--dry-run", stdin=late)
+    assert (trial.status, trial.text.splitlines()[0]) == (0, "merged (dry run: nothing is written)")
+    merged = run(*two, "--agent", "ben", "--intent", "say what", stdin=late)
+    assert merged.status == 0
+    assert merged.text.startswith("merged: event 2\n")
+    for part in ("-    return one() * value", "+    return 2 * one() * value", 'what ann changed ("doubled")'):
+        assert part in merged.text
+    assert b'    """Two."""\n    return 2 * one() * value\n' in (root / "a.py").read_bytes()
+    assert "(merged: file:a.py#two with " in run("log").text
+
+
+def test_who_wants_no_merge_is_refused_and_so_is_the_next_call(root: Path, run: Call) -> None:
+    base = hash_of(run, "a.py#two")
+    two = ("commit", "--key", "a.py#two", "--base", base)
+    run(*two, stdin=b"def two(value):\n    return 2 * one() * value\n")
+    before = snapshot(root)
+    refused = run(*two, "--no-merge", stdin=b'def two(value):\n    """Two."""\n    return one() * value\n')
+    assert (refused.status, snapshot(root)) == (1, before)
+    assert "--no-merge" in next_words(refused.text)
+    edits = [{"op": "replace", "key": "a.py#two", "base": base, "text": "def two(value): ...\n"}]
+    shape = {"intent": "i", "edits": edits, "merge": False}
+    again = run("commit", "--changeset", "-", "--json", stdin=json.dumps(shape).encode())
+    assert again.json["next"]["arguments"]["merge"] is False
+    assert again.json["repair"]["unmerged"] == []
+
+
+def test_what_could_not_be_merged_is_shown_with_both_intents(run: Call) -> None:
+    base = hash_of(run, "a.py#two")
+    two = ("commit", "--key", "a.py#two", "--base", base)
+    run(*two, "--intent", "doubled", stdin=b"def two(value):\n    return 2 * one() * value\n")
+    refused = run(*two, "--agent", "ben", "--intent", "thrice", stdin=b"def two(value):\n    return 3 * value\n")
+    marked = refused.text.partition("both changes, as far as they go together:\n")[2]
+    for part in ("<<<<<<< yours: thrice", "    return 3 * value", ">>>>>>> ann: doubled"):
+        assert part in marked
+    assert "not merged [BOTH_CHANGED]: " in refused.text
+
+
 def test_several_stale_edits_get_a_changeset_to_fill_in(root: Path, run: Call) -> None:
     edits = [
         {"op": "replace", "key": f"a.py#{name}", "base": hash_of(run, f"a.py#{name}"), "text": f"def {name}(): pass\n"}

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
+from tests.e2e.crashing_commit import READ
 
 import commonhold
 from commonhold.domain.events import Committed, CommitUndone
@@ -14,22 +15,32 @@ from commonhold.domain.events import Committed, CommitUndone
 SCRIPT = Path(__file__).with_name("crashing_commit.py")
 NEVER = 10_000
 Crash = Callable[[Path, int], bool]
-OLD = {"a.py": b"def f():\n    return 'old'\n", "pkg/b.py": b"B = 'old'\n", "c.txt": b"gone\n", "d.txt": b"moved\n"}
+OLD = {
+    "a.py": b"def f():\n    return 'old'\n",
+    "pkg/b.py": b"A = 'theirs'\nB = 0\nC = 'old'\n",
+    "c.txt": b"gone\n",
+    "d.txt": b"moved\n",
+}
 NEW = {
     "a.py": b"def f():\n    return 'new'\n",
-    "pkg/b.py": b"B = 'new'\n",
+    "pkg/b.py": b"A = 'theirs'\nB = 0\nC = 'new'\n",
     "made/deep/e.py": b"E = 'new'\n",
     "pkg/moved.txt": b"moved\n",
 }
 
 
 def lay_out(root: Path) -> None:
-    """A repository with the old files."""
+    """A repository with the old files, one of which was read when it was older still."""
     subprocess.run(["git", "init", "-q", str(root)], check=True)
     for name, content in OLD.items():
         path = root / name
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_bytes(content)
+    late = root / "pkg/b.py"
+    late.write_text(READ, encoding="utf-8")
+    with commonhold.open(str(root)) as hold:
+        hold.read("pkg/b.py")
+    late.write_bytes(OLD["pkg/b.py"])
 
 
 def tree(root: Path) -> dict[str, bytes]:
@@ -52,7 +63,7 @@ def crash() -> Iterator[Crash]:
         def commit(root: Path, kill_at: int) -> bool:
             print(kill_at, root, file=server.stdin)
             output = server.stdout.readline() if server.stdout else ""
-            is_acknowledged = output == "committed\n"
+            is_acknowledged = output == "merged\n"
             ended = server.stdout.readline() if server.stdout and is_acknowledged else output
             assert ended in ("ended -9\n", "ended 0\n"), ended
             assert is_acknowledged or ended == "ended -9\n"

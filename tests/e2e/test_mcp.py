@@ -157,12 +157,36 @@ def test_a_refusal_is_a_result_with_what_is_needed_to_succeed(root: Path) -> Non
         (fresh,) = refused["repair"]["regions"]
         assert fresh["text"] == text.replace("1", "5")
         assert (fresh["changed_by"], fresh["intent"]) == ("agent-1", "change it")
-        assert "+    return 5" in fresh["diff"]
+        assert "diff" not in fresh, "what is marked tells both changes"
+        (unmerged,) = refused["repair"]["unmerged"]
+        assert [each["reason"] for each in unmerged["obstacles"]] == ["BOTH_CHANGED"]
+        marked = unmerged["marked"].partition("<<<<<<< ")[2]
+        assert marked.index("return 7") < marked.index("=======") < marked.index("return 5")
         call = refused["next"]
         assert call["call"] == "commit"
         for edit in call["arguments"]["edits"]:
             edit["text"] = text.replace("1", "12")
         assert (await agent.call(call["call"], call["arguments"]))["outcome"] == "committed"
+
+    play_inside(root, script)
+
+
+def test_a_late_edit_is_merged_and_told_what_is_there_now(root: Path) -> None:
+    async def script(agent: Session) -> None:
+        text, base = await text_and_hash(agent)
+        documented = text.replace("    return", '    """One."""\n    return')
+        await agent.call("commit", replacing(base, text.replace("1", "5")))
+        merged = await agent.call("commit", replacing(base, documented))
+        assert (merged["outcome"], "code" in merged) == ("merged", False)
+        (region,) = merged["merged"]
+        (written,) = merged["regions"]
+        assert set(region) <= {"key", "text", "diff"}, "what else there is stands in regions and notices"
+        assert region.get("text") or "+    return 5" in region["diff"]
+        assert any("agent-1" in notice and "change it" in notice for notice in merged["notices"])
+        assert await text_and_hash(agent) == (documented.replace("1", "5"), written["hash"])
+        again = await agent.call("commit", replacing(written["hash"], documented))
+        assert again["outcome"] == "committed", "the answer's hash is the base to go on from"
+        assert (await agent.call("commit", replacing(base, text) | {"merge": False}))["code"] == "REGION_CHANGED"
 
     play_inside(root, script)
 
@@ -286,26 +310,48 @@ def test_malformed_arguments_are_errors_with_a_code_and_a_hint(root: Path) -> No
     assert (root / "a.py").read_text(encoding="utf-8") == SOURCE
 
 
-def test_two_clients_race_and_both_edits_are_there_in_the_end(root: Path) -> None:
-    async def edit(agent: Session, addition: str) -> list[str]:
-        text, base = await text_and_hash(agent)
-        await asyncio.sleep(0.05)
-        codes: list[str] = []
-        while True:
-            answer = await agent.call("commit", replacing(base, text.replace("return", f"# {addition}\n    return")))
-            if answer["outcome"] == "committed":
-                return codes
-            codes.append(answer["code"])
-            (fresh,) = answer["repair"]["regions"]
-            text, base = fresh["text"], fresh["hash"]
+async def edit(agent: Session, change: Callable[[str], str]) -> list[str]:
+    """Read, think, commit until it is written; the outcomes on the way."""
+    text, base = await text_and_hash(agent)
+    await asyncio.sleep(0.05)
+    outcomes: list[str] = []
+    while True:
+        answer = await agent.call("commit", replacing(base, change(text)))
+        outcomes.append(answer["outcome"])
+        if answer["outcome"] != "refused":
+            return outcomes
+        (fresh,) = answer["repair"]["regions"]
+        text, base = fresh["text"], fresh["hash"]
 
-    async def run() -> None:
+
+def race(root: Path, change: Callable[[str, int], Callable[[str], str]]) -> list[list[list[str]]]:
+    """Five turns of two clients; the outcomes of both in each turn."""
+
+    async def run() -> list[list[list[str]]]:
+        turns = []
         async with session(root, "agent-1") as first, session(root, "agent-2") as second:
             for turn in range(5):
-                refusals = await asyncio.gather(edit(first, f"first {turn}"), edit(second, f"second {turn}"))
-                assert sorted(refusals) == [[], ["REGION_CHANGED"]]
+                edits = (edit(first, change("first", turn)), edit(second, change("second", turn)))
+                turns.append(sorted(await asyncio.gather(*edits)))
+        return turns
 
-    asyncio.run(run())
+    return asyncio.run(run())
+
+
+def test_two_clients_race_for_one_line_and_both_edits_are_there_in_the_end(root: Path) -> None:
+    def add(who: str, turn: int) -> Callable[[str], str]:
+        return lambda text: text.replace("return ", f"return {'1' if who == 'first' else '2'}0{turn} + ")
+
+    assert race(root, add) == [[["committed"], ["refused", "committed"]]] * 5
+    final = (root / "a.py").read_text(encoding="utf-8")
+    assert all(final.count(f" {who}0{turn} +") == 1 for who in "12" for turn in range(5))
+
+
+def test_two_clients_race_for_one_function_and_are_merged(root: Path) -> None:
+    def annotate(who: str, turn: int) -> Callable[[str], str]:
+        return lambda text: text.replace("    return", f"    # {who} {turn}\n    return")
+
+    assert race(root, annotate) == [[["committed"], ["merged"]]] * 5
     final = (root / "a.py").read_text(encoding="utf-8")
     assert all(final.count(f"# {who} {turn}\n") == 1 for who in ("first", "second") for turn in range(5))
 

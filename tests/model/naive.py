@@ -45,6 +45,11 @@ class Model:
     def holds(self, holder: str, lease_id: str) -> bool:
         return any(lease.id == lease_id and lease.holder == holder for lease in self.live())
 
+    def merged(self, path: str, name: str, base: int, number: int) -> int | None:
+        """What a function gives after an edit of one that gave `base`; None where two changes of it disagree."""
+        now = self.files[path][name]
+        return number if now == base else now if number in (base, now) else None
+
     def text(self, path: str) -> str:
         return "\n\n".join(function(name, number) for name, number in self.files[path].items())
 

@@ -15,7 +15,7 @@ from commonhold.adapters.files import WorkingTree
 from commonhold.adapters.repository import find_repository
 from commonhold.adapters.sqlite import SqliteStore
 from commonhold.app.options import Options
-from commonhold.app.policy import Policies, Policy
+from commonhold.app.policy import Merging, Policies, Policy
 from commonhold.app.ports import Step, no_step
 from commonhold.app.service import Service
 from commonhold.domain.changeset import Changeset, Edit, LeaseRef, Op, Read
@@ -37,6 +37,7 @@ class Stage:
     ids: CountingIds = field(default_factory=CountingIds)
     names: dict[str, str | LeaseRef] = field(default_factory=dict)
     policies: dict[Key, Policy] = field(default_factory=dict)
+    merging: dict[Key, Merging] = field(default_factory=dict)
     services: dict[tuple[str, str], Service] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
@@ -69,7 +70,7 @@ class Stage:
             clock=self.clock,
             ids=self.ids,
             agent=holder,
-            options=Options(retention_seconds=86400.0, policies=Policies(self.policies)),
+            options=Options(retention_seconds=86400.0, policies=Policies(self.policies, self.merging)),
             at_step=at_step,
         )
 
@@ -139,7 +140,10 @@ def _reboot(stage: Stage, _: Line) -> list[str]:
 
 def _policy(stage: Stage, _: Line, pattern: str, word: str) -> list[str]:
     """Choose a policy; whoever speaks from now on goes by it."""
-    stage.policies[parse(pattern).key()] = Policy(word)
+    if word in list(Merging):
+        stage.merging[parse(pattern).key()] = Merging(word)
+    else:
+        stage.policies[parse(pattern).key()] = Policy(word)
     stage.close()
     stage.services.clear()
     return []
@@ -354,6 +358,7 @@ def _changeset(stage: Stage, line: Line, service: Service) -> Changeset:
         intent=options.get("intent", ""),
         request_id=options.get("request"),
         leases=tuple(_lease_ref(stage, name) for name in leases),
+        merge=options.get("merge") != "no",
         reads=tuple(
             Read(part.words[1], _hash(stage, service, part.words[1], part.options["on"]))
             for part in line.parts

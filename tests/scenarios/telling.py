@@ -11,11 +11,13 @@ from commonhold.app.answers import (
     Change,
     CommitAnswer,
     LeaseAnswer,
+    MergedRegion,
     Needed,
     Next,
     PutAnswer,
     RepairRegion,
     ReviewAnswer,
+    Unmerged,
 )
 from commonhold.app.queries import Who
 from commonhold.app.reading import RegionText
@@ -138,10 +140,12 @@ def _(answer: CommitAnswer) -> Iterator[str]:
     at = f" at {answer.sequence}" if answer.sequence else ""
     yield (f"refused {answer.code}: {answer.why}" if answer.code else f"{answer.outcome}{at}") + tail
     yield from (f"  {region.key} {region.hash or 'gone'}" for region in answer.regions)
+    yield from (line for region in answer.merged for line in _merged_region(region))
     yield from (f"  notice: {notice}" for notice in answer.notices)
     yield from (f"  required {needed.key}{_at(needed)}: {needed.why}" for needed in answer.required)
     yield from (f"  now {_value(value)}" for value in answer.current)
     yield from (line for region in answer.repair.regions for line in _repair(region))
+    yield from (line for found in answer.repair.unmerged for line in _unmerged(found))
     yield from _ending(answer.conflicts, answer.next)
 
 
@@ -273,7 +277,8 @@ def _committed(event: Committed) -> str:
     regions = ", ".join(f"{each.key} {each.before}→{each.after}" for each in event.regions)
     debts = f" | owes {', '.join(debt.key for debt in event.debts)}" if event.debts else ""
     settled = f" | settles {', '.join(event.settled)}" if event.settled else ""
-    return f'{event.holder} "{event.intent}" | {files} | {regions}{debts}{settled}'
+    merged = "".join(f" | merges {each.key} {each.base}→{each.sent} with {each.found}" for each in event.merged)
+    return f'{event.holder} "{event.intent}" | {files} | {regions}{debts}{settled}{merged}'
 
 
 def _lease(lease: Lease) -> str:
@@ -325,6 +330,20 @@ def _repair(region: RepairRegion) -> Iterator[str]:
     yield f"  now {region.key} {region.hash or 'gone'}{by}"
     yield from (f"    {line}" for line in quoted(region.text))
     yield from (f"    {line[2:]}" for line in quoted(region.diff and region.diff + "\n"))
+
+
+def _merged_region(region: MergedRegion) -> Iterator[str]:
+    by = f" with {region.changed_by} ({region.intent})" if region.changed_by else ""
+    span = "" if region.span is None else f" span {region.span}"
+    yield f"  merged {region.key}{span} {region.hash}{by}"
+    yield from (f"    {line}" for line in quoted(region.text))
+    yield from (f"    {line}" for line in quoted(region.diff and region.diff + "\n"))
+    yield from (f"    joined: {note}" for note in region.notes)
+
+
+def _unmerged(found: Unmerged) -> Iterator[str]:
+    yield from (f"  not merged {found.key}: {each.reason}: {each.why}" for each in found.obstacles)
+    yield from (f"    {line}" for line in quoted(found.marked))
 
 
 def _ending(conflicts: Iterable[Conflict], following: Next | None) -> Iterator[str]:

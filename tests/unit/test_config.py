@@ -89,6 +89,10 @@ def test_a_switch_in_the_environment_is_on_or_off(tmp_path: Path, monkeypatch: p
         ("policies = 1", "not a table of patterns"),
         ("policies = {'account:*' = 'strict'}", "there are optimistic, pessimistic"),
         ("policies = {'account:' = 'pessimistic'}", "'account:' is not a key"),
+        ("merge = true", "not a table of patterns"),
+        ("merge = 'always'", "there are proven, never"),
+        ("merge = {'a.py' = 'always'}", "'a.py' is 'always'; there are proven, never"),
+        ("merge = {'src/*.py' = 'never'}", "has a wildcard"),
     ],
 )
 def test_each_kind_of_setting_is_checked(tmp_path: Path, text: str, why: str) -> None:
@@ -106,3 +110,19 @@ def test_policies_are_by_pattern(tmp_path: Path) -> None:
     assert [policies.of(canonical(key)).value for key in keys] == [
         *("pessimistic", "optimistic", "pessimistic", "optimistic", "optimistic")
     ]
+
+
+@pytest.mark.parametrize(
+    ("text", "merged"),
+    [
+        ("", ["a.py", "src/b.py"]),
+        ('merge = "proven"', ["a.py", "src/b.py"]),
+        ('merge = "never"', []),
+        ('[merge]\n"src/" = "never"', ["a.py"]),
+        ('[merge]\n"./" = "never"\n"src/b.py" = "proven"', ["src/b.py"]),
+    ],
+)
+def test_what_may_be_merged_is_said_for_all_keys_or_by_pattern(tmp_path: Path, text: str, merged: list[str]) -> None:
+    tmp_path.joinpath("commonhold.toml").write_text(text)
+    policies = load_settings(str(tmp_path)).options().policies
+    assert [path for path in ("a.py", "src/b.py") if policies.merges(canonical(f"file:{path}"))] == merged

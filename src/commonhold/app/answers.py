@@ -133,20 +133,61 @@ class RepairRegion:
 
 
 @dataclass(frozen=True, slots=True)
+class Obstacle:
+    """One reason why an edit could not be merged: a stable word, and what it is about."""
+
+    reason: str
+    why: str
+
+
+@dataclass(frozen=True, slots=True)
+class Unmerged:
+    """Why the edits of a region, or of several in a file, could not be merged with what others had made of it.
+
+    `marked` is the text that is there now with the edits merged in where that could be shown to be right, and with
+    conflict markers elsewhere; None where it can hold none.
+    """
+
+    key: str
+    obstacles: tuple[Obstacle, ...]
+    marked: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class Repair:
     """What a refused agent needs to succeed next time."""
 
     regions: tuple[RepairRegion, ...] = ()
+    unmerged: tuple[Unmerged, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class MergedRegion:
+    """A region whose edit was merged with what others had made of it: its `text` and hash now.
+
+    `changed_by` and `intent` are whose change it was merged with, None where that was made outside Commonhold. `notes`
+    say what was joined in the file, `diff` what is other than the edit had it. Of a header, `text` is that of `span`.
+    """
+
+    key: str
+    hash: str
+    text: str | None
+    changed_by: str | None = None
+    intent: str | None = None
+    notes: tuple[str, ...] = ()
+    diff: str | None = None
+    span: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class CommitAnswer:
     """The answer to commit. `regions` are what was written, with the hashes to go on from.
 
-    `current` is what the free keys carry now that the edits relied on and that have changed.
+    `merged` are those of them that hold more than the edits, since their bases had moved. `current` is what the free
+    keys carry now that the edits relied on and that have changed.
     """
 
-    outcome: Literal["committed", "refused"]
+    outcome: Literal["committed", "merged", "refused"]
     code: Refusal | None = None
     why: str = ""
     regions: tuple[RegionHash, ...] = ()
@@ -158,6 +199,7 @@ class CommitAnswer:
     sequence: int | None = None
     is_dry_run: bool = False
     current: tuple[Value, ...] = ()
+    merged: tuple[MergedRegion, ...] = ()
 
 
 Answer = AcquireAnswer | LeaseAnswer | PutAnswer | ReviewAnswer | CommitAnswer

@@ -167,6 +167,7 @@ class Commits:
             regions=plan.changes,
             debts=tuple(replace(debt, key=plan.moved(debt.key)) for debt in (*kept, *admitted.debts)),
             settled=tuple(debt.key for debt in settled),
+            merged=plan.merges,
         )
 
 
@@ -195,6 +196,12 @@ def _is_only_moved(debt: Debt, plan: Plan, written: Mapping[str, RegionChange]) 
 def _committed(admitted: Admitted, sequence: int | None) -> CommitAnswer:
     owed = [debt.key for debt in admitted.debts]
     mend = Next("show", {"keys": owed}, "mend what you owe, and commit it under your lease") if owed else None
+    plan = admitted.plan
     return CommitAnswer(
-        "committed", regions=admitted.plan.regions, notices=admitted.notices, next=mend, sequence=sequence
+        "merged" if plan.merged else "committed",
+        regions=plan.regions,
+        notices=admitted.notices,
+        next=mend,
+        sequence=sequence,
+        merged=plan.merged,
     )

@@ -1,41 +1,25 @@
 """One file's part of a changeset: from its edits to its new bytes, or to why they cannot be."""
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
-from typing import Final
+from dataclasses import dataclass, replace
 
-from commonhold.app.plan import Admission, Rejected, Stale
-from commonhold.app.reading import Looked, no_file
-from commonhold.domain.changeset import Edit, Op
-from commonhold.domain.errors import Code, InputError
-from commonhold.domain.keys import Key
+from commonhold.app.answers import Unmerged
+from commonhold.app.applying import Content, Flaw, applied, flaw_in
+from commonhold.app.joining import Joint, Late
+from commonhold.app.keyed import KeyedEdit, changeset_invalid
+from commonhold.app.plan import Admission, Rejected
+from commonhold.app.reading import Looked
+from commonhold.app.staleness import stale, stale_message, without_done
+from commonhold.domain.changeset import Op
 from commonhold.domain.refusal import Refusal
-from commonhold.regions.discover import discover, rediscover
-from commonhold.regions.edit import Delete, Insert, Placed, Replace, splice
-from commonhold.regions.find import find
-from commonhold.regions.region import Problem, Region, RegionMap, hash_bytes
-from commonhold.regions.scope import breach, placed_region
-from commonhold.regions.syntax import problem_in
+from commonhold.regions.discover import discover
+from commonhold.regions.edit import Delete, Insert, Replace
+from commonhold.regions.region import Region, RegionMap
+from commonhold.regions.scope import placed_region
 from commonhold.semantics.admission import Changed, examine
 
-MIN_BASE_LENGTH: Final = 16
-HASH_LENGTH: Final = 64
-_WHOLE_FILE: Final = frozenset({Op.CREATE_FILE, Op.DELETE_FILE})
-
-
-@dataclass(frozen=True, slots=True)
-class KeyedEdit:
-    """An edit with the canonical keys of what it names; the regions of them need not be there."""
-
-    edit: Edit
-    key: Key
-    after: Key | None = None
-    to: Key | None = None
-
-    @property
-    def is_whole(self) -> bool:
-        """Whether the edit gives or takes the content of the whole file."""
-        return self.edit.op in _WHOLE_FILE or (self.edit.op is Op.REPLACE and not self.key.is_region)
+Join = Callable[[RegionMap, Sequence[KeyedEdit], Sequence[Late]], Joint | Unmerged | None]
+"""Merges edits of which some have no base any more; None where that is not tried."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +32,10 @@ class Touched:
 
 @dataclass(frozen=True, slots=True)
 class Draft:
-    """One file before and after. `source` is None where the file ends; `mode` is the new permission bits, if given."""
+    """One file before and after. `source` is None where the file ends; `mode` is the new permission bits, if given.
+
+    `joint` is how the edits were merged with what others had made of their bases, if they had to be.
+    """
 
     path: str
     target: str
@@ -59,45 +46,54 @@ class Draft:
     after_map: RegionMap
     touched: tuple[Touched, ...]
     admission: Admission | None
-
-
-@dataclass(frozen=True, slots=True)
-class _Content:
-    source: bytes | None
-    map: RegionMap
-    placed: tuple[Placed, ...] = ()
+    joint: Joint | None = None
 
 
 def draft(
-    path: str, looked: Looked | None, edits: Sequence[KeyedEdit], is_kept: Callable[[str], bool]
+    path: str, looked: Looked | None, edits: Sequence[KeyedEdit], is_kept: Callable[[str], bool], join: Join
 ) -> Draft | Rejected:
-    """Apply all edits of one file to it as it was looked at.
+    """Apply all edits of one file to it as it was looked at, or `join` them where it has late on.
 
     `is_kept(base)` says whether content with that hash was ever read through us: it tells a region that is gone
     from one that never was. Raises InputError for edits that make no sense whatever the file holds.
     """
     _check_combination(path, edits)
-    stale = tuple(found for edit in edits for found in _stale(edit, looked, is_kept))
-    if stale:
-        return Rejected(Refusal.REGION_CHANGED, _stale_message(stale), tuple(each.key for each in stale), stale)
-    before_map = looked.map if looked else discover(b"", path)
-    content = _content(before_map, edits)
-    if rejected := _out_of_scope(before_map, content):
-        return rejected
-    problem = None if content.source is None else problem_in(content.source, path)
-    if problem:
-        return _not_compiling(path, problem, tuple(edit.key for edit in edits))
-    touched = tuple(_touched(before_map, content, edits))
+    wanted = [without_done(edit, looked) for edit in edits]
+    late = [Late(edit, found) for edit in wanted if (found := stale(edit, looked, is_kept))]
+    before = looked.map if looked else discover(b"", path)
+    joint = join(before, wanted, late) if late else None
+    if isinstance(joint, Joint):
+        return replace(_drafted(before, looked, wanted, joint.content), joint=joint)
+    if late:
+        return _changed(late, joint)
+    content = applied(before, wanted)
+    if flaw := flaw_in(before, content, tuple(edit.key for edit in wanted)):
+        return _flawed(flaw)
+    return _drafted(before, looked, wanted, content)
+
+
+def _changed(late: Sequence[Late], unmerged: Unmerged | None) -> Rejected:
+    found = tuple(each.stale for each in late)
+    keys = tuple(each.key for each in found)
+    return Rejected(Refusal.REGION_CHANGED, stale_message(found), keys, found, unmerged=(unmerged,) if unmerged else ())
+
+
+def _flawed(flaw: Flaw) -> Rejected:
+    return Rejected(flaw.code, flaw.why, flaw.keys)
+
+
+def _drafted(before: RegionMap, looked: Looked | None, edits: Sequence[KeyedEdit], content: Content) -> Draft:
+    touched = tuple(_touched(before, content, edits))
     return Draft(
-        path=path,
-        target=next((edit.to.file_path for edit in edits if edit.to), path),
+        path=before.path,
+        target=next((edit.to.file_path for edit in edits if edit.to), before.path),
         looked=looked,
         source=content.source,
         mode=_mode(edits),
-        before_map=before_map,
+        before_map=before,
         after_map=content.map,
         touched=touched,
-        admission=_admission(before_map, content, touched),
+        admission=_admission(before, content, touched),
     )
 
 
@@ -113,148 +109,11 @@ def _check_combination(path: str, edits: Sequence[KeyedEdit]) -> None:
         )
 
 
-def changeset_invalid(message: str, hint: str) -> InputError:
-    """The error for a changeset that makes no sense."""
-    return InputError(Code.CHANGESET_INVALID, message, hint=hint)
-
-
-def _stale(keyed: KeyedEdit, looked: Looked | None, is_kept: Callable[[str], bool]) -> Iterator[Stale]:
-    edit, key = keyed.edit, keyed.key
-    region = looked.region(key.names) if looked else None
-    if edit.op in (Op.CREATE_FILE, Op.INSERT):
-        if region is not None and looked is not None:
-            yield Stale(edit.key, key, None, looked.map, region)
-        return
-    base = _base(keyed)
-    if region is None or looked is None:
-        if base is None or not is_kept(base):
-            raise _absent(looked, key)
-        yield Stale(edit.key, key, base, None, None)
-    elif base is not None and not _is_base_of(base, edit.span, looked.map, region):
-        yield Stale(edit.key, key, base, looked.map, region, edit.span)
-
-
-def _absent(looked: Looked | None, key: Key) -> InputError:
-    if looked is not None:
-        find(looked.map, key.names)
-    return no_file(key.file_path)
-
-
-def _base(keyed: KeyedEdit) -> str | None:
-    edit = keyed.edit
-    if edit.base is None:
-        if edit.op is Op.CHMOD:
-            return None
-        raise changeset_invalid(
-            f"the edit of {keyed.key} has no base, so nobody could tell whether it was made for what is there",
-            "read the region first and give its hash as base",
-        )
-    return check_hash(edit.base, f"the base of {keyed.key}")
-
-
-def check_hash(text: str, what: str) -> str:
-    """Check that a text is a hash or enough of one. Raises InputError `CHANGESET_INVALID`."""
-    if not MIN_BASE_LENGTH <= len(text) <= HASH_LENGTH or set(text) - set("0123456789abcdef"):
-        raise changeset_invalid(
-            f"{what} is not a hash: {text[:80]!r}",
-            f"give the hash that reading the region gave, or at least its first {MIN_BASE_LENGTH} digits",
-        )
-    return text
-
-
-def _is_base_of(base: str, span: int | None, source: RegionMap, region: Region) -> bool:
-    if region.hash.startswith(base):
-        return True
-    return region.key.is_header and bool(_spans_meant(_spans_with(base, source, region), span))
-
-
-def _spans_meant(spans: Sequence[int], span: int | None) -> Sequence[int]:
-    """Of the spans that have the base's hash, those that the edit can mean: the one it names, or the only one.
-
-    Inserts of others shift the numbers: a hash that stands only once is surer than a number. Where it stands more
-    than once, the number must be that of one of them.
-    """
-    if span is None or len(spans) == 1:
-        return spans
-    return [each for each in spans if each == span]
-
-
-def _spans_with(base: str, source: RegionMap, region: Region) -> list[int]:
-    """The spans of a header whose own hash is `base`."""
-    return [
-        index
-        for index, (start, end) in enumerate(region.spans)
-        if hash_bytes(source.source[start:end]).startswith(base)
-    ]
-
-
-def _stale_message(stale: Sequence[Stale]) -> str:
-    gone = [str(each.key) for each in stale if each.region is None]
-    taken = [str(each.key) for each in stale if each.region is not None and not each.base]
-    changed = [str(each.key) for each in stale if each.region is not None and each.base]
-    parts = ((changed, "changed since the edit was begun"), (gone, "not there any more"), (taken, "there already"))
-    return "; ".join(f"{', '.join(keys)}: {what}" for keys, what in parts if keys)
-
-
-def _content(before: RegionMap, edits: Sequence[KeyedEdit]) -> _Content:
-    if any(edit.edit.op is Op.DELETE_FILE for edit in edits):
-        return _Content(None, discover(b"", before.path))
-    data = next((edit.edit.data for edit in edits if edit.edit.data is not None), None)
-    if data is not None:
-        return _Content(data, discover(data, before.path))
-    splices = [_splice_of(before, edit) for edit in edits if edit.edit.op not in (Op.CHMOD, Op.RENAME_FILE)]
-    if not splices:
-        return _Content(before.source, before)
-    spliced = splice(before, splices)
-    return _Content(spliced.source, rediscover(before, spliced.source), spliced.placed)
-
-
-def _splice_of(before: RegionMap, keyed: KeyedEdit) -> Replace | Insert | Delete:
-    edit, key = keyed.edit, keyed.key
-    if edit.op is Op.INSERT:
-        after = find(before, keyed.after.names) if keyed.after else None
-        container = find(before, key.names[:-1])
-        return Insert(key, after, container, edit.text or "")
-    region = find(before, key.names)
-    if edit.op is Op.DELETE:
-        return Delete(region)
-    return Replace(region, edit.text or "", _span(before, region, keyed))
-
-
-def _span(before: RegionMap, region: Region, keyed: KeyedEdit) -> int | None:
-    edit = keyed.edit
-    if not region.key.is_header:
-        return None
-    if edit.base is None or region.hash.startswith(edit.base):
-        return edit.span
-    spans = _spans_meant(_spans_with(edit.base, before, region), edit.span)
-    if len(spans) > 1:
-        raise changeset_invalid(
-            f"{len(spans)} spans of {keyed.key} have the hash {edit.base}",
-            f"say which one with span: {', '.join(map(str, spans))}",
-        )
-    return spans[0]
-
-
-def _out_of_scope(before: RegionMap, content: _Content) -> Rejected | None:
-    if content.source is None or not content.placed:
-        return None
-    broken = breach(before, content.map, content.placed)
-    if broken is None:
-        return None
-    # A candidate that does not parse has no regions to speak of: say that instead.
-    problem = problem_in(content.source, before.path)
-    if problem:
-        return _not_compiling(before.path, problem, (broken.key,))
-    return Rejected(Refusal.OUT_OF_SCOPE_EDIT, f"{broken.message}; {broken.hint}", (broken.key,))
-
-
-def _touched(before: RegionMap, content: _Content, edits: Sequence[KeyedEdit]) -> Iterator[Touched]:
-    if not content.placed:
-        changes_content = content.source != before.source or any(edit.is_whole for edit in edits)
-        is_new = any(edit.edit.op is Op.CREATE_FILE for edit in edits)
-        if changes_content:
-            yield Touched(None if is_new else before.file, None if content.source is None else content.map.file)
+def _touched(before: RegionMap, content: Content, edits: Sequence[KeyedEdit]) -> Iterator[Touched]:
+    is_new = any(edit.edit.op is Op.CREATE_FILE for edit in edits)
+    changes_content = content.source != before.source or any(edit.is_whole for edit in edits)
+    if not content.placed and changes_content:
+        yield Touched(None if is_new else before.file, None if content.source is None else content.map.file)
     for placed in content.placed:
         match placed.edit:
             case Delete(region):
@@ -262,15 +121,10 @@ def _touched(before: RegionMap, content: _Content, edits: Sequence[KeyedEdit]) -
             case Insert():
                 yield Touched(None, placed_region(content.map, placed))
             case Replace(region):
-                is_new = any(edit.edit.op is Op.CREATE_FILE for edit in edits)
                 yield Touched(None if is_new else region, placed_region(content.map, placed))
 
 
-def _not_compiling(path: str, problem: Problem, keys: tuple[Key, ...]) -> Rejected:
-    return Rejected(Refusal.PARSE_INVALID, f"{path} would not compile: {problem.message}", keys)
-
-
-def _admission(before: RegionMap, content: _Content, touched: Sequence[Touched]) -> Admission | None:
+def _admission(before: RegionMap, content: Content, touched: Sequence[Touched]) -> Admission | None:
     if content.source is None or not touched:
         return None
     changed = [

@@ -1,7 +1,7 @@
 """The verdict on a planned commit: admitted, or refused with a repair packet."""
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from commonhold.app.answers import CommitAnswer, Needed, Next, Repair
 from commonhold.app.guarding import GUARD
@@ -94,6 +94,7 @@ class Judging:
             return self._lease_lost(reader, intent, lost, writes_to)
         if isinstance(planned, Rejected):
             packet = repair_of(reader, planned.stale or self._fresh(planned.keys), self._worktree)
+            packet = replace(packet, unmerged=planned.unmerged)
             return Refused(planned.code, planned.why, packet, next_after(planned, changeset, packet))
         if isinstance(lost, LockConflict):
             return self.lock_conflict(reader, intent, lost.conflicts)

@@ -3,10 +3,10 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from commonhold.app.answers import RegionHash
+from commonhold.app.answers import MergedRegion, RegionHash, Unmerged
 from commonhold.app.ports import Stamp, Write
 from commonhold.domain.changeset import Changeset
-from commonhold.domain.events import RegionChange
+from commonhold.domain.events import Merge, RegionChange
 from commonhold.domain.keys import Key, canonical
 from commonhold.domain.refusal import Refusal
 from commonhold.regions.region import Region, RegionMap
@@ -46,12 +46,16 @@ class Stale:
 
 @dataclass(frozen=True, slots=True)
 class Rejected:
-    """The edits cannot be applied to what is there. `keys` are what it is about, `seen` is as in a plan."""
+    """The edits cannot be applied to what is there, nor be merged with it.
+
+    `keys` are what it is about, `seen` is as in a plan.
+    """
 
     code: Refusal
     why: str
     keys: tuple[Key, ...]
     stale: tuple[Stale, ...] = ()
+    unmerged: tuple[Unmerged, ...] = ()
     seen: Mapping[str, Stamp | None] = field(default_factory=dict)
 
 
@@ -70,7 +74,7 @@ class Plan:
 
     `seen` maps every path that was looked at to what it was then (None: not there); the plan holds only
     while that is so. `writes_to` are the keys that must be free of other holders' leases, `moves` the new paths of
-    renamed files by their old ones.
+    renamed files by their old ones. `merged` is told to the committer, `merges` is recorded.
     """
 
     seen: Mapping[str, Stamp | None]
@@ -82,6 +86,8 @@ class Plan:
     admissions: tuple[Admission, ...]
     notices: tuple[str, ...] = ()
     moves: Mapping[str, str] = field(default_factory=dict)
+    merged: tuple[MergedRegion, ...] = ()
+    merges: tuple[Merge, ...] = ()
 
     def moved(self, text: str) -> str:
         """The key that a key has after the renames of this plan."""

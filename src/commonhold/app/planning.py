@@ -7,13 +7,17 @@ outside the gate.
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from pathlib import PurePosixPath
 from typing import Final
 
 from commonhold.app.answers import RegionHash
-from commonhold.app.drafting import Draft, KeyedEdit, changeset_invalid, check_hash, draft
+from commonhold.app.drafting import Draft, Join, draft
+from commonhold.app.joining import Joining, Late
+from commonhold.app.keyed import KeyedEdit, changeset_invalid, check_hash
+from commonhold.app.past import Past
 from commonhold.app.plan import Plan, Rejected, Stale
-from commonhold.app.ports import Files, Stamp, Store, Write
+from commonhold.app.ports import Files, Stamp, Write
 from commonhold.app.reading import Glances, Looked, Reading, contents_of
 from commonhold.domain import texts
 from commonhold.domain.changeset import Changeset, Edit, Op, Read
@@ -21,8 +25,10 @@ from commonhold.domain.errors import InputError
 from commonhold.domain.events import RegionChange
 from commonhold.domain.keys import FILE, Key
 from commonhold.domain.refusal import Refusal
+from commonhold.regions.region import RegionMap
 
 MAX_EDITS: Final = 1000
+_NOTHING: Final = "nothing was changed: the files are already as the edits would have them"
 _OWNER_MAY_READ: Final = 0o400
 _MODE: Final = re.compile(r"(?:100|0o|0)?[0-7]{3}")
 _NEEDS_TEXT: Final = frozenset({Op.REPLACE, Op.INSERT, Op.CREATE_FILE})
@@ -33,11 +39,12 @@ _ON_FILES: Final = frozenset({Op.CREATE_FILE, Op.DELETE_FILE, Op.RENAME_FILE, Op
 class Planner:
     """Plans commits to the files of one working tree."""
 
-    def __init__(self, files: Files, reading: Reading, store: Store) -> None:
-        """Look at `files` through `reading`; `store` knows what was read before."""
+    def __init__(self, files: Files, reading: Reading, past: Past, joining: Joining) -> None:
+        """Look at `files` through `reading`; `past` knows what was read before, `joining` merges what has moved on."""
         self._files = files
         self._reading = reading
-        self._store = store
+        self._past = past
+        self._joining = joining
 
     def plan(self, changeset: Changeset) -> Plan | Rejected:
         """Work out what the changeset writes. Raises InputError for one that makes no sense."""
@@ -47,12 +54,13 @@ class Planner:
             keyed = self._keyed(edit)
             by_path.setdefault(keyed.key.file_path, []).append(keyed)
         glances = self._reading.glances()
-        results = [draft(path, glances[path], edits, self._is_kept) for path, edits in by_path.items()]
+        join = self._join(changeset)
+        results = [draft(path, glances[path], edits, self._past.is_kept, join) for path, edits in by_path.items()]
         drafts = [each for each in results if isinstance(each, Draft)]
         rejected = [each for each in results if isinstance(each, Rejected)]
         rejected += self._stale_reads(changeset.reads, glances)
         rejected += _taken_targets(drafts, glances)
-        return _joined(rejected, glances.seen()) if rejected else self._plan(drafts, glances)
+        return _gravest(rejected, glances.seen()) if rejected else self._plan(drafts, glances)
 
     def is_current(self, planned: Plan | Rejected) -> bool:
         """Whether the files are still what they were when they were looked at."""
@@ -83,9 +91,8 @@ class Planner:
             f"{key} is not a file or a region of one", "name what is edited as PATH or PATH#QUALNAME"
         )
 
-    def _is_kept(self, base: str) -> bool:
-        with self._store.read() as reader:
-            return bool(reader.contents_like(base))
+    def _join(self, changeset: Changeset) -> Join:
+        return partial(self._joining.join, changeset.intent) if changeset.merge else _never
 
     def _stale_reads(self, reads: Sequence[Read], glances: Glances) -> Iterator[Rejected]:
         for read in reads:
@@ -105,6 +112,7 @@ class Planner:
         writes = tuple(self._writes(drafts, looked, contents))
         for each in drafts:
             contents |= _region_contents(each)
+        joints = [each.joint for each in drafts if each.joint]
         return Plan(
             seen=looked.seen(),
             writes=writes,
@@ -113,8 +121,10 @@ class Planner:
             regions=_there(region for each in drafts for region in _answered(each)),
             changes=_net(change for each in drafts for change in _changes(each)),
             admissions=tuple(each.admission for each in drafts if each.admission),
-            notices=() if writes else ("nothing was changed: the files are already as the edits would have them",),
+            notices=tuple(note for joint in joints for note in joint.notes) + (() if writes else (_NOTHING,)),
             moves={each.path: each.target for each in drafts if each.target != each.path},
+            merged=tuple(region for joint in joints for region in joint.regions),
+            merges=tuple(merge for joint in joints for merge in joint.merges),
         )
 
     def _writes(self, drafts: Sequence[Draft], looked: Glances, contents: dict[str, bytes]) -> Iterator[Write]:
@@ -160,6 +170,10 @@ class Planner:
         return draft.looked.state.mode if draft.looked else self._files.new_file_mode
 
 
+def _never(_before: RegionMap, _edits: Sequence[KeyedEdit], _late: Sequence[Late]) -> None:
+    """Merge nothing: the committer wants to be refused."""
+
+
 def _taken_targets(drafts: Sequence[Draft], glances: Glances) -> Iterator[Rejected]:
     freed = {each.path for each in drafts if each.source is None or each.target != each.path}
     for each in drafts:
@@ -182,7 +196,7 @@ def _check_folders(paths: Iterable[str]) -> None:
             )
 
 
-def _joined(rejected: Sequence[Rejected], seen: Mapping[str, Stamp | None]) -> Rejected:
+def _gravest(rejected: Sequence[Rejected], seen: Mapping[str, Stamp | None]) -> Rejected:
     """The gravest of several rejections, with the others of its kind: changed regions come before all else."""
     stale = [each for each in rejected if each.code is Refusal.REGION_CHANGED]
     chosen = stale or [each for each in rejected if each.code is rejected[0].code]
@@ -191,6 +205,7 @@ def _joined(rejected: Sequence[Rejected], seen: Mapping[str, Stamp | None]) -> R
         "; ".join(each.why for each in chosen),
         tuple(key for each in chosen for key in each.keys),
         tuple(found for each in chosen for found in each.stale),
+        tuple(found for each in chosen for found in each.unmerged),
         seen,
     )
 
@@ -256,7 +271,7 @@ def _region_contents(draft: Draft) -> dict[str, bytes]:
             contents |= contents_of(draft.before_map, touched.before)
         if touched.after is not None:
             contents |= contents_of(draft.after_map, touched.after)
-    return contents
+    return {**contents, **draft.joint.contents} if draft.joint else contents
 
 
 def _check(changeset: Changeset) -> None:

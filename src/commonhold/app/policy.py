@@ -1,10 +1,13 @@
-"""Which keys need a lease before they are changed: the project says so, by pattern."""
+"""Which keys need a lease before they are changed, and which are never merged: the project says so, by pattern."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
+from typing import TypeVar
 
 from commonhold.domain.keys import Key, contains
+
+W = TypeVar("W", bound=StrEnum)
 
 
 class Policy(StrEnum):
@@ -18,17 +21,31 @@ class Policy(StrEnum):
     PESSIMISTIC = "pessimistic"
 
 
+class Merging(StrEnum):
+    """What becomes of an edit whose base has moved.
+
+    PROVEN: it is merged where that can be shown to be right, and refused elsewhere. NEVER: it is refused.
+    """
+
+    PROVEN = "proven"
+    NEVER = "never"
+
+
 @dataclass(frozen=True, slots=True)
 class Policies:
     """The policies of a project, by the key that each is for: the innermost pattern around a key decides."""
 
     by_pattern: Mapping[Key, Policy] = field(default_factory=dict)
+    merging: Mapping[Key, Merging] = field(default_factory=dict)
 
     def of(self, key: Key) -> Policy:
         """The policy of one key."""
-        patterns = [pattern for pattern in self.by_pattern if contains(pattern, key)]
-        innermost = max(patterns, key=lambda pattern: (len(pattern.path), len(pattern.names)), default=None)
-        return Policy.OPTIMISTIC if innermost is None else self.by_pattern[innermost]
+        return _innermost(self.by_pattern, key, Policy.OPTIMISTIC)
+
+    def merges(self, key: Key) -> bool:
+        """Whether an edit of `key` may be merged: nothing around it or in it says never."""
+        inside = [pattern for pattern in self.merging if contains(key, pattern)]
+        return all(_innermost(self.merging, each, Merging.PROVEN) is Merging.PROVEN for each in (key, *inside))
 
     def held_first(self, keys: Iterable[Key]) -> tuple[Key, ...]:
         """What must be held before `keys` are written: those of them, and what is in them, that are pessimistic."""
@@ -38,3 +55,10 @@ class Policies:
         held = [key for key in written if self.of(key) is Policy.PESSIMISTIC]
         inside = [pattern for pattern in self.by_pattern if any(contains(key, pattern) for key in written)]
         return tuple(dict.fromkeys((*held, *(key for key in inside if self.of(key) is Policy.PESSIMISTIC))))
+
+
+def _innermost(words: Mapping[Key, W], key: Key, usual: W) -> W:
+    """What is said of a key by the innermost of the patterns around it."""
+    patterns = [pattern for pattern in words if contains(pattern, key)]
+    innermost = max(patterns, key=lambda pattern: (len(pattern.path), len(pattern.names)), default=None)
+    return usual if innermost is None else words[innermost]

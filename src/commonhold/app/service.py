@@ -8,6 +8,7 @@ from commonhold.app.answers import AcquireAnswer, CommitAnswer, LeaseAnswer, Put
 from commonhold.app.commits import Commits
 from commonhold.app.forgetting import forget
 from commonhold.app.guarding import GateGuard, LeaseGuard
+from commonhold.app.joining import Joining
 from commonhold.app.judging import Judging
 from commonhold.app.lease_answers import wishes
 from commonhold.app.lease_requests import (
@@ -21,6 +22,7 @@ from commonhold.app.lease_requests import (
 from commonhold.app.leases import Leases
 from commonhold.app.options import Options
 from commonhold.app.partial_work import PartialWorks
+from commonhold.app.past import Past
 from commonhold.app.plan import CommitRequest
 from commonhold.app.planning import Planner
 from commonhold.app.ports import Clock, Files, Ids, Registry, Step, Store, no_step
@@ -39,6 +41,7 @@ from commonhold.domain.lease_table import is_short
 from commonhold.domain.modes import Mode
 from commonhold.domain.partial_work import PartialWork
 from commonhold.domain.value import MAX_NUMBER, Value, Version
+from commonhold.merging.merge import merge
 from commonhold.regions.region import RegionMap
 
 
@@ -96,7 +99,8 @@ class Service:
 
     def _composed_commits(self, ids: Ids, at_step: Step, *, has_own_registry: bool) -> Commits:
         files, registry = self._files, self._registry
-        planner = Planner(files, self._reading, self._store)
+        past = Past(self._store, files.root)
+        planner = Planner(files, self._reading, past, Joining(past, self._options.policies, merge))
         judging = Judging(planner, registry, self._values, self._options.policies, files.root)
         guard = GateGuard(registry, self._works) if has_own_registry else LeaseGuard(registry, self._works, ids)
         retention = self._options.retention_seconds
@@ -232,9 +236,10 @@ class Service:
     def commit(self, changeset: Changeset, *, dry_run: bool = False) -> CommitAnswer:
         """Apply all edits of a changeset or none. A dry run gives the verdict and writes nothing.
 
-        Guarantees: edits take effect only if their bases and named leases hold at the moment of writing; several
-        files change together, also across a crash. Does not guarantee that readers outside Commonhold see several
-        files change in the same instant, nor that a program that writes without asking is noticed in time.
+        Guarantees: edits take effect only if their named leases hold at the moment of writing, and their bases are what
+        is there, or the merge of both changes is proven; several files change together, also across a crash. Does not
+        guarantee that readers outside Commonhold see several files change in the same instant, nor that a program that
+        writes without asking is noticed in time.
         """
         if dry_run:
             self._recover_if_possible()

@@ -42,6 +42,7 @@ class _Wish(TypedDict):
     delete: bool
     create: bool
     intent: str
+    no_merge: bool
     leases: tuple[LeaseRef, ...]
     request_id: str | None
 
@@ -75,14 +76,16 @@ class _Wish(TypedDict):
     type=_LeaseType(),
     help="A lease that must still be yours when the change is written; may be repeated.",
 )
+@click.option("--no-merge", is_flag=True, help="Refuse the change rather than merge it with what others did meanwhile.")
 @click.option("--dry-run", is_flag=True, help="Only give the verdict; write nothing.")
 @request_option
 @common
 @click.pass_obj
 def command(given: Given, *, dry_run: bool, **wish: Unpack[_Wish]) -> int:
-    """Write a change, all of it or nothing, if what it was made for is still there.
+    """Write a change, all of it or nothing, if what it was made for is still there, or both changes can be merged.
 
-    Otherwise the answer is a refusal with the fresh text, what changed and by whom, and the next call to make.
+    They are merged only where that is proven to be right; the answer says so, and shows what is there now. Otherwise
+    it is a refusal with the fresh text, what changed and by whom, and the next call to make.
     """
     _check_holder(given)
     with opened(given) as place:
@@ -109,7 +112,7 @@ def _changeset(place: Place, wish: _Wish) -> Changeset:
         )
     if wish["key"] is not None:
         edit = _edit(place, wish["key"], wish)
-        return Changeset((edit,), wish["intent"], wish["request_id"], wish["leases"])
+        return Changeset((edit,), wish["intent"], wish["request_id"], wish["leases"], merge=not wish["no_merge"])
     return _completed(read_changeset(wish["changeset"] or ""), wish)
 
 
@@ -126,6 +129,7 @@ def _completed(changeset: Changeset, wish: _Wish) -> Changeset:
         intent=wish["intent"] or changeset.intent,
         request_id=wish["request_id"] or changeset.request_id,
         leases=(*changeset.leases, *wish["leases"]),
+        merge=changeset.merge and not wish["no_merge"],
     )
 
 

@@ -154,7 +154,8 @@ ERRORS: Final[Mapping[Code, Explanation]] = {
 
 REFUSALS: Final[Mapping[Refusal, Explanation]] = {
     Refusal.REGION_CHANGED: E(
-        "What the edit was made for is not what is there: somebody changed, removed or made it meanwhile.",
+        "What the edit was made for is not what is there: somebody changed, removed or made it meanwhile, and both "
+        "changes could not be merged.",
         "Redo your intent on the fresh text in the answer, and commit with the fresh hash as the base.",
     ),
     Refusal.PARSE_INVALID: E("With the edit the file would not compile.", "Mend the text, then commit again."),

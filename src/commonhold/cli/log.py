@@ -137,13 +137,19 @@ def _changes(event: Committed) -> list[str]:
     return regions or [f"{each.path} {short(each.after)}" for each in event.files]
 
 
+def _merged(event: Committed) -> str:
+    """Which edits did not take effect as they were sent, and the hash of what each was merged with."""
+    joined = [f"{each.key} with {short(each.found)}" for each in event.merged]
+    return f" (merged: {some(joined)})" if joined else ""
+
+
 # What is told of an event; of all others, the lease that they are about, and what became of it.
 _STORIES: Final[Mapping[type[Event], Callable[[Any], str]]] = {
     LeaseGranted: lambda event: _claim(event.lease),
     LeaseQueued: lambda event: _claim(event.waiter),
     LeaseDenied: _denied,
     ValuePut: lambda event: f"{shown(event.key)}{' carries nothing any more' if event.text is None else ''}",
-    Committed: lambda event: f"{some(_changes(event))}{quoted(event.intent)}",
+    Committed: lambda event: f"{some(_changes(event))}{_merged(event)}{quoted(event.intent)}",
     CommitRefused: lambda event: f"{event.code} {_keys(event.keys)}{quoted(event.intent)}",
     CommitUndone: _undone,
 }

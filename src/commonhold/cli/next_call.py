@@ -92,6 +92,7 @@ def _commit_words(arguments: Mapping[str, Any]) -> Words:
     words += ["--base", edit["base"]] if edit.get("base") else []
     words += ["--span", str(edit["span"])] if "span" in edit else []
     words += ["--intent", arguments["intent"]] if arguments.get("intent") else []
+    words += [] if arguments.get("merge", True) else ["--no-merge"]
     for lease in arguments.get("leases", ()):
         words += ["--lease", f"{lease['id']}:{lease['fence']}"]
     return words

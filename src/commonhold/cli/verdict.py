@@ -5,7 +5,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Final
 
-from commonhold.app.answers import CommitAnswer, Next, RepairRegion
+from commonhold.app.answers import CommitAnswer, MergedRegion, Next, RepairRegion, Unmerged
 from commonhold.cli.describe import ABOVE, conflict, notices, quoted, short, there_now
 from commonhold.cli.given import Given
 from commonhold.cli.next_call import next_lines
@@ -33,9 +33,20 @@ def committed(answer: CommitAnswer, changeset: Changeset, place: Place, given: G
         event = f": event {answer.sequence}" if answer.sequence is not None else ""
         yield f"{answer.outcome}{event}{trial}"
         yield from (f"  {shown(region.key)}  {_state(region.hash)}" for region in answer.regions)
+        yield from (line for region in answer.merged for line in _merged(region))
     yield from notices(answer.notices)
     yield from _hints(answer, changeset)
     yield from _next(answer, changeset, place, given)
+
+
+def _merged(region: MergedRegion) -> Iterator[str]:
+    """What is there now, where that is not what was sent."""
+    if region.diff is None:
+        return
+    yield f"--- {shown(region.key)}  {_state(region.hash)}"
+    yield "what is there now, beside what you sent:"
+    yield shown_text(region.diff)
+    yield "---"
 
 
 def _refusal(answer: CommitAnswer) -> Iterator[str]:
@@ -45,8 +56,11 @@ def _refusal(answer: CommitAnswer) -> Iterator[str]:
         yield f"  {shown(needed.key)}{place}: {shown(needed.why)}"
     if _reaches_out(answer):
         yield "  (lines are counted in the file as your change would make it)"
+    unmerged = {each.key: each for each in answer.repair.unmerged}
     for region in answer.repair.regions:
-        yield from _repair(region)
+        yield from _repair(region, unmerged.pop(region.key, None))
+    for each in unmerged.values():
+        yield from (f"--- {shown(each.key)}", *_unmerged(each), "---")
     yield from there_now(answer.current)
 
 
@@ -54,7 +68,7 @@ def _reaches_out(answer: CommitAnswer) -> bool:
     return bool(answer.required) and answer.code is not Refusal.LEASE_REQUIRED
 
 
-def _repair(region: RepairRegion) -> Iterator[str]:
+def _repair(region: RepairRegion, unmerged: Unmerged | None) -> Iterator[str]:
     yield f"--- {shown(region.key)}  {_state(region.hash)}{_author(region)}"
     if region.diff:
         yield "what changed since your base:"
@@ -62,7 +76,16 @@ def _repair(region: RepairRegion) -> Iterator[str]:
     if region.text is not None:
         yield "what is there now:"
         yield shown_text(region.text).removesuffix("\n")
+    if unmerged is not None:
+        yield from _unmerged(unmerged)
     yield "---"
+
+
+def _unmerged(found: Unmerged) -> Iterator[str]:
+    yield from (f"not merged [{each.reason}]: {shown(each.why)}" for each in found.obstacles)
+    if found.marked is not None:
+        yield "both changes, as far as they go together:"
+        yield shown_text(found.marked).removesuffix("\n")
 
 
 def _state(content_hash: str | None) -> str:
@@ -131,6 +154,8 @@ def _mended(answer: CommitAnswer, changeset: Changeset) -> Next:
     arguments: dict[str, object] = {"intent": changeset.intent, "edits": edits}
     if changeset.leases:
         arguments["leases"] = [{"id": ref.id, "fence": ref.fence} for ref in changeset.leases]
+    if not changeset.merge:
+        arguments["merge"] = False
     if changeset.reads:
         arguments["reads"] = [{"key": read.key, "hash": read.hash} for read in changeset.reads]
     return Next("commit", arguments, _MEND)

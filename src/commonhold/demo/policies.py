@@ -19,6 +19,7 @@ PAUSE_SECONDS: Final = 0.1
 FREE: Final[frozenset[str]] = frozenset()
 # An edit that was refused this often takes a lease before it is thought over again.
 _PATIENCE: Final = 3
+_REFUSED: Final = "refused"
 _CHANGED: Final = "REGION_CHANGED"
 _HELD: Final = "LOCK_CONFLICT"
 
@@ -132,7 +133,7 @@ class Regions:
         while True:
             await _think(self._tell, chore, What.RETHINKING if self._refusals[chore.number] else What.THINKING)
             answer = await self._commit(chore, _changeset(chore, texts, lease))
-            if answer["outcome"] == "committed":
+            if answer["outcome"] != _REFUSED:
                 return FREE
             if answer["code"] != _CHANGED:
                 raise GaveUpError(f"{answer['code']}: {answer.get('why', '')}")
@@ -146,7 +147,7 @@ class Regions:
         while True:
             self._tell(_progress(What.WRITING, chore))
             answer = await self._call("commit", changeset)
-            if answer["outcome"] == "committed":
+            if answer["outcome"] != _REFUSED:
                 return answer
             self._tell(_progress(What.REFUSED, chore, code=answer["code"], by=_others(answer)))
             if answer["code"] != _HELD:

@@ -61,13 +61,17 @@ class Read:
 
 @dataclass(frozen=True, slots=True)
 class Changeset:
-    """Edits that take effect together or not at all."""
+    """Edits that take effect together or not at all.
+
+    `merge`: where the base of one has moved, it may be merged, if that can be shown to be right; else it is refused.
+    """
 
     edits: tuple[Edit, ...]
     intent: str = ""
     request_id: str | None = None
     leases: tuple[LeaseRef, ...] = ()
     reads: tuple[Read, ...] = ()
+    merge: bool = True
 
 
 @dataclass(frozen=True, slots=True)

@@ -190,6 +190,16 @@ class Debt:
         return place_of_debt(self.worktree, self.key)
 
 
+@dataclass(frozen=True, slots=True)
+class Merge:
+    """An edit whose base had moved was merged. Content hashes: its base, what was there instead, what was sent."""
+
+    key: str
+    base: str
+    found: str
+    sent: str
+
+
 def place_of_debt(worktree: str, key: str) -> str:
     """The name of one key of one working tree."""
     return f"{worktree}:{key}"
@@ -197,7 +207,10 @@ def place_of_debt(worktree: str, key: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Committed:
-    """A changeset took effect. `worktree` is where; `settled` are the debts (keys) that it mended."""
+    """A changeset took effect. `worktree` is where; `settled` are the debts (keys) that it mended.
+
+    `merged` are the edits that did not take effect as they were sent.
+    """
 
     holder: str
     intent: str
@@ -207,6 +220,7 @@ class Committed:
     regions: tuple[RegionChange, ...]
     debts: tuple[Debt, ...] = ()
     settled: tuple[str, ...] = ()
+    merged: tuple[Merge, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

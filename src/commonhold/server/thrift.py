@@ -1,10 +1,13 @@
 """Answers with fewer tokens: what says nothing is left out, and a hash is cut to what a commit accepts."""
 
+from collections.abc import Iterator, Sequence
 from typing import Any, Final
 
-from commonhold.app.drafting import MIN_BASE_LENGTH
+from commonhold.app.keyed import MIN_BASE_LENGTH
 from commonhold.wire.text import Json
 
+LINES_AROUND: Final = 2
+_GAP: Final = "…"
 _HASHES: Final = frozenset({"hash", "base", "now"})
 _OF_LEASE: Final = frozenset({"acquisition_id", "granted_at", "ttl_seconds", "claimed"})
 # What the key says already, or what only the audit trail needs.
@@ -14,6 +17,8 @@ _LEFT_OUT: Final[dict[str, frozenset[str]]] = {
     "lease": _OF_LEASE,
     "waiters": frozenset({"ticket", "expires_at", "replaces"}),
     "conflicts": frozenset({"intent"}),
+    # The hash stands in regions; whose change it was and what was joined, in notices.
+    "merged": frozenset({"hash", "with", "notes"}),
 }
 _NOTHING: Final[tuple[object, ...]] = (None, "", [], {}, False)
 _KEPT_EMPTY: Final = frozenset({"text"})
@@ -23,10 +28,53 @@ _TOOL_OF: Final = {"leases": "status", "who": "status", "show": "read"}
 
 def thrifty(shape: Json) -> Json:
     """The same answer, shorter: empty fields, long hashes and fields that an agent does not need are gone."""
-    short: Json = _short(shape, "")
+    short: Json = _short(_said_once(shape) if "merged" in shape else shape, "")
     if "next" in short:
         short["next"]["call"] = _TOOL_OF.get(short["next"]["call"], short["next"]["call"])
     return short
+
+
+def _said_once(commit: Json) -> Json:
+    """The answer to commit without texts that the agent has, or gets in another form."""
+    repair = commit["repair"]
+    marked = {each["key"] for each in repair["unmerged"] if each["marked"] is not None}
+    regions = [each | {"diff": None} if each["key"] in marked else each for each in repair["regions"]]
+    unmerged = [each | {"marked": _excerpt(each["marked"])} for each in repair["unmerged"]]
+    return {
+        **commit,
+        "merged": [_merged(each) for each in commit["merged"]],
+        "repair": {"regions": regions, "unmerged": unmerged},
+    }
+
+
+def _merged(region: Json) -> Json:
+    """What is there now: as it differs from what was sent, unless the text is shorter; nothing where it does not."""
+    text, diff = region["text"] or "", region["diff"] or ""
+    return {name: part for name, part in region.items() if name != ("diff" if len(diff) > len(text) else "text")}
+
+
+def _excerpt(marked: str | None) -> str | None:
+    """The marked spots with a few lines around each: the text that is there now is given as well."""
+    lines = (marked or "").splitlines()
+    near = {index for first, last in _spots(lines) for index in range(first - LINES_AROUND, last + LINES_AROUND + 1)}
+    kept: list[str] = []
+    for index, line in enumerate(lines):
+        if index in near or not near:
+            kept.append(line)
+        elif kept[-1:] != [_GAP]:
+            kept.append(_GAP)
+    return None if marked is None else "\n".join(kept)
+
+
+def _spots(lines: Sequence[str]) -> Iterator[tuple[int, int]]:
+    """The first and the last line of each spot with conflict markers."""
+    first = None
+    for index, line in enumerate(lines):
+        if line.startswith("<<<<<<< "):
+            first = index
+        elif line.startswith(">>>>>>> ") and first is not None:
+            yield first, index
+            first = None
 
 
 def _short(value: Any, name: str) -> Any:  # noqa: ANN401 - any part of a JSON value

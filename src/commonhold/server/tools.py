@@ -64,6 +64,7 @@ class _Commit(msgspec.Struct, forbid_unknown_fields=True):
     leases: Any = msgspec.UNSET
     reads: Any = msgspec.UNSET
     request_id: Any = msgspec.UNSET
+    merge: Any = msgspec.UNSET
     dry_run: bool = False
 
 
@@ -226,8 +227,8 @@ TOOLS: Final[Mapping[str, Tool]] = {
         ),
         Tool(
             "commit",
-            "Write edits, all or none, if nothing they rest on has changed. Refused: redo your intent on the fresh "
-            "text in repair, then call next; never resend old text.",
+            "Write edits, all or none. If others changed a base: merged where proven (see how it differs from your "
+            "text), or refused: redo your intent on the fresh text in repair, then call next; never resend old text.",
             _schema(
                 ["edits", "intent"],
                 edits=_EDITS,
@@ -238,6 +239,7 @@ TOOLS: Final[Mapping[str, Tool]] = {
                     "description": "what you rely on without editing it",
                 },
                 request_id={**_TEXT, "description": "makes a repeat safe"},
+                merge={"type": "boolean"},
                 dry_run={"type": "boolean"},
             ),
             _Commit,

@@ -11,6 +11,7 @@ from commonhold.app.answers import (
     Change,
     CommitAnswer,
     LeaseAnswer,
+    MergedRegion,
     Next,
     PutAnswer,
     Repair,
@@ -174,6 +175,7 @@ def commit(answer: CommitAnswer) -> Json:
         "notices": list(answer.notices),
         "required": [{"key": each.key, "why": each.why, "where": each.where} for each in answer.required],
         "conflicts": [conflict(each) for each in answer.conflicts],
+        "merged": [merged(each) for each in answer.merged],
         "repair": repair(answer.repair),
         "current": [value(each) for each in answer.current],
         "next": next_call(answer.next),
@@ -182,9 +184,25 @@ def commit(answer: CommitAnswer) -> Json:
     }
 
 
+def merged(value: MergedRegion) -> Json:
+    """A region whose edit was merged; `with` is whose change with."""
+    return {
+        "key": value.key,
+        "hash": value.hash,
+        "span": value.span,
+        "text": value.text,
+        "diff": value.diff,
+        "with": {"changed_by": value.changed_by, "intent": value.intent},
+        "notes": list(value.notes),
+    }
+
+
 def repair(packet: Repair) -> Json:
-    """The repair packet of a refusal."""
-    return {"regions": [_plain(each) for each in packet.regions]}
+    """The repair packet of a refusal; `unmerged` says why edits could not be merged."""
+    return {
+        "regions": [_plain(each) for each in packet.regions],
+        "unmerged": [_plain(each) for each in packet.unmerged],
+    }
 
 
 def regions(found: RegionMap) -> Json:

@@ -2,7 +2,7 @@
 
 import pytest
 
-from commonhold.app.policy import Policies, Policy
+from commonhold.app.policy import Merging, Policies, Policy
 from commonhold.domain.keys import Key, canonical, parse
 
 
@@ -52,3 +52,29 @@ def test_what_is_inside_what_is_written_has_to_be_held_too() -> None:
 def test_without_policies_nothing_has_to_be_held() -> None:
     none: dict[Key, Policy] = {}
     assert Policies(none).held_first([canonical("file:a.py")]) == ()
+
+
+@pytest.mark.parametrize(
+    ("key", "merges"),
+    [
+        ("file:b.py", True),
+        ("file:a.py", False),  # a part of it never is
+        ("file:a.py#pay", False),
+        ("file:a.py#show", True),
+        ("file:a.py#Cart", False),
+        ("file:a.py#Cart.add", False),
+        ("file:a.py#Cart.show", True),
+        ("file:migrations/1.sql", False),
+        ("file:migrations/test/1.sql", True),
+    ],
+)
+def test_what_is_never_merged_is_never_merged_with_what_is_around_it(key: str, *, merges: bool) -> None:
+    words = {
+        "migrations/": "never",
+        "migrations/test/": "proven",
+        "a.py#pay": "never",
+        "a.py#Cart": "never",
+        "a.py#Cart.show": "proven",
+    }
+    policies = Policies(merging={parse(pattern).key(): Merging(word) for pattern, word in words.items()})
+    assert policies.merges(canonical(key)) is merges

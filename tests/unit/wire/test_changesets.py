@@ -22,6 +22,7 @@ FULL = {
     ],
     "leases": [{"id": "l1", "fence": 7}],
     "reads": [{"key": "e", "hash": "2" * 64}],
+    "merge": False,
 }
 
 
@@ -36,6 +37,7 @@ def test_a_whole_changeset() -> None:
         ),
         leases=(LeaseRef("l1", 7),),
         reads=(Read("e", "2" * 64),),
+        merge=False,
     )
 
 
@@ -56,6 +58,7 @@ def test_only_edits_are_needed() -> None:
         ({"edits": [{"key": "a"}]}, "op"),
         ({"edits": [{"op": "patch", "key": "a"}]}, "patch"),
         ({"edits": [{"op": "replace", "key": 1}]}, "str"),
+        ({"edits": [], "merge": "never"}, "merge"),
         ({"edits": [{"op": "chmod", "key": "a", "mode": 755}]}, "mode"),
         ({"edits": [{"op": "create_file", "key": "a", "data": "?"}]}, "base64"),
         ({"edits": [], "leases": [{"id": "l", "fence": "7"}]}, "fence"),

@@ -10,11 +10,14 @@ from commonhold.app.answers import (
     AcquireAnswer,
     CommitAnswer,
     LeaseAnswer,
+    MergedRegion,
     Needed,
     Next,
+    Obstacle,
     RegionHash,
     Repair,
     RepairRegion,
+    Unmerged,
 )
 from commonhold.domain.clock import Deadline
 from commonhold.domain.events import KINDS, Event, FileChange
@@ -39,9 +42,10 @@ ANSWERS = [
         "refused",
         Refusal.REGION_CHANGED,
         required=(Needed("k", "w", "a:1"),),
-        repair=Repair((RepairRegion("k", "h", "t\n"),)),
+        repair=Repair((RepairRegion("k", "h", "t\n"),), (Unmerged("k", (Obstacle("GATE", "w"),)),)),
         sequence=3,
     ),
+    CommitAnswer("merged", merged=(MergedRegion("k", "h", "t\n", notes=("n",)),)),
     Denied((), Refusal.DEADLOCK),
     NotHeld(Refusal.LEASE_LOST, "lease-1", "why"),
     Stored(Value("account:1", 3, "a\nb", "one", 1.5)),

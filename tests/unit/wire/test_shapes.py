@@ -8,13 +8,16 @@ from commonhold.app.answers import (
     Change,
     CommitAnswer,
     LeaseAnswer,
+    MergedRegion,
     Needed,
     Next,
+    Obstacle,
     PutAnswer,
     RegionHash,
     Repair,
     RepairRegion,
     ReviewAnswer,
+    Unmerged,
 )
 from commonhold.app.queries import Status, Who
 from commonhold.app.reading import Piece, RegionText
@@ -164,7 +167,10 @@ def test_commit() -> None:
         "why",
         required=(Needed("k", "w", "a.py:1"),),
         conflicts=(CONFLICT,),
-        repair=Repair((RepairRegion("k", "h", "text", "two", "intent", "diff"),)),
+        repair=Repair(
+            (RepairRegion("k", "h", "text", "two", "intent", "diff"),),
+            (Unmerged("k", (Obstacle("BOTH_CHANGED", "why"),), "marked"),),
+        ),
         next=NEXT,
         current=(VALUE,),
     )
@@ -176,6 +182,7 @@ def test_commit() -> None:
         "notices": [],
         "required": [{"key": "k", "why": "w", "where": "a.py:1"}],
         "conflicts": [CONFLICT_SHAPE],
+        "merged": [],
         "repair": {
             "regions": [
                 {
@@ -187,13 +194,31 @@ def test_commit() -> None:
                     "diff": "diff",
                     "span": None,
                 }
-            ]
+            ],
+            "unmerged": [{"key": "k", "obstacles": ({"reason": "BOTH_CHANGED", "why": "why"},), "marked": "marked"}],
         },
         "current": [VALUE_SHAPE],
         "next": NEXT_SHAPE,
         "sequence": None,
         "dry_run": False,
     }
+
+
+def test_a_merged_commit() -> None:
+    merged = MergedRegion("k", "h", "text", "two", "intent", ("joined",), "diff", 1)
+    shape = shapes.commit(CommitAnswer("merged", regions=(RegionHash("k", "h"),), merged=(merged,), sequence=3))
+    assert shape["outcome"] == "merged"
+    assert shape["merged"] == [
+        {
+            "key": "k",
+            "hash": "h",
+            "span": 1,
+            "text": "text",
+            "diff": "diff",
+            "with": {"changed_by": "two", "intent": "intent"},
+            "notes": ["joined"],
+        }
+    ]
 
 
 def test_regions() -> None:

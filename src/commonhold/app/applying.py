@@ -1,0 +1,106 @@
+"""Edits applied to one version of a file, and what may be wrong with what they make of it."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from commonhold.app.keyed import KeyedEdit, changeset_invalid
+from commonhold.domain.changeset import Op
+from commonhold.domain.keys import Key
+from commonhold.domain.refusal import Refusal
+from commonhold.regions.discover import discover, rediscover
+from commonhold.regions.edit import Delete, Insert, Placed, Replace, splice
+from commonhold.regions.find import find
+from commonhold.regions.region import Region, RegionMap, hash_bytes
+from commonhold.regions.scope import breach
+from commonhold.regions.syntax import problem_in
+
+
+@dataclass(frozen=True, slots=True)
+class Content:
+    """A version of a file, and where the edits went in it; `source` is None where the file ends."""
+
+    source: bytes | None
+    map: RegionMap
+    placed: tuple[Placed, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Flaw:
+    """Why what edits make of a file may not be written."""
+
+    code: Refusal
+    why: str
+    keys: tuple[Key, ...]
+
+
+def applied(before: RegionMap, edits: Sequence[KeyedEdit]) -> Content:
+    """What the edits make of a file. Raises InputError for edits that make no sense in it."""
+    if any(edit.edit.op is Op.DELETE_FILE for edit in edits):
+        return Content(None, discover(b"", before.path))
+    data = next((edit.edit.data for edit in edits if edit.edit.data is not None), None)
+    if data is not None:
+        return Content(data, discover(data, before.path))
+    splices = [splice_of(before, edit) for edit in edits if edit.edit.op not in (Op.CHMOD, Op.RENAME_FILE)]
+    if not splices:
+        return Content(before.source, before)
+    spliced = splice(before, splices)
+    return Content(spliced.source, rediscover(before, spliced.source), spliced.placed)
+
+
+def splice_of(before: RegionMap, keyed: KeyedEdit) -> Replace | Insert | Delete:
+    """One edit of the content of a file, on the regions that are there."""
+    edit, key = keyed.edit, keyed.key
+    if edit.op is Op.INSERT:
+        after = find(before, keyed.after.names) if keyed.after else None
+        container = find(before, key.names[:-1])
+        return Insert(key, after, container, edit.text or "")
+    region = find(before, key.names)
+    if edit.op is Op.DELETE:
+        return Delete(region)
+    return Replace(region, edit.text or "", span_of(before, region, keyed))
+
+
+def span_of(before: RegionMap, region: Region, keyed: KeyedEdit) -> int | None:
+    """The span of a header that an edit means; None where it does not say. Its base must be there."""
+    edit = keyed.edit
+    if not region.key.is_header:
+        return None
+    if edit.base is None or region.hash.startswith(edit.base):
+        return edit.span
+    spans = spans_meant(spans_with(edit.base, before, region), edit.span)
+    if len(spans) > 1:
+        raise changeset_invalid(
+            f"{len(spans)} spans of {keyed.key} have the hash {edit.base}",
+            f"say which one with span: {', '.join(map(str, spans))}",
+        )
+    return spans[0]
+
+
+def spans_meant(spans: Sequence[int], span: int | None) -> Sequence[int]:
+    """Of the spans that have the base's hash, those that the edit can mean: the one it names, or the only one.
+
+    Inserts of others shift the numbers: a hash that stands only once is surer than a number. Where it stands more
+    than once, the number must be that of one of them.
+    """
+    if span is None or len(spans) == 1:
+        return spans
+    return [each for each in spans if each == span]
+
+
+def spans_with(base: str, source: RegionMap, region: Region) -> list[int]:
+    """The spans of a header whose own hash is `base`."""
+    return [index for index, span in enumerate(region.spans) if hash_bytes(source.cut(span)).startswith(base)]
+
+
+def flaw_in(before: RegionMap, content: Content, keys: tuple[Key, ...]) -> Flaw | None:
+    """Why the content may not be written in place of `before`: its scope, then its syntax. `keys` are all edited."""
+    if content.source is None:
+        return None
+    broken = breach(before, content.map, content.placed)
+    # A candidate that does not parse has no regions to speak of: say that instead.
+    if problem := problem_in(content.source, before.path):
+        why = f"{before.path} would not compile: {problem.message}"
+        return Flaw(Refusal.PARSE_INVALID, why, (broken.key,) if broken else keys)
+    if broken is None:
+        return None
+    return Flaw(Refusal.OUT_OF_SCOPE_EDIT, f"{broken.message}; {broken.hint}", (broken.key,))

@@ -1,0 +1,121 @@
+"""How a region came to be what it is: what an edit of it started from, and who changed it since."""
+
+from collections.abc import Iterable, Iterator
+from typing import Final, NamedTuple
+
+from commonhold.app.plan import Stale
+from commonhold.app.ports import Reader, Store
+from commonhold.domain.events import Committed, RegionChange
+from commonhold.domain.keys import Key, canonical
+
+HISTORY_LIMIT: Final = 50
+
+
+class Author(NamedTuple):
+    """Who changed something, and what for."""
+
+    holder: str
+    intent: str
+
+
+class Past:
+    """What is known of the past of one working tree."""
+
+    def __init__(self, store: Store, worktree: str) -> None:
+        """Ask `store` about the working tree at `worktree`."""
+        self._store = store
+        self._worktree = worktree
+
+    def is_kept(self, base: str) -> bool:
+        """Whether content with that hash was ever read or written through us, and its time is not over."""
+        with self._store.read() as reader:
+            return bool(reader.contents_like(base))
+
+    def content(self, base: str) -> bytes | None:
+        """The bytes with that hash, or None."""
+        with self._store.read() as reader:
+            return content_like(reader, base)
+
+    def version_with(self, key: Key, base: str) -> bytes | None:
+        """The whole file as it was when the region had that hash, if a commit made or ended that."""
+        with self._store.read() as reader:
+            versions = _versions(reader, key, base)
+            return next((data for each in versions if (data := reader.content(each)) is not None), None)
+
+    def authors(self, stale: Stale) -> tuple[Author, ...]:
+        """Who changed it since its base, oldest first; empty where that was done outside Commonhold."""
+        with self._store.read() as reader:
+            return authors(reader, stale, self._worktree)
+
+
+def content_like(reader: Reader, base: str | None) -> bytes | None:
+    """The bytes whose hash begins with `base`, if it can only be those."""
+    hashes = reader.contents_like(base) if base else ()
+    return reader.content(hashes[0]) if len(hashes) == 1 else None
+
+
+def authors(reader: Reader, stale: Stale, worktree: str) -> tuple[Author, ...]:
+    """Who made the commits that led from the base to what is there now, oldest first.
+
+    Followed backwards by hash, so that a change from outside breaks the chain and is laid on nobody. What another
+    worktree has instead breaks nothing.
+    """
+    found: list[Author] = []
+    wanted = stale.region.hash if stale.region else None
+    base = content_like(reader, stale.base)
+    for commit, change in _changes(reader, _key(stale)):
+        if change.after != wanted:
+            if commit.worktree == worktree:
+                break
+            continue
+        found.append(Author(commit.holder, commit.intent))
+        wanted = change.before
+        if wanted is None or (stale.base and wanted.startswith(stale.base)) or _has_piece(reader, change, base):
+            break
+    return tuple(found[::-1])
+
+
+def _has_piece(reader: Reader, change: RegionChange, base: bytes | None) -> bool:
+    """Whether a header had the piece still that an edit of it started from, before it was changed."""
+    if base is None or not canonical(change.key).is_header:
+        return False
+    return base in (reader.content(change.before or "") or b"")
+
+
+def _key(stale: Stale) -> Key:
+    return stale.region.key if stale.region else stale.key
+
+
+def _changes(reader: Reader, key: Key) -> Iterator[tuple[Committed, RegionChange]]:
+    """What the last commits did to a region, newest first."""
+    for _, commit in reader.commits_on(key.file_path, HISTORY_LIMIT):
+        change = next((each for each in commit.regions if each.key == str(key)), None)
+        if change is not None:
+            yield commit, change
+
+
+def _versions(reader: Reader, key: Key, base: str) -> Iterator[str]:
+    """The hashes of the file from when the region had the hash `base`."""
+    for commit, change in _changes(reader, key):
+        file = next((each for each in commit.files if each.path == key.file_path), None)
+        if file is None:
+            continue
+        if change.after and file.after and change.after.startswith(base):
+            yield file.after
+        if change.before and file.before and change.before.startswith(base):
+            yield file.before
+
+
+def changed_by(authors: Iterable[Author]) -> str | None:
+    """The names of all of them; None for nobody."""
+    return ", ".join(dict.fromkeys(author.holder for author in authors)) or None
+
+
+def intents(authors: Iterable[Author]) -> str | None:
+    """What all of them wanted; None where nobody said so."""
+    return "; ".join(dict.fromkeys(author.intent for author in authors if author.intent)) or None
+
+
+def lines_of(data: bytes) -> list[str]:
+    """The lines of bytes that may be in any encoding, to compare and to show."""
+    return data.decode("utf-8", "replace").splitlines()

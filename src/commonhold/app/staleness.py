@@ -1,0 +1,65 @@
+"""Whether what an edit started from is what is there."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+
+from commonhold.app.applying import spans_meant, spans_with
+from commonhold.app.keyed import KeyedEdit, base_of
+from commonhold.app.plan import Stale
+from commonhold.app.reading import Looked, no_file
+from commonhold.domain.changeset import Op
+from commonhold.domain.errors import InputError
+from commonhold.domain.keys import Key
+from commonhold.regions.edit import Replace, splice
+from commonhold.regions.find import find
+from commonhold.regions.region import Region, RegionMap
+
+
+def stale(keyed: KeyedEdit, looked: Looked | None, is_kept: Callable[[str], bool]) -> Stale | None:
+    """What is there instead of what the edit started from; None where that is there still.
+
+    Raises InputError for a region that is not there and, as far as is known, never was.
+    """
+    edit, key = keyed.edit, keyed.key
+    region = looked.region(key.names) if looked else None
+    if edit.op in (Op.CREATE_FILE, Op.INSERT):
+        return None if region is None or looked is None else Stale(edit.key, key, None, looked.map, region)
+    base = base_of(keyed)
+    if region is None or looked is None:
+        if base is None or not is_kept(base):
+            raise _absent(looked, key)
+        return Stale(edit.key, key, base, None, None)
+    if base is None or _is_base_of(base, edit.span, looked.map, region):
+        return None
+    return Stale(edit.key, key, base, looked.map, region, edit.span)
+
+
+def _absent(looked: Looked | None, key: Key) -> InputError:
+    if looked is not None:
+        find(looked.map, key.names)
+    return no_file(key.file_path)
+
+
+def _is_base_of(base: str, span: int | None, source: RegionMap, region: Region) -> bool:
+    if region.hash.startswith(base):
+        return True
+    return region.key.is_header and bool(spans_meant(spans_with(base, source, region), span))
+
+
+def without_done(keyed: KeyedEdit, looked: Looked | None) -> KeyedEdit:
+    """The edit, but for an insert of the very definition that is there already: that asks for it to be as it is."""
+    edit = keyed.edit
+    region = looked.region(keyed.key.names) if looked and edit.op is Op.INSERT else None
+    if looked is None or region is None or not region.is_definition:
+        return keyed
+    same = splice(looked.map, [Replace(region, edit.text or "")]).source == looked.map.source
+    return replace(keyed, edit=replace(edit, op=Op.REPLACE, base=region.hash, after=None)) if same else keyed
+
+
+def stale_message(stale: Sequence[Stale]) -> str:
+    """What became of the bases, in words."""
+    gone = [str(each.key) for each in stale if each.region is None]
+    taken = [str(each.key) for each in stale if each.region is not None and not each.base]
+    changed = [str(each.key) for each in stale if each.region is not None and each.base]
+    parts = ((changed, "changed since the edit was begun"), (gone, "not there any more"), (taken, "there already"))
+    return "; ".join(f"{', '.join(keys)}: {what}" for keys, what in parts if keys)
