@@ -24,7 +24,7 @@ def _told(store: Repository, runner: Runner, task: Task, pair: tuple[Feature, Fe
     yield f"git: {_said(runner, task, pair, by_git(store, task.commit, pair[0].commit, pair[1].commit))}"
     yield f"union: {_said(runner, task, pair, by_union(versions))}"
     answered = by_us(versions, sides_of(pair))
-    if not answered.unproven:
+    if answered.is_proven:
         yield f"ours: PROVEN, {_said(runner, task, pair, answered.composed())}"
     for path, answer in answered.answers.items():
         yield from show(path, versions.of(path), answer)

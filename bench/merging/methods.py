@@ -11,6 +11,7 @@ from time import perf_counter
 
 from bench.merging.repository import Changes, Repository, Said
 from commonhold.merging.merge import merge
+from commonhold.merging.tree import Changed, bearings
 from commonhold.merging.verdict import Candidate, Proven, Reason, Sides, Spot, Unproven
 
 Answers = Mapping[str, Proven | Unproven]
@@ -78,6 +79,12 @@ class Answered:
     answers: Answers
     seconds: float
     crashes: Mapping[str, str] = field(default_factory=dict)
+    met: Mapping[str, Spot] = field(default_factory=dict)
+
+    @property
+    def is_proven(self) -> bool:
+        """Whether every file is, and nothing bears on another."""
+        return not self.unproven and not self.met
 
     @property
     def unproven(self) -> dict[str, Unproven]:
@@ -86,7 +93,8 @@ class Answered:
 
     def spots(self) -> Iterator[tuple[str, Spot]]:
         """Every spot, with its file."""
-        return ((path, spot) for path, each in self.unproven.items() for spot in each.spots)
+        yield from ((path, spot) for path, each in self.unproven.items() for spot in each.spots)
+        yield from self.met.items()
 
     def notes(self) -> list[str]:
         """What was joined, where it was proven."""
@@ -99,7 +107,7 @@ class Answered:
 
     def candidates(self, most: int) -> Iterator[tuple[Changes, str]]:
         """Trees that may be meant, at most `most`, the likeliest of every file first."""
-        if self.crashes or not self.unproven:
+        if self.crashes:
             return iter(())
         paths = list(self.unproven)
         lists = [list(islice(each.candidates(), most)) for each in self.unproven.values()]
@@ -122,4 +130,15 @@ def by_us(versions: Versions, sides: Sides) -> Answered:
         except Exception as error:  # noqa: BLE001 - merging promises never to raise; whether it does is measured
             crashes[path] = traceback.format_exc()
             answers[path] = Unproven((Spot(Reason.NOT_SOUND, f"merging crashed: {error!r}"),))
-    return Answered(versions.uncontested(), answers, perf_counter() - start, crashes)
+    met = _met(versions)
+    return Answered(versions.uncontested(), answers, perf_counter() - start, crashes, met)
+
+
+def _met(versions: Versions) -> Mapping[str, Spot]:
+    """What one side did in one file that bears on what the other did in another."""
+    paths = {*versions.ours, *versions.theirs}
+    files = [
+        Changed(path, base, versions.ours.get(path, base), versions.theirs.get(path, base))
+        for path, base in ((path, versions.base.get(path)) for path in sorted(paths))
+    ]
+    return {f"{each.ours_path} and {each.theirs_path}": each.spot for each in bearings(files)}

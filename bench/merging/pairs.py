@@ -118,7 +118,7 @@ class Bench:
         return Tried("MERGED", self._runner.both_pass(task, composed, pair))
 
     def _ours(self, task: Task, pair: Sequence[Feature], answered: Answered) -> Chosen:
-        if not answered.unproven:
+        if answered.is_proven:
             composed = answered.composed()
             return Chosen(Tried(Verdict.PROVEN, self._runner.both_pass(task, composed, pair)), composed)
         candidates = list(answered.candidates(self._setting.tries))
