@@ -12,7 +12,9 @@ from typing import Final, Literal
 from commonhold.app.histories import Blocked, BothChanged, Held, History, Leases, LineMerge, Meeting, Settled
 from commonhold.app.merging import FileMerge, Merge, after, as_chosen, refused
 from commonhold.app.trying import Failed, Passed, Trial, try_choices
+from commonhold.merging.bearing import Bearing
 from commonhold.merging.merge import merge
+from commonhold.merging.tree import bearings, concerns
 from commonhold.merging.verdict import Candidate, Proven, Unproven, Verdict
 from commonhold.regions.syntax import problem_in
 
@@ -47,9 +49,9 @@ class BranchMerge:
     """What came of a branch.
 
     `files` are those that both sides changed, `blocked` what is no matter of text, `in_the_way` the paths of the
-    working tree that would be overwritten, `held` what others hold of what would be changed. `trial`: what the check
-    said of the whole. `commit` is the merge, if one was made. `is_standing`: it is left under way, to be ended by the
-    caller.
+    working tree that would be overwritten, `held` what others hold of what would be changed. `met` is what one side
+    changed in one file and the other counts on in another. `trial`: what the check said of the whole. `commit` is the
+    merge, if one was made. `is_standing`: it is left under way, to be ended by the caller.
     """
 
     outcome: Literal["merged", "forwarded", "up_to_date", "refused"]
@@ -59,6 +61,7 @@ class BranchMerge:
     blocked: tuple[Blocked, ...] = ()
     in_the_way: tuple[str, ...] = ()
     held: tuple[Held, ...] = ()
+    met: tuple[Bearing, ...] = ()
     why: str = ""
     trial: Passed | Failed | None = None
     commit: str | None = None
@@ -124,7 +127,10 @@ class _BranchMerging:
         unproven = {file: each for file, each in found.items() if isinstance(each, Unproven)}
         trial = self._tried(settled, unproven)
         files = tuple(_file_merge(file.path, each, trial) for file, each in found.items())
-        made = BranchMerge("merged", self.meeting, _verdict(files), files, self.lines.blocked, trial=trial)
+        met = tuple(bearings(self.history.changed(self.meeting, concerns)))
+        made = BranchMerge(
+            "merged", self.meeting, _verdict(files, met), files, self.lines.blocked, met=met, trial=trial
+        )
         if why := _why_not(made):
             return self._kept(replace(made, outcome="refused", verdict=Verdict.REFUSED, why=why), unproven)
         return self._landed(made)
@@ -196,8 +202,8 @@ def _file_merge(path: str, found: Proven | Unproven, trial: Passed | Failed | No
     return as_chosen(path, found, trial) if isinstance(trial, Passed) else refused(path, found, trial)
 
 
-def _verdict(files: Sequence[FileMerge]) -> Verdict:
-    found = {each.verdict for each in files}
+def _verdict(files: Sequence[FileMerge], met: Sequence[Bearing]) -> Verdict:
+    found = {each.verdict for each in files} | ({Verdict.VERIFIED} if met else set())
     return next((each for each in (Verdict.REFUSED, Verdict.VERIFIED) if each in found), Verdict.PROVEN)
 
 
@@ -207,6 +213,8 @@ def _why_not(made: BranchMerge) -> str:
     if made.verdict is Verdict.REFUSED:
         tried = f"; {made.trial.why}" if isinstance(made.trial, Failed) else ""
         return f"not all files can be shown to merge{tried}"
+    if made.met and made.trial is None:
+        return "what one side changed in one file, the other counts on in another"
     return made.trial.why if isinstance(made.trial, Failed) else ""
 
 

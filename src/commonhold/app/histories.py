@@ -1,10 +1,11 @@
 """What merging two branches asks of a version history, and the values that they speak of."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Protocol
 
+from commonhold.merging.tree import Changed
 from commonhold.merging.verdict import Sides
 
 
@@ -126,6 +127,10 @@ class History(Protocol):
 
     def read(self, ids: Sequence[str]) -> Mapping[str, bytes]:
         """Bytes by id."""
+        ...
+
+    def changed(self, meeting: Meeting, concerns: Callable[[str], bool]) -> tuple[Changed, ...]:
+        """The files that either side changed and whose path `concerns` us, as base, ours and theirs have them."""
         ...
 
     def holds(self, blob: Blob, content: bytes) -> bool:

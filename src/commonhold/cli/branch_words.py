@@ -26,6 +26,7 @@ def branch_merged(value: BranchMerge) -> Iterator[str]:
         if each.verdict is not Verdict.PROVEN or each.notes:
             yield from file_merged(_alone(each))
     yield from (f"{each.obstacle.value}: {shown(each.path)}: {shown(each.why)}" for each in value.blocked)
+    yield from (f"{each.spot.reason.value}: {shown(each.spot.why)}" for each in value.met)
     if value.in_the_way:
         yield f"in the way: {some(value.in_the_way)}"
     for held in value.held:
@@ -79,7 +80,7 @@ def branch_hint(value: BranchMerge) -> str:
 
 def _after_conflict(value: BranchMerge) -> str:
     call = f"commonhold merge {shlex.quote(value.meeting.theirs.name)}"
-    if _has_refused(value) and value.trial is None and not value.blocked:
+    if (_has_refused(value) or value.met) and value.trial is None and not value.blocked:
         return f"{call} --check COMMAND tries what may be right; --keep-conflicts leaves markers to mend"
     if _has_refused(value) or value.blocked or value.trial is not None:
         return f"{call} --keep-conflicts leaves the merge in the working tree to be mended"

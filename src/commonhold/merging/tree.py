@@ -28,6 +28,12 @@ class Changed:
     theirs: bytes | None
 
 
+def concerns(path: str) -> bool:
+    """Whether files of this name are looked at."""
+    language = language_for(path, b"")
+    return language is not None and language.name in PROFILES
+
+
 def bearings(files: Iterable[Changed]) -> list[Bearing]:
     """Where one side came to call what the other, in another file, took away or made behave in another way.
 

@@ -34,6 +34,10 @@ def branch_merge(value: BranchMerge) -> Json:
             {"path": _sound(each.path), "obstacle": each.obstacle.value, "why": _sound(each.why)}
             for each in value.blocked
         ],
+        "met": [
+            {"ours_path": _sound(each.ours_path), "theirs_path": _sound(each.theirs_path), **_spot(each.spot)}
+            for each in value.met
+        ],
         "in_the_way": [_sound(path) for path in value.in_the_way],
         "held": [
             {"path": _sound(each.path), "key": each.key, "holder": each.holder, "task": each.task}

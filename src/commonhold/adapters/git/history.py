@@ -1,13 +1,14 @@
 """The history around one working tree, as merging asks for it."""
 
 import unicodedata
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Final
 
 from commonhold.adapters.git import landing, line_merge, objects
 from commonhold.adapters.git.running import Git
 from commonhold.app.histories import Blob, BothChanged, LineMerge, Meeting, Settled, Side
 from commonhold.domain.errors import Code, InputError
+from commonhold.merging.tree import Changed
 
 _LONGEST_INTENT: Final = 72
 _KINDS: Final = {
@@ -61,6 +62,12 @@ class GitHistory:
     def read(self, ids: Sequence[str]) -> Mapping[str, bytes]:
         """Bytes by id."""
         return objects.read_blobs(self._git, ids)
+
+    def changed(self, meeting: Meeting, concerns: Callable[[str], bool]) -> tuple[Changed, ...]:
+        """The files that either side changed and whose path `concerns` us, as base, ours and theirs have them."""
+        base = line_merge.common_base(self._git, meeting.bases)
+        ours, theirs = (objects.changes(self._git, base, side.commit) for side in (meeting.ours, meeting.theirs))
+        return objects.read_changes(self._git, ours, theirs, concerns)
 
     def holds(self, blob: Blob, content: bytes) -> bool:
         """Whether the bytes of `blob` are these."""

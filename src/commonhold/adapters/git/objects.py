@@ -3,7 +3,7 @@
 import hashlib
 import os
 import tempfile
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Final
@@ -11,9 +11,11 @@ from typing import Final
 from commonhold.adapters.git.running import Git
 from commonhold.app.histories import Blob, Settled
 from commonhold.domain.errors import Code, StoreError
+from commonhold.merging.tree import Changed
 
 INDEX: Final = "GIT_INDEX_FILE"
 _NOTHING: Final = "000000"
+_REGULAR: Final = "100"
 _SHA1_DIGITS: Final = 40
 
 
@@ -25,6 +27,9 @@ class Change:
     old_path: str
     old: Blob | None
     new: Blob | None
+
+
+_NO_CHANGE: Final = Change("", "", None, None)
 
 
 @lru_cache(maxsize=8)
@@ -68,6 +73,22 @@ def read_blobs(git: Git, ids: Sequence[str]) -> Mapping[str, bytes]:
         found[each] = data[end + 1 : end + 1 + size]
         at = end + 1 + size + 1
     return found
+
+
+def read_changes(
+    git: Git, ours: Mapping[str, Change], theirs: Mapping[str, Change], concerns: Callable[[str], bool]
+) -> tuple[Changed, ...]:
+    """The regular files that either side changed and whose path `concerns` us, in three versions each."""
+    found: dict[str, tuple[Blob | None, Blob | None, Blob | None]] = {}
+    for path in sorted({*ours, *theirs}):
+        one, other = ours.get(path), theirs.get(path)
+        old = (one or other or _NO_CHANGE).old
+        versions = (old, one.new if one else old, other.new if other else old)
+        if concerns(path) and all(each is None or each.mode.startswith(_REGULAR) for each in versions):
+            found[path] = versions
+    blobs = read_blobs(git, [each.id for versions in found.values() for each in versions if each])
+    read = {path: [None if each is None else blobs[each.id] for each in versions] for path, versions in found.items()}
+    return tuple(Changed(path, base, mine, other) for path, (base, mine, other) in read.items())
 
 
 def _unreadable(blob_id: str) -> StoreError:
