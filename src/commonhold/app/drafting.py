@@ -84,7 +84,9 @@ def draft(
     content = _content(before_map, edits)
     if rejected := _out_of_scope(before_map, content):
         return rejected
-    problem = None if content.source is None else problem_in(content.source, path)
+    problem = (
+        None if content.source is None else problem_in(content.source, path, looked.map.source if looked else None)
+    )
     if problem:
         return _not_compiling(path, problem, tuple(edit.key for edit in edits))
     touched = tuple(_touched(before_map, content, edits))
@@ -243,7 +245,7 @@ def _out_of_scope(before: RegionMap, content: _Content) -> Rejected | None:
     if broken is None:
         return None
     # A candidate that does not parse has no regions to speak of: say that instead.
-    problem = problem_in(content.source, before.path)
+    problem = problem_in(content.source, before.path, before.source)
     if problem:
         return _not_compiling(before.path, problem, (broken.key,))
     return Rejected(Refusal.OUT_OF_SCOPE_EDIT, f"{broken.message}; {broken.hint}", (broken.key,))

@@ -37,7 +37,7 @@ def test_python_by_interpreter(line: bytes) -> None:
         b"",
         b"#!",
         b"#!\n/usr/bin/python",
-        b"#!/bin/sh\npython",
+        b"#!/bin/awk\npython",
         b"#!/usr/bin/env\n",
         b"# python\n",
         b"#!/usr/bin/pythonic\n",
