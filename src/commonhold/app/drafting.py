@@ -84,9 +84,8 @@ def draft(
     content = _content(before_map, edits)
     if rejected := _out_of_scope(before_map, content):
         return rejected
-    problem = (
-        None if content.source is None else problem_in(content.source, path, looked.map.source if looked else None)
-    )
+    former = looked.map.source if looked else None
+    problem = None if content.source is None else problem_in(content.source, path, former)
     if problem:
         return _not_compiling(path, problem, tuple(edit.key for edit in edits))
     touched = tuple(_touched(before_map, content, edits))

@@ -28,6 +28,7 @@ _COPY_END: Final = re.compile(rb"^\\\.[ \t]*\r?$", re.MULTILINE)
 _HOLDS_BLOCK: Final = re.compile(rb"\b(?:TRIGGER|PROCEDURE|FUNCTION|PACKAGE|EVENT|BODY|PROC)\b", re.IGNORECASE)
 _AFTER_END: Final = frozenset({b"IF", b"LOOP", b"WHILE", b"REPEAT", b"FOR"})
 _MOST_READ: Final = 400
+_LINE_FEED: Final = 10
 
 _PART: Final = re.compile(r"""(?:[\w$#@]+|"[^"]*"|`[^`]*`|\[[^\]]*\])(?:\.(?:[\w$#@]+|"[^"]*"|`[^`]*`|\[[^\]]*\]))*""")
 _NOISE: Final = frozenset(
@@ -54,11 +55,12 @@ def outline_statements(source: bytes, _language: Language, _old: Tree | None = N
     scan = _Scan(source, len(BOM) if source.startswith(BOM) else 0)
     found: list[Definition] = []
     for statement in scan.statements():
-        start = line_start(source, statement.start) or scan.head
-        if found and found[-1].span[1] > start:
-            span = found[-1].span[0], line_end(source, statement.end - 1)
-            found[-1] = Definition(found[-1].name, Kind.ENTRY, span, TOP)
+        if found and statement.start < found[-1].span[1]:
+            if statement.end > found[-1].span[1]:
+                span = found[-1].span[0], line_end(source, statement.end - 1)
+                found[-1] = Definition(found[-1].name, Kind.ENTRY, span, TOP)
             continue
+        start = line_start(source, statement.start) or scan.head
         floor = found[-1].span[1] if found else scan.head
         first = _comments_start(source, start, max(floor, scan.floor))
         name = _name(source, (first, start), statement)
@@ -76,13 +78,17 @@ def problem_in_statements(source: bytes) -> Problem | None:
 
 @dataclass(slots=True)
 class _Scan:
-    """The state of one pass over a source. `floor` is the end of the last line that is no SQL."""
+    """The state of one pass over a source.
+
+    `floor` is the end of the last line that is no SQL; `nests` says that comments have nested as far as one could see.
+    """
 
     source: bytes
     head: int
     end_mark: bytes = b";"
     floor: int = 0
     problem: Problem | None = None
+    nests: bool = True
     escapes: bool = field(init=False)
 
     def __post_init__(self) -> None:
@@ -106,7 +112,7 @@ class _Scan:
 
     def _line(self, start: int) -> int | None:
         """The end of a line that is no SQL."""
-        if self.source[line_start(self.source, start) : start].strip(BLANK):
+        if not self._begins_line(start):
             return None
         if match := _DELIMITER.match(self.source, start):
             self.end_mark = match[1]
@@ -139,9 +145,12 @@ class _Scan:
 
     def _line_ends(self, at: int) -> bool:
         """Whether a line that is no SQL begins here."""
-        return not self.source[line_start(self.source, at) : at].strip(BLANK) and bool(
-            _COMMAND.match(self.source, at) or _DELIMITER.match(self.source, at)
-        )
+        return self._begins_line(at) and bool(_COMMAND.match(self.source, at) or _DELIMITER.match(self.source, at))
+
+    def _begins_line(self, at: int) -> bool:
+        while at > self.head and self.source[at - 1] in b" \t":
+            at -= 1
+        return at == self.head or self.source[at - 1] == _LINE_FEED
 
     def _token_end(self, token: re.Match[bytes]) -> int:
         if token["comment"]:
@@ -161,16 +170,23 @@ class _Scan:
         return self._ended(token, next(ends, None))
 
     def _comment_end(self, token: re.Match[bytes]) -> int:
-        """The end of a comment; those between stars nest."""
+        """The end of a comment; those between stars nest, in most dialects."""
         if token["comment"] != b"/*":
             return token.end()
+        end = self._nested_comment_end(token.end()) if self.nests else None
+        if end is not None:
+            return end
+        self.nests = False
+        first = self.source.find(b"*/", token.end())
+        return self._ended(token, first + 2 if first >= 0 else None)
+
+    def _nested_comment_end(self, position: int) -> int | None:
         depth = 1
-        for match in _COMMENT_MARK.finditer(self.source, token.end()):
+        for match in _COMMENT_MARK.finditer(self.source, position):
             depth += 1 if match[0] == b"/*" else -1
             if depth == 0:
                 return match.end()
-        first = self.source.find(b"*/", token.end())
-        return self._ended(token, first + 2 if first >= 0 else None)
+        return None
 
     def _ended(self, token: re.Match[bytes], end: int | None) -> int:
         if end is not None:

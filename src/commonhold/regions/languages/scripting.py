@@ -58,6 +58,8 @@ RUBY: Final = Language(
     shell_kinds=frozenset({"argument_list", "call"}),
     closers=frozenset({"end"}),
     tail=HASH_TAIL,
+    # The scanner of this grammar keeps the open heredocs in a buffer, and does not look where it ends.
+    beyond=re.compile(rb"(?:<<[-~]?[\"'`]?\w(?:(?!<<)[^\0]){0,100}){60}"),
     layout=Layout(
         opens=re.compile(rb"\A\s*(?:class|module|begin|if|unless|else)\b[^#;]*(?:#.*)?\Z|\bdo(?:\s*\|[^|]*\|)?\s*\Z"),
         closes=re.compile(rb"end\b"),
