@@ -41,7 +41,9 @@ def find_imbalance(root: Node, source: bytes, language: Language) -> Break | Non
     for node in errors(root):
         loose = _unpaired(node, language)
         if loose is not None:
-            return Break(problem_at(node), line_start(source, loose.start_byte))
+            # What is missing at the end is missing from the line with the last code.
+            at = len(source[: loose.start_byte].rstrip()) if loose.is_missing else loose.start_byte
+            return Break(problem_at(node), line_start(source, at))
     return None
 
 

@@ -20,7 +20,8 @@ _WORD: Final = re.compile(r"\w[\w'-]*")
 def outline_paragraphs(source: bytes, _language: Language, _old: Tree | None = None) -> Outline:
     """The paragraphs; a text of only one has no regions below the file."""
     start = len(BOM) if source.startswith(BOM) else 0
-    spans = [match.span() for match in _PARAGRAPH.finditer(source, start)]
+    matches = _PARAGRAPH.finditer(source[start:])
+    spans = [(match.start() + start, match.end() + start) for match in matches]
     if len(spans) < 2:  # noqa: PLR2004 - one paragraph is the file
         return Outline(is_whole=True)
     return Outline([Definition(_name(source, span), Kind.PARAGRAPH, span, TOP) for span in spans])

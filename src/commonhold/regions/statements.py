@@ -228,7 +228,7 @@ def _comments_start(source: bytes, start: int, floor: int) -> int:
 
 def _name(source: bytes, comments: Span, statement: _Statement) -> str:
     """What a comment calls the statement, else its first words: `CREATE TABLE users`."""
-    if match := _GIVEN_NAME.search(source, *comments):
+    if match := _GIVEN_NAME.search(source[slice(*comments)]):
         return tidy(match[1].decode())
     text = source[statement.start : min(statement.end, statement.start + _MOST_READ)].decode(errors="replace")
     words = [word for word in _PART.findall(_uncommented(text)) if word.upper() not in _NOISE]

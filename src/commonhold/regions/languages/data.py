@@ -2,6 +2,7 @@
 
 import json
 import re
+from collections.abc import Iterator
 from dataclasses import replace
 from typing import Final
 
@@ -131,8 +132,16 @@ def _toml_name(node: Node) -> str | None:
     key = first_of(node, "bare_key", "dotted_key", "quoted_key")
     if key is None:
         return None
-    parts = [text_of(each) for each in key.named_children] if key.type == "dotted_key" else [text_of(key)]
-    return ":".join(unquoted(part) for part in parts)
+    return ":".join(unquoted(text_of(part)) for part in _toml_parts(key))
+
+
+def _toml_parts(key: Node) -> Iterator[Node]:
+    """The parts of a key, which nest in the order of its dots."""
+    if key.type != "dotted_key":
+        yield key
+    else:
+        for each in key.named_children:
+            yield from _toml_parts(each)
 
 
 _TABLE: Final = Rule(Kind.SECTION, _toml_name, itself)

@@ -8,7 +8,17 @@ from tree_sitter import Node
 from commonhold.domain.keys import Kind
 from commonhold.regions.language import Language, Rule
 from commonhold.regions.languages.common import BRACKETS, C_TAIL
-from commonhold.regions.naming import child_of, field_name, first_of, has, path_name, plain_type, text_of, with_types
+from commonhold.regions.naming import (
+    child_of,
+    field_name,
+    first_of,
+    has,
+    itself,
+    path_name,
+    plain_type,
+    text_of,
+    with_types,
+)
 from commonhold.regions.nested import outline_nested
 
 _COMMENTS: Final = frozenset({"block_comment", "line_comment"})
@@ -135,11 +145,6 @@ def _scala_package(node: Node) -> str | None:
     return path_name(node) if node.child_by_field_name("body") is not None else None
 
 
-def _scala_body(node: Node) -> Node | None:
-    body = node.child_by_field_name("body")
-    return body if body is not None and body.type != "function_definition" else None
-
-
 _SCALA_TYPE: Final = Rule(Kind.CLASS, field_name)
 _SCALA_FUNCTION: Final = Rule(Kind.FUNCTION, _scala_function)
 
@@ -157,7 +162,7 @@ SCALA: Final = Language(
         "enum_definition": _SCALA_TYPE,
         "package_object": Rule(Kind.CLASS, lambda node: f"package object {field_name(node)}"),
         "given_definition": Rule(Kind.CLASS, _scala_given),
-        "extension_definition": Rule(Kind.CLASS, _scala_extension, _scala_body),
+        "extension_definition": Rule(Kind.CLASS, _scala_extension, itself),
         "package_clause": Rule(Kind.CLASS, _scala_package),
     },
     lead_kinds=frozenset({"annotation"}),
