@@ -119,6 +119,9 @@ class _Walk:
         floor = max(self.head, self.last_end.get(container, 0), self._code_line_end())
         own = self._first_own(node)
         start = max(line_start(self.source, own), self.head)
+        # A container begins with a line of its own.
+        if container != TOP and start <= self.found[container].span[0]:
+            return None
         if start < floor or self.source[start:own].strip(INDENT):
             return None
         closing = self._closing(node)

@@ -85,8 +85,8 @@ def _yaml_section(node: Node) -> str | None:
 
 
 def _yaml_document(node: Node) -> str | None:
-    """The name of every document of a stream of several; a single one is just the file."""
-    return "document" if _has_sibling(node) else None
+    """The name of a document of a stream of several, if a line of its own begins it; else it is just the file."""
+    return "document" if has(node, "---") and _has_sibling(node) else None
 
 
 def _has_sibling(node: Node) -> bool:
