@@ -58,11 +58,13 @@ def _matches(map: RegionMap, names: Names) -> list[Region]:  # noqa: A002
     if exact is not None:
         return [exact]
     found = [region for region in map.by_bare_key.get(key.bare(), ()) if _fits(names, region.key.names)]
-    return found or (list(map.by_plain_name.get(key.qualname, ())) if _is_plain(names) else [])
+    return found or (list(map.by_plain_name.get(plain_name(names), ())) if _is_plain(names) else [])
 
 
 def _is_plain(names: Names) -> bool:
-    return plain_name(names) == ".".join(map(str, names))
+    """Whether names are given without ordinals and parameter types, so that they may be a looser spelling."""
+    is_bare = not any(name.ordinal for name in names)
+    return is_bare and not any(name.text.endswith(")") for name in names)
 
 
 def _key(map: RegionMap, names: Names) -> Key:  # noqa: A002
