@@ -142,7 +142,9 @@ class TestEntries:
         assert '"c": 2\n  }\n}' in made(JSON, delete(JSON, "b.d"))
         assert made(JSON, delete(JSON, "b")) == '{\n  "a": 1\n}\n'
         assert made(JSON, delete(JSON, "a")).startswith('{\n  "b": {\n')
-        assert made(JSON, delete(JSON, "b.c"), delete(JSON, "b.d")).endswith('"b": {\n  }\n}\n')
+        _, _, breach = spliced(JSON, delete(JSON, "b.c"), delete(JSON, "b.d"))
+        assert breach is not None
+        assert "add an edit for file:a.json#b" in breach.hint
 
     def test_commas_in_texts_and_comments_are_none(self) -> None:
         before = discover(b'{\n  "a": "x,", // why,\n  "b": "//y" // no comma\n}\n', "a.jsonc")
@@ -185,7 +187,7 @@ class TestDocuments:
     def test_a_table_of_toml_is_parted_and_its_keys_are_not(self) -> None:
         before = discover(b"[a]\nx = 1\n\n[b]\ny = 2\n", "a.toml")
         assert made(before, insert(before, "z", "z = 3", container="a")).startswith("[a]\nx = 1\n")
-        assert made(before, delete(before, "a")) == "[b]\ny = 2\n"
+        assert made(before, delete(before, "b")) == "[a]\nx = 1\n"
 
     def test_a_paragraph_may_be_inserted_under_any_name(self) -> None:
         before = discover(b"One.\n\nTwo.\n", "a.txt")
