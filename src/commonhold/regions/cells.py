@@ -1,6 +1,5 @@
 """Notebooks: JSON whose cells are the regions."""
 
-import json
 from typing import Final
 
 from tree_sitter import Node, Tree
@@ -10,7 +9,7 @@ from commonhold.regions.breaks import find_imbalance
 from commonhold.regions.encoding import BLANK
 from commonhold.regions.language import Language, parse
 from commonhold.regions.lines import INDENT, line_end, line_start
-from commonhold.regions.naming import first_of, text_of, unquoted
+from commonhold.regions.naming import first_of, json_text, text_of, unquoted
 from commonhold.regions.nested import first_problem
 from commonhold.regions.outline import TOP, Definition, Outline, tidy
 from commonhold.regions.region import Span
@@ -51,16 +50,8 @@ def _name(cell: Node) -> str:
     for key in ("id", "cell_type"):
         value = _value(cell, key)
         if value is not None and value.type == "string":
-            return _string(value)
+            return json_text(value)
     return "cell"
-
-
-def _string(node: Node) -> str:
-    text = text_of(node)
-    try:
-        return str(json.loads(text))
-    except ValueError:
-        return unquoted(text)
 
 
 def _span(source: bytes, cell: Node) -> Span | None:

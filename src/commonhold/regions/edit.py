@@ -127,19 +127,27 @@ def splice(before: RegionMap, edits: Sequence[RegionEdit]) -> Spliced:
         candidate.place(piece)
         position = piece.end
     candidate.keep(before.source[position:])
-    spliced = _separated(Spliced(bytes(candidate.source), candidate.placed()), candidate.layout)
+    spliced = _separated(before, Spliced(bytes(candidate.source), candidate.placed()), candidate.layout)
     _refuse_other_encoding(before, style, spliced.source, edits)
     return spliced
 
 
-def _separated(made: Spliced, layout: Layout) -> Spliced:
-    """With the commas that entries need, in a language that has them."""
-    entries = [each for each in made.placed if not each.edit.is_header and not each.edit.is_whole_file]
-    if not layout.separator or not entries:
+def _separated(before: RegionMap, made: Spliced, layout: Layout) -> Spliced:
+    """With the commas that changed entries need, in a language that has them."""
+    if not layout.separator:
         return made
-    source, spans = mended(made.source, [(each.start, each.end) for each in made.placed], layout.separator)
+    seams = {edge for each in made.placed if _changes_entry(before, made, each) for edge in (each.start, each.end)}
+    source, spans = mended(made.source, seams, [(each.start, each.end) for each in made.placed], layout.separator)
     placed = (Placed(each.edit, *span) for each, span in zip(made.placed, spans, strict=True))
     return Spliced(source, tuple(placed))
+
+
+def _changes_entry(before: RegionMap, made: Spliced, placed: Placed) -> bool:
+    edit = placed.edit
+    if not isinstance(edit, Replace):
+        return True
+    is_entry = not edit.is_header and not edit.is_whole_file
+    return is_entry and made.source[placed.start : placed.end] != before.cut(edit.region.spans[0])
 
 
 def text_of(map: RegionMap, region: Region, span: int | None = None) -> str:  # noqa: A002 - the word of the domain

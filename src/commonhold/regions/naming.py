@@ -1,7 +1,8 @@
 """How syntax nodes say what they define."""
 
+import json
 import re
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable
 from typing import Final
 
 from tree_sitter import Node
@@ -45,6 +46,15 @@ def unquoted(text: str) -> str:
     return text[1:-1] if len(text) > 1 and text[0] == text[-1] and text[0] in "\"'`" else text
 
 
+def json_text(node: Node) -> str:
+    """What a string of JSON says."""
+    text = text_of(node)
+    try:
+        return str(json.loads(text))
+    except ValueError:
+        return unquoted(text)
+
+
 def first_of(node: Node, *kinds: str) -> Node | None:
     """The first child of one of some kinds."""
     return next((child for child in node.children if child.type in kinds), None)
@@ -73,11 +83,3 @@ def plain_type(text: str) -> str:
 def with_types(name: str, types: Iterable[str]) -> str:
     """A name with the types of its parameters, which tell overloads apart."""
     return f"{name}({','.join(plain_type(each) for each in types)})"
-
-
-def nodes_below(node: Node, field: str) -> Iterator[Node]:
-    """A node, then what its fields of one name lead to, one below the other."""
-    found: Node | None = node
-    while found is not None:
-        yield found
-        found = found.child_by_field_name(field)

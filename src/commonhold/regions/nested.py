@@ -166,12 +166,10 @@ class _Walk:
 
     def _last_code(self, node: Node) -> int:
         """The end of the last code in a definition; comments at the end of one without a last token are left out."""
-        while node.type in self.language.open_kinds:
-            last = next((each for each in reversed(node.children) if self._is_code(each)), None)
-            if last is None:
-                break
-            node = last
-        return node.end_byte
+        last: Node | None = node
+        while last is not None and last.type in self.language.open_kinds:
+            node, last = last, next((each for each in reversed(last.children) if self._is_code(each)), None)
+        return (last or node).end_byte
 
     def _is_code(self, node: Node) -> bool:
         return node.start_byte < node.end_byte and node.type not in self.language.comment_kinds

@@ -1,7 +1,7 @@
 """Commas between entries: one between two neighbours, none before the end."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Final
 
 from commonhold.regions.encoding import BLANK
@@ -15,10 +15,10 @@ _CODE: Final = re.compile(rb"""(?:[^"'/\n]|"(?:\\.|[^"\\\n])*"|'(?:\\.|[^'\\\n])
 _BLANK_OR_COMMENT: Final = re.compile(rb"(?:[\s]|//[^\n]*|/\*(?:[^*]|\*(?!/))*+\*/)*+")
 
 
-def mended(source: bytes, spans: Sequence[Span], separator: bytes) -> tuple[bytes, list[Span]]:
-    """The source with what is missing or too much at the ends of the spans, and where the spans are now."""
+def mended(source: bytes, seams: Iterable[int], spans: Sequence[Span], separator: bytes) -> tuple[bytes, list[Span]]:
+    """The source without what is missing or too much at the seams, and where the spans are now."""
     found = list(spans)
-    for seam in sorted({edge for span in spans for edge in span}, reverse=True):
+    for seam in sorted(seams, reverse=True):
         at, length = _fault(source, seam, separator)
         if length > 0:
             source = source[:at] + separator + source[at:]

@@ -64,10 +64,8 @@ def _c_name(node: Node) -> str | None:
 
 def _cpp_name(node: Node) -> str | None:
     name, parameters = _declarator_of(node)
-    if name is None:
-        return None
-    if name.type == "operator_cast" or parameters is None:
-        return plain_type(text_of(name).partition("(")[0])
+    if name is None or name.type == "operator_cast" or parameters is None:
+        return None if name is None else plain_type(text_of(name).partition("(")[0])
     return with_types(_cpp_qualified(text_of(name)), _cpp_types(parameters))
 
 

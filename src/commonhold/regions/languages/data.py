@@ -1,6 +1,5 @@
 """JSON, YAML and TOML: their keys; the cells of notebooks; the statements of SQL."""
 
-import json
 import re
 from collections.abc import Iterator
 from dataclasses import replace
@@ -12,7 +11,7 @@ from commonhold.domain.keys import Kind
 from commonhold.regions.cells import outline_cells
 from commonhold.regions.language import Language, Layout, Rule
 from commonhold.regions.languages.common import BRACKETS, C_TAIL, HASH_TAIL
-from commonhold.regions.naming import first_of, has, itself, text_of, unquoted
+from commonhold.regions.naming import first_of, has, itself, json_text, text_of, unquoted
 from commonhold.regions.nested import outline_nested
 from commonhold.regions.statements import outline_statements
 
@@ -22,13 +21,7 @@ _NEVER: Final = re.compile(rb"(?!)")
 
 def _json_name(node: Node) -> str | None:
     key = node.child_by_field_name("key")
-    if key is None:
-        return None
-    text = text_of(key)
-    try:
-        return str(json.loads(text))
-    except (ValueError, RecursionError):
-        return unquoted(text)
+    return None if key is None else json_text(key)
 
 
 def _json_object(node: Node) -> Node | None:
@@ -130,9 +123,7 @@ YAML: Final = Language(
 
 def _toml_name(node: Node) -> str | None:
     key = first_of(node, "bare_key", "dotted_key", "quoted_key")
-    if key is None:
-        return None
-    return ":".join(unquoted(text_of(part)) for part in _toml_parts(key))
+    return None if key is None else ":".join(unquoted(text_of(part)) for part in _toml_parts(key))
 
 
 def _toml_parts(key: Node) -> Iterator[Node]:

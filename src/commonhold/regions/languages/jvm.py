@@ -77,12 +77,12 @@ def _kotlin_types(node: Node) -> Iterator[str]:
 def _kotlin_function(node: Node) -> str | None:
     """A function by what it extends, its name and the types of its parameters: `String:pad(Int)`."""
     name = node.child_by_field_name("name")
-    if name is None:
-        return None
-    dot = next((child for child in node.children if child.type == "." and child.end_byte <= name.start_byte), None)
-    extended = next((each for each in node.children if dot is not None and each.end_byte == dot.start_byte), None)
-    before = f"{plain_type(text_of(extended))}:" if extended is not None else ""
-    return with_types(before + text_of(name), _kotlin_types(node))
+    before = "".join(f"{plain_type(text_of(each))}:" for each in node.children if _is_before_dot(each))
+    return None if name is None else with_types(before + text_of(name), _kotlin_types(node))
+
+
+def _is_before_dot(node: Node) -> bool:
+    return node.next_sibling is not None and node.next_sibling.type == "."
 
 
 def _kotlin_constructor(node: Node) -> str:

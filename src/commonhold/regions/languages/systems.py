@@ -67,10 +67,8 @@ GO: Final = Language(
 def _impl_name(node: Node) -> str | None:
     """An `impl` by its trait and type, since it has no name: `impl Display for Point`."""
     kind, trait = node.child_by_field_name("type"), node.child_by_field_name("trait")
-    if kind is None:
-        return None
     of = f"{'!' if has(node, '!') else ''}{plain_type(text_of(trait))} for " if trait is not None else ""
-    return f"impl {of}{plain_type(text_of(kind))}"
+    return None if kind is None else f"impl {of}{plain_type(text_of(kind))}"
 
 
 def _module_name(node: Node) -> str | None:
@@ -109,10 +107,8 @@ RUST: Final = Language(
 def _labelled(node: Node) -> str | None:
     """A function by the labels of its parameters, as Swift writes it: `move(to:by:)`."""
     name = _after_word(node)
-    if name is None:
-        return None
-    labels = [_label(each) for each in node.children if each.type == "parameter"]
-    return f"{name}({''.join(f'{label}:' for label in labels)})"
+    labels = "".join(f"{_label(each)}:" for each in node.children if each.type == "parameter")
+    return None if name is None else f"{name}({labels})"
 
 
 def _label(parameter: Node) -> str:

@@ -6,7 +6,7 @@ WHERE id = $1;
 -- name: list-users^
 SELECT * FROM users;
 
-/* a note; apart */
+/* a note; /* of two; */ apart; */
 
 /* about t */
 COPY t FROM stdin;

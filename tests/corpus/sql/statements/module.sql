@@ -13,5 +13,6 @@ ALTER TABLE users DROP COLUMN age;
 INSERT INTO users VALUES (1, 'x');
 UPDATE users SET name = 'y';
 DELETE FROM "users" WHERE id = 1;
-SELECT 1;
-SELECT 2
+SELECT 1; SELECT 2
+  + 3;
+SELECT 4
