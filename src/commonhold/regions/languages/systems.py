@@ -118,7 +118,7 @@ def _label(parameter: Node) -> str:
 
 def _after_word(node: Node) -> str | None:
     """The word or sign behind `func`, or the word itself: the field `name` may be that of an operator's result."""
-    words = [child for child in node.children if child.type != "modifiers"]
+    words = [child for child in node.children if child.type not in ("comment", "modifiers", "multiline_comment")]
     index = 1 if words and words[0].type == "func" else 0
     return text_of(words[index]) if index < len(words) else None
 

@@ -1,4 +1,6 @@
 protocol Seller {
+    @discardableResult
+    // a comment between
     func sell(item: Item)
     var name: String { get }
 }
