@@ -27,6 +27,7 @@ from commonhold.domain.errors import (
 )
 from commonhold.domain.events import KINDS
 from commonhold.domain.refusal import Refusal
+from commonhold.regions import languages
 from commonhold.regions.region import hash_bytes
 from commonhold.wire.changesets import changeset
 
@@ -171,3 +172,11 @@ def check_same_form(shown: Any, real: Any, where: str) -> None:
             check_same_form(shown[key], real[key], f"{where}.{key}")
     elif isinstance(shown, list) and isinstance(real, list) and shown and real:
         check_same_form(shown[0], real[0], where)
+
+
+def test_every_language_has_its_row() -> None:
+    (table,) = re.findall(r"^\| language \|.*\n((?:\|.*\n)+)", TEXT, re.MULTILINE)
+    rows = [re.findall(r"`(\w+)`", row.split("|")[1]) for row in table.splitlines()[1:]]
+    assert sorted(name for row in rows for name in row) == sorted(
+        each.name for each in (*languages.LANGUAGES, languages.TEXT)
+    )

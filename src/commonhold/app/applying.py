@@ -98,7 +98,7 @@ def flaw_in(before: RegionMap, content: Content, keys: tuple[Key, ...]) -> Flaw 
         return None
     broken = breach(before, content.map, content.placed)
     # A candidate that does not parse has no regions to speak of: say that instead.
-    if problem := problem_in(content.source, before.path):
+    if problem := problem_in(content.source, before.path, before.source):
         why = f"{before.path} would not compile: {problem.message}"
         return Flaw(Refusal.PARSE_INVALID, why, (broken.key,) if broken else keys)
     if broken is None:

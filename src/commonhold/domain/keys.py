@@ -3,7 +3,8 @@
 Text forms (docs/reference.md, "Keys"): `file:src/a.py`, `file:src/` (a folder), `file:src/a.py#C.m~2` (a region), and
 `account:12345` for anything that is no code; `account:*` for all of a scheme. `parse` also takes a plain path,
 `PATH#QUALNAME`, `PATH::QUALNAME`, the region id `kind::PATH::QUALNAME`, and a path with wildcards, which means the
-folder before the first of them: whether two globs meet cannot be told well, whether two folders do can.
+folder before the first of them: whether two globs meet cannot be told well, whether two folders do can. In a name,
+`%2E` stands for a dot.
 """
 
 import re
@@ -28,9 +29,17 @@ class Kind(StrEnum):
     METHOD = "method"
     CLASS = "class"
     CLASS_HEADER = "class_header"
+    SECTION = "section"
+    SECTION_HEADER = "section_header"
+    ENTRY = "entry"
+    PARAGRAPH = "paragraph"
     SHARED_HEADER = "shared_header"
     FILE = "file"
     FOLDER = "folder"
+
+
+# What holds definitions in a file, and what the rest of it is called.
+CONTAINERS: Final = {Kind.CLASS: Kind.CLASS_HEADER, Kind.SECTION: Kind.SECTION_HEADER}
 
 
 @dataclass(frozen=True, slots=True, order=True)
@@ -41,7 +50,8 @@ class Name:
     ordinal: int = 0
 
     def __str__(self) -> str:
-        return f"{self.text}~{self.ordinal}" if self.ordinal else self.text
+        text = _MEANT_IN_NAME.sub(_to_hex, self.text)
+        return f"{text}~{self.ordinal}" if self.ordinal else text
 
     def overlaps(self, other: "Name") -> bool:
         """Whether both may mean one definition: a bare name covers all its ordinals."""
@@ -214,9 +224,11 @@ _PARAMETER: Final = re.compile(r"(.*?::[^/\[]*)\[.*\]", re.DOTALL)
 _ALL: Final = "*"
 _WILDCARD: Final = re.compile(r"[*?]")
 _ESCAPE: Final = re.compile(r"%(25|2A|3F)")
+_ESCAPE_IN_NAME: Final = re.compile(r"%(25|2E|2F|3A|7E)")
 _ESCAPE_IN_PATH: Final = re.compile(r"%(23|25|2A|3A|3F)")
 # What the text of a key cannot hold as it is, since it would mean something else there.
 _MEANT: Final = re.compile(r"%(?=25|2A|3F)|[*?]")
+_MEANT_IN_NAME: Final = re.compile(r"%(?=25|2E|2F|3A|7E)|[./]|~(?=[1-9][0-9]{0,5}\Z)|^:|(?<=:):")
 _MEANT_IN_PATH: Final = re.compile(r"%(?=23|25|2A|3A|3F)|[*?#]|^:|(?<=:):")
 _CONTROL: Final = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff]")
 
@@ -256,7 +268,7 @@ def _parse_name(part: str, qualname: str) -> Name:
     match = _NAME.fullmatch(part if part.isascii() else unicodedata.normalize("NFKC", part))
     if match is None:
         raise _invalid(qualname, "a qualified name has no empty part")
-    return Name(match[1], int(match[2] or 0))
+    return Name(_ESCAPE_IN_NAME.sub(_from_hex, match[1]), int(match[2] or 0))
 
 
 def _from_id(kind: Kind, text: str) -> Spec:
@@ -267,7 +279,7 @@ def _from_id(kind: Kind, text: str) -> Spec:
 
 def _names_of(kind: Kind, qualname: str) -> Names:
     names = parse_names(qualname)
-    if kind in (Kind.SHARED_HEADER, Kind.CLASS_HEADER) and (not names or names[-1].text != HEADER):
+    if kind in (Kind.SHARED_HEADER, *CONTAINERS.values()) and (not names or names[-1].text != HEADER):
         return (Name(HEADER),) if kind is Kind.SHARED_HEADER else (*names, Name(HEADER))
     return names
 

@@ -2,21 +2,21 @@
 
 from bisect import bisect_left
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from itertools import accumulate
 from typing import Final
 
 import tree_sitter
 
-from commonhold.domain.keys import HEADER, Key, Kind, Name, file_key
+from commonhold.domain.keys import CONTAINERS, HEADER, Key, Kind, Name, file_key
 from commonhold.regions.encoding import as_utf8, encoding_of
-from commonhold.regions.language import Language, parse
-from commonhold.regions.languages import language_for
-from commonhold.regions.outline import TOP, Break, Definition, find_break, line_end, line_start, lone_return, outline
+from commonhold.regions.language import Language
+from commonhold.regions.languages import TEXT, language_for
+from commonhold.regions.lines import line_end, line_start
+from commonhold.regions.outline import TOP, Definition, Outline
 from commonhold.regions.region import Problem, Region, RegionMap, Span, hash_bytes, hash_spans
 
-TEXT: Final = "text"
 BINARY: Final = "binary"
 _HEADER_NAME: Final = Name(HEADER)
 
@@ -28,9 +28,13 @@ def discover(source: bytes, path: str = "module.py") -> RegionMap:
     holds what is sound, and `problems` (codes SYNTAX, ENCODING) says where the rest begins. Spans are byte offsets.
     """
     language = language_for(path, source)
-    if language is None:
-        return _whole(path, BINARY if b"\0" in source else TEXT, source)
-    return _discover(path, language, source, None)
+    if language is not None:
+        return _discover(path, language, source, None)
+    if b"\0" in source:
+        return _whole(path, BINARY, source)
+    found = _discover(path, TEXT, source, None)
+    # No encoding was promised: bytes that are not UTF-8 are as good as any.
+    return replace(found, problems=()) if found.problems else found
 
 
 def rediscover(before: RegionMap, source: bytes) -> RegionMap:
@@ -49,37 +53,36 @@ def _discover(path: str, language: Language, source: bytes, old: tree_sitter.Tre
         problem = Problem("ENCODING", f"the file is not valid {encoding.codec}: {error}", (0, len(source)))
         return replace(_whole(path, language.name, source), problems=(problem,))
     if text is not source:
-        return _recoded(path, language, source, text)
-    tree = parse(source, language, old)
-    if old is not None and tree.root_node.has_error:
-        # Error recovery may go another way from a reused tree; equality with `discover` matters more than speed.
-        tree = parse(source, language)
-    if found := lone_return(tree.root_node, source, language):
-        return replace(_whole(path, language.name, source), problems=(found,))
-    first_break = find_break(tree.root_node, source, language)
-    definitions = outline(tree.root_node, source, language, first_break)
-    return replace(_tiled(path, language, source, definitions, first_break), tree=tree)
+        return _mapped(path, language, source, _carried_back(language.outline(text, language, None), text, source))
+    return _mapped(path, language, source, language.outline(source, language, old))
 
 
-def _recoded(path: str, language: Language, source: bytes, text: bytes) -> RegionMap:
-    """Discovery on the UTF-8 form `text`, with spans carried back line by line; they are whole lines."""
-    root = parse(text, language).root_node
-    if found := lone_return(root, text, language):
-        return replace(_whole(path, language.name, source), problems=(replace(found, span=(0, len(source))),))
-    first_break = find_break(root, text, language)
-    definitions = outline(root, text, language, first_break)
+def _mapped(path: str, language: Language, source: bytes, found: Outline) -> RegionMap:
+    problems = (found.problem,) if found.problem else ()
+    if found.is_whole:
+        return replace(_whole(path, language.name, source), problems=problems)
+    return replace(_tiled(path, language, source, found), problems=problems, tree=found.tree)
+
+
+def _carried_back(found: Outline, text: bytes, source: bytes) -> Outline:
+    """What was found in the UTF-8 form `text`, with spans carried back line by line; they are whole lines."""
     from_starts, to_starts = _line_starts(text), _line_starts(source)
 
     def back(span: Span) -> Span:
         start, end = (to_starts[bisect_left(from_starts, position)] for position in span)
         return start, end
 
-    moved = [replace(each, span=back(each.span)) for each in definitions]
-    if first_break:
-        problem = first_break.problem
+    moved = [_moved(each, back) for each in found.definitions]
+    problem = found.problem
+    if problem:
         rows = line_start(text, problem.span[0]), line_end(text, problem.span[1])
-        first_break = replace(first_break, problem=replace(problem, span=back(rows)))
-    return _tiled(path, language, source, moved, first_break)
+        problem = replace(problem, span=(0, len(source)) if found.is_whole else back(rows))
+    return Outline(moved, problem, found.is_whole)
+
+
+def _moved(each: Definition, back: Callable[[Span], Span]) -> Definition:
+    body_end = None if each.body_end is None else back((each.body_end, each.body_end))[0]
+    return replace(each, span=back(each.span), body_end=body_end)
 
 
 def _line_starts(source: bytes) -> list[int]:
@@ -95,24 +98,24 @@ def _file_region(path: str, source: bytes) -> Region:
     return Region(file_key(path), Kind.FILE, None, ((0, len(source)),), hash_bytes(source))
 
 
-def _tiled(
-    path: str, language: Language, source: bytes, definitions: Sequence[Definition], first_break: Break | None
-) -> RegionMap:
+def _tiled(path: str, language: Language, source: bytes, found: Outline) -> RegionMap:
     regions = [_file_region(path, source)]
+    definitions = found.definitions
     keys = _keys(regions[0].key, definitions)
     inner = _spans_by_container(definitions)
+    body_ends = {regions[0].key: len(source) if found.body_end is None else found.body_end}
     first, *rest = _gaps((0, len(source)), inner[TOP])
     shared = (first, *_filled(rest))
     regions.append(_header(source, regions[0].key, Kind.SHARED_HEADER, shared))
     for index, definition in enumerate(definitions):
         parent = regions[0].key if definition.container == TOP else keys[definition.container]
         regions.append(_definition_region(source, definition, keys[index], parent))
-        if definition.is_class:
+        if header := CONTAINERS.get(definition.kind):
             gaps = tuple(_filled(_gaps(definition.span, inner[index])))
-            regions.append(_header(source, keys[index], Kind.CLASS_HEADER, gaps))
-    inline = frozenset(key for key, definition in zip(keys, definitions, strict=True) if definition.is_inline)
-    problems = (first_break.problem,) if first_break else ()
-    return RegionMap(path, language.name, source, tuple(regions), problems, inline)
+            regions.append(_header(source, keys[index], header, gaps))
+            if definition.body_end is not None:
+                body_ends[keys[index]] = definition.body_end
+    return RegionMap(path, language.name, source, tuple(regions), body_ends=body_ends)
 
 
 def _keys(file: Key, definitions: Sequence[Definition]) -> list[Key]:
@@ -152,8 +155,8 @@ def _header(source: bytes, parent: Key, kind: Kind, spans: tuple[Span, ...]) -> 
 
 
 def _definition_region(source: bytes, definition: Definition, key: Key, parent: Key) -> Region:
-    body_kind = Kind.FUNCTION if definition.container == TOP else Kind.METHOD
-    kind = Kind.CLASS if definition.is_class else body_kind
+    is_method = definition.kind is Kind.FUNCTION and definition.container != TOP
+    kind = Kind.METHOD if is_method else definition.kind
     start, end = definition.span
     return Region(key, kind, parent, (definition.span,), hash_bytes(source[start:end]))
 

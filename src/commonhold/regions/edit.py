@@ -4,14 +4,15 @@ import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import islice, pairwise
-from typing import ClassVar, Final
+from typing import ClassVar
 
 from commonhold.domain.errors import Code, InputError
 from commonhold.domain.keys import Key, Kind, Name
 from commonhold.regions.encoding import BLANK, BOM, encoding_of
-from commonhold.regions.language import LONE_RETURN
-from commonhold.regions.languages import language_for
+from commonhold.regions.language import LONE_RETURN, Layout
+from commonhold.regions.languages import language_for, language_named
 from commonhold.regions.region import Region, RegionMap, Span
+from commonhold.regions.separators import mended
 from commonhold.regions.writing import MARK, Style, definition_text, header_text
 
 
@@ -119,16 +120,34 @@ def splice(before: RegionMap, edits: Sequence[RegionEdit]) -> Spliced:
     style = Style.of(before)
     pieces = sorted((_piece(before, style, index, edit) for index, edit in enumerate(edits)), key=_order)
     _refuse_overlaps(edits, pieces)
-    candidate = _Candidate(style)
+    candidate = _Candidate(style, language_named(before.language).layout)
     position = 0
-    for piece in _with_blank_lines_cut(before.source, pieces):
+    for piece in _with_blank_lines_cut(before.source, pieces, candidate.layout):
         candidate.keep(before.source[position : piece.start])
         candidate.place(piece)
         position = piece.end
     candidate.keep(before.source[position:])
-    source = bytes(candidate.source)
-    _refuse_other_encoding(before, style, source, edits)
-    return Spliced(source, candidate.placed())
+    spliced = _separated(before, Spliced(bytes(candidate.source), candidate.placed()), candidate.layout)
+    _refuse_other_encoding(before, style, spliced.source, edits)
+    return spliced
+
+
+def _separated(before: RegionMap, made: Spliced, layout: Layout) -> Spliced:
+    """With the commas that changed entries need, in a language that has them."""
+    if not layout.separator:
+        return made
+    seams = {edge for each in made.placed if _changes_entry(before, made, each) for edge in (each.start, each.end)}
+    source, spans = mended(made.source, seams, [(each.start, each.end) for each in made.placed], layout.separator)
+    placed = (Placed(each.edit, *span) for each, span in zip(made.placed, spans, strict=True))
+    return Spliced(source, tuple(placed))
+
+
+def _changes_entry(before: RegionMap, made: Spliced, placed: Placed) -> bool:
+    edit = placed.edit
+    if not isinstance(edit, Replace):
+        return True
+    is_entry = not edit.is_header and not edit.is_whole_file
+    return is_entry and made.source[placed.start : placed.end] != before.cut(edit.region.spans[0])
 
 
 def text_of(map: RegionMap, region: Region, span: int | None = None) -> str:  # noqa: A002 - the word of the domain
@@ -223,17 +242,22 @@ def _replacement(before: RegionMap, style: Style, edit: Replace, span: Span) -> 
 
 def _anchor(before: RegionMap, edit: Insert) -> int:
     container, after = edit.container, edit.after
-    if container.kind not in (Kind.CLASS, Kind.FILE) or len(before.regions) == 1:
-        raise _invalid(f"{container.key} takes no definitions", "insert into a class or a file of a known language")
+    if not container.is_container or len(before.regions) == 1:
+        raise _invalid(f"{container.key} takes no definitions", "insert into a container, or replace the whole file")
     if container.key in before.inline_classes:
         raise _invalid(
             f"{container.key} has its body on the line of its name", f"replace {container.key} with its new text"
         )
     if after is None:
-        return container.end
+        return _body_end(before, container)
     if after.parent != container.key:
         raise _invalid(f"{after.key} does not lie directly in {container.key}", "name a sibling, or leave out `after`")
     return _before_first_definition(before, edit) if after.key.is_header else after.end
+
+
+def _body_end(before: RegionMap, container: Region) -> int:
+    """Where the last member of a container would go: above the line that ends it, if it has one."""
+    return before.body_ends.get(container.key, container.end)
 
 
 def _before_first_definition(before: RegionMap, edit: Insert) -> int:
@@ -245,7 +269,7 @@ def _before_first_definition(before: RegionMap, edit: Insert) -> int:
             for region in before.regions
             if region.parent == edit.parent and region.is_definition and _indent(before.bytes_of(region)) == indent
         ),
-        edit.container.end,
+        _body_end(before, edit.container),
     )
 
 
@@ -274,7 +298,7 @@ def _refuse_twins(edits: Iterable[RegionEdit]) -> None:
 def _refuse_lone_returns(before: RegionMap, edit: Replace | Insert) -> None:
     """Python ends a line at a carriage return, the syntax tree does not: they would read different programs."""
     language = language_for(before.path, before.source)
-    if language is None or not LONE_RETURN.search(edit.text.encode(errors="replace")):
+    if language is None or not language.text_kind or not LONE_RETURN.search(edit.text.encode(errors="replace")):
         return
     raise _invalid(
         f"the text for {edit.key} has a carriage return without a line feed, at which {language.name} ends a line",
@@ -294,14 +318,14 @@ def _refuse_overlaps(edits: Sequence[RegionEdit], pieces: Sequence[_Piece]) -> N
             raise _overlap(left.edit, right.edit)
 
 
-def _with_blank_lines_cut(source: bytes, pieces: Sequence[_Piece]) -> list[_Piece]:
+def _with_blank_lines_cut(source: bytes, pieces: Sequence[_Piece], layout: Layout) -> list[_Piece]:
     """Deletions grown upward over the blank lines that would pile up; deletions in a row count as one."""
     cut: list[_Piece] = []
     for index, piece in enumerate(pieces):
         floor = cut[-1].end if cut else 0
         start = piece.start
         if isinstance(piece.edit, Delete):
-            start = floor if _continues(source, cut, piece) else _cut_start(source, floor, pieces, index)
+            start = floor if _continues(source, cut, piece) else _cut_start(source, floor, pieces, index, layout)
         cut.append(replace(piece, start=start))
     return cut
 
@@ -311,14 +335,14 @@ def _continues(source: bytes, cut: Sequence[_Piece], piece: _Piece) -> bool:
     return follows_delete and not source[cut[-1].end : piece.start].strip(BLANK)
 
 
-def _cut_start(source: bytes, floor: int, pieces: Sequence[_Piece], index: int) -> int:
+def _cut_start(source: bytes, floor: int, pieces: Sequence[_Piece], index: int, layout: Layout) -> int:
     """Where the deletion of a piece begins, so that the longer of the two runs of blank lines is left."""
     end, ceiling = _run_end(source, pieces, index)
     start = pieces[index].start
     starts = [each for each in _blank_lines_above(source, start) if each >= floor]
     code_start = _code_start(source, end, ceiling)
     blank_below = source.count(b"\n", end, code_start)
-    is_last = ceiling == code_start == len(source)
+    is_last = ceiling == code_start == len(source) or bool(layout.closes.match(source, code_start, ceiling))
     size = len(starts) if is_last else min(len(starts), blank_below)
     return starts[-size] if size else start
 
@@ -360,6 +384,7 @@ class _Candidate:
     """The new source as it grows. `owed` is how many blank lines must stand before the next line of code."""
 
     style: Style
+    layout: Layout
     source: bytearray = field(default_factory=bytearray)
     owed: int = 0
     spots: dict[int, Placed] = field(default_factory=dict)
@@ -371,7 +396,8 @@ class _Candidate:
         if blank == len(data):
             self.owed = max(0, self.owed - lead)
         else:
-            self._blank_lines(self.owed - lead)
+            if not self.layout.closes.match(data, blank):
+                self._blank_lines(self.owed - lead)
             self.owed = 0
         self.source += data
 
@@ -392,7 +418,7 @@ class _Candidate:
         return len(self.source) - len(data)
 
     def _insert(self, piece: _Piece) -> None:
-        wanted = 1 if piece.data[:1] in (b" ", b"\t") else 2
+        wanted = self.layout.nested if piece.data[:1] in (b" ", b"\t") else self.layout.top
         self._end_line()
         self._blank_lines(self._lacking(max(wanted, self.owed)))
         self.spots[piece.index] = Placed(piece.edit, len(self.source), len(self.source) + len(piece.data))
@@ -403,7 +429,7 @@ class _Candidate:
         """How many blank lines an insert still needs; none at the file's start or below a line that opens a block."""
         end = _code_end(self.source, len(self.source))
         line = bytes(self.source[self.source.rfind(b"\n", 0, end) + 1 : end])
-        if line in (b"", BOM) or _opens_block(line):
+        if line in (b"", BOM) or self.layout.opens.search(line):
             return 0
         return wanted - (self.source.count(b"\n", end) - 1)
 
@@ -413,16 +439,6 @@ class _Candidate:
 
     def _blank_lines(self, count: int) -> None:
         self.source += (self.style.line_end or "\n").encode() * max(0, count)
-
-
-_CODE: Final = re.compile(rb"""(?:[^#"']|"(?:\\.|[^"\\])*"|'(?:\\.|[^'\\])*')*+""")
-
-
-def _opens_block(line: bytes) -> bool:
-    """Whether a line ends in a colon, a comment after it left out."""
-    code = _CODE.match(line)
-    is_whole = code is not None and line[code.end() : code.end() + 1] in (b"", b"#")
-    return code is not None and is_whole and code[0].rstrip(BLANK).endswith(b":")
 
 
 def _refuse_other_encoding(before: RegionMap, style: Style, candidate: bytes, edits: Iterable[RegionEdit]) -> None:

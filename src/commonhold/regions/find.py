@@ -4,8 +4,8 @@ from difflib import get_close_matches
 from typing import Final
 
 from commonhold.domain.errors import Code, InputError
-from commonhold.domain.keys import HEADER, Key, Kind, Name, Names
-from commonhold.regions.region import Problem, Region, RegionMap
+from commonhold.domain.keys import HEADER, Key, Name, Names
+from commonhold.regions.region import Problem, Region, RegionMap, plain_name
 
 _MOST_SUGGESTIONS: Final = 5
 
@@ -47,7 +47,7 @@ def reserve(map: RegionMap, names: Names) -> Key:  # noqa: A002 - the word of th
     if found:
         return found[0].key
     container = find(map, names[:-1])
-    if container.kind not in (Kind.FILE, Kind.CLASS) or len(map.regions) == 1 or names[-1].text == HEADER:
+    if not container.is_container or len(map.regions) == 1 or names[-1].text == HEADER:
         raise _unknown(map, names)
     return container.key.child(Name(names[-1].text))
 
@@ -57,7 +57,14 @@ def _matches(map: RegionMap, names: Names) -> list[Region]:  # noqa: A002
     exact = map.by_key.get(key)
     if exact is not None:
         return [exact]
-    return [region for region in map.by_bare_key.get(key.bare(), ()) if _fits(names, region.key.names)]
+    found = [region for region in map.by_bare_key.get(key.bare(), ()) if _fits(names, region.key.names)]
+    return found or (list(map.by_plain_name.get(plain_name(names), ())) if _is_plain(names) else [])
+
+
+def _is_plain(names: Names) -> bool:
+    """Whether names are given without ordinals and parameter types, so that they may be a looser spelling."""
+    is_bare = not any(name.ordinal for name in names)
+    return is_bare and not any(name.text.endswith(")") for name in names)
 
 
 def _key(map: RegionMap, names: Names) -> Key:  # noqa: A002

@@ -1,55 +1,124 @@
 """What a language is: data. Discovery reads it; nothing is subclassed."""
 
 import re
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import cache
 from importlib import import_module
 from re import Pattern
+from typing import Final
 
 import tree_sitter
+from tree_sitter import Node
+
+from commonhold.domain.keys import CONTAINERS, Kind
+from commonhold.regions.outline import MAX_DEPTH, Outline
 
 # Where Python ends a line and the syntax tree, like every count of lines here, does not.
 LONE_RETURN = re.compile(rb"\r(?!\n)")
+_NOTHING: Final = re.compile(rb"(?!)")
+
+
+def body_field(node: Node) -> Node | None:
+    """The field that most grammars call the body."""
+    return node.child_by_field_name("body")
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Rule:
+    """What one kind of syntax node defines.
+
+    `name` gives what the node defines in the words of the language; None where this one defines nothing. `body` gives
+    the node whose children are looked through for members, in a container. `otherwise` is tried where `name` is None.
+    """
+
+    kind: Kind
+    name: Callable[[Node], str | None]
+    body: Callable[[Node], Node | None] = body_field
+    otherwise: "Rule | None" = None
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Layout:
+    """How definitions stand in the text.
+
+    `top` and `nested` are the blank lines between definitions in a file and in a container; `opens` matches a line
+    below which none is wanted, `closes` the line above which none is. `separator` stands between definitions, but not
+    after the last.
+    """
+
+    top: int = 1
+    nested: int = 1
+    opens: Pattern[bytes] = re.compile(rb"[{(\[]\s*(?://.*|/\*.*\*/\s*|#.*)?\Z")
+    closes: Pattern[bytes] = re.compile(rb"[})\]]")
+    separator: bytes = b""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Language:
-    """How files of one language are recognised, and which syntax nodes matter in them.
+    """How files of one language are recognised, and what in them is a definition.
 
-    `grammar` is the module of a tree-sitter grammar, imported with the first parse. Kinds are node types of that
-    grammar: `definition_kinds` become regions, those among them in `class_kinds` are containers; `wrapper_kinds` are
-    descended through, so that a definition under `if` is found; `statement_suffixes` end the types of whole
-    statements, which tells sound nodes from loose tokens in a broken file. `declared_encoding` finds the name of the
-    encoding (group 1) in a head line. `text_kind` is what lies between the quotes of a string: outside of it, a
-    carriage return without a line feed ends a line of the language.
+    `outline` finds the definitions; what it needs to know is in the other fields. `grammar` is the module of a
+    tree-sitter grammar, imported with the first parse; empty where none is needed. Kinds are node types of that
+    grammar: nodes of `wrapper_kinds` are descended through, so that a definition under `if` is found; those of
+    `shell_kinds` lend their lines to the one definition inside (`export`, a template); those of `lead_kinds` stand
+    before a definition and belong to it (attributes), as comments directly above do, but for those that match
+    `loose_comment`; those of `open_kinds` have no
+    last token, so that comments may lie at their end; `closing_kinds` follow a definition and belong to it (`end C`);
+    `closers` are the tokens that end a body. `brackets` says by how
+    much a token opens or closes: with it a loose piece of syntax that is balanced is left aside, since grammars know
+    less than compilers; without it the first error ends what is sound. `file_body` is the node that
+    is all of a file, with a last token of its own. `tail` is what may follow a definition on its
+    last line, `max_depth` how deeply definitions nest. What `beyond` finds is more than the grammar
+    bears: such a file is text.
+
+    `statement_suffixes` end the types of whole statements, which tells sound nodes from loose tokens in a broken
+    file. `declared_encoding` finds the name of the encoding (group 1) in a head line. `text_kind` is what lies between
+    the quotes of a string: outside of it, a carriage return without a line feed ends a line of the language.
     """
 
     name: str
-    grammar: str = field(repr=False)
-    extensions: frozenset[str]
-    definition_kinds: frozenset[str]
-    class_kinds: frozenset[str]
-    wrapper_kinds: frozenset[str]
-    decorated_kind: str
-    comment_kind: str
-    comment_mark: bytes
-    statement_suffixes: tuple[str, ...]
-    text_kind: str
+    outline: Callable[[bytes, "Language", tree_sitter.Tree | None], Outline] = field(repr=False)
+    grammar: str = field(default="", repr=False)
+    grammar_function: str = field(default="language", repr=False)
+    extensions: frozenset[str] = frozenset()
     filenames: frozenset[str] = frozenset()
     interpreters: Pattern[bytes] | None = None
+    rules: Mapping[str, Rule] = field(default_factory=dict, repr=False)
+    wrapper_kinds: frozenset[str] = frozenset()
+    shell_kinds: frozenset[str] = frozenset()
+    lead_kinds: frozenset[str] = frozenset()
+    open_kinds: frozenset[str] = frozenset()
+    comment_kinds: frozenset[str] = frozenset({"comment"})
+    closing_kinds: frozenset[str] = frozenset()
+    closers: frozenset[str] = frozenset({"}"})
+    loose_comment: Pattern[bytes] = _NOTHING
+    brackets: Mapping[str, int] = field(default_factory=dict, repr=False)
+    tail: Pattern[bytes] = _NOTHING
+    file_body: str = ""
+    max_depth: int = MAX_DEPTH
+    beyond: Pattern[bytes] | None = field(default=None, repr=False)
+    comment_mark: bytes = b"#"
+    layout: Layout = field(default_factory=Layout, repr=False)
+    statement_suffixes: tuple[str, ...] = ()
     declared_encoding: Pattern[bytes] | None = None
+    text_kind: str = ""
+    decorated_kind: str = ""
+    class_kinds: frozenset[str] = field(init=False, repr=False)
     nested_kinds: frozenset[str] = field(init=False, repr=False)
     next_comment: Pattern[bytes] = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
-        """Keep what follows from the fields: the kinds that hold statements, and a comment below blank lines."""
+        """Keep what follows from the fields: containers, kinds that hold statements, a comment below blank lines."""
+        containers = frozenset(kind for kind, rule in self.rules.items() if rule.kind in CONTAINERS)
+        object.__setattr__(self, "class_kinds", containers)
+        object.__setattr__(self, "nested_kinds", self.wrapper_kinds | frozenset(self.rules))
         object.__setattr__(self, "next_comment", re.compile(rb"\s*" + re.escape(self.comment_mark)))
-        object.__setattr__(self, "nested_kinds", self.wrapper_kinds | self.definition_kinds)
 
 
 @cache
 def _grammar(language: Language) -> tree_sitter.Language:
-    pointer: object = import_module(language.grammar).language()
+    pointer: object = getattr(import_module(language.grammar), language.grammar_function)()
     return tree_sitter.Language(pointer)
 
 

@@ -1,5 +1,6 @@
 """What discovery returns: regions that tile one file, and the problems met on the way."""
 
+import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -8,11 +9,12 @@ from typing import Final
 
 import tree_sitter
 
-from commonhold.domain.keys import Key, Kind
+from commonhold.domain.keys import CONTAINERS, Key, Kind, Names
 
 Span = tuple[int, int]
 
-_DEFINITIONS: Final = frozenset({Kind.FUNCTION, Kind.METHOD, Kind.CLASS})
+_PARAMETERS: Final = re.compile(r"(?<=[^.])\([^.]*\)(?=\.|\Z)")
+_BODIES: Final = frozenset({Kind.FUNCTION, Kind.METHOD, Kind.ENTRY, Kind.PARAGRAPH})
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,8 +38,18 @@ class Region:
 
     @property
     def is_definition(self) -> bool:
-        """Whether this is a function, a method or a class: neither a header nor a file."""
-        return self.kind in _DEFINITIONS
+        """Whether this is a named piece of a file, as a function or a class is: neither a header nor the file."""
+        return self.kind in _BODIES or self.kind in CONTAINERS
+
+    @property
+    def is_body(self) -> bool:
+        """Whether this is a definition that holds no others."""
+        return self.kind in _BODIES
+
+    @property
+    def is_container(self) -> bool:
+        """Whether this holds definitions: a class, a section, or the file."""
+        return self.kind is Kind.FILE or self.kind in CONTAINERS
 
     @property
     def start(self) -> int:
@@ -63,7 +75,7 @@ class Problem:
 class RegionMap:
     """The regions of one file, found afresh from its bytes. `regions` is in file order, containers before contents.
 
-    `inline_classes` are those with their body on the line of their name: nothing can be inserted into them.
+    `body_ends` says where a definition is added to a container that has its body not on the line of its name.
     `tree` is kept for `rediscover` alone; it does not travel to other processes.
     """
 
@@ -72,12 +84,19 @@ class RegionMap:
     source: bytes
     regions: tuple[Region, ...]
     problems: tuple[Problem, ...] = ()
-    inline_classes: frozenset[Key] = field(default=frozenset(), compare=False, repr=False)
+    body_ends: Mapping[Key, int] = field(default_factory=dict, compare=False, repr=False)
     tree: tree_sitter.Tree | None = field(default=None, compare=False, repr=False)
 
     def __getstate__(self) -> dict[str, object]:
         """The state to copy or to send to another process: all but the syntax tree."""
         return {**self.__dict__, "tree": None}
+
+    @cached_property
+    def inline_classes(self) -> frozenset[Key]:
+        """The containers with their body on the line of their name: nothing can be inserted into them."""
+        return frozenset(
+            each.key for each in self.regions if each.kind in CONTAINERS and each.key not in self.body_ends
+        )
 
     @cached_property
     def by_key(self) -> Mapping[Key, Region]:
@@ -91,6 +110,14 @@ class RegionMap:
         for region in self.regions:
             found.setdefault(region.key.bare(), []).append(region)
         return {key: tuple(regions) for key, regions in found.items()}
+
+    @cached_property
+    def by_plain_name(self) -> Mapping[str, tuple[Region, ...]]:
+        """The definitions and headers as somebody may spell them, see `plain_name`."""
+        found: dict[str, list[Region]] = {}
+        for region in self.regions[1:]:
+            found.setdefault(plain_name(region.key.names), []).append(region)
+        return {name: tuple(regions) for name, regions in found.items()}
 
     @cached_property
     def by_span(self) -> Mapping[Span, Region]:
@@ -113,7 +140,7 @@ class RegionMap:
         return (
             region
             for region in self.regions
-            if region.kind is not Kind.CLASS and not (has_parts and region.kind is Kind.FILE)
+            if region.kind not in CONTAINERS and not (has_parts and region.kind is Kind.FILE)
         )
 
     def bytes_of(self, region: Region) -> bytes:
@@ -123,6 +150,11 @@ class RegionMap:
     def cut(self, span: Span) -> bytes:
         """The bytes of a span."""
         return self.source[slice(*span)]
+
+
+def plain_name(names: Names) -> str:
+    """A name in its shortest spelling: without ordinals and parameter types, a colon as the dot that people write."""
+    return _PARAMETERS.sub("", ".".join(name.text for name in names).replace(":", "."))
 
 
 def hash_bytes(data: bytes) -> str:

@@ -5,15 +5,14 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice
 from operator import itemgetter
-from typing import Final
 
 from commonhold.domain.errors import Code, InputError
 from commonhold.domain.keys import Key, Kind
 from commonhold.regions.edit import Delete, Insert, Placed, RegionEdit, Replace, replaced_span
 from commonhold.regions.encoding import BLANK, BOM
+from commonhold.regions.languages import language_named
 from commonhold.regions.region import Region, RegionMap, Span
-
-_BODIES: Final = (Kind.FUNCTION, Kind.METHOD)
+from commonhold.regions.separators import without_last
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,7 +95,9 @@ def _misplaced(after: RegionMap, placed: Placed) -> Breach | None:
             edit.key,
             f"indent the text as a definition directly in {edit.parent}",
         )
-    if isinstance(edit, Insert) and found.key.names[-1].text != edit.key.names[-1].text:
+    # A paragraph is named by its first words, which nobody need foresee.
+    is_named = found.kind is not Kind.PARAGRAPH
+    if isinstance(edit, Insert) and is_named and found.key.names[-1].text != edit.key.names[-1].text:
         return Breach(
             f"the inserted text defines {found.key.names[-1].text!r}, the edit names {edit.key}",
             edit.key,
@@ -109,7 +110,7 @@ def _definition_in_header(after: RegionMap, placed: Placed) -> Breach | None:
     header = placed.edit.key
     around = {key.bare() for key in header.upward()}
     for region in after.regions:
-        is_around = region.kind is Kind.CLASS and region.key.bare() in around
+        is_around = region.is_container and region.key.bare() in around
         if region.is_definition and region.start < placed.end and placed.start < region.end and not is_around:
             return Breach(
                 f"the text for {header} reaches into the definition {region.key}",
@@ -137,7 +138,7 @@ def _edited_spans(edits: Iterable[RegionEdit]) -> list[Span]:
 
 def _bodies_outside(map: RegionMap, spans: Sequence[Span]) -> list[Region]:  # noqa: A002
     ordered = sorted(spans)
-    return [region for region in map.regions if region.kind in _BODIES and not _inside(region, ordered)]
+    return [region for region in map.regions if region.is_body and not _inside(region, ordered)]
 
 
 def _inside(region: Region, ordered: Sequence[Span]) -> bool:
@@ -149,13 +150,20 @@ def _inside(region: Region, ordered: Sequence[Span]) -> bool:
 def _same_body(before: RegionMap, left: Region, after: RegionMap, right: Region) -> bool:
     if left.kind is not right.kind or not _same_name(left.key, right.key):
         return False
-    return left.hash == right.hash or _gained_line_end(before, left, after, right)
+    return left.hash == right.hash or _follows_otherwise(before, left, after, right)
 
 
-def _gained_line_end(before: RegionMap, left: Region, after: RegionMap, right: Region) -> bool:
-    """A definition at the end of a file without a last line end gets one when something follows."""
+def _follows_otherwise(before: RegionMap, left: Region, after: RegionMap, right: Region) -> bool:
+    """Whether only what follows it changed a definition: the last line end of a file, the comma behind an entry."""
     old, new = before.bytes_of(left), after.bytes_of(right)
-    return left.end == len(before.source) and new in (old + b"\n", old + b"\r\n")
+    if left.end == len(before.source) and new in (old + b"\n", old + b"\r\n"):
+        return True
+    separator = _separator(before)
+    return bool(separator) and without_last(old, separator) == without_last(new, separator)
+
+
+def _separator(map: RegionMap) -> bytes:  # noqa: A002
+    return language_named(map.language).layout.separator
 
 
 def _touched(key: Key, edits: Iterable[RegionEdit]) -> Breach:
@@ -196,7 +204,7 @@ def _header_lines(
     return [
         (region.key.bare(), [line for span in region.spans for line in _lines(map, span, without)])
         for region in map.regions
-        if region.kind is Kind.SHARED_HEADER or (region.kind is Kind.CLASS_HEADER and not _inside(region, within))
+        if region.key.is_header and (region.kind is Kind.SHARED_HEADER or not _inside(region, within))
     ]
 
 
@@ -204,7 +212,9 @@ def _lines(map: RegionMap, span: Span, ranges: Sequence[Span]) -> Iterator[bytes
     """The lines of a span that are neither blank nor in one of the ranges, without their line ends."""
     for part in _outside(span, ranges):
         data = map.cut(part).removeprefix(BOM) if part[0] == 0 else map.cut(part)
-        yield from (line.rstrip(b"\r") for line in data.split(b"\n") if line.strip(BLANK))
+        lines = (line.rstrip(b"\r") for line in data.split(b"\n") if line.strip(BLANK))
+        separator = _separator(map)
+        yield from (without_last(line, separator) for line in lines) if separator else lines
 
 
 def _outside(span: Span, ordered: Sequence[Span]) -> Iterator[Span]:

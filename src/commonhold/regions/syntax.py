@@ -2,22 +2,80 @@
 
 import re
 import warnings
+from collections.abc import Callable
 from typing import Final
 
+from commonhold.regions.encoding import as_utf8, encoding_of
+from commonhold.regions.language import Language
 from commonhold.regions.languages import PYTHON, language_for
 from commonhold.regions.region import Problem, Span
+from commonhold.regions.regressions import new_error
+from commonhold.regions.statements import problem_in_statements
 
 _NAME: Final = "<candidate>"
 _LINE: Final = re.compile(rb"[^\r\n]*(?:\r\n|\r|\n|\Z)")
+_FORMATS: Final = ("json", "notebook", "toml", "yaml")
+# What a template language will make another text of.
+_OFTEN_TEMPLATES: Final = ("css", "html", "json", "shell", "sql", "toml", "yaml")
+_TEMPLATED: Final = re.compile(rb"(?<!\$)\{\{|\{%|<%")
 
 
-def problem_in(source: bytes, path: str) -> Problem | None:
-    """Compile a file as this Python does: the first that is wrong, or None. Another language has no problem.
+def problem_in(source: bytes, path: str, before: bytes | None = None) -> Problem | None:
+    """The first that is wrong with a file, or None; with `before`, only what was not wrong there already.
 
-    Never raises on any `source`. The code is SYNTAX, the message names line and column, the span is that line.
+    Python is compiled as this Python does, whatever was before. JSON, YAML and TOML are read by a parser of their own.
+    In other languages the grammar must find no new error: it knows less than a compiler, so that old ones may stay. A
+    template that was not sound before is left alone, and so is text. Never raises on any `source`. The code is SYNTAX,
+    the message names line and column, the span is where that is.
     """
-    if language_for(path, source) is not PYTHON:
+    language = language_for(path, source)
+    if language is PYTHON:
+        return _compiled(source)
+    if language is None:
         return None
+    former = before if before and before.strip() else None
+    problem = _judged(former, source, language)
+    is_template = former is None and language.name in _OFTEN_TEMPLATES and _TEMPLATED.search(source)
+    return None if is_template else problem
+
+
+def _judged(before: bytes | None, source: bytes, language: Language) -> Problem | None:
+    reader = _reader_of(language.name)
+    problem = reader(source) if reader else None
+    if reader and (problem is None or before is None or reader(before) is None):
+        return problem
+    return _grammatical(before, source, language) if language.grammar else None
+
+
+def _reader_of(name: str) -> Callable[[bytes], Problem | None] | None:
+    """The parser that a format has of its own; imported now, since few gates need one."""
+    if name == "sql":
+        return problem_in_statements
+    if name not in _FORMATS:
+        return None
+    from commonhold.regions.formats import json_problem, toml_problem, yaml_problem  # noqa: PLC0415
+
+    return {"toml": toml_problem, "yaml": yaml_problem}.get(name, json_problem)
+
+
+def _grammatical(before: bytes | None, source: bytes, language: Language) -> Problem | None:
+    """The first new error of the grammar; bytes in no known encoding have none that could be told."""
+    try:
+        as_utf8(source, encoding_of(source, language))
+    except UnicodeError as error:
+        return None if before is not None and not _is_text(before) else _unlocated(source, str(error))
+    return new_error(before, source, language)
+
+
+def _is_text(source: bytes) -> bool:
+    try:
+        source.decode()
+    except UnicodeError:
+        return False
+    return True
+
+
+def _compiled(source: bytes) -> Problem | None:
     # A filter for our file name alone can stay; setting and restoring all filters would race with other threads.
     warnings.filterwarnings("ignore", module=re.escape(_NAME))
     try:

@@ -7,7 +7,6 @@ from itertools import zip_longest
 from commonhold.domain.keys import HEADER, Key, Kind
 from commonhold.regions.region import Region, RegionMap
 
-_CONTAINERS = frozenset({Kind.CLASS, Kind.FILE})
 _CALLABLES = frozenset({Kind.FUNCTION, Kind.METHOD})
 
 
@@ -59,7 +58,7 @@ def _leaves(regions: RegionMap, key: Key | None) -> Group:
     region = regions.by_key.get(key) if key else None
     if region is None:
         return {}
-    if region.kind not in _CONTAINERS:
+    if not region.is_container:
         return {(): [region]}
     group: Group = {}
     for leaf in regions.leaves():

@@ -264,3 +264,33 @@ def _is_under(outer: tuple[Name, ...], inner: tuple[Name, ...]) -> bool:
 )
 def test_upward_leads_to_the_file_and_no_further(text: str, expected: list[str]) -> None:
     assert [str(key) for key in canonical(text).upward()] == expected
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        ("1.2 a/b", "1%2E2 a%2Fb"),
+        (".a:hover", "%2Ea:hover"),
+        (":root", "%3Aroot"),
+        ("a::b", "a:%3Ab"),
+        ("x~2", "x%7E2"),
+        ("~A", "~A"),
+        ("x~y", "x~y"),
+        ("100%", "100%"),
+        ("100%2E", "100%252E"),
+        ("a b#c*d?", "a b#c*d?"),
+        ('""', '""'),
+    ],
+)
+def test_a_name_may_hold_what_keys_use_for_themselves(text: str, shown: str) -> None:
+    key = Key("file", ("a.md",), (Name("top"), Name(text, 3)))
+    assert str(key) == f"file:a.md#top.{shown}~3"
+    assert parse(str(key)).key() == key
+    assert parse(f"section::a.md::top.{shown}~3").key() == key
+
+
+@pytest.mark.parametrize("kind", ["section", "section_header", "entry", "paragraph"])
+def test_the_kinds_of_documents_and_data_are_read_in_ids(kind: str) -> None:
+    found = parse(f"{kind}::a.md::T")
+    names = ("T", "@header") if kind == "section_header" else ("T",)
+    assert tuple(name.text for name in found.key().names) == names

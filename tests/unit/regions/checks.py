@@ -9,7 +9,7 @@ from commonhold.regions.find import find
 from commonhold.regions.region import Region, RegionMap, hash_bytes, hash_spans
 from commonhold.regions.scope import Breach, breach
 
-HEADERS = (Kind.CLASS_HEADER, Kind.SHARED_HEADER)
+HEADERS = (Kind.CLASS_HEADER, Kind.SECTION_HEADER, Kind.SHARED_HEADER)
 BODIES = (Kind.FUNCTION, Kind.METHOD)
 
 
@@ -21,12 +21,13 @@ def check_map(found: RegionMap) -> None:
     assert regions[0] is found.file
     assert (found.file.kind, found.file.parent, found.file.spans) == (Kind.FILE, None, ((0, len(found.source)),))
     check_tiling(found)
+    places = {region.key: place for place, region in enumerate(regions)}
     for region in regions[1:]:
         parent = found.by_key[region.parent] if region.parent else None
         assert parent is not None
-        assert parent.kind in (Kind.FILE, Kind.CLASS)
+        assert parent.is_container
         assert parent.start <= region.start <= region.end <= parent.end
-        assert regions.index(parent) < regions.index(region)
+        assert places[parent.key] < places[region.key]
         assert list(region.key.upward())[1] == region.parent
     for region in regions:
         is_header = region.kind in HEADERS

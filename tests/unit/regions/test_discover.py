@@ -268,8 +268,8 @@ def test_ascii_in_a_declared_encoding_is_read_as_it_is() -> None:
 @pytest.mark.parametrize(
     ("source", "language"), [(b"hello\n", "text"), (b"\0\1", "binary"), (b"", "text"), (b"\xff\n", "text")]
 )
-def test_any_other_file_is_one_region(source: bytes, language: str) -> None:
-    found = discover(source, "notes.md")
+def test_a_file_of_no_language_with_one_paragraph_is_one_region(source: bytes, language: str) -> None:
+    found = discover(source, "notes")
     check_map(found)
     assert (found.language, len(found.regions), found.problems) == (language, 1, ())
     assert list(found.leaves()) == [found.file]
@@ -309,8 +309,9 @@ def test_rediscovery_without_a_tree_begins_anew() -> None:
 
 def test_rediscovery_follows_a_change_of_language() -> None:
     script = discover(b"#!/usr/bin/python\ndef f(): pass\n", "script")
-    assert rediscover(script, b"#!/bin/sh\n").language == "text"
-    assert rediscover(discover(b"#!/bin/sh\n", "script"), script.source) == script
+    assert rediscover(script, b"#!/bin/sh\n").language == "shell"
+    assert rediscover(script, b"#!/bin/awk\n").language == "text"
+    assert rediscover(discover(b"#!/bin/awk\n", "script"), script.source) == script
 
 
 def test_rediscovery_follows_a_change_of_encoding() -> None:

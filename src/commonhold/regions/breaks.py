@@ -1,0 +1,102 @@
+"""Where a file stops making sense."""
+
+from collections.abc import Iterator
+
+from tree_sitter import Node
+
+from commonhold.regions.language import LONE_RETURN, Language
+from commonhold.regions.lines import line_start
+from commonhold.regions.outline import Break
+from commonhold.regions.region import Problem
+
+
+def find_break(root: Node, source: bytes, language: Language) -> Break | None:
+    """The first node that is wrong or missing, in file order."""
+    if not root.has_error:
+        return None
+    node = _first_broken(root, language)
+    return Break(problem_at(node), line_start(source, node.start_byte))
+
+
+def problem_at(node: Node) -> Problem:
+    """What is wrong at a node that is an error, or missing."""
+    line, column = node.start_point.row + 1, node.start_point.column + 1
+    what = f"{node.type!r} is missing" if node.is_missing else "the syntax breaks here"
+    return Problem("SYNTAX", f"line {line}, column {column}: {what}", (node.start_byte, node.end_byte))
+
+
+def errors(root: Node) -> Iterator[Node]:
+    """The nodes that are wrong or missing, in file order; those inside one that is wrong are left out."""
+    stack = [root] if root.has_error else []
+    while stack:
+        node = stack.pop()
+        if node.is_error or node.is_missing:
+            yield node
+        elif node.has_error:
+            stack.extend(reversed(node.children))
+
+
+def find_imbalance(root: Node, source: bytes, language: Language) -> Break | None:
+    """The first bracket that has no partner; where a language has no brackets, the first error."""
+    for node in errors(root):
+        loose = _unpaired(node, language)
+        if loose is not None:
+            # What is missing at the end is missing from the line with the last code.
+            at = len(source[: loose.start_byte].rstrip()) if loose.is_missing else loose.start_byte
+            return Break(problem_at(node), line_start(source, at))
+    return None
+
+
+def _unpaired(node: Node, language: Language) -> Node | None:
+    """Of an error, the first token that opens and is never closed, or closes what was never opened."""
+    if not language.brackets or node.is_missing:
+        return node if not language.brackets or node.type in language.brackets else None
+    opened: list[Node] = []
+    for token in _tokens(node):
+        change = language.brackets.get(token.type, 0)
+        if change > 0:
+            opened.append(token)
+        elif change < 0 and not opened:
+            return token
+        elif change < 0:
+            opened.pop()
+    return opened[0] if opened else None
+
+
+def _tokens(node: Node) -> Iterator[Node]:
+    """The loose tokens of an error; whole nodes in it are sound, but for what they lack."""
+    for child in node.children:
+        if child.is_error:
+            yield from _tokens(child)
+        else:
+            yield child
+
+
+def lone_return(root: Node, source: bytes, language: Language) -> Problem | None:
+    """The first carriage return outside of strings that ends a line for the language, but not in the syntax tree."""
+    for match in LONE_RETURN.finditer(source):
+        node = root.descendant_for_byte_range(match.start(), match.end())
+        while node is not None and node.type != language.text_kind:
+            node = node.parent
+        if node is None:
+            line = source.count(b"\n", 0, match.start()) + 1
+            message = f"line {line}: a carriage return without a line feed ends a line here; regions cannot be told"
+            return Problem("SYNTAX", message, match.span())
+    return None
+
+
+def _first_broken(root: Node, language: Language) -> Node:
+    """The deepest first node with an error; whole statements at the start of an error node are sound."""
+    node = root
+    while node.has_error:
+        is_loose = node.is_error
+        broken = next((child for child in node.children if _is_broken(child, language, is_loose=is_loose)), None)
+        if broken is None:
+            break
+        node = broken
+    return node
+
+
+def _is_broken(node: Node, language: Language, *, is_loose: bool) -> bool:
+    is_whole = node.type in language.comment_kinds or node.type.endswith(language.statement_suffixes)
+    return node.has_error or (is_loose and not is_whole)

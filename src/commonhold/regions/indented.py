@@ -1,0 +1,141 @@
+"""The definitions of a language whose blocks are told by their indent: Python."""
+
+from dataclasses import dataclass, field
+
+from tree_sitter import Node, Tree
+
+from commonhold.regions.breaks import find_break, lone_return
+from commonhold.regions.encoding import BLANK, head_end
+from commonhold.regions.language import Language, parse
+from commonhold.regions.lines import INDENT, line_end, line_start, width_of
+from commonhold.regions.outline import TOP, Break, Definition, Outline
+from commonhold.regions.region import Span
+
+
+def outline_indented(source: bytes, language: Language, old: Tree | None = None) -> Outline:
+    """The definitions outside functions; `old` is an edited tree of the former bytes to reuse."""
+    tree = parse(source, language, old)
+    if old is not None and tree.root_node.has_error:
+        # Error recovery may go another way from a reused tree; equality with a fresh one matters more than speed.
+        tree = parse(source, language)
+    if found := lone_return(tree.root_node, source, language):
+        return Outline(problem=found, is_whole=True)
+    first_break = find_break(tree.root_node, source, language)
+    definitions = _definitions(tree.root_node, source, language, first_break)
+    return Outline(definitions, first_break.problem if first_break else None, tree=tree)
+
+
+def _definitions(root: Node, source: bytes, language: Language, first_break: Break | None) -> list[Definition]:
+    """All definitions outside functions that end before the break, in file order, a class before its contents."""
+    sound_end = first_break.row_start if first_break else len(source)
+    walk = _Walk(source, language, sound_end, head_end(source, language))
+    stack = [(child, TOP) for child in reversed(root.children)]
+    while stack:
+        node, container = stack.pop()
+        stack.extend(walk.visit(node, container))
+    return walk.found
+
+
+@dataclass(slots=True)
+class _Walk:
+    """The state of one walk.
+
+    `code_end` is the end of the last code met, `last_end` the end of the last definition in each container.
+    """
+
+    source: bytes
+    language: Language
+    sound_end: int
+    head: int
+    code_end: int = 0
+    last_end: dict[int, int] = field(default_factory=dict)
+    found: list[Definition] = field(default_factory=list)
+
+    def visit(self, node: Node, container: int) -> list[tuple[Node, int]]:
+        """Note what `node` is; the children to visit next, last first."""
+        kind = node.type
+        if kind in self.language.rules:
+            return self._define(node, kind, container)
+        if kind in self.language.wrapper_kinds or node.is_error:
+            return [(child, container) for child in reversed(node.children)]
+        if kind not in self.language.comment_kinds:
+            self.code_end = node.end_byte
+        return []
+
+    def _define(self, node: Node, kind: str, container: int) -> list[tuple[Node, int]]:
+        inner = (node.child_by_field_name("definition") or node) if kind == self.language.decorated_kind else node
+        is_class = inner.type in self.language.class_kinds
+        span = self._span(node, container)
+        if span is None:
+            self.code_end = node.end_byte
+            return []
+        index = len(self.found)
+        rule = self.language.rules[inner.type]
+        body_end = None if is_class and self._is_inline(inner) else span[1]
+        self.found.append(Definition(rule.name(inner) or "", rule.kind, span, container, body_end))
+        self.last_end[container] = span[1]
+        if is_class:
+            return [(child, index) for child in reversed(inner.children)]
+        self.code_end = node.end_byte
+        return []
+
+    def _span(self, node: Node, container: int) -> Span | None:
+        """The whole lines of a definition; None if it shares its first line, or reaches into what is broken."""
+        start = max(line_start(self.source, node.start_byte), self.head)
+        floor = max(self.head, self.last_end.get(container, 0), self._code_line_end())
+        indent = self.source[start : node.start_byte]
+        if start < floor or indent.strip(INDENT):
+            return None
+        width = width_of(indent)
+        end = self._tail_end(line_end(self.source, self._last_code(node) - 1), width)
+        if end > self.sound_end:
+            return None
+        limit = len(self.source) if container == TOP else self.found[container].span[1]
+        return self._comments_start(start, width, floor), min(end, limit)
+
+    def _code_line_end(self) -> int:
+        return line_end(self.source, self.code_end - 1) if self.code_end else 0
+
+    def _last_code(self, node: Node) -> int:
+        """The end of the last code in a definition; a comment at the end of its block is judged by lines instead."""
+        last: Node | None = node
+        while last is not None and last.type in self.language.nested_kinds:
+            node, last = last, self._last_child(last)
+        return (last or node).end_byte
+
+    def _last_child(self, node: Node) -> Node | None:
+        for index in range(node.child_count - 1, -1, -1):
+            child = node.child(index)
+            if child.type not in self.language.comment_kinds:
+                return child
+        return None
+
+    def _comments_start(self, start: int, width: int, floor: int) -> int:
+        while start > floor:
+            above = max(line_start(self.source, start - 1), floor)
+            if self._commentwidth_of(above, start) != width:
+                break
+            start = above
+        return start
+
+    def _tail_end(self, end: int, width: int) -> int:
+        if not self.language.next_comment.match(self.source, end):
+            return end
+        position = end
+        while position < len(self.source):
+            start, position = position, line_end(self.source, position)
+            if self.source[start:position].strip(BLANK):
+                if self._commentwidth_of(start, position) <= width:
+                    break
+                end = position
+        return end
+
+    def _commentwidth_of(self, start: int, end: int) -> int:
+        """The indent of a line with nothing but a comment; -1 for any other line."""
+        line = self.source[start:end]
+        text = line.lstrip(INDENT)
+        return width_of(line[: len(line) - len(text)]) if text.startswith(self.language.comment_mark) else -1
+
+    def _is_inline(self, node: Node) -> bool:
+        body = node.child_by_field_name("body") or node
+        return bool(self.source[line_start(self.source, body.start_byte) : body.start_byte].strip(INDENT))

@@ -1,0 +1,68 @@
+"""Which errors of a syntax tree were not there before."""
+
+from collections.abc import Sequence
+
+from tree_sitter import Node
+
+from commonhold.regions.breaks import errors, problem_at
+from commonhold.regions.language import Language, parse
+from commonhold.regions.lines import line_end, line_start
+from commonhold.regions.region import Problem, Span
+
+
+def new_error(before: bytes | None, after: bytes, language: Language) -> Problem | None:
+    """The first error in `after` that has no counterpart in `before`.
+
+    A line that stayed keeps its error; so does one that was edited, as long as there are not more of them.
+    """
+    found = list(errors(parse(after, language).root_node))
+    if not found or before is None:
+        return problem_at(found[0]) if found else None
+    old = list(errors(parse(before, language).root_node))
+    new, gone = _unmatched(before, old, after, found)
+    old_window, new_window = _windows(before, after)
+    spare = sum(_meets(node, old_window) for node in gone)
+    for node in new:
+        if not spare or not _meets(node, new_window):
+            return problem_at(node)
+        spare -= 1
+    return None
+
+
+def _unmatched(before: bytes, old: Sequence[Node], after: bytes, new: Sequence[Node]) -> tuple[list[Node], list[Node]]:
+    """The new errors without an old one of the same kind on the same line, and the old ones that are left."""
+    left: dict[tuple[str, bytes], list[Node]] = {}
+    for node in old:
+        left.setdefault(_sign(before, node), []).append(node)
+    unmatched: list[Node] = []
+    for node in new:
+        same = left.get(_sign(after, node))
+        if same:
+            same.pop()
+        else:
+            unmatched.append(node)
+    return unmatched, [node for nodes in left.values() for node in nodes]
+
+
+def _sign(source: bytes, node: Node) -> tuple[str, bytes]:
+    at = node.start_byte
+    return f"{node.type}{node.is_missing}", source[line_start(source, at) : line_end(source, at)].strip()
+
+
+def _windows(before: bytes, after: bytes) -> tuple[Span, Span]:
+    """The bytes from the first line that differs to the last."""
+    old, new = before.splitlines(keepends=True), after.splitlines(keepends=True)
+    head = next((index for index, pair in enumerate(zip(old, new, strict=False)) if pair[0] != pair[1]), None)
+    if head is None:
+        head = min(len(old), len(new))
+    tail = 0
+    while tail < min(len(old), len(new)) - head and old[-1 - tail] == new[-1 - tail]:
+        tail += 1
+    start = sum(map(len, old[:head]))
+    ends = (sum(map(len, lines[: len(lines) - tail])) for lines in (old, new))
+    old_end, new_end = ends
+    return (start, old_end), (start, new_end)
+
+
+def _meets(node: Node, window: Span) -> bool:
+    return window[0] <= node.start_byte <= window[1]

@@ -1,0 +1,7 @@
+int before(void) { return 1; }
+
+int broken(void) {
+    call(
+}
+
+int after(void) { return 1; }

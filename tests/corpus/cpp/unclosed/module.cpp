@@ -1,0 +1,9 @@
+int before() { return 1; }
+
+class Broken {
+    void run() {
+        call(
+    }
+};
+
+int after() { return 1; }

@@ -1,0 +1,14 @@
+class Before
+{
+    void Run() {}
+}
+
+class Broken
+{
+    void Run()
+    {
+        Call(
+    }
+}
+
+class After {}

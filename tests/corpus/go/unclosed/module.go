@@ -1,0 +1,9 @@
+package shop
+
+func before() {}
+
+func broken() {
+	call(
+}
+
+func after() {}

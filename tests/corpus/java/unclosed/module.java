@@ -1,0 +1,11 @@
+class Before {
+    void run() {}
+}
+
+class Broken {
+    void run() {
+        call(
+    }
+}
+
+class After {}

@@ -1,0 +1,9 @@
+const text = `
+function no() {
+}
+`;
+// {
+function yes() {
+  return "}" + /}/.source + `${"{"}`;
+}
+/* function no() {} */

@@ -1,0 +1,11 @@
+function before() {
+  return 1;
+}
+
+class C {
+  method() {
+    call(
+  }
+}
+
+function after() {}

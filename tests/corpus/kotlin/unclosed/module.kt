@@ -1,0 +1,11 @@
+fun before() {
+}
+
+class Broken {
+    fun run() {
+        call(
+    }
+}
+
+fun after() {
+}

@@ -1,0 +1,12 @@
+<?php
+function before() {}
+
+class Broken
+{
+    public function run()
+    {
+        call(
+    }
+}
+
+function after() {}

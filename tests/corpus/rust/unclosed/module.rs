@@ -1,0 +1,9 @@
+fn before() {}
+
+impl Point {
+    fn area(&self) {
+        call(
+    }
+}
+
+fn after() {}

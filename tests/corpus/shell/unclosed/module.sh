@@ -1,0 +1,11 @@
+before() {
+  echo 1
+}
+
+broken() {
+  if true; then
+}
+
+after() {
+  echo 2
+}

@@ -1,0 +1,26 @@
+CREATE OR REPLACE FUNCTION touch() RETURNS trigger AS $body$
+BEGIN
+  NEW.at := now();
+  RETURN NEW;
+END;
+$body$ LANGUAGE plpgsql;
+
+CREATE TRIGGER log AFTER INSERT ON users
+BEGIN
+  UPDATE counts SET n = CASE WHEN n > 1 THEN 2 ELSE 3 END;
+  DELETE FROM old;
+END;
+
+BEGIN;
+COMMIT;
+
+DELIMITER //
+CREATE PROCEDURE fill()
+BEGIN
+  IF x THEN
+    SET y = 1;
+  END IF;
+END //
+DELIMITER ;
+
+SELECT 1;

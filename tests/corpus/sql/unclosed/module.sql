@@ -1,0 +1,5 @@
+SELECT 1;
+
+SELECT 'never closed;
+
+SELECT 2;

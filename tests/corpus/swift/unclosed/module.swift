@@ -1,0 +1,11 @@
+func before() {
+}
+
+class Broken {
+    func run() {
+        call(
+    }
+}
+
+func after() {
+}

@@ -1,0 +1,9 @@
+function before() {
+  return <p>one</p>;
+}
+
+function broken() {
+  return <p>{ (</p>;
+}
+
+function after() {}

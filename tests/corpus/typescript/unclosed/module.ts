@@ -1,0 +1,7 @@
+export function before(): void {}
+
+export class C {
+  method(: void {
+  }
+
+export function after(): void {}
