@@ -9,6 +9,8 @@ from tree_sitter import Node
 from commonhold.merging.profile import Binding, Profile
 
 _NOTHING: Final = Binding()
+_WILDCARDS: Final = frozenset({"asterisk", "use_wildcard", "wildcard_import", "namespace_wildcard"})
+_ORIGINS: Final = frozenset({"module_name", "source"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,7 +72,7 @@ def _gather(node: Node, profile: Profile, into: _Gathered, skip: frozenset[str])
     elif kind in profile.members:
         _member(node, profile, into, skip)
     elif kind in profile.imports:
-        into.defines.update(_imported(node))
+        into.defines.update(_imported(node, profile))
     else:
         _general(node, profile, into, skip)
 
@@ -80,6 +82,9 @@ def _general(node: Node, profile: Profile, into: _Gathered, skip: frozenset[str]
     binding = profile.bindings.get(kind, _NOTHING)
     if kind in profile.calls:
         _called(node, profile, into)
+    elif kind in profile.method_calls:
+        name = node.child_by_field_name(profile.method_calls[kind])
+        into.calls.append(b"." + ((name.text or b"") if name is not None else b""))
     into.acts = into.acts or _is_run_for_what_it_does(node, profile)
     inner = _Gathered() if binding.is_scope else into
     for index, child in enumerate(node.children):
@@ -157,12 +162,18 @@ def _called(node: Node, profile: Profile, into: _Gathered) -> None:
         _target(holder, profile, into, frozenset())
 
 
-def _imported(node: Node) -> Iterator[bytes]:
-    """The names that an import gives a value."""
-    for index, child in enumerate(node.children):
-        field = node.field_name_for_child(index)
-        if child.type == "wildcard_import":
-            yield b"*"
-        elif field == "name":
-            alias = child.child_by_field_name("alias")
-            yield (alias.text or b"") if alias else (child.text or b"").partition(b".")[0]
+def _imported(node: Node, profile: Profile) -> Iterator[bytes]:
+    """The names that an import gives a value; a star stands for all that there may be."""
+    alias = node.child_by_field_name("alias")
+    if alias is not None:
+        yield alias.text or b""
+    elif node.type in _WILDCARDS:
+        yield b"*"
+    elif node.type == "dotted_name":
+        yield (node.text or b"").partition(b".")[0]
+    elif node.type in profile.identifiers:
+        yield node.text or b""
+    else:
+        for index, child in enumerate(node.children):
+            if node.field_name_for_child(index) not in _ORIGINS:
+                yield from _imported(child, profile)

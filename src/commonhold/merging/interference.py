@@ -15,7 +15,7 @@ from commonhold.merging.record import Edit, Scope
 from commonhold.merging.script import script
 from commonhold.merging.verdict import Reason, Spot
 
-_EVERYTHING: Final = b"*"
+_EVERYTHING: Final = b"*"  # what a star import gives a value
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,6 +75,8 @@ def _shared(one: Delta, other: Delta) -> frozenset[bytes]:
     if one.is_import and other.is_import:
         both = frozenset()
     crossed = (one.effects.defines & other.effects.uses) | (other.effects.defines & one.effects.uses)
+    if _EVERYTHING in one.effects.defines ^ other.effects.defines:
+        crossed |= {_EVERYTHING}
     return frozenset(name for name in both | crossed if _is_same_thing(name, one, other))
 
 

@@ -53,7 +53,7 @@ def _counts_once(element: Element, holder: Element) -> bool:
     """Whether it makes no difference to have it once or twice."""
     if holder.shape is Shape.LIST:
         return holder.list_kind in holder.profile.runs or element.name is not None
-    return element.node.type in holder.profile.imports or element.is_definition
+    return element.node.type in holder.profile.imports or element.name is not None
 
 
 def _why_not_listed(holder: Element, mine: Run, others: Run) -> Refusal | None:

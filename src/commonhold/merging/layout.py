@@ -133,6 +133,9 @@ class Element:
         """What its list or block knows it by: the name of a definition, the key of an entry; None if by nothing."""
         if self.nodes is not None:
             return None
+        naming = self.profile.naming.get(self.definition.type)
+        if self.is_definition and naming is not None:
+            return (naming(self.definition) or "").encode() or None
         field = "name" if self.is_definition else self.profile.keyed.get(self.node.type)
         named = self.definition.child_by_field_name(field) if field else None
         return named.text if named is not None else None
@@ -205,7 +208,7 @@ class Element:
         node = self.definition if self.is_definition else self.node
         if node.type in self.profile.blocks or node.type in self.profile.lists:
             yield from self._enclosed(node, node.children, position)
-        elif node.type in self.profile.runs:
+        elif node.type in self.profile.runs or node.type in self.profile.sections:
             yield from self._run(node, position)
         else:
             yield from self._plain(node.children, position)
@@ -219,7 +222,7 @@ class Element:
 
     def _plain(self, children: Sequence[Node], position: int) -> Iterator["Element"]:
         for child in children:
-            if child.type in self.profile.comments or child.end_byte <= position:
+            if child.type in self.profile.comments or child.end_byte <= position or child.end_byte > self.end:
                 continue
             if self.profile.has_indented_blocks and child.type in self.profile.blocks:
                 end = max(child.end_byte, min(self._comment_end(child.end_byte), self.end))
@@ -230,7 +233,7 @@ class Element:
                 position = child.end_byte
 
     def _items(self, node: Node, children: Sequence[Node], span: tuple[int, int]) -> "Element":
-        kept = [child for child in children if child.is_named and child.type not in self.profile.comments]
+        kept = [child for child in children if _is_entry(child, self.profile)]
         return Element(self.source, self.profile, node, span, span[0], kept, f"{node.type}.{ITEMS}")
 
     def _enclosed(self, node: Node, children: Sequence[Node], position: int) -> Iterator["Element"]:
@@ -250,7 +253,7 @@ class Element:
 
     def _run(self, node: Node, position: int) -> Iterator["Element"]:
         children = node.children
-        mark = self.profile.runs[node.type].decode()
+        mark = (self.profile.runs.get(node.type) or self.profile.sections[node.type]).decode()
         at = next((index for index, child in enumerate(children) if child.type == mark), len(children) - 1) + 1
         for child in children[:at]:
             yield Element(self.source, self.profile, child, (child.start_byte, child.end_byte), position)
@@ -259,11 +262,20 @@ class Element:
 
 
 def _is_entry(node: Node, profile: Profile) -> bool:
-    return node.is_named and node.type not in profile.comments
+    return node.is_named and node.type not in profile.comments and node.type not in profile.leads
 
 
 def _kind(profile: Profile, node: Node) -> str:
-    return _DEFINITION if node.type in profile.definitions or node.type == profile.wrapper else node.type
+    inner = node.child_by_field_name(profile.wrapped) if node.type == profile.wrapper else node
+    return _DEFINITION if inner is not None and _defines(profile, inner) else node.type
+
+
+def _defines(profile: Profile, node: Node) -> bool:
+    """Whether a node is one that defines; of some kinds only those do that have a name."""
+    if node.type not in profile.definitions:
+        return False
+    naming = profile.naming.get(node.type)
+    return naming is None or naming(node) is not None
 
 
 def _comment_end(source: bytes, profile: Profile, position: int) -> int:

@@ -13,7 +13,7 @@ from commonhold.merging.layout import FileElement
 from commonhold.merging.marking import marked, spots_of
 from commonhold.merging.pieces import Piece, clashes_in, settled
 from commonhold.merging.profile import Profile
-from commonhold.merging.profiles import PROFILES
+from commonhold.merging.profiles import profile_of
 from commonhold.merging.prose import AtOnePoint, lines_of, merge_prose
 from commonhold.merging.structure import Structure
 from commonhold.merging.verdict import Candidate, Proven, Reason, Sides, Spot, Unproven
@@ -63,7 +63,7 @@ class _Merge:
             why = f"both sides changed a file of over {MAX_BYTES} bytes"
             return Unproven((Spot(Reason.TOO_LARGE, why),))
         language = language_for(self.path, self.base or self.ours)
-        profile = PROFILES.get(language.name) if language else None
+        profile = profile_of(language) if language else None
         if language is None or profile is None:
             return self._as_text()
         if max(map(len, self.versions)) > MAX_CODE_BYTES:

@@ -1,8 +1,10 @@
 """How files of one language are merged: data, read by the layout of a file and by the analysis of effects."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
+
+from tree_sitter import Node
 
 
 class Order(StrEnum):
@@ -35,8 +37,10 @@ class Profile:
     """The node kinds that matter when files of a language are merged; kinds are those of its grammar.
 
     `blocks` hold statements or members, one after the other. `lists` hold entries between separators, and say what
-    their order means; `runs` are statements that end in such a list, after the token given. `definitions` have a
-    name (field `name`) that their block knows them by; `wrapper`s hold a definition and what decorates it. `keyed` are
+    their order means; `runs` are statements that end in such a list, after the token given; `sections` end
+    in statements, after theirs. `definitions` have a name that their block knows them by: what `naming` says of the
+    kind, else their field `name`; a `wrapper` holds a definition and what decorates it; `leads` stand before what they
+    belong to, as comments do. `keyed` are
     entries known by a field. `functions` and `classes` are scopes of names. `exits` leave the block that they stand in;
     `effects` are statements that are run for what they do, not for what they give, as calls are that stand in a `bare`
     statement; `mutators` are methods that change what they are called on, unless that is one of the `receivers`;
@@ -47,7 +51,9 @@ class Profile:
     lists: Mapping[str, Order] = field(default_factory=dict)
     runs: Mapping[str, bytes] = field(default_factory=dict)
     separator: bytes = b","
+    sections: Mapping[str, bytes] = field(default_factory=dict)
     definitions: frozenset[str] = frozenset()
+    naming: Mapping[str, Callable[[Node], str | None]] = field(default_factory=dict)
     wrapper: str = ""
     wrapped: str = "definition"
     decorator: str = ""
@@ -56,6 +62,7 @@ class Profile:
     optional_entries: frozenset[str] = frozenset()
     keyword_only_marks: frozenset[str] = frozenset()
     comments: frozenset[str] = frozenset({"comment"})
+    leads: frozenset[str] = frozenset()
     comment_mark: bytes = b"#"
     text: str = "string"
     functions: frozenset[str] = frozenset()
@@ -64,6 +71,7 @@ class Profile:
     members: Mapping[str, tuple[str, str]] = field(default_factory=dict)
     subscripts: Mapping[str, str] = field(default_factory=dict)
     calls: Mapping[str, str] = field(default_factory=dict)
+    method_calls: Mapping[str, str] = field(default_factory=dict)
     bindings: Mapping[str, Binding] = field(default_factory=dict)
     imports: frozenset[str] = frozenset()
     exits: frozenset[str] = frozenset()

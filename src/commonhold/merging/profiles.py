@@ -1,42 +1,18 @@
-"""The profiles of the languages whose structure is merged, one entry each."""
+"""The profiles of the languages whose structure is merged, by the name of the language."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from functools import cache
 from typing import Final
 
-from commonhold.merging.profile import Binding, Order, Profile
+from tree_sitter import Node
 
-_MUTATORS: Final = frozenset(
-    {
-        "add",
-        "append",
-        "appendleft",
-        "clear",
-        "discard",
-        "extend",
-        "insert",
-        "pop",
-        "popitem",
-        "popleft",
-        "push",
-        "put",
-        "remove",
-        "reverse",
-        "send",
-        "set",
-        "setdefault",
-        "sort",
-        "update",
-        "write",
-        "writelines",
-    }
-)
+from commonhold.domain.keys import CONTAINERS
+from commonhold.merging.braces import BY_LANGUAGE, MUTATORS, binding
+from commonhold.merging.profile import Order, Profile
+from commonhold.regions.language import Language, Rule
 
-
-def _binding(*defines: str, names: str = "", is_scope: bool = False, mutates: bool = False) -> Binding:
-    return Binding(frozenset(defines), frozenset(names.split()), is_scope=is_scope, mutates=mutates)
-
-
-PYTHON: Final = Profile(
+_PYTHON: Final = Profile(
     blocks=frozenset({"module", "block"}),
     lists={
         "argument_list": Order.NAMED,
@@ -81,37 +57,145 @@ PYTHON: Final = Profile(
     subscripts={"subscript": "value"},
     calls={"call": "function"},
     bindings={
-        "assignment": _binding("left"),
-        "augmented_assignment": _binding("left", mutates=True),
-        "as_pattern": _binding("alias"),
-        "as_pattern_target": _binding(""),
-        "class_definition": _binding("name", is_scope=True),
-        "default_parameter": _binding("name"),
-        "delete_statement": _binding(""),
-        "for_in_clause": _binding("left"),
-        "for_statement": _binding("left"),
-        "function_definition": _binding("name", is_scope=True),
-        "dictionary_comprehension": _binding(is_scope=True),
-        "generator_expression": _binding(is_scope=True),
-        "global_statement": _binding(""),
-        "keyword_argument": _binding(names="name"),
-        "lambda": _binding(is_scope=True),
-        "lambda_parameters": _binding(""),
-        "list_comprehension": _binding(is_scope=True),
-        "named_expression": _binding("name"),
-        "nonlocal_statement": _binding(""),
-        "parameters": _binding(""),
-        "set_comprehension": _binding(is_scope=True),
-        "typed_default_parameter": _binding("name"),
-        "typed_parameter": _binding(""),
+        "assignment": binding("left"),
+        "augmented_assignment": binding("left", mutates=True),
+        "as_pattern": binding("alias"),
+        "as_pattern_target": binding(""),
+        "class_definition": binding("name", is_scope=True),
+        "default_parameter": binding("name"),
+        "delete_statement": binding(""),
+        "for_in_clause": binding("left"),
+        "for_statement": binding("left"),
+        "function_definition": binding("name", is_scope=True),
+        "dictionary_comprehension": binding(is_scope=True),
+        "generator_expression": binding(is_scope=True),
+        "global_statement": binding(""),
+        "keyword_argument": binding(names="name"),
+        "lambda": binding(is_scope=True),
+        "lambda_parameters": binding(""),
+        "list_comprehension": binding(is_scope=True),
+        "named_expression": binding("name"),
+        "nonlocal_statement": binding(""),
+        "parameters": binding(""),
+        "set_comprehension": binding(is_scope=True),
+        "typed_default_parameter": binding("name"),
+        "typed_parameter": binding(""),
     },
     imports=frozenset({"import_statement", "import_from_statement", "future_import_statement"}),
     exits=frozenset({"break_statement", "continue_statement", "raise_statement", "return_statement", "yield"}),
     effects=frozenset({"assert_statement", "await", "delete_statement"}),
-    mutators=_MUTATORS,
+    mutators=MUTATORS,
     receivers=frozenset({"self", "cls"}),
     implied={"with_statement": (b".__enter__", b".__exit__"), "for_statement": (b".__iter__",)},
     has_indented_blocks=True,
 )
 
-PROFILES: Final[Mapping[str, Profile]] = {"python": PYTHON}
+_JSON: Final = Profile(
+    blocks=frozenset({"document"}),
+    lists={"array": Order.FREE, "object": Order.FREE},
+    keyed={"pair": "key"},
+    comment_mark=b"//",
+    text="",
+)
+
+_YAML: Final = Profile(
+    blocks=frozenset({"block_mapping", "block_sequence", "document", "stream"}),
+    lists={"flow_mapping": Order.FREE, "flow_sequence": Order.FREE},
+    keyed={"block_mapping_pair": "key", "flow_pair": "key"},
+    text="",
+)
+
+_TOML: Final = Profile(
+    blocks=frozenset({"document"}),
+    lists={"array": Order.FREE, "inline_table": Order.FREE},
+    sections={"table": b"]", "table_array_element": b"]]"},
+    text="",
+)
+
+_CSS: Final = Profile(
+    blocks=frozenset({"block", "keyframe_block_list", "stylesheet"}),
+    effects=frozenset({"at_rule", "declaration", "import_statement", "rule_set"}),
+    comment_mark=b"/*",
+    text="",
+)
+
+_SHELL: Final = Profile(
+    blocks=frozenset({"compound_statement", "do_group", "program"}),
+    clauses=frozenset({"case_item", "elif_clause", "else_clause"}),
+    identifiers=frozenset({"variable_name", "word"}),
+    bindings={
+        "variable_assignment": binding("name"),
+        "for_statement": binding("variable"),
+        "function_definition": binding("name"),
+    },
+    effects=frozenset({"command", "pipeline", "redirected_statement", "test_command"}),
+    text="",
+)
+
+_RUBY: Final = Profile(
+    blocks=frozenset({"body_statement", "program", "then"}),
+    lists={"array": Order.FREE, "hash": Order.FREE, "argument_list": Order.NAMED, "method_parameters": Order.NAMED},
+    keyed={"pair": "key", "keyword_parameter": "name"},
+    optional_entries=frozenset({"keyword_parameter", "pair"}),
+    clauses=frozenset({"else", "elsif", "ensure", "rescue", "when"}),
+    identifiers=frozenset({"constant", "global_variable", "identifier", "instance_variable"}),
+    subscripts={"element_reference": "object"},
+    method_calls={"call": "method"},
+    bindings={
+        "assignment": binding("left"),
+        "operator_assignment": binding("left", mutates=True),
+        "class": binding("name", is_scope=True),
+        "module": binding("name", is_scope=True),
+        "method": binding("name", is_scope=True),
+        "do_block": binding(is_scope=True),
+    },
+    exits=frozenset({"break", "next", "return", "yield"}),
+    effects=frozenset({"call"}),
+    text="",
+)
+
+_BASES: Final[Mapping[str, Profile]] = {
+    "python": _PYTHON,
+    "json": _JSON,
+    "jsonc": _JSON,
+    "yaml": _YAML,
+    "toml": _TOML,
+    "css": _CSS,
+    "shell": _SHELL,
+    "ruby": _RUBY,
+    **BY_LANGUAGE,
+}
+
+
+_DATA: Final = frozenset({"json", "jsonc", "yaml", "toml", "css"})
+
+
+@cache
+def profile_of(language: Language) -> Profile | None:
+    """The profile of a language, with what its regions say of it; None where files are merged by lines."""
+    base = _BASES.get(language.name)
+    if base is None or base is _PYTHON:
+        return base
+    leads = frozenset(language.comment_kinds), frozenset(language.lead_kinds)
+    if language.name in _DATA:
+        return replace(base, comments=leads[0], leads=leads[1])
+    kinds = {kind: rule.kind for kind, rule in language.rules.items()}
+    return replace(
+        base,
+        definitions=frozenset(kinds),
+        naming={kind: _naming(rule) for kind, rule in language.rules.items()},
+        functions=frozenset(kind for kind, found in kinds.items() if found not in CONTAINERS),
+        classes=frozenset(kind for kind, found in kinds.items() if found in CONTAINERS),
+        comments=leads[0],
+        leads=leads[1],
+    )
+
+
+def _naming(rule: Rule) -> Callable[[Node], str | None]:
+    """What a node is called by a rule, or by the one that is tried where it does not fit."""
+
+    def name(node: Node) -> str | None:
+        found = rule.name(node)
+        return found if found is not None or rule.otherwise is None else rule.otherwise.name(node)
+
+    return name

@@ -9,7 +9,7 @@ from typing import Final
 from commonhold.merging.bearing import Bearing, FileChange, bearing
 from commonhold.merging.layout import FileElement
 from commonhold.merging.profile import Profile
-from commonhold.merging.profiles import PROFILES
+from commonhold.merging.profiles import profile_of
 from commonhold.merging.prose import lines_of
 from commonhold.regions.language import Language, parse
 from commonhold.regions.languages import language_for
@@ -31,7 +31,7 @@ class Changed:
 def concerns(path: str) -> bool:
     """Whether files of this name are looked at."""
     language = language_for(path, b"")
-    return language is not None and language.name in PROFILES
+    return language is not None and profile_of(language) is not None
 
 
 def bearings(files: Iterable[Changed]) -> list[Bearing]:
@@ -40,25 +40,24 @@ def bearings(files: Iterable[Changed]) -> list[Bearing]:
     What meets inside one file is found by `merge`. Files in languages without a profile, and versions that are not
     sound, are not looked at. A file is parsed only where a word of it stands in what the other side wrote.
     """
-    languages: dict[str, list[Changed]] = {}
+    languages: dict[Language, list[Changed]] = {}
     for file in files:
         language = language_for(file.path, file.base or file.ours or file.theirs or b"")
-        if language is not None and language.name in PROFILES:
-            languages.setdefault(language.name, []).append(file)
-    return [found for group in languages.values() for found in _bearings(group)]
+        if language is not None:
+            languages.setdefault(language, []).append(file)
+    return [found for language, group in languages.items() for found in _bearings(group, language)]
 
 
-def _bearings(files: Sequence[Changed]) -> list[Bearing]:
-    sample = files[0]
-    language = language_for(sample.path, sample.base or sample.ours or sample.theirs or b"")
-    if language is None:
+def _bearings(files: Sequence[Changed], language: Language) -> list[Bearing]:
+    profile = profile_of(language)
+    if profile is None:
         return []
     sides = [_side({each.path: (each.base, getattr(each, name)) for each in files}) for name in ("ours", "theirs")]
     mine, others = sides
     found = bearing(
-        _parsed(mine, _words(others), language, PROFILES[language.name]),
-        _parsed(others, _words(mine), language, PROFILES[language.name]),
-        PROFILES[language.name],
+        _parsed(mine, _words(others), language, profile),
+        _parsed(others, _words(mine), language, profile),
+        profile,
     )
     return [each for each in found if each.ours_path != each.theirs_path]
 

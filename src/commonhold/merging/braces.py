@@ -1,0 +1,235 @@
+"""What the languages with braces have in common, and how each of them differs: their profiles."""
+
+from dataclasses import replace
+from typing import Final
+
+from commonhold.merging.profile import Binding, Order, Profile
+
+# Methods that change what they are called on, in any of these languages.
+MUTATORS: Final = frozenset(
+    {
+        "add",
+        "add_all",
+        "addAll",
+        "append",
+        "appendleft",
+        "clear",
+        "delete",
+        "discard",
+        "emplace_back",
+        "extend",
+        "insert",
+        "pop",
+        "popitem",
+        "popleft",
+        "push",
+        "push_back",
+        "put",
+        "remove",
+        "reverse",
+        "send",
+        "set",
+        "setdefault",
+        "shift",
+        "sort",
+        "splice",
+        "unshift",
+        "update",
+        "write",
+        "writelines",
+    }
+)
+
+
+def binding(*defines: str, names: str = "", is_scope: bool = False, mutates: bool = False) -> Binding:
+    """A binding; `names` are fields between blanks."""
+    return Binding(frozenset(defines), frozenset(names.split()), is_scope=is_scope, mutates=mutates)
+
+
+_SCOPES: Final = (
+    "arrow_function",
+    "class",
+    "class_declaration",
+    "class_specifier",
+    "closure_expression",
+    "constructor_declaration",
+    "enum_declaration",
+    "enum_item",
+    "func_literal",
+    "function_declaration",
+    "function_definition",
+    "function_expression",
+    "function_item",
+    "generator_function_declaration",
+    "impl_item",
+    "interface_declaration",
+    "lambda_expression",
+    "lambda_literal",
+    "local_function_statement",
+    "method_declaration",
+    "method_definition",
+    "mod_item",
+    "object_definition",
+    "object_declaration",
+    "struct_item",
+    "struct_specifier",
+    "trait_item",
+)
+
+BRACES: Final = Profile(
+    blocks=frozenset(
+        {
+            "annotation_type_body",
+            "block",
+            "class_body",
+            "compilation_unit",
+            "compound_statement",
+            "constructor_body",
+            "declaration_list",
+            "field_declaration_list",
+            "indented_block",
+            "interface_body",
+            "interface_type",
+            "object_type",
+            "program",
+            "protocol_body",
+            "source_file",
+            "statement_block",
+            "statement_list",
+            "statements",
+            "template_body",
+            "translation_unit",
+        }
+    ),
+    lists={
+        "array": Order.FREE,
+        "array_expression": Order.FREE,
+        "array_initializer": Order.FREE,
+        "enum_variant_list": Order.FREE,
+        "enumerator_list": Order.FIXED,
+        "export_clause": Order.FREE,
+        "field_initializer_list": Order.FREE,
+        "formal_parameters": Order.FIXED,
+        "literal_value": Order.NAMED,
+        "named_imports": Order.FREE,
+        "object": Order.FREE,
+        "object_pattern": Order.FREE,
+        "parameter_list": Order.FIXED,
+        "parameters": Order.FIXED,
+        "arguments": Order.FIXED,
+        "argument_list": Order.FIXED,
+        "use_list": Order.FREE,
+    },
+    keyed={"pair": "key", "enum_variant": "name", "import_specifier": "name", "property_signature": "name"},
+    optional_entries=frozenset({"keyed_element"}),
+    clauses=frozenset(
+        {
+            "catch_clause",
+            "case_clause",
+            "default_case",
+            "else_clause",
+            "expression_case",
+            "finally_clause",
+            "match_arm",
+            "switch_case",
+            "switch_default",
+        }
+    ),
+    comment_mark=b"//",
+    text="",
+    identifiers=frozenset(
+        {
+            "field_identifier",
+            "identifier",
+            "name",
+            "property_identifier",
+            "shorthand_property_identifier",
+            "simple_identifier",
+            "type_identifier",
+            "variable_name",
+        }
+    ),
+    members={
+        "field_access": ("object", "field"),
+        "member_access_expression": ("object", "name"),
+        "member_expression": ("object", "property"),
+        "selector_expression": ("operand", "field"),
+    },
+    subscripts={"subscript_expression": "object", "index_expression": "operand", "array_access": "array"},
+    calls={"call_expression": "function", "function_call_expression": "function", "invocation_expression": "function"},
+    method_calls={"method_invocation": "name", "member_call_expression": "name", "scoped_call_expression": "name"},
+    bindings={
+        **{kind: binding("name", is_scope=True) for kind in _SCOPES},
+        "assignment_expression": binding("left"),
+        "assignment_statement": binding("left"),
+        "augmented_assignment_expression": binding("left", mutates=True),
+        "compound_assignment_expr": binding("left", mutates=True),
+        "const_spec": binding("name"),
+        "enhanced_for_statement": binding("name"),
+        "for_expression": binding("pattern"),
+        "for_in_statement": binding("left"),
+        "for_statement": binding("left"),
+        "inc_statement": binding("", mutates=True),
+        "init_declarator": binding("declarator"),
+        "let_declaration": binding("pattern"),
+        "property_declaration": binding("name"),
+        "range_clause": binding("left"),
+        "short_var_declaration": binding("left"),
+        "update_expression": binding("argument", mutates=True),
+        "val_definition": binding("pattern"),
+        "var_definition": binding("pattern"),
+        "var_spec": binding("name"),
+        "variable_declarator": binding("name"),
+    },
+    imports=frozenset(
+        {
+            "import",
+            "import_declaration",
+            "import_statement",
+            "namespace_use_declaration",
+            "preproc_include",
+            "use_declaration",
+            "using_directive",
+        }
+    ),
+    exits=frozenset(
+        {
+            "break_expression",
+            "break_statement",
+            "continue_expression",
+            "continue_statement",
+            "control_transfer_statement",
+            "goto_statement",
+            "jump_expression",
+            "return_expression",
+            "return_statement",
+            "throw_expression",
+            "throw_statement",
+            "yield_expression",
+        }
+    ),
+    effects=frozenset({"await_expression", "echo_statement", "macro_invocation"}),
+    mutators=MUTATORS,
+    receivers=frozenset({"self", "this"}),
+)
+
+_WITH_CALLS_AS_STATEMENTS: Final = replace(BRACES, effects=BRACES.effects | {"call_expression"})
+_ARROW: Final = {"field_expression": ("argument", "field")}
+
+_SCRIPT: Final = replace(BRACES, wrapper="export_statement", wrapped="declaration", decorator="decorator")
+
+BY_LANGUAGE: Final = {
+    "javascript": _SCRIPT,
+    "typescript": _SCRIPT,
+    "tsx": _SCRIPT,
+    "go": BRACES,
+    "java": BRACES,
+    "rust": replace(BRACES, members={"field_expression": ("value", "field")}, subscripts={}),
+    "c": replace(BRACES, members=_ARROW, lists={**BRACES.lists, "initializer_list": Order.FIXED}),
+    "cpp": replace(BRACES, members=_ARROW, lists={**BRACES.lists, "initializer_list": Order.FIXED}),
+    "csharp": replace(BRACES, members={"member_access_expression": ("expression", "name")}),
+    "php": BRACES,
+    "kotlin": _WITH_CALLS_AS_STATEMENTS,
+    "scala": _WITH_CALLS_AS_STATEMENTS,
+    "swift": _WITH_CALLS_AS_STATEMENTS,
+}
