@@ -38,9 +38,18 @@ class Effects:
         )
 
 
+def bound_in(node: Node, profile: Profile) -> frozenset[bytes]:
+    """The names that a definition gives a value inside itself, its parameters among them."""
+    gathered = _Gathered()
+    for child in node.children:
+        _gather(child, profile, gathered, frozenset())
+    return frozenset(gathered.plain)
+
+
 @dataclass(slots=True)
 class _Gathered:
     defines: set[bytes] = field(default_factory=set)
+    plain: set[bytes] = field(default_factory=set)
     uses: set[bytes] = field(default_factory=set)
     calls: list[bytes] = field(default_factory=list)
     is_exit: bool = False
@@ -51,7 +60,8 @@ def effects_of(nodes: Iterable[Node], profile: Profile, *, skip: frozenset[str] 
     """The effects of some nodes; what lies in nodes of the kinds `skip` is left out."""
     gathered = _Gathered()
     for node in nodes:
-        _gather(node, profile, gathered, skip)
+        # A clause that is asked about is no clause to be left out.
+        _gather(node, profile, gathered, skip - {node.type})
     return Effects(
         frozenset(gathered.defines),
         frozenset(gathered.uses),
@@ -128,6 +138,7 @@ def _target(node: Node, profile: Profile, into: _Gathered, skip: frozenset[str])
     kind = node.type
     if kind in profile.identifiers:
         into.defines.add(node.text or b"")
+        into.plain.add(node.text or b"")
     elif kind in profile.members:
         _gather(node, profile, into, skip)
         member = node.child_by_field_name(profile.members[kind][1])
@@ -139,12 +150,20 @@ def _target(node: Node, profile: Profile, into: _Gathered, skip: frozenset[str])
         _gather(node, profile, into, skip)
         held = node.child_by_field_name(profile.subscripts[kind])
         if held is not None:
-            _target(held, profile, into, skip)
+            _changed_in_place(held, profile, into)
     elif kind in profile.bindings:
         _general(node, profile, into, skip)
     else:
         for child in node.named_children:
             _target(child, profile, into, skip)
+
+
+def _changed_in_place(node: Node, profile: Profile, into: _Gathered) -> None:
+    """A thing that is changed keeps its name, which may be one of the module."""
+    if node.type in profile.identifiers:
+        into.defines.add(node.text or b"")
+    else:
+        _target(node, profile, into, frozenset())
 
 
 def _called(node: Node, profile: Profile, into: _Gathered) -> None:
@@ -159,7 +178,7 @@ def _called(node: Node, profile: Profile, into: _Gathered) -> None:
     into.calls.append(b"." + (member.text or b""))
     is_mutator = (member.text or b"").decode() in profile.mutators
     if is_mutator and (holder.text or b"").decode() not in profile.receivers:
-        _target(holder, profile, into, frozenset())
+        _changed_in_place(holder, profile, into)
 
 
 def _imported(node: Node, profile: Profile) -> Iterator[bytes]:

@@ -44,14 +44,17 @@ def closing(versions: Versions) -> list[Piece]:
     return merged_space(base, ours, theirs)
 
 
-def in_block(entries: Sequence[Entry], *, is_file: bool) -> list[Entry]:
+def in_block(entries: Sequence[Entry], versions: Versions) -> list[Entry]:
     """What stood first and does no more gets the space of what follows it; what comes to stand first loses its own."""
-    return [_spaced(entry, is_first=not index, is_file=is_file) for index, entry in enumerate(entries)]
+    firsts = {id(each.children[0]) for each in versions if each.children}
+    is_file = versions[0].is_file
+    return [_spaced(entry, firsts, is_first=not index, is_file=is_file) for index, entry in enumerate(entries)]
 
 
-def _spaced(entry: Entry, *, is_first: bool, is_file: bool) -> Entry:
+def _spaced(entry: Entry, firsts: set[int], *, is_first: bool, is_file: bool) -> Entry:
     lead = settled(entry.lead)
-    if lead is None or lead.strip(BLANK) or isinstance(entry.body[0], Clash):
+    was_first = id(entry.element) in firsts
+    if lead is None or lead.strip(BLANK) or is_first is was_first or isinstance(entry.body[0], Clash):
         return entry
     if is_first:
         return replace(entry, lead=[lead.lstrip(b"\r\n")]) if is_file else entry

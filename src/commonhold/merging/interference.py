@@ -4,17 +4,19 @@ A statement that gives a name a value and a statement that uses the name are not
 compared is what each side *changed*: a name that both only use is no concern, nor is one that neither touched.
 """
 
+import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
-from commonhold.merging.effects import Effects, effects_of
+from commonhold.merging.effects import Effects, bound_in, effects_of
 from commonhold.merging.layout import Element, Shape
 from commonhold.merging.profile import Profile
-from commonhold.merging.record import Edit, Scope
+from commonhold.merging.record import Edit, Record, Scope
 from commonhold.merging.script import script
 from commonhold.merging.verdict import Reason, Spot
 
+_WORTH_COPYING: Final = 16  # bytes: what is shorter is written alike by chance
 _EVERYTHING: Final = b"*"  # what a star import gives a value
 
 
@@ -28,6 +30,7 @@ class Delta:
     is_gone: bool
     is_import: bool
     element: Element
+    old: Element | None = None
     is_head: bool = False
 
     @property
@@ -41,14 +44,21 @@ class Delta:
         return next((each for each in self.scope if not is_function(each)), None)
 
 
-def interference(ours: Sequence[Edit], theirs: Sequence[Edit], profile: Profile) -> list[Spot]:
+def interference(record: Record, profile: Profile) -> list[Spot]:
     """A spot for each pair of changed statements that one of them bears on the other."""
-    mine = [delta for edit in ours for delta in deltas_of(edit, profile)]
-    others = [delta for edit in theirs for delta in deltas_of(edit, profile)]
+    mine = [delta for edit in record.ours for delta in deltas_of(edit, profile)]
+    others = [delta for edit in record.theirs for delta in deltas_of(edit, profile)]
+    return [*_crossed(mine, others), *_misplaced(record.shifted, mine, others), *copied(mine, others)]
+
+
+def _crossed(mine: Sequence[Delta], others: Sequence[Delta]) -> list[Spot]:
     by_name = _users(others)
     found: dict[tuple[int, int], Spot] = {}
     for one in mine:
         near = {id(each): each for name in _all_names(one) for each in by_name.get(name, ())}
+        if _EVERYTHING in one.effects.defines:
+            near = {id(each): each for each in others}
+        near |= {id(each): each for each in by_name.get(_EVERYTHING, ())}
         for other in near.values():
             shared = _shared(one, other)
             if shared:
@@ -72,7 +82,7 @@ def _users(deltas: Iterable[Delta]) -> dict[bytes, list[Delta]]:
 def _shared(one: Delta, other: Delta) -> frozenset[bytes]:
     """The names that one gives a value and the other gives one or uses, where both mean the same thing."""
     both = one.effects.defines & other.effects.defines
-    if one.is_import and other.is_import:
+    if one.is_import and other.is_import and _origin(one) == _origin(other):
         both = frozenset()
     crossed = (one.effects.defines & other.effects.uses) | (other.effects.defines & one.effects.uses)
     if _EVERYTHING in one.effects.defines ^ other.effects.defines:
@@ -80,14 +90,53 @@ def _shared(one: Delta, other: Delta) -> frozenset[bytes]:
     return frozenset(name for name in both | crossed if _is_same_thing(name, one, other))
 
 
+def _origin(delta: Delta) -> bytes:
+    """Where an import takes its names from."""
+    module, _, _ = delta.element.text.partition(b"import")
+    return module.strip()
+
+
 def _is_same_thing(name: bytes, one: Delta, other: Delta) -> bool:
     if one.function is not None and one.function is other.function:
         return True
     if name.startswith(b"."):
-        return one.class_ is not None and one.class_ is other.class_
-    # A name of the module reaches into functions; a name of a function stays inside.
+        return True
+    # A name of the module reaches into functions; a name of a function stays inside, unless it says otherwise.
     definers = [each for each in (one, other) if name in each.effects.defines]
-    return all(each.function is None for each in definers)
+    return all(each.function is None or not _binds(each.function, name) for each in definers)
+
+
+def _binds(function: Element, name: bytes) -> bool:
+    """Whether a name that a function gives a value is its own: not one of the module that it changes."""
+    declared = rb"\b(?:global|nonlocal)\b[^\n]*\b" + re.escape(name) + rb"\b"
+    return re.search(declared, function.text) is None and name in bound_in(function.definition, function.profile)
+
+
+def _misplaced(shifted: Iterable[Scope], mine: Iterable[Delta], others: Iterable[Delta]) -> Iterator[Spot]:
+    """New calls of a function to which both sides added a parameter at one place: which one does a place mean?"""
+    called = {name: delta for delta in (*mine, *others) for name in delta.effects.calls}
+    for scope in shifted:
+        names = {each.name for each in scope[-2:] if each.name}
+        delta = next((called[form] for name in names for form in (name, b"." + name) if form in called), None)
+        if delta is not None:
+            shown = (scope[-1].name or b"").decode(errors="replace")
+            why = f"both sides added a parameter to {shown!r} at one place, and new code calls it"
+            yield Spot(Reason.INTERFERES, why, ours=delta.element.rows, theirs=delta.element.rows)
+
+
+def copied(mine: Sequence[Delta], others: Sequence[Delta]) -> Iterator[Spot]:
+    """Where one side wrote a copy of a statement that the other changed: the copy stays as it was."""
+    for changed, writing, is_ours in ((mine, others, True), (others, mine, False)):
+        written = [each for each in writing if each.old is None]
+        for one in changed:
+            old = one.old.text if one.old is not None and not one.is_head else b""
+            if b"(" not in old or len(old) < _WORTH_COPYING:
+                continue
+            for other in written:
+                if old in other.element.text:
+                    first, second = (one, other) if is_ours else (other, one)
+                    why = "one side copied a statement that the other changed"
+                    yield Spot(Reason.INTERFERES, why, ours=first.element.rows, theirs=second.element.rows)
 
 
 def _spot(one: Delta, other: Delta, shared: frozenset[bytes]) -> Spot:
@@ -117,7 +166,7 @@ def deltas_of(edit: Edit, profile: Profile) -> Iterator[Delta]:
         return
     if edit.is_head:
         if _is_head_changed(edit.old, edit.new):
-            yield _head(edit.old, edit.new, edit.scope, profile)
+            yield from _heads(edit.old, edit.new, edit.scope, profile)
         return
     if edit.old.shape is Shape.BLOCK:
         yield from _inside(edit.old, edit.new, edit.scope, profile)
@@ -149,12 +198,40 @@ def _compound(old: Element, new: Element, scope: Scope, profile: Profile) -> Ite
     for each in (each for hunk in changes.hunks for each in hunk.new if each.holds_body):
         yield from deltas_of(Edit(None, each, inner), profile)
     if _is_head_changed(old, new):
-        yield _head(old, new, scope, profile)
+        yield from _heads(old, new, scope, profile)
 
 
 def _is_head_changed(old: Element, new: Element) -> bool:
     heads = ([each.text for each in side.children if not each.holds_body] for side in (old, new))
     return next(heads) != next(heads)
+
+
+def _heads(old: Element, new: Element, scope: Scope, profile: Profile) -> Iterator[Delta]:
+    """What the head says to the outside, and for a definition what its parameters are inside."""
+    yield _head(old, new, scope, profile)
+    if old.is_definition:
+        bodies = profile.blocks | profile.clauses
+        before, after = (
+            {each.text: each for part in side.children if not part.holds_body for each in _entries(part)}
+            for side in (old, new)
+        )
+        changed = [
+            entries[text] for entries in (before, after) for text in before.keys() ^ after.keys() if text in entries
+        ]
+        inside = effects_of([each.node for each in changed], profile, skip=bodies)
+        names = inside.defines | {each.text for each in changed if each.node.type in profile.identifiers}
+        effects = Effects(frozenset(name for name in names if not name.startswith(b".")))
+        yield Delta((*scope, old), effects, Effects(), is_gone=False, is_import=False, element=new, is_head=True)
+
+
+def _entries(part: Element) -> Iterator[Element]:
+    """The parameters in a part of a head."""
+    if part.shape is Shape.LIST:
+        yield from part.children
+    elif part.shape is Shape.PARTS:
+        for child in part.children:
+            if child.shape is Shape.LIST:
+                yield from child.children
 
 
 def _head(old: Element, new: Element, scope: Scope, profile: Profile) -> Delta:
@@ -209,4 +286,4 @@ def _whole(edit: Edit, element: Element, profile: Profile) -> Delta:
     if edit.scope and not is_function(edit.scope[-1]):
         defines |= known_as((name for name in defines if not name.startswith(b".")), edit.scope)
     effects = replace(after, defines=defines)
-    return Delta(edit.scope, effects, before, is_gone=edit.new is None, is_import=is_import, element=element)
+    return Delta(edit.scope, effects, before, edit.new is None, is_import, element, edit.old)

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Sequence
 
 from commonhold.merging.effects import effects_of
-from commonhold.merging.layout import Element, Shape
+from commonhold.merging.layout import DECORATORS, Element, Shape
 from commonhold.merging.profile import Order, Profile
 from commonhold.merging.verdict import Reason
 
@@ -23,6 +23,8 @@ def why_not_both(holder: Element, mine: Run, others: Run, shared: Run) -> Refusa
         return None
     if holder.shape is Shape.LIST:
         return _why_not_listed(holder, mine, others)
+    if holder.list_kind == DECORATORS:
+        return Reason.ORDER_MATTERS, "both sides added a decorator at one point, and their order may matter"
     if holder.shape is Shape.PARTS:
         return Reason.BOTH_CHANGED, f"both sides added a part to one {_words(holder)}"
     return _why_order_matters(mine, others, holder.profile)
@@ -35,6 +37,16 @@ def in_one_order(holder: Element, ours: Run, theirs: Run) -> list[Element]:
     """
     runs = sorted((ours, theirs), key=lambda run: (_place(holder, run), [each.text for each in run]))
     return [each for run in runs for each in run]
+
+
+def may_be_placed(holder: Element, run: Run) -> bool:
+    """Whether a run of new parameters holds one that a call may give by its place."""
+    if holder.list_kind not in holder.profile.parameters:
+        return False
+    marks = holder.profile.keyword_only_marks
+    before = (each for each in holder.children if run and each.start < run[0].start)
+    is_by_name = any(each.node.type in marks for each in before) or not run or run[0].node.type in marks
+    return not is_by_name
 
 
 def _place(holder: Element, run: Run) -> int:
@@ -52,15 +64,17 @@ def _is_optional(element: Element) -> bool:
 def _counts_once(element: Element, holder: Element) -> bool:
     """Whether it makes no difference to have it once or twice."""
     if holder.shape is Shape.LIST:
-        return holder.list_kind in holder.profile.runs or element.name is not None
+        is_mark = element.node.type in holder.profile.keyword_only_marks
+        return is_mark or holder.list_kind in holder.profile.runs or element.name is not None
     return element.node.type in holder.profile.imports or element.name is not None
 
 
 def _why_not_listed(holder: Element, mine: Run, others: Run) -> Refusal | None:
     imported = Order.FREE if holder.list_kind in holder.profile.imports else Order.FIXED
     order = holder.profile.lists.get(holder.list_kind, imported)
-    is_optional = all(map(_is_optional, mine)) or all(map(_is_optional, others))
-    if order is Order.FREE or (order is Order.NAMED and is_optional):
+    is_optional = all(map(_is_optional, (*mine, *others)))
+    is_spread = any(each.node.type in holder.profile.spreads for each in (*mine, *others))
+    if (order is Order.FREE and not is_spread) or (order is Order.NAMED and is_optional):
         return None
     return Reason.ORDER_MATTERS, f"both sides added entries to one {_words(holder)}, where order counts"
 

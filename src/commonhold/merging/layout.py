@@ -18,7 +18,7 @@ ITEMS: Final = "items"
 BLANK: Final = b" \t\f\r\n"
 _TOKEN: Final = re.compile(rb"\w+|[^\w\s]")
 _PUNCTUATION: Final = frozenset({";", ","})
-_DECORATORS: Final = "decorators"
+DECORATORS: Final = "decorators"
 _DEFINITION: Final = "definition"
 
 
@@ -216,7 +216,7 @@ class Element:
     def _decorators(self) -> "Element":
         nodes = [child for child in self.node.children if child.type == self.profile.decorator]
         end = nodes[-1].end_byte if nodes and self.node.type == self.profile.wrapper else self.start
-        kind = f"{_DECORATORS}.{ITEMS}"
+        kind = f"{DECORATORS}.{ITEMS}"
         kept = nodes if end > self.start else []
         return Element(self.source, self.profile, self.node, (self.start, end), self.start, kept, kind)
 

@@ -37,7 +37,7 @@ def marked(pieces: Sequence[Piece], sides: Sides, size: int = MARKER_SIZE) -> by
 
 def _on_lines(pieces: Sequence[Piece]) -> list[Piece]:
     """The same text, but what begins with the line end of the line before it ends with that of its own instead."""
-    turned = list(pieces)
+    turned = [piece for piece in pieces if piece != b""]
     for index, piece in enumerate(turned[:-1]):
         following = turned[index + 1]
         if not isinstance(piece, Clash) or isinstance(following, Clash):

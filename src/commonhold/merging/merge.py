@@ -69,6 +69,8 @@ class _Merge:
         if max(map(len, self.versions)) > MAX_CODE_BYTES:
             why = f"both sides changed a file of code of over {MAX_CODE_BYTES} bytes: too much to look into"
             return self._by_lines(Spot(Reason.TOO_LARGE, why))
+        if not self.base.strip():
+            return self._by_lines(Spot(Reason.ORDER_MATTERS, "both sides made this file, each in its own way"))
         try:
             return self._as_code(language, profile)
         except RecursionError:
@@ -90,7 +92,7 @@ class _Merge:
         structure = Structure()
         pieces = structure.merge(*elements)
         text = settled(pieces)
-        doubts = interference(structure.record.ours, structure.record.theirs, profile)
+        doubts = interference(structure.record, profile)
         base, ours, theirs = elements
         met = bearing([FileChange(self.path, base, ours)], [FileChange(self.path, base, theirs)], profile)
         doubts += [each.spot for each in met]

@@ -41,7 +41,8 @@ class Profile:
     in statements, after theirs. `definitions` have a name that their block knows them by: what `naming` says of the
     kind, else their field `name`; a `wrapper` holds a definition and what decorates it; `leads` stand before what they
     belong to, as comments do. `keyed` are
-    entries known by a field. `functions` and `classes` are scopes of names. `exits` leave the block that they stand in;
+    entries known by a field. Of `parameters` those of `optional_entries` need not be given, and none after one of
+    `keyword_only_marks` is given by its place; `spreads` are entries that hold entries. `functions` and `classes` are scopes of names. `exits` leave the block that they stand in;
     `effects` are statements that are run for what they do, not for what they give, as calls are that stand in a `bare`
     statement; `mutators` are methods that change what they are called on, unless that is one of the `receivers`;
     `implied` are the methods that a node calls unsaid.
@@ -61,6 +62,8 @@ class Profile:
     keyed: Mapping[str, str] = field(default_factory=dict)
     optional_entries: frozenset[str] = frozenset()
     keyword_only_marks: frozenset[str] = frozenset()
+    parameters: frozenset[str] = frozenset()
+    spreads: frozenset[str] = frozenset()
     comments: frozenset[str] = frozenset({"comment"})
     leads: frozenset[str] = frozenset()
     comment_mark: bytes = b"#"

@@ -37,6 +37,7 @@ _PYTHON: Final = Profile(
         }
     ),
     keyed={
+        "aliased_import": "alias",
         "default_parameter": "name",
         "keyword_argument": "name",
         "pair": "key",
@@ -46,11 +47,14 @@ _PYTHON: Final = Profile(
         {
             "default_parameter",
             "dictionary_splat",
+            "dictionary_splat_pattern",
             "keyword_argument",
             "typed_default_parameter",
         }
     ),
-    keyword_only_marks=frozenset({"keyword_separator", "list_splat_pattern"}),
+    keyword_only_marks=frozenset({"dictionary_splat_pattern", "keyword_separator", "list_splat_pattern"}),
+    parameters=frozenset({"parameters"}),
+    spreads=frozenset({"dictionary_splat", "list_splat"}),
     functions=frozenset({"function_definition"}),
     classes=frozenset({"class_definition"}),
     members={"attribute": ("object", "attribute")},
@@ -61,6 +65,7 @@ _PYTHON: Final = Profile(
         "augmented_assignment": binding("left", mutates=True),
         "as_pattern": binding("alias"),
         "as_pattern_target": binding(""),
+        "case_pattern": binding(""),
         "class_definition": binding("name", is_scope=True),
         "default_parameter": binding("name"),
         "delete_statement": binding(""),

@@ -1,7 +1,7 @@
 """What is noted while a merge is made: who changed what alone, and what was joined."""
 
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from commonhold.merging.layout import Element
 
@@ -23,20 +23,24 @@ class Edit:
 
 @dataclass(slots=True)
 class Record:
-    """`ours` and `theirs` are what either side changed alone; `scope` holds the definitions that are being merged."""
+    """`ours` and `theirs` are what either side changed alone; `scope` holds the definitions that are being merged.
+
+    `shifted` are functions to which both sides added a parameter that may be given by its place.
+    """
 
     ours: list[Edit] = field(default_factory=list)
     theirs: list[Edit] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
+    shifted: list[Scope] = field(default_factory=list)
     scope: Scope = ()
 
     def within(self, element: Element) -> "Record":
         """The same record, from inside a definition."""
-        return Record(self.ours, self.theirs, self.notes, (*self.scope, element))
+        return replace(self, scope=(*self.scope, element))
 
     def without_edits(self) -> "Record":
         """The same record, for what is noted as a whole elsewhere."""
-        return Record([], [], self.notes, self.scope)
+        return replace(self, ours=[], theirs=[])
 
     def replaced(self, edits: list[Edit], old: Iterable[Element], new: Iterable[Element]) -> None:
         """Note in `edits` that elements gave way to others."""

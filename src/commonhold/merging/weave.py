@@ -3,7 +3,7 @@
 from collections.abc import Callable, Sequence
 
 from commonhold.merging.entries import Entry, Versions, closing, in_block, in_list, merged_space, whole_entry
-from commonhold.merging.joining import in_one_order, why_not_both
+from commonhold.merging.joining import in_one_order, may_be_placed, why_not_both
 from commonhold.merging.layout import Element, Shape
 from commonhold.merging.pieces import Clash, Piece
 from commonhold.merging.record import Edit, Record
@@ -37,12 +37,27 @@ class Weave:
 
     def pieces(self) -> list[Piece]:
         """The merged children, put together as the element has them."""
+        if name := self._added_twice():
+            why = f"both sides added {name.decode(errors='replace')!r}, each in its own way"
+            base, ours, theirs = self._versions
+            at = (base.start, ours.start, theirs.start)
+            return [Clash(base.text, ours.text, theirs.text, Reason.SAME_NAME, why, at)]
         entries = self._entries()
         if self._base.shape is Shape.LIST:
             return in_list(entries, self._versions)
         if self._base.shape is Shape.BLOCK:
-            entries = in_block(entries, is_file=self._base.is_file)
+            entries = in_block(entries, self._versions)
         return [piece for entry in entries for piece in (*entry.lead, *entry.body)] + closing(self._versions)
+
+    def _added_twice(self) -> bytes | None:
+        """The first name of an entry that both sides put into a list, but not at one point."""
+        if self._base.shape is not Shape.LIST:
+            return None
+        ours, theirs = (
+            {(hunk.start, each.name) for hunk in side.hunks for each in hunk.new if each.name}
+            for side in (self._ours, self._theirs)
+        )
+        return min({name for _, name in ours - theirs} & {name for _, name in theirs - ours}, default=None)
 
     def _entries(self) -> list[Entry]:
         entries, position = self._inserted(0), 0
@@ -76,10 +91,12 @@ class Weave:
         if refusal:
             at = (self._base.start, ours[0].lead_start, theirs[0].lead_start)
             return [Entry(ours[0], [], [Clash(b"", _run(ours), _run(theirs), *refusal, at)])]
+        if self._record.scope and may_be_placed(self._base, mine) and may_be_placed(self._base, others):
+            self._record.shifted.append(self._record.scope)
         self._note_new(self._record.ours, mine)
         self._note_new(self._record.theirs, others)
         self._record.notes.append(f"both sides added to one {words(self._base.kind)}")
-        return [whole_entry(each) for each in in_one_order(self._base, list(ours), others)]
+        return [whole_entry(each) for each in [*shared, *in_one_order(self._base, mine, others)]]
 
     # What was kept
 
