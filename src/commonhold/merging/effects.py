@@ -17,13 +17,15 @@ _ORIGINS: Final = frozenset({"module_name", "source"})
 class Effects:
     """Names given a value and names used; attributes have a dot before them, whatever they are attributes of.
 
-    `calls` are the names of what is called, by the syntax of the language as well (a `with` calls `__exit__`).
+    `calls` are the names of what is called, by the syntax of the language as well (a `with` calls `__exit__`),
+    `receivers` the things whose methods are called.
     `is_exit` says that the code may leave its block, `acts` that it holds a statement that is run for what it does.
     """
 
     defines: frozenset[bytes] = frozenset()
     uses: frozenset[bytes] = frozenset()
     calls: tuple[bytes, ...] = ()
+    receivers: frozenset[bytes] = frozenset()
     is_exit: bool = False
     acts: bool = False
 
@@ -33,6 +35,7 @@ class Effects:
             self.defines | other.defines,
             self.uses | other.uses,
             self.calls + other.calls,
+            self.receivers | other.receivers,
             self.is_exit or other.is_exit,
             self.acts or other.acts,
         )
@@ -52,6 +55,7 @@ class _Gathered:
     plain: set[bytes] = field(default_factory=set)
     uses: set[bytes] = field(default_factory=set)
     calls: list[bytes] = field(default_factory=list)
+    receivers: set[bytes] = field(default_factory=set)
     is_exit: bool = False
     acts: bool = False
 
@@ -66,6 +70,7 @@ def effects_of(nodes: Iterable[Node], profile: Profile, *, skip: frozenset[str] 
         frozenset(gathered.defines),
         frozenset(gathered.uses),
         tuple(gathered.calls),
+        frozenset(gathered.receivers),
         is_exit=gathered.is_exit,
         acts=gathered.acts,
     )
@@ -122,6 +127,7 @@ def _leave_scope(inner: _Gathered, into: _Gathered) -> None:
     """What is defined inside stays there, but for attributes of what lives on."""
     into.uses |= inner.uses - inner.defines
     into.calls += inner.calls
+    into.receivers |= inner.receivers - inner.defines
     into.defines |= {name for name in inner.defines if name.startswith(b".")}
 
 
@@ -176,9 +182,19 @@ def _called(node: Node, profile: Profile, into: _Gathered) -> None:
     if member is None or holder is None:
         return
     into.calls.append(b"." + (member.text or b""))
+    if (holder.text or b"").decode() not in profile.receivers:
+        into.receivers |= _named_thing(holder, profile)
     is_mutator = (member.text or b"").decode() in profile.mutators
     if is_mutator and (holder.text or b"").decode() not in profile.receivers:
         _changed_in_place(holder, profile, into)
+
+
+def _named_thing(node: Node, profile: Profile) -> set[bytes]:
+    """The name of a thing that stands alone, or of the attribute that holds it."""
+    if node.type in profile.identifiers:
+        return {node.text or b""}
+    member = node.child_by_field_name(profile.members[node.type][1]) if node.type in profile.members else None
+    return {b"." + (member.text or b"")} if member is not None else set()
 
 
 def _imported(node: Node, profile: Profile) -> Iterator[bytes]:

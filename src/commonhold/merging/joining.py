@@ -30,13 +30,16 @@ def why_not_both(holder: Element, mine: Run, others: Run, shared: Run) -> Refusa
     return _why_order_matters(mine, others, holder.profile)
 
 
-def in_one_order(holder: Element, ours: Run, theirs: Run) -> list[Element]:
-    """Both, in an order that does not depend on who is asked.
-
-    What counts on its place goes first, what has no place any more goes last; else the texts decide.
-    """
-    runs = sorted((ours, theirs), key=lambda run: (_place(holder, run), [each.text for each in run]))
+def in_one_order(holder: Element, first: Run, second: Run) -> list[Element]:
+    """Both: what counts on its place first, what has no place any more last, imports by their text; else as given."""
+    runs = sorted((first, second), key=lambda run: _place(holder, run))
+    if all(_is_import(each, holder) for run in runs for each in run):
+        runs = sorted(runs, key=lambda run: [each.text for each in run])
     return [each for run in runs for each in run]
+
+
+def _is_import(element: Element, holder: Element) -> bool:
+    return element.node.type in holder.profile.imports or holder.list_kind in holder.profile.imports
 
 
 def may_be_placed(holder: Element, run: Run) -> bool:
@@ -86,9 +89,14 @@ def _why_order_matters(mine: Run, others: Run, profile: Profile) -> Refusal | No
     shared = (one.defines & (other.defines | other.uses)) | (other.defines & one.uses)
     if shared:
         return Reason.INTERFERES, f"what both sides added at one point shares {_shown(shared)}"
+    if any(each.is_prose for each in mine) and any(each.is_prose for each in others):
+        return Reason.SAME_NAME, "both sides added a documentation text, each its own"
+    if one.receivers & other.receivers:
+        why = f"what both sides added at one point asks one thing, {_shown(one.receivers & other.receivers)}, in turn"
+        return Reason.ORDER_MATTERS, why
     if one.is_exit or other.is_exit:
         return Reason.ORDER_MATTERS, "what one side added at the same point may leave before the other's is reached"
-    if one.acts and other.acts:
+    if (one.acts and other.calls) or (other.acts and one.calls):
         return Reason.ORDER_MATTERS, "both sides added calls at one point, and their order may matter"
     return None
 

@@ -15,8 +15,10 @@ from commonhold.merging.pieces import Piece, clashes_in, settled
 from commonhold.merging.profile import Profile
 from commonhold.merging.profiles import profile_of
 from commonhold.merging.prose import AtOnePoint, lines_of, merge_prose
+from commonhold.merging.record import Record
 from commonhold.merging.structure import Structure
 from commonhold.merging.verdict import Candidate, Proven, Reason, Sides, Spot, Unproven
+from commonhold.regions.encoding import encoding_of
 from commonhold.regions.language import Language, parse
 from commonhold.regions.languages import language_for
 from commonhold.regions.reparsing import reparse
@@ -24,6 +26,7 @@ from commonhold.regions.reparsing import reparse
 MAX_BYTES: Final = 16 * 2**20
 MAX_CODE_BYTES: Final = 2**20
 _FEW: Final = 8
+_PROSE_SUFFIXES: Final = frozenset({"", "adoc", "md", "markdown", "rst", "txt"})
 _MAX_TRIED_BYTES: Final = 40_000_000
 
 
@@ -63,6 +66,8 @@ class _Merge:
             why = f"both sides changed a file of over {MAX_BYTES} bytes"
             return Unproven((Spot(Reason.TOO_LARGE, why),))
         language = language_for(self.path, self.base or self.ours)
+        if fault := _encoding_fault(self.versions, language):
+            return self._by_lines(fault)
         profile = profile_of(language) if language else None
         if language is None or profile is None:
             return self._as_text()
@@ -78,9 +83,12 @@ class _Merge:
 
     def _as_text(self) -> Proven | Unproven:
         at_one_point = AtOnePoint.BOTH if _is_changelog(self.path) else AtOnePoint.NEITHER
-        pieces = merge_prose(*self.versions, at_one_point)
+        pieces = merge_prose(*self.versions, at_one_point, ours_first=self.ours < self.theirs)
         text = settled(pieces)
-        return Proven(text) if text is not None else self._unproven(pieces, [])
+        if text is None:
+            return self._unproven(pieces, [])
+        fault = fault_in(text, self.versions, self.path)
+        return self._unproven(pieces, [fault]) if fault else Proven(text)
 
     def _by_lines(self, doubt: Spot) -> Unproven:
         return self._unproven(merge_prose(*self.versions, AtOnePoint.NEITHER), [doubt])
@@ -89,10 +97,10 @@ class _Merge:
         elements = _elements(self.versions, language, profile)
         if elements is None:
             return self._by_lines(Spot(Reason.NOT_SOUND, "one of the versions has a syntax error"))
-        structure = Structure()
+        structure = Structure(Record(ours_first=self.ours < self.theirs))
         pieces = structure.merge(*elements)
         text = settled(pieces)
-        doubts = interference(structure.record, profile)
+        doubts = [*structure.record.doubts, *interference(structure.record, profile)]
         base, ours, theirs = elements
         met = bearing([FileChange(self.path, base, ours)], [FileChange(self.path, base, theirs)], profile)
         doubts += [each.spot for each in met]
@@ -157,6 +165,22 @@ def _elements(
     return base, ours, theirs
 
 
+def _encoding_fault(versions: tuple[bytes, bytes, bytes], language: Language | None) -> Spot | None:
+    """Versions that spell their text in different ways, or in none, cannot be put together byte by byte."""
+    found = [encoding_of(text, language) for text in versions]
+    if len({each.codec for each in found}) > 1:
+        return Spot(
+            Reason.ENCODING, f"the versions are in different encodings: {', '.join(each.codec for each in found)}"
+        )
+    for text, encoding in zip(versions, found, strict=True):
+        try:
+            encoding.decode(text)
+        except UnicodeError as error:
+            return Spot(Reason.ENCODING, f"a version is not valid {encoding.codec}: {error}")
+    return None
+
+
 def _is_changelog(path: str) -> bool:
     name = path.rpartition("/")[2].lower()
-    return name.startswith(("changes", "changelog", "history", "news", "release"))
+    stem, _, suffix = name.partition(".")
+    return suffix in _PROSE_SUFFIXES and stem.startswith(("change", "history", "news", "release"))

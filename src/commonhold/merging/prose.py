@@ -31,9 +31,11 @@ def merge_prose(
     ours: bytes,
     theirs: bytes,
     at_one_point: AtOnePoint = AtOnePoint.BOTH,
+    *,
+    ours_first: bool | None = None,
     at: tuple[int, int, int] = (0, 0, 0),
 ) -> list[Piece]:
-    """Merge by lines. Lines that both sides put at one point are kept in an order that depends on them alone."""
+    """Merge by lines. Lines that both sides put at one point are kept, ours or theirs first; by their text if not said."""
     if ours in (base, theirs):
         return [theirs]
     if theirs == base:
@@ -42,7 +44,7 @@ def merge_prose(
     inner = [text[start : len(text) - end] for text in (base, ours, theirs)]
     texts = lines_of(inner[0]), lines_of(inner[1]), lines_of(inner[2])
     shifted = (at[0] + start, at[1] + start, at[2] + start)
-    return [base[:start], *_Weave(texts, at_one_point, shifted).pieces(), base[len(base) - end :]]
+    return [base[:start], *_Weave(texts, at_one_point, ours_first, shifted).pieces(), base[len(base) - end :]]
 
 
 def _shared_ends(*texts: bytes) -> tuple[int, int]:
@@ -63,9 +65,16 @@ def without_shared_ends(*texts: bytes) -> list[bytes]:
 class _Weave:
     """One merge of lines."""
 
-    def __init__(self, texts: tuple[Lines, Lines, Lines], at_one_point: AtOnePoint, at: tuple[int, int, int]) -> None:
+    def __init__(
+        self,
+        texts: tuple[Lines, Lines, Lines],
+        at_one_point: AtOnePoint,
+        ours_first: bool | None,  # noqa: FBT001
+        at: tuple[int, int, int],
+    ) -> None:
         self._base, self._ours, self._theirs = texts
         self._at_one_point = at_one_point
+        self._ours_first = ours_first
         self._at = at
 
     def pieces(self) -> Iterator[Piece]:
@@ -90,9 +99,14 @@ class _Weave:
         elif theirs == base:
             yield b"".join(ours)
         elif not base and self._at_one_point is AtOnePoint.BOTH:
-            yield b"".join(_ended(line) for run in sorted((ours, theirs)) for line in run)
+            yield b"".join(_ended(line) for run in self._in_order(ours, theirs) for line in run)
         else:
             yield self._clash(start, base, ours, theirs)
+
+    def _in_order(self, ours: Lines, theirs: Lines) -> list[Lines]:
+        if self._ours_first is None:
+            return sorted((ours, theirs))
+        return [ours, theirs] if self._ours_first else [theirs, ours]
 
     def _clash(self, start: tuple[int, int, int], base: Lines, ours: Lines, theirs: Lines) -> Clash:
         texts = (self._base, self._ours, self._theirs)

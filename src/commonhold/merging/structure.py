@@ -6,7 +6,7 @@ from commonhold.merging.layout import Element, Shape
 from commonhold.merging.pieces import Clash, Piece, settled
 from commonhold.merging.prose import merge_prose
 from commonhold.merging.record import Edit, Record
-from commonhold.merging.verdict import Reason
+from commonhold.merging.verdict import Reason, Spot
 from commonhold.merging.weave import Merging, Weave, words
 
 
@@ -29,6 +29,7 @@ class Structure:
         if base.has_body:
             self.record.ours.append(Edit(base, ours, self.record.scope, is_head=True))
             self.record.theirs.append(Edit(base, theirs, self.record.scope, is_head=True))
+            self._doubt_conditions(base, ours, theirs)
         inner = Structure(self.record.within(base)) if base.is_definition else self
         return inner._children(base, ours, theirs)  # noqa: SLF001 - the same merge, one level down
 
@@ -37,11 +38,26 @@ class Structure:
         edits.append(Edit(base, new, self.record.scope))
         return new.text
 
+    def _doubt_conditions(self, base: Element, ours: Element, theirs: Element) -> None:
+        """A body that one side works on, under a condition that the other changed, may be another's by now."""
+        heads = [_parts(each, bodies=False) for each in (base, ours, theirs)]
+        bodies = [_parts(each, bodies=True) for each in (base, ours, theirs)]
+        is_met = (heads[0] != heads[1] and bodies[0] != bodies[2]) or (heads[0] != heads[2] and bodies[0] != bodies[1])
+        if is_met and not base.is_definition:
+            why = f"one side changed when or how often one {words(base.kind)} is run, the other what it runs"
+            self.record.doubts.append(Spot(Reason.INTERFERES, why, base.rows, ours.rows, theirs.rows))
+
     def _leaf(self, base: Element, ours: Element, theirs: Element) -> list[Piece]:
         if not (base.is_prose and ours.is_prose and theirs.is_prose):
             return [_clash(base, ours, theirs)]
         self.record.notes.append("both sides changed one documentation text")
-        return merge_prose(base.text, ours.text, theirs.text, at=(base.start, ours.start, theirs.start))
+        return merge_prose(
+            base.text,
+            ours.text,
+            theirs.text,
+            ours_first=self.record.ours_first,
+            at=(base.start, ours.start, theirs.start),
+        )
 
     def _children(self, base: Element, ours: Element, theirs: Element) -> list[Piece]:
         weave = Weave(self.record, (base, ours, theirs), self._child(base))
@@ -57,6 +73,10 @@ class Structure:
             return self.merge
         muted = Structure(self.record.without_edits())
         return lambda one, ours, theirs: (self if one.holds_body else muted).merge(one, ours, theirs)
+
+
+def _parts(element: Element, *, bodies: bool) -> list[bytes]:
+    return [each.text for each in element.children if each.holds_body is bodies]
 
 
 def _clash(base: Element, ours: Element, theirs: Element, joined: tuple[bytes, ...] = ()) -> Clash:

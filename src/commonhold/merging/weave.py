@@ -8,7 +8,7 @@ from commonhold.merging.layout import Element, Shape
 from commonhold.merging.pieces import Clash, Piece
 from commonhold.merging.record import Edit, Record
 from commonhold.merging.script import Script, script
-from commonhold.merging.verdict import Reason
+from commonhold.merging.verdict import Reason, Spot
 
 Merging = Callable[[Element, Element, Element], list[Piece]]
 
@@ -43,11 +43,21 @@ class Weave:
             at = (base.start, ours.start, theirs.start)
             return [Clash(base.text, ours.text, theirs.text, Reason.SAME_NAME, why, at)]
         entries = self._entries()
+        self._doubt_clauses()
         if self._base.shape is Shape.LIST:
             return in_list(entries, self._versions)
         if self._base.shape is Shape.BLOCK:
             entries = in_block(entries, self._versions)
         return [piece for entry in entries for piece in (*entry.lead, *entry.body)] + closing(self._versions)
+
+    def _doubt_clauses(self) -> None:
+        """Which branch is taken hangs on those before it, also where both sides put theirs far apart."""
+        added = [
+            [each for each in side.new if each.node.type in each.profile.clauses] for side in (self._ours, self._theirs)
+        ]
+        if all(added):
+            why = "both sides added a branch to one statement, and which is taken hangs on their order"
+            self._record.doubts.append(Spot(Reason.ORDER_MATTERS, why, ours=added[0][0].rows, theirs=added[1][0].rows))
 
     def _added_twice(self) -> bytes | None:
         """The first name of an entry that both sides put into a list, but not at one point."""
@@ -63,10 +73,24 @@ class Weave:
         entries, position = self._inserted(0), 0
         while position < self._count:
             stop = self._group_end(position)
-            entries += self._kept(position) if stop == position else self._group(position, stop)
+            if stop == position:
+                entries += self._kept(position)
+            else:
+                self._doubt_edges(position, stop)
+                entries += self._group(position, stop)
             position = max(stop, position + 1)
             entries += self._inserted(position)
         return entries
+
+    def _doubt_edges(self, start: int, stop: int) -> None:
+        """What one side put right beside what the other wrote anew may belong to what was there before."""
+        for side, other in ((self._ours, self._theirs), (self._theirs, self._ours)):
+            new = side.side(start, stop)
+            beside = (*other.insertion(start), *other.insertion(stop))
+            if new and beside and side.loses_any(start, stop):
+                why = "one side added something right beside what the other wrote anew"
+                first, second = (new[0], beside[0]) if side is self._ours else (beside[0], new[0])
+                self._record.doubts.append(Spot(Reason.BOTH_CHANGED, why, ours=first.rows, theirs=second.rows))
 
     # What was put in
 
@@ -95,8 +119,9 @@ class Weave:
             self._record.shifted.append(self._record.scope)
         self._note_new(self._record.ours, mine)
         self._note_new(self._record.theirs, others)
+        runs = (mine, others) if self._record.ours_first else (others, mine)
         self._record.notes.append(f"both sides added to one {words(self._base.kind)}")
-        return [whole_entry(each) for each in [*shared, *in_one_order(self._base, mine, others)]]
+        return [whole_entry(each) for each in [*shared, *in_one_order(self._base, *runs)]]
 
     # What was kept
 
