@@ -14,7 +14,7 @@ from commonhold.regions.discover import discover, rediscover
 from commonhold.regions.edit import Delete, Insert, Placed, Replace, splice
 from commonhold.regions.find import find
 from commonhold.regions.region import Problem, Region, RegionMap, hash_bytes
-from commonhold.regions.scope import breach, placed_region
+from commonhold.regions.scope import breach, neighbours, placed_region
 from commonhold.regions.syntax import problem_in
 from commonhold.semantics.admission import Changed, examine
 
@@ -265,6 +265,8 @@ def _touched(before: RegionMap, content: _Content, edits: Sequence[KeyedEdit]) -
             case Replace(region):
                 is_new = any(edit.edit.op is Op.CREATE_FILE for edit in edits)
                 yield Touched(None if is_new else region, placed_region(content.map, placed))
+    for old, new in neighbours(before, content.map, content.placed):
+        yield Touched(old, new)
 
 
 def _not_compiling(path: str, problem: Problem, keys: tuple[Key, ...]) -> Rejected:
