@@ -15,7 +15,7 @@ from commonhold.domain.refusal import Refusal
 from commonhold.regions.discover import discover
 from commonhold.regions.edit import Delete, Insert, Replace
 from commonhold.regions.region import Region, RegionMap
-from commonhold.regions.scope import placed_region
+from commonhold.regions.scope import neighbours, placed_region
 from commonhold.semantics.admission import Changed, examine
 
 Join = Callable[[RegionMap, Sequence[KeyedEdit], Sequence[Late]], Joint | Unmerged | None]
@@ -122,6 +122,8 @@ def _touched(before: RegionMap, content: Content, edits: Sequence[KeyedEdit]) ->
                 yield Touched(None, placed_region(content.map, placed))
             case Replace(region):
                 yield Touched(None if is_new else region, placed_region(content.map, placed))
+    for old, new in neighbours(before, content.map, content.placed):
+        yield Touched(old, new)
 
 
 def _admission(before: RegionMap, content: Content, touched: Sequence[Touched]) -> Admission | None:

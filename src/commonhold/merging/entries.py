@@ -47,25 +47,30 @@ def closing(versions: Versions) -> list[Piece]:
 def in_block(entries: Sequence[Entry], versions: Versions) -> list[Entry]:
     """What stood first and does no more gets the space of what follows it; what comes to stand first loses its own."""
     firsts = {id(each.children[0]) for each in versions if each.children}
+    after = {id(child): following.lead for each in versions for child, following in pairwise(each.children)}
     is_file = versions[0].is_file
-    return [_spaced(entry, firsts, is_first=not index, is_file=is_file) for index, entry in enumerate(entries)]
+    spaced = []
+    for index, entry in enumerate(entries):
+        is_first, was_first = not index, id(entry.element) in firsts
+        if is_first is was_first or not _is_blank(entry):
+            spaced.append(entry)
+        elif was_first:
+            space = after.get(id(entry.element), b"")
+            spaced.append(replace(entry, lead=[space if b"\n" in space and not space.strip(BLANK) else _broken(entry)]))
+        else:
+            spaced.append(replace(entry, lead=[_broken(entry).lstrip(b"\r\n")]) if is_file else entry)
+    return spaced
 
 
-def _spaced(entry: Entry, firsts: set[int], *, is_first: bool, is_file: bool) -> Entry:
+def _is_blank(entry: Entry) -> bool:
     lead = settled(entry.lead)
-    was_first = id(entry.element) in firsts
-    if lead is None or lead.strip(BLANK) or is_first is was_first or isinstance(entry.body[0], Clash):
-        return entry
-    if is_first:
-        return replace(entry, lead=[lead.lstrip(b"\r\n")]) if is_file else entry
-    return entry if b"\n" in lead else replace(entry, lead=[_space_after(entry.element)])
+    return lead is not None and not lead.strip(BLANK) and not isinstance(entry.body[0], Clash)
 
 
-def _space_after(element: Element) -> bytes:
-    """The blank space after an element in its own version."""
-    rest = element.source[element.end : element.end + 1000]
-    space = rest[: len(rest) - len(rest.lstrip(BLANK))]
-    return space if b"\n" in space else b"\n"
+def _broken(entry: Entry) -> bytes:
+    """The blank space before an entry, with a line end in it."""
+    lead = settled(entry.lead) or b""
+    return lead if b"\n" in lead else b"\n" + lead
 
 
 def in_list(entries: Sequence[Entry], versions: Versions) -> list[Piece]:

@@ -17,7 +17,7 @@ _PUNCTUATION: Final = frozenset({b",", b";"})
 
 def fault_in(merged: bytes, versions: tuple[bytes, bytes, bytes], path: str) -> Spot | None:
     """Why a text cannot be a merge of base, ours and theirs; None if nothing speaks against it."""
-    problem = problem_in(merged, path)
+    problem = problem_in(merged, path, versions[1])
     if problem is not None and not any(problem_in(side, path) for side in versions[1:]):
         return Spot(Reason.GATE, f"put together it would not be sound: {problem.message}")
     wrong = miscounted(merged, versions)

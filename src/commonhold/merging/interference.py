@@ -113,7 +113,7 @@ def _binds(function: Element, name: bytes) -> bool:
 
 
 def _misplaced(shifted: Iterable[Scope], mine: Iterable[Delta], others: Iterable[Delta]) -> Iterator[Spot]:
-    """New calls of a function to which both sides added a parameter at one place: which one does a place mean?"""
+    """New calls of a function to which both sides added a parameter at one place: a place may mean another now."""
     called = {name: delta for delta in (*mine, *others) for name in delta.effects.calls}
     for scope in shifted:
         names = {each.name for each in scope[-2:] if each.name}

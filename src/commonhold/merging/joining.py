@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Sequence
 
-from commonhold.merging.effects import effects_of
+from commonhold.merging.effects import Effects, effects_of
 from commonhold.merging.layout import DECORATORS, Element, Shape
 from commonhold.merging.profile import Order, Profile
 from commonhold.merging.verdict import Reason
@@ -19,8 +19,10 @@ def why_not_both(holder: Element, mine: Run, others: Run, shared: Run) -> Refusa
         return Reason.SAME_NAME, f"both sides added {name!r}, each in its own way"
     if not all(_counts_once(each, holder) for each in shared):
         return Reason.ORDER_MATTERS, "both sides added some of the same lines at one point, among others"
-    if not mine or not others:
-        return None
+    return _why_not_in(holder, mine, others) if mine and others else None
+
+
+def _why_not_in(holder: Element, mine: Run, others: Run) -> Refusal | None:
     if holder.shape is Shape.LIST:
         return _why_not_listed(holder, mine, others)
     if holder.list_kind == DECORATORS:
@@ -85,18 +87,22 @@ def _why_not_listed(holder: Element, mine: Run, others: Run) -> Refusal | None:
 def _why_order_matters(mine: Run, others: Run, profile: Profile) -> Refusal | None:
     if any(each.node.type in profile.clauses for each in (*mine, *others)):
         return Reason.ORDER_MATTERS, "both sides added a branch at one point"
+    if any(each.is_prose for each in mine) and any(each.is_prose for each in others):
+        return Reason.SAME_NAME, "both sides added a documentation text, each its own"
     one, other = (effects_of([each.node for each in run], profile) for run in (mine, others))
     shared = (one.defines & (other.defines | other.uses)) | (other.defines & one.uses)
     if shared:
         return Reason.INTERFERES, f"what both sides added at one point shares {_shown(shared)}"
-    if any(each.is_prose for each in mine) and any(each.is_prose for each in others):
-        return Reason.SAME_NAME, "both sides added a documentation text, each its own"
+    return _why_effects_matter(one, other)
+
+
+def _why_effects_matter(one: Effects, other: Effects) -> Refusal | None:
     if one.receivers & other.receivers:
         why = f"what both sides added at one point asks one thing, {_shown(one.receivers & other.receivers)}, in turn"
         return Reason.ORDER_MATTERS, why
     if one.is_exit or other.is_exit:
         return Reason.ORDER_MATTERS, "what one side added at the same point may leave before the other's is reached"
-    if (one.acts and other.calls) or (other.acts and one.calls):
+    if (one.acts and (other.acts or other.calls)) or (other.acts and one.calls):
         return Reason.ORDER_MATTERS, "both sides added calls at one point, and their order may matter"
     return None
 

@@ -65,7 +65,7 @@ class Element:
             return (
                 Shape.LIST if self.kind.partition(".")[0] in {*self.profile.lists, *self.profile.runs} else Shape.BLOCK
             )
-        if self.node.child_count == 0 or self.node.type == self.profile.text or self.is_prose:
+        if self.node.child_count == 0 or self.node.is_error or self.node.type == self.profile.text or self.is_prose:
             return Shape.LEAF
         return Shape.PARTS
 

@@ -14,7 +14,7 @@ from commonhold.merging.marking import marked, spots_of
 from commonhold.merging.pieces import Piece, clashes_in, settled
 from commonhold.merging.profile import Profile
 from commonhold.merging.profiles import profile_of
-from commonhold.merging.prose import AtOnePoint, lines_of, merge_prose
+from commonhold.merging.prose import AtOnePoint, apart, lines_of, merge_prose
 from commonhold.merging.record import Record
 from commonhold.merging.structure import Structure
 from commonhold.merging.verdict import Candidate, Proven, Reason, Sides, Spot, Unproven
@@ -62,24 +62,17 @@ class _Merge:
         """The verdict."""
         if any(b"\0" in text for text in self.versions):
             return Unproven((Spot(Reason.BINARY, "both sides changed a binary file"),))
-        if max(map(len, self.versions)) > MAX_BYTES:
-            why = f"both sides changed a file of over {MAX_BYTES} bytes"
-            return Unproven((Spot(Reason.TOO_LARGE, why),))
+        if self._largest > MAX_BYTES:
+            return Unproven((Spot(Reason.TOO_LARGE, f"both sides changed a file of over {MAX_BYTES} bytes"),))
         language = language_for(self.path, self.base or self.ours)
+        profile = profile_of(language) if language else None
         if fault := _encoding_fault(self.versions, language):
             return self._by_lines(fault)
-        profile = profile_of(language) if language else None
-        if language is None or profile is None:
-            return self._as_text()
-        if max(map(len, self.versions)) > MAX_CODE_BYTES:
-            why = f"both sides changed a file of code of over {MAX_CODE_BYTES} bytes: too much to look into"
-            return self._by_lines(Spot(Reason.TOO_LARGE, why))
-        if not self.base.strip():
-            return self._by_lines(Spot(Reason.ORDER_MATTERS, "both sides made this file, each in its own way"))
-        try:
-            return self._as_code(language, profile)
-        except RecursionError:
-            return self._by_lines(Spot(Reason.TOO_LARGE, "the code is nested too deeply to look into"))
+        return self._as_code(language, profile) if language and profile else self._as_text()
+
+    @property
+    def _largest(self) -> int:
+        return max(map(len, self.versions))
 
     def _as_text(self) -> Proven | Unproven:
         at_one_point = AtOnePoint.BOTH if _is_changelog(self.path) else AtOnePoint.NEITHER
@@ -94,6 +87,17 @@ class _Merge:
         return self._unproven(merge_prose(*self.versions, AtOnePoint.NEITHER), [doubt])
 
     def _as_code(self, language: Language, profile: Profile) -> Proven | Unproven:
+        if self._largest > MAX_CODE_BYTES:
+            why = f"both sides changed a file of code of over {MAX_CODE_BYTES} bytes: too much to look into"
+            return self._by_lines(Spot(Reason.TOO_LARGE, why))
+        if not self.base.strip():
+            return self._by_lines(Spot(Reason.ORDER_MATTERS, "both sides made this file, each in its own way"))
+        try:
+            return self._by_structure(language, profile)
+        except RecursionError:
+            return self._by_lines(Spot(Reason.TOO_LARGE, "the code is nested too deeply to look into"))
+
+    def _by_structure(self, language: Language, profile: Profile) -> Proven | Unproven:
         elements = _elements(self.versions, language, profile)
         if elements is None:
             return self._by_lines(Spot(Reason.NOT_SOUND, "one of the versions has a syntax error"))
@@ -116,7 +120,7 @@ class _Merge:
         if fault:
             return fault
         tree = reparse(elements[1].tree, self.ours, text, language)
-        if tree.root_node.has_error:
+        if tree.root_node.has_error and not any(each.tree.root_node.has_error for each in elements):
             return Spot(Reason.GATE, "put together it would have a syntax error")
         names = doubled_names(FileElement(text, profile, tree), elements)
         if names:
@@ -125,10 +129,11 @@ class _Merge:
 
     def _unproven(self, pieces: Sequence[Piece], doubts: Sequence[Spot]) -> Unproven:
         spots = [*spots_of(clashes_in(pieces), self.versions), *doubts]
-        return Unproven(tuple(spots), marked(pieces, self.sides), lambda: self._candidates(pieces))
+        shown = apart(*self.versions, doubts) if settled(pieces) is not None else pieces
+        return Unproven(tuple(spots), marked(shown, self.sides), lambda: self._candidates(pieces))
 
     def _candidates(self, pieces: Sequence[Piece]) -> Iterator[Candidate]:
-        if max(map(len, self.versions)) > MAX_CODE_BYTES:
+        if self._largest > MAX_CODE_BYTES:
             return iter(())
         sound = (
             each
@@ -159,7 +164,7 @@ def _elements(
     """The elements of the versions; None if one of them is not sound."""
     tree = parse(versions[0], language)
     trees = [tree, *(reparse(tree, versions[0], text, language) for text in versions[1:])]
-    if any(each.root_node.has_error for each in trees):
+    if profile.is_exact and any(each.root_node.has_error for each in trees):
         return None
     base, ours, theirs = (FileElement(text, profile, each) for text, each in zip(versions, trees, strict=True))
     return base, ours, theirs

@@ -37,15 +37,16 @@ class Profile:
     """The node kinds that matter when files of a language are merged; kinds are those of its grammar.
 
     `blocks` hold statements or members, one after the other. `lists` hold entries between separators, and say what
-    their order means; `runs` are statements that end in such a list, after the token given; `sections` end
-    in statements, after theirs. `definitions` have a name that their block knows them by: what `naming` says of the
-    kind, else their field `name`; a `wrapper` holds a definition and what decorates it; `leads` stand before what they
-    belong to, as comments do. `keyed` are
-    entries known by a field. Of `parameters` those of `optional_entries` need not be given, and none after one of
-    `keyword_only_marks` is given by its place; `spreads` are entries that hold entries. `functions` and `classes` are scopes of names. `exits` leave the block that they stand in;
-    `effects` are statements that are run for what they do, not for what they give, as calls are that stand in a `bare`
+    their order means; `runs` are statements that end in such a list, after the token given; `sections` end in
+    statements, after theirs. `definitions` have a name that their block knows them by: what `naming` says of the
+    kind, else their field `name`; a `wrapper` holds a definition and what decorates it; `leads` stand before what
+    they belong to, as comments do. `keyed` are entries known by a field. Of `parameters` those of `optional_entries`
+    need not be given, and none after one of `keyword_only_marks` is given by its place; `spreads` are entries that
+    hold entries. `functions` and `classes` are scopes of names. `exits` leave the block that they stand in; `effects`
+    are statements that are run for what they do, not for what they give, as calls are that stand in a `bare`
     statement; `mutators` are methods that change what they are called on, unless that is one of the `receivers`;
-    `implied` are the methods that a node calls unsaid.
+    `implied` are the methods that a node calls unsaid. Where the grammar `is_exact`, what it cannot read is no
+    program; elsewhere it is left alone, as long as nothing new comes up.
     """
 
     blocks: frozenset[str] = frozenset()
@@ -84,3 +85,4 @@ class Profile:
     receivers: frozenset[str] = frozenset()
     implied: Mapping[str, tuple[bytes, ...]] = field(default_factory=dict)
     has_indented_blocks: bool = False
+    is_exact: bool = False

@@ -93,6 +93,7 @@ _PYTHON: Final = Profile(
     receivers=frozenset({"self", "cls"}),
     implied={"with_statement": (b".__enter__", b".__exit__"), "for_statement": (b".__iter__",)},
     has_indented_blocks=True,
+    is_exact=True,
 )
 
 _JSON: Final = Profile(

@@ -1,13 +1,14 @@
 """The merge of text that is read, not run: documentation, comments, files without a grammar. By lines."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from enum import Enum, auto
 from typing import Final
 
 from commonhold.merging.align import common
 from commonhold.merging.pieces import Clash, Piece
-from commonhold.merging.verdict import Reason
+from commonhold.merging.verdict import Lines as Rows
+from commonhold.merging.verdict import Reason, Spot
 from commonhold.regions.reparsing import common_prefix
 
 Lines = list[bytes]
@@ -32,10 +33,10 @@ def merge_prose(
     theirs: bytes,
     at_one_point: AtOnePoint = AtOnePoint.BOTH,
     *,
-    ours_first: bool | None = None,
+    ours_first: bool = True,
     at: tuple[int, int, int] = (0, 0, 0),
 ) -> list[Piece]:
-    """Merge by lines. Lines that both sides put at one point are kept, ours or theirs first; by their text if not said."""
+    """Merge by lines. Of lines that both sides put at one point those of one side are kept first."""
     if ours in (base, theirs):
         return [theirs]
     if theirs == base:
@@ -44,7 +45,29 @@ def merge_prose(
     inner = [text[start : len(text) - end] for text in (base, ours, theirs)]
     texts = lines_of(inner[0]), lines_of(inner[1]), lines_of(inner[2])
     shifted = (at[0] + start, at[1] + start, at[2] + start)
-    return [base[:start], *_Weave(texts, at_one_point, ours_first, shifted).pieces(), base[len(base) - end :]]
+    return [
+        base[:start],
+        *_Weave(texts, at_one_point, ours_first=ours_first, at=shifted).pieces(),
+        base[len(base) - end :],
+    ]
+
+
+def apart(base: bytes, ours: bytes, theirs: bytes, spots: Iterable[Spot]) -> list[Piece]:
+    """The lines of both sides joined, but each change that one of the spots speaks of left open.
+
+    For what merges by lines and still may not be written: each side's change stands against the text without it.
+    """
+    texts = lines_of(base), lines_of(ours), lines_of(theirs)
+    doubted = [{row for spot in spots for row in range(*rows(spot))} for rows in (_our_rows, _their_rows)]
+    return list(_Weave(texts, AtOnePoint.NEITHER, ours_first=True, at=(0, 0, 0), doubted=doubted).pieces())
+
+
+def _our_rows(spot: Spot) -> Rows:
+    return spot.ours
+
+
+def _their_rows(spot: Spot) -> Rows:
+    return spot.theirs
 
 
 def _shared_ends(*texts: bytes) -> tuple[int, int]:
@@ -69,13 +92,16 @@ class _Weave:
         self,
         texts: tuple[Lines, Lines, Lines],
         at_one_point: AtOnePoint,
-        ours_first: bool | None,  # noqa: FBT001
+        *,
+        ours_first: bool,
         at: tuple[int, int, int],
+        doubted: Sequence[set[int]] = (set(), set()),
     ) -> None:
         self._base, self._ours, self._theirs = texts
         self._at_one_point = at_one_point
         self._ours_first = ours_first
         self._at = at
+        self._doubted = doubted
 
     def pieces(self) -> Iterator[Piece]:
         """Where both sides kept a line is where they meet again; between such lines they are compared."""
@@ -94,7 +120,9 @@ class _Weave:
         base, ours, theirs = (
             lines[low:high] for lines, low, high in zip((self._base, self._ours, self._theirs), start, end, strict=True)
         )
-        if ours in (base, theirs):
+        if self._is_doubted(start, end) and not base == ours == theirs:
+            yield self._clash(start, base, ours, theirs)
+        elif ours in (base, theirs):
             yield b"".join(theirs)
         elif theirs == base:
             yield b"".join(ours)
@@ -103,9 +131,11 @@ class _Weave:
         else:
             yield self._clash(start, base, ours, theirs)
 
+    def _is_doubted(self, start: tuple[int, int, int], end: tuple[int, int, int]) -> bool:
+        changed = zip(self._doubted, start[1:], end[1:], strict=True)
+        return any(not rows.isdisjoint(range(low, high)) for rows, low, high in changed)
+
     def _in_order(self, ours: Lines, theirs: Lines) -> list[Lines]:
-        if self._ours_first is None:
-            return sorted((ours, theirs))
         return [ours, theirs] if self._ours_first else [theirs, ours]
 
     def _clash(self, start: tuple[int, int, int], base: Lines, ours: Lines, theirs: Lines) -> Clash:

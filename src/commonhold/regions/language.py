@@ -69,8 +69,8 @@ class Language:
     much a token opens or closes: with it a loose piece of syntax that is balanced is left aside, since grammars know
     less than compilers; without it the first error ends what is sound. `file_body` is the node that
     is all of a file, with a last token of its own. `tail` is what may follow a definition on its
-    last line, `max_depth` how deeply definitions nest. What `beyond` finds is more than the grammar
-    bears: such a file is text.
+    last line, `max_depth` how deeply definitions nest. What `beyond` says yes to is more than the
+    grammar bears: such a file is text.
 
     `statement_suffixes` end the types of whole statements, which tells sound nodes from loose tokens in a broken
     file. `declared_encoding` finds the name of the encoding (group 1) in a head line. `text_kind` is what lies between
@@ -97,7 +97,7 @@ class Language:
     tail: Pattern[bytes] = _NOTHING
     file_body: str = ""
     max_depth: int = MAX_DEPTH
-    beyond: Pattern[bytes] | None = field(default=None, repr=False)
+    beyond: Callable[[bytes], object] | None = field(default=None, repr=False)
     comment_mark: bytes = b"#"
     layout: Layout = field(default_factory=Layout, repr=False)
     statement_suffixes: tuple[str, ...] = ()

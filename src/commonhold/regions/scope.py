@@ -39,6 +39,17 @@ def breach(before: RegionMap, after: RegionMap, placed: Sequence[Placed]) -> Bre
     return _changed_body(before, after, placed) or _changed_header(before, after, placed)
 
 
+def neighbours(before: RegionMap, after: RegionMap, placed: Sequence[Placed]) -> Iterator[tuple[Region, Region]]:
+    """The definitions that no edit names, but that got or lost the comma behind them: as they were, as they are."""
+    if not _separator(before):
+        return
+    edited = sorted(_edited_spans([each.edit for each in placed]))
+    for left in before.regions:
+        right = after.by_key.get(left.key)
+        if left.is_body and right is not None and right.hash != left.hash and not _inside(left, edited):
+            yield left, right
+
+
 def placed_region(after: RegionMap, placed: Placed) -> Region:
     """The region in `after` that the text of an edit became, maybe under another name.
 

@@ -8,7 +8,7 @@ from commonhold.domain.errors import Code, InputError
 from commonhold.regions.discover import discover
 from commonhold.regions.edit import RegionEdit, splice
 from commonhold.regions.region import RegionMap
-from commonhold.regions.scope import placed_region
+from commonhold.regions.scope import neighbours, placed_region
 from commonhold.regions.syntax import problem_in
 
 
@@ -216,3 +216,14 @@ def test_names_are_found_as_people_write_them() -> None:
         region(JAVA, "C.one")
     assert caught.value.code is Code.REGION_AMBIGUOUS
     assert caught.value.fields["choices"] == ["file:A.java#C.one()", "file:A.java#C.one(int)"]
+
+
+def test_a_neighbour_whose_comma_comes_or_goes_is_told() -> None:
+    for edit, name in ((insert(JSON, "e", '    "e": 4', container="b"), "b.d"), (delete(JSON, "b.d"), "b.c")):
+        result, after, _ = spliced(JSON, edit)
+        pairs = list(neighbours(JSON, after, result.placed))
+        assert [(old.key.qualname, new.key.qualname) for old, new in pairs] == [(name, name)]
+    result, after, _ = spliced(JAVASCRIPT, insert(JAVASCRIPT, "g", "function g() {}"))
+    assert list(neighbours(JAVASCRIPT, after, result.placed)) == []
+    result, after, _ = spliced(JSON, replace(JSON, "a", '  "a": 5,'))
+    assert list(neighbours(JSON, after, result.placed)) == []

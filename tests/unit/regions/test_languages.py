@@ -125,7 +125,14 @@ def test_a_header_is_c_unless_it_says_what_only_the_other_says(source: bytes, na
 
 @pytest.mark.parametrize(
     ("path", "source"),
-    [("a.yaml", b"- " * 5_000), ("a.yaml", b"a:\n" + b" " * 200 + b"- b\n"), ("a.rb", b'f <<-"X#{\n' * 100)],
+    [
+        ("a.yaml", b"- " * 5_000),
+        ("a.yaml", b"a:\n" + b" " * 200 + b"- b\n"),
+        ("a.rb", b'f <<-"X#{\n' * 100),
+        ("a.rb", b"a." * 50_000),
+        ("a.kt", b"/*" * 50_000),
+        ("a.swift", b"/* a\n" * 50_000),
+    ],
 )
 def test_what_a_grammar_cannot_bear_is_text(path: str, source: bytes) -> None:
     assert language_for(path, source) is None

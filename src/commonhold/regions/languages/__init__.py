@@ -43,7 +43,7 @@ def language_for(path: str, source: bytes) -> Language | None:
     found = _by_name(path) or _by_shebang(source)
     if found is C and path.lower().endswith(".h") and _CPP_IN_HEADER.search(source, 0, _MOST_LOOKED_AT):
         return CPP
-    return None if found is not None and found.beyond and found.beyond.search(source) else found
+    return None if found is not None and found.beyond and found.beyond(source) else found
 
 
 def language_named(name: str) -> Language:

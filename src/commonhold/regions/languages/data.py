@@ -116,7 +116,7 @@ YAML: Final = Language(
     tail=HASH_TAIL,
     max_depth=_KEY_DEPTH + 1,
     # The scanner of this grammar keeps the open blocks in a buffer, and does not look where it ends.
-    beyond=re.compile(rb"^[ \t?:-]{100}", re.MULTILINE),
+    beyond=re.compile(rb"^[ \t?:-]{100}", re.MULTILINE).search,
     layout=Layout(top=0, nested=0, opens=re.compile(rb":\s*(?:#.*)?\Z"), closes=_NEVER),
 )
 

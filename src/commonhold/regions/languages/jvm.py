@@ -7,7 +7,7 @@ from tree_sitter import Node
 
 from commonhold.domain.keys import Kind
 from commonhold.regions.language import Language, Rule
-from commonhold.regions.languages.common import BRACKETS, C_TAIL
+from commonhold.regions.languages.common import BRACKETS, C_TAIL, nests_comments
 from commonhold.regions.naming import (
     child_of,
     field_name,
@@ -111,6 +111,7 @@ KOTLIN: Final = Language(
         "object_declaration": Rule(Kind.CLASS, field_name, _KOTLIN_BODY),
         "companion_object": Rule(Kind.CLASS, lambda node: field_name(node) or "Companion", _KOTLIN_BODY),
     },
+    beyond=nests_comments,
     comment_kinds=_COMMENTS,
     brackets=BRACKETS,
     tail=C_TAIL,

@@ -26,6 +26,12 @@ def _singleton_class(node: Node) -> str:
 
 _METHOD: Final = Rule(Kind.FUNCTION, field_name)
 
+# The scanner of this grammar keeps the open heredocs in a buffer, and does not look where it ends; and it begins anew
+# for each call of a chain.
+_ODD_RUBY: Final = re.compile(
+    rb"(?:<<[-~]?[\"'`]?\w(?:(?!<<)[^\0]){0,100}+){60}|(?<![\w.:])(?:\w{1,40}+(?:\.|::)){1000}"
+)
+
 RUBY: Final = Language(
     name="ruby",
     outline=outline_nested,
@@ -58,8 +64,7 @@ RUBY: Final = Language(
     shell_kinds=frozenset({"argument_list", "call"}),
     closers=frozenset({"end"}),
     tail=HASH_TAIL,
-    # The scanner of this grammar keeps the open heredocs in a buffer, and does not look where it ends.
-    beyond=re.compile(rb"(?:<<[-~]?[\"'`]?\w(?:(?!<<)[^\0]){0,100}){60}"),
+    beyond=_ODD_RUBY.search,
     layout=Layout(
         opens=re.compile(rb"\A\s*(?:class|module|begin|if|unless|else)\b[^#;]*(?:#.*)?\Z|\bdo(?:\s*\|[^|]*\|)?\s*\Z"),
         closes=re.compile(rb"end\b"),

@@ -7,7 +7,7 @@ from tree_sitter import Node
 
 from commonhold.domain.keys import Kind
 from commonhold.regions.language import Language, Rule
-from commonhold.regions.languages.common import BRACKETS, C_TAIL
+from commonhold.regions.languages.common import BRACKETS, C_TAIL, nests_comments
 from commonhold.regions.naming import field_name, first_of, fixed, has, plain_type, text_of
 from commonhold.regions.nested import outline_nested
 
@@ -157,6 +157,7 @@ SWIFT: Final = Language(
     },
     lead_kinds=frozenset({"attribute"}),
     comment_kinds=frozenset({"comment", "multiline_comment"}),
+    beyond=nests_comments,
     brackets=BRACKETS,
     tail=C_TAIL,
     comment_mark=b"//",
