@@ -44,21 +44,31 @@ def closing(versions: Versions) -> list[Piece]:
     return merged_space(base, ours, theirs)
 
 
-def in_block(entries: Sequence[Entry], versions: Versions) -> list[Entry]:
-    """What stood first and does no more gets the space of what follows it; what comes to stand first loses its own."""
-    firsts = {id(each.children[0]) for each in versions if each.children}
+def in_block(entries: Sequence[Entry], versions: Versions, kept: set[int]) -> list[Entry]:
+    """What was put in first and does not stand there gets the space of what follows it; what comes to stand first none.
+
+    `kept` are the identities of the elements that were there before.
+    """
+    leads = {each.children[0].lead for each in versions if each.children}
+    put_first = {id(each.children[0]) for each in versions if each.children} - kept
     after = {id(child): following.lead for each in versions for child, following in pairwise(each.children)}
-    is_file = versions[0].is_file
     spaced = []
     for index, entry in enumerate(entries):
-        is_first, was_first = not index, id(entry.element) in firsts
-        if is_first is was_first or not _is_blank(entry):
+        lead = settled(entry.lead) or b""
+        if not _is_blank(entry):
             spaced.append(entry)
-        elif was_first:
+        elif (
+            index
+            and (id(entry.element) in put_first or b"\n" not in lead)
+            and _tail_of(spaced[-1]) not in (b";", b"\n")
+        ):
             space = after.get(id(entry.element), b"")
-            spaced.append(replace(entry, lead=[space if b"\n" in space and not space.strip(BLANK) else _broken(entry)]))
+            is_wider = b"\n" in space and not space.strip(BLANK)
+            spaced.append(replace(entry, lead=[space if is_wider else _broken(lead)]))
+        elif not index and versions[0].is_file and lead not in leads:
+            spaced.append(replace(entry, lead=[lead.lstrip(b"\r\n")]))
         else:
-            spaced.append(replace(entry, lead=[_broken(entry).lstrip(b"\r\n")]) if is_file else entry)
+            spaced.append(entry)
     return spaced
 
 
@@ -67,9 +77,14 @@ def _is_blank(entry: Entry) -> bool:
     return lead is not None and not lead.strip(BLANK) and not isinstance(entry.body[0], Clash)
 
 
-def _broken(entry: Entry) -> bytes:
-    """The blank space before an entry, with a line end in it."""
-    lead = settled(entry.lead) or b""
+def _tail_of(entry: Entry) -> bytes:
+    """The last byte that an entry says."""
+    last = entry.body[-1] if entry.body else b""
+    return b"" if isinstance(last, Clash) else last[-1:]
+
+
+def _broken(lead: bytes) -> bytes:
+    """Blank space with a line end in it."""
     return lead if b"\n" in lead else b"\n" + lead
 
 

@@ -1,7 +1,7 @@
 """The merge of three versions of one file."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import islice
 from typing import Final
 
@@ -11,11 +11,10 @@ from commonhold.merging.gate import doubled_names, fault_in
 from commonhold.merging.interference import interference
 from commonhold.merging.layout import FileElement
 from commonhold.merging.marking import marked, spots_of
-from commonhold.merging.pieces import Piece, clashes_in, settled
+from commonhold.merging.pieces import Piece, clashes_in, exchanged, settled
 from commonhold.merging.profile import Profile
 from commonhold.merging.profiles import profile_of
 from commonhold.merging.prose import AtOnePoint, apart, lines_of, merge_prose
-from commonhold.merging.record import Record
 from commonhold.merging.structure import Structure
 from commonhold.merging.verdict import Candidate, Proven, Reason, Sides, Spot, Unproven
 from commonhold.regions.encoding import encoding_of
@@ -40,18 +39,21 @@ def merge(base: bytes, ours: bytes, theirs: bytes, path: str, sides: Sides | Non
         return Proven(theirs)
     if theirs == base:
         return Proven(ours)
-    return _Merge(base, ours, theirs, path, sides or Sides()).answer()
+    # The sides are put in an order of their own, so that it makes no difference who asks.
+    first, second = sorted((ours, theirs))
+    return _Merge(base, first, second, path, sides or Sides(), are_exchanged=first is theirs).answer()
 
 
 @dataclass(frozen=True, slots=True)
 class _Merge:
-    """Three versions of which no two are the same."""
+    """Three versions of which no two are the same. What is told of the sides is told the other way `are_exchanged`."""
 
     base: bytes
     ours: bytes
     theirs: bytes
     path: str
     sides: Sides
+    are_exchanged: bool
 
     @property
     def versions(self) -> tuple[bytes, bytes, bytes]:
@@ -76,7 +78,7 @@ class _Merge:
 
     def _as_text(self) -> Proven | Unproven:
         at_one_point = AtOnePoint.BOTH if _is_changelog(self.path) else AtOnePoint.NEITHER
-        pieces = merge_prose(*self.versions, at_one_point, ours_first=self.ours < self.theirs)
+        pieces = merge_prose(*self.versions, at_one_point)
         text = settled(pieces)
         if text is None:
             return self._unproven(pieces, [])
@@ -101,7 +103,7 @@ class _Merge:
         elements = _elements(self.versions, language, profile)
         if elements is None:
             return self._by_lines(Spot(Reason.NOT_SOUND, "one of the versions has a syntax error"))
-        structure = Structure(Record(ours_first=self.ours < self.theirs))
+        structure = Structure()
         pieces = structure.merge(*elements)
         text = settled(pieces)
         doubts = [*structure.record.doubts, *interference(structure.record, profile)]
@@ -130,6 +132,9 @@ class _Merge:
     def _unproven(self, pieces: Sequence[Piece], doubts: Sequence[Spot]) -> Unproven:
         spots = [*spots_of(clashes_in(pieces), self.versions), *doubts]
         shown = apart(*self.versions, doubts) if settled(pieces) is not None else pieces
+        if self.are_exchanged:
+            spots = [replace(each, ours=each.theirs, theirs=each.ours) for each in spots]
+            shown = exchanged(shown)
         return Unproven(tuple(spots), marked(shown, self.sides), lambda: self._candidates(pieces))
 
     def _candidates(self, pieces: Sequence[Piece]) -> Iterator[Candidate]:
@@ -152,7 +157,7 @@ class _Merge:
     def _ways(self, pieces: Sequence[Piece]) -> Iterator[tuple[bytes, str]]:
         ways = combined(pieces)
         yield from islice(ways, 4)
-        base, first, second = (lines_of(text) for text in (self.base, *sorted((self.ours, self.theirs))))
+        base, first, second = (lines_of(text) for text in self.versions)
         yield union(base, first, second), "the lines of both"
         yield union(base, second, first), "the lines of both, the other way round"
         yield from ways

@@ -1,7 +1,7 @@
 """What a merge is put together from: bytes that are settled, and clashes that are not."""
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from commonhold.merging.verdict import Reason
 
@@ -39,3 +39,10 @@ def settled(pieces: Iterable[Piece]) -> bytes | None:
             return None
         parts.append(piece)
     return b"".join(parts)
+
+
+def exchanged(pieces: Iterable[Piece]) -> list[Piece]:
+    """The same with the sides exchanged."""
+    return [
+        replace(piece, ours=piece.theirs, theirs=piece.ours) if isinstance(piece, Clash) else piece for piece in pieces
+    ]

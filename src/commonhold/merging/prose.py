@@ -32,11 +32,9 @@ def merge_prose(
     ours: bytes,
     theirs: bytes,
     at_one_point: AtOnePoint = AtOnePoint.BOTH,
-    *,
-    ours_first: bool = True,
     at: tuple[int, int, int] = (0, 0, 0),
 ) -> list[Piece]:
-    """Merge by lines. Of lines that both sides put at one point those of one side are kept first."""
+    """Merge by lines. Of lines that both sides put at one point ours stand first."""
     if ours in (base, theirs):
         return [theirs]
     if theirs == base:
@@ -47,7 +45,7 @@ def merge_prose(
     shifted = (at[0] + start, at[1] + start, at[2] + start)
     return [
         base[:start],
-        *_Weave(texts, at_one_point, ours_first=ours_first, at=shifted).pieces(),
+        *_Weave(texts, at_one_point, shifted).pieces(),
         base[len(base) - end :],
     ]
 
@@ -59,7 +57,7 @@ def apart(base: bytes, ours: bytes, theirs: bytes, spots: Iterable[Spot]) -> lis
     """
     texts = lines_of(base), lines_of(ours), lines_of(theirs)
     doubted = [{row for spot in spots for row in range(*rows(spot))} for rows in (_our_rows, _their_rows)]
-    return list(_Weave(texts, AtOnePoint.NEITHER, ours_first=True, at=(0, 0, 0), doubted=doubted).pieces())
+    return list(_Weave(texts, AtOnePoint.NEITHER, (0, 0, 0), doubted).pieces())
 
 
 def _our_rows(spot: Spot) -> Rows:
@@ -92,14 +90,11 @@ class _Weave:
         self,
         texts: tuple[Lines, Lines, Lines],
         at_one_point: AtOnePoint,
-        *,
-        ours_first: bool,
         at: tuple[int, int, int],
         doubted: Sequence[set[int]] = (set(), set()),
     ) -> None:
         self._base, self._ours, self._theirs = texts
         self._at_one_point = at_one_point
-        self._ours_first = ours_first
         self._at = at
         self._doubted = doubted
 
@@ -127,16 +122,13 @@ class _Weave:
         elif theirs == base:
             yield b"".join(ours)
         elif not base and self._at_one_point is AtOnePoint.BOTH:
-            yield b"".join(_ended(line) for run in self._in_order(ours, theirs) for line in run)
+            yield b"".join(_ended(line) for line in (*ours, *theirs))
         else:
             yield self._clash(start, base, ours, theirs)
 
     def _is_doubted(self, start: tuple[int, int, int], end: tuple[int, int, int]) -> bool:
         changed = zip(self._doubted, start[1:], end[1:], strict=True)
         return any(not rows.isdisjoint(range(low, high)) for rows, low, high in changed)
-
-    def _in_order(self, ours: Lines, theirs: Lines) -> list[Lines]:
-        return [ours, theirs] if self._ours_first else [theirs, ours]
 
     def _clash(self, start: tuple[int, int, int], base: Lines, ours: Lines, theirs: Lines) -> Clash:
         texts = (self._base, self._ours, self._theirs)

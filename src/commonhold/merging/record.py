@@ -27,8 +27,7 @@ class Record:
     """`ours` and `theirs` are what either side changed alone; `scope` holds the definitions that are being merged.
 
     `shifted` are functions to which both sides added a parameter that may be given by its place; `doubts` are what else
-    speaks against a text that could be put together. `ours_first` says whose additions stand first where nothing else
-    says so: the same side everywhere, so that lists that belong together stay so, and the same whoever is asked.
+    speaks against a text that could be put together.
     """
 
     ours: list[Edit] = field(default_factory=list)
@@ -36,7 +35,6 @@ class Record:
     notes: list[str] = field(default_factory=list)
     shifted: list[Scope] = field(default_factory=list)
     doubts: list[Spot] = field(default_factory=list)
-    ours_first: bool = True
     scope: Scope = ()
 
     def within(self, element: Element) -> "Record":

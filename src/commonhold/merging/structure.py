@@ -51,13 +51,7 @@ class Structure:
         if not (base.is_prose and ours.is_prose and theirs.is_prose):
             return [_clash(base, ours, theirs)]
         self.record.notes.append("both sides changed one documentation text")
-        return merge_prose(
-            base.text,
-            ours.text,
-            theirs.text,
-            ours_first=self.record.ours_first,
-            at=(base.start, ours.start, theirs.start),
-        )
+        return merge_prose(base.text, ours.text, theirs.text, at=(base.start, ours.start, theirs.start))
 
     def _children(self, base: Element, ours: Element, theirs: Element) -> list[Piece]:
         weave = Weave(self.record, (base, ours, theirs), self._child(base))

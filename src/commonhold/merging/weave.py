@@ -47,8 +47,12 @@ class Weave:
         if self._base.shape is Shape.LIST:
             return in_list(entries, self._versions)
         if self._base.shape is Shape.BLOCK:
-            entries = in_block(entries, self._versions)
+            entries = in_block(entries, self._versions, self._kept_ids)
         return [piece for entry in entries for piece in (*entry.lead, *entry.body)] + closing(self._versions)
+
+    @property
+    def _kept_ids(self) -> set[int]:
+        return {id(each) for side in (self._ours, self._theirs) for each in side.kept if each is not None}
 
     def _doubt_clauses(self) -> None:
         """Which branch is taken hangs on those before it, also where both sides put theirs far apart."""
@@ -119,9 +123,8 @@ class Weave:
             self._record.shifted.append(self._record.scope)
         self._note_new(self._record.ours, mine)
         self._note_new(self._record.theirs, others)
-        runs = (mine, others) if self._record.ours_first else (others, mine)
         self._record.notes.append(f"both sides added to one {words(self._base.kind)}")
-        return [whole_entry(each) for each in [*shared, *in_one_order(self._base, *runs)]]
+        return [whole_entry(each) for each in [*shared, *in_one_order(self._base, mine, others)]]
 
     # What was kept
 
