@@ -10,10 +10,14 @@ from tests.e2e.cli_driver import Call, call, make_repository
 
 @pytest.fixture(scope="session", autouse=True)
 def _interruptible() -> Iterator[None]:
-    """Let children see Ctrl-C also where the tests were started with `&`: what is ignored is inherited so."""
-    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    """Let children see Ctrl-C and a hang-up also where the tests were started with `&` or `nohup`.
+
+    What is ignored is inherited so.
+    """
+    before = signal.signal(signal.SIGINT, signal.default_int_handler), signal.signal(signal.SIGHUP, signal.SIG_DFL)
     yield
-    signal.signal(signal.SIGINT, before)
+    signal.signal(signal.SIGINT, before[0])
+    signal.signal(signal.SIGHUP, before[1])
 
 
 @pytest.fixture

@@ -40,8 +40,15 @@ def merged_space(base: bytes, ours: bytes, theirs: bytes, at: tuple[int, int, in
 
 def closing(versions: Versions) -> list[Piece]:
     """What follows the last element, without a separator."""
-    base, ours, theirs = (each.close[len(_trailing(each)) :] for each in versions)
+    base, ours, theirs = (_bare_close(each) for each in versions)
     return merged_space(base, ours, theirs)
+
+
+def _bare_close(element: Element) -> bytes:
+    """What follows the last element, on a line of its own where there is none that it could follow."""
+    close = element.close[len(_trailing(element)) :]
+    is_alone = element.shape is Shape.BLOCK and not element.children and close.strip(BLANK)
+    return b"\n" + close if is_alone and not close.startswith((b"\n", b"\r\n")) else close
 
 
 def in_block(entries: Sequence[Entry], versions: Versions, kept: set[int]) -> list[Entry]:
@@ -79,7 +86,7 @@ def _is_blank(entry: Entry) -> bool:
 
 def _tail_of(entry: Entry) -> bytes:
     """The last byte that an entry says."""
-    last = entry.body[-1] if entry.body else b""
+    last = next((piece for piece in reversed(entry.body) if piece != b""), b"")
     return b"" if isinstance(last, Clash) else last[-1:]
 
 
@@ -94,10 +101,20 @@ def in_list(entries: Sequence[Entry], versions: Versions) -> list[Piece]:
     pieces: list[Piece] = []
     for index, entry in enumerate(entries):
         pieces += style.lead(entry, is_first=not index)
-        pieces += entry.body
-        if index < len(entries) - 1 or style.has_trailing:
-            pieces.append(style.separator(entry.element))
+        is_separated = index < len(entries) - 1 or style.has_trailing
+        pieces += _separated(entry, style.separator(entry.element)) if is_separated else entry.body
     return pieces + closing(versions)
+
+
+def _separated(entry: Entry, separator: bytes) -> list[Piece]:
+    """An entry with its separator; one that may not be there takes it along."""
+    match entry.body:
+        case [Clash(base, ours, theirs) as clash] if not (base and ours and theirs):
+            base, ours, theirs = (text + separator if text else text for text in (base, ours, theirs))
+            joined = tuple(text + separator for text in clash.joined)
+            return [replace(clash, base=base, ours=ours, theirs=theirs, joined=joined)]
+        case _:
+            return [*entry.body, separator]
 
 
 @dataclass(frozen=True)
@@ -162,5 +179,5 @@ def _trailing(element: Element) -> bytes:
     if element.shape is not Shape.LIST or not element.children or not close.lstrip(BLANK).startswith(profile.separator):
         return b""
     end = close.index(profile.separator) + len(profile.separator)
-    line = close[end:].partition(b"\n")[0]
+    line = close[end:].partition(b"\n")[0].removesuffix(b"\r")
     return close[: end + len(line)] if line.strip().startswith(profile.comment_mark) else close[:end]

@@ -5,7 +5,7 @@ compared is what each side *changed*: a name that both only use is no concern, n
 """
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
@@ -52,14 +52,13 @@ def interference(record: Record, profile: Profile) -> list[Spot]:
 
 
 def _crossed(mine: Sequence[Delta], others: Sequence[Delta]) -> list[Spot]:
-    by_name = _users(others)
+    definers, users = _by_name(others, lambda each: each.defines), _by_name(others, lambda each: each.uses)
     found: dict[tuple[int, int], Spot] = {}
     for one in mine:
-        near = {id(each): each for name in _all_names(one) for each in by_name.get(name, ())}
-        if _EVERYTHING in one.effects.defines:
-            near = {id(each): each for each in others}
-        near |= {id(each): each for each in by_name.get(_EVERYTHING, ())}
-        for other in near.values():
+        near = [each for name in one.effects.defines for each in (*definers.get(name, ()), *users.get(name, ()))]
+        near += [each for name in one.effects.uses for each in definers.get(name, ())]
+        near += others if _EVERYTHING in one.effects.defines else definers.get(_EVERYTHING, ())
+        for other in {id(each): each for each in near}.values():
             shared = _shared(one, other)
             if shared:
                 spot = _spot(one, other, shared)
@@ -67,16 +66,12 @@ def _crossed(mine: Sequence[Delta], others: Sequence[Delta]) -> list[Spot]:
     return list(found.values())
 
 
-def _all_names(delta: Delta) -> frozenset[bytes]:
-    return delta.effects.defines | delta.effects.uses
-
-
-def _users(deltas: Iterable[Delta]) -> dict[bytes, list[Delta]]:
-    users: dict[bytes, list[Delta]] = {}
+def _by_name(deltas: Iterable[Delta], names: Callable[[Effects], frozenset[bytes]]) -> dict[bytes, list[Delta]]:
+    found: dict[bytes, list[Delta]] = {}
     for each in deltas:
-        for name in _all_names(each):
-            users.setdefault(name, []).append(each)
-    return users
+        for name in names(each.effects):
+            found.setdefault(name, []).append(each)
+    return found
 
 
 def _shared(one: Delta, other: Delta) -> frozenset[bytes]:
@@ -140,7 +135,7 @@ def copied(mine: Sequence[Delta], others: Sequence[Delta]) -> Iterator[Spot]:
 
 
 def _spot(one: Delta, other: Delta, shared: frozenset[bytes]) -> Spot:
-    names = ", ".join(sorted(repr(name.decode(errors="replace").lstrip(".")) for name in shared))
+    names = ", ".join(sorted({repr(name.decode(errors="replace").lstrip(".")) for name in shared}))
     is_gone = one.is_gone or other.is_gone
     if is_gone:
         why = f"one side took away what gives {names} a meaning, the other's new code counts on it"

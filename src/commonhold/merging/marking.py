@@ -37,18 +37,15 @@ def marked(pieces: Sequence[Piece], sides: Sides, size: int = MARKER_SIZE) -> by
 
 def _on_lines(pieces: Sequence[Piece]) -> list[Piece]:
     """The same text, but what begins with the line end of the line before it ends with that of its own instead."""
-    turned = [piece for piece in pieces if piece != b""]
-    for index, piece in enumerate(turned[:-1]):
-        following = turned[index + 1]
-        if not isinstance(piece, Clash) or isinstance(following, Clash):
+    turned: list[Piece] = [b"", *(piece for piece in pieces if piece != b"")]
+    for index in range(1, len(turned) - 1):
+        before, piece, following = turned[index - 1 : index + 2]
+        if not isinstance(piece, Clash) or isinstance(following, Clash) or isinstance(before, Clash):
             continue
         texts = [text for text in (piece.base, piece.ours, piece.theirs) if text]
         line_end = next((end for end in _LINE_ENDS if following.startswith(end)), b"")
         if line_end and texts and all(text.startswith(line_end) for text in texts):
-            before = turned[index - 1] if index else b""
-            if isinstance(before, Clash):
-                continue
-            turned[index - 1 if index else 0] = before + line_end
+            turned[index - 1] = before + line_end
             turned[index] = _turned(piece, line_end)
             turned[index + 1] = following[len(line_end) :]
     return turned

@@ -17,7 +17,7 @@ from commonhold.merging.profiles import profile_of
 from commonhold.merging.prose import AtOnePoint, apart, lines_of, merge_prose
 from commonhold.merging.structure import Structure
 from commonhold.merging.verdict import Candidate, Proven, Reason, Sides, Spot, Unproven
-from commonhold.regions.encoding import encoding_of
+from commonhold.regions.encoding import BOM, encoding_of
 from commonhold.regions.language import Language, parse
 from commonhold.regions.languages import language_for
 from commonhold.regions.reparsing import reparse
@@ -41,7 +41,27 @@ def merge(base: bytes, ours: bytes, theirs: bytes, path: str, sides: Sides | Non
         return Proven(ours)
     # The sides are put in an order of their own, so that it makes no difference who asks.
     first, second = sorted((ours, theirs))
-    return _Merge(base, first, second, path, sides or Sides(), are_exchanged=first is theirs).answer()
+    bare = [text.removeprefix(BOM) for text in (base, first, second)]
+    mark = _merged_mark(base, first, second)
+    answer = _Merge(bare[0], bare[1], bare[2], path, sides or Sides(), are_exchanged=first is theirs).answer()
+    return _marked_as(answer, mark) if mark else answer
+
+
+def _merged_mark(base: bytes, ours: bytes, theirs: bytes) -> bytes:
+    """The byte order mark, as the side has it that changed it."""
+    marks = [BOM if text.startswith(BOM) else b"" for text in (base, ours, theirs)]
+    return marks[2] if marks[1] == marks[0] else marks[1]
+
+
+def _marked_as(answer: Proven | Unproven, mark: bytes) -> Proven | Unproven:
+    """The answer with a byte order mark before each text."""
+    if isinstance(answer, Proven):
+        return replace(answer, source=mark + answer.source)
+    return replace(
+        answer,
+        marked=None if answer.marked is None else mark + answer.marked,
+        candidates=lambda: (replace(each, source=mark + each.source) for each in answer.candidates()),
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,11 +86,18 @@ class _Merge:
             return Unproven((Spot(Reason.BINARY, "both sides changed a binary file"),))
         if self._largest > MAX_BYTES:
             return Unproven((Spot(Reason.TOO_LARGE, f"both sides changed a file of over {MAX_BYTES} bytes"),))
-        language = language_for(self.path, self.base or self.ours)
+        language = self._language()
         profile = profile_of(language) if language else None
         if fault := _encoding_fault(self.versions, language):
             return self._by_lines(fault)
         return self._as_code(language, profile) if language and profile else self._as_text()
+
+    def _language(self) -> Language | None:
+        """The language that the base is in; of a new file, if both sides say so."""
+        if self.base:
+            return language_for(self.path, self.base)
+        ours, theirs = (language_for(self.path, text) for text in (self.ours, self.theirs))
+        return ours if ours is theirs else None
 
     @property
     def _largest(self) -> int:

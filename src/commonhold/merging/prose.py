@@ -122,7 +122,7 @@ class _Weave:
         elif theirs == base:
             yield b"".join(ours)
         elif not base and self._at_one_point is AtOnePoint.BOTH:
-            yield b"".join(_ended(line) for line in (*ours, *theirs))
+            yield b"".join(map(_ended, _both(ours, theirs)))
         else:
             yield self._clash(start, base, ours, theirs)
 
@@ -139,6 +139,14 @@ class _Weave:
         why = "both sides changed the same lines of text" if base else "both sides put text at the same point"
         reason = Reason.BOTH_CHANGED if base else Reason.ORDER_MATTERS
         return Clash(b"".join(base), b"".join(ours), b"".join(theirs), reason, why, (first, second, third))
+
+
+def _both(ours: Lines, theirs: Lines) -> Lines:
+    """The lines of both; what they begin and end with alike stands once."""
+    shortest = min(len(ours), len(theirs))
+    head = next((at for at in range(shortest) if ours[at] != theirs[at]), shortest)
+    tail = next((at for at in range(shortest - head) if ours[-1 - at] != theirs[-1 - at]), shortest - head)
+    return [*ours[: len(ours) - tail], *theirs[head:]]
 
 
 def _ended(line: bytes) -> bytes:

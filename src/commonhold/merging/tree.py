@@ -16,6 +16,8 @@ from commonhold.regions.languages import language_for
 from commonhold.regions.reparsing import reparse
 
 _WORD: Final = re.compile(rb"[^\W\d]\w*")
+# What may be a name that others call it by: before a bracket, or after the word for a type.
+_OFFERED: Final = re.compile(rb"(?:(?<=class )|(?<=struct )|(?<=interface )|\b)([^\W\d]\w*)(?=\s*[(:<{])")
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,26 +54,51 @@ def _bearings(files: Sequence[Changed], language: Language) -> list[Bearing]:
     profile = profile_of(language)
     if profile is None:
         return []
-    sides = [_side({each.path: (each.base, getattr(each, name)) for each in files}) for name in ("ours", "theirs")]
-    mine, others = sides
-    found = bearing(
-        _parsed(mine, _words(others), language, profile),
-        _parsed(others, _words(mine), language, profile),
-        profile,
-    )
+    ours, theirs = (_Side.of(files, name) for name in ("ours", "theirs"))
+    found = bearing(ours.parsed(theirs, language, profile), theirs.parsed(ours, language, profile), profile)
     return [each for each in found if each.ours_path != each.theirs_path]
 
 
-_Side = Mapping[str, tuple[bytes, bytes]]
+@dataclass(frozen=True, slots=True)
+class _Side:
+    """The files that a side changed, before and after; the words that it wrote, and those that it may be called by."""
+
+    files: Mapping[str, tuple[bytes, bytes]]
+    written: Mapping[str, frozenset[bytes]]
+    offered: Mapping[str, frozenset[bytes]]
+
+    @classmethod
+    def of(cls, changed: Sequence[Changed], name: str) -> "_Side":
+        """What the side of that name changed."""
+        versions = ((each.path, each.base, each.ours if name == "ours" else each.theirs) for each in changed)
+        files = {path: (base or b"", now or b"") for path, base, now in versions if base != now}
+        written = {path: frozenset(_WORD.findall(b"".join(_changed_lines(*texts)))) for path, texts in files.items()}
+        offered = {path: frozenset(_OFFERED.findall(b"\n".join(texts))) for path, texts in files.items()}
+        return cls(files, written, offered)
+
+    def parsed(self, other: "_Side", language: Language, profile: Profile) -> list[FileChange]:
+        """The files that may have to do with what the other side did elsewhere."""
+        wanted = _Elsewhere(other.written), _Elsewhere(other.offered)
+        near = (
+            path
+            for path in self.files
+            if wanted[0].meets(path, self.offered[path]) or wanted[1].meets(path, self.written[path])
+        )
+        changes = (_file_change(path, *self.files[path], language, profile) for path in near)
+        return [each for each in changes if each is not None]
 
 
-def _side(files: Mapping[str, tuple[bytes | None, bytes | None]]) -> _Side:
-    return {path: (base or b"", now or b"") for path, (base, now) in files.items() if base != now}
+class _Elsewhere:
+    """Words, and in how many files each of them stands."""
 
+    def __init__(self, words: Mapping[str, frozenset[bytes]]) -> None:
+        self._words = words
+        self._counts = Counter(word for each in words.values() for word in each)
 
-def _words(side: _Side) -> dict[str, frozenset[bytes]]:
-    """The words in the lines that a side wrote or took away, file by file."""
-    return {path: frozenset(_WORD.findall(b"".join(_changed_lines(*texts)))) for path, texts in side.items()}
+    def meets(self, path: str, words: frozenset[bytes]) -> bool:
+        """Whether one of the words stands in a file other than this."""
+        own = self._words.get(path, frozenset())
+        return any(self._counts[word] > (word in own) for word in words)
 
 
 def _changed_lines(base: bytes, now: bytes) -> Iterable[bytes]:
@@ -79,18 +106,10 @@ def _changed_lines(base: bytes, now: bytes) -> Iterable[bytes]:
     return [*(after - before), *(before - after)]
 
 
-def _parsed(
-    side: _Side, others: Mapping[str, frozenset[bytes]], language: Language, profile: Profile
-) -> list[FileChange]:
-    """The files of a side that may have to do with what the other wrote elsewhere."""
-    changes = []
-    for path, (base, now) in side.items():
-        elsewhere = frozenset().union(*(words for other, words in others.items() if other != path))
-        if elsewhere.isdisjoint(_WORD.findall(base + now)):
-            continue
-        tree = parse(base, language)
-        trees = (tree, reparse(tree, base, now, language))
-        if not any(each.root_node.has_error for each in trees):
-            before, after = (FileElement(text, profile, each) for text, each in zip((base, now), trees, strict=True))
-            changes.append(FileChange(path, before, after))
-    return changes
+def _file_change(path: str, base: bytes, now: bytes, language: Language, profile: Profile) -> FileChange | None:
+    tree = parse(base, language)
+    trees = (tree, reparse(tree, base, now, language))
+    if profile.is_exact and any(each.root_node.has_error for each in trees):
+        return None
+    before, after = (FileElement(text, profile, each) for text, each in zip((base, now), trees, strict=True))
+    return FileChange(path, before, after)

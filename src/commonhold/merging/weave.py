@@ -118,13 +118,21 @@ class Weave:
         refusal = why_not_both(self._base, mine, others, shared)
         if refusal:
             at = (self._base.start, ours[0].lead_start, theirs[0].lead_start)
-            return [Entry(ours[0], [], [Clash(b"", _run(ours), _run(theirs), *refusal, at)])]
+            clash = Clash(b"", _run(ours), _run(theirs), *refusal, at, self._in_both_orders(ours, theirs))
+            return [Entry(ours[0], [], [clash])]
         if self._record.scope and may_be_placed(self._base, mine) and may_be_placed(self._base, others):
             self._record.shifted.append(self._record.scope)
         self._note_new(self._record.ours, mine)
         self._note_new(self._record.theirs, others)
         self._record.notes.append(f"both sides added to one {words(self._base.kind)}")
         return [whole_entry(each) for each in [*shared, *in_one_order(self._base, mine, others)]]
+
+    def _in_both_orders(self, ours: Sequence[Element], theirs: Sequence[Element]) -> tuple[bytes, ...]:
+        """The texts of two runs, joined as their list does it; none where text alone joins them."""
+        if self._base.shape is not Shape.LIST:
+            return ()
+        separator = self._base.profile.separator
+        return _run(ours) + separator + _run(theirs), _run(theirs) + separator + _run(ours)
 
     # What was kept
 
@@ -173,7 +181,8 @@ class Weave:
             reason, why = Reason.CHANGED_AND_DELETED, "one side changed what the other deleted"
         runs = [_run(each) for each in (base, ours, theirs)]
         first, second, third = (each[0].lead_start if each else 0 for each in (base, ours, theirs))
-        clash = Clash(runs[0], runs[1], runs[2], reason, why, (first, second, third))
+        joined = self._in_both_orders(ours, theirs) if ours and theirs else ()
+        clash = Clash(runs[0], runs[1], runs[2], reason, why, (first, second, third), joined)
         return [Entry((*ours, *theirs)[0], [], [clash])]
 
     # What was moved
