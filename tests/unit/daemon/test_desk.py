@@ -240,6 +240,18 @@ def test_who_dies_in_line_makes_room_at_once(room: Room) -> None:
     assert (bob.outcomes, cid.outcomes) == ([], ["granted"])
 
 
+def test_whose_death_shows_only_when_it_is_served_makes_room_for_the_next(
+    room: Room, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ann, bob, cid = (room.peer(agent) for agent in ("ann", "bob", "cid"))
+    room.ask(ann, "acquire", "account:1", ticket="a")
+    standing(room, bob, "b")
+    standing(room, cid, "c")
+    monkeypatch.setattr(bob, "send", lambda _: setattr(bob, "is_open", False))
+    room.ask(ann, "release", "a")
+    assert cid.outcomes == ["granted"]
+
+
 def test_who_dies_before_its_request_is_read_is_not_served(room: Room) -> None:
     ann, bob = room.peer("ann"), room.peer("bob")
     bob.is_open = False

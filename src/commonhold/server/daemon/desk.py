@@ -146,6 +146,8 @@ class Desk:
         for job, outcome in self._outcomes(jobs):
             if not self._is_kept(job, outcome):
                 job.peer.send(_encoded(job.number, outcome))
+                if not job.peer.is_open:  # it died before we heard of it: what it waited for goes to the next
+                    self._leave_line(job)
             if job.method == "release":
                 self._let_go(job, outcome)
 
