@@ -2,6 +2,7 @@
 
 import re
 from collections import Counter
+from collections.abc import Iterable
 from typing import Final
 
 from commonhold.merging.candidates import MAX_CANDIDATES
@@ -11,6 +12,7 @@ from commonhold.merging.verdict import Proven, Reason, Unproven
 from commonhold.regions.syntax import problem_in
 
 _MARK: Final = re.compile(rb"(?:<{7} ours|={7}|>{7} theirs)\r?\n")
+_TOKEN: Final = re.compile(rb"\w+|[^\w\s]")
 
 
 def check_laws(base: bytes, ours: bytes, theirs: bytes, path: str) -> Proven | Unproven:
@@ -52,14 +54,13 @@ def _check_unproven(answer: Unproven, mirrored: Unproven, base: bytes, ours: byt
 
 
 def check_marks(answer: Unproven, base: bytes, ours: bytes, theirs: bytes) -> None:
-    """Every line that a side wrote stands in the marked text, and none that no side has."""
+    """Every word and mark that a side wrote stands in the marked text, as often as in either."""
     if answer.marked is None or b"<<<<<<<" in base + ours + theirs:
         return
-    shown = Counter(_lines(_MARK.sub(b"", answer.marked)))
+    shown = Counter(_TOKEN.findall(_MARK.sub(b"", answer.marked)))
     for side in (ours, theirs):
-        written = Counter(_lines(side)) - Counter(_lines(base))
-        assert not [line for line in written if not shown[line]]
-    assert not set(shown) - {*_lines(base), *_lines(ours), *_lines(theirs)}
+        written = Counter(_TOKEN.findall(side)) - Counter(_TOKEN.findall(base))
+        assert not written - shown
 
 
 def check_candidates(answer: Unproven, base: bytes, ours: bytes, theirs: bytes, path: str) -> None:
@@ -74,3 +75,13 @@ def check_candidates(answer: Unproven, base: bytes, ours: bytes, theirs: bytes, 
 def _lines(text: bytes) -> list[bytes]:
     """The lines, without what ends them: the last may have gained an end."""
     return [line.removesuffix(b"\r") for line in text.split(b"\n") if line.strip()]
+
+
+def check_nothing_lost(merged: bytes, base: bytes, ours: bytes, theirs: bytes, names: Iterable[bytes]) -> None:
+    """What a side put in is there as often as both have it; a line that stood once and that a side took out is gone."""
+    for name in names:
+        assert merged.count(name) == ours.count(name) + theirs.count(name), name
+    counts, mine, others, now = (Counter(_lines(text)) for text in (base, ours, theirs, merged))
+    for line, count in counts.items():
+        if count == 1 and re.search(rb"\w", line):
+            assert now[line] == min(mine[line], others[line], 1), line

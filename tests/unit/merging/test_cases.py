@@ -40,6 +40,8 @@ def test_no_side_of_a_refused_case_is_left_out_of_the_marks(name: str) -> None:
     answer = merge(*case.versions, case.path)
     if isinstance(answer, Unproven):
         check_marks(answer, case.base, case.ours, case.theirs)
+        lines = {*(answer.marked or b"").splitlines(), *case.base.splitlines()}
+        assert lines >= {*case.ours.splitlines(), *case.theirs.splitlines()}
 
 
 def test_there_are_cases_of_both_kinds() -> None:
