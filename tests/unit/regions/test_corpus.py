@@ -1,4 +1,4 @@
-"""Regions in every language, case by case: the folders of tests/corpus."""
+"""Regions in every language, case by case: the folders of tests/corpus that hold regions."""
 
 from pathlib import Path
 
@@ -10,7 +10,7 @@ from commonhold.regions.discover import discover, rediscover
 from commonhold.regions.languages import LANGUAGES, TEXT
 
 CORPUS = Path(__file__).parents[2] / "corpus"
-CASES = sorted(path.relative_to(CORPUS).as_posix() for path in CORPUS.glob("*/*"))
+CASES = sorted(path.parent.relative_to(CORPUS).as_posix() for path in CORPUS.glob("*/*/regions.txt"))
 
 
 def file_of(case: str) -> Path:

@@ -1,0 +1,3 @@
+first = 1
+shared = 1
+run()

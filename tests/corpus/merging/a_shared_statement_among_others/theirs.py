@@ -1,0 +1,3 @@
+other = 1
+shared = 1
+run()

@@ -1,0 +1,2 @@
+steps = []
+steps.append("build")

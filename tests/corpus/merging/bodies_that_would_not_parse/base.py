@@ -1,0 +1,3 @@
+def run(text):
+    if text:
+        return text

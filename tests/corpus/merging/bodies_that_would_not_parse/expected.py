@@ -1,0 +1,5 @@
+def run(text):
+    with lock:
+        if text:
+            return text
+    return None

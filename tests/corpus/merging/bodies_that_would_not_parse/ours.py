@@ -1,0 +1,4 @@
+def run(text):
+    if text:
+        return text
+    return None

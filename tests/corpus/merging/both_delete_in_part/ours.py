@@ -1,0 +1,2 @@
+third = 3
+fourth = 4

@@ -1,0 +1,4 @@
+if kind == "a":
+    run()
+else:
+    stop()

@@ -1,0 +1,6 @@
+if kind == "a":
+    run()
+elif kind == "c":
+    swim()
+else:
+    stop()

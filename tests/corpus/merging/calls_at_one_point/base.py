@@ -1,0 +1,2 @@
+def close(shop):
+    shop.lock()

@@ -1,0 +1,3 @@
+def close(shop):
+    shop.lock()
+    send("closed")

@@ -1,0 +1,3 @@
+def close(shop):
+    shop.lock()
+    count("closed")

@@ -1,0 +1,2 @@
+limit = [1]
+other = 2

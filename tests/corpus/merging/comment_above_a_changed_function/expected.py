@@ -1,0 +1,3 @@
+# Called for every line, and once at the end.
+def render(text):
+    return text.rstrip()

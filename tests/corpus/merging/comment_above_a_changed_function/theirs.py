@@ -1,0 +1,3 @@
+# Called for every line.
+def render(text):
+    return text.rstrip()

@@ -1,0 +1,3 @@
+first = 10
+second = 2
+# That is all.

@@ -1,0 +1,2 @@
+first = 10
+second = 2

@@ -1,0 +1,3 @@
+def first(text):
+    text = text.strip().lower()
+    return text

@@ -1,0 +1,3 @@
+def index():
+    greeting = "hello"
+    return greeting

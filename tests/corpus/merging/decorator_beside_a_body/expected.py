@@ -1,0 +1,4 @@
+@cached
+def index():
+    greeting = "good day"
+    return greeting

@@ -1,0 +1,3 @@
+def index():
+    greeting = "good day"
+    return greeting

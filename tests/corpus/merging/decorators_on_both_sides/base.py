@@ -1,0 +1,3 @@
+@route("/")
+def index():
+    return "hello"

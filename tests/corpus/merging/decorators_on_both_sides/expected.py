@@ -1,0 +1,5 @@
+@cached
+@route("/")
+@logged
+def index():
+    return "hello"

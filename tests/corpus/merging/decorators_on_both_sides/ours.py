@@ -1,0 +1,4 @@
+@cached
+@route("/")
+def index():
+    return "hello"

@@ -1,0 +1,4 @@
+@route("/")
+@logged
+def index():
+    return "hello"

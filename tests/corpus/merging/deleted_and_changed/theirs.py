@@ -1,0 +1,6 @@
+def keep():
+    return 1
+
+
+def go():
+    return 3

@@ -1,0 +1,4 @@
+COLOURS = {
+    "red": 1,
+    "blue": 2
+}

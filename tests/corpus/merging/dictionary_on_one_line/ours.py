@@ -1,0 +1,1 @@
+COLOURS = {"red": 1, "green": 3, "blue": 2}

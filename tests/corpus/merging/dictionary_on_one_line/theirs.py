@@ -1,0 +1,1 @@
+COLOURS = {"red": 1, "grey": 4, "blue": 2}

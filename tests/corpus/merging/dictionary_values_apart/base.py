@@ -1,0 +1,1 @@
+LIMITS = {"small": 1, "large": 10}

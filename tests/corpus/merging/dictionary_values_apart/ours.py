@@ -1,0 +1,1 @@
+LIMITS = {"small": 2, "large": 10}

@@ -1,0 +1,7 @@
+def render(text):
+    """Make it fit on a page.
+
+    text: what to show
+    returns: the lines
+    """
+    return text

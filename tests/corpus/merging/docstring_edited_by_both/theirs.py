@@ -1,0 +1,7 @@
+def render(text):
+    """Make it fit.
+
+    text: what to show
+    returns: the lines
+    """
+    return text

@@ -1,0 +1,4 @@
+def pay(order):
+    if order.is_free:
+        return
+    charge(order)

@@ -1,0 +1,3 @@
+def pay(order):
+    log(order)
+    charge(order)

@@ -1,0 +1,6 @@
+COLOURS = [
+    "blue",
+    "green",
+    "red",
+]
+SIZES = ["small", "large"]

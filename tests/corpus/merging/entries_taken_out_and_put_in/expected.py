@@ -1,0 +1,6 @@
+COLOURS = [
+    "green",
+    "grey",
+    "red",
+]
+SIZES = ["large", "huge"]

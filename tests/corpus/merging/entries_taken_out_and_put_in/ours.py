@@ -1,0 +1,5 @@
+COLOURS = [
+    "green",
+    "red",
+]
+SIZES = ["large"]

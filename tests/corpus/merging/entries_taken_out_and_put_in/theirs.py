@@ -1,0 +1,7 @@
+COLOURS = [
+    "blue",
+    "green",
+    "grey",
+    "red",
+]
+SIZES = ["small", "large", "huge"]

@@ -1,0 +1,10 @@
+class Lock:
+    def __exit__(self, *error):
+        self.release()
+
+    def release(self):
+        self.held = None
+
+
+def run(lock):
+    return 1

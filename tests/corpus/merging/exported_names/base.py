@@ -1,0 +1,3 @@
+from shop import basket, stock
+
+__all__ = ["basket", "stock"]

@@ -1,0 +1,3 @@
+from shop import basket, orders, stock
+
+__all__ = ["basket", "orders", "stock"]

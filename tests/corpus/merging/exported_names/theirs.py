@@ -1,0 +1,3 @@
+from shop import basket, people, stock
+
+__all__ = ["basket", "people", "stock"]

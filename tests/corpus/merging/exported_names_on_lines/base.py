@@ -1,0 +1,4 @@
+__all__ = [
+    "basket",
+    "stock",
+]

@@ -1,0 +1,6 @@
+__all__ = [
+    "basket",
+    "orders",
+    "people",  # buyers, mostly
+    "stock",
+]

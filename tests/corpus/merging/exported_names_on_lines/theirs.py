@@ -1,0 +1,5 @@
+__all__ = [
+    "basket",
+    "people",  # buyers, mostly
+    "stock",
+]

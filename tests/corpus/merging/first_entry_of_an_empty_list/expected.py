@@ -1,0 +1,2 @@
+COLOURS = ["blue", "red"]
+run()

@@ -1,0 +1,2 @@
+COLOURS = ["red"]
+run()

@@ -1,0 +1,4 @@
+def greet(name, place):
+    head = f"Dear {name.title()},"
+    place = f"from {place!r:>10}"
+    return head

@@ -1,0 +1,4 @@
+def greet(name, place):
+    head = f"Dear {name},"
+    place = f"from {place!r:>20}"
+    return head

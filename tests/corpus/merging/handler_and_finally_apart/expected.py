@@ -1,0 +1,6 @@
+try:
+    run()
+except KeyError:
+    stop(1)
+finally:
+    close(2)

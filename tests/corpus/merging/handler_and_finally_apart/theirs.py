@@ -1,0 +1,6 @@
+try:
+    run()
+except KeyError:
+    stop()
+finally:
+    close(2)

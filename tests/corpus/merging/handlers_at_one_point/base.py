@@ -1,0 +1,4 @@
+try:
+    run()
+except KeyError:
+    stop()

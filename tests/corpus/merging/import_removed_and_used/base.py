@@ -1,0 +1,8 @@
+import re
+import string
+
+LETTERS = string.ascii_letters
+
+
+def clean(text):
+    return text.strip()

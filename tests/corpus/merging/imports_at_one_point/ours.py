@@ -1,0 +1,5 @@
+import os
+import json
+import sys
+
+print(os.name, sys.argv)

@@ -1,0 +1,5 @@
+import os
+from pathlib import Path
+import sys
+
+print(os.name, sys.argv)

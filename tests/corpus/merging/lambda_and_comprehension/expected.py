@@ -1,0 +1,3 @@
+square = lambda n: n ** 2
+names = [n.name for n in people]
+ages = {n: 2 for n in range(3)}

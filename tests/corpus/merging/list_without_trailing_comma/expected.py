@@ -1,0 +1,6 @@
+STEPS = [
+    "fetch",
+    "build",
+    "sign",
+    "test",
+]

@@ -1,0 +1,7 @@
+match command:
+    case "go":
+        speed = 1
+    case "run":
+        speed = 2
+    case _:
+        speed = 0

@@ -1,0 +1,6 @@
+def price(item):
+    return item.price
+
+
+def show(item):
+    return item.name

@@ -1,0 +1,7 @@
+def show(item):
+    return item.name
+
+
+def price(item):
+    # with tax
+    return item.price

@@ -1,0 +1,6 @@
+def show(item):
+    return item.name
+
+
+def price(item):
+    return item.price

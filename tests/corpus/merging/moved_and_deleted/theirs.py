@@ -1,0 +1,6 @@
+def second():
+    return 2
+
+
+def third():
+    return 3

@@ -1,0 +1,9 @@
+def one(items):
+    first = 1
+    return items
+
+
+def other(items):
+    last = 1
+    first = last
+    return items, first

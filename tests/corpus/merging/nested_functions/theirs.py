@@ -1,0 +1,6 @@
+def outer(items):
+    def inner(item):
+        return item
+
+    label = "all of them"
+    return [inner(item) for item in items]

@@ -1,0 +1,1 @@
+label = f"{name.title()} of {place}"

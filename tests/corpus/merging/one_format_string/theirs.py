@@ -1,0 +1,1 @@
+label = f"{name} of {place.upper()}"

@@ -1,0 +1,5 @@
+import re
+import os
+
+import re
+print(os)

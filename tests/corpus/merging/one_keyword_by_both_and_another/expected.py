@@ -1,0 +1,1 @@
+run("build", jobs=4, quiet=True)

@@ -1,0 +1,3 @@
+if ready: run(1)
+if late: wait()
+while busy: sleep()

@@ -1,0 +1,3 @@
+if ready: run()
+if late: wait()
+while busy: sleep(2)

@@ -1,0 +1,7 @@
+HELP = """
+usage: shop
+
+second
+
+third and last
+"""

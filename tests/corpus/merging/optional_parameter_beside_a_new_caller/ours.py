@@ -1,0 +1,7 @@
+def price(item, currency=None):
+    rate = 1
+    return item.price
+
+
+def show(item):
+    return item.name

@@ -1,0 +1,9 @@
+from typing import overload
+
+
+@overload
+def load(key: int) -> str: ...
+@overload
+def load(key: str) -> str: ...
+def load(key):
+    return str(key)

@@ -1,0 +1,4 @@
+def render(
+    text,
+):
+    return text.strip()

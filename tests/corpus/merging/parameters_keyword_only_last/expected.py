@@ -1,0 +1,7 @@
+def render(
+    text,
+    colour="red",
+    *,
+    width=80,
+):
+    return text.strip()

@@ -1,0 +1,6 @@
+def render(
+    text,
+    *,
+    width=80,
+):
+    return text.strip()

@@ -1,0 +1,5 @@
+def render(
+    text,
+    colour="red",
+):
+    return text.strip()

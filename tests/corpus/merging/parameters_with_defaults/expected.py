@@ -1,0 +1,2 @@
+def render(text, width=80, *, colour: bool = False):
+    return text.strip()

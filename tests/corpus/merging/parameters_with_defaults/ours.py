@@ -1,0 +1,2 @@
+def render(text, width=80):
+    return text.strip()

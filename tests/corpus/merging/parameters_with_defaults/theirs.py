@@ -1,0 +1,2 @@
+def render(text, *, colour: bool = False):
+    return text.strip()

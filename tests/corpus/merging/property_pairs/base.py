@@ -1,0 +1,8 @@
+class Basket:
+    @property
+    def size(self):
+        return self._size
+
+    @size.setter
+    def size(self, value):
+        self._size = value

@@ -1,0 +1,10 @@
+class Basket:
+    @property
+    def size(self):
+        """How many."""
+        return self._size
+
+    @size.setter
+    def size(self, value):
+        value = int(value)
+        self._size = value

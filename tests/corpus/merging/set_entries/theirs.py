@@ -1,0 +1,1 @@
+WORDS = {"and", "nor", "or"}

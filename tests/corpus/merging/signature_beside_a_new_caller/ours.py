@@ -1,0 +1,6 @@
+def price(item, currency):
+    return item.price * currency.rate
+
+
+def show(item):
+    return item.name

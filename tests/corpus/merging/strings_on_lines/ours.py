@@ -1,0 +1,7 @@
+HELP = """
+usage: shop [path]
+
+    # not a comment
+    def not_code(): ...
+"""
+WIDTH = 80

@@ -1,0 +1,7 @@
+HELP = """
+usage: shop
+
+    # not a comment
+    def not_code(): ...
+"""
+WIDTH = 100

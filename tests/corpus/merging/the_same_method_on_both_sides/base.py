@@ -1,0 +1,2 @@
+class Basket:
+    size = 1

@@ -1,0 +1,2 @@
+count = 0
+total = 1

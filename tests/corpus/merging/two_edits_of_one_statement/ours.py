@@ -1,0 +1,1 @@
+width = left(margin, 1) + right(margin)

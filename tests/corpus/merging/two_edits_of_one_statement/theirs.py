@@ -1,0 +1,1 @@
+width = left(margin) + right(margin, 2)

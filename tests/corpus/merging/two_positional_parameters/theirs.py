@@ -1,0 +1,2 @@
+def render(text, height):
+    return text.strip()

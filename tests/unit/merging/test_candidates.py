@@ -1,0 +1,93 @@
+"""What may be tried where nothing shows what both sides mean."""
+
+import pytest
+from tests.unit.merging.cases import NAMES, load
+from tests.unit.merging.laws import check_candidates
+
+from commonhold.merging import candidates
+from commonhold.merging.candidates import MAX_CANDIDATES, combined, union
+from commonhold.merging.merge import merge
+from commonhold.merging.pieces import Clash
+from commonhold.merging.verdict import Reason, Unproven
+
+
+def clash(base: bytes, ours: bytes, theirs: bytes, *joined: bytes) -> Clash:
+    return Clash(base, ours, theirs, Reason.BOTH_CHANGED, "", joined=joined)
+
+
+def candidates_for(base: str, ours: str, theirs: str) -> list[bytes]:
+    answer = merge(base.encode(), ours.encode(), theirs.encode(), "a.py")
+    assert isinstance(answer, Unproven)
+    return [each.source for each in answer.candidates()]
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_candidates_of_a_case_are_few_and_past_the_gate(name: str) -> None:
+    case = load(name)
+    for each in (case, case.exchanged()):
+        answer = merge(*each.versions, each.path)
+        if isinstance(answer, Unproven):
+            check_candidates(answer, *each.versions, each.path)
+
+
+def test_the_candidates_do_not_depend_on_who_asks() -> None:
+    versions = "a()\n", "a()\nb()\n", "a()\nc()\n"
+    assert candidates_for(*versions) == candidates_for(versions[0], versions[2], versions[1])
+
+
+def test_both_orders_are_tried_of_what_both_added() -> None:
+    found = candidates_for("a()\n", "a()\nb()\n", "a()\nc()\n")
+    assert {b"a()\nb()\nc()\n", b"a()\nc()\nb()\n"} <= set(found)
+
+
+def test_both_edits_of_one_statement_are_tried_together() -> None:
+    found = candidates_for("x = f(a) + g(b)\n", "x = f(a, 1) + g(b)\n", "x = f(a) + g(b, 2)\n")
+    assert found[0] == b"x = f(a, 1) + g(b, 2)\n"
+
+
+def test_what_is_only_doubted_is_tried_as_it_is() -> None:
+    found = candidates_for("a = 1\nb = 1\nc = 1\n", "a = 2\nb = 1\nc = 1\n", "a = 1\nb = 1\nc = a\n")
+    assert found == [b"a = 2\nb = 1\nc = a\n"]
+
+
+def test_the_same_choice_everywhere_comes_first_then_mixtures() -> None:
+    texts = [text for text, _ in combined([clash(b"", b"1", b"2"), b"-", clash(b"", b"3", b"4")])]
+    assert texts[:4] == [b"12-34", b"21-43", b"12-43", b"21-34"]
+
+
+def test_so_many_clashes_are_not_mixed() -> None:
+    pieces = [clash(b"", b"1", b"2")] * 25
+    assert [text for text, _ in combined(pieces)] == [b"12" * 25, b"21" * 25]
+
+
+def test_what_has_too_many_words_is_not_woven(monkeypatch: pytest.MonkeyPatch) -> None:
+    pieces = [clash(b"a b c\n", b"a 1 b c\n", b"a b 2 c\n")]
+    assert b"a 1 b 2 c\n" in [text for text, _ in combined(pieces)]
+    monkeypatch.setattr(candidates, "_MAX_TOKENS", 4)
+    assert b"a 1 b 2 c\n" not in [text for text, _ in combined(pieces)]
+
+
+def test_what_the_structure_joined_is_tried_first() -> None:
+    assert next(combined([clash(b"a", b"b", b"c", b"joined")])) == (b"joined", "both edits of one statement")
+
+
+@pytest.mark.parametrize(
+    ("base", "first", "second", "merged"),
+    [
+        ("abc", "xabc", "abcy", "xabcy"),
+        ("abc", "axbc", "aybc", "axybc"),
+        ("abc", "ac", "abc", "ac"),
+        ("abc", "abc", "ac", "ac"),
+        ("abc", "ac", "ac", "ac"),
+        ("abc", "axc", "ayc", "axyc"),
+    ],
+)
+def test_the_union_has_what_either_put_in(base: str, first: str, second: str, merged: str) -> None:
+    base_, first_, second_ = ([letter.encode() for letter in text] for text in (base, first, second))
+    assert union(base_, first_, second_) == merged.encode()
+
+
+def test_however_many_there_are_few_are_given() -> None:
+    names = range(20)
+    base, ours, theirs = ("".join(f"x{n}()\n{text}y{n} = {n}\n" for n in names) for text in ("", "a()\n", "b()\n"))
+    assert len(candidates_for(base, ours, theirs)) == MAX_CANDIDATES
