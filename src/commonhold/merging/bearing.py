@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from commonhold.merging.effects import Effects, effects_of
-from commonhold.merging.interference import Delta, deltas_of, is_function, known_as
+from commonhold.merging.interference import Delta, deltas_of, known_as
 from commonhold.merging.layout import Element
 from commonhold.merging.profile import Profile
 from commonhold.merging.record import Edit
@@ -97,14 +97,12 @@ def _contracts(delta: Delta) -> frozenset[bytes]:
 
 def _bodies(delta: Delta) -> Iterator[tuple[bytes, Element | None]]:
     """The functions around a changed statement, with the class that each is a member of."""
-    for index, element in enumerate(delta.scope):
-        if not is_function(element) or element.name is None:
-            continue
-        around = delta.scope[:index]
-        (name,) = known_as((element.name,), around)
-        if name not in _CONSTRUCTORS:
-            yield name, around[-1] if around and not is_function(around[-1]) else None
+    if delta.is_head or delta.function is None or delta.function.name is None:
         return
+    around = delta.scope[: delta.scope.index(delta.function)]
+    (name,) = known_as((delta.function.name,), around)
+    if name not in _CONSTRUCTORS:
+        yield name, around[-1] if around else None
 
 
 def _implied(name: bytes, class_: Element | None) -> Iterator[bytes]:

@@ -122,7 +122,7 @@ def _misplaced(shifted: Iterable[Scope], mine: Iterable[Delta], others: Iterable
 def copied(mine: Sequence[Delta], others: Sequence[Delta]) -> Iterator[Spot]:
     """Where one side wrote a copy of a statement that the other changed: the copy stays as it was."""
     for changed, writing, is_ours in ((mine, others, True), (others, mine, False)):
-        written = [each for each in writing if each.old is None]
+        written = [each for each in writing if each.old is None and not each.is_head]
         for one in changed:
             old = one.old.text if one.old is not None and not one.is_head else b""
             if b"(" not in old or len(old) < _WORTH_COPYING:

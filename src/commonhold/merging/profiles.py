@@ -12,7 +12,7 @@ from commonhold.merging.braces import BY_LANGUAGE, MUTATORS, binding
 from commonhold.merging.profile import Order, Profile
 from commonhold.regions.language import Language, Rule
 
-_PYTHON: Final = Profile(
+PYTHON: Final = Profile(
     blocks=frozenset({"module", "block"}),
     lists={
         "argument_list": Order.NAMED,
@@ -49,6 +49,7 @@ _PYTHON: Final = Profile(
             "dictionary_splat",
             "dictionary_splat_pattern",
             "keyword_argument",
+            "keyword_separator",
             "typed_default_parameter",
         }
     ),
@@ -161,7 +162,7 @@ _RUBY: Final = Profile(
 )
 
 _BASES: Final[Mapping[str, Profile]] = {
-    "python": _PYTHON,
+    "python": PYTHON,
     "json": _JSON,
     "jsonc": _JSON,
     "yaml": _YAML,
@@ -180,7 +181,7 @@ _DATA: Final = frozenset({"json", "jsonc", "yaml", "toml", "css"})
 def profile_of(language: Language) -> Profile | None:
     """The profile of a language, with what its regions say of it; None where files are merged by lines."""
     base = _BASES.get(language.name)
-    if base is None or base is _PYTHON:
+    if base is None or base is PYTHON:
         return base
     leads = frozenset(language.comment_kinds), frozenset(language.lead_kinds)
     if language.name in _DATA:

@@ -56,12 +56,14 @@ class Weave:
 
     def _doubt_clauses(self) -> None:
         """Which branch is taken hangs on those before it, also where both sides put theirs far apart."""
-        added = [
-            [each for each in side.new if each.node.type in each.profile.clauses] for side in (self._ours, self._theirs)
-        ]
-        if all(added):
+        ours, theirs = (
+            {hunk.start: each for hunk in side.hunks for each in hunk.new if each.node.type in each.profile.clauses}
+            for side in (self._ours, self._theirs)
+        )
+        if ours and theirs and ours.keys() != theirs.keys():
             why = "both sides added a branch to one statement, and which is taken hangs on their order"
-            self._record.doubts.append(Spot(Reason.ORDER_MATTERS, why, ours=added[0][0].rows, theirs=added[1][0].rows))
+            first, second = next(iter(ours.values())), next(iter(theirs.values()))
+            self._record.doubts.append(Spot(Reason.ORDER_MATTERS, why, ours=first.rows, theirs=second.rows))
 
     def _added_twice(self) -> bytes | None:
         """The first name of an entry that both sides put into a list, but not at one point."""

@@ -87,7 +87,7 @@ def test_what_is_run_for_what_it_does(text: str) -> None:
 
 
 def test_effects_know_no_more_than_this() -> None:
-    assert [each.name for each in fields(Effects)] == ["defines", "uses", "calls", "is_exit", "acts"]
+    assert [each.name for each in fields(Effects)] == ["defines", "uses", "calls", "receivers", "is_exit", "acts"]
 
 
 HEAD = "import os\nlimit = 1\nname = 'a'\n\n\n"
@@ -122,7 +122,7 @@ PROGRAM = HEAD + PLACES
         (("import os\n", "import os\nimport re\n"), ("return x", "return os.path"), None),
         (("limit = 1\n", ""), ("return x", "return limit"), Reason.DANGLING),
         (("self.door = 1", "self.door = 2"), ("return second", "return self.door"), Reason.INTERFERES),
-        (("self.door = 1", "self.door = 2"), ("return x", "return x.door"), None),
+        (("self.door = 1", "self.door = 2"), ("return x", "return x.door"), Reason.INTERFERES),
         (("first = 1", "first = 2"), ("return first", "return first + 1"), Reason.INTERFERES),
         (("first = 1", "first = 2"), ("return x", "return first"), None),
         (("first = 1", "first = 2"), ("spare = 1", "spare = 3"), None),

@@ -1,5 +1,0 @@
-def run(text):
-    with lock:
-        if text:
-            return text
-    return None

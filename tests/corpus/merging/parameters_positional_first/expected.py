@@ -1,2 +1,0 @@
-def render(text, height, width=80):
-    return text.strip()
