@@ -38,7 +38,10 @@ def _check_one_sided(base: bytes, ours: bytes, theirs: bytes, path: str) -> None
 
 
 def _check_proven(answer: Proven, base: bytes, ours: bytes, theirs: bytes, path: str) -> None:
-    """Soundness, and nothing lost: what a side wrote or took away is there, or gone."""
+    """Absorption, soundness, and nothing lost: what a side wrote or took away is there, or gone."""
+    for side in (ours, theirs):
+        again = merge(base, answer.source, side, path)
+        assert not isinstance(again, Proven) or again.source == answer.source
     if not any(problem_in(side, path) for side in (ours, theirs)):
         assert problem_in(answer.source, path) is None
     if ours not in (base, theirs) and theirs != base:

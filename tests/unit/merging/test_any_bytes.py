@@ -21,7 +21,7 @@ PATHS = st.sampled_from(["a.py", "a.pyi", "CHANGES.md", "docs/history.rst", "a.t
 ROOT = Path(__file__).parents[3]
 
 
-@given(ANY_BYTES.filter(bool), ANY_BYTES, ANY_BYTES, PATHS)
+@given(ANY_BYTES, ANY_BYTES, ANY_BYTES, PATHS)
 @settings(max_examples=120)
 def test_any_bytes_have_an_answer(base: bytes, ours: bytes, theirs: bytes, path: str) -> None:
     check_laws(base, ours, theirs, path)
@@ -76,6 +76,15 @@ def test_code_with_a_syntax_error_is_merged_by_lines_and_refused() -> None:
     assert isinstance(answer, Unproven)
     assert [spot.reason for spot in answer.spots] == [Reason.NOT_SOUND]
     assert answer.marked == b"a = 2\nb = 1\nc = [\n"
+
+
+@pytest.mark.parametrize("path", ["a.txt", "history.rst", "script"])
+def test_the_language_does_not_depend_on_the_side(path: str) -> None:
+    check_laws(b"", b"#!/usr/bin/python\nx = 1\n", b"words\n", path)
+
+
+def test_what_both_sides_import_has_one_place_among_others() -> None:
+    check_laws(b"run()\n", b"import a\nimport m\nrun()\n", b"import b\nimport m\nrun()\n", "a.py")
 
 
 def test_a_file_that_both_sides_made_is_refused_where_it_differs() -> None:

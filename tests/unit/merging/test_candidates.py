@@ -40,6 +40,11 @@ def test_both_orders_are_tried_of_what_both_added() -> None:
     assert {b"a()\nb()\nc()\n", b"a()\nc()\nb()\n"} <= set(found)
 
 
+def test_parameters_of_both_are_tried_in_both_orders() -> None:
+    found = candidates_for("def f(a):\n    pass\n", "def f(a, b):\n    pass\n", "def f(a, c):\n    pass\n")
+    assert {b"def f(a, b, c):\n    pass\n", b"def f(a, c, b):\n    pass\n"} <= set(found)
+
+
 def test_both_edits_of_one_statement_are_tried_together() -> None:
     found = candidates_for("x = f(a) + g(b)\n", "x = f(a, 1) + g(b)\n", "x = f(a) + g(b, 2)\n")
     assert found[0] == b"x = f(a, 1) + g(b, 2)\n"

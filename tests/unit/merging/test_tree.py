@@ -34,6 +34,21 @@ def test_an_object_that_is_newly_held_and_whose_exit_comes_to_something_else() -
     assert found.spot.theirs == (5, 6)
 
 
+def test_an_object_that_is_newly_held_and_whose_exit_comes_to_something_without_a_shared_word() -> None:
+    (found,) = bearings([ours("user.py", USER, WITH), theirs("lock.py", LOCK, LOCK.replace(b"False", b"None"))])
+    assert (found.ours_path, found.theirs_path) == ("user.py", "lock.py")
+    assert found.spot.reason is Reason.INTERFERES
+    assert "'__exit__' (lock.py)" in found.spot.why
+    assert found.spot.ours == (4, 6)
+    assert found.spot.theirs == (5, 6)
+
+
+def test_a_function_that_one_side_changed_and_the_other_newly_calls() -> None:
+    base = b"def f():\n    return 1\n"
+    files = [ours("a.py", base, base.replace(b"1", b"2")), theirs("b.py", b"y = 1\n", b"y = f()\n")]
+    assert [each.spot.reason for each in bearings(files)] == [Reason.INTERFERES]
+
+
 def test_a_function_that_one_side_deleted_and_the_other_newly_calls() -> None:
     base = b"def price():\n    return 1\n\n\ndef name():\n    return 2\n"
     files = [theirs("stock.py", base, base[:27]), ours("user.py", USER, USER.replace(b"1", b"lock.name()"))]

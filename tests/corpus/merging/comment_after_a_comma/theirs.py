@@ -1,0 +1,5 @@
+STEPS = [
+    "fetch",  # from the mirror
+    "build",
+    "sign",
+]

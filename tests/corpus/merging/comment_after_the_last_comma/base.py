@@ -1,0 +1,5 @@
+from shop.stock import (
+    Basket,
+)
+
+BASKET = Basket()

@@ -1,0 +1,6 @@
+from shop.stock import (
+    Basket,
+    total_of,  # with tax
+)
+
+BASKET = Basket()

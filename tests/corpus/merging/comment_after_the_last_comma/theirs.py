@@ -1,0 +1,6 @@
+from shop.stock import (
+    Basket,
+    weight_of,
+)
+
+BASKET = Basket()

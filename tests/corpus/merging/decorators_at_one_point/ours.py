@@ -1,0 +1,3 @@
+@cached
+def index():
+    return "hello"

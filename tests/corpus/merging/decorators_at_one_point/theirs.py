@@ -1,0 +1,3 @@
+@logged
+def index():
+    return "hello"

@@ -1,0 +1,4 @@
+import shop
+from stock import *
+
+print(open)

@@ -1,0 +1,1 @@
+if ready: width = 10; height = 2

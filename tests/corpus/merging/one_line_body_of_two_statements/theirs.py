@@ -1,0 +1,1 @@
+if ready: width = 1; height = 20

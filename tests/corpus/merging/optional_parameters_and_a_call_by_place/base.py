@@ -1,0 +1,6 @@
+def render(text):
+    return text
+
+
+def show(text):
+    return text

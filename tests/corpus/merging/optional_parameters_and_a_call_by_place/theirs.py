@@ -1,0 +1,6 @@
+def render(text, height=3):
+    return text
+
+
+def show(text):
+    return text

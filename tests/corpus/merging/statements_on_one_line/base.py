@@ -1,0 +1,2 @@
+width = 1; height = 2
+depth = 3; weight = 4

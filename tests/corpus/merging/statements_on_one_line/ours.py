@@ -1,0 +1,2 @@
+width = 10; height = 2
+depth = 3; weight = 4
