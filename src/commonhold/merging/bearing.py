@@ -90,9 +90,13 @@ def _behaviour(file: FileChange, deltas: Iterable[Delta]) -> Iterator[_Effect]:
             yield from (_Effect(each, file.path, lines, "changed what happens in") for each in _implied(name, class_))
 
 
-def _contracts(delta: Delta) -> frozenset[bytes]:
-    """The functions and classes whose head changed so that a call may be wrong now."""
-    return delta.effects.defines if delta.element.is_definition and delta.is_head else frozenset()
+def _contracts(delta: Delta) -> Iterator[bytes]:
+    """The functions and classes that may have to be called in another way; a class is called by its own name."""
+    if not (delta.element.is_definition and delta.is_head):
+        return
+    for name in delta.effects.defines:
+        class_ = delta.scope[-1].name if name in _CONSTRUCTORS and delta.scope else None
+        yield class_ or name
 
 
 def _bodies(delta: Delta) -> Iterator[tuple[bytes, Element | None]]:

@@ -48,35 +48,46 @@ def _bare_close(element: Element) -> bytes:
     """What follows the last element, on a line of its own where there is none that it could follow."""
     close = element.close[len(_trailing(element)) :]
     is_alone = element.shape is Shape.BLOCK and not element.children and close.strip(BLANK)
-    return b"\n" + close if is_alone and not close.startswith((b"\n", b"\r\n")) else close
+    return element.line_end + close if is_alone and not close.startswith((b"\n", b"\r\n")) else close
 
 
 def in_block(entries: Sequence[Entry], versions: Versions, kept: set[int]) -> list[Entry]:
-    """What was put in first and does not stand there gets the space of what follows it; what comes to stand first none.
+    """What was put in first and does not stand there gets the space of what follows it; what opens a file, none.
 
     `kept` are the identities of the elements that were there before.
     """
-    leads = {each.children[0].lead for each in versions if each.children}
     put_first = {id(each.children[0]) for each in versions if each.children} - kept
     after = {id(child): following.lead for each in versions for child, following in pairwise(each.children)}
-    spaced = []
+    spaced: list[Entry] = []
     for index, entry in enumerate(entries):
-        lead = settled(entry.lead) or b""
-        if not _is_blank(entry):
-            spaced.append(entry)
-        elif (
-            index
-            and (id(entry.element) in put_first or b"\n" not in lead)
-            and _tail_of(spaced[-1]) not in (b";", b"\n")
-        ):
+        if not index:
+            spaced.append(_opening(entry) if versions[0].is_file else entry)
+        elif _is_blank(entry) and (id(entry.element) in put_first or not _has_line_end(entry, spaced[-1])):
             space = after.get(id(entry.element), b"")
             is_wider = b"\n" in space and not space.strip(BLANK)
-            spaced.append(replace(entry, lead=[space if is_wider else _broken(lead)]))
-        elif not index and versions[0].is_file and lead not in leads:
-            spaced.append(replace(entry, lead=[lead.lstrip(b"\r\n")]))
+            spaced.append(replace(entry, lead=[space if is_wider else _broken(entry)]))
         else:
             spaced.append(entry)
     return spaced
+
+
+def _opening(entry: Entry) -> Entry:
+    """The first entry of a file, without the line end that leads to every other."""
+    pieces = [*entry.lead, *entry.body]
+    first, at = next(((piece, at) for at, piece in enumerate(pieces) if piece != b""), (b"", 0))
+    pieces[at] = _unled(first)
+    return replace(entry, lead=pieces[: len(entry.lead)], body=pieces[len(entry.lead) :])
+
+
+def _unled(piece: Piece) -> Piece:
+    if isinstance(piece, Clash):
+        base, ours, theirs = (_without_line_end(text) for text in (piece.base, piece.ours, piece.theirs))
+        return replace(piece, base=base, ours=ours, theirs=theirs)
+    return _without_line_end(piece)
+
+
+def _without_line_end(text: bytes) -> bytes:
+    return text.removeprefix(b"\r\n") if text.startswith(b"\r\n") else text.removeprefix(b"\n")
 
 
 def _is_blank(entry: Entry) -> bool:
@@ -84,15 +95,17 @@ def _is_blank(entry: Entry) -> bool:
     return lead is not None and not lead.strip(BLANK) and not isinstance(entry.body[0], Clash)
 
 
-def _tail_of(entry: Entry) -> bytes:
-    """The last byte that an entry says."""
-    last = next((piece for piece in reversed(entry.body) if piece != b""), b"")
-    return b"" if isinstance(last, Clash) else last[-1:]
+def _has_line_end(entry: Entry, before: Entry) -> bool:
+    """Whether a line, or at least a statement, ends before an entry."""
+    last = next((piece for piece in reversed(before.body) if piece != b""), b"")
+    is_ended = not isinstance(last, Clash) and last.endswith((b";", b"\n"))
+    return is_ended or b"\n" in (settled(entry.lead) or b"")
 
 
-def _broken(lead: bytes) -> bytes:
-    """Blank space with a line end in it."""
-    return lead if b"\n" in lead else b"\n" + lead
+def _broken(entry: Entry) -> bytes:
+    """The blank space before an entry, with a line end in it."""
+    lead = settled(entry.lead) or b""
+    return lead if b"\n" in lead else entry.element.line_end + lead
 
 
 def in_list(entries: Sequence[Entry], versions: Versions) -> list[Piece]:
@@ -101,7 +114,7 @@ def in_list(entries: Sequence[Entry], versions: Versions) -> list[Piece]:
     pieces: list[Piece] = []
     for index, entry in enumerate(entries):
         pieces += style.lead(entry, is_first=not index)
-        is_separated = index < len(entries) - 1 or style.has_trailing
+        is_separated = index < len(entries) - 1 or style.has_trailing or style.is_lone(entries)
         pieces += _separated(entry, style.separator(entry.element)) if is_separated else entry.body
     return pieces + closing(versions)
 
@@ -128,6 +141,10 @@ class _ListStyle:
         """Whether the last entry has a separator after it, as the side has it that changed this."""
         base, ours, theirs = (bool(_trailing(each)) for each in self.versions)
         return theirs if ours == base else ours
+
+    def is_lone(self, entries: Sequence[Entry]) -> bool:
+        """Whether it is the separator alone that makes a list of what is left."""
+        return len(entries) == 1 and self.versions[0].list_kind in self.versions[0].profile.lone
 
     def separator(self, element: Element) -> bytes:
         """The separator after an entry, with the comment that stands on its line."""

@@ -76,8 +76,27 @@ class Element:
 
     @property
     def lead(self) -> bytes:
-        """What stands before it: blank space and comments; in a list, after the separator."""
-        return self.source[self.lead_start : self.start]
+        """What stands before it: blank space and comments; in a list, after the separator.
+
+        What opens a file is led to by a line end that is not there, as all else is by one that is.
+        """
+        lead = self.source[self.lead_start : self.start]
+        return self.line_end + lead if self.opens_file else lead
+
+    @property
+    def opens_file(self) -> bool:
+        """Whether it is the first statement of its file."""
+        return (
+            self.lead_start == 0
+            and self.nodes is None
+            and self.node.parent is not None
+            and self.node.parent.parent is None
+        )
+
+    @property
+    def line_end(self) -> bytes:
+        """The line end that its file uses."""
+        return b"\r\n" if b"\r\n" in self.source else b"\n"
 
     @cached_property
     def said(self) -> bytes:

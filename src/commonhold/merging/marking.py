@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from commonhold.merging.pieces import Clash, Piece
+from commonhold.merging.prose import alike, lines_of
 from commonhold.merging.verdict import Lines, Sides, Spot
 
 MARKER_SIZE: Final = 7
@@ -96,11 +97,18 @@ def _open(blocks: list[_Block]) -> None:
 def _shown(block: _Block, sides: Sides, size: int) -> bytes:
     if not block.is_conflict:
         return bytes(block.ours)
-    line_end = b"\r\n" if b"\r\n" in block.ours + block.theirs else b"\n"
+    ours, theirs = lines_of(bytes(block.ours)), lines_of(bytes(block.theirs))
+    head, tail = alike(ours, theirs)
+    mine, others = (b"".join(lines[head : len(lines) - tail]) for lines in (ours, theirs))
+    return b"".join((*ours[:head], _conflict(mine, others, sides, size), *ours[len(ours) - tail :]))
+
+
+def _conflict(ours: bytes, theirs: bytes, sides: Sides, size: int) -> bytes:
+    line_end = b"\r\n" if b"\r\n" in ours + theirs else b"\n"
     parts = []
-    for mark, name, text in ((b"<", sides.ours, block.ours), (b"=", "", block.theirs)):
+    for mark, name, text in ((b"<", sides.ours, ours), (b"=", "", theirs)):
         parts.append(mark * size + (b" " + name.encode() if name else b"") + line_end)
-        parts.append(bytes(text) + (b"" if not text or text.endswith(b"\n") else line_end))
+        parts.append(text + (b"" if not text or text.endswith(b"\n") else line_end))
     parts.append(b">" * size + b" " + sides.theirs.encode() + line_end)
     return b"".join(parts)
 

@@ -1,5 +1,6 @@
 """The merge of three versions of one file."""
 
+import sys
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import islice
@@ -158,7 +159,7 @@ class _Merge:
 
     def _unproven(self, pieces: Sequence[Piece], doubts: Sequence[Spot]) -> Unproven:
         spots = [*spots_of(clashes_in(pieces), self.versions), *doubts]
-        shown = apart(*self.versions, doubts) if settled(pieces) is not None else pieces
+        shown = apart(*self.versions, _placed(doubts)) if settled(pieces) is not None else pieces
         if self.are_exchanged:
             spots = [replace(each, ours=each.theirs, theirs=each.ours) for each in spots]
             shown = exchanged(shown)
@@ -188,6 +189,13 @@ class _Merge:
         yield union(base, first, second), "the lines of both"
         yield union(base, second, first), "the lines of both, the other way round"
         yield from ways
+
+
+def _placed(doubts: Sequence[Spot]) -> Sequence[Spot]:
+    """The doubts; where none of them has a place, all that was changed is doubted."""
+    everywhere = (0, sys.maxsize)
+    is_placed = any(each.ours != each.theirs or each.ours != (0, 0) for each in doubts)
+    return doubts if is_placed else [replace(each, ours=everywhere, theirs=everywhere) for each in doubts]
 
 
 def _elements(

@@ -37,22 +37,23 @@ class Profile:
     """The node kinds that matter when files of a language are merged; kinds are those of its grammar.
 
     `blocks` hold statements or members, one after the other. `lists` hold entries between separators, and say what
-    their order means; `runs` are statements that end in such a list, after the token given; `sections` end in
-    statements, after theirs. `definitions` have a name that their block knows them by: what `naming` says of the
-    kind, else their field `name`; a `wrapper` holds a definition and what decorates it; `leads` stand before what
-    they belong to, as comments do. `keyed` are entries known by a field. Of `parameters` those of `optional_entries`
-    need not be given, and none after one of `keyword_only_marks` is given by its place; `spreads` are entries that
-    hold entries. `functions` and `classes` are scopes of names. `exits` leave the block that they stand in; `effects`
-    are statements that are run for what they do, not for what they give, as calls are that stand in a `bare`
-    statement; `mutators` are methods that change what they are called on, unless that is one of the `receivers`;
-    `implied` are the methods that a node calls unsaid. Where the grammar `is_exact`, what it cannot read is no
-    program; elsewhere it is left alone, as long as nothing new comes up.
+    their order means; Those of `lone` need a separator after an entry that is alone. `runs` are statements that end
+    in such a list, after the token given; `sections` end in statements, after theirs. `definitions` have a name that
+    their block knows them by: what `naming` says of the kind, else their field `name`; a `wrapper` holds a definition
+    and what decorates it; `leads` stand before what they belong to, as comments do. `keyed` are entries known by a
+    field. Of `parameters` those of `optional_entries` need not be given, and none after one of `keyword_only_marks`
+    is given by its place; `spreads` are entries that hold entries. `functions` and `classes` are scopes of names.
+    `exits` leave the block that they stand in; `effects` are statements that are run for what they do, not for what
+    they give, as calls are that stand in a `bare` statement; `mutators` are methods that change what they are called
+    on, unless that is one of the `receivers`; `implied` are the methods that a node calls unsaid. Where the grammar
+    `is_exact`, what it cannot read is no program; elsewhere it is left alone, as long as nothing new comes up.
     """
 
     blocks: frozenset[str] = frozenset()
     lists: Mapping[str, Order] = field(default_factory=dict)
     runs: Mapping[str, bytes] = field(default_factory=dict)
     separator: bytes = b","
+    lone: frozenset[str] = frozenset()
     sections: Mapping[str, bytes] = field(default_factory=dict)
     definitions: frozenset[str] = frozenset()
     naming: Mapping[str, Callable[[Node], str | None]] = field(default_factory=dict)

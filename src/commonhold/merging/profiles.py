@@ -22,6 +22,7 @@ PYTHON: Final = Profile(
         "set": Order.FREE,
         "tuple": Order.FIXED,
     },
+    lone=frozenset({"tuple"}),
     runs={"import_from_statement": b"import", "import_statement": b"import", "future_import_statement": b"import"},
     definitions=frozenset({"class_definition", "function_definition"}),
     wrapper="decorated_definition",
@@ -103,6 +104,7 @@ _JSON: Final = Profile(
     keyed={"pair": "key"},
     comment_mark=b"//",
     text="",
+    is_exact=True,
 )
 
 _YAML: Final = Profile(
@@ -110,6 +112,7 @@ _YAML: Final = Profile(
     lists={"flow_mapping": Order.FREE, "flow_sequence": Order.FREE},
     keyed={"block_mapping_pair": "key", "flow_pair": "key"},
     text="",
+    is_exact=True,
 )
 
 _TOML: Final = Profile(
@@ -117,6 +120,7 @@ _TOML: Final = Profile(
     lists={"array": Order.FREE, "inline_table": Order.FREE},
     sections={"table": b"]", "table_array_element": b"]]"},
     text="",
+    is_exact=True,
 )
 
 _CSS: Final = Profile(

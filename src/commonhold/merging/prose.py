@@ -1,7 +1,7 @@
 """The merge of text that is read, not run: documentation, comments, files without a grammar. By lines."""
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from enum import Enum, auto
 from typing import Final
 
@@ -50,22 +50,14 @@ def merge_prose(
     ]
 
 
-def apart(base: bytes, ours: bytes, theirs: bytes, spots: Iterable[Spot]) -> list[Piece]:
+def apart(base: bytes, ours: bytes, theirs: bytes, spots: Sequence[Spot]) -> list[Piece]:
     """The lines of both sides joined, but each change that one of the spots speaks of left open.
 
     For what merges by lines and still may not be written: each side's change stands against the text without it.
     """
     texts = lines_of(base), lines_of(ours), lines_of(theirs)
-    doubted = [{row for spot in spots for row in range(*rows(spot))} for rows in (_our_rows, _their_rows)]
+    doubted = [spot.ours for spot in spots], [spot.theirs for spot in spots]
     return list(_Weave(texts, AtOnePoint.NEITHER, (0, 0, 0), doubted).pieces())
-
-
-def _our_rows(spot: Spot) -> Rows:
-    return spot.ours
-
-
-def _their_rows(spot: Spot) -> Rows:
-    return spot.theirs
 
 
 def _shared_ends(*texts: bytes) -> tuple[int, int]:
@@ -91,7 +83,7 @@ class _Weave:
         texts: tuple[Lines, Lines, Lines],
         at_one_point: AtOnePoint,
         at: tuple[int, int, int],
-        doubted: Sequence[set[int]] = (set(), set()),
+        doubted: tuple[Sequence[Rows], Sequence[Rows]] = ((), ()),
     ) -> None:
         self._base, self._ours, self._theirs = texts
         self._at_one_point = at_one_point
@@ -121,14 +113,14 @@ class _Weave:
             yield b"".join(theirs)
         elif theirs == base:
             yield b"".join(ours)
-        elif not base and self._at_one_point is AtOnePoint.BOTH:
-            yield b"".join(map(_ended, _both(ours, theirs)))
+        elif not base and self._at_one_point is AtOnePoint.BOTH and _are_ended(ours) and _are_ended(theirs):
+            yield b"".join(_both(ours, theirs))
         else:
             yield self._clash(start, base, ours, theirs)
 
     def _is_doubted(self, start: tuple[int, int, int], end: tuple[int, int, int]) -> bool:
         changed = zip(self._doubted, start[1:], end[1:], strict=True)
-        return any(not rows.isdisjoint(range(low, high)) for rows, low, high in changed)
+        return any(first < high and low < last for rows, low, high in changed for first, last in rows)
 
     def _clash(self, start: tuple[int, int, int], base: Lines, ours: Lines, theirs: Lines) -> Clash:
         texts = (self._base, self._ours, self._theirs)
@@ -143,11 +135,18 @@ class _Weave:
 
 def _both(ours: Lines, theirs: Lines) -> Lines:
     """The lines of both; what they begin and end with alike stands once."""
-    shortest = min(len(ours), len(theirs))
-    head = next((at for at in range(shortest) if ours[at] != theirs[at]), shortest)
-    tail = next((at for at in range(shortest - head) if ours[-1 - at] != theirs[-1 - at]), shortest - head)
+    head, tail = alike(ours, theirs)
     return [*ours[: len(ours) - tail], *theirs[head:]]
 
 
-def _ended(line: bytes) -> bytes:
-    return line if line.endswith(b"\n") else line + b"\n"
+def alike(left: Lines, right: Lines) -> tuple[int, int]:
+    """How many first and last lines are the same."""
+    shortest = min(len(left), len(right))
+    head = next((at for at in range(shortest) if left[at] != right[at]), shortest)
+    tail = next((at for at in range(shortest - head) if left[-1 - at] != right[-1 - at]), shortest - head)
+    return head, tail
+
+
+def _are_ended(lines: Lines) -> bool:
+    """Whether something may follow the lines."""
+    return all(line.endswith(b"\n") for line in lines)

@@ -127,6 +127,8 @@ class Weave:
         self._note_new(self._record.ours, mine)
         self._note_new(self._record.theirs, others)
         self._record.notes.append(f"both sides added to one {words(self._base.kind)}")
+        if not mine or not others:  # one side has all that the other has
+            return [whole_entry(each) for each in (ours if mine else theirs)]
         return [whole_entry(each) for each in [*shared, *in_one_order(self._base, mine, others)]]
 
     def _in_both_orders(self, ours: Sequence[Element], theirs: Sequence[Element]) -> tuple[bytes, ...]:
@@ -214,4 +216,4 @@ def _said(elements: Sequence[Element]) -> list[bytes]:
 
 def _run(elements: Sequence[Element]) -> bytes:
     """The bytes of elements of one version that stand together, separators and all."""
-    return elements[0].source[elements[0].lead_start : elements[-1].end] if elements else b""
+    return elements[0].lead + elements[0].source[elements[0].start : elements[-1].end] if elements else b""

@@ -15,7 +15,7 @@ from tests.unit.regions.modules import ANY_BYTES
 
 from commonhold.merging import merge as merging
 from commonhold.merging.merge import merge
-from commonhold.merging.verdict import Proven, Reason, Unproven
+from commonhold.merging.verdict import Reason, Unproven
 
 PATHS = st.sampled_from(["a.py", "a.pyi", "CHANGES.md", "docs/history.rst", "a.txt", "Makefile", "a.json", "a.bin", ""])
 ROOT = Path(__file__).parents[3]
@@ -60,7 +60,7 @@ def test_code_that_is_too_large_to_look_into_is_merged_by_lines_and_refused(monk
     answer = merge(b"a = 1\nb = 1\nc = 1\n", b"a = 2\nb = 1\nc = 1\n", b"a = 1\nb = 1\nc = 3\n", "a.py")
     assert isinstance(answer, Unproven)
     assert [spot.reason for spot in answer.spots] == [Reason.TOO_LARGE]
-    assert answer.marked == b"a = 2\nb = 1\nc = 3\n"
+    assert answer.marked == marks(b"a = 2\n", b"a = 1\n") + b"b = 1\n" + marks(b"c = 1\n", b"c = 3\n")
     assert list(answer.candidates()) == []
 
 
@@ -75,7 +75,11 @@ def test_code_with_a_syntax_error_is_merged_by_lines_and_refused() -> None:
     answer = merge(b"a = 1\nb = 1\nc = (\n", b"a = 2\nb = 1\nc = (\n", b"a = 1\nb = 1\nc = [\n", "a.py")
     assert isinstance(answer, Unproven)
     assert [spot.reason for spot in answer.spots] == [Reason.NOT_SOUND]
-    assert answer.marked == b"a = 2\nb = 1\nc = [\n"
+    assert answer.marked == marks(b"a = 2\n", b"a = 1\n") + b"b = 1\n" + marks(b"c = (\n", b"c = [\n")
+
+
+def marks(ours: bytes, theirs: bytes) -> bytes:
+    return b"<<<<<<< ours\n" + ours + b"=======\n" + theirs + b">>>>>>> theirs\n"
 
 
 @pytest.mark.parametrize("path", ["a.txt", "history.rst", "script"])

@@ -41,7 +41,7 @@ def test_clashes_that_follow_each_other_are_one_conflict() -> None:
     pieces: Pieces = [b"a\n", clash(b"", b"1\n", b"2\n"), clash(b"", b"3\n", b"4\n"), b"\nz\n"]
     assert marked(pieces, SIDES) == b"a\n<<<<<<< mine\n1\n3\n=======\n2\n4\n>>>>>>> yours\n\nz\n"
     pieces = [clash(b"", b"\n1", b"\n2"), clash(b"", b"\n3", b"\n4"), b"\nz\n"]
-    assert marked(pieces, SIDES) == b"<<<<<<< mine\n\n1\n3\n=======\n\n2\n4\n>>>>>>> yours\nz\n"
+    assert marked(pieces, SIDES) == b"\n<<<<<<< mine\n1\n3\n=======\n2\n4\n>>>>>>> yours\nz\n"
 
 
 def test_what_begins_with_the_end_of_the_line_before_leaves_that_line_out() -> None:

@@ -1,6 +1,6 @@
 STEPS = [
     "fetch",  # from the mirror
     "build",
-    "sign",
     "test",
+    "sign",
 ]
