@@ -44,6 +44,11 @@ def _is_import(element: Element, holder: Element) -> bool:
     return element.node.type in holder.profile.imports or holder.list_kind in holder.profile.imports
 
 
+def hangs_on_its_place(element: Element) -> bool:
+    """Whether it matters between which others it stands: not for documentation, imports and definitions."""
+    return not (element.is_prose or element.is_definition or element.node.type in element.profile.imports)
+
+
 def may_be_placed(holder: Element, run: Run) -> bool:
     """Whether a run of new parameters holds one that a call may give by its place."""
     if holder.list_kind not in holder.profile.parameters:

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Sequence
 
 from commonhold.merging.entries import Entry, Versions, closing, in_block, in_list, merged_space, whole_entry
-from commonhold.merging.joining import in_one_order, may_be_placed, why_not_both
+from commonhold.merging.joining import hangs_on_its_place, in_one_order, may_be_placed, why_not_both
 from commonhold.merging.layout import Element, Shape
 from commonhold.merging.pieces import Clash, Piece
 from commonhold.merging.record import Edit, Record
@@ -92,7 +92,7 @@ class Weave:
         """What one side put right beside what the other wrote anew may belong to what was there before."""
         for side, other in ((self._ours, self._theirs), (self._theirs, self._ours)):
             new = side.side(start, stop)
-            beside = (*other.insertion(start), *other.insertion(stop))
+            beside = [each for each in (*other.insertion(start), *other.insertion(stop)) if hangs_on_its_place(each)]
             if new and beside and side.loses_any(start, stop):
                 why = "one side added something right beside what the other wrote anew"
                 first, second = (new[0], beside[0]) if side is self._ours else (beside[0], new[0])
