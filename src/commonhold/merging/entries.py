@@ -56,13 +56,14 @@ def in_block(entries: Sequence[Entry], versions: Versions, kept: set[int]) -> li
 
     `kept` are the identities of the elements that were there before.
     """
-    put_first = {id(each.children[0]) for each in versions if each.children} - kept
+    firsts = {id(each.children[0]) for each in versions if each.children}
+    put_first = firsts - kept
     after = {id(child): following.lead for each in versions for child, following in pairwise(each.children)}
     spaced: list[Entry] = []
     for index, entry in enumerate(entries):
         if not index:
             spaced.append(_opening(entry) if versions[0].is_file else entry)
-        elif _is_blank(entry) and (id(entry.element) in put_first or not _has_line_end(entry, spaced[-1])):
+        elif _is_blank(entry) and id(entry.element) in (firsts if not _has_line_end(entry, spaced[-1]) else put_first):
             space = after.get(id(entry.element), b"")
             is_wider = b"\n" in space and not space.strip(BLANK)
             spaced.append(replace(entry, lead=[space if is_wider else _broken(entry)]))

@@ -137,7 +137,7 @@ _SHELL: Final = Profile(
     bindings={
         "variable_assignment": binding("name"),
         "for_statement": binding("variable"),
-        "function_definition": binding("name"),
+        "function_definition": binding("name", is_scope=True),
     },
     effects=frozenset({"command", "pipeline", "redirected_statement", "test_command"}),
     text="",
