@@ -17,7 +17,7 @@ from commonhold.regions.reparsing import reparse
 
 _WORD: Final = re.compile(rb"[^\W\d]\w*")
 # What may be a name that others call it by: before a bracket, or after the word for a type.
-_OFFERED: Final = re.compile(rb"(?:(?<=class )|(?<=struct )|(?<=interface )|\b)([^\W\d]\w*)(?=\s*[(:<{])")
+_OFFERED: Final = re.compile(rb"(?:(?<=class )|(?<=struct )|(?<=interface ))\w+|[^\W\d]\w*(?=[(<{])")
 
 
 @dataclass(frozen=True, slots=True)
