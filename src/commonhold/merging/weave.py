@@ -1,11 +1,12 @@
 """The merge of what three elements hold: what each side kept, put in and took out, one after the other."""
 
+from collections import Counter
 from collections.abc import Callable, Sequence
 
 from commonhold.merging.entries import Entry, Versions, closing, in_block, in_list, merged_space, whole_entry
 from commonhold.merging.joining import hangs_on_its_place, in_one_order, may_be_placed, why_not_both
 from commonhold.merging.layout import Element, Shape
-from commonhold.merging.pieces import Clash, Piece
+from commonhold.merging.pieces import Clash, Piece, settled
 from commonhold.merging.record import Edit, Record
 from commonhold.merging.script import Script, script
 from commonhold.merging.verdict import Reason, Spot
@@ -44,6 +45,7 @@ class Weave:
             return [Clash(base.text, ours.text, theirs.text, Reason.SAME_NAME, why, at)]
         entries = self._entries()
         self._doubt_clauses()
+        self._doubt_doubles(entries)
         if self._base.shape is Shape.LIST:
             return in_list(entries, self._versions)
         if self._base.shape is Shape.BLOCK:
@@ -64,6 +66,22 @@ class Weave:
             why = "both sides added a branch to one statement, and which is taken hangs on their order"
             first, second = next(iter(ours.values())), next(iter(theirs.values()))
             self._record.doubts.append(Spot(Reason.ORDER_MATTERS, why, ours=first.rows, theirs=second.rows))
+
+    def _doubt_doubles(self, entries: Sequence[Entry]) -> None:
+        """What both sides wrote, but not at one point, would stand there twice; maybe it is meant once."""
+        base, ours, theirs = (Counter(each.text for each in version.children) for version in self._versions)
+        both = (ours - base).keys() & (theirs - base).keys()
+        if not both or self._base.shape is Shape.PARTS:
+            return
+        now = Counter(settled(entry.body) for entry in entries)
+        doubled = min((text for text in both if now[text] > max(ours[text], theirs[text])), default=None)
+        if doubled is not None:
+            shown = doubled.decode(errors="replace").partition("\n")[0]
+            why = f"both sides added {shown!r}, in different places"
+            first, second = (
+                next(each for each in side.children if each.text == doubled) for side in self._versions[1:]
+            )
+            self._record.doubts.append(Spot(Reason.SAME_NAME, why, ours=first.rows, theirs=second.rows))
 
     def _added_twice(self) -> bytes | None:
         """The first name of an entry that both sides put into a list, but not at one point."""

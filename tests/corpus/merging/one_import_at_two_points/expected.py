@@ -1,5 +1,0 @@
-import re
-import os
-
-import re
-print(os)
