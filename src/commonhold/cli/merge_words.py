@@ -1,11 +1,15 @@
 """What came of a merge, in words: the verdict, each spot with its reason, and the next step."""
 
 from collections.abc import Iterator
+from typing import Final
 
 from commonhold.app.merging import FileMerge
 from commonhold.app.trying import Failed, Passed
 from commonhold.cli.output import shown, shown_text
 from commonhold.merging.verdict import Lines, Spot, Verdict
+
+
+_NOWHERE: Final = (0, 0)
 
 
 def file_merged(value: FileMerge) -> Iterator[str]:
@@ -27,7 +31,9 @@ def _why_trusted(value: FileMerge) -> str:
 
 
 def _spot(spot: Spot) -> str:
-    return f"  {spot.reason.value} at {_lines(spot.ours)} of ours, {_lines(spot.theirs)} of theirs: {shown(spot.why)}"
+    sides = (("ours", spot.ours), ("theirs", spot.theirs))
+    places = ", ".join(f"{_lines(lines)} of {side}" for side, lines in sides if lines != _NOWHERE)
+    return f"  {spot.reason.value}{f' at {places}' if places else ''}: {shown(spot.why)}"
 
 
 def _lines(lines: Lines) -> str:

@@ -33,7 +33,7 @@ def combined(pieces: Sequence[Piece]) -> Iterator[tuple[bytes, str]]:
                 words.append(how)
             else:
                 parts.append(piece)
-        yield b"".join(parts), "; ".join(dict.fromkeys(words))
+        yield b"".join(parts), "; ".join(dict.fromkeys(words)) or "the edits of both, put together"
 
 
 def _by_rank(sizes: Sequence[int]) -> Iterator[tuple[int, ...]]:

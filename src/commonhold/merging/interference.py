@@ -109,14 +109,17 @@ def _binds(function: Element, name: bytes) -> bool:
 
 def _misplaced(shifted: Iterable[Scope], mine: Iterable[Delta], others: Iterable[Delta]) -> Iterator[Spot]:
     """New calls of a function to which both sides added a parameter at one place: a place may mean another now."""
-    called = {name: delta for delta in (*mine, *others) for name in delta.effects.calls}
+    ours, theirs = (
+        {name: delta.element.rows for delta in side for name in delta.effects.calls} for side in (mine, others)
+    )
     for scope in shifted:
-        names = {each.name for each in scope[-2:] if each.name}
-        delta = next((called[form] for name in names for form in (name, b"." + name) if form in called), None)
-        if delta is not None:
+        forms = {form for each in scope[-2:] if each.name for form in (each.name, b"." + each.name)}
+        called = sorted(forms & (ours.keys() | theirs.keys()))
+        if called:
             shown = (scope[-1].name or b"").decode(errors="replace")
             why = f"both sides added a parameter to {shown!r} at one place, and new code calls it"
-            yield Spot(Reason.INTERFERES, why, ours=delta.element.rows, theirs=delta.element.rows)
+            none = (0, 0)
+            yield Spot(Reason.INTERFERES, why, ours=ours.get(called[0], none), theirs=theirs.get(called[0], none))
 
 
 def copied(mine: Sequence[Delta], others: Sequence[Delta]) -> Iterator[Spot]:
