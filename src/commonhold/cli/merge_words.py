@@ -8,7 +8,6 @@ from commonhold.app.trying import Failed, Passed
 from commonhold.cli.output import shown, shown_text
 from commonhold.merging.verdict import Lines, Spot, Verdict
 
-
 _NOWHERE: Final = (0, 0)
 
 

@@ -9,7 +9,7 @@ Pair = tuple[int, int]
 Gap = tuple[int, int, int, int]
 T = TypeVar("T")
 
-_MAX_EDITS: Final = 1000
+_MAX_EDITS: Final = 450
 _MAX_CELLS: Final = 20_000
 
 
@@ -91,8 +91,6 @@ def _greedy(left: Sequence[Hashable], right: Sequence[Hashable], low: int, start
             furthest[diagonal] = x
             if x >= len(left) and y >= len(right):
                 return [(i + low, j + start) for i, j in _backtrack(trail, len(left), len(right))]
-        if edits * edits > _MAX_CELLS * 10:
-            break
     return []
 
 

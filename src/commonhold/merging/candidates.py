@@ -21,8 +21,6 @@ Texts = Sequence[bytes]
 def combined(pieces: Sequence[Piece]) -> Iterator[tuple[bytes, str]]:
     """The merged text with each clash settled in one of the ways there are, the likeliest choices first."""
     choices = [list(islice(_alternatives(each), _MAX_ALTERNATIVES)) for each in pieces if isinstance(each, Clash)]
-    if not all(choices):
-        return
     for ranks in _by_rank([len(each) for each in choices]):
         chosen = iter([options[rank] for options, rank in zip(choices, ranks, strict=True)])
         parts, words = [], []

@@ -29,17 +29,6 @@ class Effects:
     is_exit: bool = False
     acts: bool = False
 
-    def __or__(self, other: "Effects") -> "Effects":
-        """Both together."""
-        return Effects(
-            self.defines | other.defines,
-            self.uses | other.uses,
-            self.calls + other.calls,
-            self.receivers | other.receivers,
-            self.is_exit or other.is_exit,
-            self.acts or other.acts,
-        )
-
 
 def bound_in(node: Node, profile: Profile) -> frozenset[bytes]:
     """The names that a definition gives a value inside itself, its parameters among them."""

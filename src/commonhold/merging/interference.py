@@ -38,11 +38,6 @@ class Delta:
         """The outermost function around it: names given a value in there stay there."""
         return next((each for each in self.scope if is_function(each)), None)
 
-    @property
-    def class_(self) -> Element | None:
-        """The outermost class around it."""
-        return next((each for each in self.scope if not is_function(each)), None)
-
 
 def interference(record: Record, profile: Profile) -> list[Spot]:
     """A spot for each pair of changed statements that one of them bears on the other."""

@@ -79,11 +79,6 @@ class Script:
         """Whether one of the base elements [start, stop) is not at its place."""
         return any(self.kept[index] is None for index in range(start, stop))
 
-    @property
-    def new(self) -> list[Element]:
-        """All that was put in."""
-        return [each for hunk in self.hunks for each in hunk.new]
-
     @cached_property
     def touched(self) -> frozenset[int]:
         """The base elements that were changed or lost, by index; places where something was put in, below zero."""

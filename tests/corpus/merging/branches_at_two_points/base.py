@@ -1,0 +1,6 @@
+def kind(size):
+    if size > 9:
+        return "large"
+    elif size > 6:
+        return "medium"
+    return "small"

@@ -1,0 +1,4 @@
+LIMITS = {
+    "low": 1,
+    "high": 9,
+}

@@ -1,0 +1,5 @@
+LIMITS = {
+    "mid": 4,
+    "low": 1,
+    "high": 9,
+}

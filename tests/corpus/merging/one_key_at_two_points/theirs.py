@@ -1,0 +1,5 @@
+LIMITS = {
+    "low": 1,
+    "high": 9,
+    "mid": 5,
+}

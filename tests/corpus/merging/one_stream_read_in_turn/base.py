@@ -1,0 +1,2 @@
+def head(stream):
+    check(stream)

@@ -1,0 +1,3 @@
+def head(stream):
+    check(stream)
+    magic = stream.read(4)

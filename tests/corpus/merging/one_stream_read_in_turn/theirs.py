@@ -1,0 +1,3 @@
+def head(stream):
+    check(stream)
+    size = stream.read(2)
