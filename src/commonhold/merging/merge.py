@@ -26,6 +26,7 @@ from commonhold.regions.reparsing import reparse
 MAX_BYTES: Final = 16 * 2**20
 MAX_CODE_BYTES: Final = 2**20
 _FEW: Final = 8
+_CHANGELOGS: Final = ("change", "history", "news", "release")
 _PROSE_SUFFIXES: Final = frozenset({"", "adoc", "md", "markdown", "rst", "txt"})
 _MAX_TRIED_BYTES: Final = 40_000_000
 
@@ -105,7 +106,7 @@ class _Merge:
         return max(map(len, self.versions))
 
     def _as_text(self) -> Proven | Unproven:
-        at_one_point = AtOnePoint.BOTH if _is_changelog(self.path) else AtOnePoint.NEITHER
+        at_one_point = AtOnePoint.BOTH if _is_list_of_lines(self.path) else AtOnePoint.NEITHER
         pieces = merge_prose(*self.versions, at_one_point)
         text = settled(pieces)
         if text is None:
@@ -225,7 +226,9 @@ def _encoding_fault(versions: tuple[bytes, bytes, bytes], language: Language | N
     return None
 
 
-def _is_changelog(path: str) -> bool:
-    name = path.rpartition("/")[2].lower()
-    stem, _, suffix = name.partition(".")
-    return suffix in _PROSE_SUFFIXES and stem.startswith(("change", "history", "news", "release"))
+def _is_list_of_lines(path: str) -> bool:
+    """Whether a file is a list of entries that both sides may add to: a changelog, or requirements, one a line."""
+    stem, _, suffix = path.rpartition("/")[2].lower().partition(".")
+    if suffix == "txt" and stem.startswith(("requirements", "constraints")):
+        return True
+    return (stem, suffix) == ("go", "sum") or (suffix in _PROSE_SUFFIXES and stem.startswith(_CHANGELOGS))
