@@ -130,7 +130,7 @@ def join_all_text_at_one_point(patch: Patch) -> None:
 
 
 def call_a_changelog_text(patch: Patch) -> None:
-    patch.setattr(merge, "_is_changelog", lambda _: False)
+    patch.setattr(merge, "_is_list_of_lines", lambda _: False)
 
 
 def show_ours_alone(patch: Patch) -> None:
