@@ -16,6 +16,7 @@ from commonhold.regions.languages import TEXT, language_for
 from commonhold.regions.lines import line_end, line_start
 from commonhold.regions.outline import TOP, Definition, Outline
 from commonhold.regions.region import Problem, Region, RegionMap, Span, hash_bytes, hash_spans
+from commonhold.regions.reparsing import edited
 
 BINARY: Final = "binary"
 _HEADER_NAME: Final = Name(HEADER)
@@ -42,7 +43,7 @@ def rediscover(before: RegionMap, source: bytes) -> RegionMap:
     language = language_for(before.path, source)
     if before.tree is None or language is None or language.name != before.language:
         return discover(source, before.path)
-    return _discover(before.path, language, source, _edited(before.tree, before.source, source))
+    return _discover(before.path, language, source, edited(before.tree, before.source, source))
 
 
 def _discover(path: str, language: Language, source: bytes, old: tree_sitter.Tree | None) -> RegionMap:
@@ -159,28 +160,3 @@ def _definition_region(source: bytes, definition: Definition, key: Key, parent: 
     kind = Kind.METHOD if is_method else definition.kind
     start, end = definition.span
     return Region(key, kind, parent, (definition.span,), hash_bytes(source[start:end]))
-
-
-def _edited(tree: tree_sitter.Tree, before: bytes, after: bytes) -> tree_sitter.Tree:
-    """A copy of the tree that knows which whole lines changed."""
-    start = line_start(before, _common_prefix(before, after))
-    tail = _common_prefix(before[: start - 1 if start else None : -1], after[: start - 1 if start else None : -1])
-    old_end, new_end = len(before) - tail, len(after) - tail
-    copy = tree.copy()
-    copy.edit(start, old_end, new_end, _point(before, start), _point(before, old_end), _point(after, new_end))
-    return copy
-
-
-def _common_prefix(left: bytes, right: bytes) -> int:
-    low, high = 0, min(len(left), len(right))
-    while low < high:
-        middle = (low + high + 1) // 2
-        if left[low:middle] == right[low:middle]:
-            low = middle
-        else:
-            high = middle - 1
-    return low
-
-
-def _point(source: bytes, position: int) -> tuple[int, int]:
-    return source.count(b"\n", 0, position), position - line_start(source, position)
