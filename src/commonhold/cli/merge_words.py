@@ -1,14 +1,11 @@
 """What came of a merge, in words: the verdict, each spot with its reason, and the next step."""
 
 from collections.abc import Iterator
-from typing import Final
 
 from commonhold.app.merging import FileMerge
 from commonhold.app.trying import Failed, Passed
 from commonhold.cli.output import shown, shown_text
-from commonhold.merging.verdict import Lines, Spot, Verdict
-
-_NOWHERE: Final = (0, 0)
+from commonhold.merging.verdict import NOWHERE, Lines, Spot, Verdict
 
 
 def file_merged(value: FileMerge) -> Iterator[str]:
@@ -31,7 +28,7 @@ def _why_trusted(value: FileMerge) -> str:
 
 def _spot(spot: Spot) -> str:
     sides = (("ours", spot.ours), ("theirs", spot.theirs))
-    places = ", ".join(f"{_lines(lines)} of {side}" for side, lines in sides if lines != _NOWHERE)
+    places = ", ".join(f"{_lines(lines)} of {side}" for side, lines in sides if lines != NOWHERE)
     return f"  {spot.reason.value}{f' at {places}' if places else ''}: {shown(spot.why)}"
 
 

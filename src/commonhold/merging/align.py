@@ -40,6 +40,34 @@ def common(left: Sequence[Hashable], right: Sequence[Hashable]) -> list[Pair]:
     return sorted(pairs)
 
 
+Places = tuple[int, int, int]
+
+
+def stretches(
+    base: Sequence[Hashable], one: Sequence[Hashable], other: Sequence[Hashable]
+) -> Iterator[tuple[Places, Places]]:
+    """The stretches between the elements of `base` that both others kept, as indices into all three.
+
+    Where a stretch ends before the end of all, the three have one element in common there, the next stretch begins
+    behind it.
+    """
+    kept, also = dict(common(base, one)), dict(common(base, other))
+    start = (0, 0, 0)
+    for index in (index for index in range(len(base)) if index in kept and index in also):
+        end = (index, kept[index], also[index])
+        yield start, end
+        start = (end[0] + 1, end[1] + 1, end[2] + 1)
+    yield start, (len(base), len(one), len(other))
+
+
+def equal_ends(left: Sequence[Hashable], right: Sequence[Hashable]) -> Pair:
+    """How many first and last elements are the same; none is counted twice."""
+    shortest = min(len(left), len(right))
+    head = next((at for at in range(shortest) if left[at] != right[at]), shortest)
+    tail = next((at for at in range(shortest - head) if left[-1 - at] != right[-1 - at]), shortest - head)
+    return head, tail
+
+
 def _between(anchors: Sequence[Pair], bounds: Gap) -> Iterator[Gap]:
     low, high, start, stop = bounds
     for index, other in [*anchors, (high, stop)]:

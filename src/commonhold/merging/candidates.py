@@ -5,8 +5,8 @@ from collections.abc import Iterator, Sequence
 from itertools import islice, product
 from typing import Final
 
-from commonhold.merging.align import common
-from commonhold.merging.pieces import Clash, Piece
+from commonhold.merging.align import stretches
+from commonhold.merging.pieces import Clash, Piece, uncontested
 from commonhold.merging.prose import lines_of
 
 MAX_CANDIDATES: Final = 32
@@ -81,21 +81,13 @@ def _tokens(text: bytes) -> list[bytes]:
 
 def union(base: Texts, first: Texts, second: Texts) -> bytes:
     """What is left of `base` on both sides, and what either put where, `first` before `second`."""
-    one, other = dict(common(base, first)), dict(common(base, second))
     parts: list[bytes] = []
-    start = (0, 0, 0)
-    for index in [*(index for index in range(len(base)) if index in one and index in other), len(base)]:
-        here = (index, one.get(index, len(first)), other.get(index, len(second)))
-        parts += _both(base[start[0] : here[0]], first[start[1] : here[1]], second[start[2] : here[2]])
-        if index < len(base):
-            parts.append(base[index])
-        start = (here[0] + 1, here[1] + 1, here[2] + 1)
+    for start, end in stretches(base, first, second):
+        parts += _both(*(texts[low:high] for texts, low, high in zip((base, first, second), start, end, strict=True)))
+        parts += base[end[0] : end[0] + 1]
     return b"".join(parts)
 
 
 def _both(base: Texts, first: Texts, second: Texts) -> list[bytes]:
-    if list(first) in (list(base), list(second)):
-        return list(second)
-    if list(second) == list(base):
-        return list(first)
-    return [*first, *second]
+    alone = uncontested(list(base), list(first), list(second))
+    return [*first, *second] if alone is None else alone

@@ -7,7 +7,7 @@ from functools import cached_property
 from itertools import pairwise
 
 from commonhold.merging.layout import BLANK, Element, Shape
-from commonhold.merging.pieces import Clash, Piece, settled
+from commonhold.merging.pieces import Clash, Piece, settled, uncontested
 from commonhold.merging.prose import merge_prose
 
 Versions = tuple[Element, Element, Element]
@@ -29,10 +29,9 @@ def whole_entry(element: Element) -> Entry:
 
 def merged_space(base: bytes, ours: bytes, theirs: bytes, at: tuple[int, int, int] = (0, 0, 0)) -> list[Piece]:
     """What stands between elements, merged: of two changes of blank space the larger, of comments both."""
-    if ours in (base, theirs):
-        return [theirs]
-    if theirs == base:
-        return [ours]
+    alone = uncontested(base, ours, theirs)
+    if alone is not None:
+        return [alone]
     if not (ours + theirs).strip(BLANK):
         return [max(ours, theirs, key=lambda text: (len(text), text))]
     return merge_prose(base, ours, theirs, at=at)

@@ -1,17 +1,15 @@
 """What every merged text must pass, however it was made: sound, nothing lost, nothing doubled, all edits there."""
 
-import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from commonhold.merging.layout import Element, Shape
+from commonhold.merging.layout import TOKEN, Element, Shape
 from commonhold.merging.prose import lines_of, without_shared_ends
 from commonhold.merging.verdict import Reason, Spot
 from commonhold.regions.syntax import problem_in
 
-_TOKEN: Final = re.compile(rb"\w+|[^\w\s]")
 _PUNCTUATION: Final = frozenset({b",", b";"})
 
 
@@ -67,7 +65,7 @@ def _adds_up(token: bytes, ours: _Edited, theirs: _Edited, now: _Edited) -> bool
 def _tokens(lines: Counter[bytes]) -> Counter[bytes]:
     found: Counter[bytes] = Counter()
     for line, count in lines.items():
-        for token in _TOKEN.findall(line):
+        for token in TOKEN.findall(line):
             found[token] += count
     return found
 

@@ -14,7 +14,7 @@ from commonhold.merging.layout import Element, Shape
 from commonhold.merging.profile import Profile
 from commonhold.merging.record import Edit, Record, Scope
 from commonhold.merging.script import script
-from commonhold.merging.verdict import Reason, Spot
+from commonhold.merging.verdict import NOWHERE, Reason, Spot
 
 _WORTH_COPYING: Final = 16  # bytes: what is shorter is written alike by chance
 _EVERYTHING: Final = b"*"  # what a star import gives a value
@@ -43,7 +43,7 @@ def interference(record: Record, profile: Profile) -> list[Spot]:
     """A spot for each pair of changed statements that one of them bears on the other."""
     mine = [delta for edit in record.ours for delta in deltas_of(edit, profile)]
     others = [delta for edit in record.theirs for delta in deltas_of(edit, profile)]
-    return [*_crossed(mine, others), *_misplaced(record.shifted, mine, others), *copied(mine, others)]
+    return [*_crossed(mine, others), *_misplaced(record.shifted, mine, others), *_copied(mine, others)]
 
 
 def _crossed(mine: Sequence[Delta], others: Sequence[Delta]) -> list[Spot]:
@@ -113,11 +113,11 @@ def _misplaced(shifted: Iterable[Scope], mine: Iterable[Delta], others: Iterable
         if called:
             shown = (scope[-1].name or b"").decode(errors="replace")
             why = f"both sides added a parameter to {shown!r} at one place, and new code calls it"
-            none = (0, 0)
-            yield Spot(Reason.INTERFERES, why, ours=ours.get(called[0], none), theirs=theirs.get(called[0], none))
+            places = (side.get(called[0], NOWHERE) for side in (ours, theirs))
+            yield Spot(Reason.INTERFERES, why, NOWHERE, *places)
 
 
-def copied(mine: Sequence[Delta], others: Sequence[Delta]) -> Iterator[Spot]:
+def _copied(mine: Sequence[Delta], others: Sequence[Delta]) -> Iterator[Spot]:
     """Where one side wrote a copy of a statement that the other changed: the copy stays as it was."""
     for changed, writing, is_ours in ((mine, others, True), (others, mine, False)):
         written = [each for each in writing if each.old is None and not each.is_head]
@@ -166,7 +166,7 @@ def deltas_of(edit: Edit, profile: Profile) -> Iterator[Delta]:
     elif edit.old.has_body:
         yield from _compound(edit.old, edit.new, edit.scope, profile)
     elif not edit.old.is_prose:
-        yield _whole(Edit(edit.old, edit.new, edit.scope), edit.new, profile)
+        yield _whole(edit, edit.new, profile)
 
 
 def _inside(old: Element, new: Element, scope: Scope, profile: Profile) -> Iterator[Delta]:
@@ -195,8 +195,8 @@ def _compound(old: Element, new: Element, scope: Scope, profile: Profile) -> Ite
 
 
 def _is_head_changed(old: Element, new: Element) -> bool:
-    heads = ([each.text for each in side.children if not each.holds_body] for side in (old, new))
-    return next(heads) != next(heads)
+    before, after = ([each.text for each in side.children if not each.holds_body] for side in (old, new))
+    return before != after
 
 
 def _heads(old: Element, new: Element, scope: Scope, profile: Profile) -> Iterator[Delta]:

@@ -28,7 +28,7 @@ def _why_not_in(holder: Element, mine: Run, others: Run) -> Refusal | None:
     if holder.list_kind == DECORATORS:
         return Reason.ORDER_MATTERS, "both sides added a decorator at one point, and their order may matter"
     if holder.shape is Shape.PARTS:
-        return Reason.BOTH_CHANGED, f"both sides added a part to one {_words(holder)}"
+        return Reason.BOTH_CHANGED, f"both sides added a part to one {holder.words}"
     return _why_order_matters(mine, others, holder.profile)
 
 
@@ -86,7 +86,7 @@ def _why_not_listed(holder: Element, mine: Run, others: Run) -> Refusal | None:
     is_spread = any(each.node.type in holder.profile.spreads for each in (*mine, *others))
     if (order is Order.FREE and not is_spread) or (order is Order.NAMED and is_optional):
         return None
-    return Reason.ORDER_MATTERS, f"both sides added entries to one {_words(holder)}, where order counts"
+    return Reason.ORDER_MATTERS, f"both sides added entries to one {holder.words}, where order counts"
 
 
 def _why_order_matters(mine: Run, others: Run, profile: Profile) -> Refusal | None:
@@ -114,7 +114,3 @@ def _why_effects_matter(one: Effects, other: Effects) -> Refusal | None:
 
 def _shown(names: Iterable[bytes]) -> str:
     return ", ".join(sorted(name.decode(errors="replace").lstrip(".") for name in names))
-
-
-def _words(holder: Element) -> str:
-    return holder.list_kind.replace("_", " ")

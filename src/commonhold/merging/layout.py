@@ -16,7 +16,7 @@ from commonhold.merging.profile import Profile
 
 ITEMS: Final = "items"
 BLANK: Final = b" \t\f\r\n"
-_TOKEN: Final = re.compile(rb"\w+|[^\w\s]")
+TOKEN: Final = re.compile(rb"\w+|[^\w\s]")
 _PUNCTUATION: Final = frozenset({";", ","})
 DECORATORS: Final = "decorators"
 _DEFINITION: Final = "definition"
@@ -111,7 +111,7 @@ class Element:
     @cached_property
     def tokens(self) -> Counter[bytes]:
         """How often each token stands in the text."""
-        return Counter(_TOKEN.findall(self.text))
+        return Counter(TOKEN.findall(self.text))
 
     @property
     def rows(self) -> tuple[int, int]:
@@ -123,6 +123,11 @@ class Element:
     def list_kind(self) -> str:
         """The kind of the node that holds the entries or statements."""
         return self.kind.partition(".")[0]
+
+    @property
+    def words(self) -> str:
+        """What it is, for people: the kind of its node."""
+        return self.list_kind.replace("_", " ")
 
     @property
     def is_file(self) -> bool:

@@ -6,8 +6,9 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
+from commonhold.merging.align import equal_ends
 from commonhold.merging.pieces import Clash, Piece
-from commonhold.merging.prose import alike, lines_of
+from commonhold.merging.prose import lines_of
 from commonhold.merging.verdict import Lines, Sides, Spot
 
 MARKER_SIZE: Final = 7
@@ -98,7 +99,7 @@ def _shown(block: _Block, sides: Sides, size: int) -> bytes:
     if not block.is_conflict:
         return bytes(block.ours)
     ours, theirs = lines_of(bytes(block.ours)), lines_of(bytes(block.theirs))
-    head, tail = alike(ours, theirs)
+    head, tail = equal_ends(ours, theirs)
     mine, others = (b"".join(lines[head : len(lines) - tail]) for lines in (ours, theirs))
     return b"".join((*ours[:head], _conflict(mine, others, sides, size), *ours[len(ours) - tail :]))
 

@@ -12,12 +12,12 @@ from commonhold.merging.gate import doubled_names, fault_in
 from commonhold.merging.interference import interference
 from commonhold.merging.layout import FileElement
 from commonhold.merging.marking import marked, spots_of
-from commonhold.merging.pieces import Piece, clashes_in, exchanged, settled
+from commonhold.merging.pieces import Piece, clashes_in, exchanged, settled, uncontested
 from commonhold.merging.profile import Profile
 from commonhold.merging.profiles import profile_of
 from commonhold.merging.prose import AtOnePoint, apart, lines_of, merge_prose
 from commonhold.merging.structure import Structure
-from commonhold.merging.verdict import Candidate, Proven, Reason, Sides, Spot, Unproven
+from commonhold.merging.verdict import NOWHERE, Candidate, Proven, Reason, Sides, Spot, Unproven
 from commonhold.regions.encoding import BOM, encoding_of
 from commonhold.regions.language import Language, parse
 from commonhold.regions.languages import language_for
@@ -37,10 +37,9 @@ def merge(base: bytes, ours: bytes, theirs: bytes, path: str, sides: Sides | Non
     `path` says the language. What is there on one side only is given as empty bytes. The answer is the same with the
     sides exchanged, but for the conflict markers.
     """
-    if ours in (base, theirs):
-        return Proven(theirs)
-    if theirs == base:
-        return Proven(ours)
+    alone = uncontested(base, ours, theirs)
+    if alone is not None:
+        return Proven(alone)
     # The sides are put in an order of their own, so that it makes no difference who asks.
     first, second = sorted((ours, theirs))
     bare = [text.removeprefix(BOM) for text in (base, first, second)]
@@ -195,7 +194,7 @@ class _Merge:
 def _placed(doubts: Sequence[Spot]) -> Sequence[Spot]:
     """The doubts; where none of them has a place, all that was changed is doubted."""
     everywhere = (0, sys.maxsize)
-    is_placed = any(each.ours != each.theirs or each.ours != (0, 0) for each in doubts)
+    is_placed = any((each.ours, each.theirs) != (NOWHERE, NOWHERE) for each in doubts)
     return doubts if is_placed else [replace(each, ours=everywhere, theirs=everywhere) for each in doubts]
 
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from typing import TypeVar
 
 from commonhold.merging.verdict import Reason
 
@@ -22,6 +23,7 @@ class Clash:
     joined: tuple[bytes, ...] = ()
 
 
+T = TypeVar("T")
 Piece = bytes | Clash
 Pieces = Sequence[Piece]
 
@@ -39,6 +41,13 @@ def settled(pieces: Iterable[Piece]) -> bytes | None:
             return None
         parts.append(piece)
     return b"".join(parts)
+
+
+def uncontested(base: T, ours: T, theirs: T) -> T | None:
+    """What there is to take where one side alone changed something, or both alike; None where they differ."""
+    if ours in (base, theirs):
+        return theirs
+    return ours if theirs == base else None
 
 
 def exchanged(pieces: Iterable[Piece]) -> list[Piece]:

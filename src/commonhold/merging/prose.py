@@ -5,8 +5,8 @@ from collections.abc import Iterator, Sequence
 from enum import Enum, auto
 from typing import Final
 
-from commonhold.merging.align import common
-from commonhold.merging.pieces import Clash, Piece
+from commonhold.merging.align import Places, equal_ends, stretches
+from commonhold.merging.pieces import Clash, Piece, uncontested
 from commonhold.merging.verdict import Lines as Rows
 from commonhold.merging.verdict import Reason, Spot
 from commonhold.regions.reparsing import common_prefix
@@ -32,13 +32,12 @@ def merge_prose(
     ours: bytes,
     theirs: bytes,
     at_one_point: AtOnePoint = AtOnePoint.BOTH,
-    at: tuple[int, int, int] = (0, 0, 0),
+    at: Places = (0, 0, 0),
 ) -> list[Piece]:
     """Merge by lines. Of lines that both sides put at one point ours stand first."""
-    if ours in (base, theirs):
-        return [theirs]
-    if theirs == base:
-        return [ours]
+    alone = uncontested(base, ours, theirs)
+    if alone is not None:
+        return [alone]
     start, end = _shared_ends(base, ours, theirs)
     inner = [text[start : len(text) - end] for text in (base, ours, theirs)]
     texts = lines_of(inner[0]), lines_of(inner[1]), lines_of(inner[2])
@@ -82,7 +81,7 @@ class _Weave:
         self,
         texts: tuple[Lines, Lines, Lines],
         at_one_point: AtOnePoint,
-        at: tuple[int, int, int],
+        at: Places,
         doubted: tuple[Sequence[Rows], Sequence[Rows]] = ((), ()),
     ) -> None:
         self._base, self._ours, self._theirs = texts
@@ -92,37 +91,28 @@ class _Weave:
 
     def pieces(self) -> Iterator[Piece]:
         """Where both sides kept a line is where they meet again; between such lines they are compared."""
-        ours = dict(common(self._base, self._ours))
-        theirs = dict(common(self._base, self._theirs))
-        start = (0, 0, 0)
-        for index in range(len(self._base)):
-            if index in ours and index in theirs:
-                here = (index, ours[index], theirs[index])
-                yield from self._between(start, here)
-                yield self._base[index]
-                start = (here[0] + 1, here[1] + 1, here[2] + 1)
-        yield from self._between(start, (len(self._base), len(self._ours), len(self._theirs)))
+        for start, end in stretches(self._base, self._ours, self._theirs):
+            yield self._between(start, end)
+            yield from self._base[end[0] : end[0] + 1]
 
-    def _between(self, start: tuple[int, int, int], end: tuple[int, int, int]) -> Iterator[Piece]:
+    def _between(self, start: Places, end: Places) -> Piece:
         base, ours, theirs = (
             lines[low:high] for lines, low, high in zip((self._base, self._ours, self._theirs), start, end, strict=True)
         )
-        if self._is_doubted(start, end) and not base == ours == theirs:
-            yield self._clash(start, base, ours, theirs)
-        elif ours in (base, theirs):
-            yield b"".join(theirs)
-        elif theirs == base:
-            yield b"".join(ours)
-        elif not base and self._at_one_point is AtOnePoint.BOTH and _are_ended(ours) and _are_ended(theirs):
-            yield b"".join(_both(ours, theirs))
-        else:
-            yield self._clash(start, base, ours, theirs)
+        alone = uncontested(base, ours, theirs)
+        is_same = base == ours == theirs
+        if alone is not None and (is_same or not self._is_doubted(start, end)):
+            return b"".join(alone)
+        is_joined = alone is None and not base and self._at_one_point is AtOnePoint.BOTH
+        if is_joined and _are_ended(ours) and _are_ended(theirs):
+            return b"".join(_both(ours, theirs))
+        return self._clash(start, base, ours, theirs)
 
-    def _is_doubted(self, start: tuple[int, int, int], end: tuple[int, int, int]) -> bool:
+    def _is_doubted(self, start: Places, end: Places) -> bool:
         changed = zip(self._doubted, start[1:], end[1:], strict=True)
         return any(first < high and low < last for rows, low, high in changed for first, last in rows)
 
-    def _clash(self, start: tuple[int, int, int], base: Lines, ours: Lines, theirs: Lines) -> Clash:
+    def _clash(self, start: Places, base: Lines, ours: Lines, theirs: Lines) -> Clash:
         texts = (self._base, self._ours, self._theirs)
         places = (
             first + sum(map(len, lines[:index])) for first, lines, index in zip(self._at, texts, start, strict=True)
@@ -135,16 +125,8 @@ class _Weave:
 
 def _both(ours: Lines, theirs: Lines) -> Lines:
     """The lines of both; what they begin and end with alike stands once."""
-    head, tail = alike(ours, theirs)
+    head, tail = equal_ends(ours, theirs)
     return [*ours[: len(ours) - tail], *theirs[head:]]
-
-
-def alike(left: Lines, right: Lines) -> tuple[int, int]:
-    """How many first and last lines are the same."""
-    shortest = min(len(left), len(right))
-    head = next((at for at in range(shortest) if left[at] != right[at]), shortest)
-    tail = next((at for at in range(shortest - head) if left[-1 - at] != right[-1 - at]), shortest - head)
-    return head, tail
 
 
 def _are_ended(lines: Lines) -> bool:

@@ -8,7 +8,7 @@ from functools import cached_property
 from operator import itemgetter
 from typing import Final
 
-from commonhold.merging.align import Pair, best, common, increasing
+from commonhold.merging.align import Pair, best, common, equal_ends, increasing
 from commonhold.merging.layout import Element, Shape
 
 _LIKE: Final = 0.4
@@ -123,9 +123,7 @@ def _hunks(pairs: Sequence[Pair], old: Sequence[Element], new: Sequence[Element]
 
 def _matched(old: Sequence[Element], new: Sequence[Element], shape: Shape) -> list[Pair]:
     """Equal ends first, for most of a file is as it was; then what lies between."""
-    shortest = min(len(old), len(new))
-    head = next((at for at in range(shortest) if old[at].text != new[at].text), shortest)
-    tail = next((at for at in range(shortest - head) if old[-1 - at].text != new[-1 - at].text), shortest - head)
+    head, tail = equal_ends([each.text for each in old], [each.text for each in new])
     inner = _matched_within(old[head : len(old) - tail], new[head : len(new) - tail], shape)
     ends = [(len(old) - at, len(new) - at) for at in range(tail, 0, -1)]
     return [*((at, at) for at in range(head)), *((i + head, j + head) for i, j in inner), *ends]

@@ -7,7 +7,7 @@ from commonhold.merging.pieces import Clash, Piece, settled
 from commonhold.merging.prose import merge_prose
 from commonhold.merging.record import Edit, Record
 from commonhold.merging.verdict import Reason, Spot
-from commonhold.merging.weave import Merging, Weave, words
+from commonhold.merging.weave import Merging, Weave
 
 
 @dataclass(slots=True)
@@ -44,7 +44,7 @@ class Structure:
         bodies = [_parts(each, bodies=True) for each in (base, ours, theirs)]
         is_met = (heads[0] != heads[1] and bodies[0] != bodies[2]) or (heads[0] != heads[2] and bodies[0] != bodies[1])
         if is_met and not base.is_definition:
-            why = f"one side changed when or how often one {words(base.kind)} is run, the other what it runs"
+            why = f"one side changed when or how often one {base.words} is run, the other what it runs"
             self.record.doubts.append(Spot(Reason.INTERFERES, why, base.rows, ours.rows, theirs.rows))
 
     def _leaf(self, base: Element, ours: Element, theirs: Element) -> list[Piece]:
@@ -74,6 +74,6 @@ def _parts(element: Element, *, bodies: bool) -> list[bytes]:
 
 
 def _clash(base: Element, ours: Element, theirs: Element, joined: tuple[bytes, ...] = ()) -> Clash:
-    why = f"both sides changed one {words(base.kind)}"
+    why = f"both sides changed one {base.words}"
     at = (base.start, ours.start, theirs.start)
     return Clash(base.text, ours.text, theirs.text, Reason.BOTH_CHANGED, why, at, joined)

@@ -3,9 +3,13 @@
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from enum import StrEnum
+from typing import Final
 
 Lines = tuple[int, int]
 """The first line and the line after the last, counted from 0; equal where something would be inserted."""
+
+NOWHERE: Final[Lines] = (0, 0)
+"""Stands where there is no place to speak of."""
 
 
 class Verdict(StrEnum):
@@ -38,9 +42,9 @@ class Spot:
 
     reason: Reason
     why: str
-    base: Lines = (0, 0)
-    ours: Lines = (0, 0)
-    theirs: Lines = (0, 0)
+    base: Lines = NOWHERE
+    ours: Lines = NOWHERE
+    theirs: Lines = NOWHERE
 
 
 @dataclass(frozen=True, slots=True)

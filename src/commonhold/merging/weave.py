@@ -14,11 +14,6 @@ from commonhold.merging.verdict import Reason, Spot
 Merging = Callable[[Element, Element, Element], list[Piece]]
 
 
-def words(kind: str) -> str:
-    """A node kind, for people."""
-    return kind.partition(".")[0].replace("_", " ")
-
-
 class Weave:
     """One merge of children. `merge` merges those that all three have."""
 
@@ -144,7 +139,7 @@ class Weave:
             self._record.shifted.append(self._record.scope)
         self._note_new(self._record.ours, mine)
         self._note_new(self._record.theirs, others)
-        self._record.notes.append(f"both sides added to one {words(self._base.kind)}")
+        self._record.notes.append(f"both sides added to one {self._base.words}")
         if not mine or not others:  # one side has all that the other has
             return [whole_entry(each) for each in (ours if mine else theirs)]
         return [whole_entry(each) for each in [*shared, *in_one_order(self._base, mine, others)]]
