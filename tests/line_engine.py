@@ -17,8 +17,9 @@ def by_lines(base: bytes, ours: bytes, theirs: bytes, path: str, sides: Sides | 
         places = [Path(folder, name) for name in ("ours", "base", "theirs")]
         for place, content in zip(places, (ours, base, theirs), strict=True):
             place.write_bytes(content)
-        labels = [word for name in (named.ours, named.base, named.theirs) for word in ("-L", name)]
-        done = subprocess.run(["git", "merge-file", "-p", *labels, *places], check=False, capture_output=True)
+        labels = [word for name in (named.ours, "base", named.theirs) for word in ("-L", name)]
+        size = f"--marker-size={named.marker_size}"
+        done = subprocess.run(["git", "merge-file", "-p", size, *labels, *places], check=False, capture_output=True)
     if done.returncode == 0:
         return Proven(done.stdout, (f"lines of {path}",))
     spot = Spot(Reason.BOTH_CHANGED, "both sides changed these lines", (0, 1), (2, 3), (4, 6))

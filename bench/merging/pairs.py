@@ -76,7 +76,8 @@ def versions_of(task: Task, pair: Sequence[Feature]) -> Versions:
 
 def sides_of(pair: Sequence[Feature]) -> Sides:
     """What the sides are called."""
-    return Sides(*(f"feature {each.number}" for each in pair))
+    ours, theirs = (f"feature {each.number}" for each in pair)
+    return Sides(ours, theirs)
 
 
 class Bench:

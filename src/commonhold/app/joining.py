@@ -102,7 +102,7 @@ def _sides(intent: str, authors: Sequence[Author]) -> Sides:
     ours = f"yours: {intent}" if intent else "yours"
     holders, wanted = changed_by(authors), intents(authors)
     theirs = f"{holders}: {wanted}" if holders and wanted else holders or "changed outside Commonhold"
-    return Sides(_shortened(ours), _shortened(theirs), "base")
+    return Sides(_shortened(ours), _shortened(theirs))
 
 
 def _shortened(name: str) -> str:

@@ -7,7 +7,6 @@ from typing import Final, TypedDict, Unpack
 import click
 
 from commonhold.adapters.replacing import replace_file
-from commonhold.app.markers import USUAL_SIZE, with_markers_of
 from commonhold.app.merging import FileMerge, merge_file
 from commonhold.app.trying import Trial
 from commonhold.cli.checking import check_options, ended_as_by_ctrl_c
@@ -17,7 +16,7 @@ from commonhold.cli.given import Given, common
 from commonhold.cli.merge_words import file_hint, file_merged
 from commonhold.cli.output import complain, say, send, send_json
 from commonhold.domain.errors import Code, InputError, StoreError, UsageError
-from commonhold.merging.verdict import Sides, Verdict
+from commonhold.merging.verdict import USUAL_MARKER_SIZE, Sides, Verdict
 
 STDOUT: Final = "-"
 # What a git that is older than 2.44 leaves of the names that a driver asks for.
@@ -65,14 +64,14 @@ class _Wish(TypedDict):
     help="Where the merged text goes, or, if it is refused, the text with conflict markers; may be OURS.",
 )
 @check_options
-@click.option("--label-base", metavar="TEXT", default="", help="What BASE is called in conflict markers.")
+@click.option("--label-base", metavar="TEXT", default="", help="What BASE is called: git says it; no marker does.")
 @click.option("--label-ours", metavar="TEXT", default="", help="What OURS is called.")
 @click.option("--label-theirs", metavar="TEXT", default="", help="What THEIRS is called.")
 @click.option(
     "--marker-size",
     metavar="N",
     type=click.IntRange(min=1),
-    default=USUAL_SIZE,
+    default=USUAL_MARKER_SIZE,
     show_default=True,
     help="How long conflict markers are.",
 )
@@ -91,9 +90,7 @@ def command(given: Given, *, quiet: bool, **wish: Unpack[_Wish]) -> int:
     path, trial = _trial(given, wish) if wish["check"] else (wish["path"], None)
     with ended_as_by_ctrl_c():
         merged = merge_file(base, ours, theirs, path, sides=sides, trial=trial)
-    text = merged.source
-    if text is None and merged.marked is not None:
-        text = with_markers_of(wish["marker_size"], merged.marked, sides)
+    text = merged.marked if merged.source is None else merged.source
     if text is not None and wish["out"] != STDOUT:
         replace_file(_place(given, wish["out"]), text)
     _tell(given, merged, text, wish["out"], is_quiet=quiet)
@@ -125,7 +122,7 @@ def _sides(wish: _Wish) -> Sides:
     return Sides(
         _label(wish["label_ours"], usual.ours),
         _label(wish["label_theirs"], usual.theirs),
-        _label(wish["label_base"], usual.base),
+        wish["marker_size"],
     )
 
 

@@ -11,7 +11,6 @@ from commonhold.merging.pieces import Clash, Piece
 from commonhold.merging.prose import lines_of
 from commonhold.merging.verdict import Lines, Sides, Spot
 
-MARKER_SIZE: Final = 7
 _LINE_END: Final = re.compile(rb"\n")
 _LINE_ENDS: Final = (b"\r\n", b"\n")
 
@@ -32,9 +31,9 @@ class _Block:
         self.theirs += text
 
 
-def marked(pieces: Sequence[Piece], sides: Sides, size: int = MARKER_SIZE) -> bytes:
+def marked(pieces: Sequence[Piece], sides: Sides) -> bytes:
     """The text, with each clash widened to whole lines and marked."""
-    return b"".join(_shown(block, sides, size) for block in _blocks(_on_lines(pieces)))
+    return b"".join(_shown(block, sides) for block in _blocks(_on_lines(pieces)))
 
 
 def _on_lines(pieces: Sequence[Piece]) -> list[Piece]:
@@ -95,22 +94,22 @@ def _open(blocks: list[_Block]) -> None:
     blocks.append(_Block(bytearray(head), bytearray(head), bytearray(head), is_conflict=True))
 
 
-def _shown(block: _Block, sides: Sides, size: int) -> bytes:
+def _shown(block: _Block, sides: Sides) -> bytes:
     if not block.is_conflict:
         return bytes(block.ours)
     ours, theirs = lines_of(bytes(block.ours)), lines_of(bytes(block.theirs))
     head, tail = equal_ends(ours, theirs)
     mine, others = (b"".join(lines[head : len(lines) - tail]) for lines in (ours, theirs))
-    return b"".join((*ours[:head], _conflict(mine, others, sides, size), *ours[len(ours) - tail :]))
+    return b"".join((*ours[:head], _conflict(mine, others, sides), *ours[len(ours) - tail :]))
 
 
-def _conflict(ours: bytes, theirs: bytes, sides: Sides, size: int) -> bytes:
+def _conflict(ours: bytes, theirs: bytes, sides: Sides) -> bytes:
     line_end = b"\r\n" if b"\r\n" in ours + theirs else b"\n"
     parts = []
     for mark, name, text in ((b"<", sides.ours, ours), (b"=", "", theirs)):
-        parts.append(mark * size + (b" " + name.encode() if name else b"") + line_end)
+        parts.append(mark * sides.marker_size + (b" " + name.encode(errors="replace") if name else b"") + line_end)
         parts.append(text + (b"" if not text or text.endswith(b"\n") else line_end))
-    parts.append(b">" * size + b" " + sides.theirs.encode() + line_end)
+    parts.append(b">" * sides.marker_size + b" " + sides.theirs.encode(errors="replace") + line_end)
     return b"".join(parts)
 
 

@@ -12,6 +12,9 @@ NOWHERE: Final[Lines] = (0, 0)
 """Stands where there is no place to speak of."""
 
 
+USUAL_MARKER_SIZE: Final = 7
+
+
 class Verdict(StrEnum):
     """How sure a merge is."""
 
@@ -82,8 +85,11 @@ class Unproven:
 
 @dataclass(frozen=True, slots=True)
 class Sides:
-    """What the sides are called in conflict markers: a branch, or who changed it and with what intent."""
+    """What the sides are called in conflict markers: a branch, or who changed it and with what intent.
+
+    `marker_size` is how long the markers are: longer ones are asked for where a file holds some itself.
+    """
 
     ours: str = "ours"
     theirs: str = "theirs"
-    base: str = "base"
+    marker_size: int = USUAL_MARKER_SIZE

@@ -120,7 +120,7 @@ def test_the_sides_differ_in_nothing_but_what_the_edits_name(shop: Shop, monkeyp
     assert base_source.decode() == now
     assert ours.decode() == now.replace("a = 1", "a = 10").replace("LIMIT = 1", "LIMIT = 100")
     assert theirs.decode() == now.replace("b = 2", "b = 20")
-    assert sides == Sides("yours: more a", "two: more b", "base")
+    assert sides == Sides("yours: more a", "two: more b")
 
 
 def test_a_base_of_which_only_the_file_was_read_is_found_by_the_log(shop: Shop) -> None:

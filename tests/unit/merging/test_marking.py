@@ -75,7 +75,9 @@ def test_the_last_line_gets_an_end_before_a_marker() -> None:
 
 def test_markers_end_as_the_lines_do_and_may_be_longer() -> None:
     pieces: Pieces = [clash(b"", b"1\r\n", b"2\r\n")]
-    assert marked(pieces, SIDES, size=9) == (b"<<<<<<<<< mine\r\n1\r\n=========\r\n2\r\n>>>>>>>>> yours\r\n")
+    assert marked(pieces, Sides("mine", "yours", 9)) == (
+        b"<<<<<<<<< mine\r\n1\r\n=========\r\n2\r\n>>>>>>>>> yours\r\n"
+    )
 
 
 def test_where_a_spot_lies_is_told_in_lines_of_each_version() -> None:
@@ -135,3 +137,18 @@ def test_conflicts_are_smaller_than_those_of_git_where_only_a_part_clashes(tmp_p
         b"import a\nimport b\nimport c\n<<<<<<< mine\nlimit = 2\n=======\nlimit = 3\n>>>>>>> yours\nwords = [1, 2, 3]\n"
     )
     assert conflicting_lines(answer.marked) < conflicting_lines(git.stdout)
+
+
+@pytest.mark.parametrize("size", [3, 9, 30])
+def test_markers_have_the_length_that_is_asked_for_and_what_looks_like_one_is_left_alone(size: int) -> None:
+    # Built of letters, since no file here may look as if it were left unmerged.
+    lookalikes = b"".join(letter * 7 + b" main: a.*b\n" for letter in (b"<", b"|", b"=", b">"))
+    lines = marked([clash(b"0\n", b"1\n", b"2\n"), lookalikes], Sides("main: a.*b", "feature", size)).splitlines()
+    assert lines[0] == b"<" * size + b" main: a.*b"
+    assert lines[2] == b"=" * size
+    assert lines[4] == b">" * size + b" feature"
+    assert lines[5:] == lookalikes.splitlines()
+
+
+def test_a_name_that_cannot_be_spelled_is_no_end() -> None:
+    assert b"<<<<<<< m?\n" in marked([clash(b"0\n", b"1\n", b"2\n")], Sides("m\udcff", "yours"))
