@@ -13,10 +13,10 @@ from commonhold.app.histories import Blocked, BothChanged, Held, History, Leases
 from commonhold.app.merging import FileMerge, Merge, after, as_chosen, refused
 from commonhold.app.trying import Failed, Passed, Trial, try_choices
 from commonhold.merging.bearing import Bearing
+from commonhold.merging.gate import fault_in
 from commonhold.merging.merge import merge
 from commonhold.merging.tree import bearings, concerns
 from commonhold.merging.verdict import Candidate, Proven, Unproven, Verdict
-from commonhold.regions.syntax import problem_in
 
 _BY_LINES: Final = "the lines of both sides joined, as git does it"
 
@@ -125,7 +125,7 @@ class _BranchMerging:
         found = {file: self._examined(file, blobs) for file in self.lines.files}
         settled = {file.path: each.source for file, each in found.items() if isinstance(each, Proven)}
         unproven = {file: each for file, each in found.items() if isinstance(each, Unproven)}
-        trial = self._tried(settled, unproven)
+        trial = self._tried(settled, unproven, blobs)
         files = tuple(_file_merge(file.path, each, trial) for file, each in found.items())
         met = tuple(bearings(self.history.changed(self.meeting, concerns)))
         made = BranchMerge(
@@ -136,15 +136,16 @@ class _BranchMerging:
         return self._landed(made)
 
     def _examined(self, file: BothChanged, blobs: Mapping[str, bytes]) -> Proven | Unproven:
-        base = b"" if file.base is None else blobs[file.base.id]
-        return self.merge(base, blobs[file.ours.id], blobs[file.theirs.id], file.path, self.meeting.sides)
+        return self.merge(*_texts(file, blobs), file.path, self.meeting.sides)
 
-    def _tried(self, settled: Mapping[str, bytes], unproven: Mapping[BothChanged, Unproven]) -> Passed | Failed | None:
+    def _tried(
+        self, settled: Mapping[str, bytes], unproven: Mapping[BothChanged, Unproven], blobs: Mapping[str, bytes]
+    ) -> Passed | Failed | None:
         """What the check says of the whole: also where all is proven, since files that fit by themselves may clash."""
         if self.wish.trial_on is None or self.lines.blocked:
             return None
-        by_lines = self.history.read([file.merged.id for file in unproven if file.merged])
-        open_files = {file.path: after(_by_lines(file, by_lines), each.candidates) for file, each in unproven.items()}
+        found = {**blobs, **self.history.read([file.merged.id for file in unproven if file.merged])}
+        open_files = {file.path: after(_by_lines(file, found), each.candidates) for file, each in unproven.items()}
         return try_choices(open_files, settled, self.wish.trial_on(self.lines.tree))
 
     def _landed(self, made: BranchMerge) -> BranchMerge:
@@ -189,9 +190,14 @@ class _BranchMerging:
         return {each.path: Settled(each.source, modes[each.path]) for each in files if each.source is not None}
 
 
+def _texts(file: BothChanged, blobs: Mapping[str, bytes]) -> tuple[bytes, bytes, bytes]:
+    """Base, ours and theirs; what both made has an empty base."""
+    return b"" if file.base is None else blobs[file.base.id], blobs[file.ours.id], blobs[file.theirs.id]
+
+
 def _by_lines(file: BothChanged, blobs: Mapping[str, bytes]) -> Candidate | None:
-    """What git made of the file, as long as it is a program."""
-    if file.merged is None or problem_in(blobs[file.merged.id], file.path) is not None:
+    """What git made of the file, if it passes the gate that every candidate passes."""
+    if file.merged is None or fault_in(blobs[file.merged.id], _texts(file, blobs), file.path) is not None:
         return None
     return Candidate(blobs[file.merged.id], _BY_LINES)
 
