@@ -11,6 +11,11 @@ from commonhold.regions.language import Language
 from commonhold.regions.languages import LANGUAGES, language_for, language_named
 
 
+def named(path: str, source: bytes) -> str | None:
+    language = language_for(path, source)
+    return None if language is None else language.name
+
+
 @pytest.mark.parametrize("path", ["a.py", "a/b.pyi", "A.PY", "x.pyw", "dir.d/a.py"])
 def test_python_by_extension(path: str) -> None:
     language = language_for(path, b"")
@@ -102,9 +107,7 @@ def test_what_has_no_language_is_text_in_paragraphs(path: str) -> None:
     ],
 )
 def test_languages_by_interpreter(line: bytes, name: str) -> None:
-    language = language_for("bin/tool", line)
-    assert language is not None
-    assert language.name == name
+    assert named("bin/tool", line) == name
 
 
 @pytest.mark.parametrize(
@@ -118,9 +121,7 @@ def test_languages_by_interpreter(line: bytes, name: str) -> None:
     ],
 )
 def test_a_header_is_c_unless_it_says_what_only_the_other_says(source: bytes, name: str) -> None:
-    language = language_for("a.h", source)
-    assert language is not None
-    assert language.name == name
+    assert named("a.h", source) == name
 
 
 @pytest.mark.parametrize(
