@@ -84,6 +84,7 @@ def test_binary_files_are_refused_and_left_alone(run: Call, versions: list[str])
         Path(name).write_bytes(content)
     done = run("merge-file", "--path", "a.png", *versions, "--out", versions[1])
     assert done.status == 1
+    assert done.text.splitlines()[-1] == "next: take one side, or mend what differs by hand"
     assert Path(versions[2]).read_bytes() == b"\0\xff\3"
 
 
@@ -108,6 +109,11 @@ def test_on_an_error_out_is_not_touched(
     assert done.status == status, done.err
     assert "hint: " in done.err
     assert out.read_bytes() == b"precious"
+
+
+def test_a_path_that_is_empty_is_none(run: Call, versions: list[str]) -> None:
+    done = run("merge-file", "--path", "", *versions)
+    assert (done.status, "--path is empty" in done.err) == (2, True)
 
 
 def test_the_path_is_needed(run: Call, versions: list[str]) -> None:

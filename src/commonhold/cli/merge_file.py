@@ -85,6 +85,8 @@ def command(given: Given, *, quiet: bool, **wish: Unpack[_Wish]) -> int:
     the exit code is 1, and FILE gets everything merged that can be and markers at the rest. Whatever is not there on
     one side is given as an empty file. On an error FILE is not touched.
     """
+    if not wish["path"]:
+        raise UsageError(Code.USAGE, "--path is empty", hint="name the file as it is called in the project")
     base, ours, theirs = (_read(given, name) for name in (wish["base"], wish["ours"], wish["theirs"]))
     sides = _sides(wish)
     path, trial = _trial(given, wish) if wish["check"] else (wish["path"], None)
@@ -137,8 +139,6 @@ def _trial(given: Given, wish: _Wish) -> tuple[str, Trial]:
     # Loaded here: a git driver, which has no check, is to start fast.
     from commonhold.cli.scratch import trial_of_file  # noqa: PLC0415
 
-    if not wish["path"]:
-        raise UsageError(Code.USAGE, "--path is empty", hint="name the file as it is called in the project")
     return trial_of_file(_place(given, wish["path"]), wish["check"] or "", wish["seconds"])
 
 
@@ -150,7 +150,8 @@ def _tell(given: Given, merged: FileMerge, text: bytes | None, out: str, *, is_q
         send(text)
     if is_quiet and merged.verdict is not Verdict.REFUSED:
         return
-    lines = [*file_merged(merged), *_next(merged, out)]
+    # Git has its own name for the file while it merges; who reads this knows another.
+    lines = [*file_merged(merged), *_next(merged, merged.path if is_quiet else out)]
     if out == STDOUT or is_quiet:
         complain(lines)
     else:

@@ -47,8 +47,10 @@ def printed(trial: Passed | Failed | None) -> Iterator[str]:
 
 
 def file_hint(value: FileMerge, out: str) -> str:
-    """The next step for a refused file."""
-    mend = "mend what differs" if value.marked is None else f"mend {shown(out)} between the markers"
+    """The next step for a refused file. What cannot be marked has no candidates either."""
+    if value.marked is None:
+        return "take one side, or mend what differs by hand"
+    mend = f"mend {shown(out)} between the markers"
     if value.trial is not None:
         return mend
     return f"{mend}, or repeat the call with --check COMMAND, which decides what may be right"
