@@ -60,7 +60,8 @@ class Receiver(StrEnum):
 class Reference:
     """One use of a name. `class_name`: the class that the receiver is or is an instance of; empty where none is known.
 
-    With the receiver NONE, `class_name` is the class in whose body (not in a method) the bare name stands.
+    With the receiver NONE, `class_name` is the class in whose body (not in a method) the bare name stands. `chain` is
+    what stands before the dot, for whoever can look into other files; see `linking.summary.Chain`.
     """
 
     name: str
@@ -69,6 +70,7 @@ class Reference:
     receiver: Receiver
     class_name: str
     line: int
+    chain: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

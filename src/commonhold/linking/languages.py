@@ -1,0 +1,24 @@
+"""The languages that can be tied together, one entry each."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Final
+
+from commonhold.linking.linkage import Linkage
+from commonhold.linking.summary import Summary
+
+
+@dataclass(frozen=True, slots=True)
+class Linked:
+    """How a language is summarised, and how its files find each other."""
+
+    summarise: Callable[[bytes], Summary]
+    linkage: Linkage
+
+
+LINKED: Final[Mapping[str, Linked]] = {}
+
+
+def linked(language: str) -> Linked | None:
+    """The entry of a language, by the name that its regions go by."""
+    return LINKED.get(language)

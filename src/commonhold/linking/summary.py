@@ -1,0 +1,131 @@
+"""What one file offers to the others, and what it uses of them: enough to tie files together without their text.
+
+A summary is made from the bytes alone and does not know its path, so that equal files, wherever they lie and in
+whichever revision, have one summary, kept by their content hash.
+"""
+
+from dataclasses import dataclass
+from functools import cached_property
+from types import MappingProxyType
+from collections.abc import Mapping
+from typing import Final
+
+from commonhold.semantics.interface import CallableInterface, Params
+from commonhold.semantics.module import Sort
+from commonhold.semantics.references import Marker, Reference
+
+# Raised whenever a summary of the same bytes would come out differently: what is kept on disk is then made anew.
+EDITION: Final = 1
+
+Chain = tuple[str, ...]
+"""An expression as far as it can be followed: a root, then steps.
+
+A root is a name of the file; ``import M``, the module that M names from here; ``self C``, ``cls C`` or ``super C`` inside
+the class C; ``fixture N``, the test fixture N; or ``?``, which nothing is known of. Each step is an attribute's name, or
+``()`` (what a call gives), ``@`` (an instance of what an annotation names), ``with`` (what a with statement binds). The
+empty chain stands for nothing: a bare name has no receiver.
+"""
+
+UNKNOWN: Final[Chain] = ("?",)
+CALLED: Final = "()"
+INSTANCE: Final = "@"
+ENTERED: Final = "with"
+STAR: Final = "*"
+
+
+@dataclass(frozen=True, slots=True)
+class ClassShape:
+    """What a class statement says besides its members. `bases` are chains to what it inherits from, in order.
+
+    `texts` are the bases as written, `fields` the parameters that a generated constructor takes for this class's own
+    fields (None: no constructor is generated). `is_open`: attributes may come from where nobody sees them.
+    """
+
+    bases: tuple[Chain, ...] = ()
+    texts: tuple[str, ...] = ()
+    keywords: tuple[tuple[str, str], ...] = ()
+    decorators: tuple[str, ...] = ()
+    fields: Params | None = None
+    is_open: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Offer:
+    """A name that a file defines: `qualname` as in region keys, without ordinals; `line` is counted from 1.
+
+    `signatures` are those of a function, several for overloads; with `self` or its like where the language writes it.
+    `gives` is what a call of a function gives, or what a value is. `forwards`: the function passes all its arguments on
+    to what this chain names. `is_sole`: nothing else in the file binds the name. `end_line` is the last line.
+    """
+
+    qualname: str
+    sort: Sort
+    line: int
+    end_line: int
+    signatures: tuple[CallableInterface, ...] = ()
+    shape: ClassShape | None = None
+    gives: Chain = ()
+    forwards: Chain = ()
+    is_sole: bool = True
+
+    @property
+    def name(self) -> str:
+        """The last part of the qualified name."""
+        return self.qualname.rpartition(".")[2]
+
+    @property
+    def owner(self) -> str:
+        """The class that it is a member of; empty at the top level."""
+        return self.qualname.rpartition(".")[0]
+
+
+@dataclass(frozen=True, slots=True)
+class Import:
+    """A name that the top level of a file takes from another: `module` as written (`.core`, `./x`, `a::b`).
+
+    `member` is the name over there, empty where the module itself is bound, `*` for all of its names (`name` is empty
+    then). `is_public`: others may take it from here (a re-export).
+    """
+
+    name: str
+    module: str
+    member: str
+    line: int
+    is_public: bool = True
+
+
+@dataclass(frozen=True)
+class Summary:
+    """One file. `exports` is the list of public names where the file gives one (`__all__`).
+
+    `problem` says why nothing could be read; all else is empty then.
+    """
+
+    language: str
+    offers: tuple[Offer, ...] = ()
+    imports: tuple[Import, ...] = ()
+    uses: tuple[Reference, ...] = ()
+    markers: tuple[Marker, ...] = ()
+    exports: tuple[str, ...] | None = None
+    problem: str = ""
+
+    @cached_property
+    def offered(self) -> Mapping[str, Offer]:
+        """The offers by qualified name."""
+        return MappingProxyType({offer.qualname: offer for offer in self.offers})
+
+    @cached_property
+    def imported(self) -> Mapping[str, Import]:
+        """The imports by the name that they bind; the last one of a name counts."""
+        return MappingProxyType({each.name: each for each in self.imports if each.name})
+
+    @cached_property
+    def used_names(self) -> frozenset[str]:
+        """Every name that is used, or taken from another file."""
+        taken = (each.member or each.module.rpartition(".")[2] for each in self.imports)
+        return frozenset(use.name for use in self.uses).union(taken)
+
+    @cached_property
+    def offered_names(self) -> frozenset[str]:
+        """The last parts of all qualified names."""
+        return frozenset(offer.name for offer in self.offers)
