@@ -5,6 +5,8 @@ from dataclasses import dataclass
 from typing import Final
 
 from commonhold.linking.linkage import Linkage
+from commonhold.linking.python import summarise_python
+from commonhold.linking.python_modules import python_modules
 from commonhold.linking.summary import Summary
 
 
@@ -16,7 +18,9 @@ class Linked:
     linkage: Linkage
 
 
-LINKED: Final[Mapping[str, Linked]] = {}
+LINKED: Final[Mapping[str, Linked]] = {
+    "python": Linked(summarise_python, Linkage(modules=python_modules)),
+}
 
 
 def linked(language: str) -> Linked | None:

@@ -10,6 +10,7 @@ from types import MappingProxyType
 from collections.abc import Mapping
 from typing import Final
 
+from commonhold.semantics.chains import Chain
 from commonhold.semantics.interface import CallableInterface, Params
 from commonhold.semantics.module import Sort
 from commonhold.semantics.references import Marker, Reference
@@ -17,19 +18,7 @@ from commonhold.semantics.references import Marker, Reference
 # Raised whenever a summary of the same bytes would come out differently: what is kept on disk is then made anew.
 EDITION: Final = 1
 
-Chain = tuple[str, ...]
-"""An expression as far as it can be followed: a root, then steps.
 
-A root is a name of the file; ``import M``, the module that M names from here; ``self C``, ``cls C`` or ``super C`` inside
-the class C; ``fixture N``, the test fixture N; or ``?``, which nothing is known of. Each step is an attribute's name, or
-``()`` (what a call gives), ``@`` (an instance of what an annotation names), ``with`` (what a with statement binds). The
-empty chain stands for nothing: a bare name has no receiver.
-"""
-
-UNKNOWN: Final[Chain] = ("?",)
-CALLED: Final = "()"
-INSTANCE: Final = "@"
-ENTERED: Final = "with"
 STAR: Final = "*"
 
 

@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator
 from typing import Final
 
+from commonhold.semantics.expressions import dotted, walk
 from commonhold.semantics.interface import (
     TRANSPARENT,
     CallableInterface,
@@ -17,7 +18,7 @@ from commonhold.semantics.interface import (
     source_of,
 )
 from commonhold.semantics.module import CONSTRUCTORS, Module
-from commonhold.semantics.references import Receiver, Reference, dotted
+from commonhold.semantics.references import Receiver, Reference
 from commonhold.semantics.scopes import DEFINED
 
 Called = frozenset[tuple[str, CallShape]]
@@ -41,7 +42,7 @@ def calls_in(node: ast.AST) -> Called:
 
 
 def _calls(node: ast.AST) -> Iterator[tuple[str, CallShape]]:
-    for part in ast.walk(node):
+    for part in walk(node):
         if isinstance(part, ast.Call):
             yield _name(part.func), shape_of(part)
         elif isinstance(part, ast.Raise) and part.exc is not None:

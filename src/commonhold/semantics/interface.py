@@ -8,6 +8,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import Final
+from commonhold.semantics.expressions import parts_of, walk
+
 
 FunctionNode = ast.FunctionDef | ast.AsyncFunctionDef
 Argument = int | str
@@ -216,7 +218,7 @@ def _has_yield(body: Iterable[ast.AST]) -> bool:
         if isinstance(node, ast.Yield | ast.YieldFrom):
             return True
         if not isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef | ast.Lambda):
-            pending.extend(ast.iter_child_nodes(node))
+            pending.extend(parts_of(node))
     return False
 
 

@@ -7,6 +7,7 @@ from functools import cached_property
 from typing import Final
 
 from commonhold.semantics import fields
+from commonhold.semantics.expressions import dotted, parts_of, walk
 from commonhold.semantics.interface import (
     CallableInterface,
     ClassInterface,
@@ -18,12 +19,11 @@ from commonhold.semantics.interface import (
     qualified,
     source_of,
 )
-from commonhold.semantics.references import dotted
 from commonhold.semantics.scopes import AUGMENTED, DEFINED, DELETED, Bound, Names, bound_names, grouped
 
 CONSTRUCTORS: Final = ("__init__", "__new__")
 _PLAIN_CLASS_DECORATORS: Final = frozenset({"dataclass", "final", "total_ordering", "unique"})
-_OPEN: Final = ("__getattr__", "__getattribute__")
+OPEN: Final = ("__getattr__", "__getattribute__")
 
 
 class Sort(StrEnum):
@@ -60,7 +60,7 @@ class Module:
                 self.classes.setdefault(qualname, []).append(node)
                 pending.extend((child, qualname) for child in reversed(node.body))
             elif isinstance(node, ast.stmt | ast.ExceptHandler | ast.match_case):
-                pending.extend((child, class_name) for child in reversed([*ast.iter_child_nodes(node)]))
+                pending.extend((child, class_name) for child in reversed(parts_of(node)))
 
     @cached_property
     def names(self) -> Names:
@@ -70,12 +70,12 @@ class Module:
     @cached_property
     def declared_global(self) -> frozenset[str]:
         """Names that some function declares `global`."""
-        return frozenset(name for node in ast.walk(self.tree) if isinstance(node, ast.Global) for name in node.names)
+        return frozenset(name for node in walk(self.tree) if isinstance(node, ast.Global) for name in node.names)
 
     @cached_property
     def has_star_import(self) -> bool:
         """Whether names may come from `from … import *`."""
-        return any(isinstance(node, ast.ImportFrom) and node.names[0].name == "*" for node in ast.walk(self.tree))
+        return any(isinstance(node, ast.ImportFrom) and node.names[0].name == "*" for node in walk(self.tree))
 
     def deleted(self, class_name: str) -> frozenset[str]:
         """The names that the body of a class, or of the file for the empty name, takes away with `del`."""
@@ -205,7 +205,7 @@ class Module:
     def _is_plain(self, qualname: str) -> bool:
         node = self.classes[qualname][-1]
         known = len(self.bases(qualname)) == sum(dotted(base) != "object" for base in node.bases)
-        is_open = any((qualname, name) in self.functions for name in _OPEN)
+        is_open = any((qualname, name) in self.functions for name in OPEN)
         return known and not node.keywords and not is_open and self.has_plain_decorators(qualname)
 
     def has_plain_decorators(self, qualname: str) -> bool:
@@ -252,7 +252,7 @@ def _without_augmented(body: Iterable[ast.AST]) -> dict[str, tuple[Bound, ...]]:
 def assigned_on_self(method: FunctionNode) -> Iterator[str]:
     """The attributes that a method assigns on its first parameter."""
     first = [*method.args.posonlyargs, *method.args.args][:1]
-    for node in ast.walk(method) if first else ():
+    for node in walk(method) if first else ():
         if isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Store) and dotted(node.value) == first[0].arg:
             yield node.attr
 

@@ -12,6 +12,8 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Final
 
+from commonhold.semantics.chains import Chain, chain_of, chain_of_import
+from commonhold.semantics.expressions import dotted, parts_of, walk, without_none
 from commonhold.semantics.interface import CallShape, FunctionNode, shape_of
 from commonhold.semantics.scopes import (
     DEFINED,
@@ -41,6 +43,9 @@ class Use(StrEnum):
     QUALIFIER = "qualifier"  # the `f` of `f.attr`
     ANNOTATION = "annotation"
     EXPORT = "export"  # an entry of `__all__`
+    IMPORT = "import"
+    STORE = "store"  # an attribute of something else than `self` is assigned
+    TEXT = "text"  # a string that looks like the name of something
 
 
 class Receiver(StrEnum):
@@ -61,7 +66,7 @@ class Reference:
     """One use of a name. `class_name`: the class that the receiver is or is an instance of; empty where none is known.
 
     With the receiver NONE, `class_name` is the class in whose body (not in a method) the bare name stands. `chain` is
-    what stands before the dot, for whoever can look into other files; see `linking.summary.Chain`.
+    what stands before the dot, for whoever can look into other files; see `chains.Chain`.
     """
 
     name: str
@@ -107,7 +112,7 @@ _PLACES: Final = frozenset({Use.BASE, Use.DECORATOR, Use.ANNOTATION})
 
 def collect(tree: ast.Module) -> Usage:
     """Find all references and markers of a tree. Linear in its size; depth does not matter."""
-    collector = _Collector(module_scope(tree))
+    collector = Collector(module_scope(tree))
     collector.run(tree.body)
     return Usage(tuple(collector.references), tuple(collector.markers))
 
@@ -119,7 +124,7 @@ def may_mark(text: bytes) -> bool:
 
 def suspects(tree: ast.AST) -> Iterator[Marker]:
     """All that may be a marker, whatever the names in it are bound to."""
-    for node in ast.walk(tree):
+    for node in walk(tree):
         if isinstance(node, ast.Call):
             yield from _of_marked(node)
         elif isinstance(node, ast.ImportFrom):
@@ -140,8 +145,13 @@ def _of_import(node: ast.ImportFrom) -> Iterator[Marker]:
         yield Marker(STAR_IMPORT, node.lineno)
 
 
-class _Collector:
-    """Walks with an explicit stack, so that no depth of nesting can exhaust Python's."""
+class Collector:
+    """Walks with an explicit stack, so that no depth of nesting can exhaust Python's.
+
+    `visits` names the visitor of each kind of node; one that looks for more has more of them.
+    """
+
+    visits: Mapping[type[ast.AST], Callable[..., None]]
 
     def __init__(self, root: Scope) -> None:
         self.root = root
@@ -151,19 +161,21 @@ class _Collector:
         self._bases: dict[str, list[ast.expr]] = {}
 
     def run(self, body: Iterable[ast.AST]) -> None:
-        self._push(body, self.root)
+        """Visit all nodes below these; each only once, in no particular order."""
+        visits = self.visits
+        self.push(body, self.root)
         while self._pending:
             node, scope, use = self._pending.pop()
-            _VISIT.get(type(node), _Collector.children)(self, node, scope, use)
+            visits.get(type(node), Collector.children)(self, node, scope, use)
 
-    def _push(self, nodes: Iterable[ast.AST | None], scope: Scope, use: Use = Use.NAME) -> None:
+    def push(self, nodes: Iterable[ast.AST | None], scope: Scope, use: Use = Use.NAME) -> None:
         self._pending.extend((node, scope, use) for node in nodes if node is not None)
 
-    # One visitor for each kind of node; `_VISIT` names them.
+    # One visitor for each kind of node; `VISITS` names them.
 
     def children(self, node: ast.AST, scope: Scope, use: Use) -> None:
         inner = use if use is Use.ANNOTATION else Use.NAME
-        self._push(ast.iter_child_nodes(node), scope, inner)
+        self.push(parts_of(node), scope, inner)
 
     def name(self, node: ast.Name, scope: Scope, use: Use, shape: CallShape | None = None) -> None:
         if isinstance(node.ctx, ast.Load):
@@ -176,31 +188,36 @@ class _Collector:
         elif home.kind is ScopeKind.MODULE:
             class_name = scope.class_name if scope.kind is ScopeKind.CLASS else ""
             self.references.append(Reference(name, use, shape, Receiver.NONE, class_name, line))
+        elif home.is_imported(name):
+            *chain, own_name = chain_of_import(home.names[name][0])
+            self.references.append(Reference(own_name, use, shape, Receiver.OUTSIDE, "", line, tuple(chain)))
 
     def attribute(self, node: ast.Attribute, scope: Scope, use: Use, shape: CallShape | None = None) -> None:
-        self._push([node.value], scope, Use.ANNOTATION if use is Use.ANNOTATION else Use.QUALIFIER)
+        self.push([node.value], scope, Use.ANNOTATION if use is Use.ANNOTATION else Use.QUALIFIER)
         if isinstance(node.ctx, ast.Load):
             place = use if use in _PLACES or shape is not None else Use.ATTRIBUTE
             receiver, class_name = receiver_of(node.value, scope)
             line = node.end_lineno or node.lineno
-            self.references.append(Reference(node.attr, place, shape, receiver, class_name, line))
+            chain = chain_of(node.value, scope)
+            self.references.append(Reference(node.attr, place, shape, receiver, class_name, line, chain))
 
     def call(self, node: ast.Call, scope: Scope, _use: Use) -> None:
         self._called(node.func, scope, shape_of(node))
-        self._push(node.args, scope)
-        self._push((keyword.value for keyword in node.keywords), scope)
+        self.push(node.args, scope)
+        self.push((keyword.value for keyword in node.keywords), scope)
         self._mark_call(node, scope)
 
     def _called(self, func: ast.expr, scope: Scope, shape: CallShape) -> None:
         receiver, class_name = receiver_of(func, scope)
         if receiver is Receiver.CLS:
-            self.references.append(Reference(ITSELF, Use.CALL, shape, receiver, class_name, func.lineno))
+            chain = chain_of(func, scope)
+            self.references.append(Reference(ITSELF, Use.CALL, shape, receiver, class_name, func.lineno, chain))
         elif isinstance(func, ast.Name):
             self.name(func, scope, Use.CALL, shape)
         elif isinstance(func, ast.Attribute):
             self.attribute(func, scope, Use.CALL, shape)
         else:
-            self._push([func], scope)
+            self.push([func], scope)
 
     def _mark_call(self, node: ast.Call, scope: Scope) -> None:
         self.markers += (marker for marker in _of_marked(node) if not self._is_harmless(marker, node.func, scope))
@@ -228,51 +245,55 @@ class _Collector:
         return receiver is Receiver.OUTSIDE or _is_parameter(value, scope)
 
     def function(self, node: FunctionNode, scope: Scope, _use: Use) -> None:
-        self._push(node.decorator_list, scope, Use.DECORATOR)
-        self._push((*node.args.defaults, *node.args.kw_defaults), scope)
+        self.push_head(node, scope)
+        self.push(node.body, function_scope(node, scope))
+
+    def push_head(self, node: FunctionNode, scope: Scope) -> None:
+        """Look at all of a function but its body."""
+        self.push(node.decorator_list, scope, Use.DECORATOR)
+        self.push((*node.args.defaults, *node.args.kw_defaults), scope)
         outer = type_scope(node, scope)
         every = (*node.args.posonlyargs, *node.args.args, node.args.vararg, *node.args.kwonlyargs, node.args.kwarg)
         notes = (arg.annotation for arg in every if arg is not None)
-        self._push((*notes, node.returns, *getattr(node, "type_params", ())), outer, Use.ANNOTATION)
-        self._push(node.body, function_scope(node, scope))
+        self.push((*notes, node.returns, *getattr(node, "type_params", ())), outer, Use.ANNOTATION)
 
     def class_(self, node: ast.ClassDef, scope: Scope, _use: Use) -> None:
-        self._push(node.decorator_list, scope, Use.DECORATOR)
+        self.push(node.decorator_list, scope, Use.DECORATOR)
         outer = type_scope(node, scope)
-        self._push(node.bases, outer, Use.BASE)
-        self._push((keyword.value for keyword in node.keywords), outer)
-        self._push(getattr(node, "type_params", ()), outer, Use.ANNOTATION)
+        self.push(node.bases, outer, Use.BASE)
+        self.push((keyword.value for keyword in node.keywords), outer)
+        self.push(getattr(node, "type_params", ()), outer, Use.ANNOTATION)
         inner = class_scope(node, scope)
         self._bases.setdefault(inner.class_name, []).extend(node.bases)
-        self._push(node.body, inner)
+        self.push(node.body, inner)
 
     def lambda_(self, node: ast.Lambda, scope: Scope, _use: Use) -> None:
-        self._push((*node.args.defaults, *node.args.kw_defaults), scope)
-        self._push([node.body], local_scope(parameters(node.args), scope))
+        self.push((*node.args.defaults, *node.args.kw_defaults), scope)
+        self.push([node.body], local_scope(parameters(node.args), scope))
 
     def comprehension(self, node: Comprehension, scope: Scope, _use: Use) -> None:
         first, *others = node.generators
         inner = local_scope(bound_names(part.target for part in node.generators), scope)
-        self._push([first.iter], scope)
-        self._push((part.iter for part in others), inner)
-        self._push((test for part in node.generators for test in part.ifs), inner)
-        self._push((node.key, node.value) if isinstance(node, ast.DictComp) else (node.elt,), inner)
+        self.push([first.iter], scope)
+        self.push((part.iter for part in others), inner)
+        self.push((test for part in node.generators for test in part.ifs), inner)
+        self.push((node.key, node.value) if isinstance(node, ast.DictComp) else (node.elt,), inner)
 
     def subscript(self, node: ast.Subscript, scope: Scope, use: Use) -> None:
-        self._push([node.value], scope, use)
-        self._push([node.slice], scope, Use.ANNOTATION if use in (Use.BASE, Use.ANNOTATION) else Use.NAME)
+        self.push([node.value], scope, use)
+        self.push([node.slice], scope, Use.ANNOTATION if use in (Use.BASE, Use.ANNOTATION) else Use.NAME)
 
     def annotated(self, node: ast.AnnAssign, scope: Scope, _use: Use) -> None:
-        self._push([node.annotation], scope, Use.ANNOTATION)
-        self._push([node.target, node.value], scope)
+        self.push([node.annotation], scope, Use.ANNOTATION)
+        self.push([node.target, node.value], scope)
 
     def augmented(self, node: ast.AugAssign, scope: Scope, _use: Use) -> None:
         if isinstance(node.target, ast.Name):
             self._add_name(node.target.id, node.lineno, scope, Use.NAME)
-        self._push([node.target, node.value], scope)
+        self.push([node.target, node.value], scope)
 
     def assigned(self, node: ast.Assign, scope: Scope, _use: Use) -> None:
-        self._push([*node.targets, node.value], scope)
+        self.push([*node.targets, node.value], scope)
         names = [target.id for target in node.targets if isinstance(target, ast.Name)]
         if scope.kind is ScopeKind.MODULE and names == ["__all__"]:
             self._exports(node.value)
@@ -283,50 +304,53 @@ class _Collector:
                 self._add_name(element.value, element.lineno, self.root, Use.EXPORT)
 
     def alias(self, node: ast.AST, scope: Scope, _use: Use) -> None:
-        self._push(ast.iter_child_nodes(node), type_scope(node, scope), Use.ANNOTATION)
+        self.push(parts_of(node), type_scope(node, scope), Use.ANNOTATION)
 
     def raised(self, node: ast.Raise, scope: Scope, _use: Use) -> None:
         if isinstance(node.exc, ast.Name | ast.Attribute):
             self._called(node.exc, scope, CallShape())
-            self._push([node.cause], scope)
+            self.push([node.cause], scope)
         else:
-            self._push([node.exc, node.cause], scope)
+            self.push([node.exc, node.cause], scope)
 
     def with_(self, node: ast.With | ast.AsyncWith, scope: Scope, use: Use) -> None:
         prefix = "__a" if isinstance(node, ast.AsyncWith) else "__"
         for item in node.items:
             receiver, class_name = receiver_of(item.context_expr, scope)
             for name in (f"{prefix}enter__", f"{prefix}exit__"):
-                line = item.context_expr.lineno
-                self.references.append(Reference(name, Use.ATTRIBUTE, None, receiver, class_name, line))
+                line, chain = item.context_expr.lineno, chain_of(item.context_expr, scope)
+                self.references.append(Reference(name, Use.ATTRIBUTE, None, receiver, class_name, line, chain))
         self.children(node, scope, use)
 
     def imported(self, node: ast.ImportFrom, _scope: Scope, _use: Use) -> None:
         self.markers += _of_import(node)
 
 
-_VISIT: Final[Mapping[type[ast.AST], Callable[..., None]]] = {
-    ast.Name: _Collector.name,
-    ast.Attribute: _Collector.attribute,
-    ast.Call: _Collector.call,
-    ast.FunctionDef: _Collector.function,
-    ast.AsyncFunctionDef: _Collector.function,
-    ast.ClassDef: _Collector.class_,
-    ast.Lambda: _Collector.lambda_,
-    ast.ListComp: _Collector.comprehension,
-    ast.SetComp: _Collector.comprehension,
-    ast.DictComp: _Collector.comprehension,
-    ast.GeneratorExp: _Collector.comprehension,
-    ast.Subscript: _Collector.subscript,
-    ast.AnnAssign: _Collector.annotated,
-    ast.AugAssign: _Collector.augmented,
-    ast.Assign: _Collector.assigned,
-    ast.Raise: _Collector.raised,
-    ast.ImportFrom: _Collector.imported,
-    ast.With: _Collector.with_,
-    ast.AsyncWith: _Collector.with_,
-    getattr(ast, "TypeAlias", ast.AST): _Collector.alias,
+VISITS: Final[Mapping[type[ast.AST], Callable[..., None]]] = {
+    ast.Name: Collector.name,
+    ast.Attribute: Collector.attribute,
+    ast.Call: Collector.call,
+    ast.FunctionDef: Collector.function,
+    ast.AsyncFunctionDef: Collector.function,
+    ast.ClassDef: Collector.class_,
+    ast.Lambda: Collector.lambda_,
+    ast.ListComp: Collector.comprehension,
+    ast.SetComp: Collector.comprehension,
+    ast.DictComp: Collector.comprehension,
+    ast.GeneratorExp: Collector.comprehension,
+    ast.Subscript: Collector.subscript,
+    ast.AnnAssign: Collector.annotated,
+    ast.AugAssign: Collector.augmented,
+    ast.Assign: Collector.assigned,
+    ast.Raise: Collector.raised,
+    ast.ImportFrom: Collector.imported,
+    ast.With: Collector.with_,
+    ast.AsyncWith: Collector.with_,
+    getattr(ast, "TypeAlias", ast.AST): Collector.alias,
 }
+
+
+Collector.visits = VISITS
 
 
 def receiver_of(value: ast.expr, scope: Scope) -> tuple[Receiver, str]:
@@ -351,15 +375,6 @@ def _comes_from_outside(value: ast.expr, scope: Scope) -> bool:
     """Whether a name is bound once, to what a call of something imported gives."""
     bound = scope.sole_binding(value.id) if isinstance(value, ast.Name) else None
     return bound is not None and isinstance(bound.value, ast.Call) and _is_rooted_outside(bound.value, scope)
-
-
-def dotted(node: ast.AST | None) -> str:
-    """`a.b.c` as text; empty for any other expression."""
-    parts: list[str] = []
-    while isinstance(node, ast.Attribute):
-        parts.append(node.attr)
-        node = node.value
-    return ".".join([node.id, *reversed(parts)]) if isinstance(node, ast.Name) else ""
 
 
 _FIRST: Final = {First.SELF: Receiver.SELF, First.CLS: Receiver.CLS}
@@ -396,29 +411,10 @@ def _of_binding(bound: Bound, scope: Scope) -> tuple[Receiver, str]:
 
 
 def _of_annotation(annotation: ast.expr, scope: Scope) -> tuple[Receiver, str]:
-    name = dotted(_without_none(annotation))
+    name = dotted(without_none(annotation))
     if not name:
         return Receiver.UNKNOWN, ""
     return (Receiver.OUTSIDE, "") if scope.is_imported(name.partition(".")[0]) else (Receiver.INSTANCE, name)
-
-
-def _without_none(annotation: ast.expr) -> ast.expr | None:
-    """The annotation, read where it is a string, less `None` and `Optional`; None where it is not one class."""
-    if isinstance(annotation, ast.Constant) and isinstance(annotation.value, str):
-        try:
-            annotation = ast.parse(annotation.value.strip(), mode="eval").body
-        except (SyntaxError, ValueError, RecursionError, MemoryError):
-            return None
-    if isinstance(annotation, ast.Subscript) and dotted(annotation.value).rpartition(".")[2] == "Optional":
-        return _without_none(annotation.slice)
-    if isinstance(annotation, ast.BinOp) and isinstance(annotation.op, ast.BitOr):
-        sides = [side for side in (annotation.left, annotation.right) if not _is_none(side)]
-        return _without_none(sides[0]) if len(sides) == 1 else None
-    return annotation
-
-
-def _is_none(node: ast.expr) -> bool:
-    return isinstance(node, ast.Constant) and node.value is None
 
 
 def _of_call(call: ast.Call, scope: Scope) -> tuple[Receiver, str]:

@@ -7,12 +7,14 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Final
 
-from commonhold.semantics.interface import IMPLICIT_CLASSMETHODS, FunctionNode
+from commonhold.semantics.expressions import parts_of
+from commonhold.semantics.interface import IMPLICIT_CLASSMETHODS, FunctionNode, last_name, source_of
 
 AUGMENTED: Final = "augmented"
 ASSIGNED: Final = "assigned"
 DEFINED: Final = "defined"
 DELETED: Final = "deleted"
+PARAMETER: Final = "parameter"
 
 Comprehension = ast.ListComp | ast.SetComp | ast.DictComp | ast.GeneratorExp
 
@@ -21,13 +23,15 @@ Comprehension = ast.ListComp | ast.SetComp | ast.DictComp | ast.GeneratorExp
 class Bound:
     """A binding of `name`: `origin` is the import that gives it, or what kind of binding it is.
 
-    `value` is what a plain assignment assigns, `annotation` what the binding is annotated with.
+    `value` is what a plain assignment assigns, `annotation` what the binding is annotated with (or the class that an
+    `except` names), `entered` what a `with` statement enters.
     """
 
     name: str
     origin: str
     value: ast.expr | None = None
     annotation: ast.expr | None = None
+    entered: ast.expr | None = None
 
     @property
     def is_import(self) -> bool:
@@ -44,7 +48,7 @@ def bound_names(nodes: Iterable[ast.AST]) -> Iterator[Bound]:
     while pending:
         node = pending.pop()
         yield from _BINDS.get(type(node), _nothing)(node)
-        pending.extend(_INSIDE.get(type(node), ast.iter_child_nodes)(node))
+        pending.extend(_INSIDE.get(type(node), parts_of)(node))
 
 
 def grouped(bounds: Iterable[Bound]) -> dict[str, tuple[Bound, ...]]:
@@ -101,7 +105,17 @@ def _of_augmented(node: ast.AugAssign) -> Iterator[Bound]:
         yield Bound(node.target.id, AUGMENTED)
 
 
-def _of_optional_name(node: ast.ExceptHandler | ast.MatchAs | ast.MatchStar) -> Iterator[Bound]:
+def _of_except(node: ast.ExceptHandler) -> Iterator[Bound]:
+    if node.name is not None:
+        yield Bound(node.name, ASSIGNED, annotation=node.type)
+
+
+def _of_with_item(node: ast.withitem) -> Iterator[Bound]:
+    if isinstance(node.optional_vars, ast.Name):
+        yield Bound(node.optional_vars.id, ASSIGNED, entered=node.context_expr)
+
+
+def _of_optional_name(node: ast.MatchAs | ast.MatchStar) -> Iterator[Bound]:
     if node.name is not None:
         yield Bound(node.name, ASSIGNED)
 
@@ -119,6 +133,12 @@ def _beside_names(node: ast.Assign) -> Iterator[ast.AST]:
 def _beside_name(node: ast.AnnAssign | ast.AugAssign) -> Iterator[ast.AST]:
     if node.value is not None:
         yield node.value
+
+
+def _beside_bound(node: ast.withitem) -> Iterator[ast.AST]:
+    yield node.context_expr
+    if node.optional_vars is not None and not isinstance(node.optional_vars, ast.Name):
+        yield node.optional_vars
 
 
 def _beside_targets(node: Comprehension) -> Iterator[ast.AST]:
@@ -140,7 +160,8 @@ _BINDS: Final[Mapping[type[ast.AST], Callable[..., Iterator[Bound]]]] = {
     ast.Assign: _of_assignment,
     ast.AnnAssign: _of_annotated,
     ast.AugAssign: _of_augmented,
-    ast.ExceptHandler: _of_optional_name,
+    ast.ExceptHandler: _of_except,
+    ast.withitem: _of_with_item,
     ast.MatchAs: _of_optional_name,
     ast.MatchStar: _of_optional_name,
     ast.MatchMapping: _of_mapping_pattern,
@@ -153,6 +174,7 @@ _INSIDE: Final[Mapping[type[ast.AST], Callable[..., Iterator[ast.AST]]]] = {
     ast.Assign: _beside_names,
     ast.AnnAssign: _beside_name,
     ast.AugAssign: _beside_name,
+    ast.withitem: _beside_bound,
     ast.ListComp: _beside_targets,
     ast.SetComp: _beside_targets,
     ast.DictComp: _beside_targets,
@@ -187,6 +209,7 @@ class Scope:
     class_name: str = ""
     first_name: str = ""
     first: First = First.NONE
+    takes_fixtures: bool = False
 
     def home(self, name: str) -> "Scope":
         """The scope that binds `name` as seen from here; the module's where no other does."""
@@ -245,7 +268,18 @@ def function_scope(node: FunctionNode, site: Scope) -> Scope:
     bounds = (*parameters(node.args), *bound_names(node.body))
     names = grouped(bound for bound in bounds if bound.name not in inner)
     class_name = site.class_name if site.kind is ScopeKind.CLASS else ""
-    return Scope(ScopeKind.FUNCTION, type_scope(node, site), names, outer, class_name, first_name, first)
+    kind, parent = ScopeKind.FUNCTION, type_scope(node, site)
+    return Scope(kind, parent, names, outer, class_name, first_name, first, takes_fixtures(node))
+
+
+def takes_fixtures(node: FunctionNode) -> bool:
+    """Whether a test runner fills the parameters of a function by their names, as pytest does."""
+    return node.name.startswith("test") or is_fixture(node)
+
+
+def is_fixture(node: FunctionNode) -> bool:
+    """Whether a decorator is named `fixture`, whichever module it is from."""
+    return any(last_name(source_of(decorator)).endswith("fixture") for decorator in node.decorator_list)
 
 
 def local_scope(bounds: Iterable[Bound], parent: Scope) -> Scope:
@@ -265,7 +299,7 @@ def parameters(args: ast.arguments) -> Iterator[Bound]:
     catchers = (args.vararg, args.kwarg)
     for arg in every:
         if arg is not None:
-            yield Bound(arg.arg, ASSIGNED, annotation=None if arg in catchers else arg.annotation)
+            yield Bound(arg.arg, PARAMETER, annotation=None if arg in catchers else arg.annotation)
 
 
 def _first(node: FunctionNode, parent: Scope) -> tuple[str, First]:
@@ -284,5 +318,5 @@ def _declared(body: Iterable[ast.AST], *kinds: type[ast.Global] | type[ast.Nonlo
         if isinstance(node, kinds):
             names.update(node.names)
         elif isinstance(node, ast.stmt | ast.ExceptHandler | ast.match_case) and type(node) not in _INSIDE:
-            pending.extend(ast.iter_child_nodes(node))
+            pending.extend(parts_of(node))
     return frozenset(names)

@@ -1,0 +1,154 @@
+"""Expressions as chains: a root and the steps from it, for whoever can look into other files.
+
+Names that a function binds once are replaced by what they are bound to, so that a chain starts at a name of the file, at
+`self`, or at an import.
+"""
+
+import ast
+from collections.abc import Iterator
+from typing import Final
+
+from commonhold.semantics.expressions import dotted, without_none
+from commonhold.semantics.scopes import PARAMETER, Bound, First, Scope, ScopeKind
+
+Chain = tuple[str, ...]
+"""An expression as far as it can be followed: a root, then steps.
+
+A root is a name of the file; ``import M``, the module that M names from here; ``self C``, ``cls C`` or ``super C`` inside
+the class C; ``fixture N``, the test fixture N; or ``?``, which nothing is known of. Each step is an attribute's name, or
+``()`` (what a call gives), ``@`` (an instance of what an annotation names), ``with`` (what a with statement binds). The
+empty chain stands for nothing: a bare name has no receiver.
+"""
+
+UNKNOWN: Final[Chain] = ("?",)
+CALLED: Final = "()"
+INSTANCE: Final = "@"
+ENTERED: Final = "with"
+_MOST_BINDINGS: Final = 4
+_DEPTH: Final = 6  # names that stand for names
+_LONGEST: Final = 12
+_CLASSES_OF: Final = frozenset({"type", "Type"})
+_SEE_THROUGH: Final = frozenset({"Annotated", "ClassVar", "Final", "NotRequired", "Required", "ReadOnly"})
+
+
+def chain_of(value: ast.expr, scope: Scope, depth: int = _DEPTH) -> Chain:
+    """The chain of an expression that is seen from `scope`."""
+    steps: list[str] = []
+    node: ast.expr | None = value
+    while node is not None and len(steps) < _LONGEST:
+        root = _root(node, scope, depth)
+        if root:
+            return extended(root, *reversed(steps))
+        step, node = _step(node)
+        steps += step
+    return UNKNOWN
+
+
+def _root(node: ast.expr, scope: Scope, depth: int) -> Chain:
+    if isinstance(node, ast.Name):
+        return _of_name(node.id, scope, depth)
+    return _of_special(node, scope, depth) if isinstance(node, ast.Call) else ()
+
+
+def _step(node: ast.expr) -> tuple[tuple[str, ...], ast.expr | None]:
+    """The step that an expression takes, and from what; nothing where it cannot be followed."""
+    if isinstance(node, ast.Attribute):
+        return (node.attr,), node.value
+    if isinstance(node, ast.Call):
+        return (CALLED,), node.func
+    return (), node.value if isinstance(node, ast.Await | ast.NamedExpr) else None
+
+
+def _of_special(call: ast.Call, scope: Scope, depth: int) -> Chain:
+    """`super()`, `type(x)`, `cast(T, x)`; empty for any other call."""
+    name = dotted(call.func)
+    if name == "super":
+        return (f"super {scope.enclosing_class()}",)
+    if name == "type" and len(call.args) == 1:
+        chain = chain_of(call.args[0], scope, depth)
+        return (chain[0].replace("self ", "cls "),) if len(chain) == 1 and chain[0].startswith("self ") else UNKNOWN
+    is_cast = name.rpartition(".")[2] == "cast" and len(call.args) == 2  # noqa: PLR2004 - the type and the value
+    return chain_of_annotation(call.args[0], scope, depth) if is_cast else ()
+
+
+_FIRST: Final = {First.SELF: "self", First.CLS: "cls"}
+
+
+def _of_name(name: str, scope: Scope, depth: int) -> Chain:
+    home = scope.home(name)
+    if name == home.first_name and home.first in _FIRST:
+        return (f"{_FIRST[home.first]} {home.class_name}",)
+    if home.kind is ScopeKind.MODULE:
+        return (name,)
+    if home.kind is ScopeKind.CLASS:
+        return (f"cls {home.class_name}", name)
+    bounds = home.names.get(name, ())
+    if not depth or len(bounds) > _MOST_BINDINGS:
+        return UNKNOWN
+    chains = {_of_bound(bound, home, depth - 1) for bound in bounds}
+    return chains.pop() if len(chains) == 1 else UNKNOWN
+
+
+def _of_bound(bound: Bound, home: Scope, depth: int) -> Chain:
+    if bound.is_import:
+        return chain_of_import(bound)
+    if bound.annotation is not None:
+        return chain_of_annotation(bound.annotation, home, depth)
+    if bound.value is not None:
+        return chain_of(bound.value, home, depth)
+    if bound.entered is not None:
+        return extended(chain_of(bound.entered, home, depth), ENTERED)
+    return (f"fixture {bound.name}",) if bound.origin == PARAMETER and home.takes_fixtures else UNKNOWN
+
+
+def chain_of_import(bound: Bound) -> Chain:
+    """What an import statement binds: a root that names a module, and the name in it."""
+    word, module, *rest = bound.origin.split(" ")
+    if word == "from":
+        return (f"import {module}", rest[-1])
+    top, _, below = module.partition(".")
+    return (f"import {top}",) if bound.name == top and below else _dotted_import(module)
+
+
+def _dotted_import(module: str) -> Chain:
+    """`import a.b`: the name of the module is its last part, as with `from a import b`."""
+    head, _, last = module.rpartition(".")
+    return (f"import {head}", last) if head else (f"import {module}",)
+
+
+def extended(chain: Chain, *steps: str) -> Chain:
+    """A chain with further steps; what is not known stays so."""
+    return UNKNOWN if not chain or chain == UNKNOWN else (*chain, *steps)
+
+
+def chain_of_annotation(annotation: ast.expr, scope: Scope, depth: int = _DEPTH) -> Chain:
+    """An instance of the one class that an annotation names, or for `type[C]` the class."""
+    plain = without_none(annotation)
+    if isinstance(plain, ast.Subscript) and depth:
+        return _of_subscript(plain, scope, depth - 1)
+    if not isinstance(plain, ast.Name | ast.Attribute):
+        return UNKNOWN
+    if dotted(plain).rpartition(".")[2] == "Self":
+        return (f"self {scope.enclosing_class()}",)
+    return extended(chain_of(plain, scope, depth), INSTANCE)
+
+
+def _of_subscript(annotation: ast.Subscript, scope: Scope, depth: int) -> Chain:
+    name = dotted(annotation.value).rpartition(".")[2]
+    if name in _CLASSES_OF:
+        instance = chain_of_annotation(annotation.slice, scope, depth)
+        return instance[:-1] if instance[-1] == INSTANCE else UNKNOWN
+    if name in _SEE_THROUGH:
+        return chain_of_annotation(next(_elements(annotation.slice)), scope, depth)
+    return chain_of_annotation(annotation.value, scope, depth)
+
+
+def yielded(annotation: ast.expr, scope: Scope) -> Chain:
+    """What a generator with this return annotation yields."""
+    if isinstance(annotation, ast.Subscript):
+        return chain_of_annotation(next(_elements(annotation.slice)), scope)
+    return UNKNOWN
+
+
+def _elements(node: ast.expr) -> Iterator[ast.expr]:
+    return iter(node.elts) if isinstance(node, ast.Tuple) and node.elts else iter((node,))

@@ -1,0 +1,63 @@
+"""Looking at syntax trees: what a node holds, expressions as text, annotations as the one class that they name."""
+
+import ast
+from collections.abc import Iterator
+from functools import cache
+from typing import Final
+
+# Fields that hold no names and no statements: there are as many of these nodes as of names.
+_MARKS: Final = frozenset({"ctx", "op", "ops", "kind", "type_comment", "type_ignores"})
+
+
+@cache
+def _fields(kind: type[ast.AST]) -> tuple[str, ...]:
+    return tuple(name for name in kind._fields if name not in _MARKS)
+
+
+def parts_of(node: ast.AST) -> list[ast.AST]:
+    """The nodes directly below one, in order, less operators and contexts; several times as fast as `ast` gives them."""
+    found: list[ast.AST] = []
+    for name in _fields(type(node)) or node._fields:
+        value = getattr(node, name, None)
+        if value.__class__ is list:
+            found += [each for each in value if isinstance(each, ast.AST)]
+        elif isinstance(value, ast.AST):
+            found.append(value)
+    return found
+
+
+def walk(node: ast.AST) -> Iterator[ast.AST]:
+    """A node and all below it, in no particular order."""
+    pending = [node]
+    while pending:
+        current = pending.pop()
+        yield current
+        pending += parts_of(current)
+
+
+def dotted(node: ast.AST | None) -> str:
+    """`a.b.c` as text; empty for any other expression."""
+    parts: list[str] = []
+    while isinstance(node, ast.Attribute):
+        parts.append(node.attr)
+        node = node.value
+    return ".".join([node.id, *reversed(parts)]) if isinstance(node, ast.Name) else ""
+
+
+def without_none(annotation: ast.expr) -> ast.expr | None:
+    """The annotation, read where it is a string, less `None` and `Optional`; None where it is not one class."""
+    if isinstance(annotation, ast.Constant) and isinstance(annotation.value, str):
+        try:
+            annotation = ast.parse(annotation.value.strip(), mode="eval").body
+        except (SyntaxError, ValueError, RecursionError, MemoryError):
+            return None
+    if isinstance(annotation, ast.Subscript) and dotted(annotation.value).rpartition(".")[2] == "Optional":
+        return without_none(annotation.slice)
+    if isinstance(annotation, ast.BinOp) and isinstance(annotation.op, ast.BitOr):
+        sides = [side for side in (annotation.left, annotation.right) if not _is_none(side)]
+        return without_none(sides[0]) if len(sides) == 1 else None
+    return annotation
+
+
+def _is_none(node: ast.expr) -> bool:
+    return isinstance(node, ast.Constant) and node.value is None
