@@ -6,7 +6,7 @@ from typing import Final
 
 from commonhold.linking.linkage import Linkage
 from commonhold.linking.python import summarise_python
-from commonhold.linking.python_modules import python_modules
+from commonhold.linking.python_modules import python_modules, python_submodules
 from commonhold.linking.summary import Summary
 
 
@@ -19,8 +19,17 @@ class Linked:
 
 
 LINKED: Final[Mapping[str, Linked]] = {
-    "python": Linked(summarise_python, Linkage(modules=python_modules)),
+    "python": Linked(summarise_python, Linkage(modules=python_modules, below=python_submodules)),
 }
+
+
+_NONE: Final = Linkage(modules=lambda _library, _path, _name: ())
+
+
+def linkage_of(language: str) -> Linkage:
+    """How the files of a language find each other; not at all where it has no entry."""
+    entry = LINKED.get(language)
+    return entry.linkage if entry else _NONE
 
 
 def linked(language: str) -> Linked | None:

@@ -93,6 +93,8 @@ class _Reader(Collector):
                 line = _line_of(bounds)
                 gives = _agreed([[_chain_of_bound(bound, scope) for bound in bounds]])
                 yield Offer(qualified(owner, name), Sort.VALUE, line, line, gives=gives, is_sole=len(bounds) == 1)
+        for name in self._module.declared_global - names.keys() if not owner else ():
+            yield Offer(name, Sort.VALUE, 1, 1, is_sole=False)
         for (class_name, name), found in self._attributes.items():
             if class_name == owner and name not in names:
                 yield _attribute_offer(qualified(owner, name), found)

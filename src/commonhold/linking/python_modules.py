@@ -21,6 +21,12 @@ def python_modules(library: Library, path: str, name: str) -> tuple[str, ...]:
     return (max(found, key=lambda each: _shared(each, path)),) if found else ()
 
 
+def python_submodules(library: Library, path: str, name: str) -> tuple[str, ...]:
+    """The file of a module inside the package whose file is at `path`."""
+    is_package = posixpath.splitext(posixpath.basename(path))[0] == _INIT
+    return _relative(library.paths, path, 1, name) if is_package else ()
+
+
 def _relative(paths: Collection[str], path: str, level: int, name: str) -> tuple[str, ...]:
     folder = posixpath.dirname(path)
     for _ in range(level - 1):

@@ -4,10 +4,10 @@ A summary is made from the bytes alone and does not know its path, so that equal
 whichever revision, have one summary, kept by their content hash.
 """
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from types import MappingProxyType
-from collections.abc import Mapping
 from typing import Final
 
 from commonhold.semantics.chains import Chain
@@ -17,8 +17,6 @@ from commonhold.semantics.references import Marker, Reference
 
 # Raised whenever a summary of the same bytes would come out differently: what is kept on disk is then made anew.
 EDITION: Final = 1
-
-
 STAR: Final = "*"
 
 
@@ -113,6 +111,19 @@ class Summary:
         """Every name that is used, or taken from another file."""
         taken = (each.member or each.module.rpartition(".")[2] for each in self.imports)
         return frozenset(use.name for use in self.uses).union(taken)
+
+    @cached_property
+    def uses_by_name(self) -> Mapping[str, Sequence[Reference]]:
+        """The uses by the name that they use."""
+        found: dict[str, list[Reference]] = {}
+        for use in self.uses:
+            found.setdefault(use.name, []).append(use)
+        return found
+
+    def definition_at(self, line: int) -> str:
+        """The qualified name of the innermost definition that a line lies in; empty at the top level."""
+        around = [offer for offer in self.offers if offer.sort is not Sort.VALUE and offer.line <= line <= offer.end_line]
+        return max(around, key=lambda offer: offer.line).qualname if around else ""
 
     @cached_property
     def offered_names(self) -> frozenset[str]:

@@ -1,0 +1,93 @@
+"""Who inherits from whom, across files."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Final
+
+from commonhold.linking.library import Library
+from commonhold.linking.summary import Chain, Offer
+from commonhold.linking.things import Place, Thing, What
+from commonhold.semantics.references import Use
+
+# Bases from outside that bring no attribute that anybody would look for.
+_PLAIN: Final = frozenset({"object", "ABC", "Generic", "Protocol"})
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """A class and what it inherits from, in the order in which attributes are looked up.
+
+    `is_closed`: all of its attributes are to be seen in these.
+    """
+
+    places: tuple[Place, ...]
+    is_closed: bool
+
+
+class Lineage:
+    """The lines of descent in one state of a repository."""
+
+    def __init__(self, library: Library, follow: Callable[[str, Chain], Thing]) -> None:
+        """Look classes up in `library`; `follow` ties the chain of a base to what it is."""
+        self._library = library
+        self._follow = follow
+        self._lines: dict[Place, Line] = {}
+
+    def of(self, place: Place) -> Line:
+        """The line of a class; depth first, what is inherited twice stands where it is reached last."""
+        if place not in self._lines:
+            self._lines[place] = Line((place,), is_closed=False)  # for a class that inherits from itself
+            self._lines[place] = self._line(place)
+        return self._lines[place]
+
+    def offer(self, place: Place) -> Offer | None:
+        """The definition at a place."""
+        summary = self._library.summary(place[0])
+        return summary.offered.get(place[1]) if summary else None
+
+    def _line(self, place: Place) -> Line:
+        offer = self.offer(place)
+        if offer is None or offer.shape is None:
+            return Line((place,), is_closed=False)
+        found: list[Place] = [place]
+        is_closed = not offer.shape.is_open
+        for chain, text in zip(offer.shape.bases, offer.shape.texts, strict=True):
+            base = self._follow(place[0], chain)
+            if base.what is What.CLASS:
+                line = self.of(base.place)
+                found = [each for each in found if each not in line.places] + list(line.places)
+                is_closed = is_closed and line.is_closed
+            else:
+                is_closed = is_closed and text.rpartition(".")[2] in _PLAIN
+        return Line(tuple(found), is_closed)
+
+    def heirs(self, place: Place) -> tuple[Place, ...]:
+        """The classes that inherit from a class, directly or not."""
+        found: dict[Place, None] = {}
+        pending = [place]
+        while pending:
+            for heir in self._direct_heirs(pending.pop()):
+                if heir not in found and heir != place:
+                    found[heir] = None
+                    pending.append(heir)
+        return tuple(found)
+
+    def _direct_heirs(self, place: Place) -> list[Place]:
+        name = place[1].rpartition(".")[2]
+        return [heir for each in self._aliases(name) for heir in self._naming(each) if place in self.of(heir).places]
+
+    def _aliases(self, name: str) -> set[str]:
+        """What a name is called where it is imported under another."""
+        users = map(self._library.summary, self._library.users(name))
+        return {name} | {taken.name for user in users if user for taken in user.imports if taken.member == name and taken.name}
+
+    def _naming(self, name: str) -> list[Place]:
+        """The classes that have this name among their bases."""
+        return [
+            (path, offer.qualname)
+            for path in self._library.users(name)
+            if (summary := self._library.summary(path)) is not None
+            and any(use.use is Use.BASE for use in summary.uses_by_name.get(name, ()))
+            for offer in summary.offers
+            if offer.shape and any(name in chain for chain in offer.shape.bases)
+        ]

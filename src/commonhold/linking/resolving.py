@@ -1,0 +1,290 @@
+"""Tying names and chains to what they stand for, across files.
+
+What is not plain to see is UNKNOWN, what lies in another distribution is OUTSIDE. One resolver serves one state of a
+repository; it remembers what it found.
+"""
+
+from dataclasses import replace
+from functools import cached_property
+from typing import Final
+
+from commonhold.linking.languages import linkage_of
+from commonhold.linking.library import Library
+from commonhold.linking.lineage import Lineage
+from commonhold.linking.linkage import Linkage
+from commonhold.linking.summary import STAR, Import, Offer, Summary
+from commonhold.linking.things import NOTHING, OUTSIDE, UNKNOWN, Place, Thing, What
+from commonhold.semantics.chains import CALLED, ENTERED, INSTANCE, Chain
+from commonhold.semantics.chains import UNKNOWN as UNKNOWN_CHAIN
+from commonhold.semantics.interface import last_name
+from commonhold.semantics.module import Sort
+from commonhold.semantics.references import BUILTINS, ITSELF, Receiver, Reference, Use
+
+_DEEPEST: Final = 24
+_OF_SORT: Final = {Sort.FUNCTION: What.FUNCTION, Sort.CLASS: What.CLASS, Sort.VALUE: What.VALUE}
+_HOOK: Final = "__getattr__"
+_FIXTURES: Final = "conftest.py"
+_WRITES_NAMES: Final = frozenset({"exec", "globals", "star import"})
+
+
+class Resolver:
+    """Resolves names in one state of a repository. Never raises; circles end as UNKNOWN."""
+
+    def __init__(self, library: Library) -> None:
+        """Look things up in `library`, which must not change meanwhile."""
+        self.library = library
+        self._names: dict[tuple[str, str], Thing] = {}
+        self._chains: dict[tuple[str, Chain], Thing] = {}
+        self._depth = 0
+
+    @cached_property
+    def lineage(self) -> Lineage:
+        """Who inherits from whom."""
+        return Lineage(self.library, self.chain)
+
+    def use(self, path: str, reference: Reference) -> Thing:
+        """What a reference in the file at `path` means."""
+        if reference.name == ITSELF:
+            return self.chain(path, reference.chain)
+        if reference.chain:
+            return self.attribute(self.chain(path, reference.chain), reference.name)
+        if reference.receiver is Receiver.CLASS and reference.class_name:
+            return self.attribute(self.name(path, reference.class_name), reference.name)
+        if reference.receiver is not Receiver.NONE:
+            return UNKNOWN
+        if reference.use is Use.IMPORT:
+            return self._module(path, reference.name)
+        return self.name(path, reference.name)
+
+    def name(self, path: str, name: str) -> Thing:
+        """What a name means at the top level of a file; a qualified name means a member of a class."""
+        place = path, name
+        if place not in self._names:
+            self._names[place] = UNKNOWN  # what it is while a circle comes back to it
+            self._names[place] = self._find(path, name)
+        return self._names[place]
+
+    def chain(self, path: str, chain: Chain) -> Thing:
+        """What a chain in the file at `path` leads to."""
+        place = path, chain
+        if place not in self._chains:
+            self._chains[place] = UNKNOWN
+            self._depth += 1
+            self._chains[place] = self._follow(path, chain) if self._depth < _DEEPEST else UNKNOWN
+            self._depth -= 1
+        return self._chains[place]
+
+    def attribute(self, thing: Thing, name: str) -> Thing:
+        """What an attribute of a thing is."""
+        owner = self._value(thing)
+        if owner.what is What.MODULE:
+            return self._of_module(owner, name)
+        if owner.what in (What.CLASS, What.INSTANCE) and owner.offer:
+            return self._member(owner, name)
+        return OUTSIDE if owner.what is What.OUTSIDE else UNKNOWN
+
+    def _summary(self, path: str) -> Summary | None:
+        return self.library.summary(path)
+
+    def _linkage(self, path: str) -> Linkage:
+        summary = self._summary(path)
+        return linkage_of(summary.language if summary else "")
+
+    # Names of a file.
+
+    def _find(self, path: str, name: str) -> Thing:
+        summary = self._summary(path)
+        if summary is None or summary.problem:
+            return UNKNOWN
+        offer, taken = summary.offered.get(name), summary.imported.get(name)
+        if offer is not None and (taken is None or offer.sort is not Sort.VALUE):
+            return Thing(_OF_SORT[offer.sort], (path,), offer)
+        if taken is not None:
+            return self._imported(path, taken)
+        return self._seen_without_import(path, name, summary)
+
+    def _imported(self, path: str, taken: Import) -> Thing:
+        modules = self._linkage(path).modules(self.library, path, taken.module)
+        if not modules:
+            return self._inside(path, taken)
+        module = Thing(What.MODULE, modules)
+        return self._of_module(module, taken.member) if taken.member else module
+
+    def _inside(self, path: str, taken: Import) -> Thing:
+        """What a package without a file of its own holds; else it is not of this repository."""
+        if taken.member:
+            glue = "" if taken.module.endswith(".") else "."
+            return self._module(path, f"{taken.module}{glue}{taken.member}")
+        return OUTSIDE
+
+    def _module(self, path: str, name: str) -> Thing:
+        modules = self._linkage(path).modules(self.library, path, name)
+        return Thing(What.MODULE, modules) if modules else OUTSIDE
+
+    def _seen_without_import(self, path: str, name: str, summary: Summary) -> Thing:
+        for sibling in self._linkage(path).siblings(self.library, path):
+            other = self._summary(sibling)
+            offer = other.offered.get(name) if other else None
+            if offer is not None:
+                return Thing(_OF_SORT[offer.sort], (sibling,), offer)
+        stars = [each for each in summary.imports if each.member == STAR]
+        found = [self._imported(path, replace(each, member=name, name=name)) for each in stars]
+        known = [thing for thing in found if thing.is_found or thing.what is What.MODULE]
+        if known:
+            return known[-1]
+        if name in BUILTINS and summary.language == "python":
+            return OUTSIDE
+        return UNKNOWN
+
+    def _of_module(self, module: Thing, name: str) -> Thing:
+        for path in module.paths:
+            found = self.name(path, name)
+            if found.what is not What.UNKNOWN and not self._is_builtin(path, name, found):
+                return found
+            below = self._linkage(path).below(self.library, path, name)
+            if below:
+                return Thing(What.MODULE, below)
+        return NOTHING if all(map(self._is_closed, module.paths)) else UNKNOWN
+
+    def _is_builtin(self, path: str, name: str, found: Thing) -> bool:
+        """Whether a name only means what it means everywhere: it is no attribute of the module."""
+        summary = self._summary(path)
+        return found.what is What.OUTSIDE and name in BUILTINS and name not in (summary.imported if summary else ())
+
+    def _is_closed(self, path: str) -> bool:
+        """Whether all names of a file are plain to see."""
+        summary = self._summary(path)
+        if summary is None or summary.problem or _HOOK in summary.offered:
+            return False
+        is_written = any(marker.kind in _WRITES_NAMES for marker in summary.markers)
+        return not is_written and not any(each.member == STAR for each in summary.imports)
+
+    # Chains.
+
+    def _follow(self, path: str, chain: Chain) -> Thing:
+        if chain == UNKNOWN_CHAIN:
+            return UNKNOWN
+        thing = self._root(path, chain[0])
+        for step in chain[1:]:
+            thing = self._step(thing, step)
+            if thing.what in (What.UNKNOWN, What.OUTSIDE, What.NOTHING):
+                break
+        return thing
+
+    def _root(self, path: str, root: str) -> Thing:
+        word, _, rest = root.partition(" ")
+        if not rest:
+            return self.name(path, root)
+        if word == "import":
+            return self._module(path, rest)
+        if word == "fixture":
+            return self._fixture(path, rest)
+        found = self.name(path, rest)
+        if found.what is not What.CLASS:
+            return UNKNOWN
+        return replace(found, what=What.CLASS if word == "cls" else What.INSTANCE, receiver=_RECEIVERS[word])
+
+    def _step(self, thing: Thing, step: str) -> Thing:
+        if step == CALLED:
+            return self._called(thing)
+        if step == INSTANCE:
+            return self._instance(thing)
+        if step == ENTERED:
+            return self._entered(thing)
+        return self.attribute(thing, step)
+
+    def _called(self, thing: Thing) -> Thing:
+        if thing.what is What.VALUE:
+            thing = self._value(thing)
+        if thing.what is What.CLASS:
+            return self._instance(thing)
+        if thing.what is What.INSTANCE:
+            return self._called(self._member(thing, "__call__"))
+        return self._given(thing) if thing.what is What.FUNCTION else thing if thing.what is What.OUTSIDE else UNKNOWN
+
+    def _given(self, thing: Thing) -> Thing:
+        """What a function, or a value, is known to give."""
+        if thing.offer is None or not thing.offer.gives:
+            return UNKNOWN
+        gives = thing.offer.gives
+        if len(gives) == 1 and gives[0].startswith("self ") and thing.reached_on:
+            return self._instance(self.name(*thing.reached_on))
+        return self.chain(thing.path, gives)
+
+    def _instance(self, thing: Thing) -> Thing:
+        thing = self._value(thing) if thing.what is What.VALUE else thing
+        if thing.what is What.CLASS:
+            return replace(thing, what=What.INSTANCE, receiver=Receiver.INSTANCE)
+        return thing if thing.what in (What.OUTSIDE, What.INSTANCE) else UNKNOWN
+
+    def _entered(self, thing: Thing) -> Thing:
+        thing = self._value(thing)
+        if thing.what is not What.INSTANCE:
+            return thing
+        entry = self._member(thing, "__enter__")
+        given = self._given(entry)
+        return thing if given.what in (What.UNKNOWN, What.NOTHING) else given
+
+    def _value(self, thing: Thing) -> Thing:
+        """What something is when an attribute of it is asked for."""
+        if thing.what is What.VALUE:
+            return self._given(thing)
+        if thing.what is What.FUNCTION and thing.offer and is_property(thing.offer):
+            return self._given(thing)
+        return thing
+
+    def _member(self, owner: Thing, name: str) -> Thing:
+        line = self.lineage.of(owner.place)
+        skip = 1 if owner.receiver is Receiver.SUPER else 0
+        for path, qualname in line.places[skip:]:
+            offer = self._own_member(path, qualname, name)
+            if offer is not None:
+                there, found = offer
+                return Thing(_OF_SORT[found.sort], (there,), found, _receiver(owner), owner.place)
+        return NOTHING if line.is_closed and not name.startswith("__") else UNKNOWN
+
+    def _own_member(self, path: str, qualname: str, name: str) -> tuple[str, Offer] | None:
+        wanted = f"{qualname}.{name}"
+        for place in (path, *self._linkage(path).siblings(self.library, path)):
+            summary = self._summary(place)
+            offer = summary.offered.get(wanted) if summary else None
+            if offer is not None:
+                return place, offer
+        return None
+
+    def _fixture(self, path: str, name: str) -> Thing:
+        """The nearest test fixture of this name: in the file, else in a `conftest.py` above it."""
+        places = [path]
+        folder = path
+        while folder:
+            folder = folder.rpartition("/")[0]
+            places.append(f"{folder}/{_FIXTURES}" if folder else _FIXTURES)
+        for place in places:
+            summary = self._summary(place)
+            offer = summary.offered.get(name) if summary else None
+            if offer and any(each.endswith("fixture") for each in _decorators(offer)):
+                return self.chain(place, offer.gives) if offer.gives else UNKNOWN
+        return UNKNOWN
+
+
+_RECEIVERS: Final = {"self": Receiver.SELF, "cls": Receiver.CLS, "super": Receiver.SUPER}
+
+
+def _receiver(owner: Thing) -> Receiver:
+    if owner.receiver in (Receiver.SELF, Receiver.CLS, Receiver.SUPER):
+        return owner.receiver
+    return Receiver.INSTANCE if owner.what is What.INSTANCE else Receiver.CLASS
+
+
+def _decorators(offer: Offer) -> set[str]:
+    return {last_name(text) for each in offer.signatures for text in each.decorators}
+
+
+def is_property(offer: Offer) -> bool:
+    """Whether a method is read like an attribute."""
+    return any(name.endswith("property") for name in _decorators(offer))
+
+
+def is_place(thing: Thing, place: Place) -> bool:
+    """Whether a thing is this definition."""
+    return thing.is_found and thing.place == place

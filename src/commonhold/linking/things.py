@@ -1,0 +1,58 @@
+"""What a name or a chain stands for in one state of a repository."""
+
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Final
+
+from commonhold.linking.summary import Offer
+from commonhold.semantics.references import Receiver
+
+Place = tuple[str, str]
+"""A definition: the path of its file and its qualified name."""
+
+
+class What(StrEnum):
+    """The kinds of things."""
+
+    MODULE = "module"
+    CLASS = "class"
+    INSTANCE = "instance"
+    FUNCTION = "function"
+    VALUE = "value"
+    OUTSIDE = "outside"  # not of this repository
+    NOTHING = "nothing"  # provably not there
+    UNKNOWN = "unknown"
+
+
+@dataclass(frozen=True, slots=True)
+class Thing:
+    """One thing. `paths` are the files of a module (several in some languages), else the one that `offer` is in.
+
+    `receiver` says how a member was reached: on an instance, a class, by `super()`; and `reached_on` on which class.
+    """
+
+    what: What
+    paths: tuple[str, ...] = ()
+    offer: Offer | None = None
+    receiver: Receiver = Receiver.NONE
+    reached_on: Place | None = None
+
+    @property
+    def path(self) -> str:
+        """The file."""
+        return self.paths[0] if self.paths else ""
+
+    @property
+    def place(self) -> Place:
+        """The definition."""
+        return self.path, self.offer.qualname if self.offer else ""
+
+    @property
+    def is_found(self) -> bool:
+        """Whether this is a definition of the repository."""
+        return self.offer is not None
+
+
+UNKNOWN: Final = Thing(What.UNKNOWN)
+OUTSIDE: Final = Thing(What.OUTSIDE)
+NOTHING: Final = Thing(What.NOTHING)
