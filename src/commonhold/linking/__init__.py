@@ -1,1 +1,1 @@
-"""What a linker does for object files, done for a repository: each file's summary offers and uses names; they are tied."""
+"""What a linker does for object files, done for a repository: what files offer and what they use is tied together."""

@@ -1,23 +1,92 @@
 """What two versions of a file offer differently: contracts that changed."""
 
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
 
-from commonhold.linking.summary import Offer, Summary
+from commonhold.linking.summary import ClassShape, Offer, Summary
+from commonhold.semantics.interface import CallableInterface
+from commonhold.semantics.module import Sort
 
 
 @dataclass(frozen=True, slots=True)
 class ContractChange:
-    """A name whose contract changed: `before` None means new, `after` None gone. `what` says so as a clause."""
+    """A name whose contract changed: `after` None means that it is gone. `what` says so as a clause."""
 
     qualname: str
     what: str
-    before: Offer | None
+    before: Offer
     after: Offer | None
+
+    @property
+    def name(self) -> str:
+        """The last part of the qualified name."""
+        return self.before.name
 
 
 def contract_changes(before: Summary | None, after: Summary | None) -> tuple[ContractChange, ...]:
-    """The names that are gone, or are offered with another contract; new names only where they hide an old one.
+    """The names that are gone, or are offered with another contract.
 
-    Annotations are part of no contract here: nothing fails for them when it runs.
+    Annotations are part of no contract here: nothing fails for them when it runs. New names are none either.
     """
-    raise NotImplementedError
+    if before is None or before.problem or (after is not None and after.problem):
+        return ()
+    now = after.offered if after else {}
+    compared = (_compared(offer, now.get(offer.qualname), after) for offer in before.offers)
+    return tuple(change for found in compared for change in found)
+
+
+def _compared(old: Offer, new: Offer | None, after: Summary | None) -> Iterator[ContractChange]:
+    name = f"`{old.qualname}`"
+    if new is None:
+        if not _is_taken_in(old, after):
+            yield ContractChange(old.qualname, f"{name} is gone", old, None)
+    elif old.sort is not new.sort:
+        if Sort.VALUE not in (old.sort, new.sort):
+            yield ContractChange(old.qualname, f"{name} was a {old.sort} and is now a {new.sort}", old, new)
+    elif old.sort is Sort.FUNCTION and erased(old) != erased(new):
+        yield ContractChange(old.qualname, what_changed(name, old.signatures[-1], new.signatures[-1]), old, new)
+    elif old.shape and new.shape and _runtime(old.shape) != _runtime(new.shape):
+        yield ContractChange(old.qualname, _what_of_class(name, old.shape, new.shape), old, new)
+
+
+def _is_taken_in(old: Offer, after: Summary | None) -> bool:
+    """Whether the file now imports the name instead of defining it."""
+    return after is not None and not old.owner and old.name in after.imported
+
+
+def erased(offer: Offer) -> tuple[CallableInterface, ...]:
+    """The signatures of an offer, less what nothing looks at when it runs."""
+    return tuple(each.erased() for each in offer.signatures)
+
+
+def _runtime(shape: ClassShape) -> ClassShape:
+    fields = shape.fields and tuple(replace(each, annotation=None) for each in shape.fields)
+    return replace(shape, bases=(), fields=fields)
+
+
+def what_changed(name: str, old: CallableInterface, new: CallableInterface) -> str:
+    """What is new about a signature, as a clause."""
+    if old.is_async != new.is_async:
+        return f"{name} became {'async' if new.is_async else 'a plain function'}"
+    if old.active_decorators != new.active_decorators:
+        return f"the decorators of {name} changed from {_listed(old.decorators)} to {_listed(new.decorators)}"
+    if old.is_generator != new.is_generator:
+        return f"{name} became {'a generator' if new.is_generator else 'a plain function'}"
+    return f"the parameters of {name} changed from {old} to {new}"
+
+
+def _what_of_class(name: str, old: ClassShape, new: ClassShape) -> str:
+    for part in ("texts", "keywords", "decorators"):
+        was, now = getattr(old, part), getattr(new, part)
+        if was != now:
+            word = "bases" if part == "texts" else part
+            return f"the {word} of {name} changed from {_listed(map(_plain, was))} to {_listed(map(_plain, now))}"
+    return f"the fields of {name} changed"
+
+
+def _plain(part: object) -> str:
+    return "=".join(part) if isinstance(part, tuple) else str(part)
+
+
+def _listed(texts: Iterable[str]) -> str:
+    return ", ".join(texts) or "none"

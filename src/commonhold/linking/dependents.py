@@ -1,26 +1,71 @@
 """Who depends on a definition: its callers, heirs, importers, in any file."""
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 
+from commonhold.linking.calling import how_used
 from commonhold.linking.library import Library
-from commonhold.semantics.references import Use
+from commonhold.linking.naming import names_of
+from commonhold.linking.resolving import Resolver
+from commonhold.linking.things import Place, Thing, What
+from commonhold.semantics.impact import COMMON_ATTRIBUTES
+from commonhold.semantics.module import CONSTRUCTORS
+from commonhold.semantics.references import Receiver, Reference, Use
 
 
 @dataclass(frozen=True, slots=True)
 class Dependent:
     """A place that uses a definition. `qualname` is the definition that the place is in, empty at the top level.
 
-    `is_sure`: the use was tied to the definition; else only its name says so.
+    `how` is a verb phrase. `is_sure`: the use was tied to the definition; else only its name says so.
     """
 
     path: str
     line: int
     qualname: str
     use: Use
-    call: str
+    how: str
     is_sure: bool
 
 
 def dependents(library: Library, path: str, qualname: str) -> tuple[Dependent, ...]:
-    """Everything that uses a definition, sure ones first, then by path and line."""
-    raise NotImplementedError
+    """Everything that uses a definition, each place once, sure ones first, then by path and line.
+
+    Uses of a class count its construction; uses of a method count those by which an heir's object may reach it. A use
+    inside the definition itself is none.
+    """
+    summary = library.summary(path)
+    offer = summary.offered.get(qualname) if summary else None
+    if offer is None:
+        return ()
+    found = dict.fromkeys(_dependents(Resolver(library), (path, qualname)))
+    return tuple(sorted(found, key=lambda each: (not each.is_sure, each.path, each.line)))
+
+
+def _dependents(resolver: Resolver, place: Place) -> Iterator[Dependent]:
+    for name in names_of(resolver, place):
+        for user in sorted(set(resolver.library.users(name))):
+            summary = resolver.library.summary(user)
+            for use in summary.uses_by_name.get(name, ()) if summary else ():
+                is_sure = _certainty(resolver, place, user, use)
+                inside = summary.definition_at(use.line) if summary else ""
+                if is_sure is not None and (user, inside) != place:
+                    yield Dependent(user, use.line, inside, use.use, how_used(use), is_sure)
+
+
+def _certainty(resolver: Resolver, place: Place, user: str, use: Reference) -> bool | None:
+    """Whether a use is tied to the definition, or (False) may be; None where it is another's."""
+    thing = resolver.use(user, use)
+    if thing.what is What.UNKNOWN:
+        is_near = use.receiver not in (Receiver.OUTSIDE, Receiver.NONE) and use.name not in COMMON_ATTRIBUTES
+        return False if is_near and "." in place[1] and use.name == place[1].rpartition(".")[2] else None
+    if not thing.is_found:
+        return None
+    return True if thing.place == place or _makes(resolver, thing, place, use) else None
+
+
+def _makes(resolver: Resolver, thing: Thing, place: Place, use: Reference) -> bool:
+    """Whether a call of a class runs this constructor."""
+    owner, _, name = place[1].rpartition(".")
+    is_construction = thing.what is What.CLASS and use.shape is not None and name in CONSTRUCTORS
+    return is_construction and (place[0], owner) in resolver.lineage.of(thing.place).places

@@ -9,17 +9,23 @@ from commonhold.semantics.evidence import Evidence
 class Concern:
     """A place that a change concerns. `is_broken`: it provably fails as it now stands.
 
-    `path` and `line` are where, in the state after; `target_path` and `target` what was changed (a qualified name);
-    `why` is a clause for people: what changed, and how it is used there.
+    `path` and `line` are where, in the state after; `target_path` and `target` (a qualified name) what it is about.
+    `what` says what changed, as a clause, empty where it is the place itself that is new; `how`, as a verb phrase, how
+    the place uses it.
     """
 
     path: str
     line: int
-    why: str
+    what: str
+    how: str
     evidence: Evidence
     target_path: str
     target: str
     is_broken: bool = False
+
+    def why(self, subject: str) -> str:
+        """The reason in words; `subject` is what people call the region at the place."""
+        return f"{self.what}, and {subject} {self.how}" if self.what else f"{subject} {self.how}"
 
 
 @dataclass(frozen=True, slots=True)

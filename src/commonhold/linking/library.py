@@ -1,6 +1,6 @@
 """Summaries by path: all of a repository as one state of it has them."""
 
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Protocol
@@ -12,7 +12,7 @@ class Library(Protocol):
     """The summaries of one state of a repository. Looking never changes it."""
 
     @property
-    def paths(self) -> Collection[str]:
+    def paths(self) -> frozenset[str]:
         """The paths of all files that have a summary; the same object as long as these are the same paths."""
         ...
 
@@ -77,14 +77,14 @@ class Overlay:
     files: Mapping[str, Summary | None] = field(default_factory=dict)
 
     @cached_property
-    def paths(self) -> Collection[str]:
+    def paths(self) -> frozenset[str]:
         """The paths of all files that have a summary."""
         gone = {path for path, summary in self.files.items() if summary is None}
         new = {path for path, summary in self.files.items() if summary is not None}
         below = self.below.paths
         if all(path in below for path in new) and not any(path in below for path in gone):
             return below
-        return (frozenset(below) | new) - gone
+        return (below | new) - gone
 
     def summary(self, path: str) -> Summary | None:
         """The summary of a file."""

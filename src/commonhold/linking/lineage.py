@@ -5,8 +5,9 @@ from dataclasses import dataclass
 from typing import Final
 
 from commonhold.linking.library import Library
-from commonhold.linking.summary import Chain, Offer
+from commonhold.linking.summary import Offer
 from commonhold.linking.things import Place, Thing, What
+from commonhold.semantics.chains import Chain
 from commonhold.semantics.references import Use
 
 # Bases from outside that bring no attribute that anybody would look for.
@@ -79,7 +80,9 @@ class Lineage:
     def _aliases(self, name: str) -> set[str]:
         """What a name is called where it is imported under another."""
         users = map(self._library.summary, self._library.users(name))
-        return {name} | {taken.name for user in users if user for taken in user.imports if taken.member == name and taken.name}
+        return {name} | {
+            taken.name for user in users if user for taken in user.imports if taken.member == name and taken.name
+        }
 
     def _naming(self, name: str) -> list[Place]:
         """The classes that have this name among their bases."""

@@ -2,7 +2,7 @@
 
 import ast
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator
 from typing import Final
 
 from commonhold.linking.summary import STAR, ClassShape, Import, Offer, Summary
@@ -18,7 +18,9 @@ _UNREADABLE: Final = (SyntaxError, ValueError, RecursionError, MemoryError)
 _DOTTED_TEXT: Final = re.compile(r"[^\W\d]\w*(?:\.[^\W\d]\w*)+(?::[^\W\d]\w*)?")
 _WORD: Final = re.compile(r"[^\W\d]\w*")
 _LONGEST_TEXT: Final = 200
-_BY_NAME: Final = frozenset({"getattr", "setattr", "delattr", "hasattr", "patch", "object", "attrgetter", "methodcaller"})
+_BY_NAME: Final = frozenset(
+    {"getattr", "setattr", "delattr", "hasattr", "patch", "object", "attrgetter", "methodcaller"}
+)
 _YIELDING: Final = frozenset({"contextmanager", "asynccontextmanager", "fixture"})
 _DESCEND: Final = ("body", "orelse", "handlers", "finalbody", "cases")
 
@@ -152,7 +154,9 @@ class _Reader(Collector):
     def _texts(self, arguments: Iterable[ast.expr]) -> None:
         for each in arguments:
             if isinstance(each, ast.Constant) and isinstance(each.value, str) and _WORD.fullmatch(each.value):
-                self.references.append(Reference(each.value, Use.TEXT, None, Receiver.UNKNOWN, "", each.lineno, UNKNOWN))
+                self.references.append(
+                    Reference(each.value, Use.TEXT, None, Receiver.UNKNOWN, "", each.lineno, UNKNOWN)
+                )
 
     def constant(self, node: ast.Constant, _scope: Scope, _use: Use) -> None:
         text = node.value
@@ -227,7 +231,9 @@ def _of_returns(node: FunctionNode, scope: Scope) -> Chain:
 
 def _attribute_offer(qualname: str, found: list[tuple[Chain, int]]) -> Offer:
     line = found[-1][1]
-    return Offer(qualname, Sort.VALUE, line, line, gives=_agreed([[chain for chain, _ in found]]), is_sole=len(found) == 1)
+    return Offer(
+        qualname, Sort.VALUE, line, line, gives=_agreed([[chain for chain, _ in found]]), is_sole=len(found) == 1
+    )
 
 
 def _chain_of_bound(bound: Bound, scope: Scope) -> Chain:

@@ -39,9 +39,11 @@ def _relative(paths: Collection[str], path: str, level: int, name: str) -> tuple
 
 
 @lru_cache(maxsize=8)
-def _by_name(paths: Collection[str]) -> Mapping[str, Sequence[str]]:
+def _by_name(paths: frozenset[str]) -> Mapping[str, Sequence[str]]:
     """The files by every name that some folder on the search path gives them: one that is no package itself."""
-    packages = {posixpath.dirname(each) for each in paths if posixpath.basename(each) in (f"{_INIT}.py", f"{_INIT}.pyi")}
+    packages = {
+        posixpath.dirname(each) for each in paths if posixpath.basename(each) in (f"{_INIT}.py", f"{_INIT}.pyi")
+    }
     found: dict[str, list[str]] = {}
     for path in sorted(paths):
         stem, extension = posixpath.splitext(path)

@@ -122,7 +122,9 @@ class Summary:
 
     def definition_at(self, line: int) -> str:
         """The qualified name of the innermost definition that a line lies in; empty at the top level."""
-        around = [offer for offer in self.offers if offer.sort is not Sort.VALUE and offer.line <= line <= offer.end_line]
+        around = [
+            offer for offer in self.offers if offer.sort is not Sort.VALUE and offer.line <= line <= offer.end_line
+        ]
         return max(around, key=lambda offer: offer.line).qualname if around else ""
 
     @cached_property

@@ -1,7 +1,7 @@
 """Expressions as chains: a root and the steps from it, for whoever can look into other files.
 
-Names that a function binds once are replaced by what they are bound to, so that a chain starts at a name of the file, at
-`self`, or at an import.
+Names that a function binds once are replaced by what they are bound to, so that a chain starts at a name of the file,
+at `self`, or at an import.
 """
 
 import ast
@@ -14,10 +14,10 @@ from commonhold.semantics.scopes import PARAMETER, Bound, First, Scope, ScopeKin
 Chain = tuple[str, ...]
 """An expression as far as it can be followed: a root, then steps.
 
-A root is a name of the file; ``import M``, the module that M names from here; ``self C``, ``cls C`` or ``super C`` inside
-the class C; ``fixture N``, the test fixture N; or ``?``, which nothing is known of. Each step is an attribute's name, or
-``()`` (what a call gives), ``@`` (an instance of what an annotation names), ``with`` (what a with statement binds). The
-empty chain stands for nothing: a bare name has no receiver.
+A root is a name of the file; ``import M``, the module that M names from here; ``self C``, ``cls C`` or ``super C``
+inside the class C; ``fixture N``, the test fixture N; or ``?``, which nothing is known of. Each step is an attribute's
+name, or ``()`` (what a call gives), ``@`` (an instance of what an annotation names), ``with`` (what a with statement
+binds). The empty chain stands for nothing: a bare name has no receiver.
 """
 
 UNKNOWN: Final[Chain] = ("?",)

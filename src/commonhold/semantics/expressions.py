@@ -2,22 +2,27 @@
 
 import ast
 from collections.abc import Iterator
-from functools import cache
 from typing import Final
 
 # Fields that hold no names and no statements: there are as many of these nodes as of names.
 _MARKS: Final = frozenset({"ctx", "op", "ops", "kind", "type_comment", "type_ignores"})
 
 
-@cache
-def _fields(kind: type[ast.AST]) -> tuple[str, ...]:
-    return tuple(name for name in kind._fields if name not in _MARKS)
+class _Fields(dict[type, tuple[str, ...]]):
+    """The fields to look into, by the kind of node."""
+
+    def __missing__(self, kind: type[ast.AST]) -> tuple[str, ...]:
+        self[kind] = tuple(name for name in kind._fields if name not in _MARKS)
+        return self[kind]
+
+
+_FIELDS: Final = _Fields()
 
 
 def parts_of(node: ast.AST) -> list[ast.AST]:
-    """The nodes directly below one, in order, less operators and contexts; several times as fast as `ast` gives them."""
+    """The nodes directly below one, in order, less operators and contexts; faster than `ast` gives them."""
     found: list[ast.AST] = []
-    for name in _fields(type(node)) or node._fields:
+    for name in _FIELDS[type(node)] or node._fields:
         value = getattr(node, name, None)
         if value.__class__ is list:
             found += [each for each in value if isinstance(each, ast.AST)]

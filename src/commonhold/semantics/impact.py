@@ -5,19 +5,24 @@ import io
 import re
 import types
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass
 from enum import StrEnum
 from typing import Final
 
 from commonhold.semantics.changes import Change, Comparison, Gone, Rebuilt, Reshaped, Resigned
+from commonhold.semantics.effects import (
+    HOW,
+    PREFIXES,
+    Impact,
+    by_signature,
+    call_impact,
+    call_text,
+    is_wholly_new,
+    met,
+    seen_effect,
+)
 from commonhold.semantics.interface import (
-    IMPLICIT_CLASSMETHODS,
     CallableInterface,
-    CallShape,
-    Effect,
-    Params,
     bind,
-    effect_on_call,
     renamed,
     widens,
 )
@@ -38,15 +43,6 @@ _OF_PATHS: Final = frozenset({
 })  # fmt: skip
 COMMON_ATTRIBUTES: Final = _OF_PATHS | {name for common in _COMMON_TYPES for name in dir(common)}
 _UNTOUCHED: Final = frozenset({Use.ANNOTATION, Use.EXPORT})
-_ON_INSTANCE: Final = frozenset({Receiver.SELF, Receiver.SUPER, Receiver.INSTANCE, Receiver.UNKNOWN})
-
-
-@dataclass(frozen=True, slots=True)
-class Impact:
-    """What a change does to one reference, as a verb phrase. `is_broken`: provably, it fails when it runs."""
-
-    how: str
-    is_broken: bool = False
 
 
 class Aim(StrEnum):
@@ -70,7 +66,7 @@ def _of_resigned(change: Resigned, reference: Reference, comparison: Comparison)
         return None
     if aim is Aim.GUESS:
         return _guessed(change, reference)
-    found = [_by_signature(old, new, reference) for old, new in change.signatures]
+    found = [by_signature(old, new, reference) for old, new in change.signatures]
     worst = max((impact for impact in found if impact), key=lambda impact: impact.is_broken, default=None)
     return Impact(worst.how, worst.is_broken and aim is Aim.SURE) if worst else None
 
@@ -80,99 +76,17 @@ def _guessed(change: Resigned, reference: Reference) -> Impact | None:
     if reference.shape is None:
         return None
     for old, new in change.signatures:
-        before, after = _met(old, reference), _met(new, reference)
+        before, after = met(old, reference), met(new, reference)
         if bind(reference.shape, before) and not bind(reference.shape, after):
-            return Impact(f"calls `{_call(reference)}`, which would no longer bind")
+            return Impact(f"calls `{call_text(reference)}`, which would no longer bind")
     return None
-
-
-def _by_signature(old: CallableInterface, new: CallableInterface, reference: Reference) -> Impact | None:
-    if reference.shape is not None:
-        return _by_call(old, new, reference, reference.shape)
-    if _is_wholly_new(old, new):
-        return Impact(_HOW[reference.use])
-    if reference.use is Use.QUALIFIER or widens(old.params, new.params):
-        return None
-    return Impact(_HOW[reference.use])
-
-
-def _by_call(old: CallableInterface, new: CallableInterface, reference: Reference, shape: CallShape) -> Impact | None:
-    before, after = _met(old, reference), _met(new, reference)
-    if new.is_transparent and not bind(shape, after):
-        return Impact(f"calls `{_call(reference)}`, which does not bind", is_broken=True)
-    if _is_wholly_new(old, new):
-        return Impact(f"calls `{_call(reference)}`")
-    effect = _seen_effect(shape, before, after, is_transparent=old.is_transparent and new.is_transparent)
-    return _call_impact(effect, reference)
-
-
-def _seen_effect(shape: CallShape, before: Params, after: Params, *, is_transparent: bool) -> Effect:
-    """Where a decorator may have replaced the signature, a call that does not bind as written proves nothing."""
-    if is_transparent or (bind(shape, before) and bind(shape, after)):
-        return effect_on_call(shape, before, after)
-    return Effect.NONE if widens(before, after) else Effect.CHANGED
-
-
-def _call_impact(effect: Effect, reference: Reference) -> Impact | None:
-    if effect is Effect.NONE:
-        return None
-    if effect is Effect.BROKEN:
-        return Impact(f"calls `{_call(reference)}`, which does not bind", is_broken=True)
-    starred = reference.shape is not None and reference.shape.is_starred
-    reason = "whose starred arguments cannot be checked" if starred else "which now binds or defaults differently"
-    return Impact(f"calls `{_call(reference)}`, {reason}")
-
-
-def _is_wholly_new(old: CallableInterface, new: CallableInterface) -> bool:
-    return (old.is_async, old.is_generator, old.active_decorators) != (
-        new.is_async,
-        new.is_generator,
-        new.active_decorators,
-    )
-
-
-def _met(interface: CallableInterface, reference: Reference) -> Params:
-    """The parameters that the arguments of this call meet: less `self` or `cls` where Python passes it."""
-    if reference.receiver is Receiver.NONE or interface.is_decorated("staticmethod") or reference.name == "__new__":
-        return interface.params
-    of_class = interface.is_decorated("classmethod") or reference.name in IMPLICIT_CLASSMETHODS
-    passes = of_class or reference.receiver in _ON_INSTANCE
-    return interface.without_first().params if passes else interface.params
-
-
-def _call(reference: Reference) -> str:
-    if reference.name == ITSELF:
-        return f"cls{reference.shape}"
-    is_class = reference.receiver is Receiver.CLASS
-    prefix = f"{reference.class_name}." if is_class else _PREFIXES[reference.receiver]
-    return f"{prefix}{reference.name}{reference.shape}"
-
-
-_PREFIXES: Final = {
-    Receiver.SELF: "self.",
-    Receiver.CLS: "cls.",
-    Receiver.SUPER: "super().",
-    Receiver.UNKNOWN: "….",
-    Receiver.INSTANCE: "….",
-    Receiver.NONE: "",
-}
-_HOW: Final = {
-    Use.CALL: "calls it",
-    Use.NAME: "uses it as a value",
-    Use.ATTRIBUTE: "uses it as an attribute",
-    Use.BASE: "inherits from it",
-    Use.DECORATOR: "uses it as a decorator",
-    Use.QUALIFIER: "uses an attribute of it",
-    Use.ANNOTATION: "names it in an annotation",
-    Use.EXPORT: "lists it in `__all__`",
-}
 
 
 def _of_gone(change: Gone, reference: Reference, comparison: Comparison) -> Impact | None:
     aim = _aim(change, reference, comparison)
     if aim is Aim.NO or (aim is Aim.GUESS and reference.use is not Use.CALL):
         return None
-    how = f"calls `{_call(reference)}`" if reference.shape is not None else _HOW[reference.use]
+    how = f"calls `{call_text(reference)}`" if reference.shape is not None else HOW[reference.use]
     return Impact(f"still {how}", aim is Aim.SURE and _is_unbound(reference, comparison))
 
 
@@ -188,7 +102,7 @@ def _is_unbound(reference: Reference, comparison: Comparison) -> bool:
 
 def _of_reshaped(change: Reshaped, reference: Reference, comparison: Comparison) -> Impact | None:
     if _aim(change, reference, comparison) is Aim.SURE and reference.use not in _UNTOUCHED:
-        return Impact(_HOW[reference.use])
+        return Impact(HOW[reference.use])
     return _of_own_method(change, reference, comparison)
 
 
@@ -203,7 +117,7 @@ def _of_own_method(change: Reshaped, reference: Reference, comparison: Compariso
     before, after = find(comparison, reference)
     if after == qualname or (after is not None and before == comparison.origin(after)):
         return None
-    return Impact(f"uses `{_PREFIXES[reference.receiver]}{reference.name}`, which the class does not define itself")
+    return Impact(f"uses `{PREFIXES[reference.receiver]}{reference.name}`, which the class does not define itself")
 
 
 def _is_settled(reference: Reference) -> bool:
@@ -242,10 +156,10 @@ def _of_rebuilt(change: Rebuilt, reference: Reference, comparison: Comparison) -
         return None
     old, new = change.constructors
     if old is None or new is None:
-        return Impact(f"calls `{_call(reference)}`")
+        return Impact(f"calls `{call_text(reference)}`")
     is_transparent = old.is_transparent and new.is_transparent
-    effect = _seen_effect(reference.shape, old.params, new.params, is_transparent=is_transparent)
-    impact = _call_impact(effect, reference)
+    effect = seen_effect(reference.shape, old.params, new.params, is_transparent=is_transparent)
+    impact = call_impact(effect, reference)
     sure = reference.name != ITSELF or not comparison.after.descendants(reference.class_name)
     return Impact(impact.how, impact.is_broken and sure) if impact else None
 
@@ -321,7 +235,7 @@ def overrides(change: Resigned, comparison: Comparison) -> Iterator[tuple[int, s
 
 def only_widens(change: Resigned) -> bool:
     """Whether every call that was right stays right."""
-    return all(not _is_wholly_new(old, new) and widens(old.params, new.params) for old, new in change.signatures)
+    return all(not is_wholly_new(old, new) and widens(old.params, new.params) for old, new in change.signatures)
 
 
 def _is_mangled(name: str) -> bool:
@@ -348,7 +262,7 @@ def passed_by_position(change: Resigned, references: Iterable[Reference], compar
 
 
 def _gives(reference: Reference, interface: CallableInterface, name: str) -> bool:
-    binding = bind(reference.shape, _met(interface, reference)) if reference.shape else None
+    binding = bind(reference.shape, met(interface, reference)) if reference.shape else None
     return binding is not None and any(
         target == name and isinstance(argument, int) for argument, target in binding.arguments
     )

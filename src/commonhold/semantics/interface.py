@@ -8,8 +8,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import Final
-from commonhold.semantics.expressions import parts_of, walk
 
+from commonhold.semantics.expressions import parts_of
 
 FunctionNode = ast.FunctionDef | ast.AsyncFunctionDef
 Argument = int | str

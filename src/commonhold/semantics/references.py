@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Final
 
-from commonhold.semantics.chains import Chain, chain_of, chain_of_import
+from commonhold.semantics.chains import chain_of, chain_of_import
 from commonhold.semantics.expressions import dotted, parts_of, walk, without_none
 from commonhold.semantics.interface import CallShape, FunctionNode, shape_of
 from commonhold.semantics.scopes import (

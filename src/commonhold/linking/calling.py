@@ -1,0 +1,133 @@
+"""What a use meets: the signatures that a call has to fit, and what a changed one does to it."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+
+from commonhold.linking.changes import what_changed
+from commonhold.linking.languages import linkage_of
+from commonhold.linking.resolving import Resolver
+from commonhold.linking.summary import Offer
+from commonhold.linking.things import Place, Thing, What
+from commonhold.semantics import fields
+from commonhold.semantics.effects import HOW, Impact, by_signature, call_text, met
+from commonhold.semantics.interface import INERT, TRANSPARENT, CallableInterface, Params, bind, last_name
+from commonhold.semantics.module import CONSTRUCTORS
+from commonhold.semantics.references import Receiver, Reference
+
+_PLAIN_CLASS_DECORATORS = frozenset({"dataclass", "final", "total_ordering", "unique"})
+
+
+@dataclass(frozen=True, slots=True)
+class Met:
+    """The signatures that a use meets, less what is passed by itself where the reference says so."""
+
+    signatures: tuple[CallableInterface, ...]
+    reference: Reference
+
+
+def met_by(resolver: Resolver, thing: Thing, reference: Reference) -> Met | None:
+    """What a use of a thing meets; None where nothing is known of how it is called."""
+    if thing.what is What.FUNCTION and thing.offer and thing.offer.signatures:
+        owner = thing.offer.owner if thing.receiver is Receiver.CLASS else ""
+        seen = replace(reference, receiver=thing.receiver, class_name=owner)
+        return Met(plain_signatures(resolver, thing.path, thing.offer), seen)
+    if thing.what is What.CLASS and reference.shape is not None:
+        constructor = constructor_of(resolver, thing.place)
+        return Met((constructor,), replace(reference, receiver=Receiver.NONE)) if constructor else None
+    if thing.what is What.INSTANCE and reference.shape is not None:
+        return met_by(resolver, resolver.attribute(thing, "__call__"), reference)
+    return None
+
+
+def plain_signatures(resolver: Resolver, path: str, offer: Offer) -> tuple[CallableInterface, ...]:
+    """The signatures less the decorators that are known to hand them on as they are."""
+    return tuple(
+        replace(each, decorators=tuple(text for text in each.decorators if not _hands_on(resolver, path, text)))
+        for each in offer.signatures
+    )
+
+
+def _hands_on(resolver: Resolver, path: str, decorator: str) -> bool:
+    """Whether a decorator of the repository is annotated as giving what it takes (`F` to `F`)."""
+    name = decorator.partition("(")[0]
+    if last_name(name) in TRANSPARENT or last_name(name) in INERT:
+        return False  # known to whoever compares, and part of what is compared
+    thing = resolver.chain(path, tuple(name.split(".")))
+    offer = thing.offer
+    if thing.what is not What.FUNCTION or offer is None or not offer.signatures or not offer.signatures[-1].params:
+        return False
+    given, taken = offer.signatures[-1].returns, offer.signatures[-1].params[0].annotation
+    is_same = given is not None and given == taken
+    return is_same if "(" not in decorator else bool(given and _gives_back(given))
+
+
+def _gives_back(returns: str) -> bool:
+    """`Callable[[F], F]`."""
+    inside = returns.partition("Callable[[")[2]
+    taken, _, given = inside.partition("],")
+    return bool(taken) and given.strip().rstrip("]").strip() == taken.strip()
+
+
+def constructor_of(resolver: Resolver, place: Place) -> CallableInterface | None:
+    """What a call of a class must fit, less `self`; None where something out of sight decides."""
+    line = resolver.lineage.of(place)
+    for one in line.places:
+        offer = resolver.lineage.offer(one)
+        if offer is None or offer.shape is None or not _has_plain_decorators(offer):
+            return None
+        for name in CONSTRUCTORS:
+            own = resolver.library.summary(one[0])
+            found = own.offered.get(f"{one[1]}.{name}") if own else None
+            if found is not None and found.signatures:
+                return plain_signatures(resolver, one[0], found)[-1].without_first()
+        if offer.shape.fields is not None:
+            return CallableInterface(_fields(resolver, place))
+    return CallableInterface(()) if line.is_closed else None
+
+
+def _has_plain_decorators(offer: Offer) -> bool:
+    names = {last_name(text) for text in offer.shape.decorators} if offer.shape else set()
+    return names <= _PLAIN_CLASS_DECORATORS
+
+
+def _fields(resolver: Resolver, place: Place) -> Params:
+    found: Params = ()
+    for one in reversed(resolver.lineage.of(place).places):
+        offer = resolver.lineage.offer(one)
+        if offer and offer.shape and offer.shape.fields is not None:
+            found = fields.merged(found, offer.shape.fields)
+    return found
+
+
+def effect(old: Met, new: Met, language: str) -> Impact | None:
+    """The worst that a change of signatures does to one use; None where nothing."""
+    impacts = [impact for pair in _pairs(old, new) if (impact := by_signature(*pair, new.reference))]
+    worst = max(impacts, key=lambda impact: impact.is_broken, default=None)
+    if worst and worst.is_broken and linkage_of(language).may_omit:
+        return Impact(f"calls `{call_text(new.reference)}`, which now leaves something out or gives too much")
+    return worst
+
+
+def _pairs(old: Met, new: Met) -> Iterator[tuple[CallableInterface, CallableInterface]]:
+    if len(old.signatures) == len(new.signatures):
+        yield from zip(old.signatures, new.signatures, strict=True)
+    else:
+        yield old.signatures[-1], new.signatures[-1]
+
+
+def binds(found: Met) -> bool:
+    """Whether a call fits one of the signatures, or cannot be told not to."""
+    shape = found.reference.shape
+    if shape is None or shape.is_starred:
+        return True
+    return any(not each.is_transparent or bind(shape, met(each, found.reference)) for each in found.signatures)
+
+
+def how_used(reference: Reference) -> str:
+    """A use as a verb phrase."""
+    return f"calls `{call_text(reference)}`" if reference.shape is not None else HOW[reference.use]
+
+
+def constructor_change(name: str, old: Met, new: Met) -> str:
+    """What is new about how a class is called, as a clause."""
+    return what_changed(f"the constructor of {name}", old.signatures[-1], new.signatures[-1])

@@ -1,0 +1,64 @@
+"""The names under which a definition is used: its own, those it is imported as, those of whoever is made by it."""
+
+from collections.abc import Iterator
+
+from commonhold.linking.changes import ContractChange
+from commonhold.linking.resolving import Resolver
+from commonhold.linking.summary import Offer
+from commonhold.linking.things import Place
+from commonhold.semantics.module import CONSTRUCTORS, Sort
+from commonhold.semantics.references import ITSELF
+
+
+def names_of(resolver: Resolver, place: Place) -> tuple[str, ...]:
+    """The names by which a definition may be used, each once, its own first."""
+    return tuple(dict.fromkeys(_aliases(resolver, _own(resolver, place))))
+
+
+def names_touched(resolver: Resolver, place: Place, change: ContractChange) -> tuple[str, ...]:
+    """The names by which what a change touches may be used: those of the definition, and what a lost base gave."""
+    lost = _inherited(resolver, place) if change.before.sort is Sort.CLASS and _has_lost_bases(change) else ()
+    return tuple(dict.fromkeys((*names_of(resolver, place), *lost)))
+
+
+def _own(resolver: Resolver, place: Place) -> Iterator[str]:
+    yield place[1].rpartition(".")[2]
+    offer = resolver.lineage.offer(place)
+    made = _made_by(place, offer) if offer else None
+    if made is not None:
+        yield ITSELF
+        yield made[1].rpartition(".")[2]
+        yield from (heir[1].rpartition(".")[2] for heir in resolver.lineage.heirs(made))
+
+
+def _made_by(place: Place, offer: Offer) -> Place | None:
+    """The class that is called where this is what the call has to fit."""
+    if offer.sort is Sort.CLASS:
+        return place
+    return (place[0], offer.owner) if offer.name in CONSTRUCTORS and offer.owner else None
+
+
+def _has_lost_bases(change: ContractChange) -> bool:
+    old, new = change.before.shape, change.after.shape if change.after else None
+    return new is None or (old is not None and not set(old.texts) <= set(new.texts))
+
+
+def _inherited(resolver: Resolver, place: Place) -> Iterator[str]:
+    """What a class has from its bases."""
+    for path, qualname in resolver.lineage.of(place).places[1:]:
+        summary = resolver.library.summary(path)
+        yield from (offer.name for offer in summary.offers if offer.owner == qualname) if summary else ()
+
+
+def _aliases(resolver: Resolver, names: Iterator[str]) -> Iterator[str]:
+    """The names, and what files import them as, however often they are handed on."""
+    pending, seen = list(names), set[str]()
+    while pending:
+        name = pending.pop(0)
+        if name in seen:
+            continue
+        seen.add(name)
+        yield name
+        for path in resolver.library.users(name) if name else ():
+            summary = resolver.library.summary(path)
+            pending += [each.name for each in summary.imports if each.member == name and each.name] if summary else []

@@ -1,0 +1,111 @@
+"""What one changed signature does to one use of it, as a verb phrase."""
+
+from dataclasses import dataclass
+from typing import Final
+
+from commonhold.semantics.interface import (
+    IMPLICIT_CLASSMETHODS,
+    CallableInterface,
+    CallShape,
+    Effect,
+    Params,
+    bind,
+    effect_on_call,
+    widens,
+)
+from commonhold.semantics.references import ITSELF, Receiver, Reference, Use
+
+_ON_INSTANCE: Final = frozenset({Receiver.SELF, Receiver.SUPER, Receiver.INSTANCE, Receiver.UNKNOWN})
+
+
+@dataclass(frozen=True, slots=True)
+class Impact:
+    """What a change does to one reference, as a verb phrase. `is_broken`: provably, it fails when it runs."""
+
+    how: str
+    is_broken: bool = False
+
+
+def by_signature(old: CallableInterface, new: CallableInterface, reference: Reference) -> Impact | None:
+    if reference.shape is not None:
+        return _by_call(old, new, reference, reference.shape)
+    if is_wholly_new(old, new):
+        return Impact(HOW[reference.use])
+    if reference.use is Use.QUALIFIER or widens(old.params, new.params):
+        return None
+    return Impact(HOW[reference.use])
+
+
+def _by_call(old: CallableInterface, new: CallableInterface, reference: Reference, shape: CallShape) -> Impact | None:
+    before, after = met(old, reference), met(new, reference)
+    if new.is_transparent and not bind(shape, after):
+        return Impact(f"calls `{call_text(reference)}`, which does not bind", is_broken=True)
+    if is_wholly_new(old, new):
+        return Impact(f"calls `{call_text(reference)}`")
+    effect = seen_effect(shape, before, after, is_transparent=old.is_transparent and new.is_transparent)
+    return call_impact(effect, reference)
+
+
+def seen_effect(shape: CallShape, before: Params, after: Params, *, is_transparent: bool) -> Effect:
+    """Where a decorator may have replaced the signature, a call that does not bind as written proves nothing."""
+    if is_transparent or (bind(shape, before) and bind(shape, after)):
+        return effect_on_call(shape, before, after)
+    return Effect.NONE if widens(before, after) else Effect.CHANGED
+
+
+def call_impact(effect: Effect, reference: Reference) -> Impact | None:
+    if effect is Effect.NONE:
+        return None
+    if effect is Effect.BROKEN:
+        return Impact(f"calls `{call_text(reference)}`, which does not bind", is_broken=True)
+    starred = reference.shape is not None and reference.shape.is_starred
+    reason = "whose starred arguments cannot be checked" if starred else "which now binds or defaults differently"
+    return Impact(f"calls `{call_text(reference)}`, {reason}")
+
+
+def is_wholly_new(old: CallableInterface, new: CallableInterface) -> bool:
+    return (old.is_async, old.is_generator, old.active_decorators) != (
+        new.is_async,
+        new.is_generator,
+        new.active_decorators,
+    )
+
+
+def met(interface: CallableInterface, reference: Reference) -> Params:
+    """The parameters that the arguments of this call meet: less `self` or `cls` where Python passes it."""
+    if reference.receiver is Receiver.NONE or interface.is_decorated("staticmethod") or reference.name == "__new__":
+        return interface.params
+    of_class = interface.is_decorated("classmethod") or reference.name in IMPLICIT_CLASSMETHODS
+    passes = of_class or reference.receiver in _ON_INSTANCE
+    return interface.without_first().params if passes else interface.params
+
+
+def call_text(reference: Reference) -> str:
+    if reference.name == ITSELF:
+        return f"cls{reference.shape}"
+    is_class = reference.receiver is Receiver.CLASS
+    prefix = f"{reference.class_name}." if is_class else PREFIXES[reference.receiver]
+    return f"{prefix}{reference.name}{reference.shape}"
+
+
+PREFIXES: Final = {
+    Receiver.SELF: "self.",
+    Receiver.CLS: "cls.",
+    Receiver.SUPER: "super().",
+    Receiver.UNKNOWN: "….",
+    Receiver.INSTANCE: "….",
+    Receiver.NONE: "",
+}
+HOW: Final = {
+    Use.CALL: "calls it",
+    Use.NAME: "uses it as a value",
+    Use.ATTRIBUTE: "uses it as an attribute",
+    Use.BASE: "inherits from it",
+    Use.DECORATOR: "uses it as a decorator",
+    Use.QUALIFIER: "uses an attribute of it",
+    Use.ANNOTATION: "names it in an annotation",
+    Use.EXPORT: "lists it in `__all__`",
+    Use.IMPORT: "imports it",
+    Use.STORE: "assigns it from outside",
+    Use.TEXT: "names it in a string",
+}
