@@ -152,3 +152,19 @@ def yielded(annotation: ast.expr, scope: Scope) -> Chain:
 
 def _elements(node: ast.expr) -> Iterator[ast.expr]:
     return iter(node.elts) if isinstance(node, ast.Tuple) and node.elts else iter((node,))
+
+
+_MARKS: Final = frozenset({INSTANCE, ENTERED})
+
+
+def text_of(chain: Chain) -> str:
+    """What stands before a name, with the dot, as people write it: `app.make().`, or `….` where nobody knows."""
+    if not chain:
+        return ""
+    if chain == UNKNOWN:
+        return "…."
+    root = chain[0].partition(" ")[0] if chain[0].startswith(("self ", "cls ")) else chain[0].rpartition(" ")[2]
+    text = root
+    for step in chain[1:]:
+        text += "" if step in _MARKS else step if step == CALLED else f".{step}"
+    return text if text.endswith(".") else f"{text}."

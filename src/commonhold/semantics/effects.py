@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 from typing import Final
 
+from commonhold.semantics.chains import text_of
 from commonhold.semantics.interface import (
     IMPLICIT_CLASSMETHODS,
     CallableInterface,
@@ -81,20 +82,18 @@ def met(interface: CallableInterface, reference: Reference) -> Params:
 
 
 def call_text(reference: Reference) -> str:
+    """A call as people read it: what it is called on, as far as that is known, and its arguments by their shape."""
     if reference.name == ITSELF:
         return f"cls{reference.shape}"
-    is_class = reference.receiver is Receiver.CLASS
-    prefix = f"{reference.class_name}." if is_class else PREFIXES[reference.receiver]
-    return f"{prefix}{reference.name}{reference.shape}"
+    if reference.receiver is Receiver.CLASS and reference.class_name:
+        return f"{reference.class_name}.{reference.name}{reference.shape}"
+    return f"{PREFIXES.get(reference.receiver, '') or text_of(reference.chain)}{reference.name}{reference.shape}"
 
 
 PREFIXES: Final = {
     Receiver.SELF: "self.",
     Receiver.CLS: "cls.",
     Receiver.SUPER: "super().",
-    Receiver.UNKNOWN: "….",
-    Receiver.INSTANCE: "….",
-    Receiver.NONE: "",
 }
 HOW: Final = {
     Use.CALL: "calls it",
