@@ -107,11 +107,15 @@ class ReviewAnswer:
 
 @dataclass(frozen=True, slots=True)
 class Needed:
-    """A region that must be mended with the change or leased, why, and where it is used (`path:line`)."""
+    """A region that must be mended with the change or leased, why, and where it is used (`path:line`).
+
+    `evidence` says how that is known: `contract`, `types`, or `suspicion`; empty where it is no matter of meaning.
+    """
 
     key: str
     why: str
     where: str
+    evidence: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -178,23 +178,26 @@ def _admit(request: CommitRequest, plan: Plan, held: Sequence[Lease]) -> Admitte
     reasons: list[Needed] = []
     required: list[Needed] = []
     notices, debts = list(plan.notices), []
+    mended = frozenset(key for admission in plan.admissions for key in admission.mended)
     for admission in plan.admissions:
-        match judge(admission.findings, admission.mended, lambda key: _covered(key, held)):
+        match judge(admission.findings, mended, lambda key: _covered(key, held)):
             case Allow() as allowed:
                 notices += allowed.notices
                 debts += [Debt(str(debt.key), request.holder, debt.why, request.worktree) for debt in allowed.debts]
             case RequireLocks(found):
-                required += _needed(admission.path, found)
+                required += _needed(found)
             case Escalate(found_reasons):
-                reasons += _needed(admission.path, found_reasons)
+                reasons += _needed(found_reasons)
     if reasons or required:
         return _Wanting(tuple(reasons), tuple(required))
     notices += [f"owed by you: {debt.key}, since {debt.why}" for debt in debts]
     return Admitted(plan, tuple(notices), tuple(debts))
 
 
-def _needed(path: str, found: Iterable[Required | Escalation]) -> Iterator[Needed]:
-    return (Needed(str(each.key), each.why, f"{path}:{each.line}") for each in found)
+def _needed(found: Iterable[Required | Escalation]) -> Iterator[Needed]:
+    for each in found:
+        path = each.path if isinstance(each, Escalation) else each.key.file_path
+        yield Needed(str(each.key), each.why, f"{path}:{each.line}", each.evidence)
 
 
 def _is_held(lease: Lease, holder: str, now: Now) -> bool:

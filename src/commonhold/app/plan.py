@@ -9,6 +9,9 @@ from commonhold.domain.changeset import Changeset
 from commonhold.domain.events import Merge, RegionChange
 from commonhold.domain.keys import Key, canonical
 from commonhold.domain.refusal import Refusal
+from commonhold.linking.findings import Links
+from commonhold.linking.library import Library
+from commonhold.linking.summary import Summary
 from commonhold.regions.region import Region, RegionMap
 from commonhold.semantics.admission import Findings
 
@@ -61,11 +64,25 @@ class Rejected:
 
 @dataclass(frozen=True, slots=True)
 class Admission:
-    """What admission found in one file, and the regions of it that the changeset mends."""
+    """What admission found in a file (in all others, for the empty path), and the regions that the changeset mends."""
 
     path: str
     findings: Findings
     mended: frozenset[Key]
+
+
+@dataclass(frozen=True, slots=True)
+class Crossed:
+    """What was found, and in which state of the repository; `admission` is None where nothing concerns anybody.
+
+    `before` and `files` are the files that become other, as they were and as they will be.
+    """
+
+    library: Library | None = None
+    before: Mapping[str, Summary | None] = field(default_factory=dict)
+    files: Mapping[str, Summary | None] = field(default_factory=dict)
+    links: Links = field(default_factory=Links)
+    admission: Admission | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,6 +105,7 @@ class Plan:
     moves: Mapping[str, str] = field(default_factory=dict)
     merged: tuple[MergedRegion, ...] = ()
     merges: tuple[Merge, ...] = ()
+    crossed: Crossed = field(default_factory=Crossed)
 
     def moved(self, text: str) -> str:
         """The key that a key has after the renames of this plan."""

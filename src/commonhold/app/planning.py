@@ -12,11 +12,12 @@ from pathlib import PurePosixPath
 from typing import Final
 
 from commonhold.app.answers import RegionHash
+from commonhold.app.crossing import Crossing
 from commonhold.app.drafting import Draft, Join, draft
 from commonhold.app.joining import Joining, Late
 from commonhold.app.keyed import KeyedEdit, changeset_invalid, check_hash
 from commonhold.app.past import Past
-from commonhold.app.plan import Plan, Rejected, Stale
+from commonhold.app.plan import Crossed, Plan, Rejected, Stale
 from commonhold.app.ports import Files, Stamp, Write
 from commonhold.app.reading import Glances, Looked, Reading, contents_of
 from commonhold.domain import texts
@@ -39,12 +40,18 @@ _ON_FILES: Final = frozenset({Op.CREATE_FILE, Op.DELETE_FILE, Op.RENAME_FILE, Op
 class Planner:
     """Plans commits to the files of one working tree."""
 
-    def __init__(self, files: Files, reading: Reading, past: Past, joining: Joining) -> None:
-        """Look at `files` through `reading`; `past` knows what was read before, `joining` merges what has moved on."""
+    def __init__(
+        self, files: Files, reading: Reading, past: Past, joining: Joining, crossing: Crossing | None = None
+    ) -> None:
+        """Look at `files` through `reading`; `past` knows what was read before, `joining` merges what has moved on.
+
+        `crossing` looks at what it means for the other files; without it, at each file by itself.
+        """
         self._files = files
         self._reading = reading
         self._past = past
         self._joining = joining
+        self._crossing = crossing
 
     def plan(self, changeset: Changeset) -> Plan | Rejected:
         """Work out what the changeset writes. Raises InputError for one that makes no sense."""
@@ -64,7 +71,9 @@ class Planner:
 
     def is_current(self, planned: Plan | Rejected) -> bool:
         """Whether the files are still what they were when they were looked at."""
-        return self._reading.is_current(planned.seen)
+        if not self._reading.is_current(planned.seen):
+            return False
+        return self._crossing is None or isinstance(planned, Rejected) or self._crossing.is_current(planned.crossed)
 
     def fresh(self, key: Key) -> Stale:
         """What is at `key` now, for a repair packet."""
@@ -113,6 +122,8 @@ class Planner:
         for each in drafts:
             contents |= _region_contents(each)
         joints = [each.joint for each in drafts if each.joint]
+        crossed = self._crossing.examine(drafts) if self._crossing else Crossed()
+        admissions = (*(each.admission for each in drafts), crossed.admission)
         return Plan(
             seen=looked.seen(),
             writes=writes,
@@ -120,7 +131,8 @@ class Planner:
             writes_to=tuple(dict.fromkeys(key for each in drafts for key in _writes_to(each))),
             regions=_there(region for each in drafts for region in _answered(each)),
             changes=_net(change for each in drafts for change in _changes(each)),
-            admissions=tuple(each.admission for each in drafts if each.admission),
+            admissions=tuple(each for each in admissions if each),
+            crossed=crossed,
             notices=tuple(note for joint in joints for note in joint.notes) + (() if writes else (_NOTHING,)),
             moves={each.path: each.target for each in drafts if each.target != each.path},
             merged=tuple(region for joint in joints for region in joint.regions),

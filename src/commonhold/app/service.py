@@ -6,6 +6,7 @@ from typing import Self, TypedDict, Unpack
 
 from commonhold.app.answers import AcquireAnswer, CommitAnswer, LeaseAnswer, PutAnswer, ReviewAnswer
 from commonhold.app.commits import Commits
+from commonhold.app.crossing import Crossing, Insight
 from commonhold.app.forgetting import forget
 from commonhold.app.guarding import GateGuard, LeaseGuard
 from commonhold.app.joining import Joining
@@ -69,7 +70,7 @@ class Service:
     of one process may share an instance; they take turns.
     """
 
-    def __init__(
+    def __init__(  # noqa: PLR0913 - every part is named, by whoever puts them together
         self,
         *,
         store: Store,
@@ -79,12 +80,15 @@ class Service:
         agent: str | None = None,
         registry: Registry | None = None,
         options: Options | None = None,
+        insight: Insight | None = None,
         at_step: Step = no_step,
     ) -> None:
         """Put the use cases together; `commonhold.open` does so for a repository on disk.
 
-        Leases are kept in `store`, or in `registry`, where other machines share them.
+        Leases are kept in `store`, or in `registry`, where other machines share them. What a commit means for other
+        files is seen with `insight`.
         """
+        self._insight = insight
         self._agent = texts.check_holder(agent) if agent is not None else None
         self._options = options or Options()
         self._place = files.root if registry is None else f"{self._options.host}:{files.root}"
@@ -100,7 +104,8 @@ class Service:
     def _composed_commits(self, ids: Ids, at_step: Step, *, has_own_registry: bool) -> Commits:
         files, registry = self._files, self._registry
         past = Past(self._store, files.root)
-        planner = Planner(files, self._reading, past, Joining(past, self._options.policies, merge))
+        crossing = Crossing(self._insight, self._reading.look) if self._insight else None
+        planner = Planner(files, self._reading, past, Joining(past, self._options.policies, merge), crossing)
         judging = Judging(planner, registry, self._values, self._options.policies, files.root)
         guard = GateGuard(registry, self._works) if has_own_registry else LeaseGuard(registry, self._works, ids)
         retention = self._options.retention_seconds
@@ -287,8 +292,9 @@ class Service:
 
     def close(self) -> None:
         """Let go of the state. Leases stay as they are."""
-        self._registry.close()
-        self._store.close()
+        for each in (self._insight, self._registry, self._store):
+            if each is not None:
+                each.close()
 
     def __enter__(self) -> Self:
         return self

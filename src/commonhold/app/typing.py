@@ -17,7 +17,7 @@ class Diagnostic:
 
 @dataclass(frozen=True, slots=True)
 class TypeReport:
-    """What a checker newly says. `checker` names it and its version; `why` says why it could not be asked, or not fully."""
+    """What a checker newly says. `checker` names it and its version; `why`: why it could not be asked, or not fully."""
 
     new: tuple[Diagnostic, ...] = ()
     checker: str = ""
@@ -31,7 +31,7 @@ class TypeChecker(Protocol):
         """What it says of the files in `changes` and in `also` once the changes are made, less what it says before.
 
         `changes` has the new bytes by path, None for a file that goes. Nothing is written into the working tree. Lines
-        are those after the changes. A checker that is missing, dies or takes too long is told of in `why`, never raised.
+        are those after the changes. One that is missing, dies or takes too long is told of in `why`, never raised.
         """
         ...
 

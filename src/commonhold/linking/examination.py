@@ -1,7 +1,7 @@
 """The examination of a whole repository: whom a change in some files concerns in any of them."""
 
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Final
@@ -21,21 +21,18 @@ from commonhold.semantics.interface import bind, widens
 from commonhold.semantics.module import CONSTRUCTORS, Sort
 from commonhold.semantics.references import Receiver, Reference, Use
 
-IsEdited = Callable[[str, int], bool]
-"""Whether a line (from 1) of the file at a path, in the state after, lies in a region that the change writes itself."""
-
 _TYPES_ONLY: Final = frozenset({Use.ANNOTATION, Use.EXPORT})
 _PASSIVE: Final = frozenset({Use.ANNOTATION, Use.EXPORT, Use.IMPORT, Use.TEXT})
 _SEEN_IN_ONE_FILE: Final = frozenset({Receiver.NONE, Receiver.SELF, Receiver.CLS, Receiver.SUPER, Receiver.CLASS})
 
 
-def examine(before: Library, after: Library, changed: Collection[str], is_edited: IsEdited) -> Links:
-    """Compare two states that differ in the files `changed`: whom that concerns, outside of what was edited.
+def examine(before: Library, after: Library, changed: Collection[str]) -> Links:
+    """Compare two states that differ in the files `changed`: whom that concerns, what is changed itself included.
 
     What a change does inside the one file is left to `semantics.admission`, for Python, as far as that can see it.
     Costs grow with how often the changed names are used, not with the size of the repository.
     """
-    return _Examination(Resolver(before), Resolver(after), tuple(sorted(changed)), is_edited).links()
+    return _Examination(Resolver(before), Resolver(after), tuple(sorted(changed))).links()
 
 
 @dataclass(frozen=True)
@@ -43,7 +40,6 @@ class _Examination:
     old: Resolver
     new: Resolver
     changed: tuple[str, ...]
-    is_edited: IsEdited
 
     def links(self) -> Links:
         concerns = [*self._affected(), *self._misfits()]
@@ -60,7 +56,7 @@ class _Examination:
         for path, change in self._changes:
             for user, summary, use in self._uses(path, change):
                 concern = self._concern(path, change, user, summary, use)
-                if concern is not None and (concern.is_broken or not self.is_edited(user, use.line)):
+                if concern is not None:
                     yield concern
             yield from self._overrides(path, change)
 
@@ -210,9 +206,8 @@ class _Examination:
         for heir in self.new.lineage.heirs((path, owner)):
             own = self._own(heir, change.name)
             if own is not None and heir[0] != path and self._no_longer_fits(change, own):
-                if not self.is_edited(heir[0], own.line):
-                    how = "overrides it with other parameters"
-                    yield Concern(heir[0], own.line, change.what, how, Evidence.CONTRACT, path, change.qualname)
+                how = "overrides it with other parameters"
+                yield Concern(heir[0], own.line, change.what, how, Evidence.CONTRACT, path, change.qualname)
 
     def _own(self, heir: Place, name: str) -> Offer | None:
         summary = self.new.library.summary(heir[0])
@@ -232,7 +227,7 @@ class _Examination:
         for path in self.changed:
             summary = self.new.library.summary(path)
             if summary is not None and not summary.problem:
-                for use in _added(self.old.library.summary(path), summary):
+                for use in added_uses(self.old.library.summary(path), summary):
                     concern = self._misfit(path, summary, use)
                     if concern is not None:
                         yield concern
@@ -274,7 +269,7 @@ def _unproven(impact: Impact | None) -> Impact | None:
     return impact and Impact(impact.how)
 
 
-def _added(before: Summary | None, after: Summary) -> Iterable[Reference]:
+def added_uses(before: Summary | None, after: Summary) -> Iterable[Reference]:
     """The uses of which there are more than before, wherever they stand."""
     left = Counter(map(_sameness, before.uses)) if before else Counter()
     for use in after.uses:

@@ -1,6 +1,7 @@
 """What an examination of a whole repository found."""
 
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import dataclass, replace
 
 from commonhold.semantics.evidence import Evidence
 
@@ -28,9 +29,18 @@ class Concern:
         return f"{self.what}, and {subject} {self.how}" if self.what else f"{subject} {self.how}"
 
 
+IsEdited = Callable[[str, int], bool]
+"""Whether a line (from 1) of the file at a path, in the state after, lies in a region that the change writes itself."""
+
+
 @dataclass(frozen=True, slots=True)
 class Links:
     """What an examination found: concerns in no particular order, and notices."""
 
     concerns: tuple[Concern, ...] = ()
     notices: tuple[str, ...] = ()
+
+    def beside(self, is_edited: IsEdited) -> "Links":
+        """Less what the change itself writes: who edits a place has seen it, unless it provably fails as it stands."""
+        kept = (each for each in self.concerns if each.is_broken or not is_edited(each.path, each.line))
+        return replace(self, concerns=tuple(kept))

@@ -5,19 +5,20 @@ One hop, one file, Python. Reads syntax only: what happens through strings, cont
 
 import ast
 import re
-from bisect import bisect_right
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Final, TypeVar
 
-from commonhold.domain.keys import HEADER, Key
+from commonhold.domain.keys import Key
 from commonhold.regions.region import Region, RegionMap
 from commonhold.semantics.calls import Called, may_call, misfit
 from commonhold.semantics.changes import Change, Comparison, Gone, Notice, Resigned, changes_of
+from commonhold.semantics.evidence import Evidence
 from commonhold.semantics.fragment import UNREADABLE, Fragment, differ_in_body, increased, read_fragment
 from commonhold.semantics.impact import impact_of, only_widens, overrides, passed_by_position
 from commonhold.semantics.interface import CallShape
+from commonhold.semantics.lines import Lines, subject_of
 from commonhold.semantics.module import CONSTRUCTORS, Module
 from commonhold.semantics.pairing import Pair, definition_of, leaf_pairs
 from commonhold.semantics.references import BUILTINS, DYNAMIC, Marker, Reference, Usage, collect, may_mark
@@ -46,15 +47,18 @@ class Required:
     why: str
     line: int
     still_broken: bool = False
+    evidence: Evidence = Evidence.CONTRACT
 
 
 @dataclass(frozen=True, slots=True)
 class Escalation:
-    """Something whose reach the syntax does not show; `key` is the file, `line` where it stands in the file after."""
+    """Something whose reach nobody can see: `key` is what to lease, `path` and `line` where it stands after."""
 
     key: Key
     why: str
     line: int
+    path: str = ""
+    evidence: Evidence = Evidence.SUSPICION
 
 
 @dataclass(frozen=True, slots=True)
@@ -184,20 +188,6 @@ def _compared(old: Fragment, new: Fragment, region: Region) -> str | None:
     return f"of `{region.key.bare().qualname}` only what type checkers read changed; no caller is affected at run time"
 
 
-class _Lines:
-    """Finds the leaf that a line belongs to."""
-
-    def __init__(self, regions: RegionMap) -> None:
-        self._starts = [0, *(match.end() for match in re.finditer(rb"\r\n?|\n", regions.source))]
-        pieces = sorted((start, leaf.key) for leaf in regions.leaves() for start, _ in leaf.spans)
-        self._pieces = [start for start, _ in pieces]
-        self._keys = [key for _, key in pieces]
-
-    def key_at(self, line: int) -> Key:
-        """The leaf of a line, counted from 1."""
-        return self._keys[max(bisect_right(self._pieces, self._starts[line - 1]) - 1, 0)]
-
-
 @dataclass(frozen=True)
 class _Examination:
     """The closer look: both files are parsed, the one after is indexed."""
@@ -211,8 +201,8 @@ class _Examination:
         return collect(self.comparison.after.tree)
 
     @cached_property
-    def _lines(self) -> _Lines:
-        return _Lines(self.after)
+    def _lines(self) -> Lines:
+        return Lines(self.after)
 
     def findings(self, notices: tuple[str, ...]) -> Findings:
         """All findings; `notices` are those of the first look."""
@@ -220,7 +210,7 @@ class _Examination:
         told = (change.text for change in changes if isinstance(change, Notice))
         real = tuple(change for change in changes if isinstance(change, Change))
         affected = [found for change in real for found in _worst(self._required(change))]
-        required = _merged((*affected, *self._misfits({change.subject.name for change in real})))
+        required = merged((*affected, *self._misfits({change.subject.name for change in real})))
         escalations = sorted(self._escalations(), key=lambda one: one.line)
         return Findings(required, tuple(escalations), tuple(dict.fromkeys((*notices, *told, *self._hints(real)))))
 
@@ -229,7 +219,7 @@ class _Examination:
             impact = impact_of(change, reference, self.comparison)
             key = self._lines.key_at(reference.line) if impact else None
             if impact and key and key not in change.edited:
-                why = f"{change.what}, and {_subject(key)} {impact.how}"
+                why = f"{change.what}, and {subject_of(key)} {impact.how}"
                 yield Required(key, why, reference.line, impact.is_broken)
         if isinstance(change, Resigned) and not only_widens(change):
             yield from self._overriding(change)
@@ -245,7 +235,7 @@ class _Examination:
         for reference in self._by_key.get(key, ()):
             what = misfit(reference, self.comparison.after) if (reference.name, reference.shape) in calls else None
             if what:
-                yield Required(key, f"{_subject(key)} {what}", reference.line, still_broken=True)
+                yield Required(key, f"{subject_of(key)} {what}", reference.line, still_broken=True)
 
     @cached_property
     def _by_key(self) -> dict[Key, list[Reference]]:
@@ -295,28 +285,21 @@ class _Examination:
         known = sum(marker.kind == kind for marker in before)
         lines = sorted(marker.line for marker in after if marker.kind == kind)
         line = lines[min(known, len(lines) - 1)]
-        where = _subject(self._lines.key_at(line))
+        where = subject_of(self._lines.key_at(line))
         what = f"`{kind}`" if kind in DYNAMIC else kind
         why = f"{where} has a new {what} on line {line}: what it reaches cannot be seen"
-        return Escalation(self.after.file.key, why, line)
+        return Escalation(self.after.file.key, why, line, self.after.path)
 
 
 def _markers_by_key(regions: RegionMap, tree: ast.Module) -> dict[Key, list[Marker]]:
-    return _by_key(collect(tree).markers, _Lines(regions))
+    return _by_key(collect(tree).markers, Lines(regions))
 
 
-def _by_key(found: Iterable[_Found], lines: _Lines) -> dict[Key, list[_Found]]:
+def _by_key(found: Iterable[_Found], lines: Lines) -> dict[Key, list[_Found]]:
     groups: dict[Key, list[_Found]] = {}
     for one in found:
         groups.setdefault(lines.key_at(one.line), []).append(one)
     return groups
-
-
-def _subject(key: Key) -> str:
-    if not key.is_header:
-        return f"`{key.qualname}`" if key.names else "the file"
-    class_name = key.qualname.removesuffix(HEADER).removesuffix(".")
-    return f"the header of `{class_name}`" if class_name else f"the header of the file (`{HEADER}`)"
 
 
 def _worst(found: Iterable[Required]) -> Iterator[Required]:
@@ -325,7 +308,7 @@ def _worst(found: Iterable[Required]) -> Iterator[Required]:
     return iter({one.key: one for one in reversed(ranked)}.values())
 
 
-def _merged(found: Iterable[Required]) -> tuple[Required, ...]:
+def merged(found: Iterable[Required]) -> tuple[Required, ...]:
     """One entry a key: the first line, the reasons joined, those of proven breaks first."""
     groups: dict[Key, list[Required]] = {}
     for one in found:
@@ -338,4 +321,4 @@ def _joined(group: Sequence[Required]) -> Required:
     ranked = sorted(group, key=lambda one: (not one.still_broken, one.line))
     reasons = dict.fromkeys(one.why for one in ranked)
     first = ranked[0]
-    return Required(first.key, "; also, ".join(reasons), first.line, first.still_broken)
+    return replace(first, why="; also, ".join(reasons))

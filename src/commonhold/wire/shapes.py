@@ -12,6 +12,7 @@ from commonhold.app.answers import (
     CommitAnswer,
     LeaseAnswer,
     MergedRegion,
+    Needed,
     Next,
     PutAnswer,
     Repair,
@@ -165,6 +166,11 @@ def review(answer: ReviewAnswer) -> Json:
     }
 
 
+def _needed(needed: Needed) -> Json:
+    found = {"key": needed.key, "why": needed.why, "where": needed.where}
+    return {**found, "evidence": needed.evidence} if needed.evidence else found
+
+
 def commit(answer: CommitAnswer) -> Json:
     """The answer to commit."""
     return {
@@ -173,7 +179,7 @@ def commit(answer: CommitAnswer) -> Json:
         "why": answer.why,
         "regions": [{"key": each.key, "hash": each.hash} for each in answer.regions],
         "notices": list(answer.notices),
-        "required": [{"key": each.key, "why": each.why, "where": each.where} for each in answer.required],
+        "required": [_needed(each) for each in answer.required],
         "conflicts": [conflict(each) for each in answer.conflicts],
         "merged": [merged(each) for each in answer.merged],
         "repair": repair(answer.repair),

@@ -1,0 +1,252 @@
+"""What a commit means for the other files of the repository: tied, type-checked, or suspected.
+
+Asked while planning, outside of the gate. Inside it, `is_current` looks again where any file changed meanwhile.
+"""
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from posixpath import commonpath, dirname
+from typing import Final
+
+from commonhold.app.drafting import Draft
+from commonhold.app.indexes import Index
+from commonhold.app.plan import Admission, Crossed
+from commonhold.app.reading import Looked
+from commonhold.app.typing import Diagnostic, TypeChecker
+from commonhold.domain.keys import Key, file_key
+from commonhold.linking.examination import added_uses, examine
+from commonhold.linking.findings import Concern, Links
+from commonhold.linking.library import Library, Overlay
+from commonhold.linking.summary import Offer, Summary
+from commonhold.regions.region import RegionMap
+from commonhold.semantics.admission import Escalation, Findings, Required, merged
+from commonhold.semantics.evidence import Evidence
+from commonhold.semantics.lines import Lines, subject_of
+
+_MOST_NAMED: Final = 5
+
+Look = Callable[[str], Looked | None]
+
+
+@dataclass(frozen=True, slots=True)
+class Insight:
+    """What can be seen of the other files: by tying them, and by a type checker, where there is one."""
+
+    index: Index
+    types: TypeChecker | None = None
+
+    def close(self) -> None:
+        """Let go of both; idempotent."""
+        self.index.close()
+        if self.types is not None:
+            self.types.close()
+
+
+class Crossing:
+    """Examines drafts against all other files."""
+
+    def __init__(self, insight: Insight, look: Look) -> None:
+        """See the other files with `insight`; `look` shows those that are concerned."""
+        self._index = insight.index
+        self._types = insight.types
+        self._look = look
+
+    def examine(self, drafts: Sequence[Draft]) -> Crossed:
+        """Find whom the drafts concern in other files. Quick where no contract changes and nothing new is used."""
+        versions = [self._version(draft) for draft in drafts]
+        if not any(map(_matters, versions)):
+            return Crossed()
+        library = self._index.library()
+        work = _Work(library, tuple(versions), self._look)
+        findings = work.findings(self._newly_wrong(work))
+        return Crossed(library, work.before, work.files, work.links, Admission("", findings, work.mended))
+
+    def is_current(self, crossed: Crossed) -> bool:
+        """Whether the same would be found now."""
+        if crossed.library is None:
+            return True
+        library = self._index.library()
+        if library is crossed.library:
+            return True
+        before = Overlay(library, crossed.before)
+        return examine(before, Overlay(library, crossed.files), crossed.files) == crossed.links
+
+    def _version(self, draft: Draft) -> "_Version":
+        before = self._index.summary(draft.path, draft.before_map.source) if draft.looked else None
+        after = None if draft.source is None else self._index.summary(draft.target, draft.source)
+        return _Version(draft, before, after)
+
+    def _newly_wrong(self, work: "_Work") -> tuple[tuple[Diagnostic, ...], tuple[str, ...]]:
+        """What a type checker newly says of places that the drafts do not write, and notices."""
+        if self._types is None or not work.offers_changed:
+            return (), ()
+        report = self._types.compare(work.contents, work.users)
+        notices = (report.why,) if report.why else ()
+        return tuple(each for each in report.new if not work.is_edited(each.path, each.line)), notices
+
+
+@dataclass(frozen=True, slots=True)
+class _Version:
+    """A file that is drafted, and its summaries."""
+
+    draft: Draft
+    before: Summary | None
+    after: Summary | None
+
+
+def _matters(version: _Version) -> bool:
+    """Whether other files can have to do with what is drafted here."""
+    before, after = version.before, version.after
+    if version.draft.target != version.draft.path or (before is None) != (after is None):
+        return True
+    if before is None or after is None:
+        return False
+    return _offers(before) != _offers(after) or any(
+        use.chain or use.name in after.imported for use in added_uses(before, after)
+    )
+
+
+def _offers(summary: Summary) -> tuple[object, ...]:
+    """What a file offers, wherever in it that stands."""
+    return *map(_timeless, summary.offers), *((each.name, each.module, each.member) for each in summary.imports)
+
+
+def _timeless(offer: Offer) -> tuple[object, ...]:
+    return offer.qualname, offer.sort, offer.signatures, offer.shape, offer.gives
+
+
+@dataclass(frozen=True)
+class _Work:
+    """One examination: the drafts in the state of the repository that they were made in."""
+
+    library: Library
+    versions: tuple[_Version, ...]
+    look: Look
+
+    @cached_property
+    def files(self) -> dict[str, Summary | None]:
+        """The files that become other, by path."""
+        gone: dict[str, Summary | None] = {each.draft.path: None for each in self.versions}
+        there = {each.draft.target: each.after for each in self.versions if each.draft.source is not None}
+        return gone | there
+
+    @cached_property
+    def contents(self) -> dict[str, bytes | None]:
+        """Their bytes."""
+        gone: dict[str, bytes | None] = {each.draft.path: None for each in self.versions}
+        return gone | {each.draft.target: each.draft.source for each in self.versions if each.draft.source is not None}
+
+    @cached_property
+    def before(self) -> dict[str, Summary | None]:
+        """The files that become other, as the drafts saw them."""
+        return {each.draft.path: each.before for each in self.versions}
+
+    @cached_property
+    def _after(self) -> Overlay:
+        return Overlay(self.library, self.files)
+
+    @cached_property
+    def links(self) -> Links:
+        """Whom it concerns."""
+        return examine(Overlay(self.library, self.before), self._after, self.files)
+
+    @property
+    def offers_changed(self) -> bool:
+        """Whether any file offers something else than before, be it only to a type checker."""
+        return any(
+            each.before is None or each.after is None or _offers(each.before) != _offers(each.after)
+            for each in self.versions
+        )
+
+    @cached_property
+    def users(self) -> frozenset[str]:
+        """The files that use a name whose contract changed."""
+        names = {
+            offer.name
+            for each in self.versions
+            for one, other in ((each.before, each.after), (each.after, each.before))
+            for offer in (one.offers if one else ())
+            if other is None or _is_other(offer, other.offered.get(offer.qualname))
+        }
+        return frozenset(path for name in names for path in self._after.users(name)) - self.files.keys()
+
+    @cached_property
+    def mended(self) -> frozenset[Key]:
+        """The regions that the drafts write, by their names afterwards."""
+        touched = ((touch.after, each.draft.target) for each in self.versions for touch in each.draft.touched)
+        return frozenset(region.key.at(target) for region, target in touched if region is not None)
+
+    def is_edited(self, path: str, line: int) -> bool:
+        """Whether the drafts write the region that a line lies in."""
+        key = self._key_at(path, line)
+        return key is not None and any(each in self.mended for each in key.upward())
+
+    def _key_at(self, path: str, line: int) -> Key | None:
+        lines = self._lines_of(path)
+        return lines.key_at(line).at(path) if lines else None
+
+    def _lines_of(self, path: str) -> Lines | None:
+        if path not in self._lines:
+            regions = self._map_of(path)
+            self._lines[path] = Lines(regions) if regions else None
+        return self._lines[path]
+
+    @cached_property
+    def _lines(self) -> dict[str, Lines | None]:
+        return {}
+
+    def _map_of(self, path: str) -> RegionMap | None:
+        for each in self.versions:
+            if each.draft.target == path and each.draft.source is not None:
+                return each.draft.after_map
+        looked = self.look(path)
+        return looked.map if looked else None
+
+    # In the words of admission.
+
+    def findings(self, wrong: tuple[tuple[Diagnostic, ...], tuple[str, ...]]) -> Findings:
+        """All findings, those of the type checker included."""
+        diagnostics, notices = wrong
+        links = self.links.beside(self.is_edited)
+        tied = (each for each in links.concerns if each.evidence is Evidence.CONTRACT)
+        suspected = tuple(each for each in links.concerns if each.evidence is Evidence.SUSPICION)
+        required = merged((*self._required(tied), *self._typed(diagnostics)))
+        return Findings(required, self._escalations(suspected), (*self.links.notices, *notices))
+
+    def _required(self, concerns: Iterable[Concern]) -> Iterator[Required]:
+        for each in concerns:
+            key = self._key_at(each.path, each.line)
+            if key is not None:
+                yield Required(key, each.why(subject_of(key)), each.line, each.is_broken, each.evidence)
+
+    def _typed(self, diagnostics: Iterable[Diagnostic]) -> Iterator[Required]:
+        for each in diagnostics:
+            key = self._key_at(each.path, each.line)
+            if key is not None:
+                why = f"the type checker newly complains of {subject_of(key)}: {each.message}"
+                yield Required(key, why, each.line, evidence=Evidence.TYPES)
+
+    def _escalations(self, concerns: Sequence[Concern]) -> tuple[Escalation, ...]:
+        """One for all that only names say: what to lease is the file, the folder, or everything that they lie in."""
+        if not concerns:
+            return ()
+        first = concerns[0]
+        places = sorted({(each.path, each.line) for each in concerns})
+        named = ", ".join(f"{path}:{line}" for path, line in places[:_MOST_NAMED])
+        more = f" and {len(places) - _MOST_NAMED} more places" if len(places) > _MOST_NAMED else ""
+        key = self._around({path for path, _ in places})
+        whom = "what is there" if len(places) > 1 else subject_of(self._key_at(first.path, first.line) or key)
+        why = f"{first.what}, and {whom} may mean it ({first.how}): {named}{more}; nothing but the name tells"
+        return (Escalation(key, why, first.line, first.path),)
+
+    @staticmethod
+    def _around(paths: set[str]) -> Key:
+        """The innermost file or folder that holds all of these."""
+        if len(paths) == 1:
+            return file_key(next(iter(paths)))
+        return file_key(f"{commonpath([dirname(path) for path in paths])}/")
+
+
+def _is_other(offer: Offer, other: Offer | None) -> bool:
+    return other is None or _timeless(offer) != _timeless(other)

@@ -1,0 +1,31 @@
+"""From the line of a file to the region that it lies in, and what people call that."""
+
+import re
+from bisect import bisect_right
+
+from commonhold.domain.keys import HEADER, Key
+from commonhold.regions.region import RegionMap
+
+
+class Lines:
+    """Finds the leaf that a line belongs to."""
+
+    def __init__(self, regions: RegionMap) -> None:
+        """Look lines up in `regions`."""
+        self._starts = [0, *(match.end() for match in re.finditer(rb"\r\n?|\n", regions.source))]
+        pieces = sorted((start, leaf.key) for leaf in regions.leaves() for start, _ in leaf.spans)
+        self._pieces = [start for start, _ in pieces]
+        self._keys = [key for _, key in pieces]
+
+    def key_at(self, line: int) -> Key:
+        """The leaf of a line, counted from 1; of a line that is not there, the last."""
+        start = self._starts[min(line, len(self._starts)) - 1]
+        return self._keys[max(bisect_right(self._pieces, start) - 1, 0)]
+
+
+def subject_of(key: Key) -> str:
+    """What a clause calls a region."""
+    if not key.is_header:
+        return f"`{key.qualname}`" if key.names else "the file"
+    class_name = key.qualname.removesuffix(HEADER).removesuffix(".")
+    return f"the header of `{class_name}`" if class_name else f"the header of the file (`{HEADER}`)"
