@@ -2,18 +2,20 @@
 
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Final
 
 from commonhold.linking.calling import Met, binds, effect, how_used, met_by
 from commonhold.linking.changes import ContractChange, contract_changes, erased
+from commonhold.linking.exposure import exposures, narrows
 from commonhold.linking.findings import Concern, Links
 from commonhold.linking.library import Library
 from commonhold.linking.naming import names_touched
-from commonhold.linking.resolving import Resolver, is_property
+from commonhold.linking.resolving import Resolver, is_place, is_property
 from commonhold.linking.summary import Offer, Summary
 from commonhold.linking.things import Place, Thing, What
+from commonhold.linking.trials import is_test
 from commonhold.semantics.effects import Impact, call_text, is_wholly_new, met
 from commonhold.semantics.evidence import Evidence
 from commonhold.semantics.impact import COMMON_ATTRIBUTES
@@ -22,7 +24,7 @@ from commonhold.semantics.module import CONSTRUCTORS, Sort
 from commonhold.semantics.references import Receiver, Reference, Use
 
 _TYPES_ONLY: Final = frozenset({Use.ANNOTATION, Use.EXPORT})
-_PASSIVE: Final = frozenset({Use.ANNOTATION, Use.EXPORT, Use.IMPORT, Use.TEXT})
+_PASSIVE: Final = frozenset({Use.ANNOTATION, Use.EXPORT, Use.IMPORT, Use.TEXT, Use.FIXTURE})
 _SEEN_IN_ONE_FILE: Final = frozenset({Receiver.NONE, Receiver.SELF, Receiver.CLS, Receiver.SUPER, Receiver.CLASS})
 
 
@@ -42,7 +44,7 @@ class _Examination:
     changed: tuple[str, ...]
 
     def links(self) -> Links:
-        concerns = [*self._affected(), *self._misfits()]
+        concerns = [*self._affected(), *self._exposed(), *self._misfits()]
         return Links(tuple(dict.fromkeys(concerns)))
 
     @cached_property
@@ -53,12 +55,46 @@ class _Examination:
     # What changed, and who uses it.
 
     def _affected(self) -> Iterator[Concern]:
-        for path, change in self._changes:
+        pending, seen = list(self._changes), set[Place]()
+        while pending:
+            path, change = pending.pop()
             for user, summary, use in self._uses(path, change):
                 concern = self._concern(path, change, user, summary, use)
                 if concern is not None:
                     yield concern
+                    pending += self._passed_on(user, summary, use, path, change, seen)
             yield from self._overrides(path, change)
+
+    def _passed_on(
+        self, user: str, summary: Summary, use: Reference, path: str, change: ContractChange, seen: set[Place]
+    ) -> list[tuple[str, ContractChange]]:
+        """The change as the callers of a function meet it that hands all its arguments on to what changed."""
+        offer = summary.offered.get(summary.definition_at(use.line))
+        if offer is None or not offer.forwards or use.shape is None or change.after is None:
+            return []
+        if not is_place(self.new.chain(user, offer.forwards), (path, change.qualname)):
+            return []
+        place = user, offer.qualname
+        if place in seen or not change.after.signatures or not change.before.signatures:
+            return []
+        seen.add(place)
+        what = f"{change.what}, `{offer.qualname}` hands its arguments on to it"
+        before, after = (_with_signature(offer, each) for each in (change.before, change.after))
+        return [(user, ContractChange(offer.qualname, what, before, after))]
+
+    def _exposed(self) -> Iterator[Concern]:
+        for path, change in self._changes:
+            line = self._line_of(path, change)
+            for how in exposures(self.old, self.new, path, change):
+                what, target = change.what, (path, change.qualname)
+                yield Concern(path, line, what, how, Evidence.SUSPICION, *target, is_open=True)
+
+    def _line_of(self, path: str, change: ContractChange) -> int:
+        """Where it is now, or the class that it was in."""
+        summary = self.new.library.summary(path)
+        owner = summary.offered.get(change.before.owner) if summary else None
+        here = change.after or owner
+        return here.line if here else 1
 
     def _uses(self, path: str, change: ContractChange) -> Iterator[tuple[str, Summary, Reference]]:
         for name in names_touched(self.old, (path, change.qualname), change):
@@ -74,6 +110,9 @@ class _Examination:
         if was.what is What.UNKNOWN:
             impact = self._suspected(change, use)
             return self._made(path, change, user, use, impact, Evidence.SUSPICION) if impact else None
+        if self._is_class_as_value(was, path, change, use):
+            impact = Impact("hands the class on, to be called by whoever gets it")
+            return self._made(path, change, user, use, impact, Evidence.SUSPICION)
         if not self._is_meant(was, path, change, use) or self._is_seen_in_one_file(path, user, summary, use):
             return None
         impact = self._tied(was, path, change, user, use)
@@ -95,6 +134,12 @@ class _Examination:
         if was.what is What.CLASS and use.shape is not None:
             return self._is_made_by(was.place, path, change)
         return self._comes_down_to(was, path, change) or self._inherits_through(was, path, change)
+
+    def _is_class_as_value(self, was: Thing, path: str, change: ContractChange, use: Reference) -> bool:
+        """Whether a class whose construction changed is used otherwise than by calling it or looking into it."""
+        is_value = was.what is What.CLASS and use.shape is None and use.use is Use.NAME
+        is_construction = change.name in CONSTRUCTORS or _fields_differ(change)
+        return is_value and is_construction and narrows(change) and self._is_made_by(was.place, path, change)
 
     def _is_made_by(self, made: Place, path: str, change: ContractChange) -> bool:
         """Whether calling a class calls what changed: its constructor, or its fields."""
@@ -130,20 +175,30 @@ class _Examination:
         if was.offer.sort is not now.offer.sort:
             is_plain = Sort.VALUE in (was.offer.sort, now.offer.sort)
             return None if is_plain else Impact(how_used(use))
-        old, new = met_by(self.old, was, use), met_by(self.new, now, use)
+        old, new = (
+            met_by(self.old, self._as_changed(was, path, change, change.before), use),
+            met_by(self.new, self._as_changed(now, path, change, change.after), use),
+        )
         if was.what is What.CLASS and use.shape is None:
             return self._reshaped(was.offer, now.offer, use)
         if old is None or new is None:
             return None if (old is None) == (new is None) else Impact(how_used(use))
         return self._effect(old, new, was, now, user)
 
+    @staticmethod
+    def _as_changed(thing: Thing, path: str, change: ContractChange, offer: Offer | None) -> Thing:
+        """A thing as the change has it, whose signature may be that of what it hands its arguments on to."""
+        return replace(thing, offer=offer) if offer and thing.place == (path, change.qualname) else thing
+
     def _effect(self, old: Met, new: Met, was: Thing, now: Thing, user: str) -> Impact | None:
         if old.signatures == new.signatures:
             return None
         summary = self.new.library.summary(user)
         impact = effect(old, new, summary.language if summary else "")
-        is_read = now.offer is not None and is_property(now.offer) and was.offer is not None and is_property(was.offer)
-        return None if is_read else impact
+        if now.offer is not None and is_property(now.offer) and was.offer is not None and is_property(was.offer):
+            wants_more = not all(param.is_optional for param in now.offer.signatures[-1].without_first().params)
+            return Impact("reads it as a property, which can be given nothing", wants_more) if wants_more else None
+        return impact
 
     def _lost(self, now: Thing, use: Reference) -> Impact | None:
         if now.what is What.OUTSIDE and use.use is not Use.IMPORT:
@@ -169,7 +224,10 @@ class _Examination:
         if use.shape is None or change.before.sort is not Sort.FUNCTION:
             return None
         after = change.after
-        if after is None or after.sort is not Sort.FUNCTION:
+        if after is None:
+            is_needed = was.offer is not None and was.offer.is_left_open
+            return Impact(f"still {how_used(use)}, which means it in some objects") if is_needed else None
+        if after.sort is not Sort.FUNCTION:
             return None
         sides = ((self.old, change.before), (self.new, after))
         old, new = (
@@ -238,6 +296,8 @@ class _Examination:
         thing = self.new.use(path, use)
         if thing.what is What.NOTHING:
             return self._missing(path, use)
+        if use.use is Use.STORE:
+            return self._patched(path, use, thing)
         if not thing.is_found or thing.path == path or use.shape is None:
             return None
         found = met_by(self.new, thing, use)
@@ -246,6 +306,14 @@ class _Examination:
         name = call_text(found.reference)
         how = f"calls `{name}`, but it takes {found.signatures[-1]}"
         return Concern(path, use.line, "", how, Evidence.CONTRACT, thing.path, thing.place[1], is_broken=True)
+
+    @staticmethod
+    def _patched(path: str, use: Reference, thing: Thing) -> Concern | None:
+        """Something of another file is replaced at run time."""
+        if thing.what not in (What.FUNCTION, What.CLASS) or thing.path == path or is_test(path):
+            return None
+        how = f"replaces `{thing.place[1]}` of `{thing.path}` when it runs: what then calls it cannot be seen"
+        return Concern(path, use.line, "", how, Evidence.SUSPICION, *thing.place, is_open=True)
 
     def _missing(self, path: str, use: Reference) -> Concern | None:
         module = self.new.chain(path, use.chain) if use.chain else None
@@ -263,6 +331,18 @@ class _Examination:
             return True
         heirs = self.new.lineage.heirs(thing.reached_on)
         return not any(self._own(heir, offer.name) for heir in heirs)
+
+
+def _fields_differ(change: ContractChange) -> bool:
+    old, new = change.before.shape, change.after.shape if change.after else None
+    return old is not None and new is not None and old.fields != new.fields
+
+
+def _with_signature(offer: Offer, target: Offer) -> Offer:
+    """A function that takes what its target takes, each with its own `self`."""
+    taken = target.signatures[-1].without_first() if target.owner else target.signatures[-1]
+    own = offer.signatures[-1].params[:1] if offer.owner else ()
+    return replace(offer, signatures=(replace(offer.signatures[-1], params=(*own, *taken.params)),))
 
 
 def _unproven(impact: Impact | None) -> Impact | None:

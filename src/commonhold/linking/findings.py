@@ -12,7 +12,7 @@ class Concern:
 
     `path` and `line` are where, in the state after; `target_path` and `target` (a qualified name) what it is about.
     `what` says what changed, as a clause, empty where it is the place itself that is new; `how`, as a verb phrase, how
-    the place uses it.
+    the place uses it. `is_open`: who is concerned is out of sight, and the place is that of the change.
     """
 
     path: str
@@ -23,6 +23,7 @@ class Concern:
     target_path: str
     target: str
     is_broken: bool = False
+    is_open: bool = False
 
     def why(self, subject: str) -> str:
         """The reason in words; `subject` is what people call the region at the place."""
@@ -42,5 +43,5 @@ class Links:
 
     def beside(self, is_edited: IsEdited) -> "Links":
         """Less what the change itself writes: who edits a place has seen it, unless it provably fails as it stands."""
-        kept = (each for each in self.concerns if each.is_broken or not is_edited(each.path, each.line))
+        kept = (each for each in self.concerns if each.is_broken or each.is_open or not is_edited(each.path, each.line))
         return replace(self, concerns=tuple(kept))

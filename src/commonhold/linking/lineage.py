@@ -18,11 +18,13 @@ _PLAIN: Final = frozenset({"object", "ABC", "Generic", "Protocol"})
 class Line:
     """A class and what it inherits from, in the order in which attributes are looked up.
 
-    `is_closed`: all of its attributes are to be seen in these.
+    `is_closed`: all of its attributes are to be seen in these. `outside` are the bases, as written, that are not of
+    this repository and may look for methods of their own.
     """
 
     places: tuple[Place, ...]
     is_closed: bool
+    outside: tuple[str, ...] = ()
 
 
 class Lineage:
@@ -51,16 +53,17 @@ class Lineage:
         if offer is None or offer.shape is None:
             return Line((place,), is_closed=False)
         found: list[Place] = [place]
-        is_closed = not offer.shape.is_open
+        is_closed, outside = not offer.shape.is_open, list[str]()
         for chain, text in zip(offer.shape.bases, offer.shape.texts, strict=True):
             base = self._follow(place[0], chain)
             if base.what is What.CLASS:
                 line = self.of(base.place)
                 found = [each for each in found if each not in line.places] + list(line.places)
                 is_closed = is_closed and line.is_closed
-            else:
-                is_closed = is_closed and text.rpartition(".")[2] in _PLAIN
-        return Line(tuple(found), is_closed)
+                outside += line.outside
+            elif text.rpartition(".")[2] not in _PLAIN:
+                outside.append(text)
+        return Line(tuple(found), is_closed and not outside, tuple(outside))
 
     def heirs(self, place: Place) -> tuple[Place, ...]:
         """The classes that inherit from a class, directly or not."""

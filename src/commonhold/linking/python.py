@@ -3,10 +3,11 @@
 import ast
 import re
 from collections.abc import Callable, Iterable, Iterator
-from typing import Final
+from typing import ClassVar, Final
 
 from commonhold.linking.summary import STAR, ClassShape, Import, Offer, Summary
 from commonhold.semantics import fields
+from commonhold.semantics.calls import is_left_open
 from commonhold.semantics.chains import UNKNOWN, Chain, chain_of, chain_of_annotation, yielded
 from commonhold.semantics.expressions import dotted
 from commonhold.semantics.interface import FunctionNode, last_name, of_class, qualified, source_of
@@ -82,6 +83,7 @@ class _Reader(Collector):
             gives=_agreed(self._gives.get(id(node), []) for node in nodes),
             forwards=_agreed(self._forwards.get(id(node), []) for node in nodes) if is_sole else (),
             is_sole=is_sole,
+            is_left_open=bool(owner) and _is_left_open(last),
         )
 
     def _is_sole(self, owner: str, name: str) -> bool:
@@ -107,10 +109,17 @@ class _Reader(Collector):
         self.push_head(node, scope)
         inner = function_scope(node, scope)
         self.push(node.body, inner)
+        if inner.takes_fixtures:
+            self._fixtures(node, inner)
         if scope.kind is not ScopeKind.FUNCTION:
             self._functions[id(inner)] = inner, node
             if node.returns is not None:
                 self._gives[id(node)] = [_of_returns(node, type_scope(node, inner))]
+
+    def _fixtures(self, node: FunctionNode, scope: Scope) -> None:
+        for arg in node.args.args[: len(node.args.args) - len(node.args.defaults)]:
+            if arg.arg != scope.first_name:
+                self.references.append(Reference(arg.arg, Use.FIXTURE, None, Receiver.OUTSIDE, "", arg.lineno))
 
     def class_(self, node: ast.ClassDef, scope: Scope, use: Use) -> None:
         super().class_(node, scope, use)
@@ -199,7 +208,7 @@ class _Reader(Collector):
             stored = Reference(target.attr, Use.STORE, None, Receiver.UNKNOWN, "", target.lineno, chain)
             self.references.append(stored)
 
-    visits = {
+    visits: ClassVar = {
         **VISITS,
         ast.FunctionDef: function,
         ast.AsyncFunctionDef: function,
@@ -249,6 +258,18 @@ def _line_of(bounds: Iterable[Bound]) -> int:
 
 def _base(base: ast.expr, scope: Scope) -> Chain:
     return chain_of(base.value if isinstance(base, ast.Subscript) else base, scope)
+
+
+def _is_left_open(method: FunctionNode) -> bool:
+    """Whether heirs have to say what it does: it is abstract, or has no body to speak of."""
+    statements = [each for each in method.body if not _is_constant(each)]
+    decorators = {last_name(source_of(decorator)) for decorator in method.decorator_list}
+    return "abstractmethod" in decorators or not statements or is_left_open(method)
+
+
+def _is_constant(statement: ast.stmt) -> bool:
+    """Whether a statement is a docstring or `...`."""
+    return isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Constant)
 
 
 def _hands_on(call: ast.Call, function: FunctionNode) -> bool:

@@ -4,6 +4,7 @@ What is not plain to see is UNKNOWN, what lies in another distribution is OUTSID
 repository; it remembers what it found.
 """
 
+from collections.abc import Iterator
 from dataclasses import replace
 from functools import cached_property
 from typing import Final
@@ -46,6 +47,8 @@ class Resolver:
         """What a reference in the file at `path` means."""
         if reference.name == ITSELF:
             return self.chain(path, reference.chain)
+        if reference.use is Use.FIXTURE:
+            return self._fixture(path, reference.name)
         if reference.chain:
             return self.attribute(self.chain(path, reference.chain), reference.name)
         if reference.receiver is Receiver.CLASS and reference.class_name:
@@ -178,7 +181,7 @@ class Resolver:
         if word == "import":
             return self._module(path, rest)
         if word == "fixture":
-            return self._fixture(path, rest)
+            return self._given(self._fixture(path, rest))
         found = self.name(path, rest)
         if found.what is not What.CLASS:
             return UNKNOWN
@@ -254,17 +257,20 @@ class Resolver:
 
     def _fixture(self, path: str, name: str) -> Thing:
         """The nearest test fixture of this name: in the file, else in a `conftest.py` above it."""
-        places = [path]
-        folder = path
-        while folder:
-            folder = folder.rpartition("/")[0]
-            places.append(f"{folder}/{_FIXTURES}" if folder else _FIXTURES)
-        for place in places:
+        for place in _fixture_files(path):
             summary = self._summary(place)
             offer = summary.offered.get(name) if summary else None
             if offer and any(each.endswith("fixture") for each in _decorators(offer)):
-                return self.chain(place, offer.gives) if offer.gives else UNKNOWN
+                return Thing(What.FUNCTION, (place,), offer)
         return UNKNOWN
+
+
+def _fixture_files(path: str) -> Iterator[str]:
+    yield path
+    folder = path
+    while folder:
+        folder = folder.rpartition("/")[0]
+        yield f"{folder}/{_FIXTURES}" if folder else _FIXTURES
 
 
 _RECEIVERS: Final = {"self": Receiver.SELF, "cls": Receiver.CLS, "super": Receiver.SUPER}

@@ -42,7 +42,8 @@ class Offer:
 
     `signatures` are those of a function, several for overloads; with `self` or its like where the language writes it.
     `gives` is what a call of a function gives, or what a value is. `forwards`: the function passes all its arguments on
-    to what this chain names. `is_sole`: nothing else in the file binds the name. `end_line` is the last line.
+    to what this chain names. `is_sole`: nothing else in the file binds the name. `is_left_open`: a method that only
+    raises, or is abstract, for heirs to define. `end_line` is the last line.
     """
 
     qualname: str
@@ -54,6 +55,7 @@ class Offer:
     gives: Chain = ()
     forwards: Chain = ()
     is_sole: bool = True
+    is_left_open: bool = False
 
     @property
     def name(self) -> str:

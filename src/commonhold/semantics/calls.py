@@ -140,7 +140,7 @@ def _method(reference: Reference, module: Module) -> CallableInterface | None:
     if provider is None or (provider, name) not in module.functions or not _is_sole(module, provider, name):
         return None
     node = module.functions[provider, name][-1]
-    if _is_left_open(node) or not _is_reached(provider, class_name, name, module):
+    if is_left_open(node) or not _is_reached(provider, class_name, name, module):
         return None
     found = _as_written(module, provider, name)
     if found is None or found.is_decorated("staticmethod"):
@@ -157,6 +157,6 @@ def _is_reached(provider: str, class_name: str, name: str, module: Module) -> bo
     return is_alone and not is_assigned and (provider == class_name or module.is_closed(class_name))
 
 
-def _is_left_open(node: FunctionNode) -> bool:
+def is_left_open(node: FunctionNode) -> bool:
     """Whether a method does nothing but raise: heirs out of sight may take what they like."""
     return isinstance(node.body[-1], ast.Raise) and len(node.body) <= 1 + (ast.get_docstring(node) is not None)

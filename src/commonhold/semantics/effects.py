@@ -107,4 +107,5 @@ HOW: Final = {
     Use.IMPORT: "imports it",
     Use.STORE: "assigns it from outside",
     Use.TEXT: "names it in a string",
+    Use.FIXTURE: "takes it as a fixture",
 }

@@ -10,7 +10,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import Final
+from typing import ClassVar, Final
 
 from commonhold.semantics.chains import chain_of, chain_of_import
 from commonhold.semantics.expressions import dotted, parts_of, walk, without_none
@@ -46,6 +46,7 @@ class Use(StrEnum):
     IMPORT = "import"
     STORE = "store"  # an attribute of something else than `self` is assigned
     TEXT = "text"  # a string that looks like the name of something
+    FIXTURE = "fixture"  # a parameter that a test runner fills by its name
 
 
 class Receiver(StrEnum):
@@ -151,7 +152,7 @@ class Collector:
     `visits` names the visitor of each kind of node; one that looks for more has more of them.
     """
 
-    visits: Mapping[type[ast.AST], Callable[..., None]]
+    visits: ClassVar[Mapping[type[ast.AST], Callable[..., None]]]
 
     def __init__(self, root: Scope) -> None:
         self.root = root
