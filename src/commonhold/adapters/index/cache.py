@@ -1,0 +1,156 @@
+"""The tables of the index: summaries by hash, names, the state of working trees, git's objects."""
+
+import zlib
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import replace
+from typing import Any, Final
+
+import apsw
+import msgspec
+
+from commonhold.adapters.index import opening, stamps
+from commonhold.adapters.index.packing import Packed, number_of, unpacked
+from commonhold.adapters.index.state import File, Folder, Tree
+from commonhold.adapters.index.statements import statements
+from commonhold.linking.summary import Summary
+
+NONE: Final = 0
+"""The number of the summary that a file does not have."""
+
+
+class Cache:
+    """One connection to the database. Every method raises apsw.Error where it cannot be used any more.
+
+    Not safe for threads: whoever has it takes turns.
+    """
+
+    def __init__(self, folder: str | None) -> None:
+        """Open the database in `folder`, or one in memory."""
+        self._connection = opening.open_database(folder)
+        self._statements = statements()
+
+    def close(self) -> None:
+        """Let go; idempotent."""
+        self._connection.close()
+
+    def _rows(self, statement: str, *values: Any) -> list[tuple[Any, ...]]:  # noqa: ANN401 - what SQLite takes
+        return self._connection.execute(self._statements[statement], values).fetchall()
+
+    def _value(self, statement: str, *values: Any) -> Any:  # noqa: ANN401 - what SQLite holds
+        return self._connection.execute(self._statements[statement], values).get
+
+    def _many(self, statement: str, rows: Iterable[Sequence[Any]]) -> None:
+        self._connection.executemany(self._statements[statement], rows)
+
+    @contextmanager
+    def writing(self) -> Iterator[None]:
+        """One transaction."""
+        self._connection.execute("BEGIN IMMEDIATE")
+        try:
+            yield
+            self._connection.execute("COMMIT")
+        finally:
+            if self._connection.in_transaction:
+                self._connection.execute("ROLLBACK")
+
+    def number(self, digest: bytes, maker: str) -> int | None:
+        """The number of a summary; None where it is not kept."""
+        found: int | None = self._value("summary_of", digest, maker)
+        return found
+
+    def summary(self, number: int) -> tuple[Summary, int]:
+        """A summary, and how much memory it takes, roughly. Raises apsw.NotFoundError where it was dropped."""
+        body: bytes | None = self._value("body_of", number)
+        if body is None:
+            raise apsw.NotFoundError(f"the summary {number} was dropped")
+        return _unpacked(body)
+
+    def keep(self, digest: bytes, maker: str, packed: Packed) -> int:
+        """Keep a summary, and give its number. Inside of `writing`."""
+        new: int | None = self._value("add_summary", digest, maker, packed.body)
+        if new is None:
+            return self.number(digest, maker) or NONE
+        self._many("add_use", ((name, new) for name in packed.uses))
+        self._many("add_offer", ((name, new) for name in packed.offers))
+        return new
+
+    def users(self, name: str) -> list[int]:
+        """The numbers of the summaries that use a name."""
+        return [number for (number,) in self._rows("users_of", number_of(name))]
+
+    def definers(self, name: str) -> list[int]:
+        """The numbers of the summaries that offer a name."""
+        return [number for (number,) in self._rows("definers_of", number_of(name))]
+
+    def numbers_of_blobs(self, blobs: Iterable[tuple[bytes, str]]) -> list[int | None]:
+        """The numbers of the summaries of git's objects, by id and maker, in order."""
+        return [self._value("summary_of_blob", *blob) for blob in blobs]
+
+    def keep_blobs(self, numbers: Mapping[tuple[bytes, str], int]) -> None:
+        """Remember which summaries objects of git's have. Inside of `writing`."""
+        self._many("put_blob", ((*blob, number) for blob, number in numbers.items()))
+
+    def tree(self, root: str, makers: str) -> Tree:
+        """What is known of a working tree to these makers of summaries; an empty one where nothing is."""
+        rows = self._rows("root_of", root, makers)
+        if not rows:
+            return Tree()
+        number, turn, rules = rows[0]
+        files = {path: File(stamps.unpacked(stamp), summary) for path, stamp, summary in self._rows("files_of", number)}
+        folders = {path: Folder.unpacked(*row) for path, *row in self._rows("folders_of", number)}
+        return Tree(files, folders, rules, turn)
+
+    def keep_tree(self, root: str, makers: str, known: Tree, now: Tree) -> Tree:
+        """Write how a working tree differs from what was known; all of it if others wrote. What is kept then."""
+        with self.writing():
+            rows = self._rows("root_of", root, makers)
+            number, turn, _ = rows[0] if rows else (self._value("add_root", root, makers), 0, b"")
+            if turn != known.turn:
+                self._rows("drop_files", number)
+                self._rows("drop_folders", number)
+                known = Tree()
+            self._write(number, known, now)
+            self._rows("write_root", now.rules, number)
+        return replace(now, turn=turn + 1)
+
+    def _write(self, root: int, known: Tree, now: Tree) -> None:
+        self._many("drop_file", ((root, path) for path in known.files if path not in now.files))
+        self._many("drop_folder", ((root, path) for path in known.folders if path not in now.folders))
+        files = ((path, file) for path, file in now.files.items() if known.files.get(path) != file)
+        self._many("put_file", ((root, path, stamps.packed(file.stamp), file.summary) for path, file in files))
+        folders = ((path, each) for path, each in now.folders.items() if known.folders.get(path) != each)
+        self._many("put_folder", ((root, path, *each.packed()) for path, each in folders))
+
+    def counts(self) -> tuple[int, int]:
+        """How many summaries are kept, and how many of them files of working trees have."""
+        ((kept, used),) = self._rows("counts")
+        return kept, used
+
+    def roots(self) -> dict[int, str]:
+        """The working trees by number."""
+        return dict(self._rows("roots"))
+
+    def drop_root(self, number: int) -> None:
+        """Forget a working tree. Inside of `writing`."""
+        for statement in ("drop_files", "drop_folders", "drop_root"):
+            self._rows(statement, number)
+
+    def drop_oldest(self, count: int) -> None:
+        """Forget the oldest summaries that no file has. Inside of `writing`."""
+        for number, body in self._rows("oldest", count):
+            names, _ = _unpacked(body)
+            self._many("drop_use", ((number_of(name), number) for name in names.used_names))
+            self._many("drop_offer", ((number_of(name), number) for name in names.offered_names))
+            self._rows("drop_summary", number)
+
+    def drop_blobs(self) -> None:
+        """Forget the objects whose summaries are gone. Inside of `writing`."""
+        self._rows("drop_blobs")
+
+
+def _unpacked(body: bytes) -> tuple[Summary, int]:
+    try:
+        return unpacked(body)
+    except (zlib.error, msgspec.DecodeError) as fault:
+        raise apsw.CorruptError(f"a summary is damaged: {fault}") from fault

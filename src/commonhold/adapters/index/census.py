@@ -1,0 +1,200 @@
+"""Which files of a working tree count: looked for everywhere once, then only where something changed."""
+
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Final, Protocol
+
+from commonhold.adapters.index import stamps
+from commonhold.adapters.index.listing import Concerns, Listing, inside, list_folder
+from commonhold.adapters.index.state import File, Folder, Tree
+
+_UNREAD: Final = File(None, 0)
+# From so many new names on, looking everywhere costs no more.
+_MANY: Final = 200
+
+
+class Scope(Protocol):
+    """Which of some files and folders count, and which in those folders."""
+
+    def has(self, path: str) -> bool:
+        """Whether a file counts."""
+        ...
+
+    def entered(self, folders: Collection[str]) -> Collection[str]:
+        """The folders that are to be looked into."""
+        ...
+
+    def is_closed(self, listing: Listing) -> bool:
+        """Whether nothing in a folder counts for what is in it. The root is not to be asked."""
+        ...
+
+    def kept(self, folders: Mapping[str, Folder]) -> bytes:
+        """What was decided by, to be kept; `folders` are all that were looked into."""
+        ...
+
+
+class Rules(Protocol):
+    """What decides which files and folders count."""
+
+    def still(self, known: bytes, folders: Mapping[str, Folder]) -> bytes | None:
+        """What decides now, to be kept, if it decides as what is `known` does; None if all is to be looked at anew."""
+        ...
+
+    def scope(self, names: Collection[str]) -> Scope:
+        """What counts among these files and folders; no names stand for everything."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Census:
+    """The files of the working tree at `root` that count."""
+
+    root: str
+    rules: Rules
+    concerns: Concerns
+
+    def taken(self, known: Tree) -> Tree:
+        """The tree with the files that count now. What was known of a file's content is kept, true or not."""
+        if not known.folders:
+            return self._anew(known)
+        rules = self.rules.still(known.rules, known.folders)
+        return (self._mended(known, rules) if rules is not None else None) or self._anew(known)
+
+    def _anew(self, known: Tree) -> Tree:
+        scope = self.rules.scope(())
+        look = _Look(self.root, scope, self.concerns)
+        look.run((), ("",))
+        files = {path: known.files.get(path, _UNREAD) for path in sorted(look.files)}
+        folders = look.folders()
+        return Tree(files, folders, scope.kept(folders), known.turn)
+
+    def _mended(self, known: Tree, rules: bytes) -> Tree | None:
+        """The tree where only some folders changed; None if all is to be looked at anew."""
+        changed = [
+            path for path, folder in known.folders.items() if self._stamp(path) != folder.stamp or not folder.stamp
+        ]
+        if not changed:
+            return known if rules == known.rules else replace(known, rules=rules)
+        mending = _Mending(known, _contents(known))
+        for path in changed:
+            if not mending.relist(path, list_folder(place(self.root, path), self.concerns)):
+                return None
+        if len(mending.new) > _MANY:
+            return None
+        if mending.new:
+            look = _Look(self.root, self.rules.scope(mending.new), self.concerns)
+            look.run(*mending.asked())
+            mending.add(look)
+        return mending.tree(rules)
+
+    def _stamp(self, path: str) -> stamps.Stamp | None:
+        return stamps.at(place(self.root, path))
+
+
+@dataclass(slots=True)
+class _Look:
+    """One look at files and folders, and at all that is in those."""
+
+    root: str
+    scope: Scope
+    concerns: Concerns
+    listings: dict[str, Listing] = field(default_factory=dict)
+    files: set[str] = field(default_factory=set)
+
+    def run(self, files: Iterable[str], folders: Collection[str]) -> None:
+        self.files.update(filter(self.scope.has, files))
+        level = folders if "" in folders else self.scope.entered(folders)
+        while level:
+            within = [name for path in level for name in self._enter(path)]
+            level = self.scope.entered(within) if within else ()
+
+    def _enter(self, path: str) -> Iterable[str]:
+        listing = list_folder(place(self.root, path), self.concerns)
+        if listing is None:
+            return ()
+        self.listings[path] = listing
+        if path and self.scope.is_closed(listing):
+            return ()
+        self.files.update(filter(self.scope.has, (inside(path, name) for name in listing.files)))
+        return (inside(path, name) for name in listing.folders)
+
+    def folders(self) -> dict[str, Folder]:
+        """What was looked into."""
+        return {path: self._folder(path, listing) for path, listing in self.listings.items()}
+
+    def _folder(self, path: str, listing: Listing) -> Folder:
+        files = {name for name in listing.files if inside(path, name) not in self.files}
+        folders = {f"{name}/" for name in listing.folders if inside(path, name) not in self.listings}
+        return Folder(listing.stamp, listing.marks, frozenset(files | folders))
+
+
+@dataclass(slots=True)
+class _Mending:
+    """What is known of a tree, brought up to date folder by folder. `contents` are the known names in each folder."""
+
+    known: Tree
+    contents: Mapping[str, set[str]]
+    new: list[str] = field(default_factory=list)
+    gone: set[str] = field(default_factory=set)
+    folders: dict[str, Folder] = field(default_factory=dict)
+
+    def relist(self, path: str, listing: Listing | None) -> bool:
+        """Take in how a folder is now; False if that changes more than its own names."""
+        old = self.known.folders[path]
+        if listing is None:
+            # Only the root has nobody above who knows that it is gone.
+            return path != ""
+        if listing.marks != old.marks:
+            return False
+        names = listing.files | {f"{name}/" for name in listing.folders}
+        known = self.contents.get(path, set())
+        self.folders[path] = replace(old, stamp=listing.stamp, others=old.others & names)
+        self.gone.update(inside(path, name) for name in known - names)
+        self.new += [inside(path, name) for name in names - known - old.others]
+        return True
+
+    def asked(self) -> tuple[list[str], list[str]]:
+        """The new files and folders."""
+        folders = [name.removesuffix("/") for name in self.new if name.endswith("/")]
+        return [name for name in self.new if not name.endswith("/")], folders
+
+    def add(self, look: _Look) -> None:
+        """Take in which of the new names count; the others are remembered."""
+        self.folders |= look.folders()
+        entered = {f"{path}/" for path in look.listings}
+        for name in self.new:
+            if name not in look.files and name not in entered:
+                folder, _, last = name.rstrip("/").rpartition("/")
+                other = last + "/" * name.endswith("/")
+                self.folders[folder] = replace(self.folders[folder], others=self.folders[folder].others | {other})
+        self.found = look.files
+
+    found: set[str] = field(default_factory=set)
+
+    def tree(self, rules: bytes) -> Tree:
+        """The tree as it is now."""
+        ended = tuple(name for name in self.gone if name.endswith("/"))
+        files = {path: file for path, file in self.known.files.items() if path not in self.gone}
+        folders = {**self.known.folders, **self.folders}
+        if ended:
+            files = {path: file for path, file in files.items() if not path.startswith(ended)}
+            folders = {path: each for path, each in folders.items() if not f"{path}/".startswith(ended)}
+        files |= {path: self.known.files.get(path, _UNREAD) for path in self.found}
+        return Tree(files, folders, rules, self.known.turn)
+
+
+def _contents(tree: Tree) -> dict[str, set[str]]:
+    """The names of known files and folders, by the folder that they are in; those of folders end in a slash."""
+    found: dict[str, set[str]] = {}
+    for path in tree.files:
+        folder, _, name = path.rpartition("/")
+        found.setdefault(folder, set()).add(name)
+    for path in filter(None, tree.folders):
+        folder, _, name = path.rpartition("/")
+        found.setdefault(folder, set()).add(f"{name}/")
+    return found
+
+
+def place(root: str, path: str) -> str:
+    """Where something is on the disk."""
+    return f"{root}/{path}" if path else root

@@ -1,0 +1,165 @@
+"""Which files count where there is git: those that it tracks or would track. Git itself is asked."""
+
+import os
+import time
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from hashlib import sha256
+from typing import Final
+
+import msgspec
+
+from commonhold.adapters.git.running import Git, failed
+from commonhold.adapters.index import stamps
+from commonhold.adapters.index.listing import IGNORING, Listing, inside
+from commonhold.adapters.index.stamps import Stamp
+from commonhold.adapters.index.state import Folder
+
+_ABSENT: Final[Stamp] = (0, 0, 0, 0)
+_ANY_IGNORED: Final = (0, 1)
+# Paths are names here, no patterns; `-t` tells what is tracked from what is not.
+_LIST: Final = ("ls-files", "-t", "-z", "--cached")
+_ALSO_UNTRACKED: Final = ("--others", "--exclude-standard")
+_LITERAL: Final = {"GIT_LITERAL_PATHSPECS": "1"}
+_UNTRACKED: Final = b"? "
+
+
+@dataclass(frozen=True, slots=True)
+class _Ground:
+    """What git decided by. `index` changes often, `tracked` (a digest of the names in it) seldom.
+
+    `places` are the index and the files that say what is ignored everywhere; `rest` are the stamps of all but the
+    index, with those of the files that say it for one folder. A stamp that cannot be relied on is None.
+    """
+
+    places: tuple[str, ...]
+    index: Stamp | None
+    tracked: bytes
+    rest: tuple[Stamp | None, ...] = ()
+
+
+class GitRules:
+    """What git says, asked again when something changed that it decides by."""
+
+    def __init__(self, git: Git) -> None:
+        """Ask `git` about its working tree."""
+        self._git = git
+
+    def still(self, known: bytes, folders: Mapping[str, Folder]) -> bytes | None:
+        """What decides now, if it decides as it did."""
+        if not known:
+            return None
+        ground = msgspec.msgpack.decode(known, type=_Ground)
+        rest = _rest(self._git.root, ground.places, folders, time.time_ns())
+        if rest != ground.rest or None in rest:
+            return None
+        index = _stamp(ground.places[0], time.time_ns())
+        if index is not None and index == ground.index:
+            return known
+        is_same = _digest(_listed(self._git, ())) == ground.tracked
+        return _encoded(replace(ground, index=index)) if is_same else None
+
+    def scope(self, names: Collection[str]) -> "GitScope":
+        """What git says of these, or of everything."""
+        return GitScope(self._git, names)
+
+
+class GitScope:
+    """One answer of git's."""
+
+    def __init__(self, git: Git, names: Collection[str]) -> None:
+        """Ask about these names, or about everything."""
+        self._git = git
+        self._began = time.time_ns()
+        # Everything that decides is looked at before git is: what changes meanwhile is seen to have changed.
+        ground = None if names else _begun(git, self._began)
+        listed = _listed(git, _ALSO_UNTRACKED, names)
+        self._ground = replace(ground, tracked=_digest(listed)) if ground else None
+        self._files = {os.fsdecode(entry[2:]) for entry in listed}
+        self._parents = set(_parents(self._files))
+
+    def has(self, path: str) -> bool:
+        """Whether git tracks a file, or would."""
+        return path in self._files
+
+    def entered(self, folders: Collection[str]) -> Collection[str]:
+        """The folders with files that git told, and those that it would tell of if there were any."""
+        told = [path for path in folders if path in self._parents]
+        unknown = [path for path in folders if path not in self._parents]
+        return [*told, *_not_ignored(self._git, unknown)]
+
+    def is_closed(self, listing: Listing) -> bool:
+        """Whether a folder is another repository."""
+        return listing.is_other_repository
+
+    def kept(self, folders: Mapping[str, Folder]) -> bytes:
+        """What git decided by."""
+        if self._ground is None:
+            return b""
+        rest = _rest(self._git.root, self._ground.places, folders, self._began)
+        return _encoded(replace(self._ground, rest=rest))
+
+
+def _begun(git: Git, now_nanoseconds: int) -> _Ground:
+    places = _places(git)
+    return _Ground(places, _stamp(places[0], now_nanoseconds), b"")
+
+
+def _encoded(ground: _Ground) -> bytes:
+    return msgspec.msgpack.encode(ground)
+
+
+def _stamp(place: str, now_nanoseconds: int) -> Stamp | None:
+    found = stamps.at(place)
+    return _ABSENT if found is None else stamps.settled(found, now_nanoseconds)
+
+
+def _rest(
+    root: str, places: tuple[str, ...], folders: Mapping[str, Folder], now_nanoseconds: int
+) -> tuple[Stamp | None, ...]:
+    own = sorted(inside(path, IGNORING) for path, folder in folders.items() if IGNORING in folder.marks)
+    where = (*places[1:], *(f"{root}/{path}" for path in own))
+    return tuple(_stamp(place, now_nanoseconds) for place in where)
+
+
+def _places(git: Git) -> tuple[str, ...]:
+    words = [word for name in ("index", "info/exclude", "config") for word in ("--git-path", name)]
+    told = os.fsdecode(git.ask("rev-parse", *words)).splitlines()
+    chosen = git.line("config", "--type=path", "--get", "core.excludesFile")
+    home = os.environ.get("XDG_CONFIG_HOME") or os.path.join(os.path.expanduser("~"), ".config")
+    own = chosen or os.path.join(home, "git", "ignore")
+    return tuple(os.path.join(git.root, place) for place in (*told, own))
+
+
+def _listed(git: Git, words: tuple[str, ...], names: Collection[str] = ()) -> list[bytes]:
+    """What git tells of, each after a letter and a space."""
+    told = git.ask(*_LIST, *words, "--", *names, settings=_LITERAL)
+    return [entry for entry in told.split(b"\0") if entry]
+
+
+def _digest(listed: Iterable[bytes]) -> bytes:
+    digest = sha256()
+    for entry in listed:
+        if not entry.startswith(_UNTRACKED):
+            digest.update(entry[2:] + b"\0")
+    return digest.digest()
+
+
+def _parents(paths: Iterable[str]) -> Iterator[str]:
+    seen = {""}
+    for path in paths:
+        folder = path.rpartition("/")[0]
+        while folder not in seen:
+            seen.add(folder)
+            yield folder
+            folder = folder.rpartition("/")[0]
+
+
+def _not_ignored(git: Git, folders: Collection[str]) -> list[str]:
+    if not folders:
+        return []
+    done = git.run("check-ignore", "-z", "--stdin", given=b"\0".join(map(os.fsencode, folders)))
+    if done.returncode not in _ANY_IGNORED:
+        raise failed("check-ignore", done)
+    ignored = {os.fsdecode(path) for path in done.stdout.split(b"\0")}
+    return [path for path in folders if path not in ignored]

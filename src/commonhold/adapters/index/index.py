@@ -1,0 +1,154 @@
+"""The index of one working tree: what `app.indexes` asks for, kept on disk beside the state."""
+
+import os
+import threading
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import dataclass
+from typing import Final, TypeVar
+
+import apsw
+
+from commonhold.adapters.git.running import Git
+from commonhold.adapters.index import opening
+from commonhold.adapters.index.cache import NONE, Cache
+from commonhold.adapters.index.reading import Reader, concerns
+from commonhold.adapters.index.revisions import Revisions, unknown
+from commonhold.adapters.index.shelves import Shelved, SteadyLibrary
+from commonhold.adapters.index.stock import Stock
+from commonhold.adapters.index.workers import usable_processors
+from commonhold.app.indexes import Progress, silent
+from commonhold.app.ports import DEFAULT_MAX_FILE_BYTES
+from commonhold.linking.library import Library
+from commonhold.linking.summary import Summary
+
+T = TypeVar("T")
+
+# With the file that is there, with a new one, with none.
+_ATTEMPTS: Final = 3
+
+
+class SqliteIndex:
+    """The summaries of a repository's files in `index.db`, which several processes may share and anybody may delete.
+
+    What is wrong with that file is no error: it is made anew, or done without.
+    """
+
+    def __init__(
+        self,
+        folder: str,
+        root: str,
+        git: Git | None = None,
+        *,
+        max_file_bytes: int = DEFAULT_MAX_FILE_BYTES,
+        processes: int | None = None,
+    ) -> None:
+        """Keep the index of the working tree at `root` in the state folder `folder`.
+
+        Nothing is opened before it is asked for. `processes` is how many may work at once.
+        """
+        self._folder: str | None = folder
+        self._root = os.path.realpath(root)
+        self._git = git
+        self._max_file_bytes = max_file_bytes
+        self._processes = usable_processors() if processes is None else processes
+        self._lock = threading.RLock()
+        self._is_anew = False
+        self._parts: _Parts | None = None
+
+    def library(self, progress: Progress = silent) -> Library:
+        """The working tree as it is now; the same object as long as nothing changed."""
+        return self._done(lambda parts: parts.reader.library(progress))
+
+    def of_revision(self, revision: str, progress: Progress = silent) -> Library:
+        """A commit or tree of git's. Raises InputError `REVISION_UNKNOWN` where there is none."""
+        return self._done(lambda parts: parts.of_revision(revision, progress))
+
+    def summary(self, path: str, content: bytes) -> Summary | None:
+        """The summary of these bytes, kept for the moment when they are at `path`."""
+        if not concerns(path) or len(content) > self._max_file_bytes:
+            return None
+        return self._done(lambda parts: parts.summary(path, content))
+
+    def close(self) -> None:
+        """Let go; idempotent. Whatever is asked next opens it again."""
+        with self._lock:
+            if self._parts is not None:
+                self._parts.stock.cache.close()
+            self._parts = None
+
+    def _done(self, work: Callable[["_Parts"], T]) -> T:
+        with self._lock:
+            for _ in range(_ATTEMPTS - 1):
+                try:
+                    return work(self._opened())
+                except apsw.Error as fault:
+                    self._recover(fault)
+            return work(self._opened())
+
+    def _opened(self) -> "_Parts":
+        if self._parts is None:
+            cache = Cache(self._usable_folder())
+            try:
+                self._parts = self._put_together(Stock(cache, self._processes))
+            except apsw.Error:
+                cache.close()
+                raise
+        return self._parts
+
+    def _put_together(self, stock: Stock) -> "_Parts":
+        def steady(shelved: Shelved) -> SteadyLibrary:
+            return self._steady(stock, shelved, self.library)
+
+        def steady_tree(tree: str, shelved: Shelved) -> SteadyLibrary:
+            return self._steady(stock, shelved, lambda: self.of_revision(tree))
+
+        reader = Reader(self._root, self._git, self._max_file_bytes, stock, steady)
+        revisions = Revisions(self._git, self._max_file_bytes, stock, steady_tree) if self._git else None
+        return _Parts(stock, reader, revisions)
+
+    def _usable_folder(self) -> str | None:
+        """The state folder. In a plain folder none is made for what is only a cache: it would make a repository."""
+        if self._folder is not None and self._git is not None:
+            with suppress(OSError):
+                os.makedirs(self._folder, mode=0o700, exist_ok=True)
+        return self._folder if self._folder is not None and os.path.isdir(self._folder) else None
+
+    def _recover(self, fault: apsw.Error) -> None:
+        """Begin again: with a new file where this one is damaged, without one where that does not help."""
+        self.close()
+        if self._folder is None or isinstance(fault, apsw.NotFoundError):
+            return
+        if opening.is_damage(fault) and not self._is_anew:
+            opening.drop(self._folder)
+            self._is_anew = True
+        else:
+            self._folder = None
+
+    def _steady(self, stock: Stock, shelved: Shelved, again: Callable[[], Library]) -> SteadyLibrary:
+        def renewed(fault: apsw.Error) -> Library:
+            if self._parts is not None and self._parts.stock is stock:
+                self._recover(fault)
+            return again()
+
+        return SteadyLibrary(shelved, self._lock, renewed)
+
+
+@dataclass(frozen=True, slots=True)
+class _Parts:
+    """What works on one open cache."""
+
+    stock: Stock
+    reader: Reader
+    revisions: Revisions | None
+
+    def of_revision(self, revision: str, progress: Progress) -> Library:
+        if self.revisions is None:
+            raise unknown(revision)
+        library = self.revisions.library(revision, progress)
+        self.stock.trim()
+        return library
+
+    def summary(self, path: str, content: bytes) -> Summary | None:
+        number = self.stock.number(path, content)
+        return None if number == NONE else self.stock.summary(number)

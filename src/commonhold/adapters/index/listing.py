@@ -1,0 +1,68 @@
+"""What one folder holds, as far as it matters here."""
+
+import os
+import stat
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Final
+
+from commonhold.adapters.files.locating import RESERVED
+from commonhold.adapters.index import stamps
+from commonhold.adapters.index.stamps import Stamp
+
+IGNORING: Final = ".gitignore"
+ENVIRONMENT: Final = "pyvenv.cfg"
+CACHED: Final = "CACHEDIR.TAG"
+# What says something about a whole folder.
+MARKS: Final = frozenset({*RESERVED, IGNORING, ENVIRONMENT, CACHED})
+
+Concerns = Callable[[str], bool]
+"""Whether a file of this name may have a summary."""
+
+
+@dataclass(frozen=True, slots=True)
+class Listing:
+    """The names of the files that may have summaries, of the folders, and of what says something about all of them.
+
+    Links are neither: what they lead to has a name of its own, or lies outside.
+    """
+
+    stamp: Stamp | None
+    files: frozenset[str] = frozenset()
+    folders: frozenset[str] = frozenset()
+    marks: frozenset[str] = frozenset()
+
+    @property
+    def is_other_repository(self) -> bool:
+        """Whether the folder has a state of its own; nobody enters it from here. The root is not to be asked."""
+        return not self.marks.isdisjoint(RESERVED)
+
+
+def list_folder(place: str, concerns: Concerns) -> Listing | None:
+    """What is in a folder; nothing where it may not be read, None where there is no folder."""
+    now = time.time_ns()
+    try:
+        status = os.lstat(place)
+        if not stat.S_ISDIR(status.st_mode):
+            return None
+        with os.scandir(place) as entries:
+            found = [each for each in entries if is_named(each.name) and not each.is_symlink()]
+            folders = frozenset(each.name for each in found if each.is_dir(follow_symlinks=False))
+    except (FileNotFoundError, NotADirectoryError):
+        return None
+    except OSError:
+        return Listing(None)
+    names = frozenset(each.name for each in found)
+    files = frozenset(name for name in names - folders if concerns(name))
+    return Listing(stamps.settled(stamps.of_status(status), now), files, folders - RESERVED, names & MARKS)
+
+
+def is_named(name: str) -> bool:
+    """Whether a name can be told at all: keys are UTF-8."""
+    return name.isascii() or name.encode("utf-8", "replace").decode() == name
+
+
+def inside(folder: str, name: str) -> str:
+    """The path of what is in a folder; the root has the empty path."""
+    return f"{folder}/{name}" if folder else name

@@ -1,0 +1,43 @@
+"""Which files count where there is no git: none that is hidden, built, or another project's."""
+
+from collections.abc import Collection, Mapping
+from typing import Final
+
+from commonhold.adapters.index.listing import CACHED, ENVIRONMENT, Listing
+from commonhold.adapters.index.state import Folder
+
+# What is put there by tools, under names that no project gives to what it writes itself.
+_MADE: Final = frozenset({"__pycache__", "bower_components", "build", "dist", "node_modules", "target"})
+_MARKED: Final = frozenset({ENVIRONMENT, CACHED})
+
+
+class PlainRules:
+    """The same for every folder, whenever: by names alone."""
+
+    def still(self, known: bytes, folders: Mapping[str, Folder]) -> bytes | None:  # noqa: ARG002 - nothing else decides
+        """Whatever was decided holds."""
+        return known
+
+    def kept(self, folders: Mapping[str, Folder]) -> bytes:  # noqa: ARG002 - nothing decides that could change
+        """There is nothing to keep."""
+        return b""
+
+    def scope(self, names: Collection[str]) -> "PlainRules":  # noqa: ARG002 - each name speaks for itself
+        """These rules: they need not look."""
+        return self
+
+    def has(self, path: str) -> bool:
+        """Whether a file is not hidden."""
+        return not _name(path).startswith(".")
+
+    def entered(self, folders: Collection[str]) -> Collection[str]:
+        """The folders that are neither hidden nor made by tools."""
+        return [path for path in folders if self.has(path) and _name(path) not in _MADE]
+
+    def is_closed(self, listing: Listing) -> bool:
+        """Whether a folder is another repository, an environment or a cache."""
+        return listing.is_other_repository or not listing.marks.isdisjoint(_MARKED)
+
+
+def _name(path: str) -> str:
+    return path.rpartition("/")[2]

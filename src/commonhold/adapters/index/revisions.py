@@ -1,0 +1,113 @@
+"""Commits as libraries: what git's objects are is known by their ids."""
+
+import os
+from collections import OrderedDict
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from typing import Final
+
+from commonhold.adapters.git.objects import read_blobs
+from commonhold.adapters.git.running import Git
+from commonhold.adapters.index.cache import NONE
+from commonhold.adapters.index.listing import is_named
+from commonhold.adapters.index.reading import canonical
+from commonhold.adapters.index.shelves import Shelved, SteadyLibrary
+from commonhold.adapters.index.stock import Stock, maker_of
+from commonhold.adapters.index.work import Source
+from commonhold.app.indexes import Progress
+from commonhold.domain.errors import Code, InputError
+
+_REGULAR: Final = b"100"
+_MOST_TREES: Final = 8
+_SLICE_BYTES: Final = 4_000_000
+
+Steady = Callable[[str, Shelved], SteadyLibrary]
+"""Makes a library of a tree that outlives its cache."""
+
+Blob = tuple[bytes, str]
+"""The id of one of git's objects, and what makes a summary of it."""
+
+
+class Revisions:
+    """The commits and trees of a repository. Raises apsw.Error where the cache cannot be used any more."""
+
+    def __init__(self, git: Git, max_file_bytes: int, stock: Stock, steady: Steady) -> None:
+        """Ask `git`; leave larger files out."""
+        self._git = git
+        self._max_file_bytes = max_file_bytes
+        self._stock = stock
+        self._steady = steady
+        self._libraries: OrderedDict[str, SteadyLibrary] = OrderedDict()
+
+    def library(self, revision: str, progress: Progress) -> SteadyLibrary:
+        """A revision; the same object for the same tree. Raises InputError `REVISION_UNKNOWN`."""
+        tree = self._git.line("rev-parse", "--verify", "--quiet", "--end-of-options", f"{revision}^{{tree}}")
+        if not tree:
+            raise unknown(revision)
+        if tree not in self._libraries:
+            self._libraries[tree] = self._read(tree, progress)
+        self._libraries.move_to_end(tree)
+        if len(self._libraries) > _MOST_TREES:
+            self._libraries.popitem(last=False)
+        return self._libraries[tree]
+
+    def _read(self, tree: str, progress: Progress) -> SteadyLibrary:
+        listed = dict(_listed(self._git.ask("ls-tree", "-r", "-z", "--full-tree", tree)))
+        paths = {blob: path for path, blob in listed.items()}
+        found = dict(zip(paths, self._stock.cache.numbers_of_blobs(paths), strict=True))
+        missing = {blob: paths[blob] for blob, number in found.items() if number is None}
+        made = self._made(missing, progress) if missing else {}
+        numbers = {canonical(path): made.get(blob) or found[blob] or NONE for path, blob in listed.items()}
+        numbers = {path: number for path, number in numbers.items() if number != NONE}
+        return self._steady(tree, Shelved(numbers, frozenset(numbers), self._stock))
+
+    def _made(self, missing: Mapping[Blob, str], progress: Progress) -> dict[Blob, int]:
+        made = self._stock.numbers(self._sources(missing), lambda done: progress(done, len(missing)))
+        with self._stock.cache.writing():
+            self._stock.cache.keep_blobs(made)
+        return made
+
+    def _sources(self, missing: Mapping[Blob, str]) -> Iterator[tuple[Blob, Source]]:
+        for blobs in self._slices(missing):
+            contents = read_blobs(self._git, [blob[0].hex() for blob in blobs])
+            for blob in blobs:
+                yield blob, (missing[blob], contents[blob[0].hex()])
+
+    def _slices(self, blobs: Iterable[Blob]) -> Iterator[list[Blob]]:
+        """The objects that are not too large, so many at a time as are to be in memory at once."""
+        found: list[Blob] = []
+        total = 0
+        for blob, size in zip(blobs, self._sizes(blobs), strict=True):
+            if size > self._max_file_bytes:
+                continue
+            if found and total + size > _SLICE_BYTES:
+                yield found
+                found, total = [], 0
+            found.append(blob)
+            total += size
+        if found:
+            yield found
+
+    def _sizes(self, blobs: Iterable[Blob]) -> list[int]:
+        asked = "".join(f"{blob.hex()}\n" for blob, _ in blobs)
+        told = self._git.ask("cat-file", "--batch-check=%(objectsize)", given=asked.encode()).split(b"\n")
+        # What is missing is told of where it is read.
+        return [int(line) if line.isdigit() else 0 for line in told[:-1]]
+
+
+def unknown(revision: str) -> InputError:
+    """What to raise for a revision that is not there."""
+    return InputError(
+        Code.REVISION_UNKNOWN,
+        f"there is no commit or tree {revision!r} here",
+        hint="`git log --all --oneline` lists the commits; fetch what lies elsewhere first",
+        fields={"name": revision},
+    )
+
+
+def _listed(told: bytes) -> Iterator[tuple[str, Blob]]:
+    for entry in told.split(b"\0"):
+        head, _, raw = entry.partition(b"\t")
+        path = os.fsdecode(raw)
+        maker = maker_of(path) if head.startswith(_REGULAR) and is_named(path) else None
+        if maker is not None:
+            yield path, (bytes.fromhex(head.rpartition(b" ")[2].decode()), maker)

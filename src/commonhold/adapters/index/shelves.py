@@ -1,0 +1,90 @@
+"""One state of a repository whose summaries are in the cache."""
+
+import threading
+from collections.abc import Callable, Mapping, Sequence
+from functools import cached_property
+from typing import TypeVar
+
+import apsw
+
+from commonhold.adapters.index.stock import Stock
+from commonhold.linking.library import Library
+from commonhold.linking.summary import Summary
+
+T = TypeVar("T")
+
+
+class Shelved:
+    """The summaries with these numbers, at these paths. Raises apsw.Error where they cannot be fetched any more."""
+
+    def __init__(self, numbers: Mapping[str, int], paths: frozenset[str], stock: Stock) -> None:
+        """Fetch from `stock` what is asked for."""
+        self.numbers = numbers
+        self.paths = paths
+        self.stock = stock
+
+    def summary(self, path: str) -> Summary | None:
+        """The summary of a file."""
+        number = self.numbers.get(path)
+        return None if number is None else self.stock.summary(number)
+
+    def users(self, name: str) -> Sequence[str]:
+        """The files that use a name."""
+        return self._paths_of(self.stock.users(name))
+
+    def definers(self, name: str) -> Sequence[str]:
+        """The files that define a name."""
+        return self._paths_of(self.stock.definers(name))
+
+    def _paths_of(self, numbers: Sequence[int]) -> list[str]:
+        here = self._paths_by_number
+        return sorted(path for number in numbers if number in here for path in here[number])
+
+    @cached_property
+    def _paths_by_number(self) -> Mapping[int, list[str]]:
+        found: dict[int, list[str]] = {}
+        for path, number in self.numbers.items():
+            found.setdefault(number, []).append(path)
+        return found
+
+
+class SteadyLibrary:
+    """A library that outlives its cache: what cannot be fetched any more is made anew, from what is there then."""
+
+    def __init__(self, shelved: Shelved, lock: threading.RLock, renewed: Callable[[apsw.Error], Library]) -> None:
+        """Answer from `shelved`, then from what is `renewed`. Threads take turns by the lock."""
+        self._shelved = shelved
+        self._lock = lock
+        self._renewed = renewed
+        self._other: Library | None = None
+
+    @property
+    def paths(self) -> frozenset[str]:
+        """The paths of all files that have a summary."""
+        return self._shelved.paths
+
+    @property
+    def numbers(self) -> Mapping[str, int]:
+        """The numbers of the summaries, by path."""
+        return self._shelved.numbers
+
+    def summary(self, path: str) -> Summary | None:
+        """The summary of a file; None where there is none."""
+        return self._asked(lambda library: library.summary(path))
+
+    def users(self, name: str) -> Sequence[str]:
+        """The paths of the files in whose `used_names` a name is, in order."""
+        return self._asked(lambda library: tuple(library.users(name)))
+
+    def definers(self, name: str) -> Sequence[str]:
+        """The paths of the files in whose `offered_names` a name is, in order."""
+        return self._asked(lambda library: tuple(library.definers(name)))
+
+    def _asked(self, ask: Callable[[Library], T]) -> T:
+        with self._lock:
+            if self._other is None:
+                try:
+                    return ask(self._shelved)
+                except apsw.Error as fault:
+                    self._other = self._renewed(fault)
+            return ask(self._other)

@@ -1,0 +1,45 @@
+"""What the disk says of a file or folder without its content being read, and when that is to be believed."""
+
+import os
+import struct
+from typing import Final
+
+Stamp = tuple[int, int, int, int]
+"""When it was written and when anything about it changed (nanoseconds), its size, and its number on the disk."""
+
+# The coarsest clock of a disk that is in use. What changed so lately may change again and look the same.
+_TICK_NANOSECONDS: Final = 2_000_000_000
+_PACKED: Final = struct.Struct("<qqqQ")
+
+
+def of_status(status: os.stat_result) -> Stamp:
+    """The stamp of what was looked at."""
+    return status.st_mtime_ns, status.st_ctime_ns, status.st_size, status.st_ino
+
+
+def settled(stamp: Stamp, now_nanoseconds: int) -> Stamp | None:
+    """The stamp, if whatever is done from that moment on will show in it; None where it could stay as it is.
+
+    `now_nanoseconds` is no later than when the content was read.
+    """
+    written, changed, _, _ = stamp
+    is_recent = changed > now_nanoseconds - _TICK_NANOSECONDS or abs(written - now_nanoseconds) < _TICK_NANOSECONDS
+    return None if is_recent else stamp
+
+
+def at(place: str) -> Stamp | None:
+    """The stamp of what is at a path, links not followed; None where nothing is, or it cannot be told."""
+    try:
+        return of_status(os.lstat(place))
+    except (OSError, ValueError):
+        return None
+
+
+def packed(stamp: Stamp | None) -> bytes | None:
+    """The stamp as it is kept."""
+    return None if stamp is None else _PACKED.pack(*stamp)
+
+
+def unpacked(data: bytes | None) -> Stamp | None:
+    """The stamp that was kept."""
+    return None if data is None else _PACKED.unpack(data)

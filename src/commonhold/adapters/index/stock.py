@@ -1,0 +1,189 @@
+"""Summaries by number: found by the hash of what they are made from, made where they are missing."""
+
+import os
+import sys
+from collections import OrderedDict
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from hashlib import sha256
+from itertools import chain, islice
+from typing import Final, Generic, TypeVar
+
+from commonhold.adapters.index.cache import NONE, Cache
+from commonhold.adapters.index.packing import Packed, packed
+from commonhold.adapters.index.work import Source, summarised
+from commonhold.adapters.index.workers import Workers
+from commonhold.linking.languages import LINKED, linked
+from commonhold.linking.summary import EDITION, Summary
+from commonhold.regions.languages import language_for
+
+T = TypeVar("T")
+
+Key = tuple[bytes, str]
+"""The hash of some bytes, and what makes a summary of them."""
+
+# What Python's own parser reads, and how it writes it down, depends on its version.
+_VERSION: Final = f"{EDITION}/{sys.version_info.major}.{sys.version_info.minor}"
+# A batch is some tenths of a second of work: what a killed build loses, and what a transaction holds.
+_BATCH_BYTES: Final = 131_072
+# So many batches are done sooner here than another process has started.
+_FEW: Final = 3
+_MOST_MEMORY: Final = 64_000_000
+# Summaries of times gone by are kept until there are so many, or so many times those of today.
+_SPARE: Final = 20_000
+_SPARE_RATIO: Final = 4
+_SLICE: Final = 500
+_TRIM_EVERY: Final = 2_000
+
+
+def maker_of(path: str, content: bytes = b"") -> str | None:
+    """What makes a summary of these bytes, were they at `path`; None where nothing does."""
+    language = language_for(path, content)
+    return None if language is None or linked(language.name) is None else f"{language.name}/{_VERSION}"
+
+
+def makers() -> str:
+    """All that make summaries."""
+    return ",".join([_VERSION, *sorted(LINKED)])
+
+
+@dataclass(slots=True)
+class _Order(Generic[T]):
+    """What was asked for: who asked for which key, and the numbers that were found."""
+
+    keys: dict[T, Key] = field(default_factory=dict)
+    askers: dict[Key, int] = field(default_factory=dict)
+    numbers: dict[Key, int] = field(default_factory=dict)
+    done: int = 0
+
+    def settle(self, key: Key, number: int) -> None:
+        self.numbers[key] = number
+        self.done += self.askers[key]
+
+
+class Stock:
+    """All summaries that are kept. Raises apsw.Error where they cannot be kept any more."""
+
+    def __init__(self, cache: Cache, processes: int) -> None:
+        """Keep them in `cache`; make many in up to `processes` processes."""
+        self.cache = cache
+        self._processes = processes
+        self._ready: OrderedDict[int, tuple[Summary, int]] = OrderedDict()
+        self._memory = 0
+        self._until_trim = 0
+
+    def summary(self, number: int) -> Summary:
+        """A summary. Raises apsw.NotFoundError where it was dropped."""
+        if number in self._ready:
+            self._ready.move_to_end(number)
+            return self._ready[number][0]
+        self._ready[number] = summary, size = self.cache.summary(number)
+        self._memory += size
+        while self._memory > _MOST_MEMORY and len(self._ready) > 1:
+            self._memory -= self._ready.popitem(last=False)[1][1]
+        return summary
+
+    def users(self, name: str) -> Sequence[int]:
+        """The numbers of the summaries that use a name."""
+        return self.cache.users(name)
+
+    def definers(self, name: str) -> Sequence[int]:
+        """The numbers of the summaries that offer a name."""
+        return self.cache.definers(name)
+
+    def number(self, path: str, content: bytes) -> int:
+        """The number of the summary of some bytes; NONE where there is none."""
+        return self.numbers([(path, (path, content))])[path]
+
+    def problem(self, path: str, why: str) -> int:
+        """The number of a summary that says why there is no better one. Its key is no hash of any bytes."""
+        maker = maker_of(path)
+        if maker is None:
+            return NONE
+        digest = f"problem: {why}".encode()
+        known = self.cache.number(digest, maker)
+        if known is not None:
+            return known
+        with self.cache.writing():
+            return self.cache.keep(digest, maker, packed(Summary(maker.partition("/")[0], problem=why)))
+
+    def numbers(
+        self, items: Iterable[tuple[T, Source]], tell: Callable[[int], None] = lambda _done: None
+    ) -> dict[T, int]:
+        """The numbers of the summaries of many files. `tell` is called with how many are there, now and then."""
+        order: _Order[T] = _Order()
+        batches = self._missing(items, order)
+        first = list(islice(batches, _FEW))
+        made: Iterator[tuple[list[Key], list[Packed | None]]]
+        if len(first) < _FEW or self._processes < 2:  # noqa: PLR2004 - one alone would only be waited for
+            made = map(_made_here, chain(first, batches))
+        else:
+            made = Workers(self._processes).summarised(chain(first, batches))
+        for keys, summaries in made:
+            self._keep(order, keys, summaries)
+            tell(order.done)
+        return {asker: order.numbers[key] for asker, key in order.keys.items()}
+
+    def _missing(self, items: Iterable[tuple[T, Source]], order: _Order[T]) -> Iterator[tuple[list[Key], list[Source]]]:
+        """What has to be made, in batches; what is there is found on the way."""
+        keys: list[Key] = []
+        sources: list[Source] = []
+        size = 0
+        for asker, (path, content) in items:
+            key = sha256(content).digest(), maker_of(path, content) or ""
+            order.keys[asker] = key
+            if not self._is_new(order, key):
+                continue
+            keys.append(key)
+            sources.append((path, content))
+            size += len(content)
+            if size >= _BATCH_BYTES:
+                yield keys, sources
+                keys, sources, size = [], [], 0
+        if keys:
+            yield keys, sources
+
+    def _is_new(self, order: _Order[T], key: Key) -> bool:
+        order.askers[key] = order.askers.get(key, 0) + 1
+        if key in order.numbers:
+            order.done += 1
+        elif order.askers[key] == 1:
+            number = self.cache.number(*key) if key[1] else NONE
+            if number is None:
+                return True
+            order.settle(key, number)
+        return False
+
+    def _keep(self, order: _Order[T], keys: list[Key], summaries: list[Packed | None]) -> None:
+        self._until_trim -= len(keys)
+        with self.cache.writing():
+            for key, each in zip(keys, summaries, strict=True):
+                order.settle(key, NONE if each is None else self.cache.keep(*key, each))
+
+    def _is_due(self) -> bool:
+        """Whether enough was kept since it was last looked, or nobody has looked yet."""
+        is_due = self._until_trim <= 0
+        self._until_trim = _TRIM_EVERY if is_due else self._until_trim
+        return is_due
+
+    def trim(self) -> None:
+        """Drop the oldest summaries that no working tree has, if there are too many of them."""
+        if not self._is_due():
+            return
+        with self.cache.writing():
+            for number, root in self.cache.roots().items():
+                if not os.path.isdir(root):
+                    self.cache.drop_root(number)
+        kept, used = self.cache.counts()
+        surplus = kept - used - max(_SPARE, _SPARE_RATIO * used)
+        while surplus > 0:
+            with self.cache.writing():
+                self.cache.drop_oldest(_SLICE)
+            surplus -= _SLICE
+            if surplus <= 0:
+                self.cache.drop_blobs()
+
+
+def _made_here(batch: tuple[list[Key], list[Source]]) -> tuple[list[Key], list[Packed | None]]:
+    keys, sources = batch
+    return keys, summarised(sources)
