@@ -1,0 +1,106 @@
+"""Asking one server about two states of the files: in the working tree, or in a mirror where files come and go."""
+
+import os
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Final
+
+from commonhold.adapters.typecheck.case import Case
+from commonhold.adapters.typecheck.connection import Deadline
+from commonhold.adapters.typecheck.dialogue import Dialogue
+from commonhold.adapters.typecheck.difference import newly_said
+from commonhold.adapters.typecheck.disk import Change, Disk
+from commonhold.adapters.typecheck.mirror import mirrored, put
+from commonhold.adapters.typecheck.server import Server
+from commonhold.app.typing import TypeReport
+
+_ENVIRONMENT: Final = ".venv"
+_ACTIVATED: Final = frozenset({"VIRTUAL_ENV", "CONDA_PREFIX"})
+
+
+@dataclass(frozen=True, slots=True)
+class Patience:
+    """How long a comparison may take: one that has to start a server, and any other."""
+
+    first_seconds: float = 10.0
+    seconds: float = 5.0
+
+
+class Asking:
+    """The server that stays in the working tree, and those that come and go. Not for two threads at once.
+
+    All that a server does wrong is raised as ServerFault, and the disk's faults as OSError.
+    """
+
+    def __init__(self, server: Server, root: str, environment: Mapping[str, str], patience: Patience) -> None:
+        """Nothing is started yet."""
+        self._server, self._root, self._patience = server, root, patience
+        self._environment = _of_the_project(environment, root)
+        self._dialogue: Dialogue | None = None
+        self._disk = Disk(root, (), ())
+
+    def compare(self, program: str, case: Case) -> TypeReport:
+        """What the server newly says, by `program`."""
+        if case.going or (case.coming and not self._server.sees_unsaved):
+            return self._in_mirror(program, case)
+        return self._in_place(program, case)
+
+    def end(self) -> None:
+        """End the server that stays; idempotent."""
+        if self._dialogue is not None:
+            self._dialogue.end()
+            self._dialogue = None
+
+    def _in_place(self, program: str, case: Case) -> TypeReport:
+        if self._dialogue is not None and self._disk.is_on_other_ground():
+            self.end()
+        deadline = Deadline(self._patience.seconds if self._dialogue else self._patience.first_seconds)
+        dialogue = self._dialogue or self._start(program, deadline)
+        dialogue.tell_of(self._disk.changes())
+        try:
+            return _compared(dialogue, case, deadline)
+        finally:
+            dialogue.show({})
+
+    def _start(self, program: str, deadline: Deadline) -> Dialogue:
+        self._disk = Disk(self._root, tuple(self._server.languages), self._server.ground)
+        self._dialogue = Dialogue(self._server, program, self._root, self._environment, deadline)
+        return self._dialogue
+
+    def _in_mirror(self, program: str, case: Case) -> TypeReport:
+        deadline = Deadline(self._patience.first_seconds)
+        with mirrored(self._root, {*case.coming, *case.going}) as folder:
+            dialogue = Dialogue(self._server, program, folder, self._environment, deadline)
+            try:
+                return _compared(dialogue, case, deadline, lambda: _bring_about(dialogue, folder, case))
+            finally:
+                dialogue.end()
+
+
+def _nothing() -> None:
+    """Files only change."""
+
+
+def _compared(dialogue: Dialogue, case: Case, deadline: Deadline, between: Callable[[], None] = _nothing) -> TypeReport:
+    dialogue.show(case.before)
+    before = dialogue.diagnostics(deadline)
+    between()
+    dialogue.show(case.after)
+    after = dialogue.diagnostics(deadline)
+    return TypeReport(newly_said(before, after, case.before, case.after), dialogue.checker)
+
+
+def _bring_about(dialogue: Dialogue, folder: str, case: Case) -> None:
+    """Let files come and go in a mirror."""
+    for path, content in case.coming.items():
+        put(folder, path, content)
+    for path in case.going:
+        put(folder, path, None)
+    dialogue.tell_of(dict.fromkeys(case.coming, Change.CREATED) | dict.fromkeys(case.going, Change.DELETED))
+
+
+def _of_the_project(environment: Mapping[str, str], root: str) -> dict[str, str]:
+    """An environment in which the project's own Python environment counts, whatever else was activated."""
+    if os.path.isdir(os.path.join(root, _ENVIRONMENT)):
+        return {name: value for name, value in environment.items() if name not in _ACTIVATED}
+    return dict(environment)
