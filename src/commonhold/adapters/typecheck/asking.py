@@ -5,7 +5,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Final
 
-from commonhold.adapters.typecheck.case import Case
+from commonhold.adapters.typecheck.case import Case, read_texts
 from commonhold.adapters.typecheck.connection import Deadline
 from commonhold.adapters.typecheck.dialogue import Dialogue
 from commonhold.adapters.typecheck.difference import newly_said
@@ -14,6 +14,7 @@ from commonhold.adapters.typecheck.mirror import mirrored, put
 from commonhold.adapters.typecheck.server import Server
 from commonhold.app.typing import TypeReport
 
+_MOST_SHOWN: Final = 1000
 _ENVIRONMENT: Final = ".venv"
 _ACTIVATED: Final = frozenset({"VIRTUAL_ENV", "CONDA_PREFIX"})
 
@@ -38,6 +39,7 @@ class Asking:
         self._environment = _of_the_project(environment, root)
         self._dialogue: Dialogue | None = None
         self._disk = Disk(root, (), ())
+        self._compared: frozenset[str] = frozenset()
 
     def compare(self, program: str, case: Case) -> TypeReport:
         """What the server newly says, by `program`."""
@@ -56,11 +58,24 @@ class Asking:
             self.end()
         deadline = Deadline(self._patience.seconds if self._dialogue else self._patience.first_seconds)
         dialogue = self._dialogue or self._start(program, deadline)
-        dialogue.tell_of(self._disk.changes())
-        try:
-            return _compared(dialogue, case, deadline)
-        finally:
-            dialogue.show({})
+        self._bring_up_to_date(dialogue, case)
+        return _compared(dialogue, case, deadline)
+
+    def _bring_up_to_date(self, dialogue: Dialogue, case: Case) -> None:
+        """Let it see the disk again.
+
+        What was compared last stays shown until now: if that was committed, it is what is on disk, and all that the
+        server worked out about it holds. What is shown and was not changed since stays shown for the same reason.
+        """
+        changed = self._disk.changes()
+        dialogue.tell_of(changed)
+        doubtful = dialogue.shown() & (self._compared | changed.keys()) - case.before.keys()
+        on_disk = read_texts(self._root, doubtful)
+        dialogue.hide(doubtful - on_disk.keys())
+        dialogue.show(on_disk)
+        if len(dialogue.shown()) > _MOST_SHOWN:
+            dialogue.hide(dialogue.shown() - case.before.keys())
+        self._compared = case.changed()
 
     def _start(self, program: str, deadline: Deadline) -> Dialogue:
         self._disk = Disk(self._root, tuple(self._server.languages), self._server.ground)
@@ -82,11 +97,13 @@ def _nothing() -> None:
 
 
 def _compared(dialogue: Dialogue, case: Case, deadline: Deadline, between: Callable[[], None] = _nothing) -> TypeReport:
+    dialogue.hide(case.after.keys() - case.before.keys())
     dialogue.show(case.before)
-    before = dialogue.diagnostics(deadline)
+    before = dialogue.diagnostics(case.before.keys(), deadline)
     between()
+    dialogue.hide(case.before.keys() - case.after.keys())
     dialogue.show(case.after)
-    after = dialogue.diagnostics(deadline)
+    after = dialogue.diagnostics(case.after.keys(), deadline)
     return TypeReport(newly_said(before, after, case.before, case.after), dialogue.checker)
 
 

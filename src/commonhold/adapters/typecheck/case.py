@@ -21,6 +21,10 @@ class Case:
     going: frozenset[str]
     unread: tuple[str, ...]
 
+    def changed(self) -> frozenset[str]:
+        """The files whose text is another afterwards, or that come or go."""
+        return frozenset(dict(self.before.items() ^ self.after.items()))
+
 
 def look_up(root: str, changes: Mapping[str, bytes | None], also: Collection[str]) -> Case:
     """The files in `changes` and `also`, with what is on disk as what was before."""
@@ -35,6 +39,12 @@ def look_up(root: str, changes: Mapping[str, bytes | None], also: Collection[str
         frozenset(old.keys() - new.keys()),
         tuple(sorted(unread)),
     )
+
+
+def read_texts(root: str, paths: Collection[str]) -> Texts:
+    """The texts of those files that are on disk and have one."""
+    found = {path: read(root, path) for path in paths}
+    return _texts({path: content for path, content in found.items() if content is not None}, ())
 
 
 def _texts(state: Mapping[str, bytes], unread: Collection[str]) -> Texts:

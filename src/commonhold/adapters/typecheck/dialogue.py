@@ -1,7 +1,7 @@
 """What is said between us and one language server that was started in one folder."""
 
 import os
-from collections.abc import Mapping
+from collections.abc import Collection, Iterable, Mapping
 from typing import Any, Final
 from urllib.parse import quote, unquote, urlsplit
 
@@ -70,12 +70,24 @@ class Dialogue:
             raise self._ended(fault) from fault
 
     def show(self, texts: Mapping[str, str]) -> None:
-        """Let it see these texts by path, whatever is on disk, and every other file as it is on disk."""
-        for path in [path for path in self._texts if path not in texts]:
-            self._tell("didClose", {"textDocument": {"uri": self._uri(path)}})
-            del self._texts[path]
+        """Let it see these texts by path, whatever is on disk, until it is shown others or `hide` is called."""
         for path, text in texts.items():
-            self._show_one(path, text)
+            if path not in self._texts:
+                opened = {"languageId": self._server.language_of(path), "text": text}
+                self._tell("didOpen", path, self._next_version(path) | opened)
+            elif self._texts[path] != text:
+                self._tell("didChange", path, self._next_version(path), contentChanges=[{"text": text}])
+            self._texts[path] = text
+
+    def hide(self, paths: Iterable[str]) -> None:
+        """Let it see these as they are on disk."""
+        for path in paths:
+            if self._texts.pop(path, None) is not None:
+                self._tell("didClose", path, {})
+
+    def shown(self) -> frozenset[str]:
+        """The files that it sees as they were shown."""
+        return frozenset(self._texts)
 
     def tell_of(self, changes: Mapping[str, Change]) -> None:
         """Let it know what changed on disk."""
@@ -83,12 +95,12 @@ class Dialogue:
             listed = [{"uri": self._uri(path), "type": int(change)} for path, change in changes.items()]
             self.connection.tell("workspace/didChangeWatchedFiles", {"changes": listed})
 
-    def diagnostics(self, deadline: Deadline) -> dict[str, Said]:
-        """What it finds wrong in the files that it was shown."""
+    def diagnostics(self, paths: Collection[str], deadline: Deadline) -> dict[str, Said]:
+        """What it finds wrong in files that it was shown."""
         try:
             if isinstance(self._server.diagnostics, Push):
-                return self._heard(self._server.diagnostics.quiet_seconds, deadline)
-            return self._asked(list(self._texts), deadline)
+                return self._heard(paths, self._server.diagnostics.quiet_seconds, deadline)
+            return self._asked(paths, deadline)
         except Unanswered:
             self.connection.give_up()
             raise
@@ -145,20 +157,12 @@ class Dialogue:
         version = info.get("version") if isinstance(info, dict) else None
         return f"{self._server.name} {version}" if isinstance(version, str) else self._server.name
 
-    def _show_one(self, path: str, text: str) -> None:
-        if self._texts.get(path) == text:
-            return
+    def _next_version(self, path: str) -> dict[str, object]:
         version = self._versions[path] = self._versions.get(path, 0) + 1
-        document: dict[str, object] = {"uri": self._uri(path), "version": version}
         self._published.expect(path, version)
-        if path in self._texts:
-            self._tell("didChange", {"textDocument": document, "contentChanges": [{"text": text}]})
-        else:
-            opened = {"languageId": self._server.language_of(path), "text": text}
-            self._tell("didOpen", {"textDocument": document | opened})
-        self._texts[path] = text
+        return {"version": version}
 
-    def _asked(self, paths: list[str], deadline: Deadline) -> dict[str, Said]:
+    def _asked(self, paths: Collection[str], deadline: Deadline) -> dict[str, Said]:
         asked = {path: self._ask_for(path) for path in paths}
         return {path: self._answer_about(path, one, deadline) for path, one in asked.items()}
 
@@ -177,16 +181,16 @@ class Dialogue:
                 return _said(path, report.get("items") if isinstance(report, dict) else None)
         raise ServerFault(f"put off the question about {path} {_MOST_TRIES} times")
 
-    def _heard(self, quiet_seconds: float, deadline: Deadline) -> dict[str, Said]:
+    def _heard(self, paths: Collection[str], quiet_seconds: float, deadline: Deadline) -> dict[str, Said]:
         heard = self._published.settled(quiet_seconds, deadline)
-        return {path: _said(path, heard.get(path, [])) for path in self._texts}
+        return {path: _said(path, heard.get(path, [])) for path in paths}
 
     def _setting(self, item: object) -> object:
         section = item.get("section") if isinstance(item, dict) else None
         return self._server.settings.get(section) if isinstance(section, str) else None
 
-    def _tell(self, what: str, params: object) -> None:
-        self.connection.tell(f"textDocument/{what}", params)
+    def _tell(self, what: str, path: str, document: Mapping[str, object], **more: object) -> None:
+        self.connection.tell(f"textDocument/{what}", {"textDocument": {"uri": self._uri(path), **document}, **more})
 
     def _uri(self, path: str) -> str:
         return f"file://{quote(os.path.join(self._root, path) if path else self._root)}"

@@ -51,13 +51,13 @@ class Disk:
         folders = [""]
         while folders:
             folder = folders.pop()
-            for entry in _entries(os.path.join(self._root, folder)):
-                path = f"{folder}{entry.name}"
-                with suppress(OSError):
-                    if entry.name.endswith(self._suffixes):
-                        yield path, _stamp(entry.stat())
-                    elif _may_hold_sources(entry):
-                        folders.append(f"{path}/")
+            entries = _entries(os.path.join(self._root, folder))
+            for entry in entries:
+                if entry.name.endswith(self._suffixes):
+                    with suppress(OSError):
+                        yield f"{folder}{entry.name}", _stamp(entry.stat())
+                elif _may_hold_sources(entry):
+                    folders.append(f"{folder}{entry.name}/")
 
     def _look_at_ground(self) -> dict[str, Stamp]:
         found = {}
@@ -91,16 +91,17 @@ def read(root: str, path: str) -> bytes | None:
 
 
 def _entries(folder: str) -> list[os.DirEntry[str]]:
-    with suppress(OSError), os.scandir(folder) as found:
-        return list(found)
-    return []
+    """What is in a folder of the project's own; of an environment, nothing."""
+    found = []
+    with suppress(OSError), os.scandir(folder) as entries:
+        found = list(entries)
+    return [] if any(entry.name == _ENVIRONMENT for entry in found) else found
 
 
 def _may_hold_sources(entry: os.DirEntry[str]) -> bool:
-    """Whether it is a folder of the project's own: no environment, nothing hidden, nothing that was installed."""
-    if entry.name.startswith(".") or entry.name in _NOT_OURS or not entry.is_dir(follow_symlinks=False):
-        return False
-    return not os.path.exists(os.path.join(entry.path, _ENVIRONMENT))
+    """Whether it is a folder that is neither hidden nor for what was installed."""
+    name = entry.name
+    return not name.startswith(".") and name not in _NOT_OURS and entry.is_dir(follow_symlinks=False)
 
 
 def _stamp(status: os.stat_result) -> Stamp:
