@@ -1,13 +1,13 @@
 """Asking one server about two states of the files: in the working tree, or in a mirror where files come and go."""
 
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 from typing import Final
 
-from commonhold.adapters.typecheck.case import Case, read_texts
+from commonhold.adapters.typecheck.case import Case, Texts, read_texts
 from commonhold.adapters.typecheck.connection import Deadline
-from commonhold.adapters.typecheck.dialogue import Dialogue
+from commonhold.adapters.typecheck.dialogue import Dialogue, Said
 from commonhold.adapters.typecheck.difference import newly_said
 from commonhold.adapters.typecheck.disk import Change, Disk
 from commonhold.adapters.typecheck.mirror import mirrored, put
@@ -39,7 +39,7 @@ class Asking:
         self._environment = _of_the_project(environment, root)
         self._dialogue: Dialogue | None = None
         self._disk = Disk(root, (), ())
-        self._compared: frozenset[str] = frozenset()
+        self._compared_last: frozenset[str] = frozenset()
 
     def compare(self, program: str, case: Case) -> TypeReport:
         """What the server newly says, by `program`."""
@@ -69,13 +69,13 @@ class Asking:
         """
         changed = self._disk.changes()
         dialogue.tell_of(changed)
-        doubtful = dialogue.shown() & (self._compared | changed.keys()) - case.before.keys()
+        doubtful = dialogue.shown() & (self._compared_last | changed.keys()) - case.before.keys()
         on_disk = read_texts(self._root, doubtful)
         dialogue.hide(doubtful - on_disk.keys())
         dialogue.show(on_disk)
         if len(dialogue.shown()) > _MOST_SHOWN:
             dialogue.hide(dialogue.shown() - case.before.keys())
-        self._compared = case.changed()
+        self._compared_last = case.changed()
 
     def _start(self, program: str, deadline: Deadline) -> Dialogue:
         self._disk = Disk(self._root, tuple(self._server.languages), self._server.ground)
@@ -99,12 +99,27 @@ def _nothing() -> None:
 def _compared(dialogue: Dialogue, case: Case, deadline: Deadline, between: Callable[[], None] = _nothing) -> TypeReport:
     dialogue.hide(case.after.keys() - case.before.keys())
     dialogue.show(case.before)
-    before = dialogue.diagnostics(case.before.keys(), deadline)
+    before = dialogue.diagnostics(case.before, deadline.half()) if case.before else {}
     between()
     dialogue.hide(case.before.keys() - case.after.keys())
     dialogue.show(case.after)
-    after = dialogue.diagnostics(case.after.keys(), deadline)
-    return TypeReport(newly_said(before, after, case.before, case.after), dialogue.checker)
+    comparable = [path for path in case.after if path in before or path not in case.before]
+    after = dialogue.diagnostics(comparable, deadline) if comparable else {}
+    silent = (case.before.keys() - before.keys()) | (case.after.keys() - after.keys())
+    known = case.without(silent)
+    new = newly_said(_only(before, known.before), _only(after, known.after), known.before, known.after)
+    return TypeReport(new, dialogue.checker, _late(silent, case, deadline))
+
+
+def _only(findings: Mapping[str, Said], texts: Texts) -> dict[str, Said]:
+    return {path: findings[path] for path in texts}
+
+
+def _late(silent: Collection[str], case: Case, deadline: Deadline) -> str:
+    if not silent:
+        return ""
+    asked = len({*case.before, *case.after})
+    return f"gave no answer about {len(silent)} of {asked} files within {deadline.seconds:.3g} s"
 
 
 def _bring_about(dialogue: Dialogue, folder: str, case: Case) -> None:

@@ -1,7 +1,7 @@
 """What a comparison looks at: the texts of some files, before and after."""
 
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from commonhold.adapters.typecheck.disk import read, text_of
 
@@ -25,10 +25,16 @@ class Case:
         """The files whose text is another afterwards, or that come or go."""
         return frozenset(dict(self.before.items() ^ self.after.items()))
 
+    def without(self, paths: Collection[str]) -> "Case":
+        """The same, but for some files."""
+        before = {path: text for path, text in self.before.items() if path not in paths}
+        after = {path: text for path, text in self.after.items() if path not in paths}
+        return replace(self, before=before, after=after)
+
 
 def look_up(root: str, changes: Mapping[str, bytes | None], also: Collection[str]) -> Case:
-    """The files in `changes` and `also`, with what is on disk as what was before."""
-    on_disk = {path: read(root, path) for path in {*changes, *also}}
+    """The files in `changes` and `also`, in this order, with what is on disk as what was before."""
+    on_disk = {path: read(root, path) for path in (*changes, *also)}
     old = {path: content for path, content in on_disk.items() if content is not None}
     new = {path: content for path, content in {**old, **changes}.items() if content is not None}
     unread = {path for state in (old, new) for path, content in state.items() if text_of(content) is None}
@@ -48,5 +54,5 @@ def read_texts(root: str, paths: Collection[str]) -> Texts:
 
 
 def _texts(state: Mapping[str, bytes], unread: Collection[str]) -> Texts:
-    texts = ((path, text_of(content)) for path, content in sorted(state.items()) if path not in unread)
+    texts = ((path, text_of(content)) for path, content in state.items() if path not in unread)
     return {path: text for path, text in texts if text is not None}

@@ -45,7 +45,7 @@ class ServerChecker:
         if not self._turn.acquire(timeout=self._patience.first_seconds):
             return self._degraded("is busy with the changes of others", "repeat the call in a moment")
         try:
-            return self._compared(mine, {path for path in also if self._server.language_of(path)})
+            return self._compared(mine, [path for path in also if self._server.language_of(path)])
         finally:
             self._turn.release()
 
@@ -71,7 +71,8 @@ class ServerChecker:
             return self._degraded(f"cannot be shown the files ({fault.strerror})", "mend that, and repeat the call")
         self._was_late = False
         self._rest.worked()
-        return replace(report, why=_without(case.unread))
+        late = self._why(report.why, "repeat the call: what was worked out is kept") if report.why else ""
+        return replace(report, why="; ".join(filter(None, (late, _without(case.unread)))))
 
     def _unanswered(self, fault: Unanswered) -> TypeReport:
         """It may be reading a large project yet, so it is ended only when it is late twice in a row."""
@@ -87,7 +88,10 @@ class ServerChecker:
         return self._degraded(str(fault), step)
 
     def _degraded(self, what: str, step: str) -> TypeReport:
-        return TypeReport(why=f"types were not compared: {self._server.name} {what}; {step}")
+        return TypeReport(why=self._why(what, step))
+
+    def _why(self, what: str, step: str) -> str:
+        return f"types were not compared: {self._server.name} {what}; {step}"
 
 
 def _without(unread: Collection[str]) -> str:

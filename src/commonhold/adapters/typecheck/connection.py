@@ -67,6 +67,10 @@ class Deadline:
         """How many seconds are left, never less than none."""
         return max(0.0, self._at - time.monotonic())
 
+    def half(self) -> "Deadline":
+        """The moment when half of what is left will be over."""
+        return Deadline(self.left() / 2)
+
 
 class Asked:
     """A request that was sent, and where its answer will be."""
@@ -81,7 +85,7 @@ class Asked:
         try:
             return self.future.result(deadline.left())
         except (FutureTimeoutError, CancelledError) as fault:
-            raise Unanswered(f"gave no answer within {deadline.seconds:g} s") from fault
+            raise Unanswered(f"gave no answer within {deadline.seconds:.3g} s") from fault
 
 
 class Connection:

@@ -96,13 +96,15 @@ class Dialogue:
             self.connection.tell("workspace/didChangeWatchedFiles", {"changes": listed})
 
     def diagnostics(self, paths: Collection[str], deadline: Deadline) -> dict[str, Said]:
-        """What it finds wrong in files that it was shown."""
+        """What it finds wrong in files that it was shown: of those that it answered about in time.
+
+        Raises ServerFault where that is none of them.
+        """
         try:
             if isinstance(self._server.diagnostics, Push):
                 return self._heard(paths, self._server.diagnostics.quiet_seconds, deadline)
             return self._asked(paths, deadline)
         except Unanswered:
-            self.connection.give_up()
             raise
         except ServerFault as fault:
             raise self._ended(fault) from fault
@@ -164,7 +166,17 @@ class Dialogue:
 
     def _asked(self, paths: Collection[str], deadline: Deadline) -> dict[str, Said]:
         asked = {path: self._ask_for(path) for path in paths}
-        return {path: self._answer_about(path, one, deadline) for path, one in asked.items()}
+        answers: dict[str, Said] = {}
+        lacking: ServerFault | None = None
+        for path, one in asked.items():
+            try:
+                answers[path] = self._answer_about(path, one, deadline)
+            except (Unanswered, ErrorAnswer) as fault:
+                lacking = fault
+        self.connection.give_up()
+        if lacking is not None and not answers:
+            raise lacking
+        return answers
 
     def _ask_for(self, path: str) -> Asked:
         return self.connection.ask(_PULL, {"textDocument": {"uri": self._uri(path)}})
@@ -179,7 +191,7 @@ class Dialogue:
                 asked = self._ask_for(path)
             else:
                 return _said(path, report.get("items") if isinstance(report, dict) else None)
-        raise ServerFault(f"put off the question about {path} {_MOST_TRIES} times")
+        raise Unanswered(f"put off a question {_MOST_TRIES} times")
 
     def _heard(self, paths: Collection[str], quiet_seconds: float, deadline: Deadline) -> dict[str, Said]:
         heard = self._published.settled(quiet_seconds, deadline)
