@@ -40,7 +40,7 @@ class Settings:
     the repository is started by itself. `durability`: "full", or "normal" to measure what full costs: after a loss of
     power the last grants may be gone then, and their fences given out again. `policies`: by pattern, which keys must
     be held before they are changed. `merge`: whether an edit whose base has moved may be merged, a word for all keys
-    or words by pattern.
+    or words by pattern. `types`: whether type checkers are asked, where they are found, about what a change breaks.
     """
 
     ttl_seconds: float = DEFAULT_TTL_SECONDS
@@ -53,6 +53,7 @@ class Settings:
     durability: str = "full"
     policies: Mapping[str, str] = field(default_factory=dict)
     merge: str | Mapping[str, str] = Merging.PROVEN.value
+    types: str = "on"
 
     def options(self, host: str = "") -> Options:
         """The part that the use cases follow, on the machine named `host`."""
@@ -75,9 +76,9 @@ def load_settings(root: str, **choices: object) -> Settings:
 
 
 def _from_environment() -> dict[str, object]:
-    """What the variables say: COMMONHOLD_STORE, COMMONHOLD_NAMESPACE, COMMONHOLD_DAEMON, COMMONHOLD_DURABILITY."""
+    """What the variables say: COMMONHOLD_STORE, _NAMESPACE, _DURABILITY, _TYPES and _DAEMON."""
     chosen: dict[str, object] = {}
-    for name in ("store", "namespace", "durability"):
+    for name in ("store", "namespace", "durability", "types"):
         if text := os.environ.get(f"COMMONHOLD_{name.upper()}"):
             chosen[name] = text
     if word := os.environ.get("COMMONHOLD_DAEMON"):
@@ -172,6 +173,11 @@ def _check_durability(path: Path, name: str, value: object) -> None:
         raise _invalid(path, f'{name} = {value!r} is neither "full" nor "normal"')
 
 
+def _check_types(path: Path, name: str, value: object) -> None:
+    if value not in ("on", "off"):
+        raise _invalid(path, f'{name} = {value!r} is neither "on" nor "off"')
+
+
 _CHECKS: Final[dict[str, Callable[[Path, str, object], None]]] = {
     "store": _check_text,
     "namespace": _check_text,
@@ -179,6 +185,7 @@ _CHECKS: Final[dict[str, Callable[[Path, str, object], None]]] = {
     "durability": _check_durability,
     "policies": _check_policies,
     "merge": _check_merge,
+    "types": _check_types,
 }
 
 

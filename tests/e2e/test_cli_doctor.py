@@ -30,6 +30,7 @@ CHECKS = {
         "state folder",
     ),
     *("daemon", "locks", "gate", "database", "leases", "debts", "journal", "agent"),
+    *("ty", "typescript"),
 }
 
 

@@ -11,7 +11,7 @@ from commonhold.domain.keys import canonical
 
 @pytest.fixture(autouse=True)
 def nothing_in_the_environment(monkeypatch: pytest.MonkeyPatch) -> None:
-    for name in ("STORE", "NAMESPACE", "DAEMON", "DURABILITY"):
+    for name in ("STORE", "NAMESPACE", "DAEMON", "DURABILITY", "TYPES"):
         monkeypatch.delenv(f"COMMONHOLD_{name}", raising=False)
 
 
@@ -68,8 +68,10 @@ def test_the_environment_wins_over_files_and_the_caller_over_both(
     tmp_path.joinpath("commonhold.toml").write_text('store = "redis://file"\nnamespace = "shop"\n')
     monkeypatch.setenv("COMMONHOLD_STORE", "redis://environment")
     monkeypatch.setenv("COMMONHOLD_DAEMON", "off")
+    monkeypatch.setenv("COMMONHOLD_TYPES", "off")
     found = load_settings(str(tmp_path))
     assert (found.store, found.namespace, found.daemon) == ("redis://environment", "shop", False)
+    assert (found.types, load_settings(str(tmp_path), types="on").types) == ("off", "on")
     chosen = load_settings(str(tmp_path), store="redis://caller", daemon=True, namespace=None)
     assert (chosen.store, chosen.namespace, chosen.daemon) == ("redis://caller", "shop", True)
 
@@ -86,6 +88,7 @@ def test_a_switch_in_the_environment_is_on_or_off(tmp_path: Path, monkeypatch: p
         ("store = 1", "store = 1 is not a text"),
         ("daemon = 'yes'", "neither true nor false"),
         ("durability = 'none'", 'neither "full" nor "normal"'),
+        ("types = true", 'neither "on" nor "off"'),
         ("policies = 1", "not a table of patterns"),
         ("policies = {'account:*' = 'strict'}", "there are optimistic, pessimistic"),
         ("policies = {'account:' = 'pessimistic'}", "'account:' is not a key"),

@@ -1,5 +1,6 @@
 """`commonhold doctor`: what is as it must be, and what is not."""
 
+import os
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, replace
 from typing import Final
@@ -11,6 +12,7 @@ import commonhold
 from commonhold.adapters.probes.finding import Finding, Level, fail, ok
 from commonhold.adapters.probes.machine import machine
 from commonhold.adapters.probes.state import state
+from commonhold.adapters.probes.type_checkers import type_checkers
 from commonhold.adapters.probes.versioning import git
 from commonhold.adapters.repository import Repository, find_repository
 from commonhold.cli.command import Command
@@ -94,6 +96,8 @@ def _settings(root: str, given: Given) -> Iterator[Finding]:
     yield ok("settings", f"{what}: {', '.join(f'{name} = {value}' for name, value in told.items() if value)}")
     if settings.store:
         yield _shared_store(told["store"], given)
+    if settings.types == "on":
+        yield from type_checkers(os.environ)
 
 
 def _state(repository: Repository) -> Iterator[Finding]:

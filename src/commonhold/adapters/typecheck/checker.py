@@ -1,0 +1,102 @@
+"""A type checker that is a language server. It never raises: what it cannot do, it tells."""
+
+import os
+import shlex
+import threading
+import time
+from collections.abc import Callable, Collection, Mapping
+from dataclasses import replace
+
+from commonhold.adapters.typecheck.asking import Asking, Patience
+from commonhold.adapters.typecheck.case import look_up
+from commonhold.adapters.typecheck.connection import Unanswered
+from commonhold.adapters.typecheck.framing import ServerFault
+from commonhold.adapters.typecheck.locating import locate
+from commonhold.adapters.typecheck.rest import Rest
+from commonhold.adapters.typecheck.server import Server
+from commonhold.app.typing import TypeReport
+
+
+class ServerChecker:
+    """Compares by one server, in one working tree. Calls from several threads take turns."""
+
+    def __init__(
+        self,
+        server: Server,
+        root: str,
+        environment: Mapping[str, str],
+        *,
+        patience: Patience | None = None,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        """Nothing is started yet. `environment` is what the server gets, and where its program is looked for."""
+        self._server, self._root, self._environment = server, os.path.realpath(root), environment
+        self._patience = patience or Patience()
+        self._asking = Asking(server, self._root, environment, self._patience)
+        self._turn = threading.Lock()
+        self._rest = Rest(clock)
+        self._was_late = False
+
+    def compare(self, changes: Mapping[str, bytes | None], also: Collection[str] = ()) -> TypeReport:
+        """What it says of these files once the changes are made, less what it says before."""
+        mine = {path: content for path, content in changes.items() if self._server.language_of(path)}
+        if not mine:
+            return TypeReport()
+        if not self._turn.acquire(timeout=self._patience.first_seconds):
+            return self._degraded("is busy with the changes of others", "repeat the call in a moment")
+        try:
+            return self._compared(mine, [path for path in also if self._server.language_of(path)])
+        finally:
+            self._turn.release()
+
+    def close(self) -> None:
+        """End the server; idempotent. A later comparison would start it again."""
+        with self._turn:
+            self._asking.end()
+
+    def _compared(self, changes: Mapping[str, bytes | None], also: Collection[str]) -> TypeReport:
+        program = locate(self._server, self._environment)
+        if program is None:
+            return self._degraded("is not found", self._server.install)
+        if seconds := self._rest.left():
+            return self._degraded(self._rest.reason, f"repeat the call in {seconds:.0f} s, when it is tried again")
+        try:
+            case = look_up(self._root, changes, also)
+            report = self._asking.compare(program, case)
+        except Unanswered as fault:
+            return self._unanswered(fault)
+        except ServerFault as fault:
+            return self._failed(fault, f"see whether it runs: {shlex.join((program, *self._server.arguments))}")
+        except OSError as fault:
+            return self._degraded(f"cannot be shown the files ({fault.strerror})", "mend that, and repeat the call")
+        self._was_late = False
+        self._rest.worked()
+        late = self._why(report.why, "repeat the call: what was worked out is kept") if report.why else ""
+        return replace(report, why="; ".join(filter(None, (late, _without(case.unread)))))
+
+    def _unanswered(self, fault: Unanswered) -> TypeReport:
+        """It may be reading a large project yet, so it is ended only when it is late twice in a row."""
+        if self._was_late:
+            return self._failed(fault, 'if it stays so, switch it off in the settings: types = "off"')
+        self._was_late = True
+        return self._degraded(str(fault), "repeat the call: it may have been reading the project yet")
+
+    def _failed(self, fault: ServerFault, step: str) -> TypeReport:
+        self._asking.end()
+        self._was_late = False
+        self._rest.failed(str(fault))
+        return self._degraded(str(fault), step)
+
+    def _degraded(self, what: str, step: str) -> TypeReport:
+        return TypeReport(why=self._why(what, step))
+
+    def _why(self, what: str, step: str) -> str:
+        return f"types were not compared: {self._server.name} {what}; {step}"
+
+
+def _without(unread: Collection[str]) -> str:
+    if not unread:
+        return ""
+    return (
+        f"types were not compared in {', '.join(unread)}: not UTF-8, or too long; save as UTF-8 what is to be compared"
+    )

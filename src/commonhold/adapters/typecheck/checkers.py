@@ -1,0 +1,27 @@
+"""Several type checkers as one: each is asked about the files of its languages."""
+
+from collections.abc import Collection, Mapping, Sequence
+
+from commonhold.app.typing import TypeChecker, TypeReport
+
+
+class Checkers:
+    """Asks each in turn; one that has no file among the changes says nothing."""
+
+    def __init__(self, checkers: Sequence[TypeChecker]) -> None:
+        """They are closed with this."""
+        self._checkers = tuple(checkers)
+
+    def compare(self, changes: Mapping[str, bytes | None], also: Collection[str] = ()) -> TypeReport:
+        """What all of them newly say, and why some could not be asked."""
+        reports = [checker.compare(changes, also) for checker in self._checkers]
+        return TypeReport(
+            tuple(one for report in reports for one in report.new),
+            ", ".join(report.checker for report in reports if report.checker),
+            "; ".join(report.why for report in reports if report.why),
+        )
+
+    def close(self) -> None:
+        """End the processes of all; idempotent."""
+        for checker in self._checkers:
+            checker.close()
