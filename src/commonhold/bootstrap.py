@@ -5,9 +5,13 @@ from pathlib import Path
 from urllib.parse import urlsplit
 
 from commonhold.adapters.files import WorkingTree
+from commonhold.adapters.git.running import Git
+from commonhold.adapters.index import SqliteIndex
 from commonhold.adapters.repository import Repository, find_repository
 from commonhold.adapters.sqlite import SqliteStore
 from commonhold.adapters.system import RandomIds, SystemClock
+from commonhold.adapters.typecheck import open_checkers
+from commonhold.app.crossing import Insight
 from commonhold.app.ports import Registry, Step, no_step
 from commonhold.app.registry import TableRegistry
 from commonhold.app.service import Service
@@ -52,8 +56,16 @@ def compose(
         agent=agent,
         registry=open_registry(settings.store, settings.namespace or name_of(repository)) if settings.store else None,
         options=settings.options(socket.gethostname()),
+        insight=open_insight(repository, settings),
         at_step=at_step,
     )
+
+
+def open_insight(repository: Repository, settings: Settings) -> Insight:
+    """What can be seen of the other files of a repository. Nothing is opened or started before it is asked."""
+    git = Git(repository.root) if repository.git_dir else None
+    index = SqliteIndex(repository.state_folder, repository.root, git, max_file_bytes=settings.max_file_bytes)
+    return Insight(index, open_checkers(repository.root) if settings.types == "on" else None)
 
 
 def name_of(repository: Repository) -> str:
