@@ -11,7 +11,7 @@ from typing import Any, Final
 
 from commonhold.app.forgetting import CONTENT_RETENTION_SECONDS
 from commonhold.app.options import PATIENCE_SECONDS, Options
-from commonhold.app.policy import Merging, Policies, Policy
+from commonhold.app.policy import Merging, Policies, Policy, Suspicion
 from commonhold.app.ports import DEFAULT_MAX_FILE_BYTES
 from commonhold.domain.errors import Code, InputError
 from commonhold.domain.keys import FILE, parse
@@ -40,7 +40,10 @@ class Settings:
     the repository is started by itself. `durability`: "full", or "normal" to measure what full costs: after a loss of
     power the last grants may be gone then, and their fences given out again. `policies`: by pattern, which keys must
     be held before they are changed. `merge`: whether an edit whose base has moved may be merged, a word for all keys
-    or words by pattern. `types`: whether type checkers are asked, where they are found, about what a change breaks.
+    or words by pattern. `suspicion`: what becomes of a change that may concern others of whom only a name tells, in the
+    same way. `types`: whether type checkers are asked, where they are found, about what a change breaks. `tests`: the
+    command that runs the tests that a change may concern, with `{tests}` for their files; a user chooses it
+    (COMMONHOLD_TESTS), no repository does.
     """
 
     ttl_seconds: float = DEFAULT_TTL_SECONDS
@@ -53,15 +56,24 @@ class Settings:
     durability: str = "full"
     policies: Mapping[str, str] = field(default_factory=dict)
     merge: str | Mapping[str, str] = Merging.PROVEN.value
+    suspicion: str | Mapping[str, str] = Suspicion.ESCALATE.value
     types: str = "on"
+    tests: str = ""
 
     def options(self, host: str = "") -> Options:
         """The part that the use cases follow, on the machine named `host`."""
         by_pattern = {parse(pattern).key(): Policy(word) for pattern, word in self.policies.items()}
-        words = {_EVERYWHERE: self.merge} if isinstance(self.merge, str) else self.merge
-        merging = {parse(pattern).key(): Merging(word) for pattern, word in words.items()}
+        merging = {parse(pattern).key(): Merging(word) for pattern, word in _by_pattern(self.merge).items()}
+        suspicions = {parse(pattern).key(): Suspicion(word) for pattern, word in _by_pattern(self.suspicion).items()}
         retention_seconds = self.retention_days * _DAY
-        return Options(self.ttl_seconds, self.patience_seconds, retention_seconds, host, Policies(by_pattern, merging))
+        return Options(
+            self.ttl_seconds, self.patience_seconds, retention_seconds, host, Policies(by_pattern, merging, suspicions)
+        )
+
+
+def _by_pattern(words: str | Mapping[str, str]) -> Mapping[str, str]:
+    """The words by pattern: one alone is for everything."""
+    return {_EVERYWHERE: words} if isinstance(words, str) else words
 
 
 def load_settings(root: str, **choices: object) -> Settings:
@@ -78,7 +90,7 @@ def load_settings(root: str, **choices: object) -> Settings:
 def _from_environment() -> dict[str, object]:
     """What the variables say: COMMONHOLD_STORE, _NAMESPACE, _DURABILITY, _TYPES and _DAEMON."""
     chosen: dict[str, object] = {}
-    for name in ("store", "namespace", "durability", "types"):
+    for name in ("store", "namespace", "durability", "types", "tests"):
         if text := os.environ.get(f"COMMONHOLD_{name.upper()}"):
             chosen[name] = text
     if word := os.environ.get("COMMONHOLD_DAEMON"):
@@ -115,6 +127,8 @@ def _settings(path: Path, table: object) -> Settings:
     for name, value in table.items():
         _CHECKS.get(name, _check_number)(path, name, value)
     _check_server(path, table.get("store", ""))
+    if table.get("tests"):
+        raise _invalid(path, "tests is a command, which is for the user to choose; set COMMONHOLD_TESTS")
     return Settings(**table)
 
 
@@ -140,6 +154,10 @@ def _check_policies(path: Path, name: str, value: object) -> None:
 
 def _check_merge(path: Path, name: str, value: object) -> None:
     _check_words(path, name, {_EVERYWHERE: value} if isinstance(value, str) else value, Merging)
+
+
+def _check_suspicion(path: Path, name: str, value: object) -> None:
+    _check_words(path, name, {_EVERYWHERE: value} if isinstance(value, str) else value, Suspicion)
 
 
 def _check_words(path: Path, name: str, value: object, words: type[StrEnum]) -> None:
@@ -185,7 +203,9 @@ _CHECKS: Final[dict[str, Callable[[Path, str, object], None]]] = {
     "durability": _check_durability,
     "policies": _check_policies,
     "merge": _check_merge,
+    "suspicion": _check_suspicion,
     "types": _check_types,
+    "tests": _check_text,
 }
 
 

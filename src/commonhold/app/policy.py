@@ -31,16 +31,33 @@ class Merging(StrEnum):
     NEVER = "never"
 
 
+class Suspicion(StrEnum):
+    """What becomes of a commit that may concern others of whom nothing but a name tells.
+
+    ESCALATE: whoever commits has to lease what they are in first. TESTS: the tests that it may concern are run on it,
+    and it escalates if they fail or there are none. NOTICE: it is told.
+    """
+
+    ESCALATE = "escalate"
+    TESTS = "tests"
+    NOTICE = "notice"
+
+
 @dataclass(frozen=True, slots=True)
 class Policies:
     """The policies of a project, by the key that each is for: the innermost pattern around a key decides."""
 
     by_pattern: Mapping[Key, Policy] = field(default_factory=dict)
     merging: Mapping[Key, Merging] = field(default_factory=dict)
+    suspicions: Mapping[Key, Suspicion] = field(default_factory=dict)
 
     def of(self, key: Key) -> Policy:
         """The policy of one key."""
         return _innermost(self.by_pattern, key, Policy.OPTIMISTIC)
+
+    def on_suspicion(self, key: Key) -> Suspicion:
+        """What becomes of a change of `key` that may concern others."""
+        return _innermost(self.suspicions, key, Suspicion.ESCALATE)
 
     def merges(self, key: Key) -> bool:
         """Whether an edit of `key` may be merged: nothing around it or in it says never."""

@@ -93,7 +93,7 @@ class _Reader(Collector):
         scope = self._scopes.get(owner, self.root)
         names = self._module.members(owner)
         for name, bounds in names.items():
-            if self._module.sort_of(owner, name) is Sort.VALUE and not all(bound.is_import for bound in bounds):
+            if not self._is_defined(owner, name) and not all(bound.is_import for bound in bounds):
                 line = _line_of(bounds)
                 gives = _agreed([[_chain_of_bound(bound, scope) for bound in bounds]])
                 yield Offer(qualified(owner, name), Sort.VALUE, line, line, gives=gives, is_sole=len(bounds) == 1)
@@ -102,6 +102,9 @@ class _Reader(Collector):
         for (class_name, name), found in self._attributes.items():
             if class_name == owner and name not in names:
                 yield _attribute_offer(qualified(owner, name), found)
+
+    def _is_defined(self, owner: str, name: str) -> bool:
+        return (owner, name) in self._module.functions or qualified(owner, name) in self._module.classes
 
     # Visitors beside those of the collector.
 

@@ -51,12 +51,13 @@ class Resolver:
             return self._fixture(path, reference.name)
         if reference.chain:
             return self.attribute(self.chain(path, reference.chain), reference.name)
+        return self._bare(path, reference)
+
+    def _bare(self, path: str, reference: Reference) -> Thing:
         if reference.receiver is Receiver.CLASS and reference.class_name:
             return self.attribute(self.name(path, reference.class_name), reference.name)
         if reference.receiver is not Receiver.NONE:
-            return UNKNOWN
-        if reference.use is Use.IMPORT:
-            return self._module(path, reference.name)
+            return self._module(path, reference.name) if reference.use is Use.IMPORT else UNKNOWN
         return self.name(path, reference.name)
 
     def name(self, path: str, name: str) -> Thing:

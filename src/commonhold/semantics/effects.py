@@ -28,6 +28,7 @@ class Impact:
 
 
 def by_signature(old: CallableInterface, new: CallableInterface, reference: Reference) -> Impact | None:
+    """What the change of a signature does to one use; None where nothing."""
     if reference.shape is not None:
         return _by_call(old, new, reference, reference.shape)
     if is_wholly_new(old, new):
@@ -55,6 +56,7 @@ def seen_effect(shape: CallShape, before: Params, after: Params, *, is_transpare
 
 
 def call_impact(effect: Effect, reference: Reference) -> Impact | None:
+    """The effect on a call in words; None where there is none."""
     if effect is Effect.NONE:
         return None
     if effect is Effect.BROKEN:
@@ -65,6 +67,7 @@ def call_impact(effect: Effect, reference: Reference) -> Impact | None:
 
 
 def is_wholly_new(old: CallableInterface, new: CallableInterface) -> bool:
+    """Whether it is called, or gives, in another way, whatever the arguments."""
     return (old.is_async, old.is_generator, old.active_decorators) != (
         new.is_async,
         new.is_generator,

@@ -4,15 +4,18 @@ import ast
 from collections.abc import Iterator
 from typing import Final
 
-# Fields that hold no names and no statements: there are as many of these nodes as of names.
-_MARKS: Final = frozenset({"ctx", "op", "ops", "kind", "type_comment", "type_ignores"})
+# Fields that hold no names and no statements, or no nodes at all.
+_MARKS: Final = frozenset(
+    {"ctx", "op", "ops", "kind", "type_comment", "type_ignores", "id", "attr", "arg", "module", "level", "asname"}
+)
 
 
 class _Fields(dict[type, tuple[str, ...]]):
     """The fields to look into, by the kind of node."""
 
     def __missing__(self, kind: type[ast.AST]) -> tuple[str, ...]:
-        self[kind] = tuple(name for name in kind._fields if name not in _MARKS)
+        names = () if kind is ast.Constant else kind._fields
+        self[kind] = tuple(name for name in names if name not in _MARKS)
         return self[kind]
 
 
@@ -22,7 +25,8 @@ _FIELDS: Final = _Fields()
 def parts_of(node: ast.AST) -> list[ast.AST]:
     """The nodes directly below one, in order, less operators and contexts; faster than `ast` gives them."""
     found: list[ast.AST] = []
-    for name in _FIELDS[type(node)] or node._fields:
+    kind = type(node)
+    for name in _FIELDS[kind] if kind is not ast.AST else node._fields:
         value = getattr(node, name, None)
         if value.__class__ is list:
             found += [each for each in value if isinstance(each, ast.AST)]

@@ -155,6 +155,7 @@ class Collector:
     visits: ClassVar[Mapping[type[ast.AST], Callable[..., None]]]
 
     def __init__(self, root: Scope) -> None:
+        """Start in the scope of the file."""
         self.root = root
         self.references: list[Reference] = []
         self.markers: list[Marker] = []
@@ -170,15 +171,18 @@ class Collector:
             visits.get(type(node), Collector.children)(self, node, scope, use)
 
     def push(self, nodes: Iterable[ast.AST | None], scope: Scope, use: Use = Use.NAME) -> None:
+        """Look at these nodes too, as seen from `scope`."""
         self._pending.extend((node, scope, use) for node in nodes if node is not None)
 
     # One visitor for each kind of node; `VISITS` names them.
 
     def children(self, node: ast.AST, scope: Scope, use: Use) -> None:
+        """Any other node: all that is below it."""
         inner = use if use is Use.ANNOTATION else Use.NAME
         self.push(parts_of(node), scope, inner)
 
     def name(self, node: ast.Name, scope: Scope, use: Use, shape: CallShape | None = None) -> None:
+        """A bare name."""
         if isinstance(node.ctx, ast.Load):
             self._add_name(node.id, node.lineno, scope, use, shape)
 
@@ -194,6 +198,7 @@ class Collector:
             self.references.append(Reference(own_name, use, shape, Receiver.OUTSIDE, "", line, tuple(chain)))
 
     def attribute(self, node: ast.Attribute, scope: Scope, use: Use, shape: CallShape | None = None) -> None:
+        """What stands after a dot."""
         self.push([node.value], scope, Use.ANNOTATION if use is Use.ANNOTATION else Use.QUALIFIER)
         if isinstance(node.ctx, ast.Load):
             place = use if use in _PLACES or shape is not None else Use.ATTRIBUTE
@@ -203,6 +208,7 @@ class Collector:
             self.references.append(Reference(node.attr, place, shape, receiver, class_name, line, chain))
 
     def call(self, node: ast.Call, scope: Scope, _use: Use) -> None:
+        """A call, with its arguments."""
         self._called(node.func, scope, shape_of(node))
         self.push(node.args, scope)
         self.push((keyword.value for keyword in node.keywords), scope)
@@ -246,6 +252,7 @@ class Collector:
         return receiver is Receiver.OUTSIDE or _is_parameter(value, scope)
 
     def function(self, node: FunctionNode, scope: Scope, _use: Use) -> None:
+        """A `def`: its head here, its body inside."""
         self.push_head(node, scope)
         self.push(node.body, function_scope(node, scope))
 
@@ -259,6 +266,7 @@ class Collector:
         self.push((*notes, node.returns, *getattr(node, "type_params", ())), outer, Use.ANNOTATION)
 
     def class_(self, node: ast.ClassDef, scope: Scope, _use: Use) -> None:
+        """A `class`."""
         self.push(node.decorator_list, scope, Use.DECORATOR)
         outer = type_scope(node, scope)
         self.push(node.bases, outer, Use.BASE)
@@ -269,10 +277,12 @@ class Collector:
         self.push(node.body, inner)
 
     def lambda_(self, node: ast.Lambda, scope: Scope, _use: Use) -> None:
+        """A lambda."""
         self.push((*node.args.defaults, *node.args.kw_defaults), scope)
         self.push([node.body], local_scope(parameters(node.args), scope))
 
     def comprehension(self, node: Comprehension, scope: Scope, _use: Use) -> None:
+        """A comprehension: its first source belongs outside of it."""
         first, *others = node.generators
         inner = local_scope(bound_names(part.target for part in node.generators), scope)
         self.push([first.iter], scope)
@@ -281,19 +291,23 @@ class Collector:
         self.push((node.key, node.value) if isinstance(node, ast.DictComp) else (node.elt,), inner)
 
     def subscript(self, node: ast.Subscript, scope: Scope, use: Use) -> None:
+        """A subscript: in an annotation, all of it is one."""
         self.push([node.value], scope, use)
         self.push([node.slice], scope, Use.ANNOTATION if use in (Use.BASE, Use.ANNOTATION) else Use.NAME)
 
     def annotated(self, node: ast.AnnAssign, scope: Scope, _use: Use) -> None:
+        """An annotated assignment."""
         self.push([node.annotation], scope, Use.ANNOTATION)
         self.push([node.target, node.value], scope)
 
     def augmented(self, node: ast.AugAssign, scope: Scope, _use: Use) -> None:
+        """An augmented assignment: it reads the name, too."""
         if isinstance(node.target, ast.Name):
             self._add_name(node.target.id, node.lineno, scope, Use.NAME)
         self.push([node.target, node.value], scope)
 
     def assigned(self, node: ast.Assign, scope: Scope, _use: Use) -> None:
+        """An assignment; `__all__` lists names."""
         self.push([*node.targets, node.value], scope)
         names = [target.id for target in node.targets if isinstance(target, ast.Name)]
         if scope.kind is ScopeKind.MODULE and names == ["__all__"]:
@@ -305,9 +319,11 @@ class Collector:
                 self._add_name(element.value, element.lineno, self.root, Use.EXPORT)
 
     def alias(self, node: ast.AST, scope: Scope, _use: Use) -> None:
+        """A `type` statement."""
         self.push(parts_of(node), type_scope(node, scope), Use.ANNOTATION)
 
     def raised(self, node: ast.Raise, scope: Scope, _use: Use) -> None:
+        """A `raise`: a class is called by it."""
         if isinstance(node.exc, ast.Name | ast.Attribute):
             self._called(node.exc, scope, CallShape())
             self.push([node.cause], scope)
@@ -315,6 +331,7 @@ class Collector:
             self.push([node.exc, node.cause], scope)
 
     def with_(self, node: ast.With | ast.AsyncWith, scope: Scope, use: Use) -> None:
+        """A `with`: it uses two methods that nobody names."""
         prefix = "__a" if isinstance(node, ast.AsyncWith) else "__"
         for item in node.items:
             receiver, class_name = receiver_of(item.context_expr, scope)
@@ -324,6 +341,7 @@ class Collector:
         self.children(node, scope, use)
 
     def imported(self, node: ast.ImportFrom, _scope: Scope, _use: Use) -> None:
+        """A `from … import`."""
         self.markers += _of_import(node)
 
 

@@ -47,8 +47,10 @@ def bound_names(nodes: Iterable[ast.AST]) -> Iterator[Bound]:
     pending = list(nodes)
     while pending:
         node = pending.pop()
-        yield from _BINDS.get(type(node), _nothing)(node)
-        pending.extend(_INSIDE.get(type(node), parts_of)(node))
+        binds = _BINDS.get(type(node))
+        if binds is not None:
+            yield from binds(node)
+        pending += _INSIDE.get(type(node), parts_of)(node)
 
 
 def grouped(bounds: Iterable[Bound]) -> dict[str, tuple[Bound, ...]]:
@@ -57,10 +59,6 @@ def grouped(bounds: Iterable[Bound]) -> dict[str, tuple[Bound, ...]]:
     for bound in bounds:
         names[bound.name].append(bound)
     return {name: tuple(found) for name, found in names.items()}
-
-
-def _nothing(_node: ast.AST) -> Iterator[Bound]:
-    return iter(())
 
 
 def _closed(_node: ast.AST) -> Iterator[ast.AST]:

@@ -1,0 +1,26 @@
+"""A copy of the working tree as it is, without what git ignores."""
+
+import os
+import shutil
+from contextlib import suppress
+
+from commonhold.adapters.git.running import Git
+
+
+class WorkingCopy:
+    """Fills folders with the files that git tracks or would track, as they are on disk. Links are copied as links."""
+
+    def __init__(self, git: Git, root: str) -> None:
+        """Copy the working tree at `root`, which is that of `git`."""
+        self._git = git
+        self._root = root
+
+    def __call__(self, folder: str) -> None:
+        """Put the files into an empty `folder`; one that goes meanwhile is left out."""
+        listed = self._git.ask("ls-files", "-z", "--cached", "--others", "--exclude-standard")
+        for path in sorted(set(filter(None, listed.split(b"\0")))):
+            name = os.fsdecode(path)
+            target = os.path.join(folder, name)
+            os.makedirs(os.path.dirname(target), exist_ok=True)
+            with suppress(FileNotFoundError, IsADirectoryError):
+                shutil.copy2(os.path.join(self._root, name), target, follow_symlinks=False)
