@@ -4,6 +4,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Final
 
+from commonhold.linking.ecmascript import finding, summarising
 from commonhold.linking.linkage import Linkage
 from commonhold.linking.python import summarise_python
 from commonhold.linking.python_modules import python_modules, python_submodules
@@ -20,6 +21,9 @@ class Linked:
 
 LINKED: Final[Mapping[str, Linked]] = {
     "python": Linked(summarise_python, Linkage(modules=python_modules, below=python_submodules)),
+    "javascript": Linked(summarising.summarise_javascript, finding.JAVASCRIPT),
+    "typescript": Linked(summarising.summarise_typescript, finding.TYPESCRIPT),
+    "tsx": Linked(summarising.summarise_tsx, finding.TYPESCRIPT),
 }
 
 
