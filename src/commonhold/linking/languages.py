@@ -4,7 +4,10 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Final
 
-from commonhold.linking.ecmascript import finding, summarising
+from commonhold.linking.ecmascript.finding import JAVASCRIPT, TYPESCRIPT
+from commonhold.linking.ecmascript.summarising import summarise_javascript, summarise_tsx, summarise_typescript
+from commonhold.linking.golang.finding import LINKAGE as GO
+from commonhold.linking.golang.summarising import summarise as summarise_go
 from commonhold.linking.linkage import Linkage
 from commonhold.linking.python import summarise_python
 from commonhold.linking.python_modules import python_modules, python_submodules
@@ -21,9 +24,10 @@ class Linked:
 
 LINKED: Final[Mapping[str, Linked]] = {
     "python": Linked(summarise_python, Linkage(modules=python_modules, below=python_submodules)),
-    "javascript": Linked(summarising.summarise_javascript, finding.JAVASCRIPT),
-    "typescript": Linked(summarising.summarise_typescript, finding.TYPESCRIPT),
-    "tsx": Linked(summarising.summarise_tsx, finding.TYPESCRIPT),
+    "javascript": Linked(summarise_javascript, JAVASCRIPT),
+    "typescript": Linked(summarise_typescript, TYPESCRIPT),
+    "tsx": Linked(summarise_tsx, TYPESCRIPT),
+    "go": Linked(summarise_go, GO),
 }
 
 

@@ -27,8 +27,9 @@ class Places:
     """The files of one language by their folders."""
 
     def __init__(self, paths: Collection[str], extensions: tuple[str, ...]) -> None:
-        """Keep the paths with one of these extensions."""
+        """Keep the paths with one of these extensions; `learnt` is what has been found out about them."""
         self.paths = frozenset(path for path in paths if path.endswith(extensions))
+        self.learnt: dict[str, str] = {}
 
     @cached_property
     def by_folder(self) -> Mapping[str, tuple[str, ...]]:

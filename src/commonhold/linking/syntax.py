@@ -12,9 +12,10 @@ from typing import Final, NamedTuple
 
 from tree_sitter import Node
 
-from commonhold.linking.summary import UNKNOWN, Chain, ClassShape, Import, Offer, Summary
+from commonhold.linking.summary import ClassShape, Import, Offer, Summary
 from commonhold.regions.language import Language, parse
 from commonhold.regions.outline import tidy
+from commonhold.semantics.chains import UNKNOWN, Chain
 from commonhold.semantics.interface import CallableInterface, CallShape, qualified
 from commonhold.semantics.module import Sort
 from commonhold.semantics.references import Marker, Receiver, Reference, Use

@@ -23,10 +23,11 @@ from commonhold.linking.ecmascript.modules import (
     import_statement,
     take_required,
 )
-from commonhold.linking.summary import CALLED, UNKNOWN, Chain, ClassShape, Summary
+from commonhold.linking.summary import ClassShape, Summary
 from commonhold.linking.syntax import OUTSIDE, Draft, Grammar, Scope, Visit, Walk, shape_of, summarised
 from commonhold.regions.languages.web import JAVASCRIPT, TSX, TYPESCRIPT
 from commonhold.regions.naming import first_of, unquoted
+from commonhold.semantics.chains import CALLED, UNKNOWN, Chain
 from commonhold.semantics.interface import CallableInterface
 from commonhold.semantics.module import Sort
 from commonhold.semantics.references import Use

@@ -5,9 +5,9 @@ from typing import Final
 
 from tree_sitter import Node
 
-from commonhold.linking.summary import CALLED, INSTANCE, UNKNOWN, Chain
 from commonhold.linking.syntax import OUTSIDE, Link, Scope, Walk
 from commonhold.regions.naming import first_of, unquoted
+from commonhold.semantics.chains import CALLED, INSTANCE, UNKNOWN, Chain
 from commonhold.semantics.interface import CallableInterface, Parameter, ParamKind
 
 FUNCTIONS: Final = frozenset({"arrow_function", "function_expression", "generator_function"})

@@ -11,9 +11,10 @@ from typing import Final
 from tree_sitter import Node
 
 from commonhold.linking.ecmascript.expressions import FUNCTIONS, bound_names, module_text, required, signature
-from commonhold.linking.summary import STAR, UNKNOWN
+from commonhold.linking.summary import STAR
 from commonhold.linking.syntax import OUTSIDE, Scope, Walk
 from commonhold.regions.naming import first_of, unquoted
+from commonhold.semantics.chains import UNKNOWN
 from commonhold.semantics.module import Sort
 from commonhold.semantics.references import Use
 
