@@ -8,9 +8,13 @@ from commonhold.linking.ecmascript.finding import JAVASCRIPT, TYPESCRIPT
 from commonhold.linking.ecmascript.summarising import summarise_javascript, summarise_tsx, summarise_typescript
 from commonhold.linking.golang.finding import LINKAGE as GO
 from commonhold.linking.golang.summarising import summarise as summarise_go
+from commonhold.linking.java.finding import LINKAGE as JAVA
+from commonhold.linking.java.summarising import summarise as summarise_java
 from commonhold.linking.linkage import Linkage
 from commonhold.linking.python import summarise_python
 from commonhold.linking.python_modules import python_modules, python_submodules
+from commonhold.linking.rust.finding import LINKAGE as RUST
+from commonhold.linking.rust.summarising import summarise as summarise_rust
 from commonhold.linking.summary import Summary
 
 
@@ -28,6 +32,8 @@ LINKED: Final[Mapping[str, Linked]] = {
     "typescript": Linked(summarise_typescript, TYPESCRIPT),
     "tsx": Linked(summarise_tsx, TYPESCRIPT),
     "go": Linked(summarise_go, GO),
+    "rust": Linked(summarise_rust, RUST),
+    "java": Linked(summarise_java, JAVA),
 }
 
 

@@ -178,6 +178,7 @@ class Walk:
     markers: list[Marker] = field(default_factory=list)
     exports: list[str] | None = None
     assigned: list[tuple[Scope, str, int]] = field(default_factory=list)
+    inherited: list[tuple[str, Chain, str]] = field(default_factory=list)
     pending: list[tuple[Node, Scope]] = field(default_factory=list)
 
     def run(self, root: Node) -> None:
@@ -232,6 +233,10 @@ class Walk:
         if name.isidentifier():
             before = chain[:-1] or None
             self.uses.append(RawUse(name, use, shape, node.start_point[0] + 1, node.start_byte, scope, before))
+
+    def inherits(self, qualname: str, base: Chain, text: str) -> None:
+        """Note a base that is told apart from its class."""
+        self.inherited.append((qualname, base, text))
 
     def mark(self, kind: str, node: Node) -> None:
         """Note something whose effect the syntax does not show."""
@@ -312,6 +317,7 @@ class _Tying:
     def __init__(self, walk: Walk) -> None:
         self.walk = walk
         self.sees_members = walk.grammar.sees_members
+        self.imported = {each.name for each in walk.imports}
         for scope, name, at in walk.assigned:
             self._forget(scope, name, at)
 
@@ -367,9 +373,12 @@ class _Tying:
             home = self._home(raw.scope, raw.name)
             receiver = Receiver.UNKNOWN if home else Receiver.NONE
             return Reference(raw.name, raw.use, raw.shape, receiver, "", raw.line, home)
-        if not local.is_alias or len(local.value) == 1:
+        if not local.is_alias:
             return None
         *before, name = local.value
+        if not before:
+            is_module = name.startswith(_STAND_INS)
+            return None if is_module else Reference(name, raw.use, raw.shape, Receiver.NONE, "", raw.line)
         chain = self._tied(tuple(before), local.scope, local.start - 1)
         return Reference(name, raw.use, raw.shape, Receiver.UNKNOWN, "", raw.line, chain)
 
@@ -394,12 +403,23 @@ class _Tying:
 
     def _home(self, scope: Scope, name: str) -> Chain:
         """What a free name is a member of, in the file: a module around it, or a class; empty at the top level."""
-        inmost = self._inmost(scope)
+        first = inmost = self._inmost(scope)
         while inmost is not None and inmost.prefix:
-            if qualified(inmost.prefix, name) in self.walk.drafts and (self.sees_members or not inmost.is_class):
+            if self._has(inmost, name):
                 return (f"self {inmost.prefix}",) if inmost.is_class else tuple(inmost.prefix.split("."))
             inmost = self._inmost(inmost.parent)
-        return ()
+        return self._inherited(first, name) if self.sees_members and first is not None else ()
+
+    def _has(self, scope: Scope, name: str) -> bool:
+        """Whether a scope has a name that is seen in it as it stands; a constructor is none."""
+        is_seen = self.sees_members or not scope.is_class
+        return is_seen and qualified(scope.prefix, name) in self.walk.drafts and not scope.prefix.endswith(name)
+
+    def _inherited(self, scope: Scope, name: str) -> Chain:
+        """A name in small letters that is nowhere in the file may be inherited by the class that it stands in."""
+        draft = self.walk.drafts.get(scope.prefix)
+        has_bases = draft is not None and draft.shape is not None and bool(draft.shape.bases)
+        return (f"self {scope.prefix}",) if has_bases and name[:1].islower() and name not in self.imported else ()
 
     @staticmethod
     def _inmost(scope: Scope | None) -> Scope | None:
