@@ -4,9 +4,17 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Final
 
+from commonhold.linking.ecmascript.finding import JAVASCRIPT, TYPESCRIPT
+from commonhold.linking.ecmascript.summarising import summarise_javascript, summarise_tsx, summarise_typescript
+from commonhold.linking.golang.finding import LINKAGE as GO
+from commonhold.linking.golang.summarising import summarise as summarise_go
+from commonhold.linking.java.finding import LINKAGE as JAVA
+from commonhold.linking.java.summarising import summarise as summarise_java
 from commonhold.linking.linkage import Linkage
 from commonhold.linking.python import summarise_python
 from commonhold.linking.python_modules import python_modules, python_submodules
+from commonhold.linking.rust.finding import LINKAGE as RUST
+from commonhold.linking.rust.summarising import summarise as summarise_rust
 from commonhold.linking.summary import Summary
 
 
@@ -20,6 +28,12 @@ class Linked:
 
 LINKED: Final[Mapping[str, Linked]] = {
     "python": Linked(summarise_python, Linkage(modules=python_modules, below=python_submodules)),
+    "javascript": Linked(summarise_javascript, JAVASCRIPT),
+    "typescript": Linked(summarise_typescript, TYPESCRIPT),
+    "tsx": Linked(summarise_tsx, TYPESCRIPT),
+    "go": Linked(summarise_go, GO),
+    "rust": Linked(summarise_rust, RUST),
+    "java": Linked(summarise_java, JAVA),
 }
 
 

@@ -1,0 +1,1 @@
+"""Java: what a file offers and uses, and how packages find each other."""

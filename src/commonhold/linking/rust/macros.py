@@ -1,0 +1,79 @@
+"""What stands between the brackets of a macro call: tokens, read as far as they look like calls, paths and names.
+
+What a macro makes of them is not seen. An argument list is counted by its commas; where a closure or a generic may
+hold some of those, the count is not trusted.
+"""
+
+from collections.abc import Iterator
+from itertools import pairwise
+from typing import Final
+
+from tree_sitter import Node
+
+from commonhold.linking.rust.expressions import SELF_TYPE, type_of_scope
+from commonhold.linking.syntax import OUTSIDE, Scope, Walk, shape
+from commonhold.semantics.chains import CALLED, INSTANCE, UNKNOWN, Chain
+from commonhold.semantics.interface import CallShape
+from commonhold.semantics.references import Use
+
+_GROUP: Final = "token_tree"
+_JOINS: Final = frozenset({".", "::"})
+_DOUBTFUL: Final = frozenset({"|", "||", "<", "=>", "..", "$"})
+_NAMES: Final = frozenset({"identifier", "self", "super", "crate", "type_identifier"})
+_LONGEST: Final = 10
+
+
+def read_tokens(walk: Walk, group: Node, scope: Scope) -> None:
+    """Note what is used in the tokens of one pair of brackets; groups inside are visited in turn."""
+    path: list[Node] = []
+    steps: Chain = ()
+    joined = False
+    tokens = group.children[1:-1]
+    for token, following in pairwise((*tokens, None)):
+        kind = token.type
+        if kind in _NAMES:
+            is_call = following is not None and following.type == _GROUP and walk.source[following.start_byte] == 40
+            if not joined:
+                steps = ()
+            _note(walk, token, steps if joined else None, scope, _count(following) if is_call and following else None)
+            steps = _extended(walk, token, steps, scope, joined=joined)
+            path.append(token)
+        elif kind == _GROUP:
+            steps = (*steps, CALLED) if steps else UNKNOWN
+        elif kind not in _JOINS:
+            steps = ()
+        joined = kind in _JOINS
+    walk.push([token for token in tokens if token.type == _GROUP], scope)
+
+
+def _extended(walk: Walk, token: Node, steps: Chain, scope: Scope, *, joined: bool) -> Chain:
+    text = walk.text(token)
+    if joined:
+        return (*steps, text) if steps and len(steps) < _LONGEST else UNKNOWN
+    if text in ("self", SELF_TYPE):
+        of = type_of_scope(scope)
+        return of if text == SELF_TYPE or of == UNKNOWN else (*of, INSTANCE)
+    return UNKNOWN if text in ("crate", "super") else (text,)
+
+
+def _note(walk: Walk, token: Node, before: Chain | None, scope: Scope, called: CallShape | None) -> None:
+    if token.type in ("self", "super", "crate") or walk.text(token) == SELF_TYPE:
+        return
+    plain = Use.NAME if before is None else Use.ATTRIBUTE
+    chain = before if before is None else before or OUTSIDE
+    walk.use(token, Use.CALL if called else plain, scope, chain, called)
+
+
+def _count(group: Node) -> CallShape:
+    """The shape of a call by the commas between its brackets."""
+    tokens = [each.type for each in group.children[1:-1]]
+    if not tokens:
+        return shape(0)
+    if not _DOUBTFUL.isdisjoint(tokens):
+        return shape(0, has_star=True)
+    return shape(tokens.count(",") + (tokens[-1] != ","))
+
+
+def tokens_of(node: Node) -> Iterator[Node]:
+    """The group of tokens of a macro call."""
+    return (each for each in node.children if each.type == _GROUP)
