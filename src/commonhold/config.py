@@ -11,7 +11,7 @@ from typing import Any, Final
 
 from commonhold.app.forgetting import CONTENT_RETENTION_SECONDS
 from commonhold.app.options import PATIENCE_SECONDS, Options
-from commonhold.app.policy import Merging, Policies, Policy
+from commonhold.app.policy import Merging, Policies, Policy, Rereading
 from commonhold.app.ports import DEFAULT_MAX_FILE_BYTES
 from commonhold.domain.errors import Code, InputError
 from commonhold.domain.keys import FILE, parse
@@ -41,6 +41,8 @@ class Settings:
     power the last grants may be gone then, and their fences given out again. `policies`: by pattern, which keys must
     be held before they are changed. `merge`: whether an edit whose base has moved may be merged, a word for all keys
     or words by pattern. `types`: whether type checkers are asked, where they are found, about what a change breaks.
+    or words by pattern. `reads`: whether new text is refused that uses code which another changed since it was read, even
+    if only in its body, in the same way.
     """
 
     ttl_seconds: float = DEFAULT_TTL_SECONDS
@@ -54,14 +56,21 @@ class Settings:
     policies: Mapping[str, str] = field(default_factory=dict)
     merge: str | Mapping[str, str] = Merging.PROVEN.value
     types: str = "on"
+    reads: str | Mapping[str, str] = Rereading.NOTICE.value
 
     def options(self, host: str = "") -> Options:
         """The part that the use cases follow, on the machine named `host`."""
         by_pattern = {parse(pattern).key(): Policy(word) for pattern, word in self.policies.items()}
-        words = {_EVERYWHERE: self.merge} if isinstance(self.merge, str) else self.merge
-        merging = {parse(pattern).key(): Merging(word) for pattern, word in words.items()}
+        merging = {parse(pattern).key(): Merging(word) for pattern, word in _by_pattern(self.merge).items()}
+        rereading = {parse(pattern).key(): Rereading(word) for pattern, word in _by_pattern(self.reads).items()}
         retention_seconds = self.retention_days * _DAY
-        return Options(self.ttl_seconds, self.patience_seconds, retention_seconds, host, Policies(by_pattern, merging))
+        policies = Policies(by_pattern, merging, rereading)
+        return Options(self.ttl_seconds, self.patience_seconds, retention_seconds, host, policies)
+
+
+def _by_pattern(words: str | Mapping[str, str]) -> Mapping[str, str]:
+    """One word for everything as a table."""
+    return {_EVERYWHERE: words} if isinstance(words, str) else words
 
 
 def load_settings(root: str, **choices: object) -> Settings:
@@ -142,6 +151,10 @@ def _check_merge(path: Path, name: str, value: object) -> None:
     _check_words(path, name, {_EVERYWHERE: value} if isinstance(value, str) else value, Merging)
 
 
+def _check_reads(path: Path, name: str, value: object) -> None:
+    _check_words(path, name, {_EVERYWHERE: value} if isinstance(value, str) else value, Rereading)
+
+
 def _check_words(path: Path, name: str, value: object, words: type[StrEnum]) -> None:
     """Check a table of one of `words` by pattern."""
     if not isinstance(value, dict):
@@ -186,6 +199,7 @@ _CHECKS: Final[dict[str, Callable[[Path, str, object], None]]] = {
     "policies": _check_policies,
     "merge": _check_merge,
     "types": _check_types,
+    "reads": _check_reads,
 }
 
 

@@ -1,0 +1,162 @@
+"""Whether new text relies on something that its author has read and others have changed since."""
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from commonhold.app.answers import Next
+from commonhold.app.contracts import summary_of
+from commonhold.app.news import told
+from commonhold.app.overtaking import caught_up
+from commonhold.app.plan import CommitRequest, Plan, Stale
+from commonhold.app.planning import Planner
+from commonhold.app.policy import Policies
+from commonhold.app.ports import Reader
+from commonhold.app.repair import commit_again
+from commonhold.domain.changeset import Changeset
+from commonhold.domain.keys import Key, canonical
+from commonhold.domain.read_set import Overtaken
+from commonhold.domain.refusal import Refusal
+from commonhold.linking.summary import Summary
+from commonhold.regions.discover import discover
+from commonhold.regions.find import lookup
+from commonhold.semantics.module import CONSTRUCTORS
+from commonhold.semantics.references import Receiver, Reference
+
+
+@dataclass(frozen=True, slots=True)
+class Outdated:
+    """New text relies on what its author has read and others have changed since: what it was, is, and what to do."""
+
+    code: Refusal
+    why: str
+    stale: tuple[Stale, ...]
+    next: Next
+
+
+@dataclass(frozen=True, slots=True)
+class _Written:
+    """The uses in the regions of a file that a commit writes; `new` are those that were not there in the same form."""
+
+    path: str
+    summary: Summary
+    uses: tuple[Reference, ...]
+    new: tuple[Reference, ...]
+
+
+class Reliance:
+    """Compares what a plan's new text uses with what its author has still to read again."""
+
+    def __init__(self, planner: Planner, policies: Policies) -> None:
+        """Look things up through `planner`; `policies` say where a changed body has to be read again, too."""
+        self._planner = planner
+        self._policies = policies
+
+    def outdated(self, reader: Reader, request: CommitRequest, plan: Plan) -> Outdated | None:
+        """Why the author has to read first; None where it need not."""
+        unread = self._unread(reader, request)
+        if not unread:
+            return None
+        written = list(_written(plan))
+        found = [(each, self._planner.fresh(canonical(each.key))) for each in unread if self._is_used(each, written)]
+        changed = [(each, fresh) for each, fresh in found if _is_other(each, fresh)]
+        return _outdated(request.changeset, changed) if changed else None
+
+    def _unread(self, reader: Reader, request: CommitRequest) -> list[Overtaken]:
+        """What others changed of what the session has read, less what the changeset proves to have read anew."""
+        overtaken = reader.overtaken(request.holder, request.worktree)
+        relied_on = [self._planner.locate(read.key) for read in request.changeset.reads] if overtaken else []
+        return [each for each in overtaken if each.unread and not caught_up(each, relied_on, each.changes[-1].sequence)]
+
+    def _is_used(self, found: Overtaken, written: Iterable[_Written]) -> bool:
+        """A changed contract concerns new uses; others were there when it was changed, and were looked at then."""
+        key = canonical(found.key)
+        is_contract = any(each.what for each in found.unread)
+        if not (is_contract or self._policies.wants_reread(key)):
+            return False
+        return any(
+            _may_mean(use, key, each) for each in written for use in (each.new if is_contract else each.uses)
+        )
+
+
+def _is_other(found: Overtaken, fresh: Stale) -> bool:
+    """Whether it is something else now than what was read, and there is something to read."""
+    return fresh.source is not None and (fresh.region is None or fresh.region.hash != found.base)
+
+
+def _outdated(changeset: Changeset, changed: Sequence[tuple[Overtaken, Stale]]) -> Outdated:
+    is_contract = any(each.what for found, _ in changed for each in found.unread)
+    code = Refusal.CONTRACT_CHANGED if is_contract else Refusal.READ_CHANGED
+    why = "; ".join(f"{told(found, found.unread)}, and your text uses it" for found, _ in changed)
+    stale = tuple(replace(fresh, base=found.base) for found, fresh in changed)
+    return Outdated(code, why, stale, _next(changeset, stale))
+
+
+def _next(changeset: Changeset, stale: Sequence[Stale]) -> Next:
+    gone = [str(each.key.file) for each in stale if each.region is None]
+    if gone:
+        keys = list(dict.fromkeys(gone))
+        return Next("show", {"keys": keys}, "what your text uses is gone: read what there is now, then decide anew")
+    fresh = {str(each.region.key): each.region.hash for each in stale if each.region is not None}
+    why = "redo your text for what is in repair (do not resend it as it is), then commit with these hashes in reads"
+    again = commit_again(changeset, why)
+    given = again.arguments.get("reads", [])
+    reads = [*given, *({"key": key, "hash": each} for key, each in fresh.items())]  # type: ignore[misc]
+    return replace(again, arguments={**again.arguments, "reads": reads})
+
+
+def _written(plan: Plan) -> Iterator[_Written]:
+    keys = [canonical(region.key) for region in plan.regions if region.hash is not None]
+    for write in plan.writes:
+        mine = [key for key in keys if key.file_path == write.path]
+        after = _summary(plan.contents, write.path, write.after)
+        if mine and after is not None:
+            before = _summary(plan.contents, write.path, write.before)
+            lines = set(_lines(plan.contents[write.after or ""], write.path, mine))
+            new = _new(before.uses if before else (), after.uses)
+            yield _Written(
+                write.path,
+                after,
+                tuple(use for use in after.uses if use.line in lines),
+                tuple(use for use in new if use.line in lines),
+            )
+
+
+def _summary(contents: Mapping[str, bytes], path: str, content_hash: str | None) -> Summary | None:
+    source = contents.get(content_hash) if content_hash else None
+    return summary_of(path, source) if source is not None else None
+
+
+def _lines(source: bytes, path: str, keys: Iterable[Key]) -> Iterator[int]:
+    """The lines, from 1, of the regions that are written."""
+    found = discover(source, path)
+    for key in keys:
+        region = lookup(found, key.names)
+        for start, end in region.spans if region else ():
+            first = source.count(b"\n", 0, start) + 1
+            yield from range(first, first + source.count(b"\n", start, end) + 1)
+
+
+def _new(before: Iterable[Reference], after: Iterable[Reference]) -> Iterator[Reference]:
+    """The uses that were not there before, wherever in the file, in the same form."""
+    left = Counter(replace(use, line=0) for use in before)
+    for use in after:
+        form = replace(use, line=0)
+        left[form] -= 1
+        if left[form] < 0:
+            yield use
+
+
+def _may_mean(use: Reference, key: Key, written: _Written) -> bool:
+    """Whether a use may mean a definition: by its name, and by how the file comes to that name."""
+    names = [each.text for each in key.bare().names]
+    if not names:
+        return False
+    name = names[-2] if names[-1] in CONSTRUCTORS and len(names) > 1 else names[-1]
+    if use.receiver is not Receiver.NONE or use.chain:
+        return use.name == name
+    taken = written.summary.imported.get(use.name)
+    if taken is not None:
+        return (taken.member or taken.name) == name
+    return use.name == name and written.path == key.file_path
+
