@@ -43,6 +43,8 @@ class Settings:
     or words by pattern. `types`: whether type checkers are asked, where they are found, about what a change breaks.
     or words by pattern. `reads`: whether new text is refused that uses code which another changed since it was read, even
     if only in its body, in the same way.
+    or words by pattern. `reads`: whether new text is refused that uses code whose body another changed since it was
+    read, or its author is just told so, in the same way.
     """
 
     ttl_seconds: float = DEFAULT_TTL_SECONDS

@@ -1,6 +1,6 @@
 """What a session is told of what it has read: who changed it since, with which intent, and how."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -8,7 +8,7 @@ from commonhold.app.differences import difference
 from commonhold.app.past import Author, changed_by, intents, lines_of
 from commonhold.app.ports import Clock, Reader, Store
 from commonhold.app.unwritable import although_unwritable
-from commonhold.domain.keys import Key, canonical
+from commonhold.domain.keys import Key, canonical, contains
 from commonhold.domain.read_set import Overtaken, Overtaking
 
 MOST_TOLD: Final = 20
@@ -51,17 +51,29 @@ class Newsroom:
         self._worktree = worktree
         self._holder = holder
 
-    def tell(self) -> tuple[News, ...]:
-        """What the session was not told of yet. Where that cannot be written down it is told again."""
+    def tell(self, known: Collection[str] = ()) -> tuple[News, ...]:
+        """What the session was not told of yet, less what is `known` to it, or lies in what is.
+
+        Where that cannot be written down it is told again.
+        """
         if self._holder is None:
             return ()
         with self._store.read() as reader:
             waiting = [each for each in reader.overtaken(self._holder, self._worktree) if each.untold]
-            news = tuple(_in_short(reader, waiting))
+            news = tuple(_in_short(reader, [each for each in waiting if not _is_in(each, known)]))
         if waiting:
             with although_unwritable(), self._store.write() as writer:
                 writer.overtake([each.once_told() for each in waiting], self._clock.now().wall)
         return news
+
+    def notices(self, known: Collection[str] = ()) -> tuple[str, ...]:
+        """The same as notices."""
+        return tuple(each.notice for each in self.tell(known))
+
+
+def _is_in(found: Overtaken, keys: Collection[str]) -> bool:
+    key = canonical(found.key)
+    return any(contains(canonical(each), key) for each in keys)
 
 
 def _in_short(reader: Reader, waiting: Sequence[Overtaken]) -> Iterator[News]:
@@ -83,9 +95,16 @@ def _has_new_contract(changes: Sequence[Overtaking]) -> bool:
 
 def _contract_news(reader: Reader, found: Overtaken) -> News:
     by, why = who(found.untold)
-    text = told(found, found.untold)
     return News(
-        found.key, text, by, why, found.untold[-1].sequence, found.base, found.now, _diff(reader, found), is_contract=True
+        key=found.key,
+        text=told(found, found.untold),
+        changed_by=by,
+        intent=why,
+        sequence=found.untold[-1].sequence,
+        base=found.base,
+        now=found.now,
+        diff=_diff(reader, found),
+        is_contract=True,
     )
 
 

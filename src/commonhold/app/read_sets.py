@@ -82,7 +82,5 @@ class ReadSet:
         readers = writer.seen_by_others(commit.holder, commit.worktree, places_of(commit))
         seen = [each for each in readers if only is None or each[0] in only]
         holders = dict.fromkeys(holder for holder, _ in seen)
-        known = {
-            (each.holder, each.key): each for who in holders for each in writer.overtaken(who, commit.worktree)
-        }
+        known = {(each.holder, each.key): each for who in holders for each in writer.overtaken(who, commit.worktree)}
         writer.overtake(list(overtaken_by(commit, recorded.sequence, seen, known)), recorded.at)

@@ -17,7 +17,10 @@ from commonhold.domain.changeset import Changeset
 from commonhold.domain.keys import Key, canonical
 from commonhold.domain.read_set import Overtaken
 from commonhold.domain.refusal import Refusal
+from commonhold.linking.library import Shelf
+from commonhold.linking.resolving import Resolver
 from commonhold.linking.summary import Summary
+from commonhold.linking.things import What
 from commonhold.regions.discover import discover
 from commonhold.regions.find import lookup
 from commonhold.semantics.module import CONSTRUCTORS
@@ -36,10 +39,14 @@ class Outdated:
 
 @dataclass(frozen=True, slots=True)
 class _Written:
-    """The uses in the regions of a file that a commit writes; `new` are those that were not there in the same form."""
+    """The uses in the regions of a file that a commit writes; `new` are those that were not there in the same form.
+
+    `resolver` knows the file, and those of the definitions in question.
+    """
 
     path: str
     summary: Summary
+    resolver: Resolver
     uses: tuple[Reference, ...]
     new: tuple[Reference, ...]
 
@@ -57,9 +64,10 @@ class Reliance:
         unread = self._unread(reader, request)
         if not unread:
             return None
-        written = list(_written(plan))
-        found = [(each, self._planner.fresh(canonical(each.key))) for each in unread if self._is_used(each, written)]
-        changed = [(each, fresh) for each, fresh in found if _is_other(each, fresh)]
+        found = [(each, self._planner.fresh(canonical(each.key))) for each in unread if self._matters(each)]
+        there = [(each, fresh) for each, fresh in found if _is_other(each, fresh)]
+        written = list(_written(plan, [fresh for _, fresh in there])) if there else []
+        changed = [(each, fresh) for each, fresh in there if _is_used(each, written)]
         return _outdated(request.changeset, changed) if changed else None
 
     def _unread(self, reader: Reader, request: CommitRequest) -> list[Overtaken]:
@@ -68,15 +76,20 @@ class Reliance:
         relied_on = [self._planner.locate(read.key) for read in request.changeset.reads] if overtaken else []
         return [each for each in overtaken if each.unread and not caught_up(each, relied_on, each.changes[-1].sequence)]
 
-    def _is_used(self, found: Overtaken, written: Iterable[_Written]) -> bool:
-        """A changed contract concerns new uses; others were there when it was changed, and were looked at then."""
-        key = canonical(found.key)
-        is_contract = any(each.what for each in found.unread)
-        if not (is_contract or self._policies.wants_reread(key)):
-            return False
-        return any(
-            _may_mean(use, key, each) for each in written for use in (each.new if is_contract else each.uses)
-        )
+    def _matters(self, found: Overtaken) -> bool:
+        """Whether it has to be read again before new text may use it."""
+        return _is_contract(found) or self._policies.wants_reread(canonical(found.key))
+
+
+def _is_contract(found: Overtaken) -> bool:
+    return any(each.what for each in found.unread)
+
+
+def _is_used(found: Overtaken, written: Iterable[_Written]) -> bool:
+    """A changed contract concerns new uses; those that were there when it was changed were looked at then."""
+    return any(
+        _may_mean(use, found, each) for each in written for use in (each.new if _is_contract(found) else each.uses)
+    )
 
 
 def _is_other(found: Overtaken, fresh: Stale) -> bool:
@@ -85,7 +98,7 @@ def _is_other(found: Overtaken, fresh: Stale) -> bool:
 
 
 def _outdated(changeset: Changeset, changed: Sequence[tuple[Overtaken, Stale]]) -> Outdated:
-    is_contract = any(each.what for found, _ in changed for each in found.unread)
+    is_contract = any(_is_contract(found) for found, _ in changed)
     code = Refusal.CONTRACT_CHANGED if is_contract else Refusal.READ_CHANGED
     why = "; ".join(f"{told(found, found.unread)}, and your text uses it" for found, _ in changed)
     stale = tuple(replace(fresh, base=found.base) for found, fresh in changed)
@@ -105,21 +118,23 @@ def _next(changeset: Changeset, stale: Sequence[Stale]) -> Next:
     return replace(again, arguments={**again.arguments, "reads": reads})
 
 
-def _written(plan: Plan) -> Iterator[_Written]:
+def _written(plan: Plan, definitions: Iterable[Stale]) -> Iterator[_Written]:
     keys = [canonical(region.key) for region in plan.regions if region.hash is not None]
+    states = {write.path: _summary(plan.contents, write.path, write.after) for write in plan.writes}
+    shelf = {each.key.file_path: _summary_at(each) for each in definitions} | states
+    resolver = Resolver(Shelf({path: summary for path, summary in shelf.items() if summary}))
     for write in plan.writes:
-        mine = [key for key in keys if key.file_path == write.path]
-        after = _summary(plan.contents, write.path, write.after)
+        mine, after = [key for key in keys if key.file_path == write.path], states[write.path]
         if mine and after is not None:
             before = _summary(plan.contents, write.path, write.before)
             lines = set(_lines(plan.contents[write.after or ""], write.path, mine))
-            new = _new(before.uses if before else (), after.uses)
-            yield _Written(
-                write.path,
-                after,
-                tuple(use for use in after.uses if use.line in lines),
-                tuple(use for use in new if use.line in lines),
-            )
+            uses = tuple(use for use in after.uses if use.line in lines)
+            new = tuple(use for use in _new(before.uses if before else (), after.uses) if use.line in lines)
+            yield _Written(write.path, after, resolver, uses, new)
+
+
+def _summary_at(found: Stale) -> Summary | None:
+    return summary_of(found.key.file_path, found.source.source) if found.source else None
 
 
 def _summary(contents: Mapping[str, bytes], path: str, content_hash: str | None) -> Summary | None:
@@ -147,16 +162,43 @@ def _new(before: Iterable[Reference], after: Iterable[Reference]) -> Iterator[Re
             yield use
 
 
-def _may_mean(use: Reference, key: Key, written: _Written) -> bool:
-    """Whether a use may mean a definition: by its name, and by how the file comes to that name."""
-    names = [each.text for each in key.bare().names]
-    if not names:
-        return False
-    name = names[-2] if names[-1] in CONSTRUCTORS and len(names) > 1 else names[-1]
-    if use.receiver is not Receiver.NONE or use.chain:
-        return use.name == name
+def _may_mean(use: Reference, found: Overtaken, written: _Written) -> bool:
+    """Whether a use may mean a definition: it was tied to it, or it has its name and may come from there."""
+    key = canonical(found.key)
+    definition = definition_of(key)
+    name = definition.rpartition(".")[2]
     taken = written.summary.imported.get(use.name)
-    if taken is not None:
-        return (taken.member or taken.name) == name
-    return use.name == name and written.path == key.file_path
+    if name not in (use.name, taken.member if taken else ""):
+        return False
+    thing = written.resolver.use(written.path, use)
+    if thing.is_found:
+        return thing.place == (key.file_path, definition)
+    if thing.what is What.NOTHING and found.now is not None:
+        return False
+    root = written.summary.imported.get(use.chain[0]) if use.chain else taken
+    if root is not None:
+        return _leads_to(root.module, key)
+    if use.chain or use.receiver is not Receiver.NONE:
+        return bool(written.summary.used_names & _around(key))
+    return written.path == key.file_path
 
+
+def definition_of(key: Key) -> str:
+    """The qualified name, without ordinals, that uses of a definition mean: of a constructor, that of its class."""
+    names = [each.text for each in key.bare().names]
+    return ".".join(names[:-1] if names[-1:] and names[-1] in CONSTRUCTORS else names)
+
+
+def _leads_to(module: str, key: Key) -> bool:
+    """Whether a module, as it is written, may be the file of a definition, or a package around it."""
+    last = module.strip(".").rpartition(".")[2]
+    return not last or last in _stems(key)
+
+
+def _around(key: Key) -> set[str]:
+    """The names that a file mentions which has to do with a definition: of the classes around it and of its module."""
+    return {each.text for each in key.bare().names[:-1]} | _stems(key)
+
+
+def _stems(key: Key) -> set[str]:
+    return {part.partition(".")[0] for part in key.path}

@@ -48,8 +48,7 @@ from commonhold.domain.value import MAX_NUMBER, Value, Version
 from commonhold.merging.merge import merge
 from commonhold.regions.region import RegionMap
 
-
-A = TypeVar("A", AcquireAnswer, LeaseAnswer, CommitAnswer)
+A = TypeVar("A", AcquireAnswer, LeaseAnswer)
 
 
 class AcquireOptions(TypedDict, total=False):
@@ -144,7 +143,7 @@ class Service:
     def read(self, *keys: str) -> tuple[RegionText, ...]:
         """Regions with their text and hash; what is read is kept, so that later changes to it can be shown.
 
-        What another changes of it later this session is told: in the notices of its answers, or when it asks for `news`.
+        What another changes of it later, this session is told: in notices of its answers, or when it asks for `news`.
         Raises InputError `REGION_UNKNOWN`, `REGION_AMBIGUOUS`, `FILE_NOT_FOUND`.
         """
         self._recover_if_possible()
@@ -164,8 +163,7 @@ class Service:
 
     def _with_news(self, answer: A) -> A:
         """The answer, which this session gets in any case, with what it is to be told."""
-        news = tuple(each.notice for each in self.news())
-        return replace(answer, notices=(*answer.notices, *news)) if news else answer
+        return replace(answer, notices=answer.notices + self._newsroom.notices())
 
     def acquire(
         self,
@@ -277,7 +275,8 @@ class Service:
             self._recover_if_possible()
         answer = self._commits.commit(CommitRequest(self.holder, changeset, self.root, dry_run))
         asked = wishes(self._leases.live(holder=self.holder))
-        return self._with_news(replace(answer, notices=(*answer.notices, *asked)) if asked else answer)
+        known = {each.key for each in answer.repair.regions} | {each.key for each in answer.merged}
+        return replace(answer, notices=answer.notices + asked + self._newsroom.notices(known))
 
     def who(self, key: str) -> Who:
         """Who holds what overlaps `key`, and who changed it last."""

@@ -194,7 +194,8 @@ REFUSALS: Final[Mapping[Refusal, Explanation]] = {
         "Decide anew on what it is now, which is in the answer, then try again with its version or hash.",
     ),
     Refusal.CONTRACT_CHANGED: E(
-        "The new text uses something whose contract (parameters, bases, its very name) another changed since you read it.",
+        "The new text uses something whose contract (its parameters, bases, its very name) another changed since you "
+        "read it.",
         "Read it as it is now, which is in the answer, redo your text, and commit with its fresh hash in reads.",
     ),
     Refusal.REQUIRE_ADDITIONAL_LOCKS: E(
