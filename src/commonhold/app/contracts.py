@@ -33,15 +33,9 @@ def _changed(draft: Draft, drafts: Iterable[Draft]) -> Iterator[ContractChange]:
     after = next((each.source for each in drafts if each.target == draft.path and each.source is not None), None)
     if after == draft.before_map.source:
         return
-    before = summary_of(draft.path, draft.before_map.source)
-    if before is None or before.problem:
-        return
     now = summary_of(draft.path, after) if after is not None else None
-    if now is not None and now.problem:
-        return
-    for change in contract_changes(before, now):
-        if change.before is not None:
-            yield ContractChange(f"{draft.before_map.file.key}#{change.qualname}", change.what)
+    for change in contract_changes(summary_of(draft.path, draft.before_map.source), now):
+        yield ContractChange(f"{draft.before_map.file.key}#{change.qualname}", change.what)
 
 
 def texts_of(changes: Iterable[ContractChange], drafts: Sequence[Draft]) -> dict[str, bytes]:
