@@ -278,7 +278,8 @@ def _committed(event: Committed) -> str:
     debts = f" | owes {', '.join(debt.key for debt in event.debts)}" if event.debts else ""
     settled = f" | settles {', '.join(event.settled)}" if event.settled else ""
     merged = "".join(f" | merges {each.key} {each.base}→{each.sent} with {each.found}" for each in event.merged)
-    return f'{event.holder} "{event.intent}" | {files} | {regions}{debts}{settled}{merged}'
+    contracts = "".join(f" | {each.key}: {each.what}" for each in event.contracts)
+    return f'{event.holder} "{event.intent}" | {files} | {regions}{debts}{settled}{merged}{contracts}'
 
 
 def _lease(lease: Lease) -> str:

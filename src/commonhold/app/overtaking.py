@@ -60,18 +60,35 @@ def overtaken_by(
 
 
 def _concerning(commit: Committed, sightings: Sequence[Sighting]) -> Iterator[tuple[RegionChange, str]]:
-    """What a session is to know of: the contracts that it saw, then what else changed in what it read."""
+    """What a session is to know of: the contracts that it saw, then what else changed in what it read.
+
+    What went with something around it that the session saw is not told by itself.
+    """
+    changes = {canonical(change.key): change for change in commit.regions}
     read = [canonical(each.key) for each in sightings]
     met = [each for each in commit.contracts if any(_meets(key, each, commit.regions) for key in read)]
+    gone = {key for key in (*read, *(canonical(each.key) for each in met)) if _is_gone(changes.get(key))}
     for contract in met:
-        yield replace(_own(contract, commit.regions), key=contract.key), contract.what
+        if gone.isdisjoint(list(canonical(contract.key).upward())[1:]):
+            yield replace(_own(contract, commit.regions), key=contract.key), contract.what
+    yield from ((changes[key], "") for key in _bodies(commit, changes, read, met))
+
+
+def _is_gone(change: RegionChange | None) -> bool:
+    return change is not None and change.after is None
+
+
+def _bodies(
+    commit: Committed, changes: Mapping[Key, RegionChange], read: Sequence[Key], met: Sequence[ContractChange]
+) -> Sequence[Key]:
+    """The innermost of what changed in what was read, less what contracts account for."""
+    whole = [key for key in read if _is_gone(changes.get(key)) and not key.names]
     leaves = [each for each in _leaves(commit.regions) if not any(_accounts_for(one, each) for one in met)]
-    inside = [each for each in leaves if any(contains(key, each) for key in read)]
-    changes = {canonical(change.key): change for change in commit.regions}
+    inside = [each for each in leaves if any(contains(key, each) for key in read) and each.file not in whole]
     concerned = [key for key in inside if _is_told(changes[key], key, read, commit.regions)]
     if len(concerned) > MOST_PARTS:
         concerned = [key for key in read if key in changes]
-    yield from ((changes[key], "") for key in concerned)
+    return [*whole, *concerned]
 
 
 def _is_told(change: RegionChange, key: Key, read: Sequence[Key], regions: Sequence[RegionChange]) -> bool:

@@ -20,7 +20,7 @@ from commonhold.domain.refusal import Refusal
 from commonhold.linking.library import Shelf
 from commonhold.linking.resolving import Resolver
 from commonhold.linking.summary import Summary
-from commonhold.linking.things import What
+from commonhold.linking.things import Thing, What
 from commonhold.regions.discover import discover
 from commonhold.regions.find import lookup
 from commonhold.semantics.module import CONSTRUCTORS
@@ -51,6 +51,15 @@ class _Written:
     new: tuple[Reference, ...]
 
 
+@dataclass(frozen=True, slots=True)
+class _Used:
+    """Something overtaken, what is there now, and where the new text uses it."""
+
+    found: Overtaken
+    fresh: Stale
+    place: str
+
+
 class Reliance:
     """Compares what a plan's new text uses with what its author has still to read again."""
 
@@ -67,8 +76,8 @@ class Reliance:
         found = [(each, self._planner.fresh(canonical(each.key))) for each in unread if self._matters(each)]
         there = [(each, fresh) for each, fresh in found if _is_other(each, fresh)]
         written = list(_written(plan, [fresh for _, fresh in there])) if there else []
-        changed = [(each, fresh) for each, fresh in there if _is_used(each, written)]
-        return _outdated(request.changeset, changed) if changed else None
+        used = [_Used(each, fresh, place) for each, fresh in there if (place := _used_at(each, written))]
+        return _outdated(request.changeset, used) if used else None
 
     def _unread(self, reader: Reader, request: CommitRequest) -> list[Overtaken]:
         """What others changed of what the session has read, less what the changeset proves to have read anew."""
@@ -85,11 +94,16 @@ def _is_contract(found: Overtaken) -> bool:
     return any(each.what for each in found.unread)
 
 
-def _is_used(found: Overtaken, written: Iterable[_Written]) -> bool:
-    """A changed contract concerns new uses; those that were there when it was changed were looked at then."""
-    return any(
-        _may_mean(use, found, each) for each in written for use in (each.new if _is_contract(found) else each.uses)
+def _used_at(found: Overtaken, written: Iterable[_Written]) -> str | None:
+    """Where it is used, as `path:line`; uses that were there when a contract changed were seen to then."""
+    is_contract = _is_contract(found)
+    places = (
+        f"{each.path}:{use.line}"
+        for each in written
+        for use in (each.new if is_contract else each.uses)
+        if _may_mean(use, found, each)
     )
+    return next(places, None)
 
 
 def _is_other(found: Overtaken, fresh: Stale) -> bool:
@@ -97,11 +111,11 @@ def _is_other(found: Overtaken, fresh: Stale) -> bool:
     return fresh.source is not None and (fresh.region is None or fresh.region.hash != found.base)
 
 
-def _outdated(changeset: Changeset, changed: Sequence[tuple[Overtaken, Stale]]) -> Outdated:
-    is_contract = any(_is_contract(found) for found, _ in changed)
+def _outdated(changeset: Changeset, used: Sequence[_Used]) -> Outdated:
+    is_contract = any(_is_contract(each.found) for each in used)
     code = Refusal.CONTRACT_CHANGED if is_contract else Refusal.READ_CHANGED
-    why = "; ".join(f"{told(found, found.unread)}, and your text uses it" for found, _ in changed)
-    stale = tuple(replace(fresh, base=found.base) for found, fresh in changed)
+    why = "; ".join(f"{told(each.found, each.found.unread)}, and your text uses it ({each.place})" for each in used)
+    stale = tuple(replace(each.fresh, base=each.found.base) for each in used)
     return Outdated(code, why, stale, _next(changeset, stale))
 
 
@@ -165,14 +179,12 @@ def _new(before: Iterable[Reference], after: Iterable[Reference]) -> Iterator[Re
 def _may_mean(use: Reference, found: Overtaken, written: _Written) -> bool:
     """Whether a use may mean a definition: it was tied to it, or it has its name and may come from there."""
     key = canonical(found.key)
-    definition = definition_of(key)
-    name = definition.rpartition(".")[2]
-    taken = written.summary.imported.get(use.name)
-    if name not in (use.name, taken.member if taken else ""):
-        return False
     thing = written.resolver.use(written.path, use)
     if thing.is_found:
-        return thing.place == (key.file_path, definition)
+        return _is_it(thing, key, written.resolver)
+    taken = written.summary.imported.get(use.name)
+    if _called(key) not in (use.name, taken.member if taken else ""):
+        return False
     if thing.what is What.NOTHING and found.now is not None:
         return False
     root = written.summary.imported.get(use.chain[0]) if use.chain else taken
@@ -183,10 +195,20 @@ def _may_mean(use: Reference, found: Overtaken, written: _Written) -> bool:
     return written.path == key.file_path
 
 
-def definition_of(key: Key) -> str:
-    """The qualified name, without ordinals, that uses of a definition mean: of a constructor, that of its class."""
-    names = [each.text for each in key.bare().names]
-    return ".".join(names[:-1] if names[-1:] and names[-1] in CONSTRUCTORS else names)
+def _is_it(thing: Thing, key: Key, resolver: Resolver) -> bool:
+    """Whether a thing is the definition, or a class that is made by it."""
+    qualname = key.bare().qualname
+    if thing.place == (key.file_path, qualname):
+        return True
+    name = qualname.rpartition(".")[2]
+    is_made = thing.what is What.CLASS and name in CONSTRUCTORS
+    return is_made and resolver.attribute(thing, name).place == (key.file_path, qualname)
+
+
+def _called(key: Key) -> str:
+    """The name by which a definition is used: of a constructor, that of its class."""
+    texts = [each.text for each in key.names]
+    return texts[-2] if len(texts) > 1 and texts[-1] in CONSTRUCTORS else texts[-1] if texts else ""
 
 
 def _leads_to(module: str, key: Key) -> bool:
