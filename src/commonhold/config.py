@@ -6,12 +6,13 @@ import tomllib
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, fields, replace
 from enum import StrEnum
+from functools import partial
 from pathlib import Path
 from typing import Any, Final
 
 from commonhold.app.forgetting import CONTENT_RETENTION_SECONDS
 from commonhold.app.options import PATIENCE_SECONDS, Options
-from commonhold.app.policy import Merging, Policies, Policy, Suspicion
+from commonhold.app.policy import Merging, Policies, Policy, Rereading, Suspicion
 from commonhold.app.ports import DEFAULT_MAX_FILE_BYTES
 from commonhold.domain.errors import Code, InputError
 from commonhold.domain.keys import FILE, parse
@@ -40,10 +41,11 @@ class Settings:
     the repository is started by itself. `durability`: "full", or "normal" to measure what full costs: after a loss of
     power the last grants may be gone then, and their fences given out again. `policies`: by pattern, which keys must
     be held before they are changed. `merge`: whether an edit whose base has moved may be merged, a word for all keys
-    or words by pattern. `suspicion`: what becomes of a change that may concern others of whom only a name tells, in the
-    same way. `types`: whether type checkers are asked, where they are found, about what a change breaks. `tests`: the
-    command that runs the tests that a change may concern, with `{tests}` for their files; a user chooses it
-    (COMMONHOLD_TESTS), no repository does.
+    or words by pattern. `reads`: whether new text is refused that uses code whose body another changed since it was
+    read, or its author is just told so, in the same way. `suspicion`: what becomes of a change that may concern others
+    of whom only a name tells, in the same way. `types`: whether type checkers are asked, where they are found, about
+    what a change breaks. `tests`: the command that runs the tests that a change may concern, with `{tests}` for their
+    files; a user chooses it (COMMONHOLD_TESTS), no repository does.
     """
 
     ttl_seconds: float = DEFAULT_TTL_SECONDS
@@ -59,16 +61,17 @@ class Settings:
     suspicion: str | Mapping[str, str] = Suspicion.ESCALATE.value
     types: str = "on"
     tests: str = ""
+    reads: str | Mapping[str, str] = Rereading.NOTICE.value
 
     def options(self, host: str = "") -> Options:
         """The part that the use cases follow, on the machine named `host`."""
         by_pattern = {parse(pattern).key(): Policy(word) for pattern, word in self.policies.items()}
         merging = {parse(pattern).key(): Merging(word) for pattern, word in _by_pattern(self.merge).items()}
+        rereading = {parse(pattern).key(): Rereading(word) for pattern, word in _by_pattern(self.reads).items()}
         suspicions = {parse(pattern).key(): Suspicion(word) for pattern, word in _by_pattern(self.suspicion).items()}
         retention_seconds = self.retention_days * _DAY
-        return Options(
-            self.ttl_seconds, self.patience_seconds, retention_seconds, host, Policies(by_pattern, merging, suspicions)
-        )
+        policies = Policies(by_pattern, merging, rereading, suspicions)
+        return Options(self.ttl_seconds, self.patience_seconds, retention_seconds, host, policies)
 
 
 def _by_pattern(words: str | Mapping[str, str]) -> Mapping[str, str]:
@@ -152,12 +155,9 @@ def _check_policies(path: Path, name: str, value: object) -> None:
     _check_words(path, name, value, Policy)
 
 
-def _check_merge(path: Path, name: str, value: object) -> None:
-    _check_words(path, name, {_EVERYWHERE: value} if isinstance(value, str) else value, Merging)
-
-
-def _check_suspicion(path: Path, name: str, value: object) -> None:
-    _check_words(path, name, {_EVERYWHERE: value} if isinstance(value, str) else value, Suspicion)
+def _check_worded(path: Path, name: str, value: object, words: type[StrEnum]) -> None:
+    """Check one of `words`, or a table of them by pattern."""
+    _check_words(path, name, {_EVERYWHERE: value} if isinstance(value, str) else value, words)
 
 
 def _check_words(path: Path, name: str, value: object, words: type[StrEnum]) -> None:
@@ -202,10 +202,11 @@ _CHECKS: Final[dict[str, Callable[[Path, str, object], None]]] = {
     "daemon": _check_choice,
     "durability": _check_durability,
     "policies": _check_policies,
-    "merge": _check_merge,
-    "suspicion": _check_suspicion,
+    "merge": partial(_check_worded, words=Merging),
+    "suspicion": partial(_check_worded, words=Suspicion),
     "types": _check_types,
     "tests": _check_text,
+    "reads": partial(_check_worded, words=Rereading),
 }
 
 

@@ -3,6 +3,7 @@
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import suppress
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -15,6 +16,7 @@ from commonhold.domain.events import CommitRefused, Committed, Debt, FileChange,
 from commonhold.domain.lease import Lease
 from commonhold.domain.modes import Mode
 from commonhold.domain.outcomes import Noted
+from commonhold.domain.read_set import Overtaken, Overtaking, Sighting
 from commonhold.domain.refusal import Refusal
 
 REFUSED = CommitRefused("one", "", Refusal.PARSE_INVALID, (), "")
@@ -22,6 +24,7 @@ LEASE = Lease("l1", 1, "one", "", ("account:1",), Mode.SHARED, "acq", 0.0, Deadl
 WRITES = (Write("a.py", None, "a" * 64, None, 0o644),)
 HASHES = tuple(letter * 64 for letter in "abc")
 ANSWER = StoredAnswer("asked", Noted())
+OVERTAKEN = Overtaken("one", "/w", "file:a.py#f", HASHES[0], HASHES[1], (Overtaking(7, "two", "why", "what"),), 3, 3)
 
 
 class Interrupted(Exception):  # noqa: N818 - it is thrown and caught here alone
@@ -113,11 +116,45 @@ def test_a_commit_stands_in_the_journal_from_its_beginning_to_its_end(store: Sto
         assert writer.journals() == (second,)
 
 
+def test_who_saw_what_is_kept_by_holder_and_working_tree(store: Store) -> None:
+    mine, newer = Sighting("file:a.py", HASHES[0], 1), Sighting("file:a.py", HASHES[1], 4)
+    function = Sighting("file:a.py#f", HASHES[2], 2)
+    with store.write() as writer:
+        writer.see("one", "/w", [mine, function], 1.0)
+        writer.see("two", "/w", [function], 5.0)
+        writer.see("two", "/elsewhere", [newer], 5.0)
+        writer.see("one", "/w", [newer], 5.0)
+    keys = ["file:a.py", "file:a.py#f", "file:never.py"]
+    with store.write() as writer:
+        assert set(writer.sightings("one", "/w", keys)) == {newer, function}
+        assert writer.sightings("one", "/w", keys[2:]) == ()
+        assert writer.sightings("three", "/w", keys) == ()
+        assert writer.seen_by_others("one", "/w", keys) == (("two", function),)
+        assert set(writer.seen_by_others("three", "/w", keys)) == {("one", newer), ("one", function), ("two", function)}
+        writer.drop_before(contents_at=5.0, answers_at=0.0)
+        assert writer.sightings("one", "/w", keys) == (newer,)
+
+
+def test_what_became_of_it_is_kept_until_it_is_over(store: Store) -> None:
+    other = replace(OVERTAKEN, key="file:a.py#a", changes=(*OVERTAKEN.changes, Overtaking(9, "three", "")))
+    with store.write() as writer:
+        writer.overtake([OVERTAKEN, other, replace(other, holder="two"), replace(other, worktree="/elsewhere")], 1.0)
+        writer.overtake([OVERTAKEN.once_told()], 5.0)
+        assert writer.overtaken("one", "/w") == (other, OVERTAKEN.once_told())
+        writer.overtake([OVERTAKEN.once_told().read_at(7), replace(OVERTAKEN, key="file:never.py", changes=())], 5.0)
+        assert writer.overtaken("one", "/w") == (other,)
+        writer.overtake([replace(other, holder="two")], 5.0)
+        writer.drop_before(contents_at=5.0, answers_at=0.0)
+        assert [len(writer.overtaken(holder, "/w")) for holder in ("one", "two")] == [0, 1]
+
+
 def test_an_exception_takes_back_all_of_it(store: Store) -> None:
     with store.write() as writer:
         writer.record([LeaseGranted(LEASE), commit("a.py", debts=(Debt("file:a.py", "one", "why", "/w"),))], 0.0)
         writer.keep([(HASHES[0], b"first")], 1.0)
         writer.remember("one", "r1", ANSWER, 1.0)
+        writer.see("one", "/w", [Sighting("file:a.py", HASHES[0], 1), Sighting("file:b.py", HASHES[1], 1)], 1.0)
+        writer.overtake([OVERTAKEN], 1.0)
         journal = writer.begin("/w", "one", "first", WRITES)
     before = seen(store)
     with suppress(Interrupted), store.write() as writer:
@@ -125,6 +162,9 @@ def test_an_exception_takes_back_all_of_it(store: Store) -> None:
         writer.keep([(HASHES[0], b"first"), (HASHES[1], b"second")], 9.0)
         writer.drop_before(contents_at=5.0, answers_at=5.0)
         writer.remember("two", "r1", ANSWER, 9.0)
+        writer.see("one", "/w", [Sighting("file:a.py", HASHES[2], 3)], 9.0)
+        writer.see("two", "/w", [Sighting("file:a.py", HASHES[2], 3)], 9.0)
+        writer.overtake([OVERTAKEN.once_told().read_at(9), replace(OVERTAKEN, holder="two")], 9.0)
         writer.end(journal.id)
         writer.begin("/w", "one", "second", WRITES)
         raise Interrupted
@@ -146,6 +186,8 @@ def seen(store: Store) -> tuple[object, ...]:
             [reader.answer(holder, "r1") for holder in ("one", "two")],
             reader.journals(),
             reader.next_sequence,
+            [reader.sightings(holder, "/w", ["file:a.py", "file:b.py"]) for holder in ("one", "two")],
+            [reader.overtaken(holder, "/w") for holder in ("one", "two")],
         )
 
 

@@ -15,7 +15,7 @@ from commonhold.adapters.files import WorkingTree
 from commonhold.adapters.repository import find_repository
 from commonhold.adapters.sqlite import SqliteStore
 from commonhold.app.options import Options
-from commonhold.app.policy import Merging, Policies, Policy
+from commonhold.app.policy import Merging, Policies, Policy, Rereading
 from commonhold.app.ports import Step, no_step
 from commonhold.app.service import Service
 from commonhold.domain.changeset import Changeset, Edit, LeaseRef, Op, Read
@@ -38,6 +38,7 @@ class Stage:
     names: dict[str, str | LeaseRef] = field(default_factory=dict)
     policies: dict[Key, Policy] = field(default_factory=dict)
     merging: dict[Key, Merging] = field(default_factory=dict)
+    rereading: dict[Key, Rereading] = field(default_factory=dict)
     services: dict[tuple[str, str], Service] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
@@ -70,7 +71,7 @@ class Stage:
             clock=self.clock,
             ids=self.ids,
             agent=holder,
-            options=Options(retention_seconds=86400.0, policies=Policies(self.policies, self.merging)),
+            options=Options(retention_seconds=86400.0, policies=Policies(self.policies, self.merging, self.rereading)),
             at_step=at_step,
         )
 
@@ -142,6 +143,8 @@ def _policy(stage: Stage, _: Line, pattern: str, word: str) -> list[str]:
     """Choose a policy; whoever speaks from now on goes by it."""
     if word in list(Merging):
         stage.merging[parse(pattern).key()] = Merging(word)
+    elif word in list(Rereading):
+        stage.rereading[parse(pattern).key()] = Rereading(word)
     else:
         stage.policies[parse(pattern).key()] = Policy(word)
     stage.close()
@@ -224,6 +227,14 @@ def _read(stage: Stage, _: Line, service: Service, key: str, *name: str) -> list
     (region,) = service.read(key)
     _bind(stage, name, region.hash)
     return tell(region)
+
+
+def _saw(_stage: Stage, _line: Line, service: Service, *keys: str) -> list[str]:
+    return [short(f"{region.key} {region.hash}") for region in service.saw(*keys)]
+
+
+def _news(_stage: Stage, _line: Line, service: Service) -> list[str]:
+    return [line for each in service.news() for line in each.notice.split("\n")]
 
 
 def _acquire(stage: Stage, line: Line, service: Service, *words: str) -> list[str]:
@@ -423,6 +434,8 @@ def _meanwhile(stage: Stage, service: Service, changeset: Changeset, line: Line)
 
 _SPEECH: dict[str, Callable[..., list[str]]] = {
     "read": _read,
+    "saw": _saw,
+    "news": _news,
     "acquire": _acquire,
     "renew": _renew,
     "release": _release,

@@ -83,7 +83,7 @@ def _(answer: AcquireAnswer) -> Iterator[str]:
     yield from (f"  {region.key} {region.hash}" for region in answer.regions)
     yield from (f"  changed meanwhile: {_change(change)}" for change in answer.changed)
     yield from (f"  carries: {_value(value)}" for value in answer.values)
-    yield from (f"  notice: {notice}" for notice in answer.notices)
+    yield from _notices(answer.notices)
     yield from _ending(answer.conflicts, answer.next)
 
 
@@ -101,7 +101,7 @@ def _(answer: LeaseAnswer) -> Iterator[str]:
         yield f"{answer.outcome} {_lease(answer.lease)}"
     else:
         yield f"refused {answer.code}: {answer.why}" if answer.code else answer.outcome
-    yield from (f"  notice: {notice}" for notice in answer.notices)
+    yield from _notices(answer.notices)
     yield from _ending(answer.conflicts, answer.next)
 
 
@@ -141,7 +141,7 @@ def _(answer: CommitAnswer) -> Iterator[str]:
     yield (f"refused {answer.code}: {answer.why}" if answer.code else f"{answer.outcome}{at}") + tail
     yield from (f"  {region.key} {region.hash or 'gone'}" for region in answer.regions)
     yield from (line for region in answer.merged for line in _merged_region(region))
-    yield from (f"  notice: {notice}" for notice in answer.notices)
+    yield from _notices(answer.notices)
     yield from (f"  required {needed.key}{_at(needed)}: {needed.why}" for needed in answer.required)
     yield from (f"  now {_value(value)}" for value in answer.current)
     yield from (line for region in answer.repair.regions for line in _repair(region))
@@ -278,7 +278,8 @@ def _committed(event: Committed) -> str:
     debts = f" | owes {', '.join(debt.key for debt in event.debts)}" if event.debts else ""
     settled = f" | settles {', '.join(event.settled)}" if event.settled else ""
     merged = "".join(f" | merges {each.key} {each.base}→{each.sent} with {each.found}" for each in event.merged)
-    return f'{event.holder} "{event.intent}" | {files} | {regions}{debts}{settled}{merged}'
+    contracts = "".join(f" | {each.key}: {each.what}" for each in event.contracts)
+    return f'{event.holder} "{event.intent}" | {files} | {regions}{debts}{settled}{merged}{contracts}'
 
 
 def _lease(lease: Lease) -> str:
@@ -330,6 +331,13 @@ def _repair(region: RepairRegion) -> Iterator[str]:
     yield f"  now {region.key} {region.hash or 'gone'}{by}"
     yield from (f"    {line}" for line in quoted(region.text))
     yield from (f"    {line[2:]}" for line in quoted(region.diff and region.diff + "\n"))
+
+
+def _notices(notices: Iterable[str]) -> Iterator[str]:
+    for notice in notices:
+        first, *more = notice.split("\n")
+        yield f"  notice: {first}"
+        yield from (f"    {line}".rstrip() for line in more)
 
 
 def _merged_region(region: MergedRegion) -> Iterator[str]:

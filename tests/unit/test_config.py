@@ -96,6 +96,9 @@ def test_a_switch_in_the_environment_is_on_or_off(tmp_path: Path, monkeypatch: p
         ("merge = 'always'", "there are proven, never"),
         ("merge = {'a.py' = 'always'}", "'a.py' is 'always'; there are proven, never"),
         ("merge = {'src/*.py' = 'never'}", "has a wildcard"),
+        ("reads = false", "not a table of patterns"),
+        ("reads = 'always'", "there are notice, check"),
+        ("reads = {'a.py' = 'never'}", "'a.py' is 'never'; there are notice, check"),
     ],
 )
 def test_each_kind_of_setting_is_checked(tmp_path: Path, text: str, why: str) -> None:
@@ -129,3 +132,21 @@ def test_what_may_be_merged_is_said_for_all_keys_or_by_pattern(tmp_path: Path, t
     tmp_path.joinpath("commonhold.toml").write_text(text)
     policies = load_settings(str(tmp_path)).options().policies
     assert [path for path in ("a.py", "src/b.py") if policies.merges(canonical(f"file:{path}"))] == merged
+
+
+@pytest.mark.parametrize(
+    ("text", "checked"),
+    [
+        ("", []),
+        ('reads = "notice"', []),
+        ('reads = "check"', ["a.py", "src/b.py"]),
+        ('[reads]\n"src/" = "check"', ["src/b.py"]),
+        ('[reads]\n"./" = "check"\n"src/b.py" = "notice"', ["a.py"]),
+    ],
+)
+def test_what_has_to_be_read_again_is_said_for_all_keys_or_by_pattern(
+    tmp_path: Path, text: str, checked: list[str]
+) -> None:
+    tmp_path.joinpath("commonhold.toml").write_text(text)
+    policies = load_settings(str(tmp_path)).options().policies
+    assert [path for path in ("a.py", "src/b.py") if policies.wants_reread(canonical(f"file:{path}#f"))] == checked

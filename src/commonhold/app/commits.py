@@ -16,13 +16,14 @@ from commonhold.app.guarding import Guard
 from commonhold.app.judging import Admitted, Judging, Refused, writes_of
 from commonhold.app.once import earlier_answer, remember
 from commonhold.app.plan import CommitRequest, Plan, Rejected
-from commonhold.app.planning import Planner
 from commonhold.app.ports import ChangedUnderneath, Clock, Files, Journal, Reader, Step, Store, Writer, no_step
+from commonhold.app.read_sets import ReadSet
 from commonhold.app.recovery import recover, undo
 from commonhold.domain.changeset import Changeset, Edit
 from commonhold.domain.clock import Now
 from commonhold.domain.errors import Code, InputError, StoreError
-from commonhold.domain.events import CommitRefused, Committed, Debt, FileChange, RegionChange
+from commonhold.domain.events import CommitRefused, Committed, Debt, FileChange, Recorded, RegionChange
+from commonhold.domain.keys import FILE
 from commonhold.regions.region import hash_bytes
 
 MAX_REPLANS: Final = 3
@@ -37,21 +38,25 @@ class Commits:
         self,
         store: Store,
         files: Files,
-        planner: Planner,
         clock: Clock,
         judging: Judging,
         guard: Guard,
+        read_set: ReadSet,
         *,
         retention_seconds: float,
         at_step: Step = no_step,
     ) -> None:
-        """Write to `files`, record in `store`, forget there what is older; `at_step` is called after each step."""
+        """Write to `files`, record in `store`, forget there what is older; `at_step` is called after each step.
+
+        What is written is added to what the session has read, `read_set`.
+        """
         self._store = store
         self._files = files
         self._clock = clock
-        self._planner = planner
+        self._planner = judging.planner
         self._guard = guard
         self._judging = judging
+        self._read_set = read_set
         self._retention_seconds = retention_seconds
         self._at_step = at_step
 
@@ -141,14 +146,22 @@ class Commits:
         with self._store.write() as writer:
             now = self._clock.now()
             event = self._event(writer, request, admitted)
-            answer = _committed(admitted, writer.next_sequence)
+            recorded = Recorded(writer.next_sequence, now.wall, event)
+            answer = _committed(admitted, recorded.sequence)
             writer.record([event], now.wall)
+            self._read_set.committed(writer, recorded, {**self._relied_on(request), **_shown(answer)})
             writer.end(journal.id)
             remember(writer, request, answer, now.wall)
             if writer.next_sequence % FORGET_EVERY == 0:
                 forget(writer, now, self._retention_seconds)
         self._at_step("recorded")
         return answer
+
+    def _relied_on(self, request: CommitRequest) -> dict[str, str]:
+        """The files and regions that the changeset proves to have read, as they are."""
+        keys = [self._planner.locate(read.key) for read in request.changeset.reads]
+        found = [self._planner.fresh(key).region for key in keys if key.scheme == FILE]
+        return {str(region.key): region.hash for region in found if region is not None}
 
     def _event(self, reader: Reader, request: CommitRequest, admitted: Admitted) -> Committed:
         plan = admitted.plan
@@ -168,7 +181,13 @@ class Commits:
             debts=tuple(replace(debt, key=plan.moved(debt.key)) for debt in (*kept, *admitted.debts)),
             settled=tuple(debt.key for debt in settled),
             merged=plan.merges,
+            contracts=plan.contracts,
         )
+
+
+def _shown(answer: CommitAnswer) -> dict[str, str]:
+    """The regions that the committer knows the text of, since it wrote them."""
+    return {region.key: region.hash for region in answer.regions if region.hash is not None}
 
 
 def _refuse(writer: Writer, request: CommitRequest, refused: Refused, now: Now) -> CommitAnswer:

@@ -10,6 +10,7 @@ from commonhold.app.plan import CommitRequest, Plan, Rejected, Stale
 from commonhold.app.planning import Planner
 from commonhold.app.policy import Policies
 from commonhold.app.ports import LeaseView, Reader, Registry
+from commonhold.app.reliance import Reliance
 from commonhold.app.repair import commit_again, next_after, repair_of
 from commonhold.app.values import Values
 from commonhold.domain.changeset import Changeset, LeaseLost, LockConflict, authorise
@@ -71,7 +72,9 @@ class Judging:
 
     def __init__(self, planner: Planner, registry: Registry, values: Values, policies: Policies, worktree: str) -> None:
         """Look things up for repair packets through `planner`; `worktree` is the root of the files."""
-        self._planner = planner
+        self.planner = planner
+        """What made the plans."""
+        self._reliance = Reliance(planner, policies)
         self._registry = registry
         self._values = values
         self._policies = policies
@@ -98,8 +101,8 @@ class Judging:
             return Refused(planned.code, planned.why, packet, next_after(planned, changeset, packet))
         if isinstance(lost, LockConflict):
             return self.lock_conflict(reader, intent, lost.conflicts)
-        if changed := self._values.changed(view, changeset.reads):
-            return _read_changed(changed)
+        if unfounded := self._unfounded(reader, view, request, planned):
+            return unfounded
         held = [lease for lease in leases if _is_held(lease, request.holder, now)]
         if bare := [key for key in self._policies.held_first(writes_to) if not _covered(key, held)]:
             return _lease_required(bare, intent)
@@ -122,6 +125,15 @@ class Judging:
             conflicts=conflicts,
         )
 
+    def _unfounded(self, reader: Reader, view: LeaseView, request: CommitRequest, plan: Plan) -> Refused | None:
+        """The refusal of what was thought up on values, then on code, that others have changed since it was read."""
+        if changed := self._values.changed(view, request.changeset.reads):
+            return _read_changed(changed)
+        found = self._reliance.outdated(reader, request, plan)
+        if found is None:
+            return None
+        return Refused(found.code, found.why, repair_of(reader, found.stale, self._worktree), found.next)
+
     def _not_admitted(self, reader: Reader, changeset: Changeset, plan: Plan, found: _Wanting) -> Refused:
         """An escalation comes first, and its file lease covers what else is required."""
         if found.reasons:
@@ -143,7 +155,7 @@ class Judging:
         return repair_of(reader, self._fresh(keys), self._worktree)
 
     def _fresh(self, keys: Iterable[Key]) -> tuple[Stale, ...]:
-        return tuple(self._planner.fresh(key) for key in dict.fromkeys(keys))
+        return tuple(self.planner.fresh(key) for key in dict.fromkeys(keys))
 
 
 def _in_the_way(keys: Sequence[str], conflicts: Iterable[Conflict]) -> str:

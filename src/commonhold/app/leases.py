@@ -22,13 +22,14 @@ from commonhold.app.lease_requests import (
 from commonhold.app.once import Request, once
 from commonhold.app.partial_work import PartialWorks
 from commonhold.app.ports import Ids, Registry, Stamp, Store
+from commonhold.app.read_sets import ReadSet
 from commonhold.app.reading import Reading, contents_of
 from commonhold.app.registry import reused
 from commonhold.domain import texts
 from commonhold.domain.commands import Acquire, Ask, Break, Command, HandOver, Release, Renew
 from commonhold.domain.errors import Code, InputError, StoreError, UsageError
 from commonhold.domain.events import LeaseQueued
-from commonhold.domain.keys import FILE, Key, canonical
+from commonhold.domain.keys import FILE, Key, canonical, parse
 from commonhold.domain.lease import Base, Lease, Waiter, check_ttl
 from commonhold.domain.outcomes import Denied, Granted, NotHeld, Outcome, Queued
 from commonhold.domain.refusal import Refusal
@@ -38,25 +39,34 @@ RECENT_EVENTS: Final = 200
 
 @dataclass(frozen=True, slots=True)
 class _Resolved:
-    """The canonical keys of a request, what is there now, and its bytes to keep."""
+    """The canonical keys of a request, what is there now, and its bytes to keep; looked at after the event `since`."""
 
     keys: tuple[Key, ...]
     shadowed: tuple[Key, ...] = ()
     bases: tuple[Base, ...] = ()
     contents: Mapping[str, bytes] = field(default_factory=dict)
     seen: Mapping[str, Stamp | None] = field(default_factory=dict)
+    since: int = 0
 
 
 class Leases:
     """The lease service of one repository."""
 
     def __init__(
-        self, store: Store, registry: Registry, reading: Reading, ids: Ids, works: PartialWorks, place: str
+        self,
+        store: Store,
+        registry: Registry,
+        reading: Reading,
+        ids: Ids,
+        works: PartialWorks,
+        place: str,
+        read_set: ReadSet,
     ) -> None:
         """Keep leases in `registry`, what was read in `store`; look regions up through `reading`.
 
-        `place` is the name of the working tree among all that share the registry.
+        `place` is the name of the working tree among all that share the registry; `read_set` is that of the session.
         """
+        self._read_set = read_set
         self._place = place
         self._store = store
         self._registry = registry
@@ -87,9 +97,13 @@ class Leases:
         return self._acquire_answer(request, outcome, resolved.shadowed)
 
     def _keep(self, resolved: _Resolved) -> None:
+        """Keep what is there at the grant. Its holder was told hashes, not texts: that is not to have read it anew."""
         if resolved.contents:
             with self._store.write() as writer:
-                writer.keep(resolved.contents.items(), self._registry.now().wall)
+                at = self._registry.now().wall
+                writer.keep(resolved.contents.items(), at)
+                shown = {base.key: base.hash for base in resolved.bases if base.hash is not None}
+                self._read_set.note(writer, shown, resolved.since, at)
 
     def _command(self, request: AcquireRequest, resolved: _Resolved) -> Acquire:
         lease_id = request.ticket or self._ids.new("lease")
@@ -109,6 +123,7 @@ class Leases:
 
     def _resolve(self, texts_: Sequence[str]) -> _Resolved:
         """What the keys name. They are put in one order, so that equal wishes are equal commands."""
+        since = self._read_set.newest() if any(parse(text).scheme == FILE for text in texts_) else 0
         glances = self._reading.glances()
         found = self._reading.resolve(texts_, glances)
         shadowed = tuple(key for key in found if self._reading.is_also_a_file(key))
@@ -121,7 +136,7 @@ class Leases:
                     contents |= contents_of(each.source, each.region)
             elif key.scheme == FILE and not key.is_folder:
                 bases += self._whole(key, contents)
-        return _Resolved(tuple(sorted(found)), shadowed, tuple(bases), contents, glances.seen())
+        return _Resolved(tuple(sorted(found)), shadowed, tuple(bases), contents, glances.seen(), since)
 
     def _whole(self, key: Key, contents: dict[str, bytes]) -> Iterator[Base]:
         """What a whole file is now. One that cannot be read can be leased all the same."""

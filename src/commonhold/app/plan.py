@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from commonhold.app.answers import MergedRegion, RegionHash, Unmerged
 from commonhold.app.ports import Stamp, Write
 from commonhold.domain.changeset import Changeset
-from commonhold.domain.events import Merge, RegionChange
+from commonhold.domain.events import ContractChange, Merge, RegionChange
 from commonhold.domain.keys import Key, canonical
 from commonhold.domain.refusal import Refusal
 from commonhold.linking.findings import Links
@@ -91,7 +91,7 @@ class Plan:
 
     `seen` maps every path that was looked at to what it was then (None: not there); the plan holds only
     while that is so. `writes_to` are the keys that must be free of other holders' leases, `moves` the new paths of
-    renamed files by their old ones. `merged` is told to the committer, `merges` is recorded.
+    renamed files by their old ones. `merged` is told to the committer, `merges` and `contracts` are recorded.
     """
 
     seen: Mapping[str, Stamp | None]
@@ -106,6 +106,7 @@ class Plan:
     merged: tuple[MergedRegion, ...] = ()
     merges: tuple[Merge, ...] = ()
     crossed: Crossed = field(default_factory=Crossed)
+    contracts: tuple[ContractChange, ...] = ()
 
     def moved(self, text: str) -> str:
         """The key that a key has after the renames of this plan."""

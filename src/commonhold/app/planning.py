@@ -12,6 +12,7 @@ from pathlib import PurePosixPath
 from typing import Final
 
 from commonhold.app.answers import RegionHash
+from commonhold.app.contracts import contracts_changed, texts_of
 from commonhold.app.crossing import Crossing
 from commonhold.app.drafting import Draft, Join, draft
 from commonhold.app.joining import Joining, Late
@@ -84,6 +85,10 @@ class Planner:
             looked = region = None
         return Stale(str(key), key, None, looked.map if looked else None, region)
 
+    def locate(self, text: str) -> Key:
+        """The canonical key of any form of key."""
+        return self._reading.locate(text)
+
     def _keyed(self, edit: Edit) -> KeyedEdit:
         _check_edit(edit)
         key = self._code_key(edit.key)
@@ -121,6 +126,8 @@ class Planner:
         writes = tuple(self._writes(drafts, looked, contents))
         for each in drafts:
             contents |= _region_contents(each)
+        contracts = contracts_changed(drafts)
+        contents |= texts_of(contracts, drafts)
         joints = [each.joint for each in drafts if each.joint]
         crossed = self._crossing.examine(drafts) if self._crossing else Crossed()
         admissions = (*(each.admission for each in drafts), crossed.admission)
@@ -137,6 +144,7 @@ class Planner:
             moves={each.path: each.target for each in drafts if each.target != each.path},
             merged=tuple(region for joint in joints for region in joint.regions),
             merges=tuple(merge for joint in joints for merge in joint.merges),
+            contracts=contracts,
         )
 
     def _writes(self, drafts: Sequence[Draft], looked: Glances, contents: dict[str, bytes]) -> Iterator[Write]:

@@ -1,4 +1,4 @@
-"""Which keys need a lease before they are changed, and which are never merged: the project says so, by pattern."""
+"""Which keys need a lease before they are changed, are never merged, or must be read again: the project says so."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
@@ -43,12 +43,23 @@ class Suspicion(StrEnum):
     NOTICE = "notice"
 
 
+class Rereading(StrEnum):
+    """What becomes of new text that uses code whose body another changed since its author read it.
+
+    NOTICE: the author is told, once, and writes on. CHECK: it is refused until the author has read the code again.
+    """
+
+    NOTICE = "notice"
+    CHECK = "check"
+
+
 @dataclass(frozen=True, slots=True)
 class Policies:
     """The policies of a project, by the key that each is for: the innermost pattern around a key decides."""
 
     by_pattern: Mapping[Key, Policy] = field(default_factory=dict)
     merging: Mapping[Key, Merging] = field(default_factory=dict)
+    rereading: Mapping[Key, Rereading] = field(default_factory=dict)
     suspicions: Mapping[Key, Suspicion] = field(default_factory=dict)
 
     def of(self, key: Key) -> Policy:
@@ -63,6 +74,10 @@ class Policies:
         """Whether an edit of `key` may be merged: nothing around it or in it says never."""
         inside = [pattern for pattern in self.merging if contains(key, pattern)]
         return all(_innermost(self.merging, each, Merging.PROVEN) is Merging.PROVEN for each in (key, *inside))
+
+    def wants_reread(self, key: Key) -> bool:
+        """Whether code that was changed in its body has to be read again before new text may use it."""
+        return _innermost(self.rereading, key, Rereading.NOTICE) is Rereading.CHECK
 
     def held_first(self, keys: Iterable[Key]) -> tuple[Key, ...]:
         """What must be held before `keys` are written: those of them, and what is in them, that are pessimistic."""

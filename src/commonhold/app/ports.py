@@ -13,6 +13,7 @@ from commonhold.domain.lease import Lease, Waiter
 from commonhold.domain.lease_table import LeaseTable
 from commonhold.domain.outcomes import Outcome
 from commonhold.domain.partial_work import PartialWork
+from commonhold.domain.read_set import Overtaken, Sighting
 from commonhold.domain.value import Value
 
 T = TypeVar("T", bound=Outcome)
@@ -213,6 +214,18 @@ class Reader(LeaseReader, Protocol):
         """Commits that were begun and have neither taken effect nor been taken back."""
         ...
 
+    def sightings(self, holder: str, worktree: str, keys: Iterable[str]) -> tuple[Sighting, ...]:
+        """What a session last saw of `keys` in a working tree, in no order."""
+        ...
+
+    def seen_by_others(self, holder: str, worktree: str, keys: Iterable[str]) -> tuple[tuple[str, Sighting], ...]:
+        """What all other holders last saw of `keys` in a working tree, each with who saw it, in no order."""
+        ...
+
+    def overtaken(self, holder: str, worktree: str) -> tuple[Overtaken, ...]:
+        """What a session has read in a working tree and others have changed since, by key."""
+        ...
+
 
 class Writer(Reader, LeaseWriter, Protocol):
     """A transaction: all of it is durable when it ends, or none of it happened."""
@@ -226,7 +239,15 @@ class Writer(Reader, LeaseWriter, Protocol):
         ...
 
     def drop_before(self, contents_at: float, answers_at: float) -> None:
-        """Forget contents and answers that were last kept before these wall times."""
+        """Forget contents, with who saw what, and answers that were last kept before these wall times."""
+        ...
+
+    def see(self, holder: str, worktree: str, sightings: Iterable[Sighting], at: float) -> None:
+        """Keep what a session saw, in place of what it saw before."""
+        ...
+
+    def overtake(self, found: Iterable[Overtaken], at: float) -> None:
+        """Keep what became of what sessions have read, in place of what is kept; what is over is forgotten."""
         ...
 
     def end(self, journal_id: int) -> None:

@@ -1,14 +1,14 @@
 """Finding and reading regions: every look is at the bytes that are there now."""
 
 import base64
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Final
 
-from commonhold.app.ports import Clock, Files, FileState, Stamp, Store
-from commonhold.domain.errors import Code, InputError, StoreError
+from commonhold.app.ports import Files, FileState, Stamp
+from commonhold.app.read_sets import ReadSet
+from commonhold.domain.errors import Code, InputError
 from commonhold.domain.keys import FILE, Key, Kind, Names, canonical, parse
 from commonhold.regions.discover import discover
 from commonhold.regions.edit import text_of
@@ -80,11 +80,10 @@ class Glances(dict[str, Looked | None]):
 class Reading:
     """Looks at the files of one working tree, and keeps what was read."""
 
-    def __init__(self, files: Files, store: Store, clock: Clock) -> None:
-        """Look at `files`; keep what was read in `store`."""
+    def __init__(self, files: Files, read_set: ReadSet) -> None:
+        """Look at `files`; add what is read to `read_set`."""
         self._files = files
-        self._store = store
-        self._clock = clock
+        self._read_set = read_set
 
     @property
     def root(self) -> str:
@@ -144,21 +143,25 @@ class Reading:
 
         Raises InputError `FILE_NOT_FOUND`, `REGION_UNKNOWN`, `REGION_AMBIGUOUS`, `ENCODING_INVALID`.
         """
+        found = self._seen(texts)
+        return tuple(region_text(source, region) for source, region in found)
+
+    def saw(self, texts: Sequence[str]) -> tuple[Region, ...]:
+        """The named regions, which somebody has read without us: kept as if it had been with us.
+
+        Raises InputError `FILE_NOT_FOUND`, `REGION_UNKNOWN`, `REGION_AMBIGUOUS`.
+        """
+        return tuple(region for _, region in self._seen(texts))
+
+    def _seen(self, texts: Sequence[str]) -> list[tuple[RegionMap, Region]]:
+        since = self._read_set.newest()
         glances = self.glances()
         keys = [self.locate(text) for text in texts]
         maps = [self._looked(key, glances).map for key in keys]
         found = [(source, find(source, key.names)) for source, key in zip(maps, keys, strict=True)]
-        self._keep(content for source, region in found for content in contents_of(source, region))
-        return tuple(region_text(source, region) for source, region in found)
-
-    def _keep(self, contents: Iterable[tuple[str, bytes]]) -> None:
-        wanted = dict(contents)
-        with although_unwritable():
-            with self._store.read() as reader:
-                missing = reader.missing(wanted)
-            if missing:
-                with self._store.write() as writer:
-                    writer.keep(((each, wanted[each]) for each in missing), self._clock.now().wall)
+        contents = dict(content for source, region in found for content in contents_of(source, region))
+        self._read_set.keep(contents, {str(region.key): region.hash for _, region in found}, since)
+        return found
 
     def _looked(self, key: Key, glances: Glances) -> Looked:
         if key.scheme != FILE or key.is_folder:
@@ -190,16 +193,6 @@ def _found(key: Key, glances: Glances) -> tuple[Key, Found]:
         return key, Found()
     reserved = reserve(looked.map, key.names)
     return reserved, Found(looked.map.by_key.get(reserved), looked.map)
-
-
-@contextmanager
-def although_unwritable() -> Iterator[None]:
-    """Go on where the state cannot be written: reading must work there."""
-    try:
-        yield
-    except StoreError as fault:
-        if fault.code not in (Code.STORE_READ_ONLY, Code.DISK_FULL, Code.STORE_OWNED):
-            raise
 
 
 @lru_cache(maxsize=RECENT_MAPS)

@@ -2,9 +2,9 @@
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Self, TypedDict, Unpack
+from typing import Self, TypedDict, TypeVar, Unpack
 
-from commonhold.app.answers import AcquireAnswer, CommitAnswer, LeaseAnswer, PutAnswer, ReviewAnswer
+from commonhold.app.answers import AcquireAnswer, CommitAnswer, LeaseAnswer, PutAnswer, RegionHash, ReviewAnswer
 from commonhold.app.commits import Commits
 from commonhold.app.crossing import Crossing, Insight
 from commonhold.app.forgetting import forget
@@ -21,6 +21,7 @@ from commonhold.app.lease_requests import (
     RenewRequest,
 )
 from commonhold.app.leases import Leases
+from commonhold.app.news import News, Newsroom
 from commonhold.app.options import Options
 from commonhold.app.partial_work import PartialWorks
 from commonhold.app.past import Past
@@ -28,9 +29,11 @@ from commonhold.app.plan import CommitRequest
 from commonhold.app.planning import Planner
 from commonhold.app.ports import Clock, Files, Ids, Registry, Step, Store, no_step
 from commonhold.app.queries import Queries, Status, Who
-from commonhold.app.reading import Reading, RegionText, although_unwritable
+from commonhold.app.read_sets import ReadSet
+from commonhold.app.reading import Reading, RegionText
 from commonhold.app.recovery import recover
 from commonhold.app.registry import TableRegistry
+from commonhold.app.unwritable import although_unwritable
 from commonhold.app.values import PutRequest, Values
 from commonhold.domain import texts
 from commonhold.domain.changeset import Changeset
@@ -44,6 +47,8 @@ from commonhold.domain.partial_work import PartialWork
 from commonhold.domain.value import MAX_NUMBER, Value, Version
 from commonhold.merging.merge import merge
 from commonhold.regions.region import RegionMap
+
+A = TypeVar("A", AcquireAnswer, LeaseAnswer)
 
 
 class AcquireOptions(TypedDict, total=False):
@@ -94,10 +99,12 @@ class Service:
         self._place = files.root if registry is None else f"{self._options.host}:{files.root}"
         self._store, self._files, self._clock = store, files, clock
         self._registry = registry or TableRegistry(store, clock)
-        self._reading = Reading(files, store, clock)
+        self._read_set = ReadSet(store, clock, files.root, self._agent)
+        self._newsroom = Newsroom(store, clock, files.root, self._agent)
+        self._reading = Reading(files, self._read_set)
         self._works = PartialWorks(store, self._registry, self._tree)
         self._values = Values(self._registry, self._reading, self._options.policies)
-        self._leases = Leases(store, self._registry, self._reading, ids, self._works, self._place)
+        self._leases = Leases(store, self._registry, self._reading, ids, self._works, self._place, self._read_set)
         self._commits = self._composed_commits(ids, at_step, has_own_registry=registry is None)
         self._queries = Queries(store, self._registry, self._reading, self._leases)
 
@@ -109,15 +116,14 @@ class Service:
         judging = Judging(planner, registry, self._values, self._options.policies, files.root)
         guard = GateGuard(registry, self._works) if has_own_registry else LeaseGuard(registry, self._works, ids)
         retention = self._options.retention_seconds
-        return Commits(
-            self._store, files, planner, self._clock, judging, guard, retention_seconds=retention, at_step=at_step
-        )
+        store, clock, read_set = self._store, self._clock, self._read_set
+        return Commits(store, files, clock, judging, guard, read_set, retention_seconds=retention, at_step=at_step)
 
     def _tree(self, place: str) -> Reading | None:
         """How to look at a working tree: where leases are shared by machines, at this one only."""
         if place == self._place:
             return self._reading
-        return Reading(self._files.at(place), self._store, self._clock) if self._place == self.root else None
+        return Reading(self._files.at(place), self._read_set) if self._place == self.root else None
 
     @property
     def root(self) -> str:
@@ -137,10 +143,27 @@ class Service:
     def read(self, *keys: str) -> tuple[RegionText, ...]:
         """Regions with their text and hash; what is read is kept, so that later changes to it can be shown.
 
+        What another changes of it later, this session is told: in notices of its answers, or when it asks for `news`.
         Raises InputError `REGION_UNKNOWN`, `REGION_AMBIGUOUS`, `FILE_NOT_FOUND`.
         """
         self._recover_if_possible()
         return self._reading.read(keys)
+
+    def saw(self, *keys: str) -> tuple[RegionHash, ...]:
+        """This session has read files or regions in another way (its own tools, say): as if it had been through `read`.
+
+        They are taken to be what they are now; the answer gives their hashes. Raises what `read` raises.
+        """
+        self._recover_if_possible()
+        return tuple(RegionHash(str(region.key), region.hash) for region in self._reading.saw(keys))
+
+    def news(self) -> tuple[News, ...]:
+        """What others have changed of what this session has read, each once: the answers with notices tell it, too."""
+        return self._newsroom.tell()
+
+    def _with_news(self, answer: A) -> A:
+        """The answer, which this session gets in any case, with what it is to be told."""
+        return replace(answer, notices=answer.notices + self._newsroom.notices())
 
     def acquire(
         self,
@@ -160,28 +183,30 @@ class Service:
         if any(parse(key).scheme == FILE for key in keys):
             self._recover_if_possible()
         more.pop("hold_seconds", None)
-        return self._leases.acquire(AcquireRequest(self.holder, keys, task, mode, ttl, **more))  # type: ignore[misc]
+        answer = self._leases.acquire(AcquireRequest(self.holder, keys, task, mode, ttl, **more))  # type: ignore[misc]
+        # The answer to who stands in line may be kept back, and another given in its place.
+        return answer if answer.outcome == "queued" else self._with_news(answer)
 
     def renew(self, lease_id: str, *, ttl_seconds: float | None = None, request_id: str | None = None) -> LeaseAnswer:
         """Let a live lease end `ttl_seconds` from now. The end is set, never added to."""
         ttl = self._options.ttl_seconds if ttl_seconds is None else ttl_seconds
-        return self._leases.renew(RenewRequest(self.holder, lease_id, ttl, request_id))
+        return self._with_news(self._leases.renew(RenewRequest(self.holder, lease_id, ttl, request_id)))
 
     def release(self, lease_id: str, *, request_id: str | None = None) -> LeaseAnswer:
         """End a lease of this session, or give its place in line up."""
-        return self._leases.release(ReleaseRequest(self.holder, lease_id, request_id))
+        return self._with_news(self._leases.release(ReleaseRequest(self.holder, lease_id, request_id)))
 
     def ask(self, lease_id: str, *, why: str, request_id: str | None = None) -> LeaseAnswer:
         """Ask whoever holds a lease to release it: it is told so with its next answers."""
-        return self._leases.ask(AskRequest(self.holder, lease_id, why, request_id))
+        return self._with_news(self._leases.ask(AskRequest(self.holder, lease_id, why, request_id)))
 
     def hand_over(self, lease_id: str, *, to: str, request_id: str | None = None) -> LeaseAnswer:
         """Give a lease to another holder (a subagent, say), with a new fence: this session writes no more under it."""
-        return self._leases.hand_over(HandOverRequest(self.holder, lease_id, to, request_id))
+        return self._with_news(self._leases.hand_over(HandOverRequest(self.holder, lease_id, to, request_id)))
 
     def break_lease(self, lease_id: str, *, reason: str, request_id: str | None = None) -> LeaseAnswer:
         """End a lease by force: for people. Who did so and why is kept, and so is what its holder left half done."""
-        return self._leases.break_(BreakRequest(self.holder, lease_id, reason, request_id))
+        return self._with_news(self._leases.break_(BreakRequest(self.holder, lease_id, reason, request_id)))
 
     def get(self, key: str) -> Value:
         """What a free key carries, and its version."""
@@ -250,7 +275,8 @@ class Service:
             self._recover_if_possible()
         answer = self._commits.commit(CommitRequest(self.holder, changeset, self.root, dry_run))
         asked = wishes(self._leases.live(holder=self.holder))
-        return replace(answer, notices=(*answer.notices, *asked)) if asked else answer
+        known = {each.key for each in answer.repair.regions} | {each.key for each in answer.merged}
+        return replace(answer, notices=answer.notices + asked + self._newsroom.notices(known))
 
     def who(self, key: str) -> Who:
         """Who holds what overlaps `key`, and who changed it last."""

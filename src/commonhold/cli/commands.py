@@ -5,6 +5,7 @@ from typing import Final
 COMMANDS: Final = {
     "regions": "List the regions of a file: functions, methods, headers, with their hashes.",
     "show": "Print the text of regions, or kept bytes by their hash.",
+    "saw": "Tell that this session has read files or regions in another way.",
     "acquire": "Lease regions, files, folders or any named resource; wait for it; run a command under it.",
     "renew": "Let a lease of yours last longer.",
     "release": "End a lease of yours, or leave the line.",

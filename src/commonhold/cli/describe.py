@@ -208,7 +208,7 @@ def works(left: Sequence[PartialWork], given: Given) -> Iterator[str]:
 
 def notices(texts: Iterable[str]) -> Iterator[str]:
     """What should be known though it refuses nothing."""
-    return (f"notice: {shown(text)}" for text in texts)
+    return (f"notice: {shown_text(text)}" for text in texts)
 
 
 def change(value: Change) -> Iterator[str]:

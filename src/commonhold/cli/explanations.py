@@ -189,8 +189,14 @@ REFUSALS: Final[Mapping[Refusal, Explanation]] = {
         "Decide anew on what it carries now, which is in the answer, then put with that version.",
     ),
     Refusal.READ_CHANGED: E(
-        "A key that the change relies on without writing it was changed since it was read.",
-        "Decide anew on what it carries now, which is in the answer, then try again with its version.",
+        "Something that the change relies on without writing it was changed since it was read: a named key, or code "
+        "that the project's settings want to be read again.",
+        "Decide anew on what it is now, which is in the answer, then try again with its version or hash.",
+    ),
+    Refusal.CONTRACT_CHANGED: E(
+        "The new text uses something whose contract (its parameters, bases, its very name) another changed since you "
+        "read it.",
+        "Read it as it is now, which is in the answer, redo your text, and commit with its fresh hash in reads.",
     ),
     Refusal.REQUIRE_ADDITIONAL_LOCKS: E(
         "The edit breaks other regions, or may: they are named.",

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Final
 
 from commonhold.cli.given import Given, start_of
+from commonhold.cli.output import complain, shown_text
 from commonhold.client.opening import open_session
 from commonhold.client.session import Commonhold
 from commonhold.domain.errors import Code, InputError
@@ -62,8 +63,13 @@ def agent_of(given: Given) -> str | None:
 
 @contextmanager
 def opened(given: Given) -> Iterator[Place]:
-    """The repository around the folder that was given, or around the current one."""
-    start = start_of(given)
-    with open_session(start, agent=agent_of(given), store=given.store) as hold:
+    """The repository around the folder that was given, or around the current one.
+
+    Whatever was done there, the session is then told what others have changed of what it has read.
+    """
+    start, agent = start_of(given), agent_of(given)
+    with open_session(start, agent=agent, store=given.store) as hold:
         folder = os.path.relpath(start, hold.root)
         yield Place(hold, "" if folder == "." else folder)
+        if agent is not None:
+            complain(f"notice: {shown_text(each.notice)}" for each in hold.news())

@@ -55,6 +55,8 @@ class AsyncCommonhold(Session):
 
     regions = _asked(Service.regions)
     read = _asked(Service.read)
+    saw = _asked(Service.saw)
+    news = _asked(Service.news)
     acquire = _spoken(acquiring.acquire)
     renew = _asked(Service.renew)
     release = _asked(Service.release)

@@ -80,6 +80,8 @@ class Commonhold(Session):
 
     regions = _asked(Service.regions)
     read = _asked(Service.read)
+    saw = _asked(Service.saw)
+    news = _asked(Service.news)
     acquire = _spoken(acquiring.acquire)
     renew = _asked(Service.renew)
     release = _asked(Service.release)

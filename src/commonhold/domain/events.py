@@ -200,6 +200,14 @@ class Merge:
     sent: str
 
 
+@dataclass(frozen=True, slots=True)
+class ContractChange:
+    """A definition (by its key, without ordinals) whose contract a commit changed; `what` says how, as a clause."""
+
+    key: str
+    what: str
+
+
 def place_of_debt(worktree: str, key: str) -> str:
     """The name of one key of one working tree."""
     return f"{worktree}:{key}"
@@ -209,7 +217,7 @@ def place_of_debt(worktree: str, key: str) -> str:
 class Committed:
     """A changeset took effect. `worktree` is where; `settled` are the debts (keys) that it mended.
 
-    `merged` are the edits that did not take effect as they were sent.
+    `merged` are the edits that did not take effect as they were sent, `contracts` what callers meet differently now.
     """
 
     holder: str
@@ -221,6 +229,7 @@ class Committed:
     debts: tuple[Debt, ...] = ()
     settled: tuple[str, ...] = ()
     merged: tuple[Merge, ...] = ()
+    contracts: tuple[ContractChange, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -222,7 +222,9 @@ class Walk:
                 return steps or UNKNOWN
         return UNKNOWN
 
-    def use(self, node: Node, use: Use, scope: Scope, chain: Chain | None = None, shape: CallShape | None = None) -> None:
+    def use(
+        self, node: Node, use: Use, scope: Scope, chain: Chain | None = None, shape: CallShape | None = None
+    ) -> None:
         """Note a use of the name that a node is."""
         line, at = node.start_point[0] + 1, node.start_byte
         self.uses.append(RawUse(self.text(node), use, shape, line, at, scope, chain))

@@ -136,7 +136,9 @@ async def call(hold: AsyncCommonhold, name: str, arguments: Mapping[str, Any]) -
     tool = TOOLS.get(name)
     if tool is None:
         raise UsageError(Code.USAGE, f"there is no tool {name!r}", hint=f"call one of {', '.join(TOOLS)}")
-    return thrifty(await tool.answer(hold, _decoded(tool, arguments)))
+    answer = await tool.answer(hold, _decoded(tool, arguments))
+    news = [each.notice for each in await hold.news()]
+    return thrifty({**answer, "notices": [*answer.get("notices", ()), *news]} if news else answer)
 
 
 def _decoded(tool: Tool, arguments: Mapping[str, Any]) -> msgspec.Struct:

@@ -26,6 +26,8 @@ NAMES: Final = frozenset(
     {
         *("show", "read", "acquire", "renew", "release", "ask", "hand_over", "break_lease", "get", "put"),
         *(
+            "saw",
+            "news",
             "partial_works",
             "review",
             "leases",

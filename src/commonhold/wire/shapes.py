@@ -15,6 +15,7 @@ from commonhold.app.answers import (
     Needed,
     Next,
     PutAnswer,
+    RegionHash,
     Repair,
     ReviewAnswer,
 )
@@ -94,12 +95,17 @@ def acquire(answer: AcquireAnswer) -> Json:
         "position": answer.position,
         "estimated_wait_seconds": answer.estimated_wait_seconds,
         "conflicts": [conflict(each) for each in answer.conflicts],
-        "regions": [{"key": each.key, "hash": each.hash} for each in answer.regions],
+        **seen(answer.regions),
         "changed": [change(each) for each in answer.changed],
         "values": [value(each) for each in answer.values],
         "notices": list(answer.notices),
         "next": next_call(answer.next),
     }
+
+
+def seen(regions: Sequence[RegionHash]) -> Json:
+    """Regions with their hashes alone."""
+    return {"regions": [{"key": each.key, "hash": each.hash} for each in regions]}
 
 
 def lease_change(answer: LeaseAnswer) -> Json:
@@ -177,7 +183,7 @@ def commit(answer: CommitAnswer) -> Json:
         "outcome": answer.outcome,
         "code": answer.code,
         "why": answer.why,
-        "regions": [{"key": each.key, "hash": each.hash} for each in answer.regions],
+        **seen(answer.regions),
         "notices": list(answer.notices),
         "required": [_needed(each) for each in answer.required],
         "conflicts": [conflict(each) for each in answer.conflicts],

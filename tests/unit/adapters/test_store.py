@@ -23,10 +23,11 @@ from commonhold.app.ports import StoredAnswer, Write
 from commonhold.domain.clock import Deadline, Now
 from commonhold.domain.commands import Show
 from commonhold.domain.errors import Code, StoreError
-from commonhold.domain.events import CommitRefused, Event, LeaseGranted
+from commonhold.domain.events import CommitRefused, Committed, Event, LeaseGranted
 from commonhold.domain.keys import canonical
 from commonhold.domain.lease import Lease
 from commonhold.domain.modes import Mode
+from commonhold.domain.read_set import Sighting
 from commonhold.domain.refusal import Refusal
 
 Forked = Callable[[Callable[[], bool]], bool]
@@ -179,6 +180,22 @@ def test_leases_of_the_first_schema_are_kept(folder: Path) -> None:
         "l7", 7, "one", "mend f", ("file:src/a.py#f",), Mode.EXCLUSIVE, "acq", 1.0, Deadline("b", 9.0, 10.0)
     )
     assert found == expected
+
+
+def test_a_state_from_before_read_sets_gets_them_and_keeps_its_log(folder: Path) -> None:
+    old = SqliteStore(str(folder), migrations=MIGRATIONS[:2])
+    body = b'{"holder":"one","intent":"i","worktree":"/w","leases":[],"files":[],"regions":[]}'
+    with old.write() as writer:
+        writer._run("add_event", 1, 0.0, "committed", "one", None, body.decode())
+        writer.keep([("aa11", b"old")], 1.0)
+    old.close()
+    seen = Sighting("file:a.py", "h", 1)
+    with SqliteStore(str(folder)).write() as writer:
+        writer.see("two", "/w", [seen], 2.0)
+    with SqliteStore(str(folder)).read() as reader:
+        assert [each.event for each in reader.events()] == [Committed("one", "i", "/w", (), (), ())]
+        assert reader.sightings("two", "/w", ["file:a.py"]) == (seen,)
+        assert (reader.content("aa11"), reader.overtaken("two", "/w")) == (b"old", ())
 
 
 def test_a_migration_that_fails_changes_nothing(store: SqliteStore, folder: Path) -> None:

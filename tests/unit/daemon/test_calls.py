@@ -9,6 +9,7 @@ import msgspec
 import pytest
 
 from commonhold.app.answers import AcquireAnswer, Next
+from commonhold.app.news import News
 from commonhold.domain.changeset import Changeset, Edit, LeaseRef, Op, Read
 from commonhold.domain.errors import Code, CommonholdError, InputError, InternalError, StoreError, UsageError
 from commonhold.domain.events import LeaseReleased, Recorded, ValuePut
@@ -26,6 +27,8 @@ CALLS: list[tuple[str, tuple[Any, ...], dict[str, Any]]] = [
     ("log", (), {"after": 0, "limit": 5, "lease_id": "lease-1"}),
     ("content", ("00ff",), {}),
     ("sweep", (), {}),
+    ("saw", ("a.py", "a.py#f"), {}),
+    ("news", (), {}),
 ]
 
 
@@ -59,11 +62,12 @@ def test_a_changeset_that_comes_over_is_the_very_same() -> None:
         Value("a:1", 3, None, "ann", 1.5),
         AcquireAnswer("denied", next=Next("acquire", {"keys": ["a:1"], "wait_seconds": 1.5}, "why")),
         None,
+        (News("file:a.py#f", "text", "ben", "why", 7, "0" * 64, None, "-a", is_contract=True),),
     ],
-    ids=["a value", "a denial", "nothing"],
+    ids=["a value", "a denial", "nothing", "news"],
 )
 def test_an_answer_comes_back_as_it_was_given(answer: object) -> None:
-    name = {Value: "get", AcquireAnswer: "acquire", type(None): "sweep"}[type(answer)]
+    name = {Value: "get", AcquireAnswer: "acquire", type(None): "sweep", tuple: "news"}[type(answer)]
     reply = calls.decode_reply(calls.encode_answer(9, answer)[calls.LENGTH.size :])
     assert (reply.number, reply.kind) == (9, "answer")
     assert calls.method(name).answer(reply.body) == answer

@@ -9,6 +9,7 @@ from commonhold.adapters.memory.index import LeaseIndex
 from commonhold.adapters.memory.indexed import Indexed
 from commonhold.app.ports import Journal, StoredAnswer, Write
 from commonhold.domain.events import Committed, Debt, Event, Recorded, lease_id_of, place_of_debt
+from commonhold.domain.read_set import Overtaken, Sighting
 
 K = TypeVar("K")
 V = TypeVar("V")
@@ -25,6 +26,8 @@ class MemorySession(Indexed):
         self._answers: dict[tuple[str, str], tuple[float, StoredAnswer]] = {}
         self._contents: dict[str, tuple[float, bytes]] = {}
         self._journals: dict[int, Journal] = {}
+        self._sightings: dict[tuple[str, str, str], tuple[float, Sighting]] = {}
+        self._overtaken: dict[tuple[str, str, str], tuple[float, Overtaken]] = {}
         self._last_journal = 0
         self._undoing: list[Callable[[], object]] = []
         self._fold()
@@ -137,11 +140,49 @@ class MemorySession(Indexed):
             self._set(self._contents, content_hash, (at, kept[1] if kept else data))
 
     def drop_before(self, contents_at: float, answers_at: float) -> None:
-        """Forget contents and answers that were last kept before these wall times."""
-        for content_hash in [each for each, (at, _) in self._contents.items() if at < contents_at]:
-            self._drop(self._contents, content_hash)
-        for request in [each for each, (at, _) in self._answers.items() if at < answers_at]:
-            self._drop(self._answers, request)
+        """Forget contents, with who saw what, and answers that were last kept before these wall times."""
+        self._drop_before(self._contents, contents_at)
+        self._drop_before(self._sightings, contents_at)
+        self._drop_before(self._overtaken, contents_at)
+        self._drop_before(self._answers, answers_at)
+
+    def _drop_before(self, kept: dict[K, tuple[float, V]], wall: float) -> None:
+        for key in [each for each, (at, _) in kept.items() if at < wall]:
+            self._drop(kept, key)
+
+    def sightings(self, holder: str, worktree: str, keys: Iterable[str]) -> tuple[Sighting, ...]:
+        """What a session last saw of `keys`."""
+        found = (self._sightings.get((holder, worktree, key)) for key in dict.fromkeys(keys))
+        return tuple(kept[1] for kept in found if kept)
+
+    def seen_by_others(self, holder: str, worktree: str, keys: Iterable[str]) -> tuple[tuple[str, Sighting], ...]:
+        """What everybody else last saw of `keys`."""
+        wanted = frozenset(keys)
+        return tuple(
+            (who, seen)
+            for (who, tree, key), (_, seen) in self._sightings.items()
+            if who != holder and tree == worktree and key in wanted
+        )
+
+    def overtaken(self, holder: str, worktree: str) -> tuple[Overtaken, ...]:
+        """What a session has read and others have changed since."""
+        kept = (each for _, each in self._overtaken.values())
+        mine = (each for each in kept if (each.holder, each.worktree) == (holder, worktree))
+        return tuple(sorted(mine, key=lambda each: each.key))
+
+    def see(self, holder: str, worktree: str, sightings: Iterable[Sighting], at: float) -> None:
+        """Keep what a session saw."""
+        for each in sightings:
+            self._set(self._sightings, (holder, worktree, each.key), (at, each))
+
+    def overtake(self, found: Iterable[Overtaken], at: float) -> None:
+        """Keep what became of what was read; forget what is over."""
+        for each in found:
+            place = each.holder, each.worktree, each.key
+            if not each.is_over:
+                self._set(self._overtaken, place, (at, each))
+            elif place in self._overtaken:
+                self._drop(self._overtaken, place)
 
     def begin(self, root: str, holder: str, intent: str, writes: Sequence[Write]) -> Journal:
         """Write a commit down before its first file is touched."""

@@ -208,3 +208,36 @@ SELECT id, body FROM journal ORDER BY id;
 -- name: end_journal
 -- Strike out a commit.
 DELETE FROM journal WHERE id = ?;
+
+-- name: sightings
+-- What a holder saw of the keys in a JSON list.
+SELECT key, hash, seq FROM sightings WHERE holder = ? AND worktree = ? AND key IN (SELECT value FROM json_each(?));
+
+-- name: seen_by_others
+-- What everybody else saw of the keys in a JSON list.
+SELECT holder, key, hash, seq FROM sightings
+WHERE worktree = ?2 AND key IN (SELECT value FROM json_each(?3)) AND holder <> ?1;
+
+-- name: see
+-- Keep what a holder saw.
+INSERT OR REPLACE INTO sightings (holder, worktree, key, hash, seq, at) VALUES (?, ?, ?, ?, ?, ?);
+
+-- name: drop_sightings
+-- Forget what was seen too long ago.
+DELETE FROM sightings WHERE at < ?;
+
+-- name: overtaken
+-- What a holder has read and others have changed since.
+SELECT body FROM overtaken WHERE holder = ? AND worktree = ? ORDER BY key;
+
+-- name: overtake
+-- Keep what became of something that was read.
+INSERT OR REPLACE INTO overtaken (holder, worktree, key, at, body) VALUES (?, ?, ?, ?, ?);
+
+-- name: end_overtaken
+-- It was told and read again.
+DELETE FROM overtaken WHERE holder = ? AND worktree = ? AND key = ?;
+
+-- name: drop_overtaken
+-- Forget what nobody came back for.
+DELETE FROM overtaken WHERE at < ?;

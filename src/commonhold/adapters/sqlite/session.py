@@ -40,10 +40,11 @@ from commonhold.domain.keys import Key, canonical
 from commonhold.domain.lease import Lease, Waiter
 from commonhold.domain.lease_table import LeaseTable
 from commonhold.domain.partial_work import PartialWork
+from commonhold.domain.read_set import Overtaken, Sighting
 from commonhold.domain.value import Value as KeyValue
 from commonhold.wire import codec
 
-B = TypeVar("B", Lease, Waiter, PartialWork)
+B = TypeVar("B", Lease, Waiter, PartialWork, Overtaken)
 Value = str | bytes | int | float | None
 Statement = tuple[str, tuple[Value, ...]]
 _AFTER_SLASH: Final = "0"
@@ -215,6 +216,19 @@ class SqliteSession:
         """Commits begun and not ended."""
         return tuple(_journal(*row) for row in self._rows("journals"))
 
+    def sightings(self, holder: str, worktree: str, keys: Iterable[str]) -> tuple[Sighting, ...]:
+        """What a session last saw of `keys`."""
+        return tuple(Sighting(*row) for row in self._rows("sightings", holder, worktree, json_text(list(keys))))
+
+    def seen_by_others(self, holder: str, worktree: str, keys: Iterable[str]) -> tuple[tuple[str, Sighting], ...]:
+        """What everybody else last saw of `keys`."""
+        rows = self._rows("seen_by_others", holder, worktree, json_text(list(keys)))
+        return tuple((who, Sighting(*seen)) for who, *seen in rows)
+
+    def overtaken(self, holder: str, worktree: str) -> tuple[Overtaken, ...]:
+        """What a session has read and others have changed since."""
+        return self._bodies("overtaken", Overtaken, holder, worktree)
+
     def record(self, events: Iterable[Event], at: float) -> None:
         """Append events and bring the tables up to them."""
         for event in events:
@@ -245,9 +259,24 @@ class SqliteSession:
                 self._run("keep_content", content_hash, at, zlib.compress(data, _COMPRESSION_LEVEL))
 
     def drop_before(self, contents_at: float, answers_at: float) -> None:
-        """Forget contents and answers that were last kept before these wall times."""
-        self._run("drop_contents", contents_at)
+        """Forget contents, with who saw what, and answers that were last kept before these wall times."""
+        for name in ("drop_contents", "drop_sightings", "drop_overtaken"):
+            self._run(name, contents_at)
         self._run("drop_answers", answers_at)
+
+    def see(self, holder: str, worktree: str, sightings: Iterable[Sighting], at: float) -> None:
+        """Keep what a session saw."""
+        for each in sightings:
+            self._run("see", holder, worktree, each.key, each.hash, each.sequence, at)
+
+    def overtake(self, found: Iterable[Overtaken], at: float) -> None:
+        """Keep what became of what was read; forget what is over."""
+        for each in found:
+            place_ = each.holder, each.worktree, each.key
+            if each.is_over:
+                self._run("end_overtaken", *place_)
+            else:
+                self._run("overtake", *place_, at, codec.encode(each).decode())
 
     def begin(self, root: str, holder: str, intent: str, writes: Sequence[Write]) -> Journal:
         """Write a commit down before its first file is touched."""

@@ -352,7 +352,14 @@ _VISITS: Final[Mapping[str, Visit]] = {
     "marker_annotation": _annotation,
     "labeled_statement": _labelled,
     **dict.fromkeys(
-        ("block_comment", "break_statement", "continue_statement", "line_comment", "package_declaration", "string_literal"),
+        (
+            "block_comment",
+            "break_statement",
+            "continue_statement",
+            "line_comment",
+            "package_declaration",
+            "string_literal",
+        ),
         _nothing,
     ),
 }

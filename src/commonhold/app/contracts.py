@@ -1,0 +1,49 @@
+"""What a commit changes of what definitions promise to those who use them."""
+
+from collections.abc import Iterable, Iterator, Sequence
+from functools import lru_cache
+from typing import Final
+
+from commonhold.app.drafting import Draft
+from commonhold.app.reading import contents_of
+from commonhold.domain.events import ContractChange
+from commonhold.domain.keys import canonical
+from commonhold.linking.changes import contract_changes
+from commonhold.linking.summarise import summarise
+from commonhold.linking.summary import Summary
+
+_RECENT: Final = 32
+
+
+@lru_cache(maxsize=_RECENT)
+def summary_of(path: str, source: bytes) -> Summary | None:
+    """The summary of these very bytes: made once for a commit and for the next one to the file."""
+    return summarise(path, source)
+
+
+def contracts_changed(drafts: Sequence[Draft]) -> tuple[ContractChange, ...]:
+    """The contracts of what is there now that are not what they were, once the drafts are written.
+
+    What a file loses by being renamed or deleted is gone from where it was read.
+    """
+    return tuple(change for draft in drafts if draft.looked for change in _changed(draft, drafts))
+
+
+def _changed(draft: Draft, drafts: Iterable[Draft]) -> Iterator[ContractChange]:
+    after = next((each.source for each in drafts if each.target == draft.path and each.source is not None), None)
+    if after == draft.before_map.source:
+        return
+    now = summary_of(draft.path, after) if after is not None else None
+    for change in contract_changes(summary_of(draft.path, draft.before_map.source), now):
+        yield ContractChange(f"{draft.before_map.file.key}#{change.qualname}", change.what)
+
+
+def texts_of(changes: Iterable[ContractChange], drafts: Sequence[Draft]) -> dict[str, bytes]:
+    """The texts, before and after, of what has another contract: readers are shown how they differ."""
+    contents: dict[str, bytes] = {}
+    for key in map(canonical, (change.key for change in changes)):
+        for draft in drafts:
+            for source in (draft.before_map, draft.after_map):
+                for region in source.by_bare_key.get(key, ()):
+                    contents |= contents_of(source, region)
+    return contents

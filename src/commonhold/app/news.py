@@ -1,0 +1,160 @@
+"""What a session is told of what it has read: who changed it since, with which intent, and how."""
+
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from commonhold.app.differences import difference
+from commonhold.app.past import Author, changed_by, intents, lines_of
+from commonhold.app.ports import Clock, Reader, Store
+from commonhold.app.unwritable import although_unwritable
+from commonhold.domain.keys import Key, canonical, contains
+from commonhold.domain.read_set import Overtaken, Overtaking
+
+MOST_TOLD: Final = 20
+_MOST_DIFF_LINES: Final = 40
+
+
+@dataclass(frozen=True, slots=True)
+class News:
+    """Something that this session has read, and others have changed since.
+
+    `text` says so in a line. `is_contract`: its contract changed, so that text written for the old one is refused.
+    `base` and `now` are its hashes, None where it has no region of its own or is gone; `diff` is between the two,
+    where the contract changed and both are kept.
+    """
+
+    key: str
+    text: str
+    changed_by: str
+    intent: str
+    sequence: int
+    base: str | None = None
+    now: str | None = None
+    diff: str | None = None
+    is_contract: bool = False
+
+    @property
+    def notice(self) -> str:
+        """The text, and below it the difference, where it is not long."""
+        is_short = self.diff is not None and self.diff.count("\n") < _MOST_DIFF_LINES
+        return f"{self.text}\n{self.diff}" if is_short else self.text
+
+
+class Newsroom:
+    """Tells one session, once, what others have made of what it has read."""
+
+    def __init__(self, store: Store, clock: Clock, worktree: str, holder: str | None) -> None:
+        """Look in `store` for what concerns `holder`; nobody is told nothing."""
+        self._store = store
+        self._clock = clock
+        self._worktree = worktree
+        self._holder = holder
+
+    def tell(self, known: Collection[str] = ()) -> tuple[News, ...]:
+        """What the session was not told of yet, less what is `known` to it, or lies in what is.
+
+        Where that cannot be written down it is told again.
+        """
+        if self._holder is None:
+            return ()
+        with self._store.read() as reader:
+            waiting = [each for each in reader.overtaken(self._holder, self._worktree) if each.untold]
+            news = tuple(_in_short(reader, [each for each in waiting if not _is_in(each, known)]))
+        if waiting:
+            with although_unwritable(), self._store.write() as writer:
+                writer.overtake([each.once_told() for each in waiting], self._clock.now().wall)
+        return news
+
+    def notices(self, known: Collection[str] = ()) -> tuple[str, ...]:
+        """The same as notices."""
+        return tuple(each.notice for each in self.tell(known))
+
+
+def _is_in(found: Overtaken, keys: Collection[str]) -> bool:
+    key = canonical(found.key)
+    return any(contains(canonical(each), key) for each in keys)
+
+
+def _in_short(reader: Reader, waiting: Sequence[Overtaken]) -> Iterator[News]:
+    """Each changed contract by itself, then the bodies that somebody changed in a file together."""
+    resigned = [each for each in waiting if _has_new_contract(each.untold)]
+    yield from (_contract_news(reader, each) for each in resigned[:MOST_TOLD])
+    if len(resigned) > MOST_TOLD:
+        yield _together(resigned[MOST_TOLD:], "their contracts changed")
+    groups: dict[tuple[str, str, str], list[Overtaken]] = {}
+    for each in waiting:
+        if not _has_new_contract(each.untold):
+            groups.setdefault((canonical(each.key).file_path, *who(each.untold)), []).append(each)
+    yield from (_together(each, "only their bodies") for each in groups.values())
+
+
+def _has_new_contract(changes: Sequence[Overtaking]) -> bool:
+    return any(each.what for each in changes)
+
+
+def _contract_news(reader: Reader, found: Overtaken) -> News:
+    by, why = who(found.untold)
+    return News(
+        key=found.key,
+        text=told(found, found.untold),
+        changed_by=by,
+        intent=why,
+        sequence=found.untold[-1].sequence,
+        base=found.base,
+        now=found.now,
+        diff=_diff(reader, found),
+        is_contract=True,
+    )
+
+
+def _together(waiting: Sequence[Overtaken], what: str) -> News:
+    """Several in one line; one by itself as it is told elsewhere."""
+    first, changes = waiting[0], [change for each in waiting for change in each.untold]
+    by, why = who(changes)
+    newest = max(each.sequence for each in changes)
+    if len(waiting) == 1:
+        return News(first.key, told(first, changes), by, why, newest, base=first.base, now=first.now)
+    keys = [canonical(each.key) for each in waiting]
+    names = ", ".join(dict.fromkeys(map(name, keys[:MOST_TOLD])))
+    more = f" and {len(keys) - MOST_TOLD} more" if len(keys) > MOST_TOLD else ""
+    text = f"{names}{more}, which you read, were changed by {by}{_because(why)}: {what}"
+    return News(str(keys[0].file), text, by, why, newest, is_contract=_has_new_contract(changes))
+
+
+def who(changes: Sequence[Overtaking]) -> tuple[str, str]:
+    """Who made the changes, and what they wanted."""
+    authors = [Author(each.holder, each.intent) for each in changes]
+    return changed_by(authors) or "", intents(authors) or ""
+
+
+def told(found: Overtaken, changes: Sequence[Overtaking]) -> str:
+    """That it was changed, by whom, why and how, in a line."""
+    by, why = who(changes)
+    what = "; ".join(dict.fromkeys(each.what for each in changes if each.what)) or _what_else(found)
+    return f"{name(canonical(found.key))}, which you read, was changed by {by}{_because(why)}: {what}"
+
+
+def _because(why: str) -> str:
+    return f" ({why})" if why else ""
+
+
+def _what_else(found: Overtaken) -> str:
+    if found.now is None:
+        return "it is gone"
+    key = canonical(found.key)
+    return "its body changed" if key.is_region and not key.is_header else "what it holds changed"
+
+
+def name(key: Key) -> str:
+    """What people call it: `f` in a.py."""
+    if not key.is_header:
+        return f"`{key.qualname}` in {key.file_path}" if key.is_region else key.file_path
+    return f"the header of {name(Key(key.scheme, key.path, key.names[:-1]))}"
+
+
+def _diff(reader: Reader, found: Overtaken) -> str | None:
+    base, now = (reader.content(each) if each else None for each in (found.base, found.now))
+    if base is None or now is None or b"\0" in base + now:
+        return None
+    return difference(lines_of(base), lines_of(now), "as you read it", "now")

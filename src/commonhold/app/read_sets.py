@@ -1,0 +1,86 @@
+"""The read set of a session: what it has read of a working tree, and what others have made of it since."""
+
+from collections.abc import Iterable, Mapping
+from typing import Final
+
+from commonhold.app.overtaking import caught_up, overtaken_by, places_of
+from commonhold.app.ports import Clock, Reader, Store, Writer
+from commonhold.app.unwritable import although_unwritable
+from commonhold.domain.events import Committed, Recorded
+from commonhold.domain.keys import canonical
+from commonhold.domain.read_set import Sighting
+
+Shown = Mapping[str, str]
+"""The hashes of regions that a session was shown, by key."""
+
+_LATEST: Final = 1000
+
+
+class ReadSet:
+    """What one session has read of one working tree. Nobody's is empty, and stays so."""
+
+    def __init__(self, store: Store, clock: Clock, worktree: str, holder: str | None) -> None:
+        """Keep it in `store`, for `holder`; what is read is kept there for nobody as well."""
+        self._store = store
+        self._clock = clock
+        self._worktree = worktree
+        self._holder = holder
+
+    def newest(self) -> int:
+        """The number of the newest event: to be asked for before looking, so that no commit slips in between."""
+        with self._store.read() as reader:
+            return reader.next_sequence - 1
+
+    def keep(self, contents: Mapping[str, bytes], shown: Shown, since: int) -> None:
+        """Keep what was read since the event `since`, and that it was; nothing is written where all is known."""
+        with although_unwritable():
+            with self._store.read() as reader:
+                missing = reader.missing(contents)
+                is_known = self._is_known(reader, shown)
+            if missing or not is_known:
+                with self._store.write() as writer:
+                    at = self._clock.now().wall
+                    writer.keep(((each, contents[each]) for each in missing), at)
+                    self.read(writer, shown, since, at)
+
+    def _is_known(self, reader: Reader, shown: Shown) -> bool:
+        if self._holder is None:
+            return True
+        known = {each.key: each.hash for each in reader.sightings(self._holder, self._worktree, shown)}
+        keys = [canonical(key) for key in shown]
+        overtaken = reader.overtaken(self._holder, self._worktree)
+        return known == dict(shown) and not any(caught_up(each, keys, 0) for each in overtaken)
+
+    def read(self, writer: Writer, shown: Shown, since: int, at: float) -> None:
+        """The session has seen the text of all this: what others had made of it is known to it."""
+        if self._holder is None:
+            return
+        keys = [canonical(key) for key in shown]
+        found = (caught_up(each, keys, since) for each in writer.overtaken(self._holder, self._worktree))
+        writer.overtake([each for each in found if each], at)
+        self.note(writer, shown, since, at)
+
+    def note(self, writer: Writer, shown: Shown, since: int, at: float) -> None:
+        """The session was told the hashes of all this, so it is to hear of what others make of it."""
+        if self._holder is None or not shown:
+            return
+        writer.see(self._holder, self._worktree, (Sighting(key, each, since) for key, each in shown.items()), at)
+        if writer.next_sequence - 1 > since:
+            for recorded in writer.events(after=since, limit=_LATEST):
+                self._overtake(writer, recorded, [self._holder])
+
+    def committed(self, writer: Writer, recorded: Recorded, shown: Shown) -> None:
+        """The session's commit was recorded: others are to be told, and it has seen what it wrote or relied on."""
+        self._overtake(writer, recorded, None)
+        self.read(writer, shown, recorded.sequence, recorded.at)
+
+    def _overtake(self, writer: Writer, recorded: Recorded, only: Iterable[str] | None) -> None:
+        """Note what a commit makes of what all others have read, or `only` some."""
+        commit = recorded.event
+        if not isinstance(commit, Committed) or commit.worktree != self._worktree:
+            return
+        readers = writer.seen_by_others(commit.holder, commit.worktree, places_of(commit))
+        seen = [each for each in readers if only is None or each[0] in only]
+        holders = dict.fromkeys(holder for holder, _ in seen)
+        known = {(each.holder, each.key): each for who in holders for each in writer.overtaken(who, commit.worktree)}
+        writer.overtake(list(overtaken_by(commit, recorded.sequence, seen, known)), recorded.at)

@@ -1,0 +1,226 @@
+"""Whether new text relies on something that its author has read and others have changed since."""
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from commonhold.app.answers import Next
+from commonhold.app.contracts import summary_of
+from commonhold.app.news import told
+from commonhold.app.overtaking import caught_up
+from commonhold.app.plan import CommitRequest, Plan, Stale
+from commonhold.app.planning import Planner
+from commonhold.app.policy import Policies
+from commonhold.app.ports import Reader
+from commonhold.app.repair import commit_again
+from commonhold.domain.changeset import Changeset
+from commonhold.domain.keys import Key, canonical
+from commonhold.domain.read_set import Overtaken
+from commonhold.domain.refusal import Refusal
+from commonhold.linking.library import Shelf
+from commonhold.linking.resolving import Resolver
+from commonhold.linking.summary import Summary
+from commonhold.linking.things import Thing, What
+from commonhold.regions.discover import discover
+from commonhold.regions.find import lookup
+from commonhold.semantics.module import CONSTRUCTORS
+from commonhold.semantics.references import Receiver, Reference
+
+
+@dataclass(frozen=True, slots=True)
+class Outdated:
+    """New text relies on what its author has read and others have changed since: what it was, is, and what to do."""
+
+    code: Refusal
+    why: str
+    stale: tuple[Stale, ...]
+    next: Next
+
+
+@dataclass(frozen=True, slots=True)
+class _Written:
+    """The uses in the regions of a file that a commit writes; `new` are those that were not there in the same form.
+
+    `resolver` knows the file, and those of the definitions in question.
+    """
+
+    path: str
+    summary: Summary
+    resolver: Resolver
+    uses: tuple[Reference, ...]
+    new: tuple[Reference, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class _Used:
+    """Something overtaken, what is there now, and where the new text uses it."""
+
+    found: Overtaken
+    fresh: Stale
+    place: str
+
+
+class Reliance:
+    """Compares what a plan's new text uses with what its author has still to read again."""
+
+    def __init__(self, planner: Planner, policies: Policies) -> None:
+        """Look things up through `planner`; `policies` say where a changed body has to be read again, too."""
+        self._planner = planner
+        self._policies = policies
+
+    def outdated(self, reader: Reader, request: CommitRequest, plan: Plan) -> Outdated | None:
+        """Why the author has to read first; None where it need not."""
+        unread = self._unread(reader, request)
+        if not unread:
+            return None
+        found = [(each, self._planner.fresh(canonical(each.key))) for each in unread if self._matters(each)]
+        there = [(each, fresh) for each, fresh in found if _is_other(each, fresh)]
+        written = list(_written(plan, [fresh for _, fresh in there])) if there else []
+        used = [_Used(each, fresh, place) for each, fresh in there if (place := _used_at(each, written))]
+        return _outdated(request.changeset, used) if used else None
+
+    def _unread(self, reader: Reader, request: CommitRequest) -> list[Overtaken]:
+        """What others changed of what the session has read, less what the changeset proves to have read anew."""
+        overtaken = reader.overtaken(request.holder, request.worktree)
+        relied_on = [self._planner.locate(read.key) for read in request.changeset.reads] if overtaken else []
+        return [each for each in overtaken if each.unread and not caught_up(each, relied_on, each.changes[-1].sequence)]
+
+    def _matters(self, found: Overtaken) -> bool:
+        """Whether it has to be read again before new text may use it."""
+        return _is_contract(found) or self._policies.wants_reread(canonical(found.key))
+
+
+def _is_contract(found: Overtaken) -> bool:
+    return any(each.what for each in found.unread)
+
+
+def _used_at(found: Overtaken, written: Iterable[_Written]) -> str | None:
+    """Where it is used, as `path:line`; uses that were there when a contract changed were seen to then."""
+    is_contract = _is_contract(found)
+    places = (
+        f"{each.path}:{use.line}"
+        for each in written
+        for use in (each.new if is_contract else each.uses)
+        if _may_mean(use, found, each)
+    )
+    return next(places, None)
+
+
+def _is_other(found: Overtaken, fresh: Stale) -> bool:
+    """Whether it is something else now than what was read, and there is something to read."""
+    return fresh.source is not None and (fresh.region is None or fresh.region.hash != found.base)
+
+
+def _outdated(changeset: Changeset, used: Sequence[_Used]) -> Outdated:
+    is_contract = any(_is_contract(each.found) for each in used)
+    code = Refusal.CONTRACT_CHANGED if is_contract else Refusal.READ_CHANGED
+    why = "; ".join(f"{told(each.found, each.found.unread)}, and your text uses it ({each.place})" for each in used)
+    stale = tuple(replace(each.fresh, base=each.found.base) for each in used)
+    return Outdated(code, why, stale, _next(changeset, stale))
+
+
+def _next(changeset: Changeset, stale: Sequence[Stale]) -> Next:
+    gone = [str(each.key.file) for each in stale if each.region is None]
+    if gone:
+        keys = list(dict.fromkeys(gone))
+        return Next("show", {"keys": keys}, "what your text uses is gone: read what there is now, then decide anew")
+    fresh = {str(each.region.key): each.region.hash for each in stale if each.region is not None}
+    why = "redo your text for what is in repair (do not resend it as it is), then commit with these hashes in reads"
+    again = commit_again(changeset, why)
+    given = again.arguments.get("reads", [])
+    reads = [*given, *({"key": key, "hash": each} for key, each in fresh.items())]  # type: ignore[misc]
+    return replace(again, arguments={**again.arguments, "reads": reads})
+
+
+def _written(plan: Plan, definitions: Iterable[Stale]) -> Iterator[_Written]:
+    keys = [canonical(region.key) for region in plan.regions if region.hash is not None]
+    states = {write.path: _summary(plan.contents, write.path, write.after) for write in plan.writes}
+    shelf = {each.key.file_path: _summary_at(each) for each in definitions} | states
+    resolver = Resolver(Shelf({path: summary for path, summary in shelf.items() if summary}))
+    for write in plan.writes:
+        mine, after = [key for key in keys if key.file_path == write.path], states[write.path]
+        if mine and after is not None:
+            before = _summary(plan.contents, write.path, write.before)
+            lines = set(_lines(plan.contents[write.after or ""], write.path, mine))
+            uses = tuple(use for use in after.uses if use.line in lines)
+            new = tuple(use for use in _new(before.uses if before else (), after.uses) if use.line in lines)
+            yield _Written(write.path, after, resolver, uses, new)
+
+
+def _summary_at(found: Stale) -> Summary | None:
+    return summary_of(found.key.file_path, found.source.source) if found.source else None
+
+
+def _summary(contents: Mapping[str, bytes], path: str, content_hash: str | None) -> Summary | None:
+    source = contents.get(content_hash) if content_hash else None
+    return summary_of(path, source) if source is not None else None
+
+
+def _lines(source: bytes, path: str, keys: Iterable[Key]) -> Iterator[int]:
+    """The lines, from 1, of the regions that are written."""
+    found = discover(source, path)
+    for key in keys:
+        region = lookup(found, key.names)
+        for start, end in region.spans if region else ():
+            first = source.count(b"\n", 0, start) + 1
+            yield from range(first, first + source.count(b"\n", start, end) + 1)
+
+
+def _new(before: Iterable[Reference], after: Iterable[Reference]) -> Iterator[Reference]:
+    """The uses that were not there before, wherever in the file, in the same form."""
+    left = Counter(replace(use, line=0) for use in before)
+    for use in after:
+        form = replace(use, line=0)
+        left[form] -= 1
+        if left[form] < 0:
+            yield use
+
+
+def _may_mean(use: Reference, found: Overtaken, written: _Written) -> bool:
+    """Whether a use may mean a definition: it was tied to it, or it has its name and may come from there."""
+    key = canonical(found.key)
+    thing = written.resolver.use(written.path, use)
+    if thing.is_found:
+        return _is_it(thing, key, written.resolver)
+    taken = written.summary.imported.get(use.name)
+    if _called(key) not in (use.name, taken.member if taken else ""):
+        return False
+    if thing.what is What.NOTHING and found.now is not None:
+        return False
+    root = written.summary.imported.get(use.chain[0]) if use.chain else taken
+    if root is not None:
+        return _leads_to(root.module, key)
+    if use.chain or use.receiver is not Receiver.NONE:
+        return bool(written.summary.used_names & _around(key))
+    return written.path == key.file_path
+
+
+def _is_it(thing: Thing, key: Key, resolver: Resolver) -> bool:
+    """Whether a thing is the definition, or a class that is made by it."""
+    qualname = key.bare().qualname
+    if thing.place == (key.file_path, qualname):
+        return True
+    name = qualname.rpartition(".")[2]
+    is_made = thing.what is What.CLASS and name in CONSTRUCTORS
+    return is_made and resolver.attribute(thing, name).place == (key.file_path, qualname)
+
+
+def _called(key: Key) -> str:
+    """The name by which a definition is used: of a constructor, that of its class."""
+    texts = [each.text for each in key.names]
+    return texts[-2] if len(texts) > 1 and texts[-1] in CONSTRUCTORS else texts[-1] if texts else ""
+
+
+def _leads_to(module: str, key: Key) -> bool:
+    """Whether a module, as it is written, may be the file of a definition, or a package around it."""
+    last = module.strip(".").rpartition(".")[2]
+    return not last or last in _stems(key)
+
+
+def _around(key: Key) -> set[str]:
+    """The names that a file mentions which has to do with a definition: of the classes around it and of its module."""
+    return {each.text for each in key.bare().names[:-1]} | _stems(key)
+
+
+def _stems(key: Key) -> set[str]:
+    return {part.partition(".")[0] for part in key.path}

@@ -1,0 +1,16 @@
+"""Reading where nothing can be written."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from commonhold.domain.errors import Code, StoreError
+
+
+@contextmanager
+def although_unwritable() -> Iterator[None]:
+    """Go on where the state cannot be written: reading must work there."""
+    try:
+        yield
+    except StoreError as fault:
+        if fault.code not in (Code.STORE_READ_ONLY, Code.DISK_FULL, Code.STORE_OWNED):
+            raise

@@ -1,0 +1,32 @@
+"""`commonhold saw`: for hooks, to tell what an agent has read with its own tools."""
+
+import click
+
+from commonhold.cli.command import Command, files
+from commonhold.cli.describe import short
+from commonhold.cli.given import Given, common
+from commonhold.cli.opening import agent_of, opened
+from commonhold.cli.output import answer, shown
+from commonhold.domain.errors import Code, UsageError
+from commonhold.wire import shapes
+
+
+@click.command("saw", cls=Command, examples=("commonhold saw src/prices.py", "commonhold saw src/prices.py#total"))
+@click.argument("keys", metavar="KEY...", nargs=-1, required=True, shell_complete=files)
+@common
+@click.pass_obj
+def command(given: Given, keys: tuple[str, ...]) -> None:
+    """Tell that this session has read files or regions in another way than by `show`.
+
+    A hook calls it after the agent's own tool has read a file. When another then changes what was read, the session is
+    told so with its next call; text that was written for a contract which has changed is refused.
+    """
+    if not (agent_of(given) or "").strip():
+        raise UsageError(
+            Code.HOLDER_MISSING,
+            "no holder was named, so nobody could be told what becomes of what was read",
+            hint="pass --agent NAME or set COMMONHOLD_AGENT to a name of this agent session",
+        )
+    with opened(given) as place:
+        found = place.hold.saw(*place.keys(keys))
+    answer(given, found, shapes.seen, lambda found: [f"{shown(each.key)}  hash {short(each.hash)}" for each in found])
