@@ -15,9 +15,10 @@ from commonhold.app.plan import Admission, Crossed
 from commonhold.app.reading import Looked
 from commonhold.app.typing import Diagnostic, TypeChecker
 from commonhold.domain.keys import Key, file_key
-from commonhold.linking.examination import added_uses, examine
+from commonhold.linking.examination import examine
 from commonhold.linking.findings import Concern, Links
 from commonhold.linking.library import Library, Overlay
+from commonhold.linking.misfits import added_uses
 from commonhold.linking.summary import Offer, Summary
 from commonhold.regions.region import RegionMap
 from commonhold.semantics.admission import Escalation, Findings, Required, merged

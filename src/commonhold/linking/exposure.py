@@ -2,38 +2,56 @@
 
 import builtins
 from collections.abc import Iterator
+from typing import Final
 
 from commonhold.linking.calling import plain_signatures
 from commonhold.linking.changes import ContractChange
 from commonhold.linking.resolving import Resolver
-from commonhold.linking.things import Place
+from commonhold.linking.states import States, Subject, member_of
 from commonhold.linking.trials import is_test
 from commonhold.semantics.effects import is_wholly_new
 from commonhold.semantics.interface import CallableInterface, widens
 from commonhold.semantics.module import CONSTRUCTORS, Sort
 
 
-def exposures(old: Resolver, new: Resolver, path: str, change: ContractChange) -> Iterator[str]:
+def exposures(states: States, subject: Subject) -> Iterator[str]:
     """Why a change may concern somebody out of sight, as verb phrases of the definition; nothing where it widens.
 
     Tests are called by whatever runs them, so nothing is said of them.
     """
-    if change.before.sort is not Sort.FUNCTION or is_test(path) or not narrows(change):
-        return
-    owner, name = change.before.owner, change.name
-    if name in CONSTRUCTORS:
-        return
-    if name.startswith("__") and name.endswith("__"):
-        yield "is looked for by Python itself" if change.after is None else "is called by Python itself"
-        return
-    for base in _outside(old, (path, owner)) if owner else ():
-        if _may_call(base, name):
-            yield f"belongs to a class that inherits from `{base}`, which may call it"
-            return
-    if owner and change.after is None and _falls_back(new, old, (path, owner), name):
-        yield "overrode another, which is reached instead now"
-    elif change.after is not None and _is_handed_on(old, path, change):
-        yield "is handed on by its decorator, to whoever calls it with what it took"
+    change = subject.change
+    is_said = change.before.sort is Sort.FUNCTION and change.name not in CONSTRUCTORS
+    if is_said and not is_test(subject.path) and narrows(change):
+        reason = next((reason for ask in _REASONS if (reason := ask(states, subject))), None)
+        if reason is not None:
+            yield reason
+
+
+def _by_python(_states: States, subject: Subject) -> str | None:
+    name = subject.change.name
+    if not (name.startswith("__") and name.endswith("__")):
+        return None
+    return "is looked for by Python itself" if subject.change.after is None else "is called by Python itself"
+
+
+def _by_base(states: States, subject: Subject) -> str | None:
+    bases = states.old.lineage.of(subject.owner).outside if subject.owner else ()
+    base = next((each for each in bases if _may_call(each, subject.change.name)), None)
+    return base and f"belongs to a class that inherits from `{base}`, which may call it"
+
+
+def _by_fallback(states: States, subject: Subject) -> str | None:
+    is_gone = subject.owner is not None and subject.change.after is None
+    return "overrode another, which is reached instead now" if is_gone and _falls_back(states, subject) else None
+
+
+def _by_decorator(states: States, subject: Subject) -> str | None:
+    if subject.change.after is None or not _is_handed_on(states.old, subject):
+        return None
+    return "is handed on by its decorator, to whoever calls it with what it took"
+
+
+_REASONS: Final = (_by_python, _by_base, _by_fallback, _by_decorator)
 
 
 def narrows(change: ContractChange) -> bool:
@@ -48,27 +66,23 @@ def narrows(change: ContractChange) -> bool:
     return is_wholly_new(old, new) or not widens(old.params, new.params)
 
 
-def _outside(resolver: Resolver, place: Place) -> tuple[str, ...]:
-    return resolver.lineage.of(place).outside
-
-
 def _may_call(base: str, name: str) -> bool:
     """Whether a base of this name may know the method: of what Python brings itself, all methods are known."""
     known = getattr(builtins, base, None)
     return hasattr(known, name) if isinstance(known, type) else True
 
 
-def _falls_back(new: Resolver, old: Resolver, place: Place, name: str) -> bool:
+def _falls_back(states: States, subject: Subject) -> bool:
     """Whether a base that had the method before as well has it still."""
-    for path, qualname in new.lineage.of(place).places[1:]:
-        was, now = (old.lineage.offer((path, f"{qualname}.{name}")), new.lineage.offer((path, f"{qualname}.{name}")))
+    for place in states.new.lineage.of(subject.owner).places[1:] if subject.owner else ():
+        now = member_of(states.new, place, subject.change.name)
         if now is not None:
-            return was == now
+            return member_of(states.old, place, subject.change.name) == now
     return False
 
 
-def _is_handed_on(resolver: Resolver, path: str, change: ContractChange) -> bool:
-    signatures = plain_signatures(resolver, path, change.before)
+def _is_handed_on(resolver: Resolver, subject: Subject) -> bool:
+    signatures = plain_signatures(resolver, subject.path, subject.change.before)
     return any(not _is_plain(each) for each in signatures)
 
 

@@ -1,0 +1,95 @@
+"""New uses that do not fit what is there: a call of what takes other arguments, a name that nobody defines."""
+
+from collections import Counter
+from collections.abc import Iterable, Iterator
+
+from commonhold.linking.calling import binds, how_used, met_by
+from commonhold.linking.findings import Concern
+from commonhold.linking.states import States, member_of
+from commonhold.linking.summary import Summary
+from commonhold.linking.things import Thing, What
+from commonhold.linking.trials import is_test
+from commonhold.semantics.effects import call_text
+from commonhold.semantics.evidence import Evidence
+from commonhold.semantics.references import Reference, Use
+
+
+def misfits(states: States, paths: Iterable[str]) -> Iterator[Concern]:
+    """The uses that are new in these files and provably fail, or that change something of another file as it runs."""
+    for path in paths:
+        before, after = states.old.library.summary(path), states.new.library.summary(path)
+        if after is not None and not after.problem:
+            found = (_misfit(states, path, after, use) for use in added_uses(before, after))
+            yield from (concern for concern in found if concern is not None)
+
+
+def added_uses(before: Summary | None, after: Summary) -> Iterator[Reference]:
+    """The uses of which there are more than before, wherever they stand."""
+    left = Counter(map(_sameness, before.uses)) if before else Counter[tuple[object, ...]]()
+    for use in after.uses:
+        same = _sameness(use)
+        if left[same]:
+            left[same] -= 1
+        else:
+            yield use
+
+
+def _sameness(use: Reference) -> tuple[object, ...]:
+    return use.name, use.use, use.shape, use.chain
+
+
+def _misfit(states: States, path: str, summary: Summary, use: Reference) -> Concern | None:
+    if use.use is Use.TEXT or (not use.chain and use.name in summary.offered):
+        return None
+    thing = states.new.use(path, use)
+    if use.use is Use.STORE:
+        return _patched(path, use, thing)
+    if thing.what is What.NOTHING:
+        return _missing(states, path, use)
+    if not thing.is_found or thing.path == path or use.shape is None:
+        return None
+    found = met_by(states.new, thing, use)
+    if found is None or binds(found) or not _is_plain(states, thing):
+        return None
+    how = f"calls `{call_text(found.reference)}`, but it takes {found.signatures[-1]}"
+    return Concern(path, use.line, "", how, Evidence.CONTRACT, *thing.place, is_broken=True)
+
+
+def _patched(path: str, use: Reference, thing: Thing) -> Concern | None:
+    """Something of another file is replaced at run time."""
+    if thing.what not in (What.FUNCTION, What.CLASS) or thing.path == path or is_test(path):
+        return None
+    how = f"replaces `{thing.place[1]}` of `{thing.path}` when it runs: what then calls it cannot be seen"
+    return Concern(path, use.line, "", how, Evidence.SUSPICION, *thing.place, is_open=True)
+
+
+def _missing(states: States, path: str, use: Reference) -> Concern | None:
+    owner = states.new.chain(path, use.chain) if use.chain else None
+    if owner is None:
+        return None
+    if owner.what is What.MODULE:
+        how = f"{how_used(use)}: `{use.name}`, but `{owner.path}` has nothing of that name"
+        return Concern(path, use.line, "", how, Evidence.CONTRACT, owner.path, use.name, is_broken=True)
+    if use.shape is None or owner.path == path or not _has_nowhere(states, owner, use.name):
+        return None
+    how = f"calls `{call_text(use)}`, but `{owner.place[1]}` of `{owner.path}` has no such method"
+    return Concern(path, use.line, "", how, Evidence.CONTRACT, *owner.place, is_broken=True)
+
+
+def _has_nowhere(states: States, owner: Thing, name: str) -> bool:
+    """Whether neither an heir of a class defines a name, nor anybody assigns it from outside."""
+    if owner.offer is None or any(member_of(states.new, heir, name) for heir in states.new.lineage.heirs(owner.place)):
+        return False
+    users = map(states.new.library.summary, states.new.library.users(name))
+    uses = (use for summary in users if summary for use in summary.uses_by_name.get(name, ()))
+    return not any(use.use is Use.STORE for use in uses)
+
+
+def _is_plain(states: States, thing: Thing) -> bool:
+    """Whether what is called is what it seems: the only one of its name, in no heir overridden."""
+    if thing.offer is None or not thing.offer.is_sole:
+        return False
+    if thing.what is not What.FUNCTION or thing.reached_on is None:
+        return True
+    heirs = states.new.lineage.heirs(thing.reached_on)
+    return not any(member_of(states.new, heir, thing.offer.name) for heir in heirs)

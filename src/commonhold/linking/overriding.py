@@ -1,0 +1,46 @@
+"""Overrides, in other files, of a method whose signature changed."""
+
+from collections.abc import Iterator
+
+from commonhold.linking.changes import ContractChange, erased
+from commonhold.linking.findings import Concern
+from commonhold.linking.states import States, Subject, member_of
+from commonhold.linking.summary import Offer
+from commonhold.semantics.effects import is_wholly_new
+from commonhold.semantics.evidence import Evidence
+from commonhold.semantics.interface import CallableInterface, widens
+from commonhold.semantics.module import CONSTRUCTORS, Sort
+
+_HOW = "overrides it with other parameters"
+
+
+def overrides(states: States, subject: Subject) -> Iterator[Concern]:
+    """The overrides that fitted what callers of the base give, and no longer do.
+
+    Constructors and name-mangled methods are no contract between a class and its heirs.
+    """
+    change = subject.change
+    if subject.owner is None or not _is_contract(change):
+        return
+    for heir in states.new.lineage.heirs(subject.owner):
+        own = member_of(states.new, heir, change.name)
+        if own is not None and heir[0] != subject.path and _no_longer_fits(change, own):
+            yield Concern(heir[0], own.line, change.what, _HOW, Evidence.CONTRACT, *subject.place)
+
+
+def _is_contract(change: ContractChange) -> bool:
+    is_mangled = change.name.startswith("__") and not change.name.endswith("__")
+    are_functions = change.after is not None and {change.before.sort, change.after.sort} == {Sort.FUNCTION}
+    return are_functions and not is_mangled and change.name not in CONSTRUCTORS
+
+
+def _no_longer_fits(change: ContractChange, own: Offer) -> bool:
+    if not own.signatures or change.after is None or erased(own) == erased(change.after):
+        return False
+    mine = own.signatures[-1]
+    return _fits(change.before.signatures[-1], mine) and not _fits(change.after.signatures[-1], mine)
+
+
+def _fits(base: CallableInterface, override: CallableInterface) -> bool:
+    """Whether whoever may call the base may call the override."""
+    return widens(base.params, override.params) and not is_wholly_new(base, override)

@@ -1,0 +1,40 @@
+"""Two states of a repository, and a definition that is not the same in both."""
+
+from dataclasses import dataclass
+
+from commonhold.linking.changes import ContractChange
+from commonhold.linking.resolving import Resolver
+from commonhold.linking.summary import Offer
+from commonhold.linking.things import Place
+
+
+@dataclass(frozen=True, slots=True)
+class States:
+    """Before and after."""
+
+    old: Resolver
+    new: Resolver
+
+
+@dataclass(frozen=True, slots=True)
+class Subject:
+    """A changed contract, and the file that it is in."""
+
+    path: str
+    change: ContractChange
+
+    @property
+    def place(self) -> Place:
+        """The definition."""
+        return self.path, self.change.qualname
+
+    @property
+    def owner(self) -> Place | None:
+        """The class that it is a member of."""
+        owner = self.change.before.owner
+        return (self.path, owner) if owner else None
+
+
+def member_of(resolver: Resolver, place: Place, name: str) -> Offer | None:
+    """What a class itself, not a base of it, defines under a name."""
+    return resolver.lineage.offer((place[0], f"{place[1]}.{name}"))

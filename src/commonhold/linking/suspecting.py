@@ -1,0 +1,44 @@
+"""What only a name says: a use of nobody knows what, under the name of what changed."""
+
+from typing import Final
+
+from commonhold.linking.calling import how_used
+from commonhold.linking.changes import ContractChange
+from commonhold.semantics.effects import Impact, call_text, met
+from commonhold.semantics.impact import COMMON_ATTRIBUTES
+from commonhold.semantics.interface import CallableInterface, bind
+from commonhold.semantics.module import Sort
+from commonhold.semantics.references import Receiver, Reference, Use
+
+_TYPES_ONLY: Final = frozenset({Use.ANNOTATION, Use.EXPORT})
+_ELSEWHERE: Final = frozenset({Receiver.NONE, Receiver.OUTSIDE})
+
+
+def suspected(change: ContractChange, use: Reference) -> Impact | None:
+    """What the change would do to a use that could not be tied, if it meant it; None where that is not likely.
+
+    Names that every list, dict or text has are suspected of nothing.
+    """
+    if use.name != change.name or use.use in _TYPES_ONLY or use.receiver is Receiver.OUTSIDE:
+        return None
+    if use.use is Use.TEXT:
+        return Impact("names it in a string") if change.after is None else None
+    if use.receiver in _ELSEWHERE or change.name in COMMON_ATTRIBUTES:
+        return None
+    if change.after is None:
+        return Impact(f"still {how_used(use)}") if use.shape is not None or change.before.owner else None
+    is_function = change.before.sort is Sort.FUNCTION and change.after.sort is Sort.FUNCTION
+    return _of_call(change.before.signatures, change.after.signatures, use) if is_function else None
+
+
+def _of_call(
+    before: tuple[CallableInterface, ...], after: tuple[CallableInterface, ...], use: Reference
+) -> Impact | None:
+    """A call that fitted, and no longer does."""
+    if use.shape is None or not _fits(before, use) or _fits(after, use):
+        return None
+    return Impact(f"calls `{call_text(use)}`, which would no longer bind")
+
+
+def _fits(signatures: tuple[CallableInterface, ...], use: Reference) -> bool:
+    return use.shape is not None and any(bind(use.shape, met(each, use)) for each in signatures)

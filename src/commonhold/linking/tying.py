@@ -1,0 +1,181 @@
+"""What a changed contract means for one use of a name that may mean it."""
+
+from dataclasses import replace
+from typing import Final
+
+from commonhold.linking.calling import Met, binds, effect, how_used, met_by
+from commonhold.linking.exposure import narrows
+from commonhold.linking.findings import Concern
+from commonhold.linking.resolving import is_property
+from commonhold.linking.states import States, Subject
+from commonhold.linking.summary import Offer
+from commonhold.linking.suspecting import suspected
+from commonhold.linking.things import Place, Thing, What
+from commonhold.semantics.effects import Impact
+from commonhold.semantics.evidence import Evidence
+from commonhold.semantics.module import CONSTRUCTORS, Sort
+from commonhold.semantics.references import Receiver, Reference, Use
+
+_TYPES_ONLY: Final = frozenset({Use.ANNOTATION, Use.EXPORT})
+_PASSIVE: Final = _TYPES_ONLY | {Use.IMPORT, Use.TEXT, Use.FIXTURE}
+_SEEN_IN_ONE_FILE: Final = frozenset({Receiver.NONE, Receiver.SELF, Receiver.CLS, Receiver.SUPER, Receiver.CLASS})
+_HANDED_ON: Final = Impact("hands the class on, to be called by whoever gets it")
+
+
+def concern_of(states: States, subject: Subject, user: str, use: Reference) -> Concern | None:
+    """What the change does to a use in the file `user`; None where nothing."""
+    was = states.old.use(user, use)
+    if was.what is What.UNKNOWN:
+        return _made(subject, user, use, suspected(subject.change, use), Evidence.SUSPICION)
+    if _is_class_as_value(states, was, subject, use):
+        return _made(subject, user, use, _HANDED_ON, Evidence.SUSPICION)
+    if not _is_meant(states, was, subject, use) or _is_seen_in_one_file(states, subject, user, use):
+        return None
+    return _made(subject, user, use, _tied(states, was, subject, user, use), Evidence.CONTRACT)
+
+
+def _made(subject: Subject, user: str, use: Reference, impact: Impact | None, evidence: Evidence) -> Concern | None:
+    if impact is None:
+        return None
+    what = subject.change.what
+    return Concern(user, use.line, what, impact.how, evidence, *subject.place, is_broken=impact.is_broken)
+
+
+# Whether a use, as it was tied before, has to do with what changed.
+
+
+def _is_meant(states: States, was: Thing, subject: Subject, use: Reference) -> bool:
+    if not was.is_found:
+        return False
+    if was.place == subject.place:
+        return True
+    if was.what is What.CLASS and use.shape is not None:
+        return _is_made_by(states, was.place, subject)
+    return _comes_down_to(states, was, subject) or _inherits_through(states, was, subject)
+
+
+def _is_made_by(states: States, made: Place, subject: Subject) -> bool:
+    """Whether calling a class calls what changed: its constructor, or its fields."""
+    owner = subject.owner if subject.change.name in CONSTRUCTORS else subject.place
+    return owner is not None and owner in states.old.lineage.of(made).places
+
+
+def _comes_down_to(states: States, was: Thing, subject: Subject) -> bool:
+    """Whether an object that is known by a base may be of the class whose override changed."""
+    if subject.owner is None or was.what is not What.FUNCTION or was.offer is None or not was.offer.owner:
+        return False
+    if was.receiver is Receiver.SUPER or was.offer.name != subject.change.name:
+        return False
+    line = states.old.lineage.of(subject.owner).places
+    return (was.path, was.offer.owner) in line and was.reached_on in line
+
+
+def _inherits_through(states: States, was: Thing, subject: Subject) -> bool:
+    """Whether a member is reached through a class whose bases changed."""
+    is_class = subject.change.before.sort is Sort.CLASS
+    return is_class and was.reached_on is not None and subject.place in states.old.lineage.of(was.reached_on).places
+
+
+def _is_class_as_value(states: States, was: Thing, subject: Subject, use: Reference) -> bool:
+    """Whether a class that is now made in another way is used otherwise than by calling it or looking into it."""
+    is_value = was.what is What.CLASS and use.shape is None and use.use is Use.NAME
+    is_construction = subject.change.name in CONSTRUCTORS or _fields_differ(subject)
+    return is_value and is_construction and narrows(subject.change) and _is_made_by(states, was.place, subject)
+
+
+def _fields_differ(subject: Subject) -> bool:
+    old, new = subject.change.before.shape, subject.change.after.shape if subject.change.after else None
+    return old is not None and new is not None and old.fields != new.fields
+
+
+def _is_seen_in_one_file(states: States, subject: Subject, user: str, use: Reference) -> bool:
+    """Whether `semantics.admission` sees this use, which lies in the file that is edited."""
+    summary = states.new.library.summary(user)
+    is_python = summary is not None and summary.language == "python"
+    return user == subject.path and is_python and use.receiver in _SEEN_IN_ONE_FILE
+
+
+# What the change does to it.
+
+
+def _tied(states: States, was: Thing, subject: Subject, user: str, use: Reference) -> Impact | None:
+    now = states.new.use(user, use)
+    if not now.is_found:
+        return _lost(now, use)
+    if was.place != subject.place and _comes_down_to(states, was, subject):
+        return _overridden(states, was, subject, use)
+    if use.use in _PASSIVE or was.offer is None or now.offer is None:
+        return None
+    if was.offer.sort is not now.offer.sort:
+        return None if Sort.VALUE in (was.offer.sort, now.offer.sort) else Impact(how_used(use))
+    if was.what is What.CLASS and use.shape is None:
+        return _reshaped(was.offer, now.offer, use)
+    return _called(states, was, now, subject, user, use)
+
+
+def _lost(now: Thing, use: Reference) -> Impact | None:
+    if now.what is What.MODULE or (now.what is What.OUTSIDE and use.use is not Use.IMPORT):
+        return None
+    is_proven = now.what is What.NOTHING and use.use not in _TYPES_ONLY and use.use is not Use.TEXT
+    return Impact(f"still {how_used(use)}", is_proven)
+
+
+def _reshaped(was: Offer, now: Offer, use: Reference) -> Impact | None:
+    """A class lost a base, or is put together in another way: whoever inherits from it or looks into it."""
+    old, new = was.shape, now.shape
+    if old is None or new is None:
+        return None
+    has_lost = not set(old.texts) <= set(new.texts)
+    is_other = (old.keywords, old.decorators) != (new.keywords, new.decorators)
+    return Impact(how_used(use)) if has_lost or is_other else None
+
+
+def _called(states: States, was: Thing, now: Thing, subject: Subject, user: str, use: Reference) -> Impact | None:
+    old = met_by(states.old, _as_changed(was, subject, subject.change.before), use)
+    new = met_by(states.new, _as_changed(now, subject, subject.change.after), use)
+    if old is None or new is None:
+        return None if old is new else Impact(how_used(use))
+    if old.signatures == new.signatures:
+        return None
+    if was.offer and now.offer and is_property(was.offer) and is_property(now.offer):
+        return _read(now.offer)
+    return effect(old, new, _language(states, user))
+
+
+def _as_changed(thing: Thing, subject: Subject, offer: Offer | None) -> Thing:
+    """A thing as the change has it, whose signature may be that of what it hands its arguments on to."""
+    return replace(thing, offer=offer) if offer and thing.place == subject.place else thing
+
+
+def _read(now: Offer) -> Impact | None:
+    wanted = now.signatures[-1].without_first().params
+    if all(param.is_optional for param in wanted):
+        return None
+    return Impact("reads it as a property, which can be given nothing", is_broken=True)
+
+
+def _overridden(states: States, was: Thing, subject: Subject, use: Reference) -> Impact | None:
+    """What the changed override does to a use that is known by its base; never proven, the object may be another."""
+    before, after = subject.change.before, subject.change.after
+    if after is None:
+        is_needed = was.offer is not None and was.offer.is_left_open
+        return Impact(f"still {how_used(use)}, which means it in some objects") if is_needed else None
+    if use.shape is None or Sort.FUNCTION not in (before.sort, after.sort) or before.sort is not after.sort:
+        return None
+    old = met_by(states.old, _override(subject, before, was), use)
+    new = met_by(states.new, _override(subject, after, was), use)
+    return _no_longer(old, new, _language(states, subject.path)) if old and new else None
+
+
+def _override(subject: Subject, offer: Offer, was: Thing) -> Thing:
+    return Thing(What.FUNCTION, (subject.path,), offer, was.receiver)
+
+
+def _no_longer(old: Met, new: Met, language: str) -> Impact | None:
+    impact = effect(old, new, language) if binds(old) and not binds(new) else None
+    return impact and Impact(impact.how)
+
+
+def _language(states: States, path: str) -> str:
+    summary = states.new.library.summary(path)
+    return summary.language if summary else ""
