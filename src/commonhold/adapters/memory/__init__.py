@@ -1,6 +1,4 @@
-"""State in memory: a store for tests and trials, the index of leases that a daemon answers from,
-and an index of files for tests.
-"""
+"""State in memory: stores and an index for tests and trials, and the index of leases that a daemon answers from."""
 
 from commonhold.adapters.memory.index import LeaseIndex
 from commonhold.adapters.memory.store import MemoryStore
