@@ -24,10 +24,6 @@ class Scope(Protocol):
         """The folders that are to be looked into."""
         ...
 
-    def is_closed(self, listing: Listing) -> bool:
-        """Whether nothing in a folder counts for what is in it. The root is not to be asked."""
-        ...
-
     def kept(self, folders: Mapping[str, Folder]) -> bytes:
         """What was decided by, to be kept; `folders` are all that were looked into."""
         ...
@@ -35,6 +31,11 @@ class Scope(Protocol):
 
 class Rules(Protocol):
     """What decides which files and folders count."""
+
+    @property
+    def closing(self) -> frozenset[str]:
+        """The names of which one in a folder, other than the root, says that nothing in it counts."""
+        ...
 
     def still(self, known: bytes, folders: Mapping[str, Folder]) -> bytes | None:
         """What decides now, to be kept, if it decides as what is `known` does; None if all is to be looked at anew."""
@@ -62,7 +63,7 @@ class Census:
 
     def _anew(self, known: Tree) -> Tree:
         scope = self.rules.scope(())
-        look = _Look(self.root, scope, self.concerns)
+        look = _Look(self.root, scope, self.rules.closing, self.concerns)
         look.run((), ("",))
         files = {path: known.files.get(path, _UNREAD) for path in sorted(look.files)}
         folders = look.folders()
@@ -70,25 +71,21 @@ class Census:
 
     def _mended(self, known: Tree, rules: bytes) -> Tree | None:
         """The tree where only some folders changed; None if all is to be looked at anew."""
-        changed = [
-            path for path, folder in known.folders.items() if self._stamp(path) != folder.stamp or not folder.stamp
-        ]
+        changed = stamps.changed(self.root, ((path, folder.stamp) for path, folder in known.folders.items()))
         if not changed:
             return known if rules == known.rules else replace(known, rules=rules)
-        mending = _Mending(known, _contents(known))
+        mending = _Mending(known, self.rules.closing, _contents(known))
         for path in changed:
             if not mending.relist(path, list_folder(place(self.root, path), self.concerns)):
                 return None
         if len(mending.new) > _MANY:
             return None
         if mending.new:
-            look = _Look(self.root, self.rules.scope(mending.new), self.concerns)
+            look = _Look(self.root, self.rules.scope(mending.new), self.rules.closing, self.concerns)
             look.run(*mending.asked())
             mending.add(look)
-        return mending.tree(rules)
-
-    def _stamp(self, path: str) -> stamps.Stamp | None:
-        return stamps.at(place(self.root, path))
+        mended = mending.tree(rules)
+        return known if mended == known else mended
 
 
 @dataclass(slots=True)
@@ -97,6 +94,7 @@ class _Look:
 
     root: str
     scope: Scope
+    closing: frozenset[str]
     concerns: Concerns
     listings: dict[str, Listing] = field(default_factory=dict)
     files: set[str] = field(default_factory=set)
@@ -113,7 +111,7 @@ class _Look:
         if listing is None:
             return ()
         self.listings[path] = listing
-        if path and self.scope.is_closed(listing):
+        if path and not listing.marks.isdisjoint(self.closing):
             return ()
         self.files.update(filter(self.scope.has, (inside(path, name) for name in listing.files)))
         return (inside(path, name) for name in listing.folders)
@@ -133,10 +131,12 @@ class _Mending:
     """What is known of a tree, brought up to date folder by folder. `contents` are the known names in each folder."""
 
     known: Tree
+    closing: frozenset[str]
     contents: Mapping[str, set[str]]
     new: list[str] = field(default_factory=list)
     gone: set[str] = field(default_factory=set)
     folders: dict[str, Folder] = field(default_factory=dict)
+    found: set[str] = field(default_factory=set)
 
     def relist(self, path: str, listing: Listing | None) -> bool:
         """Take in how a folder is now; False if that changes more than its own names."""
@@ -146,6 +146,9 @@ class _Mending:
             return path != ""
         if listing.marks != old.marks:
             return False
+        if path and not listing.marks.isdisjoint(self.closing):
+            self.folders[path] = replace(old, stamp=listing.stamp)
+            return True
         names = listing.files | {f"{name}/" for name in listing.folders}
         known = self.contents.get(path, set())
         self.folders[path] = replace(old, stamp=listing.stamp, others=old.others & names)
@@ -168,8 +171,6 @@ class _Mending:
                 other = last + "/" * name.endswith("/")
                 self.folders[folder] = replace(self.folders[folder], others=self.folders[folder].others | {other})
         self.found = look.files
-
-    found: set[str] = field(default_factory=set)
 
     def tree(self, rules: bytes) -> Tree:
         """The tree as it is now."""

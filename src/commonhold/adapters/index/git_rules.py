@@ -9,9 +9,10 @@ from typing import Final
 
 import msgspec
 
+from commonhold.adapters.files.locating import RESERVED
 from commonhold.adapters.git.running import Git, failed
 from commonhold.adapters.index import stamps
-from commonhold.adapters.index.listing import IGNORING, Listing, inside
+from commonhold.adapters.index.listing import IGNORING, inside
 from commonhold.adapters.index.stamps import Stamp
 from commonhold.adapters.index.state import Folder
 
@@ -40,6 +41,9 @@ class _Ground:
 
 class GitRules:
     """What git says, asked again when something changed that it decides by."""
+
+    # A repository of its own is not entered from here.
+    closing = RESERVED
 
     def __init__(self, git: Git) -> None:
         """Ask `git` about its working tree."""
@@ -87,10 +91,6 @@ class GitScope:
         told = [path for path in folders if path in self._parents]
         unknown = [path for path in folders if path not in self._parents]
         return [*told, *_not_ignored(self._git, unknown)]
-
-    def is_closed(self, listing: Listing) -> bool:
-        """Whether a folder is another repository."""
-        return listing.is_other_repository
 
     def kept(self, folders: Mapping[str, Folder]) -> bytes:
         """What git decided by."""

@@ -58,7 +58,7 @@ class SqliteIndex:
 
     def library(self, progress: Progress = silent) -> Library:
         """The working tree as it is now; the same object as long as nothing changed."""
-        return self._done(lambda parts: parts.reader.library(progress))
+        return self._done(lambda parts: parts.library(progress))
 
     def of_revision(self, revision: str, progress: Progress = silent) -> Library:
         """A commit or tree of git's. Raises InputError `REVISION_UNKNOWN` where there is none."""
@@ -142,12 +142,16 @@ class _Parts:
     reader: Reader
     revisions: Revisions | None
 
+    def library(self, progress: Progress) -> Library:
+        self.stock.trim()
+        return self.reader.library(progress)
+
     def of_revision(self, revision: str, progress: Progress) -> Library:
         if self.revisions is None:
             raise unknown(revision)
-        library = self.revisions.library(revision, progress)
+        # Before and not after: what is made now is to be looked at.
         self.stock.trim()
-        return library
+        return self.revisions.library(revision, progress)
 
     def summary(self, path: str, content: bytes) -> Summary | None:
         number = self.stock.number(path, content)

@@ -33,11 +33,6 @@ class Listing:
     folders: frozenset[str] = frozenset()
     marks: frozenset[str] = frozenset()
 
-    @property
-    def is_other_repository(self) -> bool:
-        """Whether the folder has a state of its own; nobody enters it from here. The root is not to be asked."""
-        return not self.marks.isdisjoint(RESERVED)
-
 
 def list_folder(place: str, concerns: Concerns) -> Listing | None:
     """What is in a folder; nothing where it may not be read, None where there is no folder."""

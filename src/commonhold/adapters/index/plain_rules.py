@@ -3,16 +3,18 @@
 from collections.abc import Collection, Mapping
 from typing import Final
 
-from commonhold.adapters.index.listing import CACHED, ENVIRONMENT, Listing
+from commonhold.adapters.files.locating import RESERVED
+from commonhold.adapters.index.listing import CACHED, ENVIRONMENT
 from commonhold.adapters.index.state import Folder
 
 # What is put there by tools, under names that no project gives to what it writes itself.
 _MADE: Final = frozenset({"__pycache__", "bower_components", "build", "dist", "node_modules", "target"})
-_MARKED: Final = frozenset({ENVIRONMENT, CACHED})
 
 
 class PlainRules:
     """The same for every folder, whenever: by names alone."""
+
+    closing = RESERVED | {ENVIRONMENT, CACHED}
 
     def still(self, known: bytes, folders: Mapping[str, Folder]) -> bytes | None:  # noqa: ARG002 - nothing else decides
         """Whatever was decided holds."""
@@ -33,10 +35,6 @@ class PlainRules:
     def entered(self, folders: Collection[str]) -> Collection[str]:
         """The folders that are neither hidden nor made by tools."""
         return [path for path in folders if self.has(path) and _name(path) not in _MADE]
-
-    def is_closed(self, listing: Listing) -> bool:
-        """Whether a folder is another repository, an environment or a cache."""
-        return listing.is_other_repository or not listing.marks.isdisjoint(_MARKED)
 
 
 def _name(path: str) -> str:

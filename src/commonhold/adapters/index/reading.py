@@ -49,10 +49,9 @@ class Reader:
     def library(self, progress: Progress) -> SteadyLibrary:
         """The working tree as it is now; the same object as long as nothing changed."""
         now = self._census()
-        stale = self._stale(now.files)
+        stale = stamps.changed(self._root, ((path, file.stamp) for path, file in now.files.items()))
         if stale:
             now = self._read(now, stale, progress)
-            self._stock.trim()
         if now is not self._known:
             self._known = now
             self._library = self._shelved(now.files, self._library)
@@ -64,25 +63,14 @@ class Reader:
             try:
                 return self._counted(GitRules(self._git))
             except StoreError as fault:
-                # Without git more files count than would with it, and none is missed.
+                # Without git more files count than would with it. It is asked for everything as soon as it can be.
                 if fault.code != Code.GIT_FAILED:
                     raise
-        return self._counted(PlainRules())
+        counted = self._counted(PlainRules())
+        return replace(counted, rules=b"") if counted.rules else counted
 
     def _counted(self, rules: GitRules | PlainRules) -> Tree:
         return Census(self._root, rules, concerns).taken(self._known)
-
-    def _stale(self, files: Mapping[str, File]) -> list[str]:
-        """The files that are not what they were, or may not be."""
-        found = []
-        prefix, lstat, of_status = f"{self._root}/", os.lstat, stamps.of_status
-        for path, file in files.items():
-            try:
-                if of_status(lstat(prefix + path)) != file.stamp:
-                    found.append(path)
-            except OSError:
-                found.append(path)
-        return found
 
     def _read(self, tree: Tree, stale: list[str], progress: Progress) -> Tree:
         """The tree with these files as they are now; without those that are gone."""

@@ -117,15 +117,15 @@ class Workers:
         worker = self._idle.get()
         try:
             worker = worker or Worker()
-            answer = worker.summarise(sources)
+            return worker.summarise(sources)
         except OSError:
             return summarised(sources)
         except EOFError:
             _end(worker)
-            answer = worker = None
+            worker = None
         finally:
             self._idle.put(worker)
-        return self._one_by_one(sources) if answer is None else answer
+        return self._one_by_one(sources)
 
     def _one_by_one(self, sources: Sequence[Source]) -> list[Packed | None]:
         """Find out which of the files it was that a process died of."""

@@ -1,0 +1,56 @@
+"""An index of files that are in memory: for tests and trials."""
+
+from collections.abc import Callable, Mapping
+
+from commonhold.app.indexes import Progress, silent
+from commonhold.domain.errors import Code, InputError
+from commonhold.linking.library import Library, Shelf
+from commonhold.linking.summarise import summarise
+from commonhold.linking.summary import Summary
+
+Files = Mapping[str, bytes]
+"""What is at each path."""
+
+
+class MemoryIndex:
+    """The summaries of the files that `files` gives whenever it is asked, and of the revisions that are named."""
+
+    def __init__(self, files: Callable[[], Files], revisions: Mapping[str, Files] | None = None) -> None:
+        """Begin with nothing read."""
+        self._files = files
+        self._revisions = revisions or {}
+        self._shelf = Shelf({})
+
+    def library(self, progress: Progress = silent) -> Library:
+        """The files as they are now; the same object as long as their summaries are the same."""
+        now = _shelf(self._files(), progress)
+        self._shelf = self._shelf if now.files == self._shelf.files else now
+        return self._shelf
+
+    def of_revision(self, revision: str, progress: Progress = silent) -> Library:
+        """One of the revisions. Raises InputError `REVISION_UNKNOWN`."""
+        if revision not in self._revisions:
+            raise InputError(
+                Code.REVISION_UNKNOWN,
+                f"there is no revision {revision!r}",
+                hint="name one of those that the index was made with",
+                fields={"name": revision},
+            )
+        return _shelf(self._revisions[revision], progress)
+
+    def summary(self, path: str, content: bytes) -> Summary | None:
+        """The summary of these bytes."""
+        return summarise(path, content)
+
+    def close(self) -> None:
+        """There is nothing to let go."""
+
+
+def _shelf(files: Files, progress: Progress) -> Shelf:
+    found = {}
+    for done, (path, content) in enumerate(files.items(), 1):
+        summary = summarise(path, content)
+        if summary is not None:
+            found[path] = summary
+        progress(done, len(files))
+    return Shelf(found)

@@ -1,0 +1,166 @@
+"""Building over several processes: with those that end, are killed, or never begin."""
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import apsw
+import pytest
+from tests.unit.adapters.index import building
+from tests.unit.adapters.index.rig import Rig
+
+from commonhold.adapters.index import workers
+
+FILES = 60
+# Long, and soon read.
+FILLER = f'"""{"words " * 3000}"""\n'
+
+pytestmark = pytest.mark.slow
+
+
+@pytest.fixture
+def rig(tmp_path: Path) -> Rig:
+    made = Rig(tmp_path)
+    for number in range(FILES):
+        made.write(f"p{number % 7}/m{number}.py", f"{FILLER}def f{number}():\n    return f{number + 1}()\n")
+    made.write("empty.py", "")
+    made.write("p1/__init__.py", "")
+    return made
+
+
+def begin(rig: Rig) -> subprocess.Popen[str]:
+    command = [sys.executable, building.__file__, str(rig.state), str(rig.root)]
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
+    return subprocess.Popen(command, env=environment, stdout=subprocess.PIPE, text=True)
+
+
+def integrity(rig: Rig) -> object:
+    connection = apsw.Connection(str(rig.state / "index.db"))
+    try:
+        return connection.pragma("integrity_check")
+    finally:
+        connection.close()
+
+
+def test_several_processes_make_what_one_makes(rig: Rig) -> None:
+    told: list[tuple[int, int]] = []
+    index = rig.opened(processes=2)
+    index.library(lambda done, total: told.append((done, total)))
+    rig.check(index)
+    assert told == sorted(told)
+    assert told[-1] == (FILES + 2, FILES + 2)
+    index.close()
+    rig.check(rig.opened())
+
+
+def test_two_that_build_at_once_agree(rig: Rig) -> None:
+    both = [begin(rig), begin(rig)]
+    for each in both:
+        said, _ = each.communicate(timeout=100)
+        assert said.splitlines()[-1] == f"all {FILES + 2}"
+    assert integrity(rig) == "ok"
+    rig.check()
+
+
+def test_a_killed_build_leaves_what_it_had_done(rig: Rig) -> None:
+    builder = begin(rig)
+    assert builder.stdout is not None
+    done = int(builder.stdout.readline().split()[0])
+    helpers = children(builder.pid)
+    builder.kill()
+    builder.wait()
+    builder.stdout.close()
+    assert integrity(rig) == "ok"
+    connection = apsw.Connection(str(rig.state / "index.db"))
+    kept = len(connection.execute("SELECT id FROM summaries").fetchall())
+    connection.close()
+    assert 0 < done <= kept + 1  # the two empty files have one summary
+    rig.check()
+    wait_for_the_end_of(helpers)
+
+
+def children(pid: int) -> list[int]:
+    listed = subprocess.run(["ps", "-o", "pid=", "--ppid", str(pid)], capture_output=True, text=True, check=False)
+    return [int(word) for word in listed.stdout.split()]
+
+
+def wait_for_the_end_of(pids: list[int]) -> None:
+    """Return when all have ended; the timeout of the test says when that is too late."""
+    for pid in pids:
+        while is_alive(pid):
+            time.sleep(0.01)
+
+
+def is_alive(pid: int) -> bool:
+    try:
+        os.kill(pid, 0)
+        state = Path(f"/proc/{pid}/stat")
+        return not state.exists() or ") Z " not in state.read_text()
+    except ProcessLookupError:
+        return False
+
+
+def test_a_file_that_kills_whoever_reads_it_has_a_problem(rig: Rig, monkeypatch: pytest.MonkeyPatch) -> None:
+    deadly = (
+        "import json, os, signal, sys; sys.path[:] = json.loads(sys.argv.pop())\n"
+        "from commonhold.adapters.index import work\n"
+        "read = work.summarise\n"
+        "def die(path, source):\n"
+        "    if b'deadly' in source: os.kill(os.getpid(), signal.SIGKILL)\n"
+        "    return read(path, source)\n"
+        "work.summarise = die\n"
+        "work.main()"
+    )
+    monkeypatch.setattr(workers, "_PROGRAM", deadly)
+    rig.write("p3/bad.py", f"{FILLER}deadly = 1\n")
+    library = rig.opened(processes=2).library()
+    summary = library.summary("p3/bad.py")
+    assert summary is not None
+    assert summary.problem == "it could not be summarised: the process that tried died"
+    assert library.definers("deadly") == ()
+    assert all(library.definers(f"f{number}") for number in range(FILES))
+
+
+@pytest.mark.parametrize("program", ["raise SystemExit(3)", "print('hello')"])
+def test_where_no_process_can_be_begun_the_work_is_done_here(
+    rig: Rig, monkeypatch: pytest.MonkeyPatch, program: str
+) -> None:
+    monkeypatch.setattr(workers, "_PROGRAM", program)
+    rig.check(rig.opened(processes=2))
+
+
+def test_where_there_is_no_interpreter_the_work_is_done_here(rig: Rig, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys, "executable", "/nowhere/python")
+    rig.check(rig.opened(processes=2))
+
+
+def test_who_stops_listening_stops_the_work(rig: Rig) -> None:
+    class EnoughError(Exception):
+        pass
+
+    def stop(_done: int, _total: int) -> None:
+        raise EnoughError
+
+    index = rig.opened(processes=2)
+    with pytest.raises(EnoughError):
+        index.library(stop)
+    wait_for_the_end_of(children(os.getpid()))
+    rig.check(index)
+
+
+def test_a_worker_ends_when_nobody_asks_any_more() -> None:
+    worker = workers.Worker()
+    assert [each is not None for each in worker.summarise([("a.py", b"x = 1"), ("a.txt", b"x")])] == [True, False]
+    worker._given.close()
+    assert worker._child.wait(timeout=100) == 0
+    worker._answers.close()
+
+
+def test_a_worker_is_not_ended_by_an_interrupt_that_is_for_us() -> None:
+    worker = workers.Worker()
+    worker._child.send_signal(signal.SIGINT)
+    assert len(worker.summarise([("a.py", b"x = 1")])) == 1
+    worker.end()
