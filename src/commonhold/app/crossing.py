@@ -15,7 +15,7 @@ from commonhold.app.plan import Admission, Crossed
 from commonhold.app.reading import Looked
 from commonhold.app.typing import Diagnostic, TypeChecker
 from commonhold.domain.keys import Key, file_key
-from commonhold.linking.examination import added_uses, examine
+from commonhold.linking.examination import added_uses, examine, leads_out
 from commonhold.linking.findings import Concern, Links
 from commonhold.linking.library import Library, Overlay
 from commonhold.linking.summary import Offer, Summary
@@ -103,7 +103,7 @@ def _matters(version: _Version) -> bool:
     if before is None or after is None:
         return False
     return _offers(before) != _offers(after) or any(
-        use.chain or use.name in after.imported for use in added_uses(before, after)
+        leads_out(after, use) for use in added_uses(before, after)
     )
 
 

@@ -2,10 +2,14 @@
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
+from typing import Final
 
 from commonhold.linking.summary import ClassShape, Offer, Summary
 from commonhold.semantics.interface import CallableInterface
 from commonhold.semantics.module import Sort
+
+
+_CONSTRUCTOR: Final = "constructor"
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,8 +35,16 @@ def contract_changes(before: Summary | None, after: Summary | None) -> tuple[Con
     if before is None or before.problem or (after is not None and after.problem):
         return ()
     now = after.offered if after else {}
-    compared = (_compared(offer, now.get(offer.qualname), after) for offer in before.offers)
+    told = (offer for offer in before.offers if not _is_told_by_class(offer, before))
+    compared = (_compared(offer, now.get(offer.qualname), after) for offer in told)
     return tuple(change for found in compared for change in found)
+
+
+def _is_told_by_class(offer: Offer, summary: Summary) -> bool:
+    """Whether this is a constructor whose signatures are the class's own, in a language that has it so."""
+    owner = summary.offered.get(offer.owner)
+    is_made = owner is not None and owner.sort is Sort.CLASS and bool(owner.signatures)
+    return is_made and owner is not None and offer.name in (_CONSTRUCTOR, owner.name)
 
 
 def _compared(old: Offer, new: Offer | None, after: Summary | None) -> Iterator[ContractChange]:
@@ -44,6 +56,8 @@ def _compared(old: Offer, new: Offer | None, after: Summary | None) -> Iterator[
         if Sort.VALUE not in (old.sort, new.sort):
             yield ContractChange(old.qualname, f"{name} was a {old.sort} and is now a {new.sort}", old, new)
     elif old.sort is Sort.FUNCTION and erased(old) != erased(new):
+        yield ContractChange(old.qualname, what_changed(name, old.signatures[-1], new.signatures[-1]), old, new)
+    elif old.signatures and new.signatures and erased(old) != erased(new):
         yield ContractChange(old.qualname, what_changed(name, old.signatures[-1], new.signatures[-1]), old, new)
     elif old.shape and new.shape and _runtime(old.shape) != _runtime(new.shape):
         yield ContractChange(old.qualname, _what_of_class(name, old.shape, new.shape), old, new)

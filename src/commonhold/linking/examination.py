@@ -10,6 +10,7 @@ from commonhold.linking.calling import Met, binds, effect, how_used, met_by
 from commonhold.linking.changes import ContractChange, contract_changes, erased
 from commonhold.linking.exposure import exposures, narrows
 from commonhold.linking.findings import Concern, Links
+from commonhold.linking.languages import linkage_of
 from commonhold.linking.library import Library
 from commonhold.linking.naming import names_touched
 from commonhold.linking.resolving import Resolver, is_place, is_property
@@ -19,7 +20,7 @@ from commonhold.linking.trials import is_test
 from commonhold.semantics.effects import Impact, call_text, is_wholly_new, met
 from commonhold.semantics.evidence import Evidence
 from commonhold.semantics.impact import COMMON_ATTRIBUTES
-from commonhold.semantics.interface import bind, widens
+from commonhold.semantics.interface import CallableInterface, ParamKind, bind, widens
 from commonhold.semantics.module import CONSTRUCTORS, Sort
 from commonhold.semantics.references import Receiver, Reference, Use
 
@@ -108,7 +109,7 @@ class _Examination:
     ) -> Concern | None:
         was = self.old.use(user, use)
         if was.what is What.UNKNOWN:
-            impact = self._suspected(change, use)
+            impact = self._suspected(path, change, use)
             return self._made(path, change, user, use, impact, Evidence.SUSPICION) if impact else None
         if self._is_class_as_value(was, path, change, use):
             impact = Impact("hands the class on, to be called by whoever gets it")
@@ -237,7 +238,7 @@ class _Examination:
 
     # What only a name says.
 
-    def _suspected(self, change: ContractChange, use: Reference) -> Impact | None:
+    def _suspected(self, path: str, change: ContractChange, use: Reference) -> Impact | None:
         if use.name != change.name or use.use in _TYPES_ONLY or use.receiver is Receiver.OUTSIDE:
             return None
         if use.use is Use.TEXT:
@@ -248,8 +249,11 @@ class _Examination:
             return Impact(f"still {how_used(use)}") if use.shape is not None or change.before.owner else None
         if use.shape is None or change.before.sort is not Sort.FUNCTION:
             return None
-        old = [met(each, use) for each in change.before.signatures]
-        new = [met(each, use) for each in change.after.signatures]
+        summary = self.old.library.summary(path)
+        is_passed = summary is None or linkage_of(summary.language).writes_receiver
+        seen = use if is_passed else replace(use, receiver=Receiver.NONE)
+        old = [met(each, seen) for each in change.before.signatures]
+        new = [met(each, seen) for each in change.after.signatures]
         fitted, fits = (any(bind(use.shape, params) for params in side) for side in (old, new))
         return Impact(f"calls `{call_text(use)}`, which would no longer bind") if fitted and not fits else None
 
@@ -263,9 +267,13 @@ class _Examination:
             return
         for heir in self.new.lineage.heirs((path, owner)):
             own = self._own(heir, change.name)
-            if own is not None and heir[0] != path and self._no_longer_fits(change, own):
+            if own is not None and not self._is_left_to_admission(path, heir) and self._no_longer_fits(change, own):
                 how = "overrides it with other parameters"
                 yield Concern(heir[0], own.line, change.what, how, Evidence.CONTRACT, path, change.qualname)
+
+    def _is_left_to_admission(self, path: str, heir: Place) -> bool:
+        summary = self.new.library.summary(path)
+        return heir[0] == path and summary is not None and summary.language == "python"
 
     def _own(self, heir: Place, name: str) -> Offer | None:
         summary = self.new.library.summary(heir[0])
@@ -275,7 +283,7 @@ class _Examination:
     def _no_longer_fits(change: ContractChange, own: Offer) -> bool:
         if not own.signatures or change.after is None or erased(own) == erased(change.after):
             return False
-        old, new, mine = (each.signatures[-1] for each in (change.before, change.after, own))
+        old, new, mine = (_numbered(each.signatures[-1]) for each in (change.before, change.after, own))
         fitted = widens(old.params, mine.params) and not is_wholly_new(old, mine)
         return fitted and not (widens(new.params, mine.params) and not is_wholly_new(new, mine))
 
@@ -291,14 +299,14 @@ class _Examination:
                         yield concern
 
     def _misfit(self, path: str, summary: Summary, use: Reference) -> Concern | None:
-        if use.use is Use.TEXT or not (use.chain or use.name in summary.imported):
+        if use.use is Use.TEXT or not leads_out(summary, use):
             return None
         thing = self.new.use(path, use)
         if thing.what is What.NOTHING:
             return self._missing(path, use)
         if use.use is Use.STORE:
             return self._patched(path, use, thing)
-        if not thing.is_found or thing.path == path or use.shape is None:
+        if not thing.is_found or thing.path == path or use.shape is None or linkage_of(summary.language).may_omit:
             return None
         found = met_by(self.new, thing, use)
         if found is None or binds(found) or not self._is_plain(thing):
@@ -329,8 +337,20 @@ class _Examination:
             return False
         if thing.what is not What.FUNCTION or thing.reached_on is None:
             return True
+        summary = self.new.library.summary(thing.path)
+        if summary and linkage_of(summary.language).overloads and not self.new.lineage.of(thing.reached_on).is_closed:
+            return False
         heirs = self.new.lineage.heirs(thing.reached_on)
         return not any(self._own(heir, offer.name) for heir in heirs)
+
+
+def _numbered(interface: CallableInterface) -> CallableInterface:
+    """The interface with the names of parameters that nobody can call by replaced by their places."""
+    params = (
+        replace(each, name=str(place)) if each.kind is ParamKind.POSITIONAL_ONLY else each
+        for place, each in enumerate(interface.params)
+    )
+    return replace(interface, params=tuple(params))
 
 
 def _fields_differ(change: ContractChange) -> bool:
@@ -358,6 +378,13 @@ def added_uses(before: Summary | None, after: Summary) -> Iterable[Reference]:
             left[same] -= 1
         else:
             yield use
+
+
+def leads_out(summary: Summary, use: Reference) -> bool:
+    """Whether what a use means may stand in another file."""
+    if use.chain or use.name in summary.imported:
+        return True
+    return linkage_of(summary.language).has_siblings and use.name not in summary.offered
 
 
 def _sameness(use: Reference) -> tuple[object, ...]:

@@ -21,7 +21,8 @@ def exposures(old: Resolver, new: Resolver, path: str, change: ContractChange) -
     if change.before.sort is not Sort.FUNCTION or is_test(path) or not narrows(change):
         return
     owner, name = change.before.owner, change.name
-    if name in CONSTRUCTORS:
+    summary = old.library.summary(path)
+    if name in CONSTRUCTORS or summary is None or summary.language != "python":
         return
     if name.startswith("__") and name.endswith("__"):
         yield "is looked for by Python itself" if change.after is None else "is called by Python itself"

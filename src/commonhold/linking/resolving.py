@@ -13,7 +13,7 @@ from commonhold.linking.languages import linkage_of
 from commonhold.linking.library import Library
 from commonhold.linking.lineage import Lineage
 from commonhold.linking.linkage import Linkage
-from commonhold.linking.summary import STAR, Import, Offer, Summary
+from commonhold.linking.summary import MADE_NAMES, STAR, Import, Offer, Summary
 from commonhold.linking.things import NOTHING, OUTSIDE, UNKNOWN, Place, Thing, What
 from commonhold.semantics.chains import CALLED, ENTERED, INSTANCE, Chain
 from commonhold.semantics.chains import UNKNOWN as UNKNOWN_CHAIN
@@ -25,7 +25,7 @@ _DEEPEST: Final = 24
 _OF_SORT: Final = {Sort.FUNCTION: What.FUNCTION, Sort.CLASS: What.CLASS, Sort.VALUE: What.VALUE}
 _HOOK: Final = "__getattr__"
 _FIXTURES: Final = "conftest.py"
-_WRITES_NAMES: Final = frozenset({"exec", "globals", "star import"})
+_WRITES_NAMES: Final = frozenset({"exec", "globals", "star import", MADE_NAMES})
 
 
 class Resolver:
@@ -157,7 +157,7 @@ class Resolver:
     def _is_closed(self, path: str) -> bool:
         """Whether all names of a file are plain to see."""
         summary = self._summary(path)
-        if summary is None or summary.problem or _HOOK in summary.offered:
+        if summary is None or summary.problem or _HOOK in summary.offered or linkage_of(summary.language).is_made:
             return False
         is_written = any(marker.kind in _WRITES_NAMES for marker in summary.markers)
         return not is_written and not any(each.member == STAR for each in summary.imports)
@@ -248,7 +248,8 @@ class Resolver:
 
     def _own_member(self, path: str, qualname: str, name: str) -> tuple[str, Offer] | None:
         wanted = f"{qualname}.{name}"
-        for place in (path, *self._linkage(path).siblings(self.library, path)):
+        linkage = self._linkage(path)
+        for place in (path, *(linkage.siblings(self.library, path) if linkage.spreads else ())):
             summary = self._summary(place)
             offer = summary.offered.get(wanted) if summary else None
             if offer is not None:

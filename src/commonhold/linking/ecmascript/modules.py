@@ -11,7 +11,7 @@ from typing import Final
 from tree_sitter import Node
 
 from commonhold.linking.ecmascript.expressions import FUNCTIONS, bound_names, module_text, required, signature
-from commonhold.linking.summary import STAR
+from commonhold.linking.summary import MADE_NAMES, STAR
 from commonhold.linking.syntax import OUTSIDE, Scope, Walk
 from commonhold.regions.naming import first_of, unquoted
 from commonhold.semantics.chains import UNKNOWN
@@ -174,7 +174,10 @@ def _whole(walk: Walk, right: Node, scope: Scope, text: str) -> None:
     elif right.type == "object":
         for each in right.named_children:
             _entry(walk, each, scope)
+        if first_of(right, "spread_element") is not None:
+            walk.mark(MADE_NAMES, right)
     elif right.type != "assignment_expression":
+        walk.mark(MADE_NAMES, right)
         if right.type != "identifier":
             walk.take(right, _DEFAULT, ITSELF, text, is_public=True)
         export_default(walk, right, scope, text)

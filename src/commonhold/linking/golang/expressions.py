@@ -5,7 +5,7 @@ from typing import Final
 
 from tree_sitter import Node
 
-from commonhold.linking.syntax import OUTSIDE, Link, Scope, Walk
+from commonhold.linking.syntax import OUTSIDE, Link, Scope, Walk, distinct
 from commonhold.semantics.chains import CALLED, INSTANCE, UNKNOWN, Chain
 from commonhold.semantics.interface import CallableInterface, Parameter, ParamKind
 
@@ -130,7 +130,7 @@ def params(walk: Walk, node: Node | None) -> Iterator[Parameter]:
 def signature(walk: Walk, node: Node) -> CallableInterface:
     """The interface of a function, or of anything that is written like one."""
     return CallableInterface(
-        tuple(params(walk, node.child_by_field_name("parameters"))),
+        tuple(distinct(params(walk, node.child_by_field_name("parameters")))),
         returns=walk.tidied(node.child_by_field_name("result")),
     )
 
