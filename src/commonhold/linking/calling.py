@@ -11,7 +11,16 @@ from commonhold.linking.summary import Offer
 from commonhold.linking.things import Place, Thing, What
 from commonhold.semantics import fields
 from commonhold.semantics.effects import HOW, Impact, by_signature, call_text, met
-from commonhold.semantics.interface import INERT, TRANSPARENT, CallableInterface, Params, bind, last_name
+from commonhold.semantics.interface import (
+    INERT,
+    TRANSPARENT,
+    CallableInterface,
+    ParamKind,
+    Params,
+    bind,
+    last_name,
+    widens,
+)
 from commonhold.semantics.module import CONSTRUCTORS
 from commonhold.semantics.references import Receiver, Reference
 
@@ -128,7 +137,7 @@ def _fields(resolver: Resolver, place: Place) -> Params:
 
 def effect(old: Met, new: Met, language: str) -> Impact | None:
     """The worst that a change of signatures does to one use; None where nothing."""
-    if _still_fits(old, new):
+    if _still_fits(old, new, linkage_of(language)):
         return None
     impacts = [impact for pair in _pairs(old, new) if (impact := by_signature(*pair, new.reference))]
     worst = max(impacts, key=lambda impact: impact.is_broken, default=None)
@@ -139,13 +148,27 @@ def effect(old: Met, new: Met, language: str) -> Impact | None:
     return worst
 
 
-def _still_fits(old: Met, new: Met) -> bool:
-    """Whether a call of what has several signatures fits one that is as it was, or none that it fitted is gone."""
+def _still_fits(old: Met, new: Met, linkage: Linkage) -> bool:
+    """Whether a call of what has several signatures finds all that it fitted, maybe wider, or takes its rest from another."""
     shape = new.reference.shape
-    if shape is None or shape.is_starred or max(len(old.signatures), len(new.signatures)) == 1:
+    if shape is None:
         return False
-    fitted = [each for each in old.signatures if bind(shape, met(each, new.reference))]
-    return bool(fitted) and all(each in new.signatures for each in fitted)
+    if shape.has_double_star and linkage.says_made:
+        return any(bind(shape, each.params) for each in new.signatures)
+    if shape.is_starred or max(len(old.signatures), len(new.signatures)) == 1:
+        return False
+    before, after = ([numbered(each) for each in side.signatures] for side in (old, new))
+    fitted = [each for each in before if bind(shape, met(each, new.reference))]
+    return bool(fitted) and all(any(widens(each.params, wider.params) for wider in after) for each in fitted)
+
+
+def numbered(interface: CallableInterface) -> CallableInterface:
+    """The interface with the names of parameters that nobody can call by replaced by their places."""
+    params = (
+        replace(each, name=str(place)) if each.kind is ParamKind.POSITIONAL_ONLY else each
+        for place, each in enumerate(interface.params)
+    )
+    return replace(interface, params=tuple(params))
 
 
 def _pairs(old: Met, new: Met) -> Iterator[tuple[CallableInterface, CallableInterface]]:

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Final
 
-from commonhold.linking.calling import Met, binds, effect, how_used, met_by
+from commonhold.linking.calling import Met, binds, effect, how_used, met_by, numbered
 from commonhold.linking.changes import ContractChange, contract_changes, erased
 from commonhold.linking.exposure import exposures, narrows
 from commonhold.linking.findings import Concern, Links
@@ -20,7 +20,7 @@ from commonhold.linking.trials import is_test
 from commonhold.semantics.effects import Impact, call_text, is_wholly_new, met
 from commonhold.semantics.evidence import Evidence
 from commonhold.semantics.impact import COMMON_ATTRIBUTES
-from commonhold.semantics.interface import CallableInterface, ParamKind, bind, widens
+from commonhold.semantics.interface import bind, widens
 from commonhold.semantics.module import CONSTRUCTORS, Sort
 from commonhold.semantics.references import Receiver, Reference, Use
 
@@ -283,7 +283,7 @@ class _Examination:
     def _no_longer_fits(change: ContractChange, own: Offer) -> bool:
         if not own.signatures or change.after is None or erased(own) == erased(change.after):
             return False
-        old, new, mine = (_numbered(each.signatures[-1]) for each in (change.before, change.after, own))
+        old, new, mine = (numbered(each.signatures[-1]) for each in (change.before, change.after, own))
         fitted = widens(old.params, mine.params) and not is_wholly_new(old, mine)
         return fitted and not (widens(new.params, mine.params) and not is_wholly_new(new, mine))
 
@@ -342,15 +342,6 @@ class _Examination:
             return False
         heirs = self.new.lineage.heirs(thing.reached_on)
         return not any(self._own(heir, offer.name) for heir in heirs)
-
-
-def _numbered(interface: CallableInterface) -> CallableInterface:
-    """The interface with the names of parameters that nobody can call by replaced by their places."""
-    params = (
-        replace(each, name=str(place)) if each.kind is ParamKind.POSITIONAL_ONLY else each
-        for place, each in enumerate(interface.params)
-    )
-    return replace(interface, params=tuple(params))
 
 
 def _fields_differ(change: ContractChange) -> bool:

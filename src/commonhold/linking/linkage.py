@@ -29,7 +29,8 @@ class Linkage:
     a type may stand in siblings of the file that the type is in, as in Go.
     `says_made`: a class itself says how it is made, as its signatures; no member does. `overloads`: a member of a base
     stands beside one of the same name with other parameters. `is_made`: much that a module has is written nowhere, but
-    made by macros or generators, so that what is not seen may be there.
+    made by macros or generators, so that what is not seen may be there. `hides`: what a file that exports anything does
+    not export is seen by no other.
     """
 
     modules: Lookup
@@ -41,6 +42,7 @@ class Linkage:
     says_made: bool = False
     overloads: bool = False
     is_made: bool = False
+    hides: bool = False
 
     @property
     def has_siblings(self) -> bool:

@@ -107,6 +107,8 @@ class Resolver:
         return self._seen_without_import(path, name, summary)
 
     def _imported(self, path: str, taken: Import) -> Thing:
+        if not taken.module:
+            return self.name(path, taken.member)  # another name for what the file has itself
         modules = self._linkage(path).modules(self.library, path, taken.module)
         if not modules:
             return self._inside(path, taken)
@@ -141,6 +143,8 @@ class Resolver:
 
     def _of_module(self, module: Thing, name: str) -> Thing:
         for path in module.paths:
+            if self._is_hidden(path, name):
+                continue
             found = self.name(path, name)
             if found.what is not What.UNKNOWN and not self._is_builtin(path, name, found):
                 return found
@@ -148,6 +152,13 @@ class Resolver:
             if below:
                 return Thing(What.MODULE, below)
         return NOTHING if all(map(self._is_closed, module.paths)) else UNKNOWN
+
+    def _is_hidden(self, path: str, name: str) -> bool:
+        """Whether a file keeps a name to itself."""
+        summary = self._summary(path)
+        if summary is None or summary.exports is None or not linkage_of(summary.language).hides:
+            return False
+        return name not in summary.exports
 
     def _is_builtin(self, path: str, name: str, found: Thing) -> bool:
         """Whether a name only means what it means everywhere: it is no attribute of the module."""

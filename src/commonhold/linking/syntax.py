@@ -151,8 +151,9 @@ Link = Callable[["Walk", Node, Scope], tuple[Node | None, Chain]]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Grammar:
-    """How one language is read. `visits` and `links` go by kinds of syntax nodes; a kind without a visit is passed through.
+    """How one language is read.
 
+    `visits` and `links` go by kinds of syntax nodes; a kind without a visit is passed through.
     `sees_members`: a bare name may be a member of the class around it. `merging`: several definitions of one name
     that are of these sorts are one. `finish` has the last word before names are tied.
     """
@@ -167,7 +168,7 @@ class Grammar:
 
 @dataclass(slots=True, eq=False)
 class Walk:
-    """The state of one walk. `exports` is None as long as the file lists none; `assigned` are names that were bound anew."""
+    """The state of one walk. `exports` is None while the file lists none; `assigned` are names that were bound anew."""
 
     grammar: Grammar
     source: bytes
@@ -222,7 +223,9 @@ class Walk:
                 return steps or UNKNOWN
         return UNKNOWN
 
-    def use(self, node: Node, use: Use, scope: Scope, chain: Chain | None = None, shape: CallShape | None = None) -> None:
+    def use(
+        self, node: Node, use: Use, scope: Scope, chain: Chain | None = None, shape: CallShape | None = None
+    ) -> None:
         """Note a use of the name that a node is."""
         line, at = node.start_point[0] + 1, node.start_byte
         self.uses.append(RawUse(self.text(node), use, shape, line, at, scope, chain))

@@ -1,14 +1,12 @@
 """What a file of JavaScript or TypeScript defines: functions, classes and their members, variables, types."""
 
 from collections.abc import Mapping
-from dataclasses import replace
 from typing import Final
 
 from tree_sitter import Node
 
 from commonhold.linking.ecmascript.expressions import (
     FUNCTIONS,
-    LINKS,
     bound_names,
     default_values,
     parameters,
@@ -23,9 +21,8 @@ from commonhold.linking.ecmascript.modules import (
     import_statement,
     take_required,
 )
-from commonhold.linking.summary import ClassShape, Summary
-from commonhold.linking.syntax import OUTSIDE, Draft, Grammar, Scope, Visit, Walk, shape_of, summarised
-from commonhold.regions.languages.web import JAVASCRIPT, TSX, TYPESCRIPT
+from commonhold.linking.summary import ClassShape
+from commonhold.linking.syntax import OUTSIDE, Draft, Scope, Visit, Walk
 from commonhold.regions.naming import first_of, unquoted
 from commonhold.semantics.chains import CALLED, UNKNOWN, Chain
 from commonhold.semantics.interface import CallableInterface
@@ -263,7 +260,9 @@ def _namespace(walk: Walk, node: Node, scope: Scope) -> None:
     if draft is not None:
         draft.is_sole = True
     body = node.child_by_field_name("body")
-    walk.push(body.named_children if body is not None else (), scope.named(name) if draft is not None else scope.inner())
+    walk.push(
+        body.named_children if body is not None else (), scope.named(name) if draft is not None else scope.inner()
+    )
 
 
 def _declaration(walk: Walk, node: Node, scope: Scope) -> None:
@@ -277,7 +276,9 @@ def _declaration(walk: Walk, node: Node, scope: Scope) -> None:
     kinds = [each.child_by_field_name("type") for each in node.named_children]
     patterns = [each.child_by_field_name("name") for each in node.named_children]
     rest = [value for pattern in patterns for value in default_values(pattern)]
-    walk.push([*kinds, *rest, *(value for value in values if value is not None and value.type != "class")], scope.block())
+    walk.push(
+        [*kinds, *rest, *(value for value in values if value is not None and value.type != "class")], scope.block()
+    )
 
 
 def _declarator(walk: Walk, node: Node, extent: Node, scope: Scope) -> None:

@@ -211,7 +211,7 @@ def _member(walk: Walk, right: Node, scope: Scope, qualname: str, name: str) -> 
 
 
 def finish(walk: Walk) -> None:
-    """Settle what needs all of the file: which imports are passed on, and which `require` meant what is exported whole."""
+    """Settle what needs all of the file: which imports are passed on, and what `require` meant."""
     called = {use.name for use in walk.uses if use.chain is None and use.use in (Use.CALL, Use.BASE)}
     public = {each.member for each in walk.imports if each.module == ITSELF} | {*(walk.exports or ())}
     for index, each in enumerate(walk.imports):

@@ -124,6 +124,7 @@ VISITS: Final[Mapping[str, Visit]] = {
     "jsx_opening_element": _element,
     "jsx_self_closing_element": _element,
     **dict.fromkeys(
-        ("comment", "string", "number", "regex", "jsx_closing_element", "jsx_text", "predefined_type", "super"), _nothing
+        ("comment", "string", "number", "regex", "jsx_closing_element", "jsx_text", "predefined_type", "super"),
+        _nothing,
     ),
 }

@@ -10,8 +10,9 @@ from commonhold.semantics.chains import CALLED, INSTANCE, UNKNOWN, Chain
 from commonhold.semantics.interface import CallableInterface, Parameter, ParamKind
 
 BUILT_IN: Final = frozenset(
-    "any bool byte comparable complex128 complex64 error float32 float64 int int16 int32 int64 int8 rune string uint "
-    "uint16 uint32 uint64 uint8 uintptr".split()
+    {"any", "bool", "byte", "comparable", "error", "rune", "string", "uintptr"}
+    | {f"{kind}{size}" for kind in ("int", "uint") for size in ("", 8, 16, 32, 64)}
+    | {"complex64", "complex128", "float32", "float64"}
 )
 _NEW: Final = "new"
 _VARIADIC: Final = "variadic_parameter_declaration"

@@ -31,7 +31,12 @@ _BLANK: Final = "_"
 _DOT_IMPORT: Final = "dot import"
 _ZERO: Final = "zero"
 _REFLECTIVE: Final = frozenset({"MethodByName", "FieldByName"})
-_LISTS: Final = {"slice_type": "element", "array_type": "element", "map_type": "value", "implicit_length_array_type": "element"}
+_LISTS: Final = {
+    "slice_type": "element",
+    "array_type": "element",
+    "map_type": "value",
+    "implicit_length_array_type": "element",
+}
 
 
 def _import(walk: Walk, node: Node, _scope: Scope) -> None:
@@ -119,10 +124,14 @@ def _type(walk: Walk, node: Node, scope: Scope) -> None:
     _bind_types(walk, node, inner)
     if kind is not None and kind.type == "struct_type":
         fields = [*_fields(kind)]
-        draft = walk.offer(name, Sort.CLASS, node, scope, shape=_shape(walk, (each for each, names in fields if not names), inner))
+        draft = walk.offer(
+            name, Sort.CLASS, node, scope, shape=_shape(walk, (each for each, names in fields if not names), inner)
+        )
         _struct(walk, draft, fields, inner)
     elif kind is not None and kind.type == "interface_type":
-        embedded = (each for elem in kind.named_children if elem.type == "type_elem" for each in elem.named_children[:1])
+        embedded = (
+            each for elem in kind.named_children if elem.type == "type_elem" for each in elem.named_children[:1]
+        )
         draft = walk.offer(name, Sort.CLASS, node, scope, shape=_shape(walk, embedded, inner))
         _interface(walk, draft, kind, inner)
     else:
@@ -295,7 +304,9 @@ def _call(walk: Walk, node: Node, scope: Scope) -> None:
 def _call_shape(arguments: Node | None) -> CallShape:
     """The shape of a call; the one argument `f()` of `g(f())` may stand for several."""
     found = shape_of(arguments, "variadic_argument")
-    only = arguments.named_children[0] if arguments is not None and found.positional == 1 and not found.has_star else None
+    only = (
+        arguments.named_children[0] if arguments is not None and found.positional == 1 and not found.has_star else None
+    )
     return CallShape(0, (), has_star=True) if only is not None and only.type == "call_expression" else found
 
 

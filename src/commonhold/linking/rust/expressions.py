@@ -124,7 +124,8 @@ LINKS: Final[Mapping[str, Link]] = {
     "abstract_type": _by("trait"),
     "qualified_type": _by("type"),
     **dict.fromkeys(
-        ("await_expression", "bracketed_type", "parenthesized_expression", "try_expression", "unary_expression"), _inside
+        ("await_expression", "bracketed_type", "parenthesized_expression", "try_expression", "unary_expression"),
+        _inside,
     ),
     **dict.fromkeys(
         (
@@ -160,7 +161,8 @@ def signature(walk: Walk, node: Node) -> CallableInterface:
     """The interface of a function, `self` included where it has one."""
     return CallableInterface(
         tuple(_params(walk, parameters(node))),
-        is_async="async" in walk.text(next((each for each in node.children if each.type == "function_modifiers"), None)),
+        is_async="async"
+        in walk.text(next((each for each in node.children if each.type == "function_modifiers"), None)),
         returns=walk.tidied(node.child_by_field_name("return_type")),
     )
 
@@ -191,7 +193,9 @@ def made_of(walk: Walk, node: Node) -> CallableInterface | None:
     fields = [each for each in body.named_children if each.type == "field_declaration"]
     return CallableInterface(
         tuple(
-            Parameter(walk.field(each, "name"), ParamKind.KEYWORD_ONLY, None, walk.tidied(each.child_by_field_name("type")))
+            Parameter(
+                walk.field(each, "name"), ParamKind.KEYWORD_ONLY, None, walk.tidied(each.child_by_field_name("type"))
+            )
             for each in fields
         )
     )

@@ -22,7 +22,7 @@ from commonhold.linking.rust.expressions import (
 from commonhold.linking.rust.imports import declared_module, other_crate, use_declaration
 from commonhold.linking.rust.macros import read_tokens, tokens_of
 from commonhold.linking.summary import MADE_NAMES, ClassShape, Summary
-from commonhold.linking.syntax import OUTSIDE, Draft, Grammar, Scope, Visit, Walk, shape_of, summarised
+from commonhold.linking.syntax import OUTSIDE, Grammar, Scope, Visit, Walk, shape_of, summarised
 from commonhold.regions.languages.systems import RUST
 from commonhold.regions.naming import first_of
 from commonhold.semantics.chains import INSTANCE, UNKNOWN, Chain
@@ -149,7 +149,9 @@ def _module(walk: Walk, node: Node, scope: Scope) -> None:
     name = walk.field(node, "name")
     draft = walk.offer(name, Sort.CLASS, node, scope, shape=ClassShape())
     body = node.child_by_field_name("body")
-    walk.push(body.named_children if body is not None else (), scope.named(name) if draft is not None else scope.inner())
+    walk.push(
+        body.named_children if body is not None else (), scope.named(name) if draft is not None else scope.inner()
+    )
 
 
 def _value(walk: Walk, node: Node, scope: Scope) -> None:
@@ -265,7 +267,9 @@ def _names(walk: Walk, pattern: Node, scope: Scope) -> Iterator[Node]:
         elif kind in ("identifier", "scoped_identifier", "scoped_type_identifier", "type_identifier"):
             _used_path(walk, node, scope, Use.NAME, None)
         elif kind == "field_pattern":
-            pending += [each for each in node.named_children if each.type not in ("field_identifier", "mutable_specifier")]
+            pending += [
+                each for each in node.named_children if each.type not in ("field_identifier", "mutable_specifier")
+            ]
         elif kind not in ("macro_invocation", "self"):
             pending += reversed(node.named_children)
 
@@ -406,7 +410,8 @@ _VISITS: Final[Mapping[str, Visit]] = {
     "call_expression": _call,
     "struct_expression": _made,
     **dict.fromkeys(
-        (*_LEAD, "label", "lifetime", "string_literal", "visibility_modifier", "primitive_type", "type_parameter"), _nothing
+        (*_LEAD, "label", "lifetime", "string_literal", "visibility_modifier", "primitive_type", "type_parameter"),
+        _nothing,
     ),
 }
 
