@@ -18,7 +18,7 @@ from commonhold.domain.keys import Key, file_key
 from commonhold.linking.examination import examine
 from commonhold.linking.findings import Concern, Links
 from commonhold.linking.library import Library, Overlay
-from commonhold.linking.misfits import added_uses
+from commonhold.linking.misfits import added_uses, leads_out
 from commonhold.linking.summary import Offer, Summary
 from commonhold.regions.region import RegionMap
 from commonhold.semantics.admission import Escalation, Findings, Required, merged
@@ -104,7 +104,7 @@ def _matters(version: _Version) -> bool:
     if before is None or after is None:
         return False
     return _offers(before) != _offers(after) or any(
-        use.chain or use.name in after.imported for use in added_uses(before, after)
+        leads_out(after, use) for use in added_uses(before, after)
     )
 
 

@@ -5,12 +5,22 @@ from dataclasses import dataclass, replace
 
 from commonhold.linking.changes import what_changed
 from commonhold.linking.languages import linkage_of
+from commonhold.linking.linkage import Linkage
 from commonhold.linking.resolving import Resolver
 from commonhold.linking.summary import Offer
 from commonhold.linking.things import Place, Thing, What
 from commonhold.semantics import fields
 from commonhold.semantics.effects import HOW, Impact, by_signature, call_text, met
-from commonhold.semantics.interface import INERT, TRANSPARENT, CallableInterface, Params, bind, last_name
+from commonhold.semantics.interface import (
+    INERT,
+    TRANSPARENT,
+    CallableInterface,
+    ParamKind,
+    Params,
+    bind,
+    last_name,
+    widens,
+)
 from commonhold.semantics.module import CONSTRUCTORS
 from commonhold.semantics.references import Receiver, Reference
 
@@ -29,14 +39,40 @@ def met_by(resolver: Resolver, thing: Thing, reference: Reference) -> Met | None
     """What a use of a thing meets; None where nothing is known of how it is called."""
     if thing.what is What.FUNCTION and thing.offer and thing.offer.signatures:
         owner = thing.offer.owner if thing.receiver is Receiver.CLASS else ""
-        seen = replace(reference, receiver=thing.receiver, class_name=owner)
-        return Met(plain_signatures(resolver, thing.path, thing.offer), seen)
+        linkage = _linkage(resolver, thing)
+        receiver = thing.receiver if linkage.writes_receiver else Receiver.NONE
+        seen = replace(reference, receiver=receiver, class_name=owner)
+        found = plain_signatures(resolver, thing.path, thing.offer)
+        return Met(tuple(dict.fromkeys((*found, *_overloads(resolver, thing)))) if linkage.overloads else found, seen)
     if thing.what is What.CLASS and reference.shape is not None:
+        if _linkage(resolver, thing).says_made:
+            makers = _makers(resolver, thing.place)
+            return Met(makers, replace(reference, receiver=Receiver.NONE)) if makers else None
         constructor = constructor_of(resolver, thing.place)
         return Met((constructor,), replace(reference, receiver=Receiver.NONE)) if constructor else None
     if thing.what is What.INSTANCE and reference.shape is not None:
         return met_by(resolver, resolver.attribute(thing, "__call__"), reference)
     return None
+
+
+def _linkage(resolver: Resolver, thing: Thing) -> Linkage:
+    summary = resolver.library.summary(thing.path)
+    return linkage_of(summary.language if summary else "")
+
+
+def _overloads(resolver: Resolver, thing: Thing) -> Iterator[CallableInterface]:
+    """What the bases have under the name of a member."""
+    if thing.reached_on is None or thing.offer is None:
+        return
+    for path, qualname in resolver.lineage.of(thing.reached_on).places:
+        offer = resolver.lineage.offer((path, f"{qualname}.{thing.offer.name}"))
+        yield from offer.signatures if offer is not None else ()
+
+
+def _makers(resolver: Resolver, place: Place) -> tuple[CallableInterface, ...]:
+    """How a class is made, in a language where the class itself says so: its own signatures, else a base's."""
+    offers = map(resolver.lineage.offer, resolver.lineage.of(place).places)
+    return next((offer.signatures for offer in offers if offer is not None and offer.signatures), ())
 
 
 def plain_signatures(resolver: Resolver, path: str, offer: Offer) -> tuple[CallableInterface, ...]:
@@ -101,11 +137,38 @@ def _fields(resolver: Resolver, place: Place) -> Params:
 
 def effect(old: Met, new: Met, language: str) -> Impact | None:
     """The worst that a change of signatures does to one use; None where nothing."""
+    if _still_fits(old, new, linkage_of(language)):
+        return None
     impacts = [impact for pair in _pairs(old, new) if (impact := by_signature(*pair, new.reference))]
     worst = max(impacts, key=lambda impact: impact.is_broken, default=None)
+    if worst and worst.is_broken and len(new.signatures) > 1 and binds(new):
+        worst = Impact(f"calls `{call_text(new.reference)}`, which may now mean another of its signatures")
     if worst and worst.is_broken and linkage_of(language).may_omit:
         return Impact(f"calls `{call_text(new.reference)}`, which now leaves something out or gives too much")
     return worst
+
+
+def _still_fits(old: Met, new: Met, linkage: Linkage) -> bool:
+    """Whether a call of what has several signatures finds all that it fitted, maybe wider, or takes its rest from another."""
+    shape = new.reference.shape
+    if shape is None:
+        return False
+    if shape.has_double_star and linkage.says_made:
+        return any(bind(shape, each.params) for each in new.signatures)
+    if shape.is_starred or max(len(old.signatures), len(new.signatures)) == 1:
+        return False
+    before, after = ([numbered(each) for each in side.signatures] for side in (old, new))
+    fitted = [each for each in before if bind(shape, met(each, new.reference))]
+    return bool(fitted) and all(any(widens(each.params, wider.params) for wider in after) for each in fitted)
+
+
+def numbered(interface: CallableInterface) -> CallableInterface:
+    """The interface with the names of parameters that nobody can call by replaced by their places."""
+    params = (
+        replace(each, name=str(place)) if each.kind is ParamKind.POSITIONAL_ONLY else each
+        for place, each in enumerate(interface.params)
+    )
+    return replace(interface, params=tuple(params))
 
 
 def _pairs(old: Met, new: Met) -> Iterator[tuple[CallableInterface, CallableInterface]]:

@@ -2,10 +2,14 @@
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
+from typing import Final
 
+from commonhold.linking.languages import linkage_of
 from commonhold.linking.summary import ClassShape, Offer, Summary
 from commonhold.semantics.interface import CallableInterface
 from commonhold.semantics.module import Sort
+
+_CONSTRUCTOR: Final = "constructor"
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,8 +35,26 @@ def contract_changes(before: Summary | None, after: Summary | None) -> tuple[Con
     if before is None or before.problem or (after is not None and after.problem):
         return ()
     now = after.offered if after else {}
-    compared = (_compared(offer, now.get(offer.qualname), after) for offer in before.offers)
-    return tuple(change for found in compared for change in found)
+    told = (offer for offer in before.offers if not _is_told_by_class(offer, before))
+    compared = (_compared(offer, now.get(offer.qualname), after) for offer in told)
+    return (*(change for found in compared for change in found), *_hidden(before, after))
+
+
+def _hidden(before: Summary, after: Summary | None) -> Iterator[ContractChange]:
+    """The names that are still there, and exported no more, where the language hides such."""
+    if after is None or before.exports is None or after.exports is None or not linkage_of(after.language).hides:
+        return
+    for name in before.exports:
+        offer = before.offered.get(name)
+        if offer is not None and name not in after.exports and name in after.offered:
+            yield ContractChange(name, f"`{name}` is exported no more", offer, None)
+
+
+def _is_told_by_class(offer: Offer, summary: Summary) -> bool:
+    """Whether this is a constructor whose signatures are the class's own, in a language that has it so."""
+    owner = summary.offered.get(offer.owner)
+    is_made = owner is not None and owner.sort is Sort.CLASS and bool(owner.signatures)
+    return is_made and owner is not None and offer.name in (_CONSTRUCTOR, owner.name)
 
 
 def _compared(old: Offer, new: Offer | None, after: Summary | None) -> Iterator[ContractChange]:
@@ -43,10 +65,17 @@ def _compared(old: Offer, new: Offer | None, after: Summary | None) -> Iterator[
     elif old.sort is not new.sort:
         if Sort.VALUE not in (old.sort, new.sort):
             yield ContractChange(old.qualname, f"{name} was a {old.sort} and is now a {new.sort}", old, new)
-    elif old.sort is Sort.FUNCTION and erased(old) != erased(new):
-        yield ContractChange(old.qualname, what_changed(name, old.signatures[-1], new.signatures[-1]), old, new)
+    elif old.signatures and new.signatures and erased(old) != erased(new):
+        yield ContractChange(old.qualname, what_changed(name, *_differing(old, new)), old, new)
     elif old.shape and new.shape and _runtime(old.shape) != _runtime(new.shape):
         yield ContractChange(old.qualname, _what_of_class(name, old.shape, new.shape), old, new)
+
+
+def _differing(old: Offer, new: Offer) -> tuple[CallableInterface, CallableInterface]:
+    """The signatures, of several, that are not on both sides; the last ones where all are."""
+    gone = [each for each in old.signatures if each.erased() not in erased(new)]
+    come = [each for each in new.signatures if each.erased() not in erased(old)]
+    return (*gone, old.signatures[-1])[0], (*come, new.signatures[-1])[0]
 
 
 def _is_taken_in(old: Offer, after: Summary | None) -> bool:

@@ -21,7 +21,9 @@ def exposures(states: States, subject: Subject) -> Iterator[str]:
     """
     change = subject.change
     is_said = change.before.sort is Sort.FUNCTION and change.name not in CONSTRUCTORS
-    if is_said and not is_test(subject.path) and narrows(change):
+    summary = states.old.library.summary(subject.path)
+    is_python = summary is not None and summary.language == "python"
+    if is_said and is_python and not is_test(subject.path) and narrows(change):
         reason = next((reason for ask in _REASONS if (reason := ask(states, subject))), None)
         if reason is not None:
             yield reason

@@ -24,10 +24,27 @@ class Linkage:
     `modules` gives the files that an imported module stands for: one, several where a folder is a module (Go, Java),
     none where it is not of this repository. `siblings` gives the other files whose top-level names are seen without
     an import. `below` gives what an attribute of a module may be besides what its file offers: a module in its folder.
-    `may_omit`: a call may leave out any argument and give more than are taken, as in JavaScript.
+    `may_omit`: a call may leave out any argument and give more than are taken, as in JavaScript. `writes_receiver`: the
+    parameters of a method begin with the object that it is called on, as in Python and Rust. `spreads`: the members of
+    a type may stand in siblings of the file that the type is in, as in Go.
+    `says_made`: a class itself says how it is made, as its signatures; no member does. `overloads`: a member of a base
+    stands beside one of the same name with other parameters. `is_made`: much that a module has is written nowhere, but
+    made by macros or generators, so that what is not seen may be there. `hides`: what a file that exports anything does
+    not export is seen by no other.
     """
 
     modules: Lookup
     siblings: Callable[[Library, str], tuple[str, ...]] = _nothing
     below: Lookup = _none_below
     may_omit: bool = False
+    writes_receiver: bool = True
+    spreads: bool = False
+    says_made: bool = False
+    overloads: bool = False
+    is_made: bool = False
+    hides: bool = False
+
+    @property
+    def has_siblings(self) -> bool:
+        """Whether bare names may mean what other files define."""
+        return self.siblings is not _nothing

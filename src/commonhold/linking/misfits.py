@@ -5,6 +5,7 @@ from collections.abc import Iterable, Iterator
 
 from commonhold.linking.calling import binds, how_used, met_by
 from commonhold.linking.findings import Concern
+from commonhold.linking.languages import linkage_of
 from commonhold.linking.states import States, member_of
 from commonhold.linking.summary import Summary
 from commonhold.linking.things import Thing, What
@@ -34,19 +35,26 @@ def added_uses(before: Summary | None, after: Summary) -> Iterator[Reference]:
             yield use
 
 
+def leads_out(summary: Summary, use: Reference) -> bool:
+    """Whether what a use means may stand in another file."""
+    if use.chain or use.name in summary.imported:
+        return True
+    return linkage_of(summary.language).has_siblings and use.name not in summary.offered
+
+
 def _sameness(use: Reference) -> tuple[object, ...]:
     return use.name, use.use, use.shape, use.chain
 
 
 def _misfit(states: States, path: str, summary: Summary, use: Reference) -> Concern | None:
-    if use.use is Use.TEXT or (not use.chain and use.name in summary.offered):
+    if use.use is Use.TEXT or not leads_out(summary, use):
         return None
     thing = states.new.use(path, use)
     if use.use is Use.STORE:
         return _patched(path, use, thing)
     if thing.what is What.NOTHING:
         return _missing(states, path, use)
-    if not thing.is_found or thing.path == path or use.shape is None:
+    if not thing.is_found or thing.path == path or use.shape is None or linkage_of(summary.language).may_omit:
         return None
     found = met_by(states.new, thing, use)
     if found is None or binds(found) or not _is_plain(states, thing):
@@ -91,5 +99,8 @@ def _is_plain(states: States, thing: Thing) -> bool:
         return False
     if thing.what is not What.FUNCTION or thing.reached_on is None:
         return True
+    summary = states.new.library.summary(thing.path)
+    if summary and linkage_of(summary.language).overloads and not states.new.lineage.of(thing.reached_on).is_closed:
+        return False
     heirs = states.new.lineage.heirs(thing.reached_on)
     return not any(member_of(states.new, heir, thing.offer.name) for heir in heirs)

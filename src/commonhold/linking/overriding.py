@@ -2,10 +2,12 @@
 
 from collections.abc import Iterator
 
+from commonhold.linking.calling import numbered
 from commonhold.linking.changes import ContractChange, erased
 from commonhold.linking.findings import Concern
 from commonhold.linking.states import States, Subject, member_of
 from commonhold.linking.summary import Offer
+from commonhold.linking.things import Place
 from commonhold.semantics.effects import is_wholly_new
 from commonhold.semantics.evidence import Evidence
 from commonhold.semantics.interface import CallableInterface, widens
@@ -24,8 +26,14 @@ def overrides(states: States, subject: Subject) -> Iterator[Concern]:
         return
     for heir in states.new.lineage.heirs(subject.owner):
         own = member_of(states.new, heir, change.name)
-        if own is not None and heir[0] != subject.path and _no_longer_fits(change, own):
+        if own is not None and not _is_left_to_admission(states, subject, heir) and _no_longer_fits(change, own):
             yield Concern(heir[0], own.line, change.what, _HOW, Evidence.CONTRACT, *subject.place)
+
+
+def _is_left_to_admission(states: States, subject: Subject, heir: Place) -> bool:
+    """Whether `semantics.admission` sees the override, which lies in the file that is edited."""
+    summary = states.new.library.summary(subject.path)
+    return heir[0] == subject.path and summary is not None and summary.language == "python"
 
 
 def _is_contract(change: ContractChange) -> bool:
@@ -37,8 +45,8 @@ def _is_contract(change: ContractChange) -> bool:
 def _no_longer_fits(change: ContractChange, own: Offer) -> bool:
     if not own.signatures or change.after is None or erased(own) == erased(change.after):
         return False
-    mine = own.signatures[-1]
-    return _fits(change.before.signatures[-1], mine) and not _fits(change.after.signatures[-1], mine)
+    old, new, mine = (numbered(each.signatures[-1]) for each in (change.before, change.after, own))
+    return _fits(old, mine) and not _fits(new, mine)
 
 
 def _fits(base: CallableInterface, override: CallableInterface) -> bool:

@@ -13,7 +13,7 @@ from commonhold.linking.languages import linkage_of
 from commonhold.linking.library import Library
 from commonhold.linking.lineage import Lineage
 from commonhold.linking.linkage import Linkage
-from commonhold.linking.summary import STAR, Import, Offer, Summary
+from commonhold.linking.summary import MADE_NAMES, STAR, Import, Offer, Summary
 from commonhold.linking.things import NOTHING, OUTSIDE, UNKNOWN, Place, Thing, What
 from commonhold.semantics.chains import CALLED, ENTERED, INSTANCE, Chain
 from commonhold.semantics.chains import UNKNOWN as UNKNOWN_CHAIN
@@ -25,7 +25,7 @@ _DEEPEST: Final = 24
 _OF_SORT: Final = {Sort.FUNCTION: What.FUNCTION, Sort.CLASS: What.CLASS, Sort.VALUE: What.VALUE}
 _HOOK: Final = "__getattr__"
 _FIXTURES: Final = "conftest.py"
-_WRITES_NAMES: Final = frozenset({"exec", "globals", "star import"})
+_WRITES_NAMES: Final = frozenset({"exec", "globals", "star import", MADE_NAMES})
 
 
 class Resolver:
@@ -108,6 +108,8 @@ class Resolver:
         return self._seen_without_import(path, name, summary)
 
     def _imported(self, path: str, taken: Import) -> Thing:
+        if not taken.module:
+            return self.name(path, taken.member)  # another name for what the file has itself
         modules = self._linkage(path).modules(self.library, path, taken.module)
         if not modules:
             return self._inside(path, taken)
@@ -142,6 +144,8 @@ class Resolver:
 
     def _of_module(self, module: Thing, name: str) -> Thing:
         for path in module.paths:
+            if self._is_hidden(path, name):
+                continue
             found = self.name(path, name)
             if found.what is not What.UNKNOWN and not self._is_builtin(path, name, found):
                 return found
@@ -149,6 +153,13 @@ class Resolver:
             if below:
                 return Thing(What.MODULE, below)
         return NOTHING if all(map(self._is_closed, module.paths)) else UNKNOWN
+
+    def _is_hidden(self, path: str, name: str) -> bool:
+        """Whether a file keeps a name to itself."""
+        summary = self._summary(path)
+        if summary is None or summary.exports is None or not linkage_of(summary.language).hides:
+            return False
+        return name not in summary.exports
 
     def _is_builtin(self, path: str, name: str, found: Thing) -> bool:
         """Whether a name only means what it means everywhere: it is no attribute of the module."""
@@ -158,7 +169,7 @@ class Resolver:
     def _is_closed(self, path: str) -> bool:
         """Whether all names of a file are plain to see."""
         summary = self._summary(path)
-        if summary is None or summary.problem or _HOOK in summary.offered:
+        if summary is None or summary.problem or _HOOK in summary.offered or linkage_of(summary.language).is_made:
             return False
         is_written = any(marker.kind in _WRITES_NAMES for marker in summary.markers)
         return not is_written and not any(each.member == STAR for each in summary.imports)
@@ -249,7 +260,8 @@ class Resolver:
 
     def _own_member(self, path: str, qualname: str, name: str) -> tuple[str, Offer] | None:
         wanted = f"{qualname}.{name}"
-        for place in (path, *self._linkage(path).siblings(self.library, path)):
+        linkage = self._linkage(path)
+        for place in (path, *(linkage.siblings(self.library, path) if linkage.spreads else ())):
             summary = self._summary(place)
             offer = summary.offered.get(wanted) if summary else None
             if offer is not None:

@@ -1,9 +1,11 @@
 """What only a name says: a use of nobody knows what, under the name of what changed."""
 
+from dataclasses import replace
 from typing import Final
 
 from commonhold.linking.calling import how_used
 from commonhold.linking.changes import ContractChange
+from commonhold.linking.linkage import Linkage
 from commonhold.semantics.effects import Impact, call_text, met
 from commonhold.semantics.impact import COMMON_ATTRIBUTES
 from commonhold.semantics.interface import CallableInterface, bind
@@ -14,7 +16,7 @@ _TYPES_ONLY: Final = frozenset({Use.ANNOTATION, Use.EXPORT})
 _ELSEWHERE: Final = frozenset({Receiver.NONE, Receiver.OUTSIDE})
 
 
-def suspected(change: ContractChange, use: Reference) -> Impact | None:
+def suspected(change: ContractChange, use: Reference, linkage: Linkage) -> Impact | None:
     """What the change would do to a use that could not be tied, if it meant it; None where that is not likely.
 
     Names that every list, dict or text has are suspected of nothing.
@@ -28,7 +30,8 @@ def suspected(change: ContractChange, use: Reference) -> Impact | None:
     if change.after is None:
         return Impact(f"still {how_used(use)}") if use.shape is not None or change.before.owner else None
     is_function = change.before.sort is Sort.FUNCTION and change.after.sort is Sort.FUNCTION
-    return _of_call(change.before.signatures, change.after.signatures, use) if is_function else None
+    seen = use if linkage.writes_receiver else replace(use, receiver=Receiver.NONE)
+    return _of_call(change.before.signatures, change.after.signatures, seen) if is_function else None
 
 
 def _of_call(

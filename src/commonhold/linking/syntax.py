@@ -5,8 +5,8 @@ the stack, and none makes a name slow to look up: scopes, chains and ways throug
 """
 
 from bisect import bisect_right
-from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
 from functools import cache
 from typing import Final, NamedTuple
 
@@ -16,7 +16,7 @@ from commonhold.linking.summary import ClassShape, Import, Offer, Summary
 from commonhold.regions.language import Language, parse
 from commonhold.regions.outline import tidy
 from commonhold.semantics.chains import UNKNOWN, Chain
-from commonhold.semantics.interface import CallableInterface, CallShape, qualified
+from commonhold.semantics.interface import CallableInterface, CallShape, Parameter, qualified
 from commonhold.semantics.module import Sort
 from commonhold.semantics.references import Marker, Receiver, Reference, Use
 
@@ -151,8 +151,9 @@ Link = Callable[["Walk", Node, Scope], tuple[Node | None, Chain]]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Grammar:
-    """How one language is read. `visits` and `links` go by kinds of syntax nodes; a kind without a visit is passed through.
+    """How one language is read.
 
+    `visits` and `links` go by kinds of syntax nodes; a kind without a visit is passed through.
     `sees_members`: a bare name may be a member of the class around it. `merging`: several definitions of one name
     that are of these sorts are one. `finish` has the last word before names are tied.
     """
@@ -167,7 +168,7 @@ class Grammar:
 
 @dataclass(slots=True, eq=False)
 class Walk:
-    """The state of one walk. `exports` is None as long as the file lists none; `assigned` are names that were bound anew."""
+    """The state of one walk. `exports` is None while the file lists none; `assigned` are names that were bound anew."""
 
     grammar: Grammar
     source: bytes
@@ -245,8 +246,12 @@ class Walk:
         self.markers.append(Marker(kind, node.start_point[0] + 1))
 
     def take(self, node: Node, name: str, module: str, member: str, *, is_public: bool = False) -> None:
-        """Note an import at the top level."""
-        self.imports.append(Import(name, module, member, node.start_point[0] + 1, is_public))
+        """Note an import at the top level, which is a use of what it takes."""
+        line = node.start_point[0] + 1
+        self.imports.append(Import(name, module, member, line, is_public))
+        if module and member.isidentifier():
+            chain = (f"import {module}",)
+            self.uses.append(RawUse(member, Use.IMPORT, None, line, node.start_byte, self.top, chain))
 
     def offer(
         self, name: str, sort: Sort, node: Node, scope: Scope, gives: Chain = (), shape: ClassShape | None = None
@@ -282,6 +287,14 @@ def _joined(first: ClassShape | None, second: ClassShape) -> ClassShape:
         return second
     bases, texts = first.bases + second.bases, first.texts + second.texts
     return ClassShape(bases, texts, decorators=first.decorators + second.decorators)
+
+
+def distinct(params: Iterable[Parameter]) -> Iterator[Parameter]:
+    """The parameters, each with a name of its own: several may be called `_`."""
+    seen = set[str]()
+    for index, param in enumerate(params):
+        yield replace(param, name=f"_{index}") if param.name in seen or param.name == "_" else param
+        seen.add(param.name)
 
 
 @cache

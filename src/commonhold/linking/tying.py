@@ -6,7 +6,8 @@ from typing import Final
 from commonhold.linking.calling import Met, binds, effect, how_used, met_by
 from commonhold.linking.exposure import narrows
 from commonhold.linking.findings import Concern
-from commonhold.linking.resolving import is_property
+from commonhold.linking.languages import linkage_of
+from commonhold.linking.resolving import Resolver, is_property
 from commonhold.linking.states import States, Subject
 from commonhold.linking.summary import Offer
 from commonhold.linking.suspecting import suspected
@@ -26,7 +27,8 @@ def concern_of(states: States, subject: Subject, user: str, use: Reference) -> C
     """What the change does to a use in the file `user`; None where nothing."""
     was = states.old.use(user, use)
     if was.what is What.UNKNOWN:
-        return _made(subject, user, use, suspected(subject.change, use), Evidence.SUSPICION)
+        linkage = linkage_of(_language(states.old, subject.path))
+        return _made(subject, user, use, suspected(subject.change, use, linkage), Evidence.SUSPICION)
     if _is_class_as_value(states, was, subject, use):
         return _made(subject, user, use, _HANDED_ON, Evidence.SUSPICION)
     if not _is_meant(states, was, subject, use) or _is_seen_in_one_file(states, subject, user, use):
@@ -90,8 +92,7 @@ def _fields_differ(subject: Subject) -> bool:
 
 def _is_seen_in_one_file(states: States, subject: Subject, user: str, use: Reference) -> bool:
     """Whether `semantics.admission` sees this use, which lies in the file that is edited."""
-    summary = states.new.library.summary(user)
-    is_python = summary is not None and summary.language == "python"
+    is_python = _language(states.new, user) == "python"
     return user == subject.path and is_python and use.receiver in _SEEN_IN_ONE_FILE
 
 
@@ -139,7 +140,7 @@ def _called(states: States, was: Thing, now: Thing, subject: Subject, user: str,
         return None
     if was.offer and now.offer and is_property(was.offer) and is_property(now.offer):
         return _read(now.offer)
-    return effect(old, new, _language(states, user))
+    return effect(old, new, _language(states.new, user))
 
 
 def _as_changed(thing: Thing, subject: Subject, offer: Offer | None) -> Thing:
@@ -164,7 +165,7 @@ def _overridden(states: States, was: Thing, subject: Subject, use: Reference) ->
         return None
     old = met_by(states.old, _override(subject, before, was), use)
     new = met_by(states.new, _override(subject, after, was), use)
-    return _no_longer(old, new, _language(states, subject.path)) if old and new else None
+    return _no_longer(old, new, _language(states.new, subject.path)) if old and new else None
 
 
 def _override(subject: Subject, offer: Offer, was: Thing) -> Thing:
@@ -176,6 +177,6 @@ def _no_longer(old: Met, new: Met, language: str) -> Impact | None:
     return impact and Impact(impact.how)
 
 
-def _language(states: States, path: str) -> str:
-    summary = states.new.library.summary(path)
+def _language(resolver: Resolver, path: str) -> str:
+    summary = resolver.library.summary(path)
     return summary.language if summary else ""

@@ -225,8 +225,10 @@ def _alias(walk: Walk, node: Node, scope: Scope) -> None:
     value = node.child_by_field_name("value")
     parts = value.named_children if value is not None and value.type == "intersection_type" else [value]
     named = [each for each in parts if each is not None and each.type != "object_type"]
-    bases = [base for base in (walk.chain(each, scope) for each in named) if base not in (UNKNOWN, OUTSIDE)]
-    draft = walk.offer(walk.field(node, "name"), Sort.CLASS, node, scope, shape=ClassShape(tuple(bases)))
+    found = [(walk.chain(each, scope), walk.tidied(each) or "") for each in named]
+    bases = [(base, text) for base, text in found if base not in (UNKNOWN, OUTSIDE)]
+    shape = ClassShape(tuple(base for base, _ in bases), tuple(text for _, text in bases), is_open=found != bases)
+    draft = walk.offer(walk.field(node, "name"), Sort.CLASS, node, scope, shape=shape)
     inner = scope.of_class(draft.qualname if draft is not None else "")
     _bind_types(walk, node, inner)
     for each in reversed(parts):

@@ -5,7 +5,7 @@ from typing import Final
 
 from tree_sitter import Node
 
-from commonhold.linking.syntax import OUTSIDE, Link, Scope, Walk
+from commonhold.linking.syntax import OUTSIDE, Link, Scope, Walk, distinct
 from commonhold.regions.naming import first_of, unquoted
 from commonhold.semantics.chains import CALLED, INSTANCE, UNKNOWN, Chain
 from commonhold.semantics.interface import CallableInterface, Parameter, ParamKind
@@ -185,7 +185,7 @@ def signature(walk: Walk, node: Node) -> CallableInterface:
     decorators = (walk.text(child)[1:] for child in node.children if child.type == "decorator")
     kind = node.child_by_field_name("return_type")
     return CallableInterface(
-        tuple(_params(walk, parameters(node))),
+        tuple(distinct(_params(walk, parameters(node)))),
         is_async="async" in words,
         is_generator="*" in words,
         decorators=tuple(" ".join(text.split()) for text in decorators),

@@ -11,7 +11,7 @@ from typing import Final
 from tree_sitter import Node
 
 from commonhold.linking.ecmascript.expressions import FUNCTIONS, bound_names, module_text, required, signature
-from commonhold.linking.summary import STAR
+from commonhold.linking.summary import MADE_NAMES, STAR
 from commonhold.linking.syntax import OUTSIDE, Scope, Walk
 from commonhold.regions.naming import first_of, unquoted
 from commonhold.semantics.chains import UNKNOWN
@@ -174,7 +174,10 @@ def _whole(walk: Walk, right: Node, scope: Scope, text: str) -> None:
     elif right.type == "object":
         for each in right.named_children:
             _entry(walk, each, scope)
+        if first_of(right, "spread_element") is not None:
+            walk.mark(MADE_NAMES, right)
     elif right.type != "assignment_expression":
+        walk.mark(MADE_NAMES, right)
         if right.type != "identifier":
             walk.take(right, _DEFAULT, ITSELF, text, is_public=True)
         export_default(walk, right, scope, text)
@@ -208,7 +211,7 @@ def _member(walk: Walk, right: Node, scope: Scope, qualname: str, name: str) -> 
 
 
 def finish(walk: Walk) -> None:
-    """Settle what needs all of the file: which imports are passed on, and which `require` meant what is exported whole."""
+    """Settle what needs all of the file: which imports are passed on, and what `require` meant."""
     called = {use.name for use in walk.uses if use.chain is None and use.use in (Use.CALL, Use.BASE)}
     public = {each.member for each in walk.imports if each.module == ITSELF} | {*(walk.exports or ())}
     for index, each in enumerate(walk.imports):

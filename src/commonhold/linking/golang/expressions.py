@@ -5,35 +5,14 @@ from typing import Final
 
 from tree_sitter import Node
 
-from commonhold.linking.syntax import OUTSIDE, Link, Scope, Walk
+from commonhold.linking.syntax import OUTSIDE, Link, Scope, Walk, distinct
 from commonhold.semantics.chains import CALLED, INSTANCE, UNKNOWN, Chain
 from commonhold.semantics.interface import CallableInterface, Parameter, ParamKind
 
 BUILT_IN: Final = frozenset(
-    [
-        "any",
-        "bool",
-        "byte",
-        "comparable",
-        "complex128",
-        "complex64",
-        "error",
-        "float32",
-        "float64",
-        "int",
-        "int16",
-        "int32",
-        "int64",
-        "int8",
-        "rune",
-        "string",
-        "uint",
-        "uint16",
-        "uint32",
-        "uint64",
-        "uint8",
-        "uintptr",
-    ]
+    {"any", "bool", "byte", "comparable", "error", "rune", "string", "uintptr"}
+    | {f"{kind}{size}" for kind in ("int", "uint") for size in ("", 8, 16, 32, 64)}
+    | {"complex64", "complex128", "float32", "float64"}
 )
 _NEW: Final = "new"
 _VARIADIC: Final = "variadic_parameter_declaration"
@@ -152,7 +131,7 @@ def params(walk: Walk, node: Node | None) -> Iterator[Parameter]:
 def signature(walk: Walk, node: Node) -> CallableInterface:
     """The interface of a function, or of anything that is written like one."""
     return CallableInterface(
-        tuple(params(walk, node.child_by_field_name("parameters"))),
+        tuple(distinct(params(walk, node.child_by_field_name("parameters")))),
         returns=walk.tidied(node.child_by_field_name("result")),
     )
 

@@ -56,7 +56,7 @@ def _module_name(library: Library, known: Places) -> str:
 
 
 def _beginnings(library: Library, known: Places) -> Iterator[str]:
-    """What stands before the folder, in each import path that ends with one of this repository; each path votes once."""
+    """What stands before the folder, in each import path that ends with one of this repository."""
     asked = sorted(known.paths)
     summaries = map(library.summary, asked[:: len(asked) // _MOST_ASKED + 1])
     imported = {each.module for summary in summaries if summary is not None for each in summary.imports}
@@ -74,4 +74,4 @@ def siblings(library: Library, path: str) -> tuple[str, ...]:
     return tuple(each for each in files if each != path)
 
 
-LINKAGE: Final = Linkage(modules, siblings)
+LINKAGE: Final = Linkage(modules, siblings, writes_receiver=False, spreads=True, says_made=True)

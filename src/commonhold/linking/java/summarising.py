@@ -204,11 +204,11 @@ def _instanceof(walk: Walk, node: Node, scope: Scope) -> None:
 
 
 def _pattern(walk: Walk, node: Node, scope: Scope) -> None:
-    kind, *names = node.named_children or [None]
-    for name in names:
-        if name is not None and name.type == "identifier":
-            scope.bind(walk.text(name), node.start_byte, type_chain(walk, kind, scope))
-    walk.push([kind], scope)
+    kinds = node.named_children[:1]
+    for name in node.named_children[1:]:
+        if name.type == "identifier":
+            scope.bind(walk.text(name), node.start_byte, type_chain(walk, kinds[0], scope))
+    walk.push(kinds, scope)
 
 
 def _block(walk: Walk, node: Node, scope: Scope) -> None:
@@ -280,11 +280,10 @@ def _explicit(walk: Walk, node: Node, scope: Scope) -> None:
 
 def _reference(walk: Walk, node: Node, scope: Scope) -> None:
     """`T::m`, `x::m`, `T::new`."""
-    target, *rest = node.named_children or [None]
-    name = rest[-1] if rest else None
-    if target is not None and name is not None and name.type == "identifier":
-        walk.use(name, Use.ATTRIBUTE, scope, walk.chain(target, scope))
-    if target is not None:
+    parts = [each for each in node.named_children if each.type != "type_arguments"]
+    if len(parts) > 1 and parts[-1].type == "identifier":
+        walk.use(parts[-1], Use.ATTRIBUTE, scope, walk.chain(parts[0], scope))
+    for target in parts[:1]:
         _qualifier(walk, target, scope)
 
 

@@ -83,6 +83,7 @@ def _crate(known: Places, path: str, name: str) -> str:
     for start in range(len(words)):
         wanted = "_".join(words[start:])
         found = [root for root in _library_roots(known) if _package_name(root).replace("-", "_") == wanted]
+        found = [root for root in found if not path.startswith(f"{dirname(root)}/")]
         if found:
             return nearest(path, found)[0]
     return ""
@@ -102,4 +103,4 @@ def below(library: Library, path: str, name: str) -> tuple[str, ...]:
     return (found,) if found else ()
 
 
-LINKAGE: Final = Linkage(modules, below=below)
+LINKAGE: Final = Linkage(modules, below=below, says_made=True, is_made=True)

@@ -5,7 +5,6 @@ hold some of those, the count is not trusted.
 """
 
 from collections.abc import Iterator
-from itertools import pairwise
 from typing import Final
 
 from tree_sitter import Node
@@ -17,6 +16,7 @@ from commonhold.semantics.interface import CallShape
 from commonhold.semantics.references import Use
 
 _GROUP: Final = "token_tree"
+_OPENING: Final = b"("
 _JOINS: Final = frozenset({".", "::"})
 _DOUBTFUL: Final = frozenset({"|", "||", "<", "=>", "..", "$"})
 _NAMES: Final = frozenset({"identifier", "self", "super", "crate", "type_identifier"})
@@ -25,19 +25,20 @@ _LONGEST: Final = 10
 
 def read_tokens(walk: Walk, group: Node, scope: Scope) -> None:
     """Note what is used in the tokens of one pair of brackets; groups inside are visited in turn."""
-    path: list[Node] = []
     steps: Chain = ()
     joined = False
     tokens = group.children[1:-1]
-    for token, following in pairwise((*tokens, None)):
+    for index, token in enumerate(tokens):
         kind = token.type
         if kind in _NAMES:
-            is_call = following is not None and following.type == _GROUP and walk.source[following.start_byte] == 40
-            if not joined:
-                steps = ()
-            _note(walk, token, steps if joined else None, scope, _count(following) if is_call and following else None)
+            following = tokens[index + 1] if index + 1 < len(tokens) else None
+            is_call = (
+                following is not None
+                and following.type == _GROUP
+                and walk.source.startswith(_OPENING, following.start_byte)
+            )
+            _note(walk, token, steps if joined else None, scope, _count(following) if is_call else None)
             steps = _extended(walk, token, steps, scope, joined=joined)
-            path.append(token)
         elif kind == _GROUP:
             steps = (*steps, CALLED) if steps else UNKNOWN
         elif kind not in _JOINS:
@@ -64,9 +65,9 @@ def _note(walk: Walk, token: Node, before: Chain | None, scope: Scope, called: C
     walk.use(token, Use.CALL if called else plain, scope, chain, called)
 
 
-def _count(group: Node) -> CallShape:
+def _count(group: Node | None) -> CallShape:
     """The shape of a call by the commas between its brackets."""
-    tokens = [each.type for each in group.children[1:-1]]
+    tokens = [each.type for each in group.children[1:-1]] if group is not None else []
     if not tokens:
         return shape(0)
     if not _DOUBTFUL.isdisjoint(tokens):

@@ -21,7 +21,7 @@ from commonhold.linking.rust.expressions import (
 )
 from commonhold.linking.rust.imports import declared_module, other_crate, use_declaration
 from commonhold.linking.rust.macros import read_tokens, tokens_of
-from commonhold.linking.summary import ClassShape, Summary
+from commonhold.linking.summary import MADE_NAMES, ClassShape, Summary
 from commonhold.linking.syntax import OUTSIDE, Grammar, Scope, Visit, Walk, shape_of, summarised
 from commonhold.regions.languages.systems import RUST
 from commonhold.regions.naming import first_of
@@ -30,7 +30,6 @@ from commonhold.semantics.interface import CallShape, qualified
 from commonhold.semantics.module import Sort
 from commonhold.semantics.references import Use
 
-_MADE_ITEMS: Final = "macro"
 _LEAD: Final = frozenset({"line_comment", "block_comment", "attribute_item", "inner_attribute_item"})
 
 
@@ -190,7 +189,7 @@ def _macro(walk: Walk, node: Node, scope: Scope) -> None:
         elif chain not in (UNKNOWN, OUTSIDE):
             walk.use_of(chain, Use.NAME, name, scope)
         if scope.defines:
-            walk.mark(_MADE_ITEMS, name)
+            walk.mark(MADE_NAMES, name)
     for group in tokens_of(node):
         read_tokens(walk, group, scope)
 
