@@ -40,11 +40,9 @@ class Settings:
     the repository is started by itself. `durability`: "full", or "normal" to measure what full costs: after a loss of
     power the last grants may be gone then, and their fences given out again. `policies`: by pattern, which keys must
     be held before they are changed. `merge`: whether an edit whose base has moved may be merged, a word for all keys
-    or words by pattern. `types`: whether type checkers are asked, where they are found, about what a change breaks.
-    or words by pattern. `reads`: whether new text is refused that uses code which another changed since it was read, even
-    if only in its body, in the same way.
     or words by pattern. `reads`: whether new text is refused that uses code whose body another changed since it was
-    read, or its author is just told so, in the same way.
+    read, or its author is just told so, in the same way. `types`: whether type checkers are asked, where they are
+    found, about what a change breaks.
     """
 
     ttl_seconds: float = DEFAULT_TTL_SECONDS
