@@ -5,6 +5,7 @@ from functools import lru_cache
 from typing import Final
 
 from commonhold.app.drafting import Draft
+from commonhold.app.plan import Crossed
 from commonhold.app.reading import contents_of
 from commonhold.domain.events import ContractChange
 from commonhold.domain.keys import canonical
@@ -21,20 +22,25 @@ def summary_of(path: str, source: bytes) -> Summary | None:
     return summarise(path, source)
 
 
-def contracts_changed(drafts: Sequence[Draft]) -> tuple[ContractChange, ...]:
+def contracts_changed(drafts: Sequence[Draft], crossed: Crossed) -> tuple[ContractChange, ...]:
     """The contracts of what is there now that are not what they were, once the drafts are written.
 
-    What a file loses by being renamed or deleted is gone from where it was read.
+    What a file loses by being renamed or deleted is gone from where it was read. `crossed` has the summaries, if these
+    drafts were examined against other files.
     """
-    return tuple(change for draft in drafts if draft.looked for change in _changed(draft, drafts))
+    return tuple(change for draft in drafts if draft.looked for change in _changed(draft, drafts, crossed))
 
 
-def _changed(draft: Draft, drafts: Iterable[Draft]) -> Iterator[ContractChange]:
-    after = next((each.source for each in drafts if each.target == draft.path and each.source is not None), None)
-    if after == draft.before_map.source:
+def _changed(draft: Draft, drafts: Iterable[Draft], crossed: Crossed) -> Iterator[ContractChange]:
+    source = next((each.source for each in drafts if each.target == draft.path and each.source is not None), None)
+    if source == draft.before_map.source:
         return
-    now = summary_of(draft.path, after) if after is not None else None
-    for change in contract_changes(summary_of(draft.path, draft.before_map.source), now):
+    if crossed.library is not None:
+        before, after = crossed.before.get(draft.path), crossed.files.get(draft.path)
+    else:
+        before = summary_of(draft.path, draft.before_map.source)
+        after = summary_of(draft.path, source) if source is not None else None
+    for change in contract_changes(before, after):
         yield ContractChange(f"{draft.before_map.file.key}#{change.qualname}", change.what)
 
 

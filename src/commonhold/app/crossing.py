@@ -103,9 +103,7 @@ def _matters(version: _Version) -> bool:
         return True
     if before is None or after is None:
         return False
-    return _offers(before) != _offers(after) or any(
-        leads_out(after, use) for use in added_uses(before, after)
-    )
+    return _offers(before) != _offers(after) or any(leads_out(after, use) for use in added_uses(before, after))
 
 
 def _offers(summary: Summary) -> tuple[object, ...]:

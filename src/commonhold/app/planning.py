@@ -126,10 +126,11 @@ class Planner:
         writes = tuple(self._writes(drafts, looked, contents))
         for each in drafts:
             contents |= _region_contents(each)
-        contracts = contracts_changed(drafts)
-        contents |= texts_of(contracts, drafts)
         joints = [each.joint for each in drafts if each.joint]
         crossed = self._crossing.examine(drafts) if self._crossing else Crossed()
+        # What concerns nobody was found to offer what it did.
+        contracts = contracts_changed(drafts, crossed) if crossed.library or not self._crossing else ()
+        contents |= texts_of(contracts, drafts)
         admissions = (*(each.admission for each in drafts), crossed.admission)
         return Plan(
             seen=looked.seen(),

@@ -17,7 +17,7 @@ from commonhold.domain.changeset import Changeset
 from commonhold.domain.keys import Key, canonical
 from commonhold.domain.read_set import Overtaken
 from commonhold.domain.refusal import Refusal
-from commonhold.linking.library import Shelf
+from commonhold.linking.library import Library, Overlay, Shelf
 from commonhold.linking.resolving import Resolver
 from commonhold.linking.summary import Summary
 from commonhold.linking.things import Thing, What
@@ -135,8 +135,7 @@ def _next(changeset: Changeset, stale: Sequence[Stale]) -> Next:
 def _written(plan: Plan, definitions: Iterable[Stale]) -> Iterator[_Written]:
     keys = [canonical(region.key) for region in plan.regions if region.hash is not None]
     states = {write.path: _summary(plan.contents, write.path, write.after) for write in plan.writes}
-    shelf = {each.key.file_path: _summary_at(each) for each in definitions} | states
-    resolver = Resolver(Shelf({path: summary for path, summary in shelf.items() if summary}))
+    resolver = Resolver(_library(plan, {each.key.file_path: _summary_at(each) for each in definitions} | states))
     for write in plan.writes:
         mine, after = [key for key in keys if key.file_path == write.path], states[write.path]
         if mine and after is not None:
@@ -145,6 +144,13 @@ def _written(plan: Plan, definitions: Iterable[Stale]) -> Iterator[_Written]:
             uses = tuple(use for use in after.uses if use.line in lines)
             new = tuple(use for use in _new(before.uses if before else (), after.uses) if use.line in lines)
             yield _Written(write.path, after, resolver, uses, new)
+
+
+def _library(plan: Plan, summaries: Mapping[str, Summary | None]) -> Library:
+    """All files as they will be, where they were examined; else those in question, and nothing is known of others."""
+    if plan.crossed.library is not None:
+        return Overlay(plan.crossed.library, plan.crossed.files)
+    return Shelf({path: summary for path, summary in summaries.items() if summary})
 
 
 def _summary_at(found: Stale) -> Summary | None:
