@@ -137,7 +137,8 @@ class Judging:
     def _not_admitted(self, reader: Reader, changeset: Changeset, plan: Plan, found: _Wanting) -> Refused:
         """An escalation comes first, and its file lease covers what else is required."""
         if found.reasons:
-            code, needed, repair = Refusal.ESCALATION_REQUIRED, found.reasons, Repair()
+            code, needed = Refusal.ESCALATION_REQUIRED, (*found.reasons, *found.required)
+            repair = self._repair(reader, [canonical(each.key) for each in found.required])
             step = "lease the whole file, then commit again"
         else:
             code, needed = Refusal.REQUIRE_ADDITIONAL_LOCKS, found.required
@@ -198,8 +199,9 @@ def _admit(request: CommitRequest, plan: Plan, held: Sequence[Lease]) -> Admitte
                 debts += [Debt(str(debt.key), request.holder, debt.why, request.worktree) for debt in allowed.debts]
             case RequireLocks(found):
                 required += _needed(found)
-            case Escalate(found_reasons):
+            case Escalate(found_reasons, found):
                 reasons += _needed(found_reasons)
+                required += _needed(found)
     if reasons or required:
         return _Wanting(tuple(reasons), tuple(required))
     notices += [f"owed by you: {debt.key}, since {debt.why}" for debt in debts]

@@ -16,7 +16,7 @@ from commonhold.semantics.calls import Called, may_call, misfit
 from commonhold.semantics.changes import Change, Comparison, Gone, Notice, Resigned, changes_of
 from commonhold.semantics.evidence import Evidence
 from commonhold.semantics.fragment import UNREADABLE, Fragment, differ_in_body, increased, read_fragment
-from commonhold.semantics.impact import impact_of, only_widens, overrides, passed_by_position
+from commonhold.semantics.impact import impact_of, left_to_default, only_widens, overrides, passed_by_position
 from commonhold.semantics.interface import CallShape
 from commonhold.semantics.lines import Lines, subject_of
 from commonhold.semantics.module import CONSTRUCTORS, Module
@@ -87,9 +87,10 @@ class RequireLocks:
 
 @dataclass(frozen=True, slots=True)
 class Escalate:
-    """Lease the file first."""
+    """Lease the file first. `required` is what has to be mended or leased besides."""
 
     reasons: tuple[Escalation, ...]
+    required: tuple[Required, ...] = ()
 
 
 Verdict = Allow | RequireLocks | Escalate
@@ -101,10 +102,10 @@ def judge(findings: Findings, mended: Collection[Key], is_leased: Callable[[Key]
     A key counts as mended or leased if it or a container of it is. Escalations come before required regions.
     """
     reasons = tuple(reason for reason in findings.escalations if not is_leased(reason.key))
-    if reasons:
-        return Escalate(reasons)
     owed = tuple(one for one in findings.required if one.still_broken or not _is_covered(one.key, mended.__contains__))
     missing = tuple(one for one in owed if not _is_covered(one.key, is_leased))
+    if reasons:
+        return Escalate(reasons, missing)
     return RequireLocks(missing) if missing else Allow(findings.notices, owed)
 
 
@@ -263,6 +264,7 @@ class _Examination:
         for change in changes:
             if isinstance(change, Resigned):
                 yield from passed_by_position(change, self._candidates(change), self.comparison)
+                yield from left_to_default(change, self._candidates(change), self.comparison)
             if isinstance(change, Resigned) and only_widens(change):
                 for _, qualname in overrides(change, self.comparison):
                     yield f"{change.what}; `{qualname}` overrides it with other parameters"

@@ -33,7 +33,7 @@ def by_signature(old: CallableInterface, new: CallableInterface, reference: Refe
         return _by_call(old, new, reference, reference.shape)
     if is_wholly_new(old, new):
         return Impact(HOW[reference.use])
-    if reference.use is Use.QUALIFIER or widens(old.params, new.params):
+    if reference.use is Use.QUALIFIER or widens(met(old, reference), met(new, reference)):
         return None
     return Impact(HOW[reference.use])
 
@@ -68,11 +68,7 @@ def call_impact(effect: Effect, reference: Reference) -> Impact | None:
 
 def is_wholly_new(old: CallableInterface, new: CallableInterface) -> bool:
     """Whether it is called, or gives, in another way, whatever the arguments."""
-    return (old.is_async, old.is_generator, old.active_decorators) != (
-        new.is_async,
-        new.is_generator,
-        new.active_decorators,
-    )
+    return (old.is_async, old.is_generator, old.kinds) != (new.is_async, new.is_generator, new.kinds)
 
 
 def met(interface: CallableInterface, reference: Reference) -> Params:

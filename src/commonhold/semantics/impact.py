@@ -84,10 +84,20 @@ def _guessed(change: Resigned, reference: Reference) -> Impact | None:
 
 def _of_gone(change: Gone, reference: Reference, comparison: Comparison) -> Impact | None:
     aim = _aim(change, reference, comparison)
-    if aim is Aim.NO or (aim is Aim.GUESS and reference.use is not Use.CALL):
+    if (
+        aim is Aim.NO
+        or (aim is Aim.GUESS and reference.use is not Use.CALL)
+        or _may_be_inherited(reference, comparison)
+    ):
         return None
     how = f"calls `{call_text(reference)}`" if reference.shape is not None else HOW[reference.use]
     return Impact(f"still {how}", aim is Aim.SURE and _is_unbound(reference, comparison))
+
+
+def _may_be_inherited(reference: Reference, comparison: Comparison) -> bool:
+    """Whether a base out of sight is likely to have it: a name that many classes have."""
+    is_member = reference.receiver is not Receiver.NONE and reference.name in COMMON_ATTRIBUTES
+    return is_member and not comparison.after.is_closed(reference.class_name)
 
 
 def _is_unbound(reference: Reference, comparison: Comparison) -> bool:
@@ -109,7 +119,7 @@ def _of_reshaped(change: Reshaped, reference: Reference, comparison: Comparison)
 def _of_own_method(change: Reshaped, reference: Reference, comparison: Comparison) -> Impact | None:
     """Methods of the class that reach, by `super()` or `self`, for what it does not define itself."""
     qualname = change.subject.successor
-    if reference.class_name != qualname or not reference.name:
+    if reference.class_name != qualname or not reference.name or not comparison.after.has_bases_in_sight(qualname):
         return None
     find = _LOOKUPS.get(reference.receiver)
     if find is None or _is_settled(reference):
@@ -259,6 +269,29 @@ def passed_by_position(change: Resigned, references: Iterable[Reference], compar
         if count:
             many = f"{count} call passes" if count == 1 else f"{count} calls pass"
             yield f"the parameter `{before}` of `{change.subject.qualname}` is now `{after}`: {many} it by position"
+
+
+def left_to_default(change: Resigned, references: Iterable[Reference], comparison: Comparison) -> Iterator[str]:
+    """What to tell of defaults that are others now: calls that leave the parameter out go on binding."""
+    old, new = change.signatures[0]
+    now = {param.name: param for param in new.params}
+    differing = [
+        param
+        for param in old.params
+        if param.has_default and param.name in now and now[param.name].default not in (None, param.default)
+    ]
+    for param in differing:
+        calls = [one for one in references if one.shape and _aim(change, one, comparison) in (Aim.SURE, Aim.LIKELY)]
+        count = sum(_leaves_out(one, new, param.name) for one in calls)
+        if count:
+            many = f"{count} call leaves" if count == 1 else f"{count} calls leave"
+            was_now = f"was {param.default} and is now {now[param.name].default}"
+            yield f"the default of `{param.name}` of `{change.subject.qualname}` {was_now}: {many} it out"
+
+
+def _leaves_out(reference: Reference, interface: CallableInterface, name: str) -> bool:
+    binding = bind(reference.shape, met(interface, reference)) if reference.shape else None
+    return binding is not None and name in binding.defaulted
 
 
 def _gives(reference: Reference, interface: CallableInterface, name: str) -> bool:

@@ -19,8 +19,10 @@ TRANSPARENT: Final = frozenset(
     {"abstractmethod", "asynccontextmanager", "cache", "classmethod", "contextmanager", "deprecated", "final"}
     | {"lru_cache", "overload", "override", "staticmethod"}
 )
-# Decorators that change nothing at run time.
+# Decorators that change nothing at run time, and those that change nothing about how a call is made.
 INERT: Final = frozenset({"final", "override"})
+_UNFELT: Final = frozenset({"cache", "deprecated", "lru_cache"})
+_PROPERTY: Final = "property"
 IMPLICIT_CLASSMETHODS: Final = frozenset({"__class_getitem__", "__init_subclass__"})
 
 
@@ -84,6 +86,12 @@ class CallableInterface:
     def active_decorators(self) -> tuple[str, ...]:
         """The decorators that may change behaviour, in order."""
         return _active(self.decorators)
+
+    @property
+    def kinds(self) -> tuple[str, ...]:
+        """What the decorators make of it, whatever their arguments; all that end in `property` make the same."""
+        names = (text.partition("(")[0] for text in self.active_decorators if last_name(text) not in _UNFELT)
+        return tuple(_PROPERTY if name.endswith(_PROPERTY) else name for name in names)
 
     @property
     def is_transparent(self) -> bool:
@@ -307,8 +315,9 @@ class Effect(StrEnum):
 def effect_on_call(shape: CallShape, before: Params, after: Params) -> Effect:
     """Compare how one call binds before and after.
 
-    NONE: it binds both times to the same parameters with the same defaults for the rest, or only now binds at all.
-    A parameter that got a new name in its old position is the same. A starred call is NONE only where `widens` holds.
+    NONE: it binds both times to the same parameters, or only now binds at all. A parameter that got a new name in its
+    old position is the same, and so is one that is left out, whatever its default: what a default means is no part of
+    how it is called. A starred call is NONE only where `widens` holds.
     """
     old, new = bind(shape, before), bind(shape, after)
     if new is None:
@@ -319,9 +328,7 @@ def effect_on_call(shape: CallShape, before: Params, after: Params) -> Effect:
         return Effect.NONE
     now = renamed(before, after)
     arguments = tuple((argument, now.get(target, target)) for argument, target in old.arguments)
-    defaulted = {now.get(name, name) for name in old.defaulted} & new.defaulted
-    same_defaults = _defaults(before, now, defaulted) == _defaults(after, {}, defaulted)
-    return Effect.NONE if arguments == new.arguments and same_defaults else Effect.CHANGED
+    return Effect.NONE if arguments == new.arguments else Effect.CHANGED
 
 
 def renamed(before: Params, after: Params) -> dict[str, str]:
@@ -331,13 +338,8 @@ def renamed(before: Params, after: Params) -> dict[str, str]:
     return {old.name: new.name for old, new in places if old.name not in new_names and new.name not in old_names}
 
 
-def _defaults(params: Params, now: Mapping[str, str], names: Iterable[str]) -> dict[str, str | None]:
-    named = {now.get(param.name, param.name): param.default for param in params}
-    return {name: named[name] for name in names}
-
-
 def widens(before: Params, after: Params) -> bool:
-    """Whether every call that binds to `before`, starred ones too, binds to `after` in the same way.
+    """Whether every call that binds to `before`, starred ones too, binds to `after` in the same way, whatever the defaults.
 
     True for added optional parameters and for a default given to a required parameter.
     """
@@ -367,7 +369,7 @@ def _named_kept(before: Params, after: Params) -> bool:
 
 def _admits(old: Parameter, new: Parameter) -> bool:
     same_kind = old.kind is new.kind or (old.kind, new.kind) == (ParamKind.POSITIONAL_ONLY, ParamKind.POSITIONAL)
-    return old.label == new.label and same_kind and (old.default is None or old.default == new.default)
+    return old.label == new.label and same_kind and (old.default is None or new.has_default)
 
 
 def _was_caught(param: Parameter, before: Params) -> bool:

@@ -202,9 +202,14 @@ class Module:
         """Whether the attributes of a class are all to be seen in this file."""
         return qualname in self.classes and all(map(self._is_plain, (qualname, *self.ancestors(qualname))))
 
+    def has_bases_in_sight(self, qualname: str) -> bool:
+        """Whether all bases of a class are classes of this file."""
+        bases = self.classes[qualname][-1].bases
+        return len(self.bases(qualname)) == sum(dotted(base) != "object" for base in bases)
+
     def _is_plain(self, qualname: str) -> bool:
         node = self.classes[qualname][-1]
-        known = len(self.bases(qualname)) == sum(dotted(base) != "object" for base in node.bases)
+        known = self.has_bases_in_sight(qualname)
         is_open = any((qualname, name) in self.functions for name in OPEN)
         return known and not node.keywords and not is_open and self.has_plain_decorators(qualname)
 

@@ -193,8 +193,8 @@ class Collector:
         elif home.kind is ScopeKind.MODULE:
             class_name = scope.class_name if scope.kind is ScopeKind.CLASS else ""
             self.references.append(Reference(name, use, shape, Receiver.NONE, class_name, line))
-        elif home.is_imported(name):
-            *chain, own_name = chain_of_import(home.names[name][0])
+        elif taken := home.import_of(name):
+            *chain, own_name = chain_of_import(taken)
             self.references.append(Reference(own_name, use, shape, Receiver.OUTSIDE, "", line, tuple(chain)))
 
     def attribute(self, node: ast.Attribute, scope: Scope, use: Use, shape: CallShape | None = None) -> None:
@@ -223,6 +223,10 @@ class Collector:
             self.name(func, scope, Use.CALL, shape)
         elif isinstance(func, ast.Attribute):
             self.attribute(func, scope, Use.CALL, shape)
+        elif isinstance(func, ast.Subscript):
+            # `C[T](x)` calls C; what calls an element of something else is bound to no definition anyway.
+            self._called(func.value, scope, shape)
+            self.push([func.slice], scope)
         else:
             self.push([func], scope)
 

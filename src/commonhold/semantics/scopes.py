@@ -239,6 +239,10 @@ class Scope:
         bounds = self.home(name).names.get(name, ())
         return bool(bounds) and all(bound.is_import for bound in bounds)
 
+    def import_of(self, name: str) -> Bound | None:
+        """The first import that binds `name`, maybe beside other bindings."""
+        return next((bound for bound in self.home(name).names.get(name, ()) if bound.is_import), None)
+
     def sole_binding(self, name: str) -> Bound | None:
         """The one binding of `name`, or None where there are several or none."""
         bounds = self.home(name).names.get(name, ())

@@ -113,7 +113,7 @@ WIDENING = [
     ("a", "a, b", False),
     ("a", "b", False),
     ("a", "a, /", False),
-    ("a=1", "a=2", False),
+    ("a=1", "a=2", True),
     ("a, b=1", "a", False),
     ("a, *args", "a, b=1, *args", False),
     ("a, **kwargs", "a, *, b=1, **kwargs", False),

@@ -25,7 +25,7 @@ CASES = {
     "leased by its class": ((NEEDS_METHOD,), (), [], [CLASS], Allow(("told",), (NEEDS_METHOD,))),
     "in the changeset but still broken": ((BROKEN,), (), [METHOD], [], RequireLocks((BROKEN,))),
     "still broken but leased": ((BROKEN,), (), [METHOD], [METHOD], Allow(("told",), (BROKEN,))),
-    "escalation comes first": (BOTH, (DYNAMIC,), [], [], Escalate((DYNAMIC,))),
+    "escalation comes first": (BOTH, (DYNAMIC,), [], [], Escalate((DYNAMIC,), BOTH)),
     "escalation is not mended": ((), (DYNAMIC,), [FILE], [], Escalate((DYNAMIC,))),
     "the file's lease meets all": (BOTH, (DYNAMIC,), [], [FILE], Allow(("told",), BOTH)),
 }
