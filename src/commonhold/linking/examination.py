@@ -10,6 +10,7 @@ from commonhold.linking.library import Library
 from commonhold.linking.misfits import misfits
 from commonhold.linking.naming import names_touched
 from commonhold.linking.overriding import overrides
+from commonhold.linking.protocols import misfitting
 from commonhold.linking.resolving import Resolver, is_place
 from commonhold.linking.states import States, Subject
 from commonhold.linking.summary import Offer, Summary
@@ -32,7 +33,12 @@ def examine(before: Library, after: Library, changed: Collection[str]) -> Links:
         for path in paths
         for change in contract_changes(before.summary(path), after.summary(path))
     ]
-    concerns = (*_affected(states, subjects), *_exposed(states, subjects), *misfits(states, paths))
+    concerns = (
+        *_affected(states, subjects),
+        *misfitting(states, subjects),
+        *_exposed(states, subjects),
+        *misfits(states, paths),
+    )
     return Links(tuple(dict.fromkeys(concerns)))
 
 

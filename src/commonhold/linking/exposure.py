@@ -7,7 +7,7 @@ from typing import Final
 from commonhold.linking.calling import plain_signatures
 from commonhold.linking.changes import ContractChange
 from commonhold.linking.resolving import Resolver
-from commonhold.linking.states import States, Subject, member_of
+from commonhold.linking.states import States, Subject, lost_bases, member_of
 from commonhold.linking.trials import is_test
 from commonhold.semantics.effects import is_wholly_new
 from commonhold.semantics.interface import CallableInterface, widens
@@ -20,6 +20,8 @@ def exposures(states: States, subject: Subject) -> Iterator[str]:
     Tests are called by whatever runs them, so nothing is said of them.
     """
     change = subject.change
+    if change.before.sort is Sort.CLASS and change.after is not None:
+        yield from _of_bases(states, subject)
     is_said = change.before.sort is Sort.FUNCTION and change.name not in CONSTRUCTORS
     summary = states.old.library.summary(subject.path)
     is_python = summary is not None and summary.language == "python"
@@ -27,6 +29,14 @@ def exposures(states: States, subject: Subject) -> Iterator[str]:
         reason = next((reason for ask in _REASONS if (reason := ask(states, subject))), None)
         if reason is not None:
             yield reason
+
+
+def _of_bases(states: States, subject: Subject) -> Iterator[str]:
+    """A class that is no longer what others, out of sight, may take it for."""
+    lost = lost_bases(states, subject.place, subject.place)
+    outside = [each for each in states.old.lineage.of(subject.place).outside if each in lost]
+    if outside and not is_test(subject.path):
+        yield f"is no `{outside[0]}` any more, for whoever takes it for one"
 
 
 def _by_python(_states: States, subject: Subject) -> str | None:

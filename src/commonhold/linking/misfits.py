@@ -1,7 +1,7 @@
 """New uses that do not fit what is there: a call of what takes other arguments, a name that nobody defines."""
 
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 
 from commonhold.linking.calling import binds, how_used, met_by
 from commonhold.linking.findings import Concern
@@ -25,14 +25,32 @@ def misfits(states: States, paths: Iterable[str]) -> Iterator[Concern]:
 
 
 def added_uses(before: Summary | None, after: Summary) -> Iterator[Reference]:
-    """The uses of which there are more than before, wherever they stand."""
-    left = Counter(map(_sameness, before.uses)) if before else Counter[tuple[object, ...]]()
-    for use in after.uses:
-        same = _sameness(use)
-        if left[same]:
-            left[same] -= 1
-        else:
-            yield use
+    """The uses of which there are more than before; of equal ones, those in definitions that did not have them."""
+    old, new = (_grouped(each.uses if each else ()) for each in (before, after))
+    for same, uses in new.items():
+        known = old.get(same, [])
+        if len(uses) > len(known):
+            yield from _surplus(uses, known, before, after) if before and known else uses
+
+
+def _surplus(
+    uses: Sequence[Reference], known: Sequence[Reference], before: Summary, after: Summary
+) -> Sequence[Reference]:
+    there = Counter(before.definition_at(use.line) for use in known)
+    stayed: list[Reference] = []
+    moved: list[Reference] = []
+    for use in uses:
+        place = after.definition_at(use.line)
+        (stayed if there[place] else moved).append(use)
+        there[place] -= 1
+    return [*moved, *reversed(stayed)][: len(uses) - len(known)]
+
+
+def _grouped(uses: Iterable[Reference]) -> dict[tuple[object, ...], list[Reference]]:
+    found: dict[tuple[object, ...], list[Reference]] = {}
+    for use in uses:
+        found.setdefault(_sameness(use), []).append(use)
+    return found
 
 
 def leads_out(summary: Summary, use: Reference) -> bool:

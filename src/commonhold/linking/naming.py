@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from commonhold.linking.changes import ContractChange
 from commonhold.linking.resolving import Resolver
-from commonhold.linking.summary import Offer
+from commonhold.linking.summary import Offer, Summary
 from commonhold.linking.things import Place
 from commonhold.semantics.module import CONSTRUCTORS, Sort
 from commonhold.semantics.references import ITSELF
@@ -61,4 +61,10 @@ def _aliases(resolver: Resolver, names: Iterator[str]) -> Iterator[str]:
         yield name
         for path in resolver.library.users(name) if name else ():
             summary = resolver.library.summary(path)
-            pending += [each.name for each in summary.imports if each.member == name and each.name] if summary else []
+            pending += _other_names(summary, name) if summary else ()
+
+
+def _other_names(summary: Summary, name: str) -> Iterator[str]:
+    """What a file imports a name as, and what it assigns it to (`session_class = Session`)."""
+    yield from (each.name for each in summary.imports if each.member == name and each.name)
+    yield from (each.name for each in summary.offers if each.sort is Sort.VALUE and each.gives[-1:] == (name,))

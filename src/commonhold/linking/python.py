@@ -11,7 +11,7 @@ from commonhold.semantics.calls import is_left_open
 from commonhold.semantics.chains import UNKNOWN, Chain, chain_of, chain_of_annotation, yielded
 from commonhold.semantics.expressions import dotted
 from commonhold.semantics.interface import FunctionNode, last_name, of_class, qualified, source_of
-from commonhold.semantics.module import OPEN, Module, Sort
+from commonhold.semantics.module import OPEN, Module, Sort, extends
 from commonhold.semantics.references import VISITS, Collector, Receiver, Reference, Use
 from commonhold.semantics.scopes import Bound, Scope, ScopeKind, class_scope, function_scope, module_scope, type_scope
 
@@ -62,7 +62,8 @@ class _Reader(Collector):
 
     def _offers(self) -> Iterator[Offer]:
         for (owner, name), nodes in self._module.functions.items():
-            yield self._function_offer(owner, name, nodes)
+            if not all(map(extends, nodes)):
+                yield self._function_offer(owner, name, nodes)
         for qualname, classes in self._module.classes.items():
             node = classes[-1]
             is_sole = len(classes) == 1 and self._is_sole(*qualname.rpartition(".")[::2])

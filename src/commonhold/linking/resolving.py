@@ -15,7 +15,7 @@ from commonhold.linking.lineage import Lineage
 from commonhold.linking.linkage import Linkage
 from commonhold.linking.summary import MADE_NAMES, STAR, Import, Offer, Summary
 from commonhold.linking.things import NOTHING, OUTSIDE, UNKNOWN, Place, Thing, What
-from commonhold.semantics.chains import CALLED, ENTERED, INSTANCE, Chain
+from commonhold.semantics.chains import CALLED, COLLECTION, ELEMENT, ENTERED, INSTANCE, Chain
 from commonhold.semantics.chains import UNKNOWN as UNKNOWN_CHAIN
 from commonhold.semantics.interface import last_name
 from commonhold.semantics.module import Sort
@@ -53,6 +53,12 @@ class Resolver:
             return self.attribute(self.chain(path, reference.chain), reference.name)
         return self._bare(path, reference)
 
+    def callee(self, path: str, reference: Reference) -> Thing:
+        """What a call runs: where a name only stands for a class or a function, that."""
+        thing = self.use(path, reference)
+        value = self._value(thing) if thing.what is What.VALUE and reference.shape is not None else thing
+        return value if value.what in (What.CLASS, What.FUNCTION) and not value.layers else thing
+
     def _bare(self, path: str, reference: Reference) -> Thing:
         if reference.receiver is Receiver.CLASS and reference.class_name:
             return self.attribute(self.name(path, reference.class_name), reference.name)
@@ -81,6 +87,8 @@ class Resolver:
     def attribute(self, thing: Thing, name: str) -> Thing:
         """What an attribute of a thing is."""
         owner = self._value(thing)
+        if owner.layers:
+            return OUTSIDE
         if owner.what is What.MODULE:
             return self._of_module(owner, name)
         if owner.what in (What.CLASS, What.INSTANCE) and owner.offer:
@@ -179,11 +187,16 @@ class Resolver:
     def _follow(self, path: str, chain: Chain) -> Thing:
         if chain == UNKNOWN_CHAIN:
             return UNKNOWN
-        thing = self._root(path, chain[0])
-        for step in chain[1:]:
-            thing = self._step(thing, step)
-            if thing.what in (What.UNKNOWN, What.OUTSIDE, What.NOTHING):
-                break
+        thing, steps = self._root(path, chain[0]), list(reversed(chain[1:]))
+        while steps and thing.what not in _ENDS:
+            step = steps.pop()
+            held = self._value(thing) if thing.what is What.VALUE else thing
+            if not held.layers or step == COLLECTION:
+                thing = self._step(thing, step)
+                continue
+            if step in _OF_COLLECTIONS and steps[-1:] == [CALLED]:
+                steps.pop()
+            thing = _inside(held, step)
         return thing
 
     def _root(self, path: str, root: str) -> Thing:
@@ -200,6 +213,10 @@ class Resolver:
         return replace(found, what=What.CLASS if word == "cls" else What.INSTANCE, receiver=_RECEIVERS[word])
 
     def _step(self, thing: Thing, step: str) -> Thing:
+        if step == COLLECTION:
+            return replace(thing, layers=thing.layers + 1)
+        if step == ELEMENT:
+            return self._given(self._member(thing, "__getitem__")) if thing.what is What.INSTANCE else UNKNOWN
         if step == CALLED:
             return self._called(thing)
         if step == INSTANCE:
@@ -284,6 +301,19 @@ def _fixture_files(path: str) -> Iterator[str]:
     while folder:
         folder = folder.rpartition("/")[0]
         yield f"{folder}/{_FIXTURES}" if folder else _FIXTURES
+
+
+_ENDS: Final = frozenset({What.UNKNOWN, What.OUTSIDE, What.NOTHING})
+_GIVE_ONE: Final = frozenset({"get", "pop", "popleft", "setdefault"})
+_GIVE_ALL: Final = frozenset({"copy", "values"})
+_OF_COLLECTIONS: Final = _GIVE_ONE | _GIVE_ALL
+
+
+def _inside(held: Thing, step: str) -> Thing:
+    """An element of a collection, or what a method of one gives."""
+    if step == ELEMENT or step in _GIVE_ONE:
+        return replace(held, layers=held.layers - 1)
+    return held if step in _GIVE_ALL else UNKNOWN
 
 
 _RECEIVERS: Final = {"self": Receiver.SELF, "cls": Receiver.CLS, "super": Receiver.SUPER}

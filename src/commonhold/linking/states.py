@@ -38,3 +38,10 @@ class Subject:
 def member_of(resolver: Resolver, place: Place, name: str) -> Offer | None:
     """What a class itself, not a base of it, defines under a name."""
     return resolver.lineage.offer((place[0], f"{place[1]}.{name}"))
+
+
+def lost_bases(states: States, was: Place, now: Place) -> tuple[str, ...]:
+    """What a class no longer inherits from, directly or not, by name: a base may have moved, or come in between."""
+    old, new = states.old.lineage.of(was), states.new.lineage.of(now)
+    kept = {place[1] for place in new.places} | set(new.outside)
+    return tuple(name for name in (*(place[1] for place in old.places[1:]), *old.outside) if name not in kept)

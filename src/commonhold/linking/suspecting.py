@@ -6,7 +6,7 @@ from typing import Final
 from commonhold.linking.calling import how_used
 from commonhold.linking.changes import ContractChange
 from commonhold.linking.linkage import Linkage
-from commonhold.semantics.effects import Impact, call_text, met
+from commonhold.semantics.effects import Impact, call_text, is_wholly_new, met
 from commonhold.semantics.impact import COMMON_ATTRIBUTES
 from commonhold.semantics.interface import CallableInterface, bind
 from commonhold.semantics.module import Sort
@@ -37,8 +37,12 @@ def suspected(change: ContractChange, use: Reference, linkage: Linkage) -> Impac
 def _of_call(
     before: tuple[CallableInterface, ...], after: tuple[CallableInterface, ...], use: Reference
 ) -> Impact | None:
-    """A call that fitted, and no longer does."""
-    if use.shape is None or not _fits(before, use) or _fits(after, use):
+    """A call that fitted, and no longer does, or gives something else."""
+    if use.shape is None or not _fits(before, use):
+        return None
+    if is_wholly_new(before[-1], after[-1]):
+        return Impact(f"calls `{call_text(use)}`")
+    if _fits(after, use):
         return None
     return Impact(f"calls `{call_text(use)}`, which would no longer bind")
 

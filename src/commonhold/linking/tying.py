@@ -3,17 +3,18 @@
 from dataclasses import replace
 from typing import Final
 
-from commonhold.linking.calling import Met, binds, effect, how_used, met_by
+from commonhold.linking.calling import effect, how_used, met_by
 from commonhold.linking.exposure import narrows
 from commonhold.linking.findings import Concern
 from commonhold.linking.languages import linkage_of
 from commonhold.linking.resolving import Resolver, is_property
-from commonhold.linking.states import States, Subject
+from commonhold.linking.states import States, Subject, lost_bases
 from commonhold.linking.summary import Offer
 from commonhold.linking.suspecting import suspected
 from commonhold.linking.things import Place, Thing, What
 from commonhold.semantics.effects import Impact
 from commonhold.semantics.evidence import Evidence
+from commonhold.semantics.impact import COMMON_ATTRIBUTES
 from commonhold.semantics.module import CONSTRUCTORS, Sort
 from commonhold.semantics.references import Receiver, Reference, Use
 
@@ -25,15 +26,25 @@ _HANDED_ON: Final = Impact("hands the class on, to be called by whoever gets it"
 
 def concern_of(states: States, subject: Subject, user: str, use: Reference) -> Concern | None:
     """What the change does to a use in the file `user`; None where nothing."""
-    was = states.old.use(user, use)
+    was, now = states.old.use(user, use), states.new.use(user, use)
     if was.what is What.UNKNOWN:
         linkage = linkage_of(_language(states.old, subject.path))
         return _made(subject, user, use, suspected(subject.change, use, linkage), Evidence.SUSPICION)
+    if was.what is What.VALUE and was.place != subject.place:
+        was, now = states.old.callee(user, use), states.new.callee(user, use)
     if _is_class_as_value(states, was, subject, use):
         return _made(subject, user, use, _HANDED_ON, Evidence.SUSPICION)
     if not _is_meant(states, was, subject, use) or _is_seen_in_one_file(states, subject, user, use):
         return None
-    return _made(subject, user, use, _tied(states, was, subject, user, use), Evidence.CONTRACT)
+    if now.is_found and was.place != subject.place and _comes_down_to(states, was, subject):
+        return _of_override(states, was, subject, user, use)
+    return _made(subject, user, use, _tied(states, was, now, subject, user, use), Evidence.CONTRACT)
+
+
+def _of_override(states: States, was: Thing, subject: Subject, user: str, use: Reference) -> Concern | None:
+    """A use by the base of what changed: a call can be compared, anything else only be suspected."""
+    evidence = Evidence.CONTRACT if use.shape is not None or subject.change.after is None else Evidence.SUSPICION
+    return _made(subject, user, use, _overridden(states, was, subject, use), evidence)
 
 
 def _made(subject: Subject, user: str, use: Reference, impact: Impact | None, evidence: Evidence) -> Concern | None:
@@ -92,6 +103,8 @@ def _fields_differ(subject: Subject) -> bool:
 
 def _is_seen_in_one_file(states: States, subject: Subject, user: str, use: Reference) -> bool:
     """Whether `semantics.admission` sees this use, which lies in the file that is edited."""
+    if subject.change.before.sort is Sort.CLASS and subject.change.after is not None:
+        return False  # what its bases are in other files, only this room sees
     is_python = _language(states.new, user) == "python"
     return user == subject.path and is_python and use.receiver in _SEEN_IN_ONE_FILE
 
@@ -99,36 +112,33 @@ def _is_seen_in_one_file(states: States, subject: Subject, user: str, use: Refer
 # What the change does to it.
 
 
-def _tied(states: States, was: Thing, subject: Subject, user: str, use: Reference) -> Impact | None:
-    now = states.new.use(user, use)
+def _tied(states: States, was: Thing, now: Thing, subject: Subject, user: str, use: Reference) -> Impact | None:
     if not now.is_found:
         return _lost(now, use)
-    if was.place != subject.place and _comes_down_to(states, was, subject):
-        return _overridden(states, was, subject, use)
     if use.use in _PASSIVE or was.offer is None or now.offer is None:
         return None
     if was.offer.sort is not now.offer.sort:
         return None if Sort.VALUE in (was.offer.sort, now.offer.sort) else Impact(how_used(use))
     if was.what is What.CLASS and use.shape is None:
-        return _reshaped(was.offer, now.offer, use)
+        return _reshaped(states, was, now, use)
     return _called(states, was, now, subject, user, use)
 
 
 def _lost(now: Thing, use: Reference) -> Impact | None:
     if now.what is What.MODULE or (now.what is What.OUTSIDE and use.use is not Use.IMPORT):
         return None
+    is_likely_inherited = now.what is What.UNKNOWN and use.name in COMMON_ATTRIBUTES
     is_proven = now.what is What.NOTHING and use.use not in _TYPES_ONLY and use.use is not Use.TEXT
-    return Impact(f"still {how_used(use)}", is_proven)
+    return None if is_likely_inherited else Impact(f"still {how_used(use)}", is_proven)
 
 
-def _reshaped(was: Offer, now: Offer, use: Reference) -> Impact | None:
+def _reshaped(states: States, was: Thing, now: Thing, use: Reference) -> Impact | None:
     """A class lost a base, or is put together in another way: whoever inherits from it or looks into it."""
-    old, new = was.shape, now.shape
-    if old is None or new is None:
+    if was.offer is None or now.offer is None or was.offer.shape is None or now.offer.shape is None:
         return None
-    has_lost = not set(old.texts) <= set(new.texts)
+    old, new = was.offer.shape, now.offer.shape
     is_other = (old.keywords, old.decorators) != (new.keywords, new.decorators)
-    return Impact(how_used(use)) if has_lost or is_other else None
+    return Impact(how_used(use)) if is_other or lost_bases(states, was.place, now.place) else None
 
 
 def _called(states: States, was: Thing, now: Thing, subject: Subject, user: str, use: Reference) -> Impact | None:
@@ -159,22 +169,23 @@ def _overridden(states: States, was: Thing, subject: Subject, use: Reference) ->
     """What the changed override does to a use that is known by its base; never proven, the object may be another."""
     before, after = subject.change.before, subject.change.after
     if after is None:
-        is_needed = was.offer is not None and was.offer.is_left_open
+        is_needed = was.offer is not None and was.offer.is_left_open and _has_owner(states, subject)
         return Impact(f"still {how_used(use)}, which means it in some objects") if is_needed else None
-    if use.shape is None or Sort.FUNCTION not in (before.sort, after.sort) or before.sort is not after.sort:
+    if before.sort is not Sort.FUNCTION or after.sort is not Sort.FUNCTION or use.use in _PASSIVE:
         return None
     old = met_by(states.old, _override(subject, before, was), use)
     new = met_by(states.new, _override(subject, after, was), use)
-    return _no_longer(old, new, _language(states.new, subject.path)) if old and new else None
+    impact = effect(old, new, _language(states.new, subject.path)) if old and new else None
+    return impact and Impact(impact.how)
+
+
+def _has_owner(states: States, subject: Subject) -> bool:
+    """Whether the class that the override was in is still there."""
+    return subject.owner is not None and states.new.lineage.offer(subject.owner) is not None
 
 
 def _override(subject: Subject, offer: Offer, was: Thing) -> Thing:
     return Thing(What.FUNCTION, (subject.path,), offer, was.receiver)
-
-
-def _no_longer(old: Met, new: Met, language: str) -> Impact | None:
-    impact = effect(old, new, language) if binds(old) and not binds(new) else None
-    return impact and Impact(impact.how)
 
 
 def _language(resolver: Resolver, path: str) -> str:

@@ -17,17 +17,28 @@ Chain = tuple[str, ...]
 A root is a name of the file; ``import M``, the module that M names from here; ``self C``, ``cls C`` or ``super C``
 inside the class C; ``fixture N``, the test fixture N; or ``?``, which nothing is known of. Each step is an attribute's
 name, or ``()`` (what a call gives), ``@`` (an instance of what an annotation names), ``with`` (what a with statement
-binds). The empty chain stands for nothing: a bare name has no receiver.
+binds), ``*`` (a collection of it), ``[]`` (an element). The empty chain stands for nothing: a bare name has no
+receiver.
 """
 
 UNKNOWN: Final[Chain] = ("?",)
 CALLED: Final = "()"
 INSTANCE: Final = "@"
 ENTERED: Final = "with"
+COLLECTION: Final = "*"
+ELEMENT: Final = "[]"
 _MOST_BINDINGS: Final = 4
 _DEPTH: Final = 6  # names that stand for names
 _LONGEST: Final = 12
 _CLASSES_OF: Final = frozenset({"type", "Type"})
+# Of a mapping, the values are meant: they stand last.
+_COLLECTIONS: Final = frozenset({
+    "AsyncIterable", "AsyncIterator", "ChainMap", "Collection", "Container", "DefaultDict", "Deque", "Dict",
+    "FrozenSet",
+    "Iterable", "Iterator", "List", "Mapping", "MutableMapping", "MutableSequence", "MutableSet", "OrderedDict",
+    "Sequence", "Set", "Tuple", "ValuesView", "defaultdict", "deque", "dict", "frozenset", "list", "set", "tuple",
+})  # fmt: skip
+_SAME_ELEMENTS: Final = frozenset({"frozenset", "iter", "list", "reversed", "set", "sorted", "tuple"})
 _SEE_THROUGH: Final = frozenset({"Annotated", "ClassVar", "Final", "NotRequired", "Required", "ReadOnly"})
 
 
@@ -56,6 +67,8 @@ def _step(node: ast.expr) -> tuple[tuple[str, ...], ast.expr | None]:
         return (node.attr,), node.value
     if isinstance(node, ast.Call):
         return (CALLED,), node.func
+    if isinstance(node, ast.Subscript) and not isinstance(node.slice, ast.Slice):
+        return (ELEMENT,), node.value
     return (), node.value if isinstance(node, ast.Await | ast.NamedExpr) else None
 
 
@@ -67,6 +80,8 @@ def _of_special(call: ast.Call, scope: Scope, depth: int) -> Chain:
     if name == "type" and len(call.args) == 1:
         chain = chain_of(call.args[0], scope, depth)
         return (chain[0].replace("self ", "cls "),) if len(chain) == 1 and chain[0].startswith("self ") else UNKNOWN
+    if name in _SAME_ELEMENTS and len(call.args) == 1 and scope.home(name).names.get(name) is None:
+        return chain_of(call.args[0], scope, depth)
     is_cast = name.rpartition(".")[2] == "cast" and len(call.args) == 2  # noqa: PLR2004 - the type and the value
     return chain_of_annotation(call.args[0], scope, depth) if is_cast else ()
 
@@ -96,6 +111,8 @@ def _of_bound(bound: Bound, home: Scope, depth: int) -> Chain:
         return chain_of_annotation(bound.annotation, home, depth)
     if bound.value is not None:
         return chain_of(bound.value, home, depth)
+    if bound.source is not None:
+        return extended(chain_of(bound.source, home, depth), ELEMENT)
     if bound.entered is not None:
         return extended(chain_of(bound.entered, home, depth), ENTERED)
     return (f"fixture {bound.name}",) if bound.origin == PARAMETER and home.takes_fixtures else UNKNOWN
@@ -140,7 +157,16 @@ def _of_subscript(annotation: ast.Subscript, scope: Scope, depth: int) -> Chain:
         return instance[:-1] if instance[-1] == INSTANCE else UNKNOWN
     if name in _SEE_THROUGH:
         return chain_of_annotation(next(_elements(annotation.slice)), scope, depth)
+    if name in _COLLECTIONS:
+        *_, last = [each for each in _elements(annotation.slice) if not _is_ellipsis(each)] or [annotation.slice]
+        return extended(chain_of_annotation(last, scope, depth), COLLECTION)
+    if name.endswith("ContextManager"):
+        return chain_of_annotation(next(_elements(annotation.slice)), scope, depth)
     return chain_of_annotation(annotation.value, scope, depth)
+
+
+def _is_ellipsis(node: ast.expr) -> bool:
+    return isinstance(node, ast.Constant) and node.value is Ellipsis
 
 
 def yielded(annotation: ast.expr, scope: Scope) -> Chain:
@@ -154,7 +180,7 @@ def _elements(node: ast.expr) -> Iterator[ast.expr]:
     return iter(node.elts) if isinstance(node, ast.Tuple) and node.elts else iter((node,))
 
 
-_MARKS: Final = frozenset({INSTANCE, ENTERED})
+_MARKS: Final = frozenset({INSTANCE, ENTERED, COLLECTION})
 
 
 def text_of(chain: Chain) -> str:
@@ -166,5 +192,5 @@ def text_of(chain: Chain) -> str:
     root = chain[0].partition(" ")[0] if chain[0].startswith(("self ", "cls ")) else chain[0].rpartition(" ")[2]
     text = root
     for step in chain[1:]:
-        text += "" if step in _MARKS else step if step == CALLED else f".{step}"
+        text += "" if step in _MARKS else step if step in (CALLED, ELEMENT) else f".{step}"
     return text if text.endswith(".") else f"{text}."

@@ -4,7 +4,7 @@ Everything is read from the syntax alone: a decorator that replaces a signature 
 """
 
 import ast
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import Final
@@ -339,7 +339,7 @@ def renamed(before: Params, after: Params) -> dict[str, str]:
 
 
 def widens(before: Params, after: Params) -> bool:
-    """Whether every call that binds to `before`, starred ones too, binds to `after` in the same way, whatever the defaults.
+    """Whether every call that binds to `before`, starred ones too, binds to `after` alike, whatever the defaults.
 
     True for added optional parameters and for a default given to a required parameter.
     """

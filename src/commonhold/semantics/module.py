@@ -105,7 +105,7 @@ class Module:
         return self._sorts[place]
 
     def _sort(self, class_name: str, name: str) -> Sort | None:
-        if not all(map(_extends, self.functions.get((class_name, name), ()))):
+        if not all(map(extends, self.functions.get((class_name, name), ()))):
             return Sort.FUNCTION
         if qualified(class_name, name) in self.classes:
             return Sort.CLASS
@@ -262,11 +262,11 @@ def assigned_on_self(method: FunctionNode) -> Iterator[str]:
             yield node.attr
 
 
-def _extends(node: FunctionNode) -> bool:
+def extends(node: FunctionNode) -> bool:
     """Whether this is `@x.setter def x` or the like."""
     return any(source_of(decorator).startswith(f"{node.name}.") for decorator in node.decorator_list)
 
 
 def _is_accessory(node: FunctionNode) -> bool:
     is_overload = any(last_name(source_of(decorator)) == "overload" for decorator in node.decorator_list)
-    return is_overload or _extends(node)
+    return is_overload or extends(node)

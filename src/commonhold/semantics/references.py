@@ -22,10 +22,10 @@ from commonhold.semantics.scopes import (
     First,
     Scope,
     ScopeKind,
-    bound_names,
     class_scope,
     function_scope,
     local_scope,
+    loop_bounds,
     module_scope,
     parameters,
     type_scope,
@@ -288,7 +288,8 @@ class Collector:
     def comprehension(self, node: Comprehension, scope: Scope, _use: Use) -> None:
         """A comprehension: its first source belongs outside of it."""
         first, *others = node.generators
-        inner = local_scope(bound_names(part.target for part in node.generators), scope)
+        bounds = (bound for part in node.generators for bound in loop_bounds(part.target, part.iter))
+        inner = local_scope(bounds, scope)
         self.push([first.iter], scope)
         self.push((part.iter for part in others), inner)
         self.push((test for part in node.generators for test in part.ifs), inner)

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Final
 
-from commonhold.semantics.expressions import parts_of
+from commonhold.semantics.expressions import parts_of, walk
 from commonhold.semantics.interface import IMPLICIT_CLASSMETHODS, FunctionNode, last_name, source_of
 
 AUGMENTED: Final = "augmented"
@@ -24,7 +24,7 @@ class Bound:
     """A binding of `name`: `origin` is the import that gives it, or what kind of binding it is.
 
     `value` is what a plain assignment assigns, `annotation` what the binding is annotated with (or the class that an
-    `except` names), `entered` what a `with` statement enters.
+    `except` names), `entered` what a `with` statement enters, `source` what a loop takes its elements from.
     """
 
     name: str
@@ -32,6 +32,7 @@ class Bound:
     value: ast.expr | None = None
     annotation: ast.expr | None = None
     entered: ast.expr | None = None
+    source: ast.expr | None = None
 
     @property
     def is_import(self) -> bool:
@@ -108,6 +109,42 @@ def _of_except(node: ast.ExceptHandler) -> Iterator[Bound]:
         yield Bound(node.name, ASSIGNED, annotation=node.type)
 
 
+def _of_loop(node: ast.For | ast.AsyncFor) -> Iterator[Bound]:
+    """The targets of a loop."""
+    yield from loop_bounds(node.target, node.iter)
+
+
+def loop_bounds(target: ast.expr, source: ast.expr) -> Iterator[Bound]:
+    """The names that a loop over `source` binds, each to an element of something where that is plain to see.
+
+    In `for i, x in enumerate(xs)` and `for k, v in d.items()` the second is an element of `xs` and of `d`.
+    """
+    if isinstance(target, ast.Name):
+        yield Bound(target.id, ASSIGNED, source=source)
+        return
+    last = target.elts[-1] if isinstance(target, ast.Tuple) and target.elts else None
+    inside = _paired(source)
+    for name in walk(target):
+        if isinstance(name, ast.Name):
+            yield Bound(name.id, ASSIGNED, source=inside if name is last else None)
+
+
+def _paired(source: ast.expr) -> ast.expr | None:
+    """What the second of each pair is an element of."""
+    if not isinstance(source, ast.Call):
+        return None
+    if isinstance(source.func, ast.Name) and source.func.id == "enumerate" and source.args:
+        return source.args[0]
+    is_items = isinstance(source.func, ast.Attribute) and source.func.attr == "items" and not source.args
+    return source.func.value if is_items and isinstance(source.func, ast.Attribute) else None
+
+
+def _beside_target(node: ast.For | ast.AsyncFor) -> Iterator[ast.AST]:
+    yield node.iter
+    yield from node.body
+    yield from node.orelse
+
+
 def _of_with_item(node: ast.withitem) -> Iterator[Bound]:
     if isinstance(node.optional_vars, ast.Name):
         yield Bound(node.optional_vars.id, ASSIGNED, entered=node.context_expr)
@@ -160,6 +197,8 @@ _BINDS: Final[Mapping[type[ast.AST], Callable[..., Iterator[Bound]]]] = {
     ast.AugAssign: _of_augmented,
     ast.ExceptHandler: _of_except,
     ast.withitem: _of_with_item,
+    ast.For: _of_loop,
+    ast.AsyncFor: _of_loop,
     ast.MatchAs: _of_optional_name,
     ast.MatchStar: _of_optional_name,
     ast.MatchMapping: _of_mapping_pattern,
@@ -173,6 +212,8 @@ _INSIDE: Final[Mapping[type[ast.AST], Callable[..., Iterator[ast.AST]]]] = {
     ast.AnnAssign: _beside_name,
     ast.AugAssign: _beside_name,
     ast.withitem: _beside_bound,
+    ast.For: _beside_target,
+    ast.AsyncFor: _beside_target,
     ast.ListComp: _beside_targets,
     ast.SetComp: _beside_targets,
     ast.DictComp: _beside_targets,
