@@ -3,8 +3,9 @@
 import os
 from pathlib import Path
 
-from commonhold.adapters.git.objects import Blob, read_blobs
+from commonhold.adapters.git.objects import read_blobs
 from commonhold.adapters.git.running import Git
+from commonhold.app.histories import Blob
 from commonhold.app.indexes import Progress, silent
 from commonhold.domain.errors import Code, InputError
 from commonhold.linking.library import Library, Shelf
@@ -23,7 +24,9 @@ class PlainIndex:
     def library(self, progress: Progress = silent) -> Library:
         """The working tree as it is on disk now."""
         listed = self._git.ask("ls-files", "-z", "--cached", "--others", "--exclude-standard").split(b"\0")
-        places = {os.fsdecode(each): Path(self._git.root, os.fsdecode(each)) for each in dict.fromkeys(filter(None, listed))}
+        places = {
+            os.fsdecode(each): Path(self._git.root, os.fsdecode(each)) for each in dict.fromkeys(filter(None, listed))
+        }
         found = {path: place for path, place in places.items() if place.is_file() and _may_be(path)}
         return self._shelf({path: place.read_bytes() for path, place in found.items()}, progress)
 

@@ -203,7 +203,6 @@ class Revisions(Protocol):
         ...
 
 
-
 class Leases(Protocol):
     """The leases on files of the working tree."""
 

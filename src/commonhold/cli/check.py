@@ -1,4 +1,4 @@
-"""`commonhold check`: would two branches work together?"""
+"""`commonhold check`: whether two branches would work together."""
 
 import shlex
 from collections.abc import Sequence
@@ -67,10 +67,10 @@ class _Wish(TypedDict):
 def command(given: Given, **wish: Unpack[_Wish]) -> int:
     """Tell whether two branches would work together, without merging them.
 
-    They are merged in thought, and what would be broken with both, and is not with either alone, is told with both places
-    and how it is known: by contract (what one side changed is used by the other as before) or by types, which refuses;
-    or only suspected (each side changed one of two pieces of code that depend on each other), which is for the tests to
-    decide, or for you. The exit code is 0 only if nothing is found, or all that is suspected passes --tests.
+    They are merged in thought, and what is broken with both, and with neither alone, is told with both places and how
+    it is known: by contract (the other side uses as before what one side changed) or by types, which refuses; or only
+    suspected (each side changed one of two pieces of code that depend on each other), which the tests decide, or you.
+    Suspicions escalate: the exit code is 0 only if nothing is found, or if all that is suspected passes --tests.
     """
     place = git_place(given)
     git = Git(place.root)

@@ -2,11 +2,10 @@
 
 from dataclasses import dataclass
 
-from commonhold.cli.given import Given
+from commonhold.adapters.repository import find_repository
+from commonhold.cli.given import Given, start_of
 from commonhold.cli.index_place import counted, index_at
 from commonhold.cli.opening import opened
-from commonhold.adapters.repository import find_repository
-from commonhold.cli.given import start_of
 from commonhold.domain.errors import Code, InputError
 from commonhold.domain.keys import HEADER, canonical
 from commonhold.linking.library import Library

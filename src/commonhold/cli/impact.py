@@ -26,7 +26,12 @@ DEPTH = 3
 )
 @click.argument("key", metavar="KEY", shell_complete=files)
 @click.option(
-    "--depth", metavar="N", type=click.IntRange(min=1), default=DEPTH, show_default=True, help="How many steps to follow."
+    "--depth",
+    metavar="N",
+    type=click.IntRange(min=1),
+    default=DEPTH,
+    show_default=True,
+    help="How many steps to follow.",
 )
 @click.option("--dot", "as_dot", is_flag=True, help="Answer in the language of Graphviz.")
 @click.option("--svg", metavar="FILE", shell_complete=files, help="Also draw it into FILE.")

@@ -101,7 +101,9 @@ def _importing(library: Library, changed: Mapping[str, Collection[str]]) -> Iter
         current = list(dict.fromkeys(following))
         for path in current:
             if is_test(path):
-                how = "it imports a changed file" if step == 1 else f"it imports a changed file over {step - 1} other(s)"
+                how = (
+                    "it imports a changed file" if step == 1 else f"it imports a changed file over {step - 1} other(s)"
+                )
                 yield ImpactedTest(path, (), STEPS + step, how)
 
 
@@ -127,7 +129,9 @@ def _spread(library: Library, each: ImpactedTest) -> Iterator[ImpactedTest]:
         return
     for path in library.paths:
         if path.startswith(folder + mark) and is_test(path) and not path.endswith(_SHARED):
-            yield replace(each, path=path, names=(), distance=each.distance + 1, why=f"{each.path} is for it, and {each.why}")
+            yield replace(
+                each, path=path, names=(), distance=each.distance + 1, why=f"{each.path} is for it, and {each.why}"
+            )
 
 
 def _both(known: ImpactedTest, other: ImpactedTest) -> ImpactedTest:

@@ -85,5 +85,3 @@ def _users(library: Library, target: Definition, depth: int) -> list[Reached]:
 def _reached(place: Definition, depth: int, target: Definition, uses: list[Dependent]) -> Reached:
     sure = tuple(use for use in uses if use.is_sure)
     return Reached(*place, depth, target, sure or tuple(uses), bool(sure))
-
-

@@ -6,13 +6,16 @@ What differs in comments, blank space or documentation alone does not behave dif
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from difflib import SequenceMatcher
-from typing import Final
+from functools import cached_property
 
 from tree_sitter import Node, Tree
 
 from commonhold.linking.attributes import Attribute, attributes
 from commonhold.regions.discover import discover
-from commonhold.regions.region import Region, RegionMap
+from commonhold.regions.encoding import as_utf8, encoding_of
+from commonhold.regions.language import Language, parse
+from commonhold.regions.languages import language_for
+from commonhold.regions.region import Region
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,51 +40,73 @@ def touched(path: str, before: bytes | None, after: bytes | None) -> tuple[Touch
     """The functions and methods that are new or behave otherwise, in file order; nothing where a side has no file."""
     if after is None or before == after:
         return ()
-    old, new = _bodies(discover(before or b"", path)), _bodies(discover(after, path))
+    old, new = _File(path, before or b""), _File(path, after)
     return tuple(
-        _touched(qualname, old.get(qualname), body)
-        for qualname, body in new.items()
-        if qualname not in old or old[qualname].differs(body)
+        _touched(qualname, old.bodies.get(qualname), body)
+        for qualname, body in new.bodies.items()
+        if qualname not in old.bodies or old.bodies[qualname].differs(body)
     )
+
+
+@dataclass(frozen=True)
+class _File:
+    """One version of a file."""
+
+    path: str
+    source: bytes
+
+    @cached_property
+    def bodies(self) -> "Mapping[str, _Body]":
+        """Functions and methods by name, without the numbers of repeated ones: the last counts."""
+        regions = discover(self.source, self.path).regions
+        return {each.key.bare().qualname: _Body(self, each) for each in regions if each.is_body}
+
+    @cached_property
+    def language(self) -> Language | None:
+        """The language, if it has a grammar, and the bytes are those that the grammar reads."""
+        found = language_for(self.path, self.source)
+        if found is None or not found.grammar:
+            return None
+        try:
+            text = as_utf8(self.source, encoding_of(self.source, found))
+        except UnicodeError:
+            return None
+        return found if text is self.source else None
+
+    @cached_property
+    def tree(self) -> Tree | None:
+        """The syntax tree; only looked at where something differs."""
+        return parse(self.source, self.language) if self.language else None
 
 
 @dataclass(frozen=True, slots=True)
 class _Body:
     """A function or method in one version of its file."""
 
-    source: RegionMap
+    file: _File
     region: Region
 
     @property
     def text(self) -> bytes:
         """Its bytes."""
-        return self.source.source[self.region.start : self.region.end]
+        return self.file.source[self.region.start : self.region.end]
 
     def differs(self, other: "_Body") -> bool:
         """Whether the program in it is another."""
-        if self.region.hash == other.region.hash:
-            return False
-        return self.tokens() != other.tokens()
+        return self.region.hash != other.region.hash and self.tokens() != other.tokens()
 
     def tokens(self) -> Sequence[bytes]:
         """What the program consists of."""
-        found = [leaf.text or b"" for leaf in self._leaves()]
-        return found or [self.text]
-
-    def _leaves(self) -> Iterator[Node]:
-        return _leaves(self.source.tree, self.region) if self.source.tree else iter(())
+        if self.file.tree is None:
+            return [self.text]
+        return [leaf.text or b"" for leaf in _leaves(self.file.tree, self.region)]
 
     def attributes(self) -> Sequence[Attribute]:
         """The attributes of its object, with lines from 0 counted from its own first."""
-        if self.source.tree is None:
+        if self.file.tree is None or self.file.language is None:
             return ()
-        row = self.source.source.count(b"\n", 0, self.region.start)
-        return attributes(self.source.tree, self.source.language, self.region.start, self.region.end, row)
-
-
-def _bodies(source: RegionMap) -> Mapping[str, _Body]:
-    """Functions and methods by name, without the numbers of repeated ones: the last counts."""
-    return {each.key.bare().qualname: _Body(source, each) for each in source.regions if each.is_body}
+        row = self.file.source.count(b"\n", 0, self.region.start)
+        return attributes(self.file.tree, self.file.language.name, self.region.start, self.region.end, row)
 
 
 def _leaves(tree: Tree, region: Region) -> Iterator[Node]:

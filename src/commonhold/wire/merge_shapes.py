@@ -40,8 +40,7 @@ def branch_merge(value: BranchMerge) -> Json:
         ],
         "in_the_way": [sound(path) for path in value.in_the_way],
         "held": [
-            {"path": sound(each.path), "key": each.key, "holder": each.holder, "task": each.task}
-            for each in value.held
+            {"path": sound(each.path), "key": each.key, "holder": each.holder, "task": each.task} for each in value.held
         ],
         "check": _check(value.trial),
         "commit": value.commit,

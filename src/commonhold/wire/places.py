@@ -5,6 +5,6 @@ from commonhold.wire.text import sound
 
 
 def key_of(path: str, qualname: str) -> str:
-    """The canonical key; that of the file where there is no name. Paths that are not valid UTF-8 have escapes in them."""
+    """The canonical key; that of the file where there is no name. What is not valid UTF-8 is escaped."""
     names = parse_names(qualname) if qualname else ()
     return sound(str(Key(FILE, tuple(path.split("/")), names)))

@@ -1,4 +1,4 @@
-"""What depends on a definition, as a picture: the definition at the left, what uses it in the next column, and so on."""
+"""What depends on a definition, as a picture: it stands at the left, what uses it in the next column, and so on."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass

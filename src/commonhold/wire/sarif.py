@@ -17,7 +17,12 @@ SCHEMA: Final = "https://json.schemastore.org/sarif-2.1.0.json"
 VERSION: Final = "2.1.0"
 _UNMERGED: Final = "unmerged"
 _TESTS: Final = "tests"
-_LEVELS: Final = {_UNMERGED: "error", Evidence.CONTRACT: "error", Evidence.TYPES: "error", Evidence.SUSPICION: "warning"}
+_LEVELS: Final = {
+    _UNMERGED: "error",
+    Evidence.CONTRACT: "error",
+    Evidence.TYPES: "error",
+    Evidence.SUSPICION: "warning",
+}
 _RULES: Final = {
     _UNMERGED: ("DoesNotMerge", "Both sides changed one place, and it cannot be shown what both mean."),
     Evidence.CONTRACT: ("BrokenContract", "One side changed how something is to be used, the other uses it as before."),
@@ -29,7 +34,7 @@ _NUMBERS: Final = {name: number for number, name in enumerate(_RULES)}
 
 
 def sarif(value: Checked, version: str) -> Json:
-    """One run of the tool of this version. Lines are those of theirs, where it has them: the branch that is proposed."""
+    """One run of the tool of this version. Lines are those of theirs, the branch that is proposed, if it has them."""
     rules = [_rule(name, *about) for name, about in _RULES.items()]
     driver = {"name": "Commonhold", "semanticVersion": version, "rules": rules}
     run = {"tool": {"driver": driver}, "columnKind": "utf16CodeUnits", "results": list(_results(value))}
@@ -71,7 +76,7 @@ def _of_finding(value: Finding) -> Json:
     """The note stands at what theirs wrote: its use of what ours changed, or its change of what ours uses."""
     near, far = (value.place, value.cause) if value.by is SideName.OURS else (value.cause, value.place)
     about = "changed here" if value.by is SideName.OURS else "used here"
-    identity = "\0".join((value.place.path, value.place.qualname, value.cause.path, value.cause.qualname, value.by))
+    identity = f"{key_of(near.path, near.qualname)} {key_of(far.path, far.qualname)} {value.by}"
     result = _result(value.evidence, value.why, _at(near), identity)
     message = {"text": sound(f"{about} on the other side: {key_of(far.path, far.qualname)}")}
     result["relatedLocations"] = [{"id": 1, **_at(far), "message": message}]
@@ -79,7 +84,7 @@ def _of_finding(value: Finding) -> Json:
 
 
 def _result(rule: str, text: str, location: Json, identity: str) -> Json:
-    mark = sha256(f"{rule}\0{identity}".encode("utf-8", "surrogateescape")).hexdigest()
+    mark = sha256(f"{rule} {sound(identity)}".encode()).hexdigest()
     return {
         "ruleId": f"commonhold/{rule}",
         "ruleIndex": _NUMBERS[rule],

@@ -46,7 +46,9 @@ class GitHistory:
             return Meeting(*sides, (self._known(base),), self._branch(theirs), is_told=True)
         bases = (self._git.line("merge-base", "--all", mine, other) or "").split()
         if not bases:
-            raise _unknown(theirs, f"{ours!r} and {theirs!r} have no commit in common", "name with --base what both come from")
+            raise _unknown(
+                theirs, f"{ours!r} and {theirs!r} have no commit in common", "name with --base what both come from"
+            )
         return Meeting(*sides, tuple(bases), self._branch(theirs))
 
     def _known(self, name: str) -> str:

@@ -41,7 +41,8 @@ def _begun_at(git: Git, meeting: Meeting) -> Meeting:
     """The same with commits of nobody's, right above the base that was told: git finds no other one then."""
     (base,) = meeting.bases
     ours, theirs = (
-        replace(side, commit=loose_commit(git, f"{side.commit}^{{tree}}", base)) for side in (meeting.ours, meeting.theirs)
+        replace(side, commit=loose_commit(git, f"{side.commit}^{{tree}}", base))
+        for side in (meeting.ours, meeting.theirs)
     )
     return replace(meeting, ours=ours, theirs=theirs, is_told=False)
 
