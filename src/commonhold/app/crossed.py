@@ -9,7 +9,7 @@ from typing import Final
 from commonhold.app.line_maps import LineMap
 from commonhold.app.merged_state import Doubt, MergedState
 from commonhold.linking.crossing import Crossing, Touches, crossings
-from commonhold.linking.examination import examine
+from commonhold.linking.examination import examine_throughout
 from commonhold.linking.findings import Concern
 from commonhold.linking.library import Library, Overlay
 from commonhold.linking.summary import Summary
@@ -171,18 +171,23 @@ def _rank(each: Finding) -> tuple[int, str, int, str]:
 def _broken(sides: Sides, by: SideName) -> tuple[list[Finding], tuple[str, ...]]:
     """What a side changed and the other's part of the merged state counts on."""
     lines = sides.maps[by.other]
-    links = examine(
+    links = examine_throughout(
         *(sides.of(by.other), sides.merged_as_by(by.other), sides.brought_by(by)),
         lambda path, line: lines.to_side(path, line) is None,
     )
     concerns = [each for each in links.concerns if each.path not in sides.state.left_out]
     alone = _alone(sides, by) if concerns else frozenset()
     found = [
-        Finding(each.evidence, each.why, sides.place(each.path, each.line), _cause(sides, each, by), by)
+        Finding(each.evidence, _why(sides, each), sides.place(each.path, each.line), _cause(sides, each, by), by)
         for each in concerns
         if (each.path, sides.maps[by].to_side(each.path, each.line), each.target_path, each.target) not in alone
     ]
     return found, links.notices
+
+
+def _why(sides: Sides, each: Concern) -> str:
+    around = _around(sides.merged.summary(each.path), each.line)
+    return each.why(f"`{around}`" if around else f"`{each.path}`")
 
 
 def _cause(sides: Sides, each: Concern, by: SideName) -> Place:
@@ -191,7 +196,7 @@ def _cause(sides: Sides, each: Concern, by: SideName) -> Place:
 
 def _alone(sides: Sides, by: SideName) -> frozenset[tuple[str, int | None, str, str]]:
     """What a side's changes concern on that side itself: where, by its own lines, and what."""
-    links = examine(sides.base, sides.of(by), sides.changed_by(by), lambda _path, _line: False)
+    links = examine_throughout(sides.base, sides.of(by), sides.changed_by(by), lambda _path, _line: False)
     return frozenset((each.path, each.line, each.target_path, each.target) for each in links.concerns)
 
 

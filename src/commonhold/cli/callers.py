@@ -42,4 +42,4 @@ def _lines(value: tuple[Meant, list[Dependent]]) -> Iterator[str]:
     for use in uses:
         within = f"  in {shown(use.qualname)}" if use.qualname else ""
         suspected = "" if use.is_sure else "  (suspected)"
-        yield f"  {shown(use.path)}:{use.line}  {use.use.value}  {shown(use.call)}{within}{suspected}"
+        yield f"  {shown(use.path)}:{use.line}  {shown(use.how)}{within}{suspected}"

@@ -95,4 +95,4 @@ def _label(each: Reached) -> str:
     name = shown(each.qualname) or "(top level)"
     more = f" and {len(each.uses) - 1} more" if len(each.uses) > 1 else ""
     suspected = "" if each.is_sure else "  (suspected)"
-    return f"{name}  {shown(each.path)}:{each.line}{more}  {each.uses[0].use.value}{suspected}"
+    return f"{name}  {shown(each.path)}:{each.line}{more}  {shown(each.uses[0].how)}{suspected}"

@@ -35,13 +35,13 @@ def uses(starts: Iterable[Definition], found: Iterable[Dependent]) -> Json:
 
 
 def use(value: Dependent) -> Json:
-    """One use. `call` is as it is written; `sure`: it was tied to the definition, not only guessed from its name."""
+    """One use. `how` is a verb phrase; `sure`: it was tied to the definition, not only guessed from its name."""
     return {
         "key": key_of(value.path, value.qualname),
         "path": sound(value.path),
         "line": value.line,
         "use": value.use.value,
-        "call": value.call,
+        "how": value.how,
         "sure": value.is_sure,
     }
 
