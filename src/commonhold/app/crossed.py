@@ -1,6 +1,6 @@
 """What the merged state of two sides has, and neither side alone: contracts that break there, and bodies that meet."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 from functools import cached_property
@@ -120,7 +120,7 @@ class Sides:
 
     def place(self, path: str, line: int, qualname: str | None = None) -> Place:
         """A line of the merged state."""
-        name = _around(self.merged.summary(path), line) if qualname is None else qualname
+        name = _around(self.merged, path, line) if qualname is None else qualname
         lines = (self.maps[side].to_side(path, line) for side in SideName)
         return Place(path, name, line, *lines)
 
@@ -141,24 +141,31 @@ def _line(summary: Summary | None, qualname: str) -> int | None:
     return offer.line if offer else None
 
 
-def _around(summary: Summary | None, line: int) -> str:
-    """The innermost definition that has the line; empty at the top level."""
-    around = [each for each in summary.offers if each.line <= line <= each.end_line] if summary else []
-    return max(around, key=lambda each: each.line).qualname if around else ""
+def _around(library: Library, path: str, line: int) -> str:
+    summary = library.summary(path)
+    return summary.definition_at(line) if summary else ""
 
 
 def findings(sides: Sides) -> tuple[tuple[Finding, ...], tuple[str, ...]]:
-    """All findings, the surest first, and notices."""
-    broken = [_broken(sides, by) for by in SideName]
+    """All findings, the surest first, and notices. What is broken is not told again as what merely meets."""
+    looked = [_broken(sides, by) for by in SideName]
+    broken = {_identity(each): each for listed, _ in looked for each in reversed(listed)}
     met = crossings(sides.merged, sides.touches[SideName.OURS], sides.touches[SideName.THEIRS])
-    found = [
-        *(each for listed, _ in broken for each in listed),
-        *(_met(sides, each) for each in met),
-        *_doubts(sides, met),
-    ]
-    distinct = {(each.place.path, each.place.line, each.cause, each.evidence): each for each in reversed(found)}
-    ranked = sorted(distinct.values(), key=_rank)
-    return tuple(ranked), tuple(dict.fromkeys(each for _, notices in broken for each in notices))
+    told = {_pair(each) for each in broken.values()}
+    crossed = [each for each in (_met(sides, each) for each in met) if _pair(each) not in told]
+    told |= {_pair(each) for each in crossed}
+    doubts = [each for each in _doubts(sides) if _pair(each) not in told]
+    notices = dict.fromkeys(each for _, notices in looked for each in notices)
+    return tuple(sorted((*broken.values(), *crossed, *doubts), key=_rank)), tuple(notices)
+
+
+def _identity(each: Finding) -> tuple[object, ...]:
+    return each.evidence, each.place.path, each.place.line, each.cause.path, each.cause.qualname
+
+
+def _pair(each: Finding) -> frozenset[tuple[str, str]]:
+    """The two definitions that it is about."""
+    return frozenset({(each.place.path, each.place.qualname), (each.cause.path, each.cause.qualname)})
 
 
 _RANKS: Final = tuple(Evidence)
@@ -178,20 +185,21 @@ def _broken(sides: Sides, by: SideName) -> tuple[list[Finding], tuple[str, ...]]
     concerns = [each for each in links.concerns if each.path not in sides.state.left_out]
     alone = _alone(sides, by) if concerns else frozenset()
     found = [
-        Finding(each.evidence, _why(sides, each), sides.place(each.path, each.line), _cause(sides, each, by), by)
-        for each in concerns
+        _finding(sides, each, by)
+        for each in sorted(concerns, key=lambda each: not each.what)
         if (each.path, sides.maps[by].to_side(each.path, each.line), each.target_path, each.target) not in alone
     ]
     return found, links.notices
 
 
-def _why(sides: Sides, each: Concern) -> str:
-    around = _around(sides.merged.summary(each.path), each.line)
-    return each.why(f"`{around}`" if around else f"`{each.path}`")
-
-
-def _cause(sides: Sides, each: Concern, by: SideName) -> Place:
-    return sides.definition(each.target_path, each.target, by)
+def _finding(sides: Sides, each: Concern, by: SideName) -> Finding:
+    """The finding; what only the changing side itself has at the place is its own use of what the other changed."""
+    place = sides.place(each.path, each.line)
+    own = {SideName.OURS: place.ours_line, SideName.THEIRS: place.theirs_line}
+    changer = by.other if own[by.other] is None and own[by] is not None else by
+    subject = f"`{place.qualname or each.path}`"
+    cause = sides.definition(each.target_path, each.target, changer)
+    return Finding(each.evidence, each.why(subject), place, cause, changer)
 
 
 def _alone(sides: Sides, by: SideName) -> frozenset[tuple[str, int | None, str, str]]:
@@ -207,13 +215,11 @@ def _met(sides: Sides, each: Crossing) -> Finding:
     return Finding(Evidence.SUSPICION, each.why, place, cause, by)
 
 
-def _doubts(sides: Sides, met: Sequence[Crossing]) -> Iterator[Finding]:
-    """What cannot be shown to merge within one file, but for what is told already as two bodies that meet."""
-    told = {frozenset({(each.path, each.qualname), (each.target_path, each.target)}) for each in met}
+def _doubts(sides: Sides) -> Iterator[Finding]:
+    """What cannot be shown to merge within one file."""
     for doubt in sides.state.doubts:
         ours, theirs = (_spot_place(sides, doubt, name) for name in SideName)
-        if frozenset({(ours.path, ours.qualname), (theirs.path, theirs.qualname)}) not in told:
-            yield Finding(Evidence.SUSPICION, doubt.spot.why, theirs, ours, SideName.OURS)
+        yield Finding(Evidence.SUSPICION, doubt.spot.why, theirs, ours, SideName.OURS)
 
 
 def _spot_place(sides: Sides, doubt: Doubt, name: SideName) -> Place:
@@ -223,6 +229,6 @@ def _spot_place(sides: Sides, doubt: Doubt, name: SideName) -> Place:
     merged = sides.maps[name].to_merged(doubt.path, own) if own else None
     if merged is not None:
         return sides.place(doubt.path, merged)
-    qualname = _around(sides.of(name).summary(doubt.path), own) if own else ""
+    qualname = _around(sides.of(name), doubt.path, own) if own else ""
     both = {name: own, name.other: None}
     return Place(doubt.path, qualname, None, both[SideName.OURS], both[SideName.THEIRS])

@@ -68,7 +68,7 @@ class _Search:
             for use in self._uses(path, target):
                 place = use.path, use.qualname
                 if place in bodies and place != (path, target.qualname):
-                    why = f"{use.qualname} {_verb(use)} {target.qualname}; each side changed one of them"
+                    why = f"`{use.qualname}` {_verb(use)} `{target.qualname}`; each side changed one of them"
                     line = self._line(path, target.qualname)
                     yield Crossing(*place, use.line, path, target.qualname, line, why, is_ours, use.is_sure)
 
@@ -76,14 +76,14 @@ class _Search:
         """Methods of one class of which one sets, in what was changed, an attribute that the other uses."""
         for path, one, other in _siblings(ours, theirs):
             if names := sorted((one.written & other.attributes) | (other.written & one.attributes)):
-                shared = f"share {', '.join(names)} of {one.owner}"
+                shared = f"share {', '.join(f'`{each}`' for each in names)} of `{one.owner}`"
                 yield self._between(path, one, other, shared)
 
     def _called_together(self, ours: Touches, theirs: Touches) -> Iterator[Crossing]:
         """Methods of one class that one method of it calls: one may count on what the other does."""
         for path, one, other in _siblings(ours, theirs):
             if both := self._callers(path, one) & self._callers(path, other):
-                yield self._between(path, one, other, f"are both called by {min(both)}")
+                yield self._between(path, one, other, f"are both called by `{min(both)}`")
 
     def _callers(self, path: str, target: Touched) -> frozenset[str]:
         """The other methods of the class that call a method."""
@@ -94,7 +94,7 @@ class _Search:
         )
 
     def _between(self, path: str, one: Touched, other: Touched, how: str) -> Crossing:
-        why = f"{one.qualname} and {other.qualname} {how}; each side changed one of them"
+        why = f"`{one.qualname}` and `{other.qualname}` {how}; each side changed one of them"
         lines = self._line(path, one.qualname), self._line(path, other.qualname)
         return Crossing(path, one.qualname, lines[0], path, other.qualname, lines[1], why, is_ours=True, is_sure=True)
 

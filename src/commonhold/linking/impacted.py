@@ -51,10 +51,14 @@ def impacted_tests(
 ) -> tuple[ImpactedTest, ...]:
     """The tests that the names `changed` in files concern, the nearest first, at most so many files.
 
-    What uses a changed name comes before what only imports a changed file. A file with no names is changed as a whole.
+    What only imports a changed file is looked for where no test is known to use what was changed in it, or no names
+    are given.
     """
     found: dict[str, ImpactedTest] = {}
-    for each in (*_changed(changed), *_using(library, changed), *_importing(library, changed)):
+    using = [test for path, names in sorted(changed.items()) for test in _using(library, path, names)]
+    used = {path for path, _ in using}
+    imported = [path for path in changed if path not in used and not is_test(path)]
+    for each in (*_changed(changed), *(test for _, test in using), *_importing(library, imported)):
         for test in _spread(library, each):
             known = found.get(test.path)
             found[test.path] = _both(known, test) if known else test
@@ -68,13 +72,12 @@ def _changed(changed: Mapping[str, Collection[str]]) -> Iterator[ImpactedTest]:
             yield ImpactedTest(path, tuple(sorted(filter(_is_test_name, names))), 0, "it was changed itself")
 
 
-def _using(library: Library, changed: Mapping[str, Collection[str]]) -> Iterator[ImpactedTest]:
-    """The tests that lead to a changed name, step by step; nearest first."""
-    starts = [(path, name) for path, names in sorted(changed.items()) for name in sorted(names)]
-    for each in reach(library, starts, STEPS).reached:
+def _using(library: Library, path: str, names: Collection[str]) -> Iterator[tuple[str, ImpactedTest]]:
+    """The tests that lead to a changed name of a file, step by step; nearest first. Each with the path of that file."""
+    for each in reach(library, [(path, name) for name in sorted(names)], STEPS).reached:
         if is_test(each.path):
-            names = (each.qualname,) if _is_test_name(each.qualname) else ()
-            yield ImpactedTest(each.path, names, each.depth, _why(each))
+            tests = (each.qualname,) if _is_test_name(each.qualname) else ()
+            yield path, ImpactedTest(each.path, tests, each.depth, _why(each))
 
 
 def _why(each: Reached) -> str:
@@ -90,9 +93,9 @@ def _is_test_name(qualname: str) -> bool:
     return last.startswith(("test", "Test"))
 
 
-def _importing(library: Library, changed: Mapping[str, Collection[str]]) -> Iterator[ImpactedTest]:
-    """The tests that import a changed file, over files that import it; further off than what uses its names."""
-    importers = _importers(library)
+def _importing(library: Library, changed: Collection[str]) -> Iterator[ImpactedTest]:
+    """The tests that import one of the files, over files that import it; further off than what uses names."""
+    importers = _importers(library) if changed else {}
     reached = dict.fromkeys(changed, 0)
     current = list(changed)
     for step in range(1, STEPS + 1):

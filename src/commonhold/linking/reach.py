@@ -7,6 +7,7 @@ from typing import Final
 
 from commonhold.linking.dependents import Dependent, dependents
 from commonhold.linking.library import Library
+from commonhold.semantics.references import Use
 
 MOST: Final = 500
 """How many definitions are looked at, unless the caller says otherwise."""
@@ -78,8 +79,18 @@ def _users(library: Library, target: Definition, depth: int) -> list[Reached]:
     grouped: dict[Definition, list[Dependent]] = {}
     for use in dependents(library, *target):
         grouped.setdefault((use.path, use.qualname), []).append(use)
-    users = [_reached(place, depth, target, uses) for place, uses in grouped.items() if place != target]
+    named = {path for path, qualname in grouped if qualname}
+    users = [
+        _reached(place, depth, target, uses)
+        for place, uses in grouped.items()
+        if place != target and not (place[0] in named and _only_imports(place, uses))
+    ]
     return sorted(users, key=lambda each: (not each.is_sure, each.path, each.line))
+
+
+def _only_imports(place: Definition, uses: list[Dependent]) -> bool:
+    """Whether it is the import that a definition in the same file has the name from."""
+    return not place[1] and all(use.use is Use.IMPORT for use in uses)
 
 
 def _reached(place: Definition, depth: int, target: Definition, uses: list[Dependent]) -> Reached:

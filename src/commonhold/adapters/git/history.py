@@ -67,7 +67,9 @@ class GitHistory:
     def _intents(self, *commits: str) -> list[str]:
         words = ("log", "--no-walk=unsorted", "-z", "--no-show-signature", "--encoding=UTF-8", "--format=%s")
         listed = self._git.ask(*words, *commits).decode("utf-8", "replace").split("\0")
-        return [_one_line(subject) for subject in (listed + [""] * len(commits))[: len(commits)]]
+        # Git tells of a commit that is named twice but once.
+        told = dict(zip(dict.fromkeys(commits), listed, strict=False))
+        return [_one_line(told.get(commit, "")) for commit in commits]
 
     def _branch(self, name: str) -> str:
         full = self._git.line("rev-parse", "--symbolic-full-name", "--end-of-options", name) or ""
