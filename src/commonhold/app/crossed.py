@@ -154,7 +154,7 @@ def findings(sides: Sides) -> tuple[tuple[Finding, ...], tuple[str, ...]]:
     told = {_pair(each) for each in broken.values()}
     crossed = [each for each in (_met(sides, each) for each in met) if _pair(each) not in told]
     told |= {_pair(each) for each in crossed}
-    doubts = [each for each in _doubts(sides) if _pair(each) not in told]
+    doubts = {(_pair(each), each.why): each for each in _doubts(sides) if _pair(each) not in told}.values()
     notices = dict.fromkeys(each for _, notices in looked for each in notices)
     return tuple(sorted((*broken.values(), *crossed, *doubts), key=_rank)), tuple(notices)
 
@@ -182,7 +182,7 @@ def _broken(sides: Sides, by: SideName) -> tuple[list[Finding], tuple[str, ...]]
         *(sides.of(by.other), sides.merged_as_by(by.other), sides.brought_by(by)),
         lambda path, line: lines.to_side(path, line) is None,
     )
-    concerns = [each for each in links.concerns if each.path not in sides.state.left_out]
+    concerns = [each for each in links.concerns if sides.state.left_out.isdisjoint({each.path, each.target_path})]
     alone = _alone(sides, by) if concerns else frozenset()
     found = [
         _finding(sides, each, by)

@@ -5,9 +5,9 @@ from dataclasses import dataclass
 from commonhold.adapters.repository import find_repository
 from commonhold.cli.given import Given, start_of
 from commonhold.cli.index_place import counted, index_at
-from commonhold.cli.opening import opened
+from commonhold.cli.opening import Place, opened
 from commonhold.domain.errors import Code, InputError
-from commonhold.domain.keys import HEADER, canonical
+from commonhold.domain.keys import HEADER, Key, canonical
 from commonhold.linking.library import Library
 from commonhold.linking.reach import Definition
 from commonhold.linking.summary import Offer, Summary
@@ -32,21 +32,32 @@ class Meant:
 def meant(given: Given, key: str) -> Meant:
     """What `key` stands for in the working tree as it is now. Raises InputError as reading a region does."""
     with opened(given) as place:
-        (region,) = place.hold.read(place.key(key))
-    found = canonical(region.key)
+        found = _located(place, key)
     repository = find_repository(start_of(given))
     with index_at(repository.root, repository.state_folder) as index:
         library = index.library(counted)
     summary = library.summary(found.file_path)
     if summary is None:
-        raise _untied(region.key)
-    return Meant(region.key, library, found.file_path, _offers(summary, found.bare().qualname))
+        raise _untied(str(found))
+    return Meant(str(found), library, found.file_path, _offers(summary, found.qualname))
+
+
+def _located(place: Place, key: str) -> Key:
+    """The canonical key without the numbers of what is defined several times: overloads are one definition."""
+    try:
+        (region,) = place.hold.read(place.key(key))
+    except InputError as fault:
+        choices = {canonical(choice).bare() for choice in fault.fields.get("choices", ())}  # type: ignore[attr-defined]
+        if fault.code is not Code.REGION_AMBIGUOUS or len(choices) != 1:
+            raise
+        return choices.pop()
+    return canonical(region.key).bare()
 
 
 def _offers(summary: Summary, qualname: str) -> tuple[Offer, ...]:
     """One definition; all at the top level for a file, its values for its header."""
     if qualname in ("", HEADER):
-        top = tuple(each for each in summary.offers if not each.owner)
+        top = tuple(sorted((each for each in summary.offers if not each.owner), key=lambda each: each.line))
         return top if not qualname else tuple(each for each in top if each.sort is Sort.VALUE)
     offer = summary.offered.get(qualname.removesuffix(f".{HEADER}"))
     return () if offer is None else (offer,)

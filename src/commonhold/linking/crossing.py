@@ -1,6 +1,7 @@
 """Whether what two sides did to bodies meets at run time: contracts hold, and yet one counts on what the other changed.
 
-A suspicion by nature: both may be meant. One step is looked at, since further steps concern nearly everything.
+A suspicion by nature: both may be meant. One step is looked at, since further steps concern nearly everything. A test
+that uses what the other side changed is no suspicion: it is there to decide one.
 """
 
 from collections.abc import Iterator, Mapping
@@ -9,13 +10,17 @@ from itertools import product
 from typing import Final
 
 from commonhold.linking.dependents import Dependent, dependents
+from commonhold.linking.impacted import is_test
 from commonhold.linking.library import Library
 from commonhold.linking.touching import Touched
+from commonhold.semantics.module import CONSTRUCTORS
 from commonhold.semantics.references import Use
 
 Touches = Mapping[str, tuple[Touched, ...]]
 """What a side touched, by path."""
 
+# What more definitions use than so many is part of the language of a project: not each of them minds each change of it.
+_WIDELY: Final = 12
 _RUNNING: Final = frozenset({Use.CALL, Use.ATTRIBUTE, Use.NAME, Use.BASE, Use.DECORATOR, Use.QUALIFIER})
 
 
@@ -63,11 +68,14 @@ class _Search:
 
     def _calls(self, users: Touches, used: Touches, *, is_ours: bool) -> Iterator[Crossing]:
         """Where a body of `users` uses a definition whose body the other side changed."""
-        bodies = {(path, each.qualname) for path, each in _each(users)}
+        bodies = {(path, each.qualname): each for path, each in _each(users) if not is_test(path)}
         for path, target in _each(used):
-            for use in self._uses(path, target):
+            uses = self._uses(path, target)
+            is_wide = len({(use.path, use.qualname) for use in uses}) > _WIDELY
+            for use in uses:
                 place = use.path, use.qualname
-                if place in bodies and place != (path, target.qualname):
+                body = bodies.get(place)
+                if body is not None and place != (path, target.qualname) and not (is_wide and _is_aside(body, target)):
                     why = f"`{use.qualname}` {_verb(use)} `{target.qualname}`; each side changed one of them"
                     line = self._line(path, target.qualname)
                     yield Crossing(*place, use.line, path, target.qualname, line, why, is_ours, use.is_sure)
@@ -103,14 +111,27 @@ class _Search:
         place = path, target.qualname
         if place not in self._known:
             is_alone = _is_sole(self._library, target.qualname.rpartition(".")[2])
-            uses = () if target.is_new else dependents(self._library, path, target.qualname)
+            uses = () if target.is_new else self._all_uses(path, target)
             self._known[place] = tuple(each for each in uses if each.use in _RUNNING and (each.is_sure or is_alone))
         return self._known[place]
+
+    def _all_uses(self, path: str, target: Touched) -> tuple[Dependent, ...]:
+        """What uses a definition; of a method that the language itself calls, also what uses its class."""
+        uses = dependents(self._library, path, target.qualname)
+        name = target.qualname.rpartition(".")[2]
+        is_implied = target.owner and name.startswith("__") and name.endswith("__") and name not in CONSTRUCTORS
+        return (*uses, *dependents(self._library, path, target.owner)) if is_implied else uses
 
     def _line(self, path: str, qualname: str) -> int:
         summary = self._library.summary(path)
         offer = summary.offered.get(qualname) if summary else None
         return offer.line if offer else 1
+
+
+def _is_aside(body: Touched, target: Touched) -> bool:
+    """Whether what was changed in the body has nothing to do with the definition that it uses."""
+    owner, _, name = target.qualname.rpartition(".")
+    return body.words.isdisjoint({name, owner.rpartition(".")[2]})
 
 
 def _is_sole(library: Library, name: str) -> bool:

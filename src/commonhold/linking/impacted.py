@@ -8,6 +8,7 @@ from typing import Final
 from commonhold.linking.languages import linked
 from commonhold.linking.library import Library
 from commonhold.linking.reach import Reached, reach
+from commonhold.linking.summary import Offer
 
 MOST_TESTS: Final = 50
 STEPS: Final = 4
@@ -75,9 +76,54 @@ def _changed(changed: Mapping[str, Collection[str]]) -> Iterator[ImpactedTest]:
 def _using(library: Library, path: str, names: Collection[str]) -> Iterator[tuple[str, ImpactedTest]]:
     """The tests that lead to a changed name of a file, step by step; nearest first. Each with the path of that file."""
     for each in reach(library, [(path, name) for name in sorted(names)], STEPS).reached:
-        if is_test(each.path):
-            tests = (each.qualname,) if _is_test_name(each.qualname) else ()
-            yield path, ImpactedTest(each.path, tests, each.depth, _why(each))
+        if not is_test(each.path):
+            continue
+        tests = (each.qualname,) if _is_test_name(each.qualname) else ()
+        found = ImpactedTest(each.path, tests, each.depth, _why(each))
+        if _is_asked_for(library, each):
+            yield from ((path, test) for test in _asking(library, each.qualname, found))
+        else:
+            yield path, found
+
+
+def _is_asked_for(library: Library, each: Reached) -> bool:
+    """Whether this is a fixture: only those concern it that name it."""
+    summary = library.summary(each.path)
+    offer = summary.offered.get(each.qualname) if summary else None
+    decorators = [text for signature in offer.signatures for text in signature.decorators] if offer else []
+    return any("fixture" in text for text in decorators) and not any("autouse" in text for text in decorators)
+
+
+def _asking(library: Library, fixture: str, at: ImpactedTest) -> Iterator[ImpactedTest]:
+    """The tests that take a fixture, also by way of other fixtures: in its file, or below what shares it."""
+    files = [path for path in sorted(library.paths) if path == at.path or _is_below(path, at.path)]
+    names: set[str] = set()
+    fresh = {fixture}
+    while fresh:
+        names |= fresh
+        takers = [(path, offer) for path in files for offer in _takers(library, path, fresh)]
+        for path, offer in takers:
+            if _is_test_name(offer.name):
+                why = f"it takes a fixture of {at.path}, and {at.why.replace('it', 'that', 1)}"
+                yield ImpactedTest(path, (offer.qualname,), at.distance + 1, why)
+        fresh = {offer.name for _, offer in takers if not _is_test_name(offer.name)} - names
+
+
+def _takers(library: Library, path: str, names: Collection[str]) -> Iterator[Offer]:
+    summary = library.summary(path)
+    for offer in summary.offers if summary else ():
+        if any(param.name in names for signature in offer.signatures for param in signature.params):
+            yield offer
+
+
+def _is_below(path: str, shared: str) -> bool:
+    """Whether a file of tests lies where a file that tests share counts."""
+    folder, mark, _ = shared.rpartition("/")
+    return _is_shared(shared) and path.startswith(folder + mark) and is_test(path)
+
+
+def _is_shared(path: str) -> bool:
+    return path.rpartition("/")[2] == _SHARED
 
 
 def _why(each: Reached) -> str:
@@ -126,15 +172,13 @@ def _importers(library: Library) -> Mapping[str, set[str]]:
 
 def _spread(library: Library, each: ImpactedTest) -> Iterator[ImpactedTest]:
     """The file itself; of what tests share, all the tests that lie beside and below it."""
-    folder, mark, name = each.path.rpartition("/")
-    if name != _SHARED:
+    if not _is_shared(each.path):
         yield each
         return
     for path in library.paths:
-        if path.startswith(folder + mark) and is_test(path) and not path.endswith(_SHARED):
-            yield replace(
-                each, path=path, names=(), distance=each.distance + 1, why=f"{each.path} is for it, and {each.why}"
-            )
+        if _is_below(path, each.path) and not _is_shared(path):
+            why = f"{each.path} is for it, and {each.why}"
+            yield replace(each, path=path, names=(), distance=each.distance + 1, why=why)
 
 
 def _both(known: ImpactedTest, other: ImpactedTest) -> ImpactedTest:

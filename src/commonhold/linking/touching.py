@@ -3,10 +3,12 @@
 What differs in comments, blank space or documentation alone does not behave differently.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+import re
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from difflib import SequenceMatcher
 from functools import cached_property
+from typing import Final
 
 from tree_sitter import Node, Tree
 
@@ -17,18 +19,22 @@ from commonhold.regions.language import Language, parse
 from commonhold.regions.languages import language_for
 from commonhold.regions.region import Region
 
+_WORD: Final = re.compile(r"[^\W\d]\w*")
+
 
 @dataclass(frozen=True, slots=True)
 class Touched:
     """A definition that a side gave another body, or made (`is_new`).
 
-    `attributes` are those of its object that it uses, before or after; `written` those that a changed line sets.
+    `attributes` are those of its object that it uses, before or after; `written` those that a changed line sets;
+    `words` all names on changed lines.
     """
 
     qualname: str
     is_new: bool = False
     attributes: frozenset[str] = frozenset()
     written: frozenset[str] = frozenset()
+    words: frozenset[str] = frozenset()
 
     @property
     def owner(self) -> str:
@@ -129,11 +135,18 @@ def _is_documentation(node: Node) -> bool:
 
 def _touched(qualname: str, old: _Body | None, new: _Body) -> Touched:
     before, after = (old.attributes() if old else ()), new.attributes()
-    gone, come = _changed_rows(old.text if old else b"", new.text)
+    texts = old.text if old else b"", new.text
+    gone, come = _changed_rows(*texts)
     written = {each.name for each in before if each.is_written and each.row in gone}
     written |= {each.name for each in after if each.is_written and each.row in come}
     used = frozenset(each.name for each in (*before, *after))
-    return Touched(qualname, old is None, used, frozenset(written))
+    words = frozenset(word for text, rows in zip(texts, (gone, come), strict=True) for word in _words(text, rows))
+    return Touched(qualname, old is None, used, frozenset(written), words)
+
+
+def _words(text: bytes, rows: Collection[int]) -> Iterator[str]:
+    lines = text.decode("utf-8", "replace").split("\n")
+    return (word for row in rows for word in _WORD.findall(lines[row]))
 
 
 def _changed_rows(before: bytes, after: bytes) -> tuple[frozenset[int], frozenset[int]]:

@@ -14,8 +14,8 @@ _HEIGHT: Final = 40
 _GAP: Final = 12
 _COLUMN: Final = _WIDTH + 90
 _MARGIN: Final = 24
-_HEAD: Final = 36
-_LONGEST: Final = 44
+_HEAD: Final = 44
+_LONGEST: Final = 42
 _STYLE: Final = """
   text { font-family: ui-monospace, 'DejaVu Sans Mono', monospace; font-size: 12px; fill: #1f2328 }
   .name { font-weight: 600 }
@@ -92,8 +92,8 @@ def _heads(value: Reach, columns: int) -> Iterator[str]:
     words = ("what was asked about", "uses it", *(f"{step} steps away" for step in range(2, columns)))
     for column, text in enumerate(words[:columns]):
         yield f'<text class="head" x="{_MARGIN + column * _COLUMN}" y="{_MARGIN + 8}">{text}</text>'
-    if value.is_cut:
-        yield f'<text class="head" x="{_MARGIN}" y="{_MARGIN + 24}">there is more than is shown</text>'
+    more = "; there is more than is shown" if value.is_cut else ""
+    yield f'<text class="head" x="{_MARGIN}" y="{_MARGIN + 24}">green: tests; dashed: only a name says so{more}</text>'
 
 
 def _starts(value: Reach, boxes: Mapping[Definition, _Box]) -> Iterator[str]:

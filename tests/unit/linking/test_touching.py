@@ -68,8 +68,9 @@ def test_what_does_something_else_is_touched(old: str, new: str, expected: list[
 
 def test_what_is_new_is_told_as_such_and_what_is_gone_is_not_told() -> None:
     after = BASE.replace("def first", "def last")
+    words = frozenset({"def", "last", "self", "return", "items"})
     assert touched("a.py", BASE.encode(), after.encode()) == (
-        Touched("Box.last", is_new=True, attributes=frozenset({"items"})),
+        Touched("Box.last", is_new=True, attributes=frozenset({"items"}), words=words),
     )
 
 
