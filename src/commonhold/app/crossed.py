@@ -178,18 +178,16 @@ def _rank(each: Finding) -> tuple[int, str, int, str]:
 def _broken(sides: Sides, by: SideName) -> tuple[list[Finding], tuple[str, ...]]:
     """What a side changed and the other's part of the merged state counts on."""
     lines = sides.maps[by.other]
-    links = examine_throughout(
-        *(sides.of(by.other), sides.merged_as_by(by.other), sides.brought_by(by)),
-        lambda path, line: lines.to_side(path, line) is None,
-    )
+    found = examine_throughout(sides.of(by.other), sides.merged_as_by(by.other), sides.brought_by(by))
+    links = found.beside(lambda path, line: lines.to_side(path, line) is None)
     concerns = [each for each in links.concerns if sides.state.left_out.isdisjoint({each.path, each.target_path})]
     alone = _alone(sides, by) if concerns else frozenset()
-    found = [
+    kept = [
         _finding(sides, each, by)
         for each in sorted(concerns, key=lambda each: not each.what)
         if (each.path, sides.maps[by].to_side(each.path, each.line), each.target_path, each.target) not in alone
     ]
-    return found, links.notices
+    return kept, links.notices
 
 
 def _finding(sides: Sides, each: Concern, by: SideName) -> Finding:
@@ -204,7 +202,7 @@ def _finding(sides: Sides, each: Concern, by: SideName) -> Finding:
 
 def _alone(sides: Sides, by: SideName) -> frozenset[tuple[str, int | None, str, str]]:
     """What a side's changes concern on that side itself: where, by its own lines, and what."""
-    links = examine_throughout(sides.base, sides.of(by), sides.changed_by(by), lambda _path, _line: False)
+    links = examine_throughout(sides.base, sides.of(by), sides.changed_by(by))
     return frozenset((each.path, each.line, each.target_path, each.target) for each in links.concerns)
 
 

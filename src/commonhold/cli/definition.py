@@ -2,9 +2,8 @@
 
 from dataclasses import dataclass
 
-from commonhold.adapters.repository import find_repository
-from commonhold.cli.given import Given, start_of
-from commonhold.cli.index_place import counted, index_at
+from commonhold.cli.given import Given
+from commonhold.cli.index_place import counted, index_of
 from commonhold.cli.opening import Place, opened
 from commonhold.domain.errors import Code, InputError
 from commonhold.domain.keys import HEADER, Key, canonical
@@ -33,8 +32,7 @@ def meant(given: Given, key: str) -> Meant:
     """What `key` stands for in the working tree as it is now. Raises InputError as reading a region does."""
     with opened(given) as place:
         found = _located(place, key)
-    repository = find_repository(start_of(given))
-    with index_at(repository.root, repository.state_folder) as index:
+    with index_of(given) as index:
         library = index.library(counted)
     summary = library.summary(found.file_path)
     if summary is None:

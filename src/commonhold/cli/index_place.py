@@ -4,15 +4,18 @@ import sys
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
 
-from commonhold.adapters.plain_index import PlainIndex
+from commonhold.adapters.repository import find_repository
 from commonhold.app.indexes import Index
+from commonhold.bootstrap import open_index
+from commonhold.cli.given import Given, start_of
+from commonhold.config import load_settings
 
 
 @contextmanager
-def index_at(root: str, state_folder: str) -> Iterator[Index]:
-    """The index of the repository at `root`, closed in the end."""
-    _ = state_folder
-    with closing(PlainIndex(root)) as index:
+def index_of(given: Given) -> Iterator[Index]:
+    """The index of the repository around the folder that was given; closed in the end."""
+    repository = find_repository(start_of(given))
+    with closing(open_index(repository, load_settings(repository.root))) as index:
         yield index
 
 

@@ -10,9 +10,9 @@ from itertools import product
 from typing import Final
 
 from commonhold.linking.dependents import Dependent, dependents
-from commonhold.linking.impacted import is_test
 from commonhold.linking.library import Library
 from commonhold.linking.touching import Touched
+from commonhold.linking.trials import is_test
 from commonhold.semantics.module import CONSTRUCTORS
 from commonhold.semantics.references import Use
 

@@ -42,7 +42,7 @@ class ImpactedTest:
     why: str
 
 
-def is_test(path: str) -> bool:
+def holds_tests(path: str) -> bool:
     """Whether files of this name hold tests, or what tests share."""
     return _TEST_FILE.fullmatch(path) is not None
 
@@ -58,7 +58,7 @@ def impacted_tests(
     found: dict[str, ImpactedTest] = {}
     using = [test for path, names in sorted(changed.items()) for test in _using(library, path, names)]
     used = {path for path, _ in using}
-    imported = [path for path in changed if path not in used and not is_test(path)]
+    imported = [path for path in changed if path not in used and not holds_tests(path)]
     for each in (*_changed(changed), *(test for _, test in using), *_importing(library, imported)):
         for test in _spread(library, each):
             known = found.get(test.path)
@@ -69,14 +69,14 @@ def impacted_tests(
 
 def _changed(changed: Mapping[str, Collection[str]]) -> Iterator[ImpactedTest]:
     for path, names in changed.items():
-        if is_test(path):
+        if holds_tests(path):
             yield ImpactedTest(path, tuple(sorted(filter(_is_test_name, names))), 0, "it was changed itself")
 
 
 def _using(library: Library, path: str, names: Collection[str]) -> Iterator[tuple[str, ImpactedTest]]:
     """The tests that lead to a changed name of a file, step by step; nearest first. Each with the path of that file."""
     for each in reach(library, [(path, name) for name in sorted(names)], STEPS).reached:
-        if not is_test(each.path):
+        if not holds_tests(each.path):
             continue
         tests = (each.qualname,) if _is_test_name(each.qualname) else ()
         found = ImpactedTest(each.path, tests, each.depth, _why(each))
@@ -119,7 +119,7 @@ def _takers(library: Library, path: str, names: Collection[str]) -> Iterator[Off
 def _is_below(path: str, shared: str) -> bool:
     """Whether a file of tests lies where a file that tests share counts."""
     folder, mark, _ = shared.rpartition("/")
-    return _is_shared(shared) and path.startswith(folder + mark) and is_test(path)
+    return _is_shared(shared) and path.startswith(folder + mark) and holds_tests(path)
 
 
 def _is_shared(path: str) -> bool:
@@ -149,7 +149,7 @@ def _importing(library: Library, changed: Collection[str]) -> Iterator[ImpactedT
         reached |= dict.fromkeys(following, step)
         current = list(dict.fromkeys(following))
         for path in current:
-            if is_test(path):
+            if holds_tests(path):
                 how = (
                     "it imports a changed file" if step == 1 else f"it imports a changed file over {step - 1} other(s)"
                 )

@@ -93,7 +93,8 @@ def _fields_differ(subject: Subject) -> bool:
 def _is_seen_in_one_file(states: States, subject: Subject, user: str, use: Reference) -> bool:
     """Whether `semantics.admission` sees this use, which lies in the file that is edited."""
     is_python = _language(states.new, user) == "python"
-    return user == subject.path and is_python and use.receiver in _SEEN_IN_ONE_FILE
+    is_left = user == subject.path and is_python and not states.is_throughout
+    return is_left and use.receiver in _SEEN_IN_ONE_FILE
 
 
 # What the change does to it.

@@ -5,8 +5,8 @@ from dataclasses import dataclass
 from html import escape
 from typing import Final
 
-from commonhold.linking.impacted import is_test
 from commonhold.linking.reach import Definition, Reach, Reached
+from commonhold.linking.trials import is_test
 from commonhold.wire.text import sound
 
 _WIDTH: Final = 330

@@ -3,7 +3,7 @@
 import pytest
 from tests.unit.linking.shelves import shelf
 
-from commonhold.linking.impacted import ImpactedTest, impacted_tests, is_test
+from commonhold.linking.impacted import ImpactedTest, holds_tests, impacted_tests
 
 FILES = {
     "src/lib.py": "LIMIT = 3\n\n\ndef low(x):\n    return x\n\n\ndef lonely():\n    return LIMIT\n",
@@ -77,7 +77,7 @@ def test_the_reason_is_told() -> None:
     ],
 )
 def test_a_test_is_known_by_its_name(path: str) -> None:
-    assert is_test(path)
+    assert holds_tests(path)
 
 
 @pytest.mark.parametrize(
@@ -88,4 +88,4 @@ def test_a_test_is_known_by_its_name(path: str) -> None:
     ],
 )
 def test_other_files_are_none(path: str) -> None:
-    assert not is_test(path)
+    assert not holds_tests(path)
