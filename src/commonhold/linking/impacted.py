@@ -8,7 +8,6 @@ from typing import Final
 from commonhold.linking.languages import linked
 from commonhold.linking.library import Library
 from commonhold.linking.reach import Reached, reach
-from commonhold.linking.summary import Offer
 
 MOST_TESTS: Final = 50
 STEPS: Final = 4
@@ -76,44 +75,17 @@ def _changed(changed: Mapping[str, Collection[str]]) -> Iterator[ImpactedTest]:
 def _using(library: Library, path: str, names: Collection[str]) -> Iterator[tuple[str, ImpactedTest]]:
     """The tests that lead to a changed name of a file, step by step; nearest first. Each with the path of that file."""
     for each in reach(library, [(path, name) for name in sorted(names)], STEPS).reached:
-        if not holds_tests(each.path):
-            continue
-        tests = (each.qualname,) if _is_test_name(each.qualname) else ()
-        found = ImpactedTest(each.path, tests, each.depth, _why(each))
-        if _is_asked_for(library, each):
-            yield from ((path, test) for test in _asking(library, each.qualname, found))
-        else:
-            yield path, found
+        if holds_tests(each.path) and not _is_asked_for(library, each):
+            tests = (each.qualname,) if _is_test_name(each.qualname) else ()
+            yield path, ImpactedTest(each.path, tests, each.depth, _why(each))
 
 
 def _is_asked_for(library: Library, each: Reached) -> bool:
-    """Whether this is a fixture: only those concern it that name it."""
+    """Whether this is a fixture: it concerns those that name it, and they are reached by that."""
     summary = library.summary(each.path)
     offer = summary.offered.get(each.qualname) if summary else None
     decorators = [text for signature in offer.signatures for text in signature.decorators] if offer else []
     return any("fixture" in text for text in decorators) and not any("autouse" in text for text in decorators)
-
-
-def _asking(library: Library, fixture: str, at: ImpactedTest) -> Iterator[ImpactedTest]:
-    """The tests that take a fixture, also by way of other fixtures: in its file, or below what shares it."""
-    files = [path for path in sorted(library.paths) if path == at.path or _is_below(path, at.path)]
-    names: set[str] = set()
-    fresh = {fixture}
-    while fresh:
-        names |= fresh
-        takers = [(path, offer) for path in files for offer in _takers(library, path, fresh)]
-        for path, offer in takers:
-            if _is_test_name(offer.name):
-                why = f"it takes a fixture of {at.path}, and {at.why.replace('it', 'that', 1)}"
-                yield ImpactedTest(path, (offer.qualname,), at.distance + 1, why)
-        fresh = {offer.name for _, offer in takers if not _is_test_name(offer.name)} - names
-
-
-def _takers(library: Library, path: str, names: Collection[str]) -> Iterator[Offer]:
-    summary = library.summary(path)
-    for offer in summary.offers if summary else ():
-        if any(param.name in names for signature in offer.signatures for param in signature.params):
-            yield offer
 
 
 def _is_below(path: str, shared: str) -> bool:
