@@ -63,9 +63,13 @@ def compose(
 
 def open_insight(repository: Repository, settings: Settings) -> Insight:
     """What can be seen of the other files of a repository. Nothing is opened or started before it is asked."""
+    return Insight(open_index(repository, settings), open_checkers(repository.root) if settings.types == "on" else None)
+
+
+def open_index(repository: Repository, settings: Settings) -> SqliteIndex:
+    """What each file of a repository offers and uses. Nothing is opened before it is asked."""
     git = Git(repository.root) if repository.git_dir else None
-    index = SqliteIndex(repository.state_folder, repository.root, git, max_file_bytes=settings.max_file_bytes)
-    return Insight(index, open_checkers(repository.root) if settings.types == "on" else None)
+    return SqliteIndex(repository.state_folder, repository.root, git, max_file_bytes=settings.max_file_bytes)
 
 
 def name_of(repository: Repository) -> str:

@@ -108,6 +108,10 @@ COMMANDS_SHOWN: dict[str, list[tuple[str, ...]]] = {
     "log": [("log",)],
     "merge_file": [("merge-file", "--path", "a.py", "base", "a.py", "theirs", "--check", "false")],
     "merge": [("merge", "other")],
+    "check": [("check", "--theirs", "other")],
+    "impact": [("impact", "a.py#one")],
+    "callers": [("callers", "a.py#one")],
+    "contract": [("contract", "a.py#two")],
     "install": [("install", "git")],
     "doctor": [("doctor",)],
     "error": [("show", "nope.py")],
@@ -133,7 +137,7 @@ def prepare(root: Path, run: Callable[..., Any], name: str) -> None:
     """See to it that there is something to be shown."""
     if name in ("get", "put"):
         run("put", "x:1", "y", "--expect", "0")
-    if name in ("merge_file", "merge"):
+    if name in ("merge_file", "merge", "check"):
         diverge(root)
     if name == "commit":
         (root / "a.py").write_bytes(WRITTEN)

@@ -37,12 +37,16 @@ class Side:
 
 @dataclass(frozen=True, slots=True)
 class Meeting:
-    """Two sides and the commits that both come from. `branch` is what theirs is called in the message of a merge."""
+    """Two sides and the commits that both come from. `branch` is what theirs is called in the message of a merge.
+
+    `is_told`: the caller said what both come from, whatever the history knows.
+    """
 
     ours: Side
     theirs: Side
     bases: tuple[str, ...]
     branch: str
+    is_told: bool = False
 
     @property
     def sides(self) -> Sides:
@@ -172,6 +176,30 @@ class History(Protocol):
 
         The bytes of a conflict are the text with markers; None leaves ours there. Why not, where it was not begun.
         """
+        ...
+
+
+class Revisions(Protocol):
+    """The history of a repository, of which any two revisions can be compared. Nothing is ever changed."""
+
+    def meeting_of(self, ours: str, theirs: str, base: str | None = None) -> Meeting:
+        """Two revisions and what both come from: `base`, or what the history knows. Raises `REVISION_UNKNOWN`."""
+        ...
+
+    def base_of(self, meeting: Meeting) -> str:
+        """One tree or commit that both sides come from."""
+        ...
+
+    def merge_lines(self, meeting: Meeting) -> LineMerge:
+        """The merge by lines."""
+        ...
+
+    def read(self, ids: Sequence[str]) -> Mapping[str, bytes]:
+        """Bytes by id."""
+        ...
+
+    def changed(self, meeting: Meeting, concerns: Callable[[str], bool]) -> tuple[Changed, ...]:
+        """The files that either side changed and whose path `concerns` us, as base, ours and theirs have them."""
         ...
 
 

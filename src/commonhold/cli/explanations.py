@@ -95,6 +95,10 @@ ERRORS: Final[Mapping[Code, Explanation]] = {
         "There is no such branch, tag or commit, or the current branch has no commit yet.",
         "See `git branch --all`; fetch it first if it lies elsewhere.",
     ),
+    Code.LANGUAGE_UNTIED: E(
+        "The file is in a language whose files are not tied together, so nobody knows what uses it.",
+        "docs/semantics.md lists the languages; `commonhold regions PATH` still shows what is in the file.",
+    ),
     Code.PERMISSION_DENIED: E(
         "This user may not read or write the file, or the disk is read-only.",
         "Mend owner, permissions or attributes, then repeat the same call.",

@@ -26,7 +26,16 @@ def examine(before: Library, after: Library, changed: Collection[str]) -> Links:
     What a change does inside the one file is left to `semantics.admission`, for Python, as far as that can see it.
     Costs grow with how often the changed names are used, not with the size of the repository.
     """
-    states = States(Resolver(before), Resolver(after))
+    return _examined(States(Resolver(before), Resolver(after)), changed)
+
+
+def examine_throughout(before: Library, after: Library, changed: Collection[str]) -> Links:
+    """The same with what happens inside of one file, for who asks nobody else about that."""
+    return _examined(States(Resolver(before), Resolver(after), is_throughout=True), changed)
+
+
+def _examined(states: States, changed: Collection[str]) -> Links:
+    before, after = states.old.library, states.new.library
     paths = sorted(changed)
     subjects = [
         Subject(path, change)

@@ -65,14 +65,15 @@ def _sameness(use: Reference) -> tuple[object, ...]:
 
 
 def _misfit(states: States, path: str, summary: Summary, use: Reference) -> Concern | None:
-    if use.use is Use.TEXT or not leads_out(summary, use):
+    if use.use is Use.TEXT or not (states.is_throughout or leads_out(summary, use)):
         return None
     thing = states.new.use(path, use)
     if use.use is Use.STORE:
         return _patched(path, use, thing)
     if thing.what is What.NOTHING:
         return _missing(states, path, use)
-    if not thing.is_found or thing.path == path or use.shape is None or linkage_of(summary.language).may_omit:
+    is_left = thing.path == path and not states.is_throughout
+    if not thing.is_found or is_left or use.shape is None or linkage_of(summary.language).may_omit:
         return None
     found = met_by(states.new, thing, use)
     if found is None or binds(found) or not _is_plain(states, thing):

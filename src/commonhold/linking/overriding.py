@@ -33,7 +33,8 @@ def overrides(states: States, subject: Subject) -> Iterator[Concern]:
 def _is_left_to_admission(states: States, subject: Subject, heir: Place) -> bool:
     """Whether `semantics.admission` sees the override, which lies in the file that is edited."""
     summary = states.new.library.summary(subject.path)
-    return heir[0] == subject.path and summary is not None and summary.language == "python"
+    is_left = heir[0] == subject.path and not states.is_throughout
+    return is_left and summary is not None and summary.language == "python"
 
 
 def _is_contract(change: ContractChange) -> bool:

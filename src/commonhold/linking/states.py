@@ -10,10 +10,11 @@ from commonhold.linking.things import Place
 
 @dataclass(frozen=True, slots=True)
 class States:
-    """Before and after."""
+    """Before and after. `is_throughout`: what happens inside of one file is looked at, too; nobody else is asked."""
 
     old: Resolver
     new: Resolver
+    is_throughout: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -106,7 +106,8 @@ def _is_seen_in_one_file(states: States, subject: Subject, user: str, use: Refer
     if subject.change.before.sort is Sort.CLASS and subject.change.after is not None:
         return False  # what its bases are in other files, only this room sees
     is_python = _language(states.new, user) == "python"
-    return user == subject.path and is_python and use.receiver in _SEEN_IN_ONE_FILE
+    is_left = user == subject.path and is_python and not states.is_throughout
+    return is_left and use.receiver in _SEEN_IN_ONE_FILE
 
 
 # What the change does to it.

@@ -5,7 +5,7 @@ from commonhold.app.histories import Side
 from commonhold.app.merging import FileMerge
 from commonhold.app.trying import Failed, Passed
 from commonhold.merging.verdict import Spot
-from commonhold.wire.text import Json
+from commonhold.wire.text import Json, sound
 
 
 def file_merge(value: FileMerge) -> Json:
@@ -13,10 +13,10 @@ def file_merge(value: FileMerge) -> Json:
     return {
         "outcome": "refused" if value.source is None else "merged",
         "verdict": value.verdict.value,
-        "path": _sound(value.path),
+        "path": sound(value.path),
         "notes": list(value.notes),
         "how": value.how,
-        "spots": [_spot(spot) for spot in value.spots],
+        "spots": [spot(each) for each in value.spots],
         "check": _check(value.trial),
     }
 
@@ -26,22 +26,21 @@ def branch_merge(value: BranchMerge) -> Json:
     return {
         "outcome": value.outcome,
         "verdict": value.verdict.value,
-        "ours": _side(value.meeting.ours),
-        "theirs": _side(value.meeting.theirs),
-        "why": _sound(value.why),
+        "ours": side(value.meeting.ours),
+        "theirs": side(value.meeting.theirs),
+        "why": sound(value.why),
         "files": [_part(each) for each in value.files],
         "blocked": [
-            {"path": _sound(each.path), "obstacle": each.obstacle.value, "why": _sound(each.why)}
+            {"path": sound(each.path), "obstacle": each.obstacle.value, "why": sound(each.why)}
             for each in value.blocked
         ],
         "met": [
-            {"ours_path": _sound(each.ours_path), "theirs_path": _sound(each.theirs_path), **_spot(each.spot)}
+            {"ours_path": sound(each.ours_path), "theirs_path": sound(each.theirs_path), **spot(each.spot)}
             for each in value.met
         ],
-        "in_the_way": [_sound(path) for path in value.in_the_way],
+        "in_the_way": [sound(path) for path in value.in_the_way],
         "held": [
-            {"path": _sound(each.path), "key": each.key, "holder": each.holder, "task": each.task}
-            for each in value.held
+            {"path": sound(each.path), "key": each.key, "holder": each.holder, "task": each.task} for each in value.held
         ],
         "check": _check(value.trial),
         "commit": value.commit,
@@ -56,13 +55,15 @@ def _part(value: FileMerge) -> Json:
     return shape
 
 
-def _side(value: Side) -> Json:
-    return {"name": value.name, "commit": value.commit, "intent": _sound(value.intent)}
+def side(value: Side) -> Json:
+    """One side of a merge."""
+    return {"name": value.name, "commit": value.commit, "intent": sound(value.intent)}
 
 
-def _spot(value: Spot) -> Json:
+def spot(value: Spot) -> Json:
+    """One place that cannot be shown to merge."""
     lines = {"base": list(value.base), "ours": list(value.ours), "theirs": list(value.theirs)}
-    return {"reason": value.reason.value, "why": _sound(value.why), **lines}
+    return {"reason": value.reason.value, "why": sound(value.why), **lines}
 
 
 def _check(value: Passed | Failed | None) -> Json | None:
@@ -70,13 +71,9 @@ def _check(value: Passed | Failed | None) -> Json | None:
         return None
     failure = value if isinstance(value, Failed) else None
     return {
-        "command": _sound(value.check),
+        "command": sound(value.check),
         "passed": failure is None,
         "tried": value.tried,
-        "why": _sound(failure.why) if failure else "",
-        "printed": _sound(failure.tail) if failure else "",
+        "why": sound(failure.why) if failure else "",
+        "printed": sound(failure.tail) if failure else "",
     }
-
-
-def _sound(text: str) -> str:
-    return text.encode("utf-8", "surrogateescape").decode("utf-8", "backslashreplace")

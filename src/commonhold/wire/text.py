@@ -26,3 +26,8 @@ def dumps(shape: Mapping[str, Any], *, indent: int = 2) -> str:
     """JSON text of a shape; indented for people unless `indent` is 0."""
     data = msgspec.json.encode(shape)
     return (msgspec.json.format(data, indent=indent) if indent else data).decode()
+
+
+def sound(text: str) -> str:
+    """A name or text with what is no valid UTF-8 in it escaped, since JSON cannot carry it."""
+    return text.encode("utf-8", "surrogateescape").decode("utf-8", "backslashreplace")

@@ -31,13 +31,35 @@ class GitHistory:
         ours = self._commit("HEAD")
         if ours is None:
             raise _unknown("HEAD", "the current branch has no commit yet, so nothing can be merged into it")
-        theirs = self._commit(name)
-        if theirs is None:
-            raise _unknown(name, f"there is no branch, tag or commit {name!r}")
+        theirs = self._known(name)
         bases = (self._git.line("merge-base", "--all", ours, theirs) or "").split()
         current = self._git.line("symbolic-ref", "--quiet", "--short", "HEAD") or "HEAD"
         mine, other = self._intents(ours, theirs)
         return Meeting(Side(current, ours, mine), Side(name, theirs, other), tuple(bases), self._branch(name))
+
+    def meeting_of(self, ours: str, theirs: str, base: str | None = None) -> Meeting:
+        """Two revisions and what both come from: `base`, or what the history knows."""
+        mine, other = self._known(ours), self._known(theirs)
+        intents = self._intents(mine, other)
+        sides = Side(ours, mine, intents[0]), Side(theirs, other, intents[1])
+        if base is not None:
+            return Meeting(*sides, (self._known(base),), self._branch(theirs), is_told=True)
+        bases = (self._git.line("merge-base", "--all", mine, other) or "").split()
+        if not bases:
+            raise _unknown(
+                theirs, f"{ours!r} and {theirs!r} have no commit in common", "name with --base what both come from"
+            )
+        return Meeting(*sides, tuple(bases), self._branch(theirs))
+
+    def _known(self, name: str) -> str:
+        commit = self._commit(name)
+        if commit is None:
+            raise _unknown(name, f"there is no branch, tag or commit {name!r}")
+        return commit
+
+    def base_of(self, meeting: Meeting) -> str:
+        """One tree or commit that both sides come from."""
+        return line_merge.common_base(self._git, meeting.bases)
 
     def _commit(self, name: str) -> str | None:
         return self._git.line("rev-parse", "--verify", "--quiet", "--end-of-options", f"{name}^{{commit}}")
@@ -45,7 +67,9 @@ class GitHistory:
     def _intents(self, *commits: str) -> list[str]:
         words = ("log", "--no-walk=unsorted", "-z", "--no-show-signature", "--encoding=UTF-8", "--format=%s")
         listed = self._git.ask(*words, *commits).decode("utf-8", "replace").split("\0")
-        return [_one_line(subject) for subject in (listed + [""] * len(commits))[: len(commits)]]
+        # Git tells of a commit that is named twice but once.
+        told = dict(zip(dict.fromkeys(commits), listed, strict=False))
+        return [_one_line(told.get(commit, "")) for commit in commits]
 
     def _branch(self, name: str) -> str:
         full = self._git.line("rev-parse", "--symbolic-full-name", "--end-of-options", name) or ""
@@ -65,7 +89,7 @@ class GitHistory:
 
     def changed(self, meeting: Meeting, concerns: Callable[[str], bool]) -> tuple[Changed, ...]:
         """The files that either side changed and whose path `concerns` us, as base, ours and theirs have them."""
-        base = line_merge.common_base(self._git, meeting.bases)
+        base = self.base_of(meeting)
         ours, theirs = (objects.changes(self._git, base, side.commit) for side in (meeting.ours, meeting.theirs))
         return objects.read_changes(self._git, ours, theirs, concerns)
 
@@ -114,10 +138,13 @@ def _one_line(text: str) -> str:
     return plain if len(plain) <= _LONGEST_INTENT else plain[: _LONGEST_INTENT - 1] + "…"
 
 
-def _unknown(name: str, why: str) -> InputError:
+_LISTED: Final = "`git branch --all` lists the branches; fetch what lies elsewhere first"
+
+
+def _unknown(name: str, why: str, hint: str = _LISTED) -> InputError:
     return InputError(
         Code.REVISION_UNKNOWN,
         why,
-        hint="`git branch --all` lists the branches; fetch what lies elsewhere first",
+        hint=hint,
         fields={"name": name},
     )

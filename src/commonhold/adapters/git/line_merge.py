@@ -2,7 +2,7 @@
 
 import os
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Final
 
 from commonhold.adapters.git.by_lines import only_by_lines
@@ -25,6 +25,8 @@ _OBSTACLES: Final = {
 
 def merge_lines(git: Git, meeting: Meeting) -> LineMerge:
     """The merge by lines."""
+    if meeting.is_told:
+        meeting = _begun_at(git, meeting)
     words = ("merge-tree", "--write-tree", "-z", "--messages", meeting.ours.commit, meeting.theirs.commit)
     done = git.run(*words, settings=overriding(only_by_lines(git)))
     if done.returncode > _CONFLICTED or done.returncode < 0:
@@ -33,6 +35,16 @@ def merge_lines(git: Git, meeting: Meeting) -> LineMerge:
     blocked, conflicted = _sorted_out(told, meeting)
     clean, lost = _joined(git, meeting, told)
     return LineMerge(told.tree, (*conflicted, *clean), (*blocked, *lost))
+
+
+def _begun_at(git: Git, meeting: Meeting) -> Meeting:
+    """The same with commits of nobody's, right above the base that was told: git finds no other one then."""
+    (base,) = meeting.bases
+    ours, theirs = (
+        replace(side, commit=loose_commit(git, f"{side.commit}^{{tree}}", base))
+        for side in (meeting.ours, meeting.theirs)
+    )
+    return replace(meeting, ours=ours, theirs=theirs, is_told=False)
 
 
 def _joined(git: Git, meeting: Meeting, told: "_Told") -> tuple[list[BothChanged], list[Blocked]]:

@@ -1,0 +1,122 @@
+"""Would two branches work together? Nothing is written for the answer: neither a branch, nor the index, nor a file."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Literal
+
+from commonhold.app.checks import Check
+from commonhold.app.crossed import Finding, SideName, Sides, findings
+from commonhold.app.histories import Meeting, Revisions
+from commonhold.app.indexes import Index, Progress, silent
+from commonhold.app.merged_state import MergedState, Unmerged, merged_state
+from commonhold.app.merging import Merge
+from commonhold.app.trying import CHECK_SECONDS
+from commonhold.linking.changes import contract_changes
+from commonhold.linking.impacted import ImpactedTest, impacted_tests
+from commonhold.linking.languages import linked
+from commonhold.linking.library import Overlay
+from commonhold.merging.merge import merge
+from commonhold.regions.languages import language_for
+from commonhold.semantics.evidence import Evidence
+
+Outcome = Literal["admitted", "escalated", "refused"]
+CheckOf = Callable[[str, Sequence[str]], Check | None]
+"""The check of a tree by the tests at some paths; None where there is nothing to run."""
+
+
+@dataclass(frozen=True, slots=True)
+class CheckWish:
+    """Which revisions are meant, and how to try the impacted tests, for how long. Without a `base` git finds it."""
+
+    theirs: str
+    ours: str = "HEAD"
+    base: str | None = None
+    check_of: CheckOf | None = None
+    seconds: float = CHECK_SECONDS
+
+
+@dataclass(frozen=True, slots=True)
+class TestRun:
+    """What the impacted tests said on the merged state, and the end of what they printed."""
+
+    command: str
+    passed: bool
+    tail: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Checked:
+    """The answer.
+
+    `unmerged` is what does not even merge, `findings` what would fail, or may, with both sides together. `tests` are
+    those that what was changed concerns, and `run` is what they said. `is_contained`: one side has all of the other.
+    """
+
+    outcome: Outcome
+    meeting: Meeting
+    unmerged: tuple[Unmerged, ...] = ()
+    findings: tuple[Finding, ...] = ()
+    notices: tuple[str, ...] = ()
+    tests: tuple[ImpactedTest, ...] = ()
+    run: TestRun | None = None
+    is_contained: bool = False
+
+
+def check_branches(
+    revisions: Revisions, index: Index, wish: CheckWish, progress: Progress = silent, *, merge: Merge = merge
+) -> Checked:
+    """Merge two revisions in thought, and examine what comes of it."""
+    meeting = revisions.meeting_of(wish.ours, wish.theirs, wish.base)
+    if {meeting.ours.commit, meeting.theirs.commit} & set(meeting.bases):
+        return Checked("admitted", meeting, is_contained=True)
+    state = merged_state(revisions, meeting, merge)
+    sides = _sides(revisions, index, meeting, state, progress)
+    found, notices = findings(sides)
+    tests = impacted_tests(sides.merged, _names(sides))
+    checked = Checked(_outcome(state.unmerged, found, None), meeting, state.unmerged, found, notices, tests)
+    run = _tried(state, checked, wish) if checked.outcome != "refused" else None
+    return replace(checked, outcome=_outcome(state.unmerged, found, run), run=run)
+
+
+def _sides(revisions: Revisions, index: Index, meeting: Meeting, state: MergedState, progress: Progress) -> Sides:
+    names = (revisions.base_of(meeting), meeting.ours.commit, meeting.theirs.commit, state.tree)
+    base, ours, theirs, joined = (index.of_revision(name, progress) for name in names)
+    settled = {path: index.summary(path, text) for path, text in state.settled.items()}
+    changed = {each.path: each for each in revisions.changed(meeting, _is_linked)}
+    return Sides(base, ours, theirs, Overlay(joined, settled), state, changed)
+
+
+def _is_linked(path: str) -> bool:
+    language = language_for(path, b"")
+    return language is not None and linked(language.name) is not None
+
+
+def _names(sides: Sides) -> Mapping[str, frozenset[str]]:
+    """What both sides changed, by path: bodies and contracts."""
+    found: dict[str, set[str]] = {}
+    for side in SideName:
+        for path in sides.changed_by(side):
+            names = found.setdefault(path, set())
+            names.update(each.qualname for each in sides.touches[side].get(path, ()))
+            changes = contract_changes(sides.base.summary(path), sides.of(side).summary(path))
+            names.update(each.qualname for each in changes)
+    return {path: frozenset(names) for path, names in found.items()}
+
+
+def _tried(state: MergedState, checked: Checked, wish: CheckWish) -> TestRun | None:
+    if wish.check_of is None:
+        return None
+    check = wish.check_of(state.tree, [each.path for each in checked.tests])
+    if check is None:
+        return None
+    result = check.passes(state.settled, wish.seconds)
+    return TestRun(check.name, result.passed, result.tail)
+
+
+def _outcome(unmerged: Sequence[Unmerged], found: Sequence[Finding], run: TestRun | None) -> Outcome:
+    """What blocks refuses; what is only suspected is for the tests, or for a person, to decide."""
+    if unmerged or any(each.evidence is not Evidence.SUSPICION for each in found):
+        return "refused"
+    if run is not None:
+        return "admitted" if run.passed else "refused"
+    return "escalated" if found else "admitted"

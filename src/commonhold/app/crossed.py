@@ -1,0 +1,232 @@
+"""What the merged state of two sides has, and neither side alone: contracts that break there, and bodies that meet."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+from functools import cached_property
+from typing import Final
+
+from commonhold.app.line_maps import LineMap
+from commonhold.app.merged_state import Doubt, MergedState
+from commonhold.linking.crossing import Crossing, Touches, crossings
+from commonhold.linking.examination import examine_throughout
+from commonhold.linking.findings import Concern
+from commonhold.linking.library import Library, Overlay
+from commonhold.linking.summary import Summary
+from commonhold.linking.touching import touched
+from commonhold.merging.tree import Changed
+from commonhold.merging.verdict import NOWHERE
+from commonhold.semantics.evidence import Evidence
+
+
+class SideName(StrEnum):
+    """One of the two sides."""
+
+    OURS = "ours"
+    THEIRS = "theirs"
+
+    @property
+    def other(self) -> "SideName":
+        """The other one."""
+        return SideName.THEIRS if self is SideName.OURS else SideName.OURS
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """A line of the merged state, and of each side; None where it is not there. `qualname` is what it lies in."""
+
+    path: str
+    qualname: str
+    line: int | None
+    ours_line: int | None
+    theirs_line: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """Something that fails, or may, with both sides together.
+
+    `by` is the side that changed what is at `cause`; the other one counts on it at `place`.
+    """
+
+    evidence: Evidence
+    why: str
+    place: Place
+    cause: Place
+    by: SideName
+
+
+@dataclass(frozen=True)
+class Sides:
+    """The two sides, what they come from and what comes of them, as summaries; `changed` are the files in versions."""
+
+    base: Library
+    ours: Library
+    theirs: Library
+    merged: Library
+    state: MergedState
+    changed: Mapping[str, Changed]
+
+    def of(self, name: SideName) -> Library:
+        """The summaries of a side."""
+        return self.ours if name is SideName.OURS else self.theirs
+
+    def changed_by(self, name: SideName) -> frozenset[str]:
+        """The paths that a side changed against the base, less those of which nothing came."""
+        return frozenset(path for path, each in self.changed.items() if each.base != _text(each, name)) - self._left_out
+
+    def brought_by(self, name: SideName) -> frozenset[str]:
+        """The paths that are otherwise in the merged state than on the other side."""
+        found = {path for path, each in self.changed.items() if self._merged(each) != _text(each, name.other)}
+        return frozenset(found) - self._left_out
+
+    def merged_as_by(self, name: SideName) -> Library:
+        """The merged state, with the files of which nothing came as the side has them."""
+        side = self.of(name)
+        return Overlay(self.merged, {path: side.summary(path) for path in self._left_out})
+
+    @property
+    def _left_out(self) -> frozenset[str]:
+        return self.state.left_out
+
+    @cached_property
+    def touches(self) -> Mapping[SideName, Touches]:
+        """The bodies that each side changed."""
+        return {name: self._touches(name) for name in SideName}
+
+    def _touches(self, name: SideName) -> Touches:
+        found = {
+            path: touched(path, self.changed[path].base, _text(self.changed[path], name))
+            for path in sorted(self.changed_by(name))
+        }
+        return {path: each for path, each in found.items() if each}
+
+    @cached_property
+    def maps(self) -> Mapping[SideName, LineMap]:
+        """Where lines of the merged state lie in each side."""
+        return {name: LineMap(lambda path, name=name: self._texts(path, name)) for name in SideName}  # type: ignore[misc]
+
+    def _texts(self, path: str, name: SideName) -> tuple[bytes | None, bytes | None] | None:
+        each = self.changed.get(path)
+        return None if each is None else (self._merged(each), _text(each, name))
+
+    def _merged(self, each: Changed) -> bytes | None:
+        if each.path in self.state.texts:
+            return self.state.texts[each.path]
+        if each.ours in (each.base, each.theirs):
+            return each.theirs
+        # Both changed it, and it is not here: one of them gave the file another name.
+        return each.ours if each.theirs == each.base else None
+
+    def place(self, path: str, line: int, qualname: str | None = None) -> Place:
+        """A line of the merged state."""
+        name = _around(self.merged, path, line) if qualname is None else qualname
+        lines = (self.maps[side].to_side(path, line) for side in SideName)
+        return Place(path, name, line, *lines)
+
+    def definition(self, path: str, qualname: str, by: SideName) -> Place:
+        """A definition, also where the side took it away."""
+        if found := _line(self.merged.summary(path), qualname):
+            return self.place(path, found, qualname)
+        lines = {side: _line(self.of(side).summary(path), qualname) for side in (by, by.other)}
+        return Place(path, qualname, None, lines[SideName.OURS], lines[SideName.THEIRS])
+
+
+def _text(each: Changed, name: SideName) -> bytes | None:
+    return each.ours if name is SideName.OURS else each.theirs
+
+
+def _line(summary: Summary | None, qualname: str) -> int | None:
+    offer = summary.offered.get(qualname) if summary else None
+    return offer.line if offer else None
+
+
+def _around(library: Library, path: str, line: int) -> str:
+    summary = library.summary(path)
+    return summary.definition_at(line) if summary else ""
+
+
+def findings(sides: Sides) -> tuple[tuple[Finding, ...], tuple[str, ...]]:
+    """All findings, the surest first, and notices. What is broken is not told again as what merely meets."""
+    looked = [_broken(sides, by) for by in SideName]
+    broken = {_identity(each): each for listed, _ in looked for each in reversed(listed)}
+    met = crossings(sides.merged, sides.touches[SideName.OURS], sides.touches[SideName.THEIRS])
+    told = {_pair(each) for each in broken.values()}
+    crossed = [each for each in (_met(sides, each) for each in met) if _pair(each) not in told]
+    told |= {_pair(each) for each in crossed}
+    doubts = {(_pair(each), each.why): each for each in _doubts(sides) if _pair(each) not in told}.values()
+    notices = dict.fromkeys(each for _, notices in looked for each in notices)
+    return tuple(sorted((*broken.values(), *crossed, *doubts), key=_rank)), tuple(notices)
+
+
+def _identity(each: Finding) -> tuple[object, ...]:
+    return each.evidence, each.place.path, each.place.line, each.cause.path, each.cause.qualname
+
+
+def _pair(each: Finding) -> frozenset[tuple[str, str]]:
+    """The two definitions that it is about."""
+    return frozenset({(each.place.path, each.place.qualname), (each.cause.path, each.cause.qualname)})
+
+
+_RANKS: Final = tuple(Evidence)
+
+
+def _rank(each: Finding) -> tuple[int, str, int, str]:
+    return _RANKS.index(each.evidence), each.place.path, each.place.line or 0, each.why
+
+
+def _broken(sides: Sides, by: SideName) -> tuple[list[Finding], tuple[str, ...]]:
+    """What a side changed and the other's part of the merged state counts on."""
+    lines = sides.maps[by.other]
+    found = examine_throughout(sides.of(by.other), sides.merged_as_by(by.other), sides.brought_by(by))
+    links = found.beside(lambda path, line: lines.to_side(path, line) is None)
+    concerns = [each for each in links.concerns if sides.state.left_out.isdisjoint({each.path, each.target_path})]
+    alone = _alone(sides, by) if concerns else frozenset()
+    kept = [
+        _finding(sides, each, by)
+        for each in sorted(concerns, key=lambda each: not each.what)
+        if (each.path, sides.maps[by].to_side(each.path, each.line), each.target_path, each.target) not in alone
+    ]
+    return kept, links.notices
+
+
+def _finding(sides: Sides, each: Concern, by: SideName) -> Finding:
+    """The finding; what only the changing side itself has at the place is its own use of what the other changed."""
+    place = sides.place(each.path, each.line)
+    own = {SideName.OURS: place.ours_line, SideName.THEIRS: place.theirs_line}
+    changer = by.other if own[by.other] is None and own[by] is not None else by
+    subject = f"`{place.qualname or each.path}`"
+    cause = sides.definition(each.target_path, each.target, changer)
+    return Finding(each.evidence, each.why(subject), place, cause, changer)
+
+
+def _alone(sides: Sides, by: SideName) -> frozenset[tuple[str, int | None, str, str]]:
+    """What a side's changes concern on that side itself: where, by its own lines, and what."""
+    links = examine_throughout(sides.base, sides.of(by), sides.changed_by(by))
+    return frozenset((each.path, each.line, each.target_path, each.target) for each in links.concerns)
+
+
+def _met(sides: Sides, each: Crossing) -> Finding:
+    by = SideName.THEIRS if each.is_ours else SideName.OURS
+    place = sides.place(each.path, each.line, each.qualname)
+    cause = sides.place(each.target_path, each.target_line, each.target)
+    return Finding(Evidence.SUSPICION, each.why, place, cause, by)
+
+
+def _doubts(sides: Sides) -> Iterator[Finding]:
+    """What cannot be shown to merge within one file."""
+    for doubt in sides.state.doubts:
+        ours, theirs = (_spot_place(sides, doubt, name) for name in SideName)
+        yield Finding(Evidence.SUSPICION, doubt.spot.why, theirs, ours, SideName.OURS)
+
+
+def _spot_place(sides: Sides, doubt: Doubt, name: SideName) -> Place:
+    """Where a spot lies on one side."""
+    lines = doubt.spot.ours if name is SideName.OURS else doubt.spot.theirs
+    own = lines[0] + 1 if lines != NOWHERE else None
+    merged = sides.maps[name].to_merged(doubt.path, own) if own else None
+    if merged is not None:
+        return sides.place(doubt.path, merged)
+    qualname = _around(sides.of(name), doubt.path, own) if own else ""
+    both = {name: own, name.other: None}
+    return Place(doubt.path, qualname, None, both[SideName.OURS], both[SideName.THEIRS])

@@ -1,0 +1,45 @@
+"""`commonhold callers`: what uses a definition, in any file."""
+
+from collections.abc import Iterator, Mapping
+
+import click
+
+from commonhold.cli.command import Command, files
+from commonhold.cli.definition import Meant, meant
+from commonhold.cli.given import Given, common
+from commonhold.cli.output import answer, shown
+from commonhold.linking.dependents import Dependent, dependents
+
+
+@click.command(
+    "callers",
+    cls=Command,
+    examples=("commonhold callers src/prices.py#total", "commonhold callers src/prices.py#Cart.add --json"),
+)
+@click.argument("key", metavar="KEY", shell_complete=files)
+@common
+@click.pass_obj
+def command(given: Given, key: str) -> None:
+    """List what uses the definition KEY: calls, imports, heirs, in any file.
+
+    A use that was tied to the definition stands first; "suspected" is one of which only the name is known.
+    """
+    found = meant(given, key)
+    uses = [use for place in found.definitions for use in dependents(found.library, *place)]
+    answer(given, (found, uses), _shape, _lines)
+
+
+def _shape(value: tuple[Meant, list[Dependent]]) -> Mapping[str, object]:
+    # Loaded here: who reads the words needs no JSON.
+    from commonhold.wire.reach_shapes import uses  # noqa: PLC0415
+
+    return uses(value[0].definitions, value[1])
+
+
+def _lines(value: tuple[Meant, list[Dependent]]) -> Iterator[str]:
+    found, uses = value
+    yield f"{shown(found.key)}: {len(uses) or 'no'} use(s)"
+    for use in uses:
+        within = f"  in {shown(use.qualname)}" if use.qualname else ""
+        suspected = "" if use.is_sure else "  (suspected)"
+        yield f"  {shown(use.path)}:{use.line}  {shown(use.how)}{within}{suspected}"

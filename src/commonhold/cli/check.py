@@ -1,0 +1,109 @@
+"""`commonhold check`: whether two branches would work together."""
+
+import shlex
+from collections.abc import Sequence
+from functools import partial
+from pathlib import Path
+from typing import TypedDict, Unpack
+
+import click
+
+import commonhold
+from commonhold.adapters.checks import CommandCheck
+from commonhold.adapters.git.history import GitHistory
+from commonhold.adapters.git.running import Git
+from commonhold.adapters.git.scratch import TreeCopy
+from commonhold.app.checking import Checked, CheckWish, check_branches
+from commonhold.app.checks import Check
+from commonhold.app.trying import CHECK_SECONDS
+from commonhold.cli.check_words import TESTS, branches_checked, check_hint
+from commonhold.cli.checking import ended_as_by_ctrl_c
+from commonhold.cli.command import Command, files
+from commonhold.cli.exit_status import DONE, REFUSED
+from commonhold.cli.git_place import git_place
+from commonhold.cli.given import Given, common
+from commonhold.cli.index_place import counted, index_of
+from commonhold.cli.output import answer
+
+
+class _Wish(TypedDict):
+    theirs: str
+    ours: str
+    base: str | None
+    tests: str | None
+    seconds: float
+    sarif: str | None
+
+
+@click.command(
+    "check",
+    cls=Command,
+    examples=(
+        "commonhold check --theirs feature",
+        "commonhold check --theirs feature --tests 'pytest -q {tests}'",
+        "commonhold check --ours origin/main --theirs HEAD --sarif check.sarif",
+    ),
+)
+@click.option("--theirs", metavar="REV", required=True, help="A branch, tag or commit.")
+@click.option("--ours", metavar="REV", default="HEAD", show_default=True, help="The other one.")
+@click.option("--base", metavar="REV", help="What both come from; default: their merge base.")
+@click.option(
+    "--tests",
+    metavar="COMMAND",
+    help="A shell command that decides what is only suspected, run in a copy of the merged state; {tests} in it stands "
+    "for the files of the impacted tests.",
+)
+@click.option(
+    *("--tests-timeout", "seconds"),
+    metavar="SECONDS",
+    type=click.FloatRange(min=0, min_open=True),
+    default=CHECK_SECONDS,
+    show_default=True,
+    help="How long the tests may take.",
+)
+@click.option("--sarif", metavar="FILE", shell_complete=files, help="Also write the answer to FILE as SARIF 2.1.0.")
+@common
+@click.pass_obj
+def command(given: Given, **wish: Unpack[_Wish]) -> int:
+    """Tell whether two branches would work together, without merging them.
+
+    They are merged in thought, and what is broken with both, and with neither alone, is told with both places and how
+    it is known: by contract (the other side uses as before what one side changed) or by types, which refuses; or only
+    suspected (each side changed one of two pieces of code that depend on each other), which the tests decide, or you.
+    Suspicions escalate: the exit code is 0 only if nothing is found, or if all that is suspected passes --tests.
+    """
+    place = git_place(given)
+    git = Git(place.root)
+    with ended_as_by_ctrl_c(), index_of(given) as index:
+        found = check_branches(GitHistory(git, place.git_dir), index, _wish(git, wish), counted)
+    if wish["sarif"] is not None:
+        _write_sarif(found, wish["sarif"])
+    answer(given, found, _shape, branches_checked)
+    return DONE if found.outcome == "admitted" else REFUSED
+
+
+def _wish(git: Git, wish: _Wish) -> CheckWish:
+    check_of = partial(_check_of, git, wish["tests"]) if wish["tests"] else None
+    return CheckWish(wish["theirs"], wish["ours"], wish["base"], check_of, wish["seconds"])
+
+
+def _check_of(git: Git, tests: str, tree: str, paths: Sequence[str]) -> Check | None:
+    """The check of the impacted tests; none where they are asked for and there are none."""
+    if TESTS in tests and not paths:
+        return None
+    return CommandCheck(tests.replace(TESTS, shlex.join(paths)), TreeCopy(git, tree), worktree=git.root)
+
+
+def _write_sarif(found: Checked, target: str) -> None:
+    # Loaded here: who reads the words needs no JSON.
+    from commonhold.wire.sarif import sarif  # noqa: PLC0415
+    from commonhold.wire.text import dumps  # noqa: PLC0415
+
+    Path(target).write_text(dumps(sarif(found, commonhold.__version__)) + "\n", encoding="utf-8")
+
+
+def _shape(found: Checked) -> dict[str, object]:
+    # Loaded here: who reads the words needs no JSON.
+    from commonhold.wire.check_shapes import checked  # noqa: PLC0415
+
+    return {**checked(found), "hint": check_hint(found) or None}

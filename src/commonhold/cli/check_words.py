@@ -1,0 +1,99 @@
+"""What came of a check of two branches, in words: the answer, each finding with both places, and what to do."""
+
+import shlex
+from collections.abc import Iterator
+from typing import Final
+
+from commonhold.app.checking import Checked
+from commonhold.app.crossed import Finding, Place, SideName
+from commonhold.app.histories import Side
+from commonhold.app.merged_state import Unmerged
+from commonhold.cli.output import shown, shown_text, some
+from commonhold.merging.verdict import NOWHERE
+from commonhold.semantics.evidence import Evidence
+
+TESTS: Final = "{tests}"
+
+
+def branches_checked(value: Checked) -> Iterator[str]:
+    """The answer, the sides, what does not merge, what fails or may fail, the tests, and what to do."""
+    yield f"{value.outcome}: {_head(value)}"
+    yield f"  ours:   {_side(value.meeting.ours)}"
+    yield f"  theirs: {_side(value.meeting.theirs)}"
+    for unmerged in value.unmerged:
+        yield from _unmerged(unmerged)
+    for finding in value.findings:
+        yield from _finding(finding)
+    yield from (f"notice: {shown(each)}" for each in value.notices)
+    yield from _tests(value)
+    if hint := check_hint(value):
+        yield f"next: {hint}"
+
+
+def _head(value: Checked) -> str:
+    if value.is_contained:
+        return "one side has all that the other has, so there is nothing that could clash"
+    if value.run is not None and not value.run.passed:
+        return "the tests fail with both sides together"
+    counts = [_count(len(value.unmerged), "not merged"), *(_of_evidence(value, each) for each in Evidence)]
+    told = ", ".join(filter(None, counts))
+    if not told:
+        return "nothing is found that would not work together"
+    return f"{told}; the tests pass with both sides together" if value.run is not None else told
+
+
+def _of_evidence(value: Checked, evidence: Evidence) -> str:
+    return _count(sum(each.evidence is evidence for each in value.findings), f"by {evidence.value}")
+
+
+def _count(number: int, what: str) -> str:
+    return f"{number} {what}" if number else ""
+
+
+def _side(side: Side) -> str:
+    return f"{shown(side.name)} {side.commit[:12]} {shown(side.intent)}".rstrip()
+
+
+def _unmerged(value: Unmerged) -> Iterator[str]:
+    yield f"not merged: {shown(value.path)}: {shown(value.why)}"
+    for spot in value.spots:
+        sides = ((spot.ours, "ours"), (spot.theirs, "theirs"))
+        places = ", ".join(f"line {lines[0] + 1} of {side}" for lines, side in sides if lines != NOWHERE)
+        yield f"  {spot.reason.value}{f' at {places}' if places else ''}: {shown(spot.why)}"
+
+
+def _finding(value: Finding) -> Iterator[str]:
+    yield f"{value.evidence.value}: {shown(value.why)}"
+    yield f"  {value.by.value} changed {_place(value.cause, value.by)}"
+    yield f"  {value.by.other.value} has {_place(value.place, value.by.other)}"
+
+
+def _place(place: Place, side: SideName) -> str:
+    """The place as that side has it, since that is where it can be mended."""
+    own = place.ours_line if side is SideName.OURS else place.theirs_line
+    line = own or place.line or place.ours_line or place.theirs_line
+    name = f" ({shown(place.qualname)})" if place.qualname else ""
+    return f"{shown(place.path)}{f':{line}' if line else ''}{name}"
+
+
+def _tests(value: Checked) -> Iterator[str]:
+    if value.tests:
+        yield f"impacted tests: {some([each.path for each in value.tests])}"
+    if value.run is not None and not value.run.passed:
+        yield f"what {shown(value.run.command)} printed:"
+        yield from (f"  {line}" for line in shown_text(value.run.tail).splitlines())
+
+
+def check_hint(value: Checked) -> str:
+    """The next step; empty where nothing is left to be done."""
+    ours, theirs = (shlex.quote(each.name) for each in (value.meeting.ours, value.meeting.theirs))
+    if value.outcome == "admitted":
+        return ""
+    if value.unmerged:
+        return f"on {theirs}, merge {ours} and mend what is named; `commonhold merge` says more"
+    if value.outcome == "refused":
+        return f"on {theirs}, take {ours} in and mend what is named, then check again"
+    call = f"commonhold check --ours {ours} --theirs {theirs}"
+    if value.tests:
+        return f"look at both places, or let the tests decide: {call} --tests 'COMMAND {TESTS}'"
+    return f"look at both places: no test is known that would decide; {call} --tests COMMAND runs any"

@@ -1,0 +1,27 @@
+"""The index of the repository that a command acts in, and word of how far it is read."""
+
+import sys
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
+
+from commonhold.adapters.repository import find_repository
+from commonhold.app.indexes import Index
+from commonhold.bootstrap import open_index
+from commonhold.cli.given import Given, start_of
+from commonhold.config import load_settings
+
+
+@contextmanager
+def index_of(given: Given) -> Iterator[Index]:
+    """The index of the repository around the folder that was given; closed in the end."""
+    repository = find_repository(start_of(given))
+    with closing(open_index(repository, load_settings(repository.root))) as index:
+        yield index
+
+
+def counted(done: int, total: int) -> None:
+    """Tell a person who watches how many files are read; the last word takes the line away again."""
+    if sys.stderr is None or not sys.stderr.isatty():
+        return
+    sys.stderr.write("\r\033[K" if done >= total else f"\rreading {done} of {total} files")
+    sys.stderr.flush()

@@ -1,0 +1,161 @@
+"""Whether what two sides did to bodies meets at run time: contracts hold, and yet one counts on what the other changed.
+
+A suspicion by nature: both may be meant. One step is looked at, since further steps concern nearly everything. A test
+that uses what the other side changed is no suspicion: it is there to decide one.
+"""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from itertools import product
+from typing import Final
+
+from commonhold.linking.dependents import Dependent, dependents
+from commonhold.linking.library import Library
+from commonhold.linking.touching import Touched
+from commonhold.linking.trials import is_test
+from commonhold.semantics.module import CONSTRUCTORS
+from commonhold.semantics.references import Use
+
+Touches = Mapping[str, tuple[Touched, ...]]
+"""What a side touched, by path."""
+
+# What more definitions use than so many is part of the language of a project: not each of them minds each change of it.
+_WIDELY: Final = 12
+_RUNNING: Final = frozenset({Use.CALL, Use.ATTRIBUTE, Use.NAME, Use.BASE, Use.DECORATOR, Use.QUALIFIER})
+
+
+@dataclass(frozen=True, slots=True)
+class Crossing:
+    """Two bodies that meet, each changed by one side; `line` is where, in the state that has both.
+
+    `is_ours`: ours is at `path`, and `target` is theirs; else the other way round. `is_sure`: the meeting was tied,
+    not only guessed from a name; what it does to the program is a suspicion all the same.
+    """
+
+    path: str
+    qualname: str
+    line: int
+    target_path: str
+    target: str
+    target_line: int
+    why: str
+    is_ours: bool
+    is_sure: bool
+
+
+def crossings(library: Library, ours: Touches, theirs: Touches) -> tuple[Crossing, ...]:
+    """Where the sides meet, in the state that has both; each pair of bodies once, calls before what is shared."""
+    found: dict[frozenset[tuple[str, str]], Crossing] = {}
+    for each in _Search(library).all(ours, theirs):
+        pair = frozenset({(each.path, each.qualname), (each.target_path, each.target)})
+        found.setdefault(pair, each)
+    return tuple(sorted(found.values(), key=lambda each: (not each.is_sure, each.path, each.line, each.target)))
+
+
+class _Search:
+    """The uses of definitions in the state that has both sides, each looked for once."""
+
+    def __init__(self, library: Library) -> None:
+        self._library = library
+        self._known: dict[tuple[str, str], tuple[Dependent, ...]] = {}
+
+    def all(self, ours: Touches, theirs: Touches) -> Iterator[Crossing]:
+        """The plainest first."""
+        yield from self._calls(ours, theirs, is_ours=True)
+        yield from self._calls(theirs, ours, is_ours=False)
+        yield from self._shared(ours, theirs)
+        yield from self._called_together(ours, theirs)
+
+    def _calls(self, users: Touches, used: Touches, *, is_ours: bool) -> Iterator[Crossing]:
+        """Where a body of `users` uses a definition whose body the other side changed."""
+        bodies = {(path, each.qualname): each for path, each in _each(users) if not is_test(path)}
+        for path, target in _each(used):
+            uses = self._uses(path, target)
+            is_wide = len({(use.path, use.qualname) for use in uses}) > _WIDELY
+            for use in uses:
+                place = use.path, use.qualname
+                body = bodies.get(place)
+                if body is not None and place != (path, target.qualname) and not (is_wide and _is_aside(body, target)):
+                    why = f"`{use.qualname}` {_verb(use)} `{target.qualname}`; each side changed one of them"
+                    line = self._line(path, target.qualname)
+                    yield Crossing(*place, use.line, path, target.qualname, line, why, is_ours, use.is_sure)
+
+    def _shared(self, ours: Touches, theirs: Touches) -> Iterator[Crossing]:
+        """Methods of one class of which one sets, in what was changed, an attribute that the other uses."""
+        for path, one, other in _siblings(ours, theirs):
+            if names := sorted((one.written & other.attributes) | (other.written & one.attributes)):
+                shared = f"share {', '.join(f'`{each}`' for each in names)} of `{one.owner}`"
+                yield self._between(path, one, other, shared)
+
+    def _called_together(self, ours: Touches, theirs: Touches) -> Iterator[Crossing]:
+        """Methods of one class that one method of it calls: one may count on what the other does."""
+        for path, one, other in _siblings(ours, theirs):
+            if both := self._callers(path, one) & self._callers(path, other):
+                yield self._between(path, one, other, f"are both called by `{min(both)}`")
+
+    def _callers(self, path: str, target: Touched) -> frozenset[str]:
+        """The other methods of the class that call a method."""
+        return frozenset(
+            use.qualname
+            for use in self._uses(path, target)
+            if use.is_sure and use.use is Use.CALL and use.path == path and _owner(use.qualname) == target.owner
+        )
+
+    def _between(self, path: str, one: Touched, other: Touched, how: str) -> Crossing:
+        why = f"`{one.qualname}` and `{other.qualname}` {how}; each side changed one of them"
+        lines = self._line(path, one.qualname), self._line(path, other.qualname)
+        return Crossing(path, one.qualname, lines[0], path, other.qualname, lines[1], why, is_ours=True, is_sure=True)
+
+    def _uses(self, path: str, target: Touched) -> tuple[Dependent, ...]:
+        """What uses a definition; what only has its name, as long as nothing else has it. Nobody knew a new one."""
+        place = path, target.qualname
+        if place not in self._known:
+            is_alone = _is_sole(self._library, target.qualname.rpartition(".")[2])
+            uses = () if target.is_new else self._all_uses(path, target)
+            self._known[place] = tuple(each for each in uses if each.use in _RUNNING and (each.is_sure or is_alone))
+        return self._known[place]
+
+    def _all_uses(self, path: str, target: Touched) -> tuple[Dependent, ...]:
+        """What uses a definition; of a method that the language itself calls, also what uses its class."""
+        uses = dependents(self._library, path, target.qualname)
+        name = target.qualname.rpartition(".")[2]
+        is_implied = target.owner and name.startswith("__") and name.endswith("__") and name not in CONSTRUCTORS
+        return (*uses, *dependents(self._library, path, target.owner)) if is_implied else uses
+
+    def _line(self, path: str, qualname: str) -> int:
+        summary = self._library.summary(path)
+        offer = summary.offered.get(qualname) if summary else None
+        return offer.line if offer else 1
+
+
+def _is_aside(body: Touched, target: Touched) -> bool:
+    """Whether what was changed in the body has nothing to do with the definition that it uses."""
+    owner, _, name = target.qualname.rpartition(".")
+    return body.words.isdisjoint({name, owner.rpartition(".")[2]})
+
+
+def _is_sole(library: Library, name: str) -> bool:
+    """Whether one definition in all files has the name."""
+    summaries = (library.summary(path) for path in library.definers(name))
+    found = [offer for each in summaries if each is not None for offer in each.offers if offer.name == name]
+    return len(found) == 1
+
+
+def _verb(use: Dependent) -> str:
+    return {Use.CALL: "calls", Use.BASE: "inherits from", Use.DECORATOR: "is decorated with"}.get(use.use, "uses")
+
+
+def _siblings(ours: Touches, theirs: Touches) -> Iterator[tuple[str, Touched, Touched]]:
+    """Different methods of one class, each touched by one side, with their path."""
+    for path in sorted(ours.keys() & theirs.keys()):
+        for one, other in product(ours[path], theirs[path]):
+            if one.owner and one.owner == other.owner and one.qualname != other.qualname:
+                yield path, one, other
+
+
+def _owner(qualname: str) -> str:
+    return qualname.rpartition(".")[0]
+
+
+def _each(touches: Touches) -> Iterator[tuple[str, Touched]]:
+    return ((path, each) for path, found in touches.items() for each in found)

@@ -1,0 +1,161 @@
+"""Which definitions of a file have another body than before, and which attributes of their object that is about.
+
+What differs in comments, blank space or documentation alone does not behave differently.
+"""
+
+import re
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from difflib import SequenceMatcher
+from functools import cached_property
+from typing import Final
+
+from tree_sitter import Node, Tree
+
+from commonhold.linking.attributes import Attribute, attributes
+from commonhold.regions.discover import discover
+from commonhold.regions.encoding import as_utf8, encoding_of
+from commonhold.regions.language import Language, parse
+from commonhold.regions.languages import language_for
+from commonhold.regions.region import Region
+
+_WORD: Final = re.compile(r"[^\W\d]\w*")
+
+
+@dataclass(frozen=True, slots=True)
+class Touched:
+    """A definition that a side gave another body, or made (`is_new`).
+
+    `attributes` are those of its object that it uses, before or after; `written` those that a changed line sets;
+    `words` all names on changed lines.
+    """
+
+    qualname: str
+    is_new: bool = False
+    attributes: frozenset[str] = frozenset()
+    written: frozenset[str] = frozenset()
+    words: frozenset[str] = frozenset()
+
+    @property
+    def owner(self) -> str:
+        """The class that it is a member of; empty at the top level."""
+        return self.qualname.rpartition(".")[0]
+
+
+def touched(path: str, before: bytes | None, after: bytes | None) -> tuple[Touched, ...]:
+    """The functions and methods that are new or behave otherwise, in file order; nothing where a side has no file."""
+    if after is None or before == after:
+        return ()
+    old, new = _File(path, before or b""), _File(path, after)
+    return tuple(
+        _touched(qualname, old.bodies.get(qualname), body)
+        for qualname, body in new.bodies.items()
+        if qualname not in old.bodies or old.bodies[qualname].differs(body)
+    )
+
+
+@dataclass(frozen=True)
+class _File:
+    """One version of a file."""
+
+    path: str
+    source: bytes
+
+    @cached_property
+    def bodies(self) -> "Mapping[str, _Body]":
+        """Functions and methods by name, without the numbers of repeated ones: the last counts."""
+        regions = discover(self.source, self.path).regions
+        return {each.key.bare().qualname: _Body(self, each) for each in regions if each.is_body}
+
+    @cached_property
+    def language(self) -> Language | None:
+        """The language, if it has a grammar, and the bytes are those that the grammar reads."""
+        found = language_for(self.path, self.source)
+        if found is None or not found.grammar:
+            return None
+        try:
+            text = as_utf8(self.source, encoding_of(self.source, found))
+        except UnicodeError:
+            return None
+        return found if text is self.source else None
+
+    @cached_property
+    def tree(self) -> Tree | None:
+        """The syntax tree; only looked at where something differs."""
+        return parse(self.source, self.language) if self.language else None
+
+
+@dataclass(frozen=True, slots=True)
+class _Body:
+    """A function or method in one version of its file."""
+
+    file: _File
+    region: Region
+
+    @property
+    def text(self) -> bytes:
+        """Its bytes."""
+        return self.file.source[self.region.start : self.region.end]
+
+    def differs(self, other: "_Body") -> bool:
+        """Whether the program in it is another."""
+        return self.region.hash != other.region.hash and self.tokens() != other.tokens()
+
+    def tokens(self) -> Sequence[bytes]:
+        """What the program consists of."""
+        if self.file.tree is None:
+            return [self.text]
+        return [leaf.text or b"" for leaf in _leaves(self.file.tree, self.region)]
+
+    def attributes(self) -> Sequence[Attribute]:
+        """The attributes of its object, with lines from 0 counted from its own first."""
+        if self.file.tree is None or self.file.language is None:
+            return ()
+        row = self.file.source.count(b"\n", 0, self.region.start)
+        return attributes(self.file.tree, self.file.language.name, self.region.start, self.region.end, row)
+
+
+def _leaves(tree: Tree, region: Region) -> Iterator[Node]:
+    """The tokens in a region, in order, without comments and strings that stand alone."""
+    pending = [tree.root_node]
+    while pending:
+        node = pending.pop()
+        is_outside = node.end_byte <= region.start or node.start_byte >= region.end
+        if is_outside or "comment" in node.type or _is_documentation(node):
+            continue
+        if node.children:
+            pending.extend(reversed(node.children))
+        else:
+            yield node
+
+
+def _is_documentation(node: Node) -> bool:
+    return node.type == "expression_statement" and [each.type for each in node.children] == ["string"]
+
+
+def _touched(qualname: str, old: _Body | None, new: _Body) -> Touched:
+    before, after = (old.attributes() if old else ()), new.attributes()
+    texts = old.text if old else b"", new.text
+    gone, come = _changed_rows(*texts)
+    written = {each.name for each in before if each.is_written and each.row in gone}
+    written |= {each.name for each in after if each.is_written and each.row in come}
+    used = frozenset(each.name for each in (*before, *after))
+    words = frozenset(word for text, rows in zip(texts, (gone, come), strict=True) for word in _words(text, rows))
+    return Touched(qualname, old is None, used, frozenset(written), words)
+
+
+def _words(text: bytes, rows: Collection[int]) -> Iterator[str]:
+    lines = text.decode("utf-8", "replace").split("\n")
+    return (word for row in rows for word in _WORD.findall(lines[row]))
+
+
+def _changed_rows(before: bytes, after: bytes) -> tuple[frozenset[int], frozenset[int]]:
+    """The lines that differ, from 0, in either text."""
+    old, new = before.split(b"\n"), after.split(b"\n")
+    gone: set[int] = set()
+    come: set[int] = set()
+    for tag, start, end, first, last in SequenceMatcher(None, old, new, autojunk=False).get_opcodes():
+        if tag != "equal":
+            gone.update(range(start, end))
+            come.update(range(first, last))
+    return frozenset(gone), frozenset(come)

@@ -1,0 +1,10 @@
+"""The key of a definition, from its path and qualified name."""
+
+from commonhold.domain.keys import FILE, Key, parse_names
+from commonhold.wire.text import sound
+
+
+def key_of(path: str, qualname: str) -> str:
+    """The canonical key; that of the file where there is no name. What is not valid UTF-8 is escaped."""
+    names = parse_names(qualname) if qualname else ()
+    return sound(str(Key(FILE, tuple(path.split("/")), names)))
