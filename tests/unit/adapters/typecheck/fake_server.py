@@ -8,6 +8,7 @@ import json
 import os
 import subprocess
 import sys
+import threading
 import time
 from collections.abc import Callable
 from functools import partial
@@ -20,13 +21,15 @@ PIDS = os.environ.get("FAKE_PIDS")
 KNOWN: dict[str, str] = {}
 SHOWN: dict[str, str] = {}
 VERSIONS: dict[str, int | None] = {}
+SENDING = threading.Lock()
 PUSHES = MODE.startswith("push")
 
 
 def send(message: dict[str, Any]) -> None:
     body = json.dumps({"jsonrpc": "2.0"} | message).encode()
-    sys.stdout.buffer.write(b"Content-Type: x\r\ncontent-length: %d\r\n\r\n%b" % (len(body), body))
-    sys.stdout.buffer.flush()
+    with SENDING:
+        sys.stdout.buffer.write(b"Content-Type: x\r\ncontent-length: %d\r\n\r\n%b" % (len(body), body))
+        sys.stdout.buffer.flush()
 
 
 def receive() -> dict[str, Any]:
@@ -72,9 +75,23 @@ def load(path: str) -> None:
 
 
 def publish() -> None:
+    if MODE == "push nothing":
+        return
+    if MODE == "push and die":
+        sys.exit(9)
+    params: dict[str, Any] = {}
     for path in SHOWN:
         version = {"version": VERSIONS[path]} if MODE == "push" else {}
-        params = {"uri": f"file://{ROOT / path}", "diagnostics": diagnostics(path)} | version
+        items = 3 if MODE == "push oddly" else diagnostics(path)
+        params = {"uri": f"file://{ROOT / path}", "diagnostics": items} | version
+        send({"method": "textDocument/publishDiagnostics", "params": params})
+    if MODE == "push for ever":
+        threading.Thread(target=repeat, args=(params,), daemon=True).start()
+
+
+def repeat(params: dict[str, Any]) -> None:
+    while True:
+        time.sleep(0.02)
         send({"method": "textDocument/publishDiagnostics", "params": params})
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from tests.unit.adapters.typecheck.rig import Rig, said
 
-from commonhold.adapters.typecheck import Checkers, ServerChecker
+from commonhold.adapters.typecheck import Checkers, ServerChecker, asking
 from commonhold.app.typing import Diagnostic, TypeReport
 
 MODES = ("pull", "push", "push without versions")
@@ -154,3 +154,11 @@ def test_several_are_one(rig: Rig) -> None:
     assert both.compare({"x.other": b""}) == TypeReport()
     both.close()
     assert Checkers([]).compare(GONE) == TypeReport()
+
+
+def test_only_so_many_files_stay_open(rig: Rig, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(asking, "_MOST_SHOWN", 2)
+    checker = rig.checker()
+    for _ in range(2):
+        assert said(checker.compare(GONE, ["b.fake", "c.fake"])) == BROKEN
+        assert said(checker.compare({"b.fake": b"use two\n"})) == ["b.fake:1 two is not offered"]

@@ -5,6 +5,7 @@ import re
 import signal
 import threading
 from itertools import count
+from pathlib import Path
 
 import pytest
 from tests.unit.adapters.typecheck.rig import PATIENT, Rig, said
@@ -33,6 +34,12 @@ FAILING = {
     "answers with odd items": "answered with what is no diagnostic",
     "answers with an error": "answered with an error: why not",
 }
+PUSHING = {
+    "push nothing": "said nothing of a.fake within",
+    "push for ever": "did not come to rest within",
+    "push and die": r"ended by itself \(status 9\)",
+    "push oddly": "answered with no list of diagnostics",
+}
 SILENT = ("hangs", "hangs when asked", "is deaf", "answers others")
 
 
@@ -51,6 +58,18 @@ def test_a_server_that_gives_no_answer_is_told_of(rig: Rig, mode: str, changes: 
         report = checker.compare(changes, ["b.fake"])
         assert report.new == ()
         assert "types were not compared: fake gave no answer within" in report.why
+
+
+@pytest.mark.parametrize("mode", PUSHING)
+def test_a_server_that_pushes_and_fails_is_told_of(rig: Rig, mode: str) -> None:
+    report = rig.checker(mode, Patience(5, 1)).compare(CHANGE, ["b.fake"])
+    assert report.new == ()
+    assert re.match(f"types were not compared: fake {PUSHING[mode]}", report.why)
+
+
+def test_a_program_that_cannot_be_run_is_told_of(rig: Rig) -> None:
+    (Path(rig.environment()["PATH"].split(":")[0]) / "fake-server").write_bytes(b"\x7fnothing")
+    assert "fake cannot be started: Exec format error; see whether it runs" in rig.checker().compare(CHANGE).why
 
 
 def test_one_that_puts_off_is_asked_again_and_not_for_ever(rig: Rig) -> None:
