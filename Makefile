@@ -4,6 +4,7 @@ VENV   := .venv
 PY     := $(VENV)/bin/python
 STAMP  := $(VENV)/.installed
 UV     := uv==0.13.9
+TYPESCRIPT := typescript@7.0.2
 PIP    := $(PY) -m pip --disable-pip-version-check --quiet
 SRC    := $(wildcard src tests bench)
 
@@ -13,7 +14,7 @@ FIND_PYTHON = for name in $(PYTHON) python3.14 python3.13 python3.12 python3.11 
     then command -v "$$name"; break; fi; done
 
 .DEFAULT_GOAL := help
-.PHONY: help test lint check format coverage stress bench bench-rivals bench-merge demo build lock clean
+.PHONY: help test test-types lint check format coverage stress bench bench-rivals bench-merge demo build lock clean
 .SILENT:
 .DELETE_ON_ERROR:
 
@@ -27,6 +28,10 @@ test: $(STAMP) ## Run all tests
 	$(PY) -m tests.services
 	echo "Running the tests"
 	$(PY) -m pytest -n 2 $(ARGS)
+
+test-types: $(STAMP) ## Test the types level against TypeScript's own server, which npm brings
+	npm install --silent --no-audit --no-fund --prefix $(VENV)/typescript $(TYPESCRIPT)
+	$(PY) -m pytest $(ARGS) tests/typescript/against_npm.py
 
 lint: $(STAMP) ## Check style, types and the direction of imports
 	echo "Checking style"

@@ -33,8 +33,9 @@ SETTINGS = {
     "`optimistic`. A key stands for all that is in it; the innermost decides.",
     "merge": "Whether an edit whose base has moved may be merged: `proven`, where that is shown to be right, or "
     "`never`; for all keys, or as a table by key.",
-    "types": "`on`: type checkers that are found are asked what they newly say of a change, before it is made (ty for Python: "
-    "`pip install 'commonhold[types]'`; TypeScript 7 for TypeScript and JavaScript: `tsc` on the PATH). `off`: none is asked.",
+    "types": "`on`: type checkers that are found are asked what they newly say of a change, before it is made: ty for "
+    "Python (`pip install 'commonhold[types]'`), TypeScript 7 for TypeScript and JavaScript (`tsc` on the PATH). "
+    "`off`: none is asked.",
 }
 
 

@@ -97,6 +97,5 @@ class ServerChecker:
 def _without(unread: Collection[str]) -> str:
     if not unread:
         return ""
-    return (
-        f"types were not compared in {', '.join(unread)}: not UTF-8, or too long; save as UTF-8 what is to be compared"
-    )
+    many = ", ".join(unread)
+    return f"types were not compared in {many}: it is not UTF-8, or too long; look at it yourself"

@@ -149,7 +149,6 @@ class Dialogue:
             "rootUri": uri,
             "workspaceFolders": [{"uri": uri, "name": os.path.basename(self._root)}],
             "capabilities": _CAPABILITIES,
-            "initializationOptions": self._server.options,
         }
         answer = self.connection.ask("initialize", params).wait(deadline)
         if not isinstance(answer, dict) or not isinstance(answer.get("capabilities"), dict):

@@ -41,10 +41,10 @@ class Published:
         with self._news:
             while self._expected and self._fault is None:
                 if not self._news.wait(deadline.left()):
-                    raise Unanswered(f"said nothing of {min(self._expected)} within {deadline.seconds:g} s")
+                    raise Unanswered(f"said nothing of {min(self._expected)} within {deadline.seconds:.3g} s")
             while self._fault is None and self._news.wait(quiet_seconds):
                 if not deadline.left():
-                    raise Unanswered(f"did not come to rest within {deadline.seconds:g} s")
+                    raise Unanswered(f"did not come to rest within {deadline.seconds:.3g} s")
             if self._fault is not None:
                 raise self._fault
             return dict(self._said)

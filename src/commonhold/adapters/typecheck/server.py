@@ -39,7 +39,6 @@ class Server:
     install: str
     since: str = ""
     settings: Mapping[str, object] = field(default_factory=dict)
-    options: Mapping[str, object] = field(default_factory=dict)
     diagnostics: Pull | Push = Pull()
     sees_unsaved: bool = False
     ground: tuple[str, ...] = ()

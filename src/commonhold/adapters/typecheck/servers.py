@@ -18,7 +18,6 @@ TY: Final = Server(
     arguments=("server",),
     install="pip install 'commonhold[types]'",
     settings={"ty": {"diagnosticMode": "openFilesOnly"}},
-    options={"diagnosticMode": "openFilesOnly", "logLevel": "warn"},
     ground=("ty.toml", "pyproject.toml", ".venv/pyvenv.cfg", ".venv/lib/*/site-packages"),
 )
 
@@ -44,7 +43,6 @@ TYPESCRIPT: Final = Server(
     since="7",
     install="npm install -g typescript@7",
     settings={"js/ts": _NO_DOWNLOADS, "typescript": _NO_DOWNLOADS, "javascript": _NO_DOWNLOADS},
-    options={"disableAutomaticTypeAcquisition": True},
     sees_unsaved=True,
     ground=("tsconfig.json", "jsconfig.json", "package.json", "node_modules"),
 )
