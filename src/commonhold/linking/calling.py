@@ -149,7 +149,7 @@ def effect(old: Met, new: Met, language: str) -> Impact | None:
 
 
 def _still_fits(old: Met, new: Met, linkage: Linkage) -> bool:
-    """Whether a call of what has several signatures finds all that it fitted, maybe wider."""
+    """Whether a call finds all of several signatures that it fitted, maybe wider, or takes its rest from a value."""
     shape = new.reference.shape
     if shape is None:
         return False

@@ -181,6 +181,7 @@ class Walk:
     assigned: list[tuple[Scope, str, int]] = field(default_factory=list)
     inherited: list[tuple[str, Chain, str]] = field(default_factory=list)
     pending: list[tuple[Node, Scope]] = field(default_factory=list)
+    chains: dict[int, Chain] = field(default_factory=dict)
 
     def run(self, root: Node) -> None:
         """Visit every node, in the order of the text."""
@@ -211,17 +212,22 @@ class Walk:
         return self.text(node.child_by_field_name(name))
 
     def chain(self, node: Node | None, scope: Scope) -> Chain:
-        """An expression or a type as a chain whose root is still to be tied."""
-        steps: Chain = ()
-        for _ in range(_LONGEST_CHAIN):
-            link = None if node is None else self.grammar.links.get(node.type)
-            if node is None or link is None:
-                return UNKNOWN
-            node, part = link(self, node, scope)
-            steps = part + steps
-            if node is None:
-                return steps or UNKNOWN
-        return UNKNOWN
+        """An expression or a type as a chain whose root is still to be tied; what is inside is kept for later."""
+        passed: list[tuple[int, Chain]] = []
+        found: Chain | None = UNKNOWN
+        while node is not None:
+            key = node.id
+            found = self.chains.get(key)
+            if found is not None:
+                break
+            link = self.grammar.links.get(node.type)
+            node, part = (None, UNKNOWN) if link is None else link(self, node, scope)
+            passed.append((key, part))
+            found = ()
+        for key, part in reversed(passed):
+            found = UNKNOWN if found == UNKNOWN or len(found or ()) > _LONGEST_CHAIN else (found or ()) + part
+            self.chains[key] = found
+        return found or UNKNOWN
 
     def use(
         self, node: Node, use: Use, scope: Scope, chain: Chain | None = None, shape: CallShape | None = None
@@ -394,7 +400,7 @@ class _Tying:
         if not before:
             is_module = name.startswith(_STAND_INS)
             return None if is_module else Reference(name, raw.use, raw.shape, Receiver.NONE, "", raw.line)
-        chain = self._tied(tuple(before), local.scope, local.start - 1)
+        chain = self._tied(tuple(before), local.scope, max(local.start - 1, 0))
         return Reference(name, raw.use, raw.shape, Receiver.UNKNOWN, "", raw.line, chain)
 
     def _tied(self, chain: Chain, scope: Scope, at: int) -> Chain:
@@ -409,7 +415,7 @@ class _Tying:
             if not local.value:
                 return UNKNOWN
             chain = local.value + chain[1:]
-            scope, at = local.scope, local.start - 1
+            scope, at = local.scope, max(local.start - 1, 0)
         else:
             return UNKNOWN
         if chain[0] == LITERAL:
@@ -423,7 +429,8 @@ class _Tying:
             if self._has(inmost, name):
                 return (f"self {inmost.prefix}",) if inmost.is_class else tuple(inmost.prefix.split("."))
             inmost = self._inmost(inmost.parent)
-        return self._inherited(first, name) if self.sees_members and first is not None else ()
+        is_inside = self.sees_members and first is not None and first is not scope
+        return self._inherited(first, name) if is_inside and first is not None else ()
 
     def _has(self, scope: Scope, name: str) -> bool:
         """Whether a scope has a name that is seen in it as it stands; a constructor is none."""

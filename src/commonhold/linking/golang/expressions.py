@@ -6,7 +6,7 @@ from typing import Final
 from tree_sitter import Node
 
 from commonhold.linking.syntax import OUTSIDE, Link, Scope, Walk, distinct
-from commonhold.semantics.chains import CALLED, INSTANCE, UNKNOWN, Chain
+from commonhold.semantics.chains import CALLED, INSTANCE, Chain
 from commonhold.semantics.interface import CallableInterface, Parameter, ParamKind
 
 BUILT_IN: Final = frozenset(
@@ -151,4 +151,4 @@ def receiver_of(walk: Walk, node: Node) -> tuple[str, Node | None]:
     if given is None:
         return "", None
     chain = walk.chain(given[0].child_by_field_name("type"), walk.top)
-    return (chain[0] if chain != UNKNOWN else ""), next(iter(given[1]), None)
+    return (chain[-1] if chain[-1].isidentifier() else ""), next(iter(given[1]), None)

@@ -10,13 +10,13 @@ from commonhold.regions.naming import first_of
 from commonhold.semantics.chains import CALLED, INSTANCE, UNKNOWN, Chain
 from commonhold.semantics.interface import CallableInterface, Parameter, ParamKind
 
-_INFERRED: Final = "var"
+INFERRED: Final = "var"
 _SPREAD: Final = "spread_parameter"
 
 
 def type_chain(walk: Walk, node: Node | None, scope: Scope) -> Chain:
     """An instance of what a type names; empty for no type, and for `var`."""
-    if node is None or (node.type == "type_identifier" and walk.text(node) == _INFERRED):
+    if node is None or (node.type == "type_identifier" and walk.text(node) == INFERRED):
         return ()
     return (*walk.chain(node, scope), INSTANCE)
 

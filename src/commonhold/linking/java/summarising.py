@@ -9,7 +9,7 @@ from typing import Final
 
 from tree_sitter import Node
 
-from commonhold.linking.java.expressions import LINKS, parameters, signature, type_chain
+from commonhold.linking.java.expressions import INFERRED, LINKS, parameters, signature, type_chain
 from commonhold.linking.summary import STAR, ClassShape, Summary
 from commonhold.linking.syntax import OUTSIDE, Draft, Grammar, Scope, Visit, Walk, shape_of, summarised
 from commonhold.regions.languages.jvm import JAVA
@@ -219,6 +219,11 @@ def _name(walk: Walk, node: Node, scope: Scope) -> None:
     walk.use(node, Use.NAME, scope)
 
 
+def _type_name(walk: Walk, node: Node, scope: Scope) -> None:
+    if walk.text(node) != INFERRED:
+        walk.use(node, Use.NAME, scope)
+
+
 def _qualified_type(walk: Walk, node: Node, scope: Scope) -> None:
     walk.use_of(walk.chain(node, scope), Use.NAME, node, scope)
 
@@ -340,7 +345,7 @@ _VISITS: Final[Mapping[str, Visit]] = {
     "type_pattern": _pattern,
     **dict.fromkeys(_BLOCKS, _block),
     "identifier": _name,
-    "type_identifier": _name,
+    "type_identifier": _type_name,
     "scoped_type_identifier": _qualified_type,
     "field_access": _access,
     "method_invocation": _invocation,

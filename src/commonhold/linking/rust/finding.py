@@ -67,6 +67,8 @@ def _child(known: Places, path: str, name: str) -> str:
 
 def _parent(known: Places, path: str) -> str:
     """The file of the module around the one of a file."""
+    if basename(path) in _ROOTS:
+        return ""
     folder = dirname(path) if basename(path) == _MODULE else splitext(path)[0]
     above = dirname(folder)
     choices = (join(above, _MODULE), f"{above}.rs", *(join(above, root) for root in _ROOTS))

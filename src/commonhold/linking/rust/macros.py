@@ -32,12 +32,8 @@ def read_tokens(walk: Walk, group: Node, scope: Scope) -> None:
         kind = token.type
         if kind in _NAMES:
             following = tokens[index + 1] if index + 1 < len(tokens) else None
-            is_call = (
-                following is not None
-                and following.type == _GROUP
-                and walk.source.startswith(_OPENING, following.start_byte)
-            )
-            _note(walk, token, steps if joined else None, scope, _count(following) if is_call else None)
+            called = _count(following) if following is not None and _is_list(walk, following) else None
+            _note(walk, token, steps if joined else None, scope, called)
             steps = _extended(walk, token, steps, scope, joined=joined)
         elif kind == _GROUP:
             steps = (*steps, CALLED) if steps else UNKNOWN
@@ -65,9 +61,13 @@ def _note(walk: Walk, token: Node, before: Chain | None, scope: Scope, called: C
     walk.use(token, Use.CALL if called else plain, scope, chain, called)
 
 
-def _count(group: Node | None) -> CallShape:
+def _is_list(walk: Walk, token: Node) -> bool:
+    return token.type == _GROUP and walk.source.startswith(_OPENING, token.start_byte)
+
+
+def _count(group: Node) -> CallShape:
     """The shape of a call by the commas between its brackets."""
-    tokens = [each.type for each in group.children[1:-1]] if group is not None else []
+    tokens = [each.type for each in group.children[1:-1]]
     if not tokens:
         return shape(0)
     if not _DOUBTFUL.isdisjoint(tokens):

@@ -1,4 +1,4 @@
-"""Reads the cases in `summaries/` and `crossings/`, and tells what is found today in the words that they are written in.
+"""Reads the cases in `summaries/` and `crossings/`, and tells what is found today in the words of the cases.
 
 Run this file to write today's findings into the cases, `python -m tests.unit.linking.languages.telling`, and read the
 difference.
