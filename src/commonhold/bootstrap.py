@@ -1,16 +1,22 @@
 """The composition root: a repository on disk becomes a service."""
 
+import shlex
 import socket
+from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 from urllib.parse import urlsplit
 
+from commonhold.adapters.checks import TESTS, CommandCheck
 from commonhold.adapters.files import WorkingTree
 from commonhold.adapters.git.running import Git
+from commonhold.adapters.git.working_copy import WorkingCopy
 from commonhold.adapters.index import SqliteIndex
 from commonhold.adapters.repository import Repository, find_repository
 from commonhold.adapters.sqlite import SqliteStore
 from commonhold.adapters.system import RandomIds, SystemClock
 from commonhold.adapters.typecheck import open_checkers
+from commonhold.app.checks import Check
 from commonhold.app.crossing import Insight
 from commonhold.app.ports import Registry, Step, no_step
 from commonhold.app.registry import TableRegistry
@@ -63,7 +69,15 @@ def compose(
 
 def open_insight(repository: Repository, settings: Settings) -> Insight:
     """What can be seen of the other files of a repository. Nothing is opened or started before it is asked."""
-    return Insight(open_index(repository, settings), open_checkers(repository.root) if settings.types == "on" else None)
+    types = open_checkers(repository.root) if settings.types == "on" else None
+    can_test = repository.git_dir is not None and settings.tests
+    tests_of = partial(_tests_of, Git(repository.root), settings.tests) if can_test else None
+    return Insight(open_index(repository, settings), types, tests_of)
+
+
+def _tests_of(git: Git, command: str, paths: Sequence[str]) -> Check:
+    """The check that runs the tests at these paths on a copy of the working tree."""
+    return CommandCheck(command.replace(TESTS, shlex.join(paths)), WorkingCopy(git), worktree=git.root)
 
 
 def open_index(repository: Repository, settings: Settings) -> SqliteIndex:

@@ -19,6 +19,7 @@ from commonhold.domain.errors import Code, InputError
 CANDIDATE: Final = "COMMONHOLD_CANDIDATE"
 WORKTREE: Final = "COMMONHOLD_WORKTREE"
 PLACEHOLDER: Final = "{file}"
+TESTS: Final = "{tests}"
 GRACE_SECONDS: Final = 5.0
 _TAIL_BYTES: Final = 4000
 _FIRST_LOOK_SECONDS: Final = 0.001
@@ -45,13 +46,16 @@ class CommandCheck:
         self._fill = fill
         self._worktree = worktree
 
-    def passes(self, contents: Mapping[str, bytes], timeout_seconds: float) -> CheckResult:
+    def passes(self, contents: Mapping[str, bytes | None], timeout_seconds: float) -> CheckResult:
         """Try the contents, and leave nothing behind."""
         with _scratch() as scratch, tempfile.TemporaryFile() as printed:
             root = os.path.join(scratch, "copy")
             os.mkdir(root)
             self._fill(root)
-            places = [_put(root, path, content) for path, content in contents.items()]
+            for path in (path for path, content in contents.items() if content is None):
+                _remove(root, path)
+            there = ((path, content) for path, content in contents.items() if content is not None)
+            places = [_put(root, path, content) for path, content in there]
             command = self.name.replace(PLACEHOLDER, shlex.join(places))
             status = _run(command, root, self._environment(places), printed, timeout_seconds)
             tail = _tail(printed)
@@ -76,10 +80,15 @@ def _scratch() -> Iterator[str]:
         shutil.rmtree(folder, ignore_errors=True)
 
 
-def _put(root: str, path: str, content: bytes) -> str:
-    """Write a candidate at its path in the copy, through no link that would lead out of it."""
+def _remove(root: str, path: str) -> None:
+    place = _place(root, path)
+    if os.path.lexists(place):
+        os.unlink(place)
+
+
+def _place(root: str, path: str) -> str:
+    """Where a path is in the copy; no link in it leads out. Raises InputError `PATH_OUTSIDE`."""
     place = os.path.join(root, path)
-    os.makedirs(os.path.dirname(place), exist_ok=True)
     if os.path.commonpath((root, os.path.realpath(os.path.dirname(place)))) != root:
         raise InputError(
             Code.PATH_OUTSIDE,
@@ -87,6 +96,13 @@ def _put(root: str, path: str, content: bytes) -> str:
             hint="name the file by the path that it has without the link",
             fields={"path": path},
         )
+    return place
+
+
+def _put(root: str, path: str, content: bytes) -> str:
+    """Write a candidate at its path in the copy, through no link that would lead out of it."""
+    place = _place(root, path)
+    os.makedirs(os.path.dirname(place), exist_ok=True)
     mode = None
     if os.path.lexists(place):
         mode = stat.S_IMODE(os.lstat(place).st_mode)

@@ -21,8 +21,8 @@ class Check(Protocol):
         """What is run, as the caller named it."""
         ...
 
-    def passes(self, contents: Mapping[str, bytes], timeout_seconds: float) -> CheckResult:
-        """Try a fresh copy of the project in which the files of `contents` (by path) have these bytes.
+    def passes(self, contents: Mapping[str, bytes | None], timeout_seconds: float) -> CheckResult:
+        """Try a fresh copy of the project in which the files of `contents` have these bytes; None: it is gone.
 
         What has not come to an end after `timeout_seconds` is ended, and has not passed.
         """

@@ -12,11 +12,14 @@ from typing import Final
 from commonhold.app.drafting import Draft
 from commonhold.app.indexes import Index
 from commonhold.app.plan import Admission, Crossed
+from commonhold.app.policy import Policies, Suspicion
+from commonhold.app.proving import Proving, Suspected, TestsOf
 from commonhold.app.reading import Looked
 from commonhold.app.typing import Diagnostic, TypeChecker
 from commonhold.domain.keys import Key, file_key
 from commonhold.linking.examination import examine
 from commonhold.linking.findings import Concern, Links
+from commonhold.linking.impacted import ImpactedTest, impacted_tests
 from commonhold.linking.library import Library, Overlay
 from commonhold.linking.misfits import added_uses, leads_out
 from commonhold.linking.summary import Offer, Summary
@@ -32,10 +35,11 @@ Look = Callable[[str], Looked | None]
 
 @dataclass(frozen=True, slots=True)
 class Insight:
-    """What can be seen of the other files: by tying them, and by a type checker, where there is one."""
+    """What can be seen of the other files: by tying them, by a type checker, where there is one, and by their tests."""
 
     index: Index
     types: TypeChecker | None = None
+    tests_of: TestsOf | None = None
 
     def close(self) -> None:
         """Let go of both; idempotent."""
@@ -47,11 +51,14 @@ class Insight:
 class Crossing:
     """Examines drafts against all other files."""
 
-    def __init__(self, insight: Insight, look: Look) -> None:
-        """See the other files with `insight`; `look` shows those that are concerned."""
+    def __init__(self, insight: Insight, look: Look, policies: Policies) -> None:
+        """See the other files with `insight`; `look` shows those concerned, `policies` say what that leads to."""
+        self._policies = policies
+        self._proving = Proving(insight.tests_of)
         self._index = insight.index
         self._types = insight.types
         self._look = look
+        self._told: set[str] = set()  # why a checker could not be asked: once is enough
 
     def examine(self, drafts: Sequence[Draft]) -> Crossed:
         """Find whom the drafts concern in other files. Quick where no contract changes and nothing new is used."""
@@ -60,7 +67,10 @@ class Crossing:
             return Crossed()
         library = self._index.library()
         work = _Work(library, tuple(versions), self._look)
-        findings = work.findings(self._newly_wrong(work))
+        diagnostics, said = self._newly_wrong(work)
+        suspected = Suspected(work.suspicions(self._policies), work.contents)
+        escalations, told = self._proving.decided(suspected, work.impacted)
+        findings = Findings(work.required(diagnostics), escalations, (*work.links.notices, *said, *told))
         return Crossed(library, work.before, work.files, work.links, Admission("", findings, work.mended))
 
     def is_current(self, crossed: Crossed) -> bool:
@@ -83,7 +93,8 @@ class Crossing:
         if self._types is None or not work.offers_changed:
             return (), ()
         report = self._types.compare(work.contents, work.users)
-        notices = (report.why,) if report.why else ()
+        notices = (report.why,) if report.why and report.why not in self._told else ()
+        self._told.update(notices)
         return tuple(each for each in report.new if not work.is_edited(each.path, each.line)), notices
 
 
@@ -204,14 +215,30 @@ class _Work:
 
     # In the words of admission.
 
-    def findings(self, wrong: tuple[tuple[Diagnostic, ...], tuple[str, ...]]) -> Findings:
-        """All findings, those of the type checker included."""
-        diagnostics, notices = wrong
-        links = self.links.beside(self.is_edited)
-        tied = (each for each in links.concerns if each.evidence is Evidence.CONTRACT)
-        suspected = tuple(each for each in links.concerns if each.evidence is Evidence.SUSPICION)
-        required = merged((*self._required(tied), *self._typed(diagnostics)))
-        return Findings(required, self._escalations(suspected), (*self.links.notices, *notices))
+    @cached_property
+    def _concerns(self) -> tuple[Concern, ...]:
+        return self.links.beside(self.is_edited).concerns
+
+    def required(self, diagnostics: Iterable[Diagnostic]) -> tuple[Required, ...]:
+        """The places that were tied, and those that a type checker newly complains of."""
+        tied = (each for each in self._concerns if each.evidence is Evidence.CONTRACT)
+        return merged((*self._required(tied), *self._typed(diagnostics)))
+
+    def suspicions(self, policies: Policies) -> dict[Suspicion, Escalation]:
+        """The places of which only a name tells, by what the project does about them."""
+        groups: dict[Suspicion, list[Concern]] = {}
+        for each in self._concerns:
+            if each.evidence is Evidence.SUSPICION:
+                policy = policies.on_suspicion(file_key(each.target_path))
+                groups.setdefault(policy, []).append(each)
+        return {policy: self._escalation(concerns) for policy, concerns in groups.items()}
+
+    def impacted(self) -> tuple[ImpactedTest, ...]:
+        """The tests that what is changed may concern."""
+        changed: dict[str, set[str]] = {}
+        for each in self._concerns:
+            changed.setdefault(each.target_path, set()).add(each.target)
+        return impacted_tests(Overlay(self.library, self.before), changed)
 
     def _required(self, concerns: Iterable[Concern]) -> Iterator[Required]:
         for each in concerns:
@@ -226,10 +253,8 @@ class _Work:
                 why = f"the type checker newly complains of {subject_of(key)}: {each.message}"
                 yield Required(key, why, each.line, evidence=Evidence.TYPES)
 
-    def _escalations(self, concerns: Sequence[Concern]) -> tuple[Escalation, ...]:
-        """One for all that only names say: what to lease is the file, the folder, or everything that they lie in."""
-        if not concerns:
-            return ()
+    def _escalation(self, concerns: Sequence[Concern]) -> Escalation:
+        """One for all: what to lease is the file, the folder, or everything that they lie in."""
         first = concerns[0]
         places = sorted({(each.path, each.line) for each in concerns})
         named = ", ".join(f"{path}:{line}" for path, line in places[:_MOST_NAMED])
@@ -237,7 +262,7 @@ class _Work:
         key = self._around({path for path, _ in places})
         whom = "what is there" if len(places) > 1 else subject_of(self._key_at(first.path, first.line) or key)
         why = f"{first.what}, and {whom} may mean it ({first.how}): {named}{more}; nothing but the name tells"
-        return (Escalation(key, why, first.line, first.path),)
+        return Escalation(key, why, first.line, first.path)
 
     @staticmethod
     def _around(paths: set[str]) -> Key:

@@ -111,7 +111,7 @@ class Service:
     def _composed_commits(self, ids: Ids, at_step: Step, *, has_own_registry: bool) -> Commits:
         files, registry = self._files, self._registry
         past = Past(self._store, files.root)
-        crossing = Crossing(self._insight, self._reading.look) if self._insight else None
+        crossing = Crossing(self._insight, self._reading.look, self._options.policies) if self._insight else None
         planner = Planner(files, self._reading, past, Joining(past, self._options.policies, merge), crossing)
         judging = Judging(planner, registry, self._values, self._options.policies, files.root)
         guard = GateGuard(registry, self._works) if has_own_registry else LeaseGuard(registry, self._works, ids)

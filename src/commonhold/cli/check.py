@@ -9,14 +9,14 @@ from typing import TypedDict, Unpack
 import click
 
 import commonhold
-from commonhold.adapters.checks import CommandCheck
+from commonhold.adapters.checks import TESTS, CommandCheck
 from commonhold.adapters.git.history import GitHistory
 from commonhold.adapters.git.running import Git
 from commonhold.adapters.git.scratch import TreeCopy
 from commonhold.app.checking import Checked, CheckWish, check_branches
 from commonhold.app.checks import Check
 from commonhold.app.trying import CHECK_SECONDS
-from commonhold.cli.check_words import TESTS, branches_checked, check_hint
+from commonhold.cli.check_words import branches_checked, check_hint
 from commonhold.cli.checking import ended_as_by_ctrl_c
 from commonhold.cli.command import Command, files
 from commonhold.cli.exit_status import DONE, REFUSED

@@ -2,8 +2,8 @@
 
 import shlex
 from collections.abc import Iterator
-from typing import Final
 
+from commonhold.adapters.checks import TESTS
 from commonhold.app.checking import Checked
 from commonhold.app.crossed import Finding, Place, SideName
 from commonhold.app.histories import Side
@@ -11,8 +11,6 @@ from commonhold.app.merged_state import Unmerged
 from commonhold.cli.output import shown, shown_text, some
 from commonhold.merging.verdict import NOWHERE
 from commonhold.semantics.evidence import Evidence
-
-TESTS: Final = "{tests}"
 
 
 def branches_checked(value: Checked) -> Iterator[str]:

@@ -10,10 +10,9 @@ from commonhold.adapters.git.running import Git
 class WorkingCopy:
     """Fills folders with the files that git tracks or would track, as they are on disk. Links are copied as links."""
 
-    def __init__(self, git: Git, root: str) -> None:
-        """Copy the working tree at `root`, which is that of `git`."""
+    def __init__(self, git: Git) -> None:
+        """Copy the working tree of `git`."""
         self._git = git
-        self._root = root
 
     def __call__(self, folder: str) -> None:
         """Put the files into an empty `folder`; one that goes meanwhile is left out."""
@@ -23,4 +22,4 @@ class WorkingCopy:
             target = os.path.join(folder, name)
             os.makedirs(os.path.dirname(target), exist_ok=True)
             with suppress(FileNotFoundError, IsADirectoryError):
-                shutil.copy2(os.path.join(self._root, name), target, follow_symlinks=False)
+                shutil.copy2(os.path.join(self._git.root, name), target, follow_symlinks=False)

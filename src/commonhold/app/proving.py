@@ -1,0 +1,83 @@
+"""What becomes of a commit that may concern others of whom only a name tells: by policy, and by the tests."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Final
+
+from commonhold.app.checks import Check, CheckResult
+from commonhold.app.policy import Suspicion
+from commonhold.app.trying import CHECK_SECONDS
+from commonhold.linking.impacted import ImpactedTest
+from commonhold.semantics.admission import Escalation
+
+TestsOf = Callable[[Sequence[str]], Check]
+"""The check that runs the tests at some paths on a copy of the working tree."""
+Contents = Mapping[str, bytes | None]
+_MOST_KEPT: Final = 16
+
+
+@dataclass(frozen=True, slots=True)
+class Suspected:
+    """Suspicions, and what a project does about them. `whole` is all of a candidate's files."""
+
+    escalations: Mapping[Suspicion, Escalation] = field(default_factory=dict)
+    whole: Contents = field(default_factory=dict)
+
+
+class Proving:
+    """Decides on suspicions; the tests of one candidate are run once."""
+
+    def __init__(self, tests_of: TestsOf | None, seconds: float = CHECK_SECONDS) -> None:
+        """Run tests with `tests_of`, if the user has chosen a command, for so long."""
+        self._tests_of = tests_of
+        self._seconds = seconds
+        self._results: dict[tuple[object, ...], CheckResult] = {}
+
+    def decided(
+        self, suspected: Suspected, impacted: Callable[[], Sequence[ImpactedTest]]
+    ) -> tuple[tuple[Escalation, ...], tuple[str, ...]]:
+        """What still escalates, and what is only told."""
+        escalations: list[Escalation] = []
+        notices: list[str] = []
+        for policy, escalation in suspected.escalations.items():
+            if policy is Suspicion.NOTICE:
+                notices.append(escalation.why)
+            elif policy is Suspicion.TESTS:
+                self._test(escalation, suspected.whole, impacted(), escalations, notices)
+            else:
+                escalations.append(escalation)
+        return tuple(escalations), tuple(notices)
+
+    def _test(
+        self,
+        escalation: Escalation,
+        whole: Contents,
+        impacted: Sequence[ImpactedTest],
+        escalations: list[Escalation],
+        notices: list[str],
+    ) -> None:
+        paths = [each.path for each in impacted]
+        if self._tests_of is None or not paths:
+            lack = (
+                "no test is known to tell" if self._tests_of else "COMMONHOLD_TESTS names no command to run its tests"
+            )
+            escalations.append(replace(escalation, why=f"{escalation.why}; {lack}"))
+            return
+        result = self._result(self._tests_of(paths), whole, tuple(paths))
+        if result.passed:
+            notices.append(f"{escalation.why}; {_number(len(paths))} of tests passed with the change")
+            return
+        last = result.tail.strip().rpartition("\n")[2]
+        escalations.append(replace(escalation, why=f"{escalation.why}; its tests fail with the change ({last})"))
+
+    def _result(self, check: Check, whole: Contents, paths: tuple[str, ...]) -> CheckResult:
+        asked = (paths, *sorted(whole.items(), key=lambda item: item[0]))
+        if asked not in self._results:
+            while len(self._results) >= _MOST_KEPT:
+                del self._results[next(iter(self._results))]
+            self._results[asked] = check.passes(whole, self._seconds)
+        return self._results[asked]
+
+
+def _number(count: int) -> str:
+    return "1 file" if count == 1 else f"{count} files"
