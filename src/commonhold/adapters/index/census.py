@@ -37,7 +37,7 @@ class Rules(Protocol):
         """The names of which one in a folder, other than the root, says that nothing in it counts."""
         ...
 
-    def still(self, known: bytes, folders: Mapping[str, Folder]) -> bytes | None:
+    def still(self, known: bytes) -> bytes | None:
         """What decides now, to be kept, if it decides as what is `known` does; None if all is to be looked at anew."""
         ...
 
@@ -58,7 +58,7 @@ class Census:
         """The tree with the files that count now. What was known of a file's content is kept, true or not."""
         if not known.folders:
             return self._anew(known)
-        rules = self.rules.still(known.rules, known.folders)
+        rules = self.rules.still(known.rules)
         return (self._mended(known, rules) if rules is not None else None) or self._anew(known)
 
     def _anew(self, known: Tree) -> Tree:

@@ -12,7 +12,7 @@ import msgspec
 from commonhold.adapters.files.locating import RESERVED
 from commonhold.adapters.git.running import Git, failed
 from commonhold.adapters.index import stamps
-from commonhold.adapters.index.listing import IGNORING, inside
+from commonhold.adapters.index.listing import IGNORING, inside, is_named
 from commonhold.adapters.index.stamps import Stamp
 from commonhold.adapters.index.state import Folder
 
@@ -29,14 +29,14 @@ _UNTRACKED: Final = b"? "
 class _Ground:
     """What git decided by. `index` changes often, `tracked` (a digest of the names in it) seldom.
 
-    `places` are the index and the files that say what is ignored everywhere; `rest` are the stamps of all but the
-    index, with those of the files that say it for one folder. A stamp that cannot be relied on is None.
+    `place` is where the index is. `others` are the files that say what is ignored, everywhere or in one folder, with
+    their stamps; a stamp that cannot be relied on is None.
     """
 
-    places: tuple[str, ...]
+    place: str
     index: Stamp | None
     tracked: bytes
-    rest: tuple[Stamp | None, ...] = ()
+    others: tuple[tuple[str, Stamp | None], ...]
 
 
 class GitRules:
@@ -49,15 +49,15 @@ class GitRules:
         """Ask `git` about its working tree."""
         self._git = git
 
-    def still(self, known: bytes, folders: Mapping[str, Folder]) -> bytes | None:
-        """What decides now, if it decides as it did."""
-        if not known:
+    def still(self, known: bytes) -> bytes | None:
+        """What decides now, if it decides as it did. That a folder got or lost a file of rules is seen by its marks."""
+        ground = _decoded(known)
+        if ground is None:
             return None
-        ground = msgspec.msgpack.decode(known, type=_Ground)
-        rest = _rest(self._git.root, ground.places, folders, time.time_ns())
-        if rest != ground.rest or None in rest:
+        now = time.time_ns()
+        if any(stamp is None or _stamp(place, now) != stamp for place, stamp in ground.others):
             return None
-        index = _stamp(ground.places[0], time.time_ns())
+        index = _stamp(ground.place, now)
         if index is not None and index == ground.index:
             return known
         is_same = _digest(_listed(self._git, ())) == ground.tracked
@@ -96,13 +96,22 @@ class GitScope:
         """What git decided by."""
         if self._ground is None:
             return b""
-        rest = _rest(self._git.root, self._ground.places, folders, self._began)
-        return _encoded(replace(self._ground, rest=rest))
+        own = (inside(path, IGNORING) for path, folder in folders.items() if IGNORING in folder.marks)
+        also = ((place, _stamp(place, self._began)) for place in (f"{self._git.root}/{path}" for path in own))
+        return _encoded(replace(self._ground, others=(*self._ground.others, *also)))
 
 
 def _begun(git: Git, now_nanoseconds: int) -> _Ground:
-    places = _places(git)
-    return _Ground(places, _stamp(places[0], now_nanoseconds), b"")
+    index, *others = _places(git)
+    stamps_of_others = tuple((place, _stamp(place, now_nanoseconds)) for place in others if is_named(place))
+    return _Ground(index, _stamp(index, now_nanoseconds), b"", stamps_of_others)
+
+
+def _decoded(known: bytes) -> _Ground | None:
+    try:
+        return msgspec.msgpack.decode(known, type=_Ground) if known else None
+    except msgspec.DecodeError:
+        return None
 
 
 def _encoded(ground: _Ground) -> bytes:
@@ -112,14 +121,6 @@ def _encoded(ground: _Ground) -> bytes:
 def _stamp(place: str, now_nanoseconds: int) -> Stamp | None:
     found = stamps.at(place)
     return _ABSENT if found is None else stamps.settled(found, now_nanoseconds)
-
-
-def _rest(
-    root: str, places: tuple[str, ...], folders: Mapping[str, Folder], now_nanoseconds: int
-) -> tuple[Stamp | None, ...]:
-    own = sorted(inside(path, IGNORING) for path, folder in folders.items() if IGNORING in folder.marks)
-    where = (*places[1:], *(f"{root}/{path}" for path in own))
-    return tuple(_stamp(place, now_nanoseconds) for place in where)
 
 
 def _places(git: Git) -> tuple[str, ...]:

@@ -15,6 +15,7 @@ _DECODER: Final = msgspec.msgpack.Decoder(Summary)
 # The names of the fields stand before every value: the fastest level takes nine tenths away, and more is not worth it.
 _LEVEL: Final = 1
 _NUMBER_BYTES: Final = 8
+_NO_TEXT: Final = "it holds a string that is no Unicode text"
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,7 +29,11 @@ class Packed:
 
 def packed(summary: Summary) -> Packed:
     """The summary, ready to be kept."""
-    body = zlib.compress(_ENCODER.encode(summary), _LEVEL)
+    try:
+        body = zlib.compress(_ENCODER.encode(summary), _LEVEL)
+    except UnicodeEncodeError:
+        # Half a surrogate pair, which a literal may spell, cannot be kept as text.
+        return packed(Summary(summary.language, problem=_NO_TEXT))
     return Packed(body, _numbers(summary.used_names), _numbers(summary.offered_names))
 
 

@@ -16,7 +16,7 @@ class PlainRules:
 
     closing = RESERVED | {ENVIRONMENT, CACHED}
 
-    def still(self, known: bytes, folders: Mapping[str, Folder]) -> bytes | None:  # noqa: ARG002 - nothing else decides
+    def still(self, known: bytes) -> bytes | None:
         """Whatever was decided holds."""
         return known
 

@@ -3,6 +3,7 @@
 On both pipes stand frames: four bytes of length, and MessagePack.
 """
 
+import gc
 import signal
 import sys
 from collections.abc import Iterator, Sequence
@@ -51,10 +52,14 @@ def main() -> None:
     # Ctrl-C is for the process that asked: when it ends, there is nothing more to read here.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     given, answers = sys.stdin.buffer, sys.stdout.buffer
+    # Syntax trees are large and go by themselves; looking through them for circles takes a fifth of the time.
+    gc.freeze()
+    gc.disable()
     try:
         write_frame(answers, READY)
         for sources in _asked(given):
             write_frame(answers, summarised(sources))
+            gc.collect()
     except BrokenPipeError:
         # Whoever asked is gone; nothing is left to be flushed to him.
         sys.stdout = None

@@ -268,3 +268,19 @@ def test_a_working_tree_that_is_gone_is_forgotten(rig: Rig, monkeypatch: pytest.
     rig.write("m0.py", "x = 1\n")
     rig.check()
     assert count(rig, "roots") == 1
+
+
+def test_a_name_that_is_no_unicode_is_a_problem_of_its_file_alone(rig: Rig) -> None:
+    rig.write("odd.py", '__all__ = ["\\ud800"]\ngetattr(x, "\\ud800")\n')
+    summary = rig.index.library().summary("odd.py")
+    assert summary is not None
+    assert summary.problem in ("", "it holds a string that is no Unicode text")
+    assert rig.index.library().users("f1") == ("m0.py",)
+
+
+def test_rules_that_cannot_be_read_any_more_are_asked_for_again(rig: Rig) -> None:
+    rig.index.close()
+    connection = apsw.Connection(str(database(rig)))
+    connection.execute("UPDATE roots SET rules = x'c1'")
+    connection.close()
+    rig.check()
