@@ -33,6 +33,8 @@ SETTINGS = {
     "`optimistic`. A key stands for all that is in it; the innermost decides.",
     "merge": "Whether an edit whose base has moved may be merged: `proven`, where that is shown to be right, or "
     "`never`; for all keys, or as a table by key.",
+    "reads": "What becomes of new text that uses code whose body another changed since its author read it: `notice`, "
+    "the author is told, or `check`, it is refused until it is read again; for all keys, or as a table by key.",
     "types": "`on`: type checkers that are found are asked what they newly say of a change, before it is made (ty for Python: "
     "`pip install 'commonhold[types]'`; TypeScript 7 for TypeScript and JavaScript: `tsc` on the PATH). `off`: none is asked.",
 }
