@@ -16,3 +16,5 @@ settings.load_profile("suite")
 
 # A test that wants a daemon says so, and ends it.
 os.environ["COMMONHOLD_DAEMON"] = "off"
+# A test that wants a type checker to be asked says so: starting one takes longer than most tests.
+os.environ["COMMONHOLD_TYPES"] = "off"
