@@ -35,13 +35,14 @@ SETTINGS = {
     "`never`; for all keys, or as a table by key.",
     "reads": "What becomes of new text that uses code whose body another changed since its author read it: `notice`, "
     "the author is told, or `check`, it is refused until it is read again; for all keys, or as a table by key.",
-    "suspicion": "What becomes of a change that may concern others of whom only a name tells: `escalate`, whoever makes it "
-    "leases them first, `tests`, the tests that it may concern decide, or `notice`, it is told; for all keys, or as a table by key.",
+    "suspicion": "What becomes of a change that may concern others of whom only a name tells: `escalate`, whoever "
+    "makes it leases them first, `tests`, the tests that it may concern decide, or `notice`, it is told; for all keys, "
+    "or as a table by key.",
     "types": "`on`: type checkers that are found are asked what they newly say of a change, before it is made: ty for "
     "Python (`pip install 'commonhold[types]'`), TypeScript 7 for TypeScript and JavaScript (`tsc` on the PATH). "
     "`off`: none is asked.",
-    "tests": "The command that runs the tests that a change may concern, with `{tests}` for their files, in a copy of the "
-    "working tree. A user chooses it, by `COMMONHOLD_TESTS`; no repository does.",
+    "tests": "The command that runs the tests that a change may concern, with `{tests}` for their files, in a copy of "
+    "the working tree. A user chooses it, by `COMMONHOLD_TESTS`; no repository does.",
 }
 
 
