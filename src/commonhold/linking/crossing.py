@@ -12,9 +12,9 @@ from typing import Final
 from commonhold.linking.dependents import Dependent, dependents
 from commonhold.linking.library import Library
 from commonhold.linking.touching import Touched
-from commonhold.linking.trials import is_test
 from commonhold.semantics.module import CONSTRUCTORS
 from commonhold.semantics.references import Use
+from commonhold.semantics.trials import is_test
 
 Touches = Mapping[str, tuple[Touched, ...]]
 """What a side touched, by path."""

@@ -9,10 +9,10 @@ from commonhold.linking.languages import linkage_of
 from commonhold.linking.states import States, member_of
 from commonhold.linking.summary import Summary
 from commonhold.linking.things import Thing, What
-from commonhold.linking.trials import is_test
 from commonhold.semantics.effects import call_text
 from commonhold.semantics.evidence import Evidence
 from commonhold.semantics.references import Reference, Use
+from commonhold.semantics.trials import is_test
 
 
 def misfits(states: States, paths: Iterable[str]) -> Iterator[Concern]:
