@@ -30,6 +30,18 @@ def test_a_fixture_leads_to_the_tests_that_take_it() -> None:
     assert "tests/test_fixture.py" in [path for path, _, _ in found({"src/mid.py": ["mid"]})]
 
 
+def test_so_does_one_that_only_another_fixture_takes() -> None:
+    more = "\n\n@pytest.fixture\ndef outer(made):\n    return made\n"
+    files = {
+        **FILES,
+        "tests/conftest.py": FILES["tests/conftest.py"] + more,
+        "tests/test_outer.py": "def test_outer(outer):\n    assert outer\n",
+    }
+    tests = {each.path: each.names for each in impacted_tests(shelf(files), {"src/mid.py": ["mid"]})}
+    assert tests["tests/test_outer.py"] == ("test_outer",)
+    assert "tests/test_apart.py" not in tests
+
+
 def test_a_fixture_that_all_get_concerns_all() -> None:
     files = {**FILES, "tests/conftest.py": FILES["tests/conftest.py"].replace("fixture", "fixture(autouse=True)")}
     paths = [each.path for each in impacted_tests(shelf(files), {"src/mid.py": ["mid"]})]
