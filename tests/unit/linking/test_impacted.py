@@ -60,6 +60,15 @@ def test_what_is_used_by_no_test_is_looked_for_by_imports() -> None:
     assert found({"src/lib.py": []}) == tests
 
 
+def test_a_module_may_be_imported_from_its_package() -> None:
+    files = {
+        "src/pack/__init__.py": "",
+        "src/pack/core.py": "LIMIT = 3\n",
+        "tests/test_pack.py": "from pack import core\n\n\ndef test_core():\n    assert core\n",
+    }
+    assert [each.path for each in impacted_tests(shelf(files), {"src/pack/core.py": []})] == ["tests/test_pack.py"]
+
+
 def test_conftest_stands_for_the_tests_below_it() -> None:
     paths = [path for path, _, _ in found({"tests/conftest.py": []})]
     assert sorted(paths) == [f"tests/test_{name}.py" for name in ("apart", "fixture", "low", "mid")]
