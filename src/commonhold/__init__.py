@@ -24,6 +24,7 @@ if TYPE_CHECKING:
         ReviewAnswer,
         Unmerged,
     )
+    from commonhold.app.news import News
     from commonhold.app.queries import Status, Who
     from commonhold.app.reading import Piece, RegionText
     from commonhold.client.async_opening import open_async
@@ -46,6 +47,7 @@ if TYPE_CHECKING:
         CommitRefused,
         Committed,
         CommitUndone,
+        ContractChange,
         Debt,
         Event,
         FileChange,
@@ -92,6 +94,7 @@ __all__ = [
     "Commonhold",
     "CommonholdError",
     "Conflict",
+    "ContractChange",
     "Deadline",
     "Debt",
     "Edit",
@@ -121,6 +124,7 @@ __all__ = [
     "Mode",
     "Name",
     "Needed",
+    "News",
     "Next",
     "Obstacle",
     "Op",
@@ -167,6 +171,7 @@ __version__ = "0.1.0"
 _HOMES = {
     "commonhold.app.answers": "AcquireAnswer Change CommitAnswer LeaseAnswer MergedRegion Needed Next Obstacle"
     " PutAnswer RegionHash Repair RepairRegion ReviewAnswer Unmerged",
+    "commonhold.app.news": "News",
     "commonhold.app.queries": "Status Who",
     "commonhold.app.reading": "Piece RegionText",
     "commonhold.client.async_session": "AsyncCommonhold",
@@ -177,8 +182,8 @@ _HOMES = {
     "commonhold.domain.changeset": "Changeset Edit LeaseRef Op Read",
     "commonhold.domain.clock": "Deadline",
     "commonhold.domain.errors": "Code CommonholdError InputError InternalError RefusedError StoreError UsageError",
-    "commonhold.domain.events": "CommitRefused Committed CommitUndone Debt Event FileChange LeaseBroken LeaseClaimed"
-    " LeaseDenied LeaseExpired LeaseGranted LeaseHandedOver LeaseQueued LeaseReleased LeaseRenewed Leaving"
+    "commonhold.domain.events": "CommitRefused Committed CommitUndone ContractChange Debt Event FileChange LeaseBroken"
+    " LeaseClaimed LeaseDenied LeaseExpired LeaseGranted LeaseHandedOver LeaseQueued LeaseReleased LeaseRenewed Leaving"
     " Merge Recorded RegionChange ReleaseAsked ValuePut WaiterLeft WaiterSeen WorkLeft WorkReviewed",
     "commonhold.domain.keys": "Key Kind Name overlaps",
     "commonhold.domain.lease": "Base Conflict Lease Waiter Wish",

@@ -36,6 +36,8 @@ SETTINGS = {
     "types": "`on`: type checkers that are found are asked what they newly say of a change, before it is made: ty for "
     "Python (`pip install 'commonhold[types]'`), TypeScript 7 for TypeScript and JavaScript (`tsc` on the PATH). "
     "`off`: none is asked.",
+    "reads": "What becomes of new text that uses code whose body another changed since its author read it: `notice`, "
+    "the author is told, or `check`, it is refused until it is read again; for all keys, or as a table by key.",
 }
 
 
