@@ -145,6 +145,17 @@ def test_bodies_that_depend_on_each_other_escalate(tmp_path: Path, check: Call) 
     assert "{tests}" in done.json["hint"]
 
 
+def test_a_project_may_want_only_to_be_told(tmp_path: Path, check: Call) -> None:
+    ours = {"src/lib.py": LIB.replace("value // 5", "value // 4")}
+    theirs = {"src/app.py": APP.replace("value + tax(value)", "value + 2 * tax(value)")}
+    root = repository(tmp_path, ours, theirs)
+    for pattern, outcome in (("src/app.py", "admitted"), ("src/lib.py", "escalated")):
+        (root / "commonhold.toml").write_text(f'[suspicion]\n"{pattern}" = "notice"\n', encoding="utf-8")
+        done = check()
+        assert done.json["outcome"] == outcome
+        assert [each["evidence"] for each in done.json["findings"]] == ["suspicion"]
+
+
 @pytest.mark.parametrize(
     ("ours", "theirs", "expected"),
     [

@@ -1,7 +1,7 @@
 """Would two branches work together? Nothing is written for the answer: neither a branch, nor the index, nor a file."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Literal
 
 from commonhold.app.checks import Check
@@ -10,7 +10,9 @@ from commonhold.app.histories import Meeting, Revisions
 from commonhold.app.indexes import Index, Progress, silent
 from commonhold.app.merged_state import MergedState, Unmerged, merged_state
 from commonhold.app.merging import Merge
+from commonhold.app.policy import Policies, Suspicion
 from commonhold.app.trying import CHECK_SECONDS
+from commonhold.domain.keys import FILE, Key, parse_names
 from commonhold.linking.changes import contract_changes
 from commonhold.linking.impacted import ImpactedTest, impacted_tests
 from commonhold.linking.languages import linked
@@ -26,13 +28,17 @@ CheckOf = Callable[[str, Sequence[str]], Check | None]
 
 @dataclass(frozen=True, slots=True)
 class CheckWish:
-    """Which revisions are meant, and how to try the impacted tests, for how long. Without a `base` git finds it."""
+    """Which revisions are meant, and how to try the impacted tests, for how long. Without a `base` git finds it.
+
+    What the project's `policies` only want to be told of does not escalate.
+    """
 
     theirs: str
     ours: str = "HEAD"
     base: str | None = None
     check_of: CheckOf | None = None
     seconds: float = CHECK_SECONDS
+    policies: Policies = field(default_factory=Policies)
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,9 +79,10 @@ def check_branches(
     sides = _sides(revisions, index, meeting, state, progress)
     found, notices = findings(sides)
     tests = impacted_tests(sides.merged, _names(sides))
-    checked = Checked(_outcome(state.unmerged, found, None), meeting, state.unmerged, found, notices, tests)
+    minded = tuple(each for each in found if _is_minded(each, wish.policies))
+    checked = Checked(_outcome(state.unmerged, minded, None), meeting, state.unmerged, found, notices, tests)
     run = _tried(state, checked, wish) if checked.outcome != "refused" else None
-    return replace(checked, outcome=_outcome(state.unmerged, found, run), run=run)
+    return replace(checked, outcome=_outcome(state.unmerged, minded, run), run=run)
 
 
 def _sides(revisions: Revisions, index: Index, meeting: Meeting, state: MergedState, progress: Progress) -> Sides:
@@ -111,6 +118,13 @@ def _tried(state: MergedState, checked: Checked, wish: CheckWish) -> TestRun | N
         return None
     result = check.passes(state.settled, wish.seconds)
     return TestRun(check.name, result.passed, result.tail)
+
+
+def _is_minded(each: Finding, policies: Policies) -> bool:
+    """Whether it counts: what is only suspected does not where the project wants no more than to be told."""
+    names = parse_names(each.place.qualname) if each.place.qualname else ()
+    key = Key(FILE, tuple(each.place.path.split("/")), names)
+    return each.evidence is not Evidence.SUSPICION or policies.on_suspicion(key) is not Suspicion.NOTICE
 
 
 def _outcome(unmerged: Sequence[Unmerged], found: Sequence[Finding], run: TestRun | None) -> Outcome:

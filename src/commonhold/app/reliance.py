@@ -125,7 +125,7 @@ def _next(changeset: Changeset, stale: Sequence[Stale]) -> Next:
         keys = list(dict.fromkeys(gone))
         return Next("show", {"keys": keys}, "what your text uses is gone: read what there is now, then decide anew")
     fresh = {str(each.region.key): each.region.hash for each in stale if each.region is not None}
-    why = "redo your text for what is in repair (do not resend it as it is), then commit with these hashes in reads"
+    why = "redo your text to fit the fresh text in repair (do not resend it), then commit with these hashes in reads"
     again = commit_again(changeset, why)
     given = again.arguments.get("reads", [])
     reads = [*given, *({"key": key, "hash": each} for key, each in fresh.items())]  # type: ignore[misc]

@@ -24,6 +24,7 @@ from commonhold.cli.git_place import git_place
 from commonhold.cli.given import Given, common
 from commonhold.cli.index_place import counted, index_of
 from commonhold.cli.output import answer
+from commonhold.config import load_settings
 
 
 class _Wish(TypedDict):
@@ -84,7 +85,8 @@ def command(given: Given, **wish: Unpack[_Wish]) -> int:
 
 def _wish(git: Git, wish: _Wish) -> CheckWish:
     check_of = partial(_check_of, git, wish["tests"]) if wish["tests"] else None
-    return CheckWish(wish["theirs"], wish["ours"], wish["base"], check_of, wish["seconds"])
+    policies = load_settings(git.root).options().policies
+    return CheckWish(wish["theirs"], wish["ours"], wish["base"], check_of, wish["seconds"], policies)
 
 
 def _check_of(git: Git, tests: str, tree: str, paths: Sequence[str]) -> Check | None:

@@ -16,7 +16,7 @@ from commonhold.domain.keys import canonical
 from commonhold.domain.refusal import Refusal
 
 # The answer speaks of its own fields; here they are printed above.
-_FRESH: Final = ("redo your intent on the fresh text in repair", "redo your intent on the text above")
+_FRESH: Final = ("the fresh text in repair", "the text above")
 _BASES: Final = ("with these bases", "with this base")
 _MEND: Final = "mend these regions in the same changeset"
 _LEASE: Final = "or lease them, commit your change again, and mend them next"

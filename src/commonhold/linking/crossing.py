@@ -5,22 +5,23 @@ that uses what the other side changed is no suspicion: it is there to decide one
 """
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import product
 from typing import Final
 
 from commonhold.linking.dependents import Dependent, dependents
 from commonhold.linking.library import Library
 from commonhold.linking.touching import Touched
-from commonhold.linking.trials import is_test
 from commonhold.semantics.module import CONSTRUCTORS
 from commonhold.semantics.references import Use
+from commonhold.semantics.trials import is_test
 
 Touches = Mapping[str, tuple[Touched, ...]]
 """What a side touched, by path."""
 
 # What more definitions use than so many is part of the language of a project: not each of them minds each change of it.
 _WIDELY: Final = 12
+_STUBS: Final = (".pyi", ".d.ts", ".d.mts", ".d.cts")
 _RUNNING: Final = frozenset({Use.CALL, Use.ATTRIBUTE, Use.NAME, Use.BASE, Use.DECORATOR, Use.QUALIFIER})
 
 
@@ -120,7 +121,8 @@ class _Search:
         uses = dependents(self._library, path, target.qualname)
         name = target.qualname.rpartition(".")[2]
         is_implied = target.owner and name.startswith("__") and name.endswith("__") and name not in CONSTRUCTORS
-        return (*uses, *dependents(self._library, path, target.owner)) if is_implied else uses
+        by_class = dependents(self._library, path, target.owner) if is_implied else ()
+        return (*uses, *(replace(each, use=Use.NAME) for each in by_class))
 
     def _line(self, path: str, qualname: str) -> int:
         summary = self._library.summary(path)
@@ -135,8 +137,8 @@ def _is_aside(body: Touched, target: Touched) -> bool:
 
 
 def _is_sole(library: Library, name: str) -> bool:
-    """Whether one definition in all files has the name."""
-    summaries = (library.summary(path) for path in library.definers(name))
+    """Whether one definition in all files has the name; a stub only declares it again."""
+    summaries = (library.summary(path) for path in library.definers(name) if not path.endswith(_STUBS))
     found = [offer for each in summaries if each is not None for offer in each.offers if offer.name == name]
     return len(found) == 1
 

@@ -8,10 +8,10 @@ from commonhold.linking.calling import plain_signatures
 from commonhold.linking.changes import ContractChange
 from commonhold.linking.resolving import Resolver
 from commonhold.linking.states import States, Subject, lost_bases, member_of
-from commonhold.linking.trials import is_test
 from commonhold.semantics.effects import is_wholly_new
-from commonhold.semantics.interface import CallableInterface, widens
+from commonhold.semantics.interface import BY_POSITION, CallableInterface, Parameter, widens
 from commonhold.semantics.module import CONSTRUCTORS, Sort
+from commonhold.semantics.trials import is_test
 
 
 def exposures(states: States, subject: Subject) -> Iterator[str]:
@@ -32,7 +32,10 @@ def exposures(states: States, subject: Subject) -> Iterator[str]:
 
 
 def _of_bases(states: States, subject: Subject) -> Iterator[str]:
-    """A class that is no longer what others, out of sight, may take it for."""
+    """A class that is no longer what others, out of sight, may take it for, or is made by another metaclass."""
+    old, new = subject.change.before.shape, subject.change.after.shape if subject.change.after else None
+    if old is not None and new is not None and old.keywords != new.keywords:
+        yield "is put together in another way by its metaclass, and so is whatever inherits from it"
     lost = lost_bases(states, subject.place, subject.place)
     outside = [each for each in states.old.lineage.of(subject.place).outside if each in lost]
     if outside and not is_test(subject.path):
@@ -41,7 +44,9 @@ def _of_bases(states: States, subject: Subject) -> Iterator[str]:
 
 def _by_python(_states: States, subject: Subject) -> str | None:
     name = subject.change.name
-    if not (name.startswith("__") and name.endswith("__")):
+    if not (name.startswith("__") and name.endswith("__")) or (
+        subject.change.after is None and name in _MISSED_BY_NOBODY
+    ):
         return None
     return "is looked for by Python itself" if subject.change.after is None else "is called by Python itself"
 
@@ -63,7 +68,25 @@ def _by_decorator(states: States, subject: Subject) -> str | None:
     return "is handed on by its decorator, to whoever calls it with what it took"
 
 
+# Where it is gone, what every object has takes its place.
+_MISSED_BY_NOBODY: Final = frozenset({"__del__", "__init_subclass__"})
 _REASONS: Final = (_by_python, _by_base, _by_fallback, _by_decorator)
+
+
+def demands_more(change: ContractChange) -> bool:
+    """Whether some call that was right is wrong now, as far as no star is involved."""
+    if change.after is None or change.before.sort is Sort.CLASS or change.after.sort is not Sort.FUNCTION:
+        return True
+    old, new = change.before.signatures[-1].params, change.after.signatures[-1].params
+    known = {param.label: param for param in old}
+    required = {param.name for param in new if not param.is_optional and not _was_required(known.get(param.label))}
+    positions = [[each.name for each in side if each.kind in BY_POSITION] for side in (old, new)]
+    is_in_order = positions[1][: len(positions[0])] == positions[0]
+    return bool(required) or not is_in_order or not known.keys() <= {param.label for param in new}
+
+
+def _was_required(param: Parameter | None) -> bool:
+    return param is not None and not param.is_optional
 
 
 def narrows(change: ContractChange) -> bool:

@@ -136,9 +136,10 @@ def _importers(library: Library) -> Mapping[str, set[str]]:
         entry = linked(summary.language) if summary else None
         if summary is None or entry is None:
             continue
-        for module in {each.module for each in summary.imports}:
+        for module, member in {(each.module, each.member) for each in summary.imports}:
             for target in entry.linkage.modules(library, path, module):
-                found.setdefault(target, set()).add(path)
+                for each in (target, *(entry.linkage.below(library, target, member) if member else ())):
+                    found.setdefault(each, set()).add(path)
     return found
 
 

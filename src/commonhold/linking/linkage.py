@@ -30,7 +30,8 @@ class Linkage:
     `says_made`: a class itself says how it is made, as its signatures; no member does. `overloads`: a member of a base
     stands beside one of the same name with other parameters. `is_made`: much that a module has is written nowhere, but
     made by macros or generators, so that what is not seen may be there. `hides`: what a file that exports anything does
-    not export is seen by no other.
+    not export is seen by no other. `adds_members`: objects have members that no class of the repository writes, from a
+    base that all share, or made for them.
     """
 
     modules: Lookup
@@ -43,6 +44,7 @@ class Linkage:
     overloads: bool = False
     is_made: bool = False
     hides: bool = False
+    adds_members: bool = False
 
     @property
     def has_siblings(self) -> bool:

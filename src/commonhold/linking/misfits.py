@@ -9,10 +9,10 @@ from commonhold.linking.languages import linkage_of
 from commonhold.linking.states import States, member_of
 from commonhold.linking.summary import Summary
 from commonhold.linking.things import Thing, What
-from commonhold.linking.trials import is_test
 from commonhold.semantics.effects import call_text
 from commonhold.semantics.evidence import Evidence
 from commonhold.semantics.references import Reference, Use
+from commonhold.semantics.trials import is_test
 
 
 def misfits(states: States, paths: Iterable[str]) -> Iterator[Concern]:
@@ -104,7 +104,10 @@ def _missing(states: States, path: str, use: Reference) -> Concern | None:
 
 
 def _has_nowhere(states: States, owner: Thing, name: str) -> bool:
-    """Whether neither an heir of a class defines a name, nor anybody assigns it from outside."""
+    """Whether no heir of a class defines a name, nobody assigns it from outside, and the language adds none."""
+    summary = states.new.library.summary(owner.path)
+    if summary is None or linkage_of(summary.language).adds_members:
+        return False
     if owner.offer is None or any(member_of(states.new, heir, name) for heir in states.new.lineage.heirs(owner.place)):
         return False
     users = map(states.new.library.summary, states.new.library.users(name))

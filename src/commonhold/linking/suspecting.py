@@ -23,9 +23,11 @@ def suspected(change: ContractChange, use: Reference, linkage: Linkage) -> Impac
     """
     if use.name != change.name or use.use in _TYPES_ONLY or use.receiver is Receiver.OUTSIDE:
         return None
+    if change.name in COMMON_ATTRIBUTES:
+        return None
     if use.use is Use.TEXT:
         return Impact("names it in a string") if change.after is None else None
-    if use.receiver in _ELSEWHERE or change.name in COMMON_ATTRIBUTES:
+    if use.receiver in _ELSEWHERE:
         return None
     if change.after is None:
         return Impact(f"still {how_used(use)}") if use.shape is not None or change.before.owner else None

@@ -192,8 +192,8 @@ class Walk:
             visit = visits.get(node.type)
             if visit is not None:
                 visit(self, node, scope)
-            else:
-                pending.extend([(child, scope) for child in reversed(node.named_children)])
+            elif children := node.named_children:
+                pending.extend([(child, scope) for child in reversed(children)])
 
     def push(self, nodes: Iterable[Node | None], scope: Scope) -> None:
         """Visit these next, in their order."""

@@ -4,7 +4,7 @@ from dataclasses import replace
 from typing import Final
 
 from commonhold.linking.calling import effect, how_used, met_by
-from commonhold.linking.exposure import narrows
+from commonhold.linking.exposure import demands_more
 from commonhold.linking.findings import Concern
 from commonhold.linking.languages import linkage_of
 from commonhold.linking.resolving import Resolver, is_property
@@ -93,7 +93,7 @@ def _is_class_as_value(states: States, was: Thing, subject: Subject, use: Refere
     """Whether a class that is now made in another way is used otherwise than by calling it or looking into it."""
     is_value = was.what is What.CLASS and use.shape is None and use.use is Use.NAME
     is_construction = subject.change.name in CONSTRUCTORS or _fields_differ(subject)
-    return is_value and is_construction and narrows(subject.change) and _is_made_by(states, was.place, subject)
+    return is_value and is_construction and demands_more(subject.change) and _is_made_by(states, was.place, subject)
 
 
 def _fields_differ(subject: Subject) -> bool:
@@ -137,9 +137,9 @@ def _reshaped(states: States, was: Thing, now: Thing, use: Reference) -> Impact 
     """A class lost a base, or is put together in another way: whoever inherits from it or looks into it."""
     if was.offer is None or now.offer is None or was.offer.shape is None or now.offer.shape is None:
         return None
-    old, new = was.offer.shape, now.offer.shape
-    is_other = (old.keywords, old.decorators) != (new.keywords, new.decorators)
-    return Impact(how_used(use)) if is_other or lost_bases(states, was.place, now.place) else None
+    is_heir_of_less = use.use is Use.BASE and lost_bases(states, was.place, now.place)
+    is_decorated_anew = was.offer.shape.decorators != now.offer.shape.decorators
+    return Impact(how_used(use)) if is_heir_of_less or is_decorated_anew else None
 
 
 def _called(states: States, was: Thing, now: Thing, subject: Subject, user: str, use: Reference) -> Impact | None:

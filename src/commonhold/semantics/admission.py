@@ -21,7 +21,8 @@ from commonhold.semantics.interface import CallShape
 from commonhold.semantics.lines import Lines, subject_of
 from commonhold.semantics.module import CONSTRUCTORS, Module
 from commonhold.semantics.pairing import Pair, definition_of, leaf_pairs
-from commonhold.semantics.references import BUILTINS, DYNAMIC, Marker, Reference, Usage, collect, may_mark
+from commonhold.semantics.references import BUILTINS, DYNAMIC, LOOKING, Marker, Reference, Usage, collect, may_mark
+from commonhold.semantics.trials import is_test
 
 PYTHON: Final = "python"
 _ATTRIBUTE: Final = re.compile(rb"\.\s*(\w+)")
@@ -213,6 +214,8 @@ class _Examination:
         affected = [found for change in real for found in _worst(self._required(change))]
         required = merged((*affected, *self._misfits({change.subject.name for change in real})))
         escalations = sorted(self._escalations(), key=lambda one: one.line)
+        if is_test(self.after.path):  # what a test reaches, nobody else relies on
+            notices, escalations = (*notices, *(each.why for each in escalations)), []
         return Findings(required, tuple(escalations), tuple(dict.fromkeys((*notices, *told, *self._hints(real)))))
 
     def _required(self, change: Change) -> Iterator[Required]:
@@ -277,7 +280,8 @@ class _Examination:
             before = old.get(pair.before.key, []) if pair.before else []
             after = new.get(pair.after.key, []) if pair.after else []
             for kind in increased(before, after):
-                yield self._escalation(kind, before, after)
+                if pair.before is not None or kind not in LOOKING:
+                    yield self._escalation(kind, before, after)
 
     @cached_property
     def _markers(self) -> dict[Key, list[Marker]]:

@@ -60,7 +60,12 @@ class Gone(Change):
 
 @dataclass(frozen=True, slots=True)
 class Reshaped(Change):
-    """A class was put together anew, or a function became a class: every use of the name is affected."""
+    """A class was put together anew, or a function became a class: every use of the name is affected.
+
+    Where it only `lost` bases, its heirs are, and its own methods.
+    """
+
+    lost: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -245,26 +250,30 @@ def _listed(texts: Iterable[str]) -> str:
 
 def _classes(subject: Subject, provider: str, comparison: Comparison) -> Iterator[Change | Notice]:
     name = f"`{subject.qualname}`"
-    old = comparison.before.class_interface(subject.qualname)
-    new = comparison.after.class_interface(qualified(provider, subject.name))
-    for part, read in _CLASS_PARTS.items():
-        if read(old) != read(new):
-            what = f"the {part} of {name} changed from {_listed(read(old))} to {_listed(read(new))}"
-            yield Reshaped(subject, what)
-            return
-    if old.bases != new.bases:
+    after = qualified(provider, subject.name)
+    old, new = comparison.before.class_interface(subject.qualname), comparison.after.class_interface(after)
+    if lost := _lost_bases(old, new, after, comparison):
+        bases = f"from {_listed(old.plain_bases)} to {_listed(new.plain_bases)}"
+        yield Reshaped(subject, f"the bases of {name} changed {bases}", lost=lost)
+    elif old.active_decorators != new.active_decorators:
+        decorators = f"from {_listed(old.active_decorators)} to {_listed(new.active_decorators)}"
+        yield Reshaped(subject, f"the decorators of {name} changed {decorators}")
+    if old.keywords != new.keywords:
+        yield Notice(f"the keywords of {name} changed from {_listed(_keywords(old))} to {_listed(_keywords(new))}")
+    elif old.bases != new.bases and old.plain_bases == new.plain_bases:
         yield Notice(f"only the type arguments of the bases of {name} changed; nothing is affected at run time")
+
+
+def _lost_bases(old: ClassInterface, new: ClassInterface, qualname: str, comparison: Comparison) -> tuple[str, ...]:
+    """The bases that a class has no more; none where a new one, out of sight, may inherit from them."""
+    if not comparison.after.has_bases_in_sight(qualname) and set(new.plain_bases) - set(old.plain_bases):
+        return ()
+    kept = {*new.plain_bases, *comparison.after.ancestors(qualname)}
+    return tuple(base for base in old.plain_bases if base not in kept)
 
 
 def _keywords(interface: ClassInterface) -> tuple[str, ...]:
     return tuple(f"{name}={value}" for name, value in interface.keywords)
-
-
-_CLASS_PARTS: Final[Mapping[str, Callable[[ClassInterface], tuple[str, ...]]]] = {
-    "bases": lambda interface: interface.plain_bases,
-    "keywords": _keywords,
-    "decorators": lambda interface: interface.active_decorators,
-}
 
 
 def _values(subject: Subject, provider: str, comparison: Comparison) -> Iterator[Notice]:

@@ -67,8 +67,14 @@ def call_impact(effect: Effect, reference: Reference) -> Impact | None:
 
 
 def is_wholly_new(old: CallableInterface, new: CallableInterface) -> bool:
-    """Whether it is called, or gives, in another way, whatever the arguments."""
-    return (old.is_async, old.is_generator, old.kinds) != (new.is_async, new.is_generator, new.kinds)
+    """Whether it is called, or gives, in another way, whatever the arguments.
+
+    A plain function may give what an async generator does, and nobody can tell what one opaque decorator makes of it
+    that another does not.
+    """
+    manners = {old.manner, new.manner}
+    is_other_manner = len(manners) > 1 and manners != {"plain", "async generator"}
+    return is_other_manner or (old.kinds != new.kinds and (old.is_transparent or new.is_transparent))
 
 
 def met(interface: CallableInterface, reference: Reference) -> Params:

@@ -111,7 +111,8 @@ def _is_unbound(reference: Reference, comparison: Comparison) -> bool:
 
 
 def _of_reshaped(change: Reshaped, reference: Reference, comparison: Comparison) -> Impact | None:
-    if _aim(change, reference, comparison) is Aim.SURE and reference.use not in _UNTOUCHED:
+    is_felt = reference.use is Use.BASE if change.lost else reference.use not in _UNTOUCHED
+    if is_felt and _aim(change, reference, comparison) is Aim.SURE:
         return Impact(HOW[reference.use])
     return _of_own_method(change, reference, comparison)
 

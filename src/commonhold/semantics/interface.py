@@ -21,7 +21,7 @@ TRANSPARENT: Final = frozenset(
 )
 # Decorators that change nothing at run time, and those that change nothing about how a call is made.
 INERT: Final = frozenset({"final", "override"})
-_UNFELT: Final = frozenset({"cache", "deprecated", "lru_cache"})
+_UNFELT: Final = frozenset({"abstractmethod", "cache", "deprecated", "lru_cache"})
 _PROPERTY: Final = "property"
 IMPLICIT_CLASSMETHODS: Final = frozenset({"__class_getitem__", "__init_subclass__"})
 
@@ -86,6 +86,13 @@ class CallableInterface:
     def active_decorators(self) -> tuple[str, ...]:
         """The decorators that may change behaviour, in order."""
         return _active(self.decorators)
+
+    @property
+    def manner(self) -> str:
+        """What a call gives: what is returned, a coroutine, or something to iterate over."""
+        if self.is_generator:
+            return "async generator" if self.is_async else "generator"
+        return "coroutine" if self.is_async else "plain"
 
     @property
     def kinds(self) -> tuple[str, ...]:

@@ -101,6 +101,8 @@ STARRED_CALL: Final = "starred call"
 DYNAMIC: Final = frozenset(
     {"getattr", "setattr", "delattr", "exec", "eval", "globals", "locals", "vars", "__import__", "import_module"}
 )
+# What only looks something up: in a function that is new, nobody relies on what it finds.
+LOOKING: Final = frozenset({STARRED_CALL, "getattr", "vars", "locals", "import_module", "__import__"})
 _DYNAMIC_ATTRIBUTES: Final = frozenset({"import_module", "__import__"})
 # A star in a call follows a bracket, a comma or a line end, unlike that of a product. In names Python folds some
 # letters beyond ASCII to ASCII.

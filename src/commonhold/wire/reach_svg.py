@@ -6,7 +6,7 @@ from html import escape
 from typing import Final
 
 from commonhold.linking.reach import Definition, Reach, Reached
-from commonhold.linking.trials import is_test
+from commonhold.semantics.trials import is_test
 from commonhold.wire.text import sound
 
 _WIDTH: Final = 330

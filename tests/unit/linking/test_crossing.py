@@ -149,6 +149,8 @@ def test_a_name_that_only_one_has_is_enough_and_another_is_not() -> None:
     sides = {"a.py": (body("A.fetch_it"),)}, {"b.py": (body("user"),)}
     (crossing,) = crossings(shelf(files), *sides)
     assert not crossing.is_sure
+    stub = {**files, "a.pyi": "class A:\n    def fetch_it(self) -> int: ...\n"}
+    assert met(*sides, stub) == [("user", "A.fetch_it")]
     two = {**files, "c.py": "class C:\n    def fetch_it(self):\n        return 2\n"}
     assert met(*sides, two) == []
 

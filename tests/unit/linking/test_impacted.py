@@ -30,6 +30,18 @@ def test_a_fixture_leads_to_the_tests_that_take_it() -> None:
     assert "tests/test_fixture.py" in [path for path, _, _ in found({"src/mid.py": ["mid"]})]
 
 
+def test_so_does_one_that_only_another_fixture_takes() -> None:
+    more = "\n\n@pytest.fixture\ndef outer(made):\n    return made\n"
+    files = {
+        **FILES,
+        "tests/conftest.py": FILES["tests/conftest.py"] + more,
+        "tests/test_outer.py": "def test_outer(outer):\n    assert outer\n",
+    }
+    tests = {each.path: each.names for each in impacted_tests(shelf(files), {"src/mid.py": ["mid"]})}
+    assert tests["tests/test_outer.py"] == ("test_outer",)
+    assert "tests/test_apart.py" not in tests
+
+
 def test_a_fixture_that_all_get_concerns_all() -> None:
     files = {**FILES, "tests/conftest.py": FILES["tests/conftest.py"].replace("fixture", "fixture(autouse=True)")}
     paths = [each.path for each in impacted_tests(shelf(files), {"src/mid.py": ["mid"]})]
@@ -46,6 +58,15 @@ def test_what_is_used_by_no_test_is_looked_for_by_imports() -> None:
     assert {path for path, _, _ in tests} == {f"tests/test_{name}.py" for name in ("apart", "fixture", "low", "mid")}
     assert all(names == () for _, names, _ in tests)
     assert found({"src/lib.py": []}) == tests
+
+
+def test_a_module_may_be_imported_from_its_package() -> None:
+    files = {
+        "src/pack/__init__.py": "",
+        "src/pack/core.py": "LIMIT = 3\n",
+        "tests/test_pack.py": "from pack import core\n\n\ndef test_core():\n    assert core\n",
+    }
+    assert [each.path for each in impacted_tests(shelf(files), {"src/pack/core.py": []})] == ["tests/test_pack.py"]
 
 
 def test_conftest_stands_for_the_tests_below_it() -> None:

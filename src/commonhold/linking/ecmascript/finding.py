@@ -68,5 +68,7 @@ def _choices(place: str) -> Iterator[str]:
     yield from (join(place, f"index{extension}") for extension in _EXTENSIONS)
 
 
-JAVASCRIPT: Final = Linkage(modules, may_omit=True, writes_receiver=False, says_made=True, hides=True)
-TYPESCRIPT: Final = Linkage(modules, writes_receiver=False, says_made=True, hides=True)
+JAVASCRIPT: Final = Linkage(
+    modules, may_omit=True, writes_receiver=False, says_made=True, adds_members=True, hides=True
+)
+TYPESCRIPT: Final = Linkage(modules, writes_receiver=False, says_made=True, adds_members=True, hides=True)

@@ -49,4 +49,6 @@ def _package_of(folder: str) -> str:
     return "/".join(parts[root + 1 :]) if root is not None else ""
 
 
-LINKAGE: Final = Linkage(modules, siblings, writes_receiver=False, says_made=True, overloads=True, is_made=True)
+LINKAGE: Final = Linkage(
+    modules, siblings, writes_receiver=False, says_made=True, adds_members=True, overloads=True, is_made=True
+)
