@@ -1,0 +1,189 @@
+"""What admission says of a change, asked of whole trees: the one module here that knows the product's way of asking.
+
+A tree is the bytes of every file by path; a change has the new bytes of some of them. The whole change is one changeset of
+an agent that holds nothing: whoever is required and not part of it blocks it.
+"""
+
+import hashlib
+from bisect import bisect_right
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from enum import IntEnum
+from functools import cached_property, lru_cache
+from itertools import accumulate
+from pathlib import PurePosixPath
+
+from commonhold.app.typing import TypeChecker, TypeReport
+from commonhold.linking.examination import examine
+from commonhold.linking.library import Overlay, Shelf
+from commonhold.linking.summarise import summarise
+from commonhold.linking.summary import Summary
+from commonhold.regions.discover import discover
+from commonhold.regions.region import Region, RegionMap
+from commonhold.semantics import admission
+from commonhold.semantics.evidence import Evidence
+
+Tree = Mapping[str, bytes]
+Change = Mapping[str, bytes | None]
+FEW_MAPS = 512
+
+
+class Level(IntEnum):
+    """What becomes of a change."""
+
+    ADMITTED = 0
+    ESCALATED = 1
+    BLOCKED = 2
+
+
+@dataclass(frozen=True)
+class Named:
+    """A place that admission names: its line in the state after, the lines of its region, and that region's text."""
+
+    path: str
+    line: int
+    why: str
+    evidence: Evidence
+    qualname: str = ""
+    lines: frozenset[int] = frozenset()
+    text: str = field(default="", repr=False)
+
+    def __str__(self) -> str:
+        """One line to read."""
+        return f"{self.path}:{self.line} [{self.evidence}] {self.qualname}: {self.why}"
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """What becomes of a change, and all the places that are named for it."""
+
+    level: Level
+    named: tuple[Named, ...] = ()
+    notices: tuple[str, ...] = ()
+
+    @property
+    def blocking(self) -> tuple[Named, ...]:
+        """The places that a repair packet would name."""
+        return tuple(each for each in self.named if each.evidence is not Evidence.SUSPICION)
+
+
+class Admission:
+    """Admits changes to one tree; a type checker that knows this very tree may be asked too."""
+
+    def __init__(self, tree: Tree, checker: TypeChecker | None = None) -> None:
+        """Index the tree."""
+        self._tree, self._checker = tree, checker
+        self._before = Shelf({path: summary for path, source in tree.items() if (summary := _summary(path, source))})
+
+    def verdict(self, change: Change) -> Verdict:
+        """What becomes of a change."""
+        real = {path: source for path, source in change.items() if source != self._tree.get(path)}
+        after = {path: source and _summary(path, source) for path, source in real.items()}
+        states = {path: _State(path, self._tree.get(path), source) for path, source in real.items()}
+        places = _Places({**self._tree, **real}, states)
+        links = examine(self._before, Overlay(self._before, _or_none(after)), tuple(real), places.is_edited)
+        named = [places.named(each.path, each.line, each.why, each.evidence) for each in links.concerns]
+        notices = list(links.notices)
+        for state in states.values():
+            named += [places.named(state.path, *found) for found in state.concerns()]
+        if self._checker:
+            report = self._checker.compare(real, tuple(dict.fromkeys(each.path for each in named)))
+            named += places.typed(report)
+            notices += [report.why] if report.why else []
+        return Verdict(_level(named), tuple(dict.fromkeys(named)), tuple(notices))
+
+
+def _or_none(after: Mapping[str, Summary | bytes | None]) -> dict[str, Summary | None]:
+    return {path: each if isinstance(each, Summary) else None for path, each in after.items()}
+
+
+def _level(named: Iterable[Named]) -> Level:
+    levels = (Level.ESCALATED if each.evidence is Evidence.SUSPICION else Level.BLOCKED for each in named)
+    return max(levels, default=Level.ADMITTED)
+
+
+class _State:
+    """A changed file, before and after."""
+
+    def __init__(self, path: str, before: bytes | None, after: bytes | None) -> None:
+        self.path = path
+        self.before, self.after = _regions(path, before or b""), _regions(path, after or b"")
+
+    @cached_property
+    def edited(self) -> frozenset[str]:
+        """The leaves after that were not there before with the same text."""
+        old = {(str(leaf.key), leaf.hash) for leaf in self.before.leaves()}
+        return frozenset(str(leaf.key) for leaf in self.after.leaves() if (str(leaf.key), leaf.hash) not in old)
+
+    def concerns(self) -> Iterator[tuple[int, str, Evidence]]:
+        """What the examination of the file alone finds outside of what was edited."""
+        whole = admission.Changed(self.before.file.key, self.after.file.key)
+        found = admission.examine(self.before, self.after, [whole])
+        mended = [leaf.key for leaf in self.after.leaves() if str(leaf.key) in self.edited]
+        match admission.judge(admission.Findings(found.required), mended, _nobody):
+            case admission.RequireLocks(required):
+                yield from ((each.line, each.why, Evidence.CONTRACT) for each in required)
+        yield from ((each.line, each.why, Evidence.SUSPICION) for each in found.escalations)
+
+
+def _nobody(_key: object) -> bool:
+    return False
+
+
+class _Places:
+    """The regions of the state after."""
+
+    def __init__(self, tree: Change, states: Mapping[str, _State]) -> None:
+        self._tree, self._states = tree, states
+
+    def is_edited(self, path: str, line: int) -> bool:
+        """Whether a line is in a region that the change writes itself."""
+        return path in self._states and str(self._leaf(path, line).key) in self._states[path].edited
+
+    def named(self, path: str, line: int, why: str, evidence: Evidence) -> Named:
+        """A place, with its region."""
+        regions, leaf = self._map(path), self._leaf(path, line)
+        lines = frozenset(each for start, end in leaf.spans for each in _lines_of(regions, start, end))
+        text = regions.bytes_of(leaf).decode(errors="replace")
+        return Named(path, line, why, evidence, leaf.key.bare().qualname, lines, text)
+
+    def typed(self, report: TypeReport) -> Iterator[Named]:
+        """The places of which a type checker newly complains."""
+        for each in report.new:
+            yield self.named(each.path, each.line, f"{each.code}: {each.message}", Evidence.TYPES)
+
+    def _map(self, path: str) -> RegionMap:
+        return _regions(path, self._tree.get(path) or b"")
+
+    def _leaf(self, path: str, line: int) -> Region:
+        regions = self._map(path)
+        starts = _line_starts(regions.source)
+        at = starts[min(max(line, 1), len(starts)) - 1]
+        pieces = sorted((start, number) for number, leaf in enumerate(regions.leaves()) for start, _ in leaf.spans)
+        found = bisect_right([start for start, _ in pieces], at) - 1
+        return list(regions.leaves())[pieces[max(found, 0)][1]] if pieces else regions.file
+
+
+def _lines_of(regions: RegionMap, start: int, end: int) -> range:
+    starts = _line_starts(regions.source)
+    return range(bisect_right(starts, start), bisect_right(starts, max(end - 1, start)) + 1)
+
+
+def _line_starts(source: bytes) -> list[int]:
+    return list(accumulate((len(line) for line in source.split(b"\n")), lambda at, length: at + length + 1, initial=0))[:-1]
+
+
+@lru_cache(FEW_MAPS)
+def _regions(path: str, source: bytes) -> RegionMap:
+    return discover(source, path)
+
+
+_summaries: dict[tuple[str, bytes], Summary | None] = {}
+
+
+def _summary(path: str, source: bytes) -> Summary | None:
+    """The summary of a file, made once for equal files of one kind."""
+    key = (PurePosixPath(path).suffix, hashlib.sha256(source).digest())
+    if key not in _summaries:
+        _summaries[key] = summarise(path, source)
+    return _summaries[key]
