@@ -8,6 +8,7 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
+from itertools import islice
 from typing import Final
 
 EXTRA: Final = "commonhold_extra"
@@ -184,7 +185,7 @@ def _sample(every: Sequence[Mutant], kind: Kind, limits: Mapping[Kind, int], see
     """Taken one after the other in a shuffled order: a lower limit takes some of what a higher one takes."""
     found = [mutant for mutant in every if mutant.kind is kind]
     random.Random(f"{seed} {kind}").shuffle(found)
-    return found[: limits.get(kind, 0)]
+    return list(islice((mutant for mutant in found if _compiles(mutant.source)), limits.get(kind, 0)))
 
 
 def _of_file(path: str, tree: ast.Module, text: Text, known: Lineage) -> Iterator[Mutant]:
@@ -194,7 +195,7 @@ def _of_file(path: str, tree: ast.Module, text: Text, known: Lineage) -> Iterato
         for kind, mutate in MUTATIONS.items():
             for edits in mutate(definition, text, known):
                 source = text.edited(edits)
-                if source != text.source and _compiles(source):
+                if source != text.source:
                     yield Mutant(path, definition.qualname, kind, definition.node.lineno, source)
 
 

@@ -14,7 +14,8 @@ from bench.semantics.truth import Suites, Trial, frames
 from bench.semantics.verdicts import Admission, Level, Named
 
 MAIN: Final = (Kind.REQUIRED, Kind.RENAMED)
-PROJECTS: Final = ("flask", "click")
+# Its templates are compiled to code that calls by text, so that its suite says little of who calls whom.
+NOT_CHANGED: Final = frozenset({"jinja"})
 
 
 @dataclass(frozen=True)
@@ -51,6 +52,7 @@ class Judged:
     callers: int
     seconds: float
     named: tuple[str, ...] = field(default=(), repr=False)
+    crash: str = field(default="", repr=False)
     said: str = field(default="", repr=False)
 
     @property
@@ -104,6 +106,7 @@ def _judged(known: Project, mutant: Mutant, outcome: Outcome, callers: Callers, 
         callers=len(real),
         seconds=seconds,
         named=tuple(map(str, verdict.named)),
+        crash=verdict.crash,
         said=outcome.said if not outcome.passed else "",
     )
 

@@ -27,6 +27,7 @@ class Replayed:
     evidence: tuple[str, ...]
     seconds: float
     named: tuple[str, ...] = field(default=(), repr=False)
+    crash: str = field(default="", repr=False)
 
 
 def measure(repositories: Iterable[Repository], suites: Suites, commits: int = COMMITS) -> list[Replayed]:
@@ -68,4 +69,4 @@ def replay(repository: Repository, before: str, after: str) -> Replayed:
     subject = repository.run("log", "-1", "--format=%s", after).decode().strip()
     evidence = tuple(sorted({str(each.evidence) for each in verdict.named}))
     name = f"{repository}:{after[:10]}"
-    return Replayed(name, subject, len(changes), verdict.level, evidence, seconds, tuple(map(str, verdict.named)))
+    return Replayed(name, subject, len(changes), verdict.level, evidence, seconds, tuple(map(str, verdict.named)), verdict.crash)

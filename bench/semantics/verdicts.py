@@ -5,6 +5,7 @@ an agent that holds nothing: whoever is required and not part of it blocks it.
 """
 
 import hashlib
+import traceback
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
@@ -60,6 +61,7 @@ class Verdict:
     level: Level
     named: tuple[Named, ...] = ()
     notices: tuple[str, ...] = ()
+    crash: str = ""
 
     @property
     def blocking(self) -> tuple[Named, ...]:
@@ -76,13 +78,19 @@ class Admission:
         self._before = Shelf({path: summary for path, source in tree.items() if (summary := _summary(path, source))})
 
     def verdict(self, change: Change) -> Verdict:
-        """What becomes of a change."""
+        """What becomes of a change; that nothing is ever raised is promised, and whether it is kept is measured."""
+        try:
+            return self._verdict(change)
+        except Exception:  # noqa: BLE001 - whatever is raised is a result
+            return Verdict(Level.ADMITTED, crash=traceback.format_exc())
+
+    def _verdict(self, change: Change) -> Verdict:
         real = {path: source for path, source in change.items() if source != self._tree.get(path)}
         after = {path: source and _summary(path, source) for path, source in real.items()}
         states = {path: _State(path, self._tree.get(path), source) for path, source in real.items()}
         places = _Places({**self._tree, **real}, states)
         links = examine(self._before, Overlay(self._before, _or_none(after)), tuple(real), places.is_edited)
-        named = [places.named(each.path, each.line, each.why, each.evidence) for each in links.concerns]
+        named = [places.named(each.path, each.line, each.why("it"), each.evidence) for each in links.concerns]
         notices = list(links.notices)
         for state in states.values():
             named += [places.named(state.path, *found) for found in state.concerns()]
