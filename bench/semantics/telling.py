@@ -38,7 +38,9 @@ def tell_mutations(judged: Sequence[Judged]) -> None:
         for project in dict.fromkeys(each.project for each in group):
             _mutations_row(f"  {project}", [each for each in group if each.project == project])
     for each in judged:
-        if each.is_breaking and not each.is_flagged:
+        if each.crash:
+            print(f"crashed: {each.project}: {each.mutant}: {each.crash.splitlines()[-1]}")
+        elif each.is_breaking and not each.is_flagged:
             print(f"missed: {each.project}: {each.mutant}")
 
 

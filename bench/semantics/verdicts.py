@@ -6,12 +6,10 @@ an agent that holds nothing: whoever is required and not part of it blocks it.
 
 import hashlib
 import traceback
-from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from enum import IntEnum
 from functools import cached_property, lru_cache
-from itertools import accumulate
 from pathlib import PurePosixPath
 
 from commonhold.app.typing import TypeChecker, TypeReport
@@ -23,6 +21,7 @@ from commonhold.regions.discover import discover
 from commonhold.regions.region import Region, RegionMap
 from commonhold.semantics import admission
 from commonhold.semantics.evidence import Evidence
+from commonhold.semantics.lines import Lines
 
 Tree = Mapping[str, bytes]
 Change = Mapping[str, bytes | None]
@@ -89,7 +88,7 @@ class Admission:
         after = {path: source and _summary(path, source) for path, source in real.items()}
         states = {path: _State(path, self._tree.get(path), source) for path, source in real.items()}
         places = _Places({**self._tree, **real}, states)
-        links = examine(self._before, Overlay(self._before, _or_none(after)), tuple(real), places.is_edited)
+        links = examine(self._before, Overlay(self._before, _or_none(after)), tuple(real)).beside(places.is_edited)
         named = [places.named(each.path, each.line, each.why("it"), each.evidence) for each in links.concerns]
         notices = list(links.notices)
         for state in states.values():
@@ -151,7 +150,7 @@ class _Places:
     def named(self, path: str, line: int, why: str, evidence: Evidence) -> Named:
         """A place, with its region."""
         regions, leaf = self._map(path), self._leaf(path, line)
-        lines = frozenset(each for start, end in leaf.spans for each in _lines_of(regions, start, end))
+        lines = frozenset(_spanned(regions, leaf))
         text = regions.bytes_of(leaf).decode(errors="replace")
         return Named(path, line, why, evidence, leaf.key.bare().qualname, lines, text)
 
@@ -164,26 +163,24 @@ class _Places:
         return _regions(path, self._tree.get(path) or b"")
 
     def _leaf(self, path: str, line: int) -> Region:
-        regions = self._map(path)
-        starts = _line_starts(regions.source)
-        at = starts[min(max(line, 1), len(starts)) - 1]
-        pieces = sorted((start, number) for number, leaf in enumerate(regions.leaves()) for start, _ in leaf.spans)
-        found = bisect_right([start for start, _ in pieces], at) - 1
-        return list(regions.leaves())[pieces[max(found, 0)][1]] if pieces else regions.file
+        return self._map(path).by_key[_lines(path, self._tree.get(path) or b"").key_at(max(line, 1))]
 
 
-def _lines_of(regions: RegionMap, start: int, end: int) -> range:
-    starts = _line_starts(regions.source)
-    return range(bisect_right(starts, start), bisect_right(starts, max(end - 1, start)) + 1)
-
-
-def _line_starts(source: bytes) -> list[int]:
-    return list(accumulate((len(line) for line in source.split(b"\n")), lambda at, length: at + length + 1, initial=0))[:-1]
+def _spanned(regions: RegionMap, leaf: Region) -> Iterator[int]:
+    """The numbers of the lines that a leaf has a part of."""
+    for start, end in leaf.spans:
+        first = regions.source.count(b"\n", 0, start) + 1
+        yield from range(first, first + regions.source.count(b"\n", start, max(end - 1, start)) + 1)
 
 
 @lru_cache(FEW_MAPS)
 def _regions(path: str, source: bytes) -> RegionMap:
     return discover(source, path)
+
+
+@lru_cache(FEW_MAPS)
+def _lines(path: str, source: bytes) -> Lines:
+    return Lines(_regions(path, source))
 
 
 _summaries: dict[tuple[str, bytes], Summary | None] = {}
