@@ -33,6 +33,7 @@ def arguments() -> argparse.Namespace:
     parser.add_argument("--commits", type=int, default=replays.COMMITS, help="how many commits of each project")
     parser.add_argument("--pairs", type=int, default=pairs.PAIRS, help="how many pairs of each project")
     parser.add_argument("--processes", type=int, default=2, help="how many suites run at once")
+    parser.add_argument("--no-types", action="store_true", help="ask no type checker")
     parser.add_argument("--out", type=Path, default=Path("build/bench"), help="the folder for results")
     return parser.parse_args()
 
@@ -44,7 +45,7 @@ def chosen_repositories(chosen: argparse.Namespace) -> list[Repository]:
 
 def suites(chosen: argparse.Namespace, work: Path) -> Suites:
     """How suites are run."""
-    return Suites(work, chosen.python or interpreter(work, NEEDED), chosen.processes)
+    return Suites(work, chosen.python or interpreter(work, NEEDED), chosen.processes, not chosen.no_types)
 
 
 def measure_mutations(chosen: argparse.Namespace, work: Path) -> None:

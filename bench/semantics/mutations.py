@@ -11,6 +11,7 @@ from bench.semantics.callers import Callers, Place
 from bench.semantics.mutants import SUFFIX, Kind, Mutant, mutants
 from bench.semantics.projects import Project, project
 from bench.semantics.truth import Suites, Trial, frames
+from bench.semantics.typed import Typed
 from bench.semantics.verdicts import Admission, Level, Named
 
 MAIN: Final = (Kind.REQUIRED, Kind.RENAMED)
@@ -52,6 +53,7 @@ class Judged:
     callers: int
     seconds: float
     named: tuple[str, ...] = field(default=(), repr=False)
+    notices: tuple[str, ...] = field(default=(), repr=False)
     crash: str = field(default="", repr=False)
     said: str = field(default="", repr=False)
 
@@ -78,8 +80,11 @@ def _of_project(known: Project, suites: Suites, limits: Limits) -> list[Judged]:
     trials = [whole, *(_trial(known, mutant) for mutant in found)]
     green, *outcomes = suites.outcomes(trials)
     assert green.passed, f"the suite of {known.name} fails as it is: {green.said}"
-    callers, admission = Callers(known, suites), Admission(known.files)
-    return [_judged(known, mutant, outcome, callers, admission) for mutant, outcome in zip(found, outcomes, strict=True)]
+    callers = Callers(known, suites)
+    with Typed(suites.python) as typed:
+        admission = Admission(known.files, typed.holding(known.files) if suites.types else None)
+        tried = zip(found, outcomes, strict=True)
+        return [_judged(known, mutant, outcome, callers, admission) for mutant, outcome in tried]
 
 
 def _trial(known: Project, mutant: Mutant) -> Trial:
@@ -106,6 +111,7 @@ def _judged(known: Project, mutant: Mutant, outcome: Outcome, callers: Callers, 
         callers=len(real),
         seconds=seconds,
         named=tuple(map(str, verdict.named)),
+        notices=verdict.notices,
         crash=verdict.crash,
         said=outcome.said if not outcome.passed else "",
     )

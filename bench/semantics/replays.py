@@ -9,6 +9,7 @@ from typing import Final
 from bench.merging.repository import ABSENT, Changes, Repository
 from bench.semantics.projects import changed_commits, tree
 from bench.semantics.truth import Suites, Trial
+from bench.semantics.typed import Typed
 from bench.semantics.verdicts import Admission, Level
 
 COMMITS: Final = 100
@@ -27,6 +28,7 @@ class Replayed:
     evidence: tuple[str, ...]
     seconds: float
     named: tuple[str, ...] = field(default=(), repr=False)
+    notices: tuple[str, ...] = field(default=(), repr=False)
     crash: str = field(default="", repr=False)
 
 
@@ -42,7 +44,9 @@ def _of_project(repository: Repository, suites: Suites, commits: int) -> list[Re
     looked_at = newest.index(green[:commits][-1]) + 1 if green else len(newest)
     red = looked_at - len(green[:commits])
     print(f"{repository}: the newest {looked_at} commits to files of Python's; {red} are not green here", flush=True)
-    return [replay(repository, before, after) for before, after in islice(green, commits)]
+    with Typed(suites.python) as typed:
+        chosen = typed if suites.types else None
+        return [replay(repository, before, after, chosen) for before, after in islice(green, commits)]
 
 
 def trials(repository: Repository, commits: Sequence[str]) -> list[Trial]:
@@ -59,14 +63,14 @@ def _trial(repository: Repository, head: str, commit: str) -> Trial:
     return Trial(repository.place, head, base, changes)
 
 
-def replay(repository: Repository, before: str, after: str) -> Replayed:
+def replay(repository: Repository, before: str, after: str, typed: Typed | None = None) -> Replayed:
     """Ask admission about one commit."""
-    changes = repository.changes(before, after)
-    known = Admission(tree(repository, before))
+    changes, parent = repository.changes(before, after), tree(repository, before)
+    known = Admission(parent, typed.holding(parent) if typed else None)
     start = perf_counter()
     verdict = known.verdict(changes)
     seconds = perf_counter() - start
     subject = repository.run("log", "-1", "--format=%s", after).decode().strip()
     evidence = tuple(sorted({str(each.evidence) for each in verdict.named}))
     name = f"{repository}:{after[:10]}"
-    return Replayed(name, subject, len(changes), verdict.level, evidence, seconds, tuple(map(str, verdict.named)), verdict.crash)
+    return Replayed(name, subject, len(changes), verdict.level, evidence, seconds, tuple(map(str, verdict.named)), verdict.notices, verdict.crash)

@@ -30,11 +30,15 @@ class Trial:
 
 @dataclass(frozen=True)
 class Suites:
-    """Where the outcomes are kept, with which interpreter suites are run, and in how many processes."""
+    """Where the outcomes are kept, with which interpreter suites are run, and in how many processes.
+
+    `types`: a type checker is asked too.
+    """
 
     work: Path
     python: str
     processes: int = 2
+    types: bool = True
 
     def outcomes(self, trials: Sequence[Trial]) -> list[Outcome]:
         """What the suites say of each state, in order."""

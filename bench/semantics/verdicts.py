@@ -7,14 +7,14 @@ an agent that holds nothing: whoever is required and not part of it blocks it.
 import hashlib
 import traceback
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import IntEnum
 from functools import cached_property, lru_cache
 from pathlib import PurePosixPath
 
 from commonhold.app.typing import TypeChecker, TypeReport
 from commonhold.linking.examination import examine
-from commonhold.linking.library import Overlay, Shelf
+from commonhold.linking.library import Library, Overlay, Shelf
 from commonhold.linking.summarise import summarise
 from commonhold.linking.summary import Summary
 from commonhold.regions.discover import discover
@@ -85,23 +85,32 @@ class Admission:
 
     def _verdict(self, change: Change) -> Verdict:
         real = {path: source for path, source in change.items() if source != self._tree.get(path)}
-        after = {path: source and _summary(path, source) for path, source in real.items()}
+        after = {path: None if source is None else _summary(path, source) for path, source in real.items()}
         states = {path: _State(path, self._tree.get(path), source) for path, source in real.items()}
         places = _Places({**self._tree, **real}, states)
-        links = examine(self._before, Overlay(self._before, _or_none(after)), tuple(real)).beside(places.is_edited)
+        links = examine(self._before, Overlay(self._before, after), tuple(real)).beside(places.is_edited)
         named = [places.named(each.path, each.line, each.why("it"), each.evidence) for each in links.concerns]
         notices = list(links.notices)
         for state in states.values():
             named += [places.named(state.path, *found) for found in state.concerns()]
-        if self._checker:
-            report = self._checker.compare(real, tuple(dict.fromkeys(each.path for each in named)))
+        if self._checker and (names := _changed_names(self._before, after)):
+            users = {path for name in names for path in self._before.users(name)} - after.keys()
+            report = self._checker.compare(real, users)
             named += places.typed(report)
             notices += [report.why] if report.why else []
         return Verdict(_level(named), tuple(dict.fromkeys(named)), tuple(notices))
 
 
-def _or_none(after: Mapping[str, Summary | bytes | None]) -> dict[str, Summary | None]:
-    return {path: each if isinstance(each, Summary) else None for path, each in after.items()}
+def _changed_names(before: Library, after: Mapping[str, Summary | None]) -> set[str]:
+    """The names that are offered otherwise than before, be it only to a type checker."""
+    sides = [(_offered(before.summary(path)), _offered(summary)) for path, summary in after.items()]
+    differing = (name for old, new in sides for name in {**old, **new} if old.get(name) != new.get(name))
+    return {name.rpartition(".")[2] for name in differing}
+
+
+def _offered(summary: Summary | None) -> dict[str, object]:
+    """What a file offers by name, wherever in it that stands."""
+    return {each.qualname: replace(each, line=0, end_line=0) for each in (summary.offers if summary else ())}
 
 
 def _level(named: Iterable[Named]) -> Level:
@@ -157,7 +166,8 @@ class _Places:
     def typed(self, report: TypeReport) -> Iterator[Named]:
         """The places of which a type checker newly complains."""
         for each in report.new:
-            yield self.named(each.path, each.line, f"{each.code}: {each.message}", Evidence.TYPES)
+            if not self.is_edited(each.path, each.line):
+                yield self.named(each.path, each.line, f"{each.code}: {each.message}", Evidence.TYPES)
 
     def _map(self, path: str) -> RegionMap:
         return _regions(path, self._tree.get(path) or b"")
