@@ -1,7 +1,7 @@
 """Runs test files in forked children, so that pytest is imported once. A script: it needs pytest and nothing of ours.
 
-A line of JSON in asks for a run: `folder`, `tests`, `seconds`, and perhaps more `options` for pytest. A line of JSON out
-answers: `passed`, `said`.
+A line of JSON in asks for a run: `folder`, `tests`, `seconds`, and perhaps more `options` for pytest. A line of JSON
+out answers: `passed`, `said`.
 """
 
 import json

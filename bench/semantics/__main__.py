@@ -1,4 +1,4 @@
-"""Admission across files on real work: `make bench-semantics ARGS="--repos DIR... --conflicts DIR --tree DIR --work DIR"`.
+"""Admission across files: `make bench-semantics ARGS="--repos DIR... --conflicts DIR --tree DIR --work DIR"`.
 
 The folders are git repositories, bare or not, of Flask, Click and Jinja and of what AgentConflictBench is made of; the
 repository of AgentConflictBench; and a large tree of Python files, such as Django's, to measure speed on.

@@ -5,7 +5,7 @@ import json
 import subprocess
 import tempfile
 from collections import defaultdict
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Final
 
@@ -64,4 +64,3 @@ def write(folder: Path, files: Mapping[str, bytes]) -> None:
         target = folder / path
         target.parent.mkdir(parents=True, exist_ok=True)
         target.write_bytes(source)
-

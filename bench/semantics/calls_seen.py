@@ -1,13 +1,14 @@
 """Runs a suite and writes down who calls whom. A script: it needs pytest and nothing of ours.
 
-Arguments: the folder of the project, where to write. Each line of the file is a JSON list: the path and the first line of
-what is called, the path and the line of who calls it; paths are relative to the folder.
+Arguments: the folder of the project, where to write. Each line of the file is a JSON list: the path and the first line
+of what is called, the path and the line of who calls it; paths are relative to the folder.
 """
 
 import json
 import os
 import sys
 import threading
+from pathlib import Path
 from types import FrameType
 
 import pytest
@@ -33,9 +34,8 @@ def main(folder: str, out: str, *options: str) -> None:
     sys.setprofile(None)
     inside = (row for row in seen if row[0].startswith(folder + "/") and row[2].startswith(folder + "/"))
     cut = len(folder) + 1
-    with open(out, "w", encoding="utf-8") as told:
-        for callee, first, caller, line in sorted(inside):
-            told.write(json.dumps([callee[cut:], first, caller[cut:], line]) + "\n")
+    rows = (json.dumps([callee[cut:], first, caller[cut:], line]) for callee, first, caller, line in sorted(inside))
+    Path(out).write_text("".join(f"{row}\n" for row in rows), encoding="utf-8")
 
 
 if __name__ == "__main__":

@@ -45,16 +45,26 @@ class Checked:
 
 
 def instances(source: Repository, repositories: Iterable[Repository]) -> Iterator[Instance]:
-    """Those whose commit is in one of the repositories."""
+    """Those whose repository is at hand; where it lacks the commit, HEAD serves if it has the very files."""
     listed = source.run("ls-tree", "-r", "--name-only", "HEAD", "instances/").decode().splitlines()
     for path in sorted(path for path in listed if path.endswith("/metadata.json")):
         told: Mapping[str, Any] = json.loads(source.text(f"HEAD:{path}"))
-        found = next((each for each in repositories if each.holds(told["base_commit"])), None)
-        folder = path.removesuffix("/metadata.json")
-        if found is not None:
-            patches = tuple(source.run("show", f"HEAD:{folder}/patch_{side}.patch") for side in "ab")
-            is_control = told["composition_expected"] == "pass"
-            yield Instance(told["id"], found, told["base_commit"], (patches[0], patches[1]), is_control)
+        folder, name = path.removesuffix("/metadata.json"), told["repo"].rpartition("/")[2]
+        patches = [source.run("show", f"HEAD:{folder}/patch_{side}.patch") for side in "ab"]
+        is_control = told["composition_expected"] == "pass"
+        for repository in repositories:
+            commit = _commit_of(repository, told["base_commit"], patches) if str(repository) == name else None
+            if commit is not None:
+                yield Instance(told["id"], repository, commit, (patches[0], patches[1]), is_control)
+
+
+def _commit_of(repository: Repository, commit: str, patches: Iterable[bytes]) -> str | None:
+    if repository.holds(commit):
+        return commit
+    before = [line.removeprefix(b"--- a/").decode() for patch in patches for line in patch.splitlines() if line.startswith(b"--- a/")]
+    index = [line.split()[1].split(b"..")[0].decode() for patch in patches for line in patch.splitlines() if line.startswith(b"index ")]
+    names = repository.names("HEAD", before)
+    return "HEAD" if all(names[path].startswith(blob) for path, blob in zip(before, index, strict=True)) else None
 
 
 def measure(source: Repository, repositories: Sequence[Repository]) -> list[Checked]:

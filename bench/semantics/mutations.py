@@ -1,4 +1,4 @@
-"""Functions changed on purpose: of those that break the suite, how many does admission flag, and whom does it name?"""
+"""Functions changed on purpose: how many of those that break the suite are flagged, and who is named for them."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field
@@ -37,8 +37,8 @@ class Limits:
 class Judged:
     """What the suite and admission say of a mutant.
 
-    Of the callers that are named: by the suite, a call from there was seen; by the traceback, a frame of it is in there;
-    by its text, the name stands in there. `callers` is how many regions' lines the suite calls it from.
+    Of the callers that are named: by the suite, a call from there was seen; by the traceback, a frame of it is in
+    there; by its text, the name stands in there. `callers` is from how many other lines the suite calls it.
     """
 
     project: str

@@ -1,7 +1,7 @@
 """Two sides made from real code: one asks for one more argument, the other adds a new caller in another file.
 
-They touch different files, so git merges them without a word; the call does not bind to the new signature, which is shown
-with Python's own `inspect`. Whoever commits second must be stopped, whichever of the two it is.
+They touch different files, so git merges them without a word; the call does not bind to the new signature, which is
+shown with Python's own `inspect`. Whoever commits second must be stopped, whichever of the two it is.
 """
 
 import ast
@@ -59,7 +59,7 @@ class Pair:
 
 @dataclass(frozen=True)
 class Caught:
-    """What admission says of the side that commits second, in both orders: its level, and whether it names the caller."""
+    """What admission says of the side that commits second, in both orders: its level, and if the caller is named."""
 
     pair: str
     form: str
@@ -71,9 +71,8 @@ class Caught:
     @property
     def is_caught(self) -> tuple[bool, bool]:
         """Whether the second side is stopped for the new caller, in each order."""
-        levels = (self.caller_second, self.signature_second)
-        first, second = (level > Level.ADMITTED and is_named for level, is_named in zip(levels, self.names_caller, strict=True))
-        return first, second
+        levels = (self.caller_second > Level.ADMITTED, self.signature_second > Level.ADMITTED)
+        return levels[0] and self.names_caller[0], levels[1] and self.names_caller[1]
 
 
 def measure(repositories: Iterable[Repository], most: int = PAIRS) -> list[Caught]:
@@ -108,7 +107,7 @@ def pairs(name: str, sources: Mapping[str, bytes]) -> Iterator[Pair]:
     shapes = _shapes(ast.parse(source) for source in sources.values())
     trees = {path: ast.parse(source) for path, source in sources.items()}
     defined = {(path, each.qualname): each for path, tree in trees.items() for each in definitions(tree)}
-    chosen = random.Random(SEED)
+    chosen = random.Random(SEED)  # noqa: S311 - the same choice each time
     rounds = {True: cycle(METHOD_FORMS), False: cycle(FUNCTION_FORMS)}
     for mutant in mutants(sources, EVERY):
         definition = defined[mutant.path, mutant.qualname]
@@ -131,7 +130,8 @@ def _is_plain(definition: Definition, tree: ast.Module) -> bool:
         return False
     names = Counter(each.name for each in ast.walk(tree) if isinstance(each, Function | ast.ClassDef))
     is_mangled = definition.name.startswith("__") and not definition.is_special
-    return not is_mangled and (definition.name == "__init__" or names[definition.name] == 1) and _is_top(definition, tree)
+    is_sole = definition.name == "__init__" or names[definition.name] == 1
+    return is_sole and not is_mangled and _is_top(definition, tree)
 
 
 def _is_top(definition: Definition, tree: ast.Module) -> bool:
@@ -219,33 +219,33 @@ def _added(source: bytes, imported: str, code: str) -> bytes | None:
 
 
 def _by_name(definition: Definition, module: str, shape: Shape) -> tuple[str, str]:
-    """a function imported by name"""  # noqa: D400, D403, D415 - the name of a row
+    """a function imported by name"""  # noqa: D400, D403 - the name of a row
     given, passed = shape.text()
     return f"from {module} import {definition.name}", f"def {CALLER}({given}):\n    return {definition.name}({passed})"
 
 
 def _by_alias(definition: Definition, module: str, shape: Shape) -> tuple[str, str]:
-    """a function imported under another name"""  # noqa: D400, D403, D415
+    """a function imported under another name"""  # noqa: D400, D403
     given, passed = shape.text()
     return f"from {module} import {definition.name} as other", f"def {CALLER}({given}):\n    return other({passed})"
 
 
 def _by_module(definition: Definition, module: str, shape: Shape) -> tuple[str, str]:
-    """a function of an imported module"""  # noqa: D400, D403, D415
+    """a function of an imported module"""  # noqa: D400, D403
     given, passed = shape.text()
     imported = f"import {module} as other_module"
     return imported, f"def {CALLER}({given}):\n    return other_module.{definition.name}({passed})"
 
 
 def _constructed(definition: Definition, module: str, shape: Shape) -> tuple[str, str]:
-    """a class made"""  # noqa: D400, D403, D415
+    """a class made"""  # noqa: D400, D403
     given, passed = shape.text()
     owner = definition.qualname.partition(".")[0]
     return f"from {module} import {owner}", f"def {CALLER}({given}):\n    return {owner}({passed})"
 
 
 def _on_annotated(definition: Definition, module: str, shape: Shape) -> tuple[str, str]:
-    """a method of an annotated parameter"""  # noqa: D400, D403, D415
+    """a method of an annotated parameter"""  # noqa: D400, D403
     given, passed = shape.text()
     owner = definition.qualname.partition(".")[0]
     code = f"def {CALLER}(receiver: {owner}{', ' if given else ''}{given}):\n"
@@ -253,12 +253,12 @@ def _on_annotated(definition: Definition, module: str, shape: Shape) -> tuple[st
 
 
 def _on_self(definition: Definition, module: str, shape: Shape) -> tuple[str, str]:
-    """a method of self, in an heir"""  # noqa: D400, D403, D415
+    """a method of self, in an heir"""  # noqa: D400, D403
     return _in_heir(definition, module, shape, "self")
 
 
 def _on_super(definition: Definition, module: str, shape: Shape) -> tuple[str, str]:
-    """a method of super(), in an heir"""  # noqa: D400, D403, D415
+    """a method of super(), in an heir"""  # noqa: D400, D403
     return _in_heir(definition, module, shape, "super()")
 
 

@@ -56,7 +56,7 @@ def tree(repository: Repository, commit: str) -> dict[str, bytes]:
 
 
 def changed_commits(repository: Repository, count: int) -> list[tuple[str, str]]:
-    """The newest commits that changed a file of Python's, each after its first parent: (before, after), newest first."""
+    """The newest commits that changed a file of Python's, as (first parent, commit), newest first."""
     said = repository.run("log", "--first-parent", f"-{count}", "--format=%P %H", "HEAD", "--", "*.py")
     rows = [line.split() for line in said.decode().splitlines()]
     return [(row[0], row[-1]) for row in rows if len(row) > 1]

@@ -1,4 +1,4 @@
-"""Real commits that kept the suite green, each as one changeset: whatever admission has against them is a false alarm."""
+"""Real commits that kept the suite green, each as one changeset: what admission has against them is a false alarm."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
@@ -59,7 +59,8 @@ def _trial(repository: Repository, head: str, commit: str) -> Trial:
     changes = repository.changes(head, commit)
     names = repository.names(head, list(changes)) if changes else {}
     blobs = repository.blobs(list(names.values())) if names else []
-    base: Changes = {path: None if name == ABSENT else blob for (path, name), blob in zip(names.items(), blobs, strict=True)}
+    pairs = zip(names.items(), blobs, strict=True)
+    base: Changes = {path: None if name == ABSENT else blob for (path, name), blob in pairs}
     return Trial(repository.place, head, base, changes)
 
 
@@ -72,5 +73,5 @@ def replay(repository: Repository, before: str, after: str, typed: Typed | None 
     seconds = perf_counter() - start
     subject = repository.run("log", "-1", "--format=%s", after).decode().strip()
     evidence = tuple(sorted({str(each.evidence) for each in verdict.named}))
-    name = f"{repository}:{after[:10]}"
-    return Replayed(name, subject, len(changes), verdict.level, evidence, seconds, tuple(map(str, verdict.named)), verdict.notices, verdict.crash)
+    facts = (f"{repository}:{after[:10]}", subject, len(changes), verdict.level, evidence, seconds)
+    return Replayed(*facts, tuple(map(str, verdict.named)), verdict.notices, verdict.crash)

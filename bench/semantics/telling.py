@@ -26,7 +26,7 @@ def write(path: Path, results: Iterable[Any]) -> None:
 
 def share(part: int, whole: int) -> str:
     """A part of a whole, in percent."""
-    return f"{100 * part / whole:.1f} %" if whole else "–"
+    return f"{100 * part / whole:.1f} %" if whole else "-"
 
 
 def tell_mutations(judged: Sequence[Judged]) -> None:

@@ -3,7 +3,7 @@
 import os
 import tempfile
 from pathlib import Path
-from types import TracebackType
+from typing import Self
 
 from bench.semantics.callers import write
 from bench.semantics.verdicts import Tree
@@ -12,10 +12,10 @@ from commonhold.app.typing import TypeChecker
 
 
 class Typed:
-    """A folder that holds one tree after the other, and the type checker that knows it. `python` has what they import."""
+    """A folder that holds one tree after the other, and the type checker that knows it."""
 
     def __init__(self, python: str) -> None:
-        """An empty folder."""
+        """An empty folder; `python` has what the trees import."""
         self._kept = tempfile.TemporaryDirectory(prefix="bench-semantics-")
         self.folder = Path(self._kept.name).resolve()
         self._tree: dict[str, bytes] = {}
@@ -32,11 +32,11 @@ class Typed:
         self._tree = dict(tree)
         return self.checker
 
-    def __enter__(self) -> "Typed":
+    def __enter__(self) -> Self:
         """Nothing is started before it is needed."""
         return self
 
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+    def __exit__(self, *_ended: object) -> None:
         """End the checker, and remove the folder."""
         self.checker.close()
         self._kept.cleanup()

@@ -1,7 +1,7 @@
 """What admission says of a change, asked of whole trees: the one module here that knows the product's way of asking.
 
-A tree is the bytes of every file by path; a change has the new bytes of some of them. The whole change is one changeset of
-an agent that holds nothing: whoever is required and not part of it blocks it.
+A tree is the bytes of every file by path; a change has the new bytes of some of them. The whole change is one changeset
+of an agent that holds nothing: whoever is required and not part of it blocks it.
 """
 
 import hashlib
@@ -136,9 +136,9 @@ class _State:
         whole = admission.Changed(self.before.file.key, self.after.file.key)
         found = admission.examine(self.before, self.after, [whole])
         mended = [leaf.key for leaf in self.after.leaves() if str(leaf.key) in self.edited]
-        match admission.judge(admission.Findings(found.required), mended, _nobody):
-            case admission.RequireLocks(required):
-                yield from ((each.line, each.why, Evidence.CONTRACT) for each in required)
+        verdict = admission.judge(admission.Findings(found.required), mended, _nobody)
+        if isinstance(verdict, admission.RequireLocks):
+            yield from ((each.line, each.why, Evidence.CONTRACT) for each in verdict.required)
         yield from ((each.line, each.why, Evidence.SUSPICION) for each in found.escalations)
 
 
