@@ -12,7 +12,7 @@ from typing import Final
 
 from bench.merging.environment import interpreter
 from bench.merging.repository import Repository
-from bench.semantics import mutations, pairs, replays, telling
+from bench.semantics import conflicts, mutations, pairs, replays, speed, telling
 from bench.semantics.projects import NEEDED, named
 from bench.semantics.truth import Suites
 
@@ -71,7 +71,26 @@ def measure_pairs(chosen: argparse.Namespace, _work: Path) -> None:
     telling.tell_pairs(caught)
 
 
-PARTS: Final = {"mutations": measure_mutations, "replays": measure_replays, "pairs": measure_pairs}
+def measure_conflicts(chosen: argparse.Namespace, _work: Path) -> None:
+    """Patches that pass alone and fail together."""
+    if chosen.conflicts:
+        checked = conflicts.measure(Repository(chosen.conflicts), [Repository(each) for each in chosen.repos])
+        telling.write(chosen.out / "semantics-conflicts.jsonl", checked)
+        telling.tell_conflicts(checked)
+
+
+def measure_speed(chosen: argparse.Namespace, work: Path) -> None:
+    """Each level, and the index of the large tree."""
+    speed.measure(chosen.tree, chosen_repositories(chosen), suites(chosen, work).python)
+
+
+PARTS: Final = {
+    "mutations": measure_mutations,
+    "replays": measure_replays,
+    "pairs": measure_pairs,
+    "conflicts": measure_conflicts,
+    "speed": measure_speed,
+}
 
 
 def main() -> int:

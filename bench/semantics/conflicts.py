@@ -5,6 +5,7 @@
 
 import json
 import os
+import re
 import subprocess
 import sys
 import tempfile
@@ -58,13 +59,13 @@ def instances(source: Repository, repositories: Iterable[Repository]) -> Iterato
                 yield Instance(told["id"], repository, commit, (patches[0], patches[1]), is_control)
 
 
-def _commit_of(repository: Repository, commit: str, patches: Iterable[bytes]) -> str | None:
+def _commit_of(repository: Repository, commit: str, patches: Sequence[bytes]) -> str | None:
     if repository.holds(commit):
         return commit
-    before = [line.removeprefix(b"--- a/").decode() for patch in patches for line in patch.splitlines() if line.startswith(b"--- a/")]
-    index = [line.split()[1].split(b"..")[0].decode() for patch in patches for line in patch.splitlines() if line.startswith(b"index ")]
-    names = repository.names("HEAD", before)
-    return "HEAD" if all(names[path].startswith(blob) for path, blob in zip(before, index, strict=True)) else None
+    text = b"\n".join(patches).decode()
+    paths, blobs = re.findall(r"^--- a/(.+)$", text, re.MULTILINE), re.findall(r"^index (\w+)\.\.", text, re.MULTILINE)
+    names = repository.names("HEAD", paths)
+    return "HEAD" if all(names[path].startswith(blob) for path, blob in zip(paths, blobs, strict=True)) else None
 
 
 def measure(source: Repository, repositories: Sequence[Repository]) -> list[Checked]:

@@ -6,6 +6,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
+from bench.semantics.conflicts import Checked
 from bench.semantics.mutants import Kind
 from bench.semantics.mutations import Judged
 from bench.semantics.pairs import Caught
@@ -84,3 +85,12 @@ def tell_pairs(caught: Sequence[Caught]) -> None:
     for each in caught:
         if not all(each.is_caught):
             print(f"missed: {each.is_caught} {each.pair}")
+
+
+def tell_conflicts(checked: Sequence[Checked]) -> None:
+    """Print what the check says of each pair of patches."""
+    print(f"\n{'':<24}{'expected':>10}  what the check says, whoever merges whom")
+    for each in checked:
+        expected = "admitted" if each.is_control else "flagged"
+        print(f"{each.name:<24}{expected:>10}  {', '.join(each.outcomes)}{'' if each.is_right else '  WRONG'}")
+    print(f"right: {sum(each.is_right for each in checked)} of {len(checked)}")
