@@ -13,7 +13,7 @@ from typing import Final
 from bench.merging.environment import interpreter
 from bench.merging.repository import Repository
 from bench.semantics import conflicts, mutations, pairs, replays, speed, telling
-from bench.semantics.projects import NEEDED, named
+from bench.semantics.projects import ERAS, named
 from bench.semantics.truth import Suites
 
 PROJECTS: Final = ("flask", "click", "jinja")
@@ -45,7 +45,8 @@ def chosen_repositories(chosen: argparse.Namespace) -> list[Repository]:
 
 def suites(chosen: argparse.Namespace, work: Path) -> Suites:
     """How suites are run."""
-    return Suites(work, chosen.python or interpreter(work, NEEDED), chosen.processes, not chosen.no_types)
+    pythons = [chosen.python] if chosen.python else [interpreter(work, needed) for needed in ERAS]
+    return Suites(work, pythons[0], chosen.processes, not chosen.no_types, tuple(pythons[1:]))
 
 
 def measure_mutations(chosen: argparse.Namespace, work: Path) -> None:

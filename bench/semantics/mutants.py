@@ -237,14 +237,7 @@ def _extra(node: Function, text: Text) -> Edit:
 
 
 def _after(text: Text, node: ast.expr | ast.arg, new: str) -> Edit:
-    end = text.end(node)
-    while text.source[end : end + 1] == b")" and _is_parenthesised(text, node):
-        end += 1
-    return end, end, new.encode()
-
-
-def _is_parenthesised(text: Text, node: ast.expr | ast.arg) -> bool:
-    return isinstance(node, ast.expr) and text.source[text.start(node) - 1 : text.start(node)] == b"("
+    return text.end(node), text.end(node), new.encode()
 
 
 def _renamed(definition: Definition, text: Text, _known: Lineage) -> Iterator[Sequence[Edit]]:

@@ -39,7 +39,7 @@ def measure(repositories: Iterable[Repository], suites: Suites, commits: int = C
 
 def _of_project(repository: Repository, suites: Suites, commits: int) -> list[Replayed]:
     newest = changed_commits(repository, int(commits * MORE))
-    outcomes = suites.outcomes(trials(repository, [after for _, after in newest]))
+    outcomes = suites.greenest(trials(repository, [after for _, after in newest]))
     green = [pair for pair, outcome in zip(newest, outcomes, strict=True) if outcome.passed]
     looked_at = newest.index(green[:commits][-1]) + 1 if green else len(newest)
     red = looked_at - len(green[:commits])

@@ -1,11 +1,11 @@
 """What the suite of a project says of a changed state of it: asked once, kept from run to run."""
 
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Sequence
 from concurrent.futures import ProcessPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Final, TypeVar
+from typing import Final
 
 from bench.merging.repository import Changes, Repository
 from bench.merging.suites import Outcome, Runner
@@ -14,8 +14,6 @@ from bench.semantics.projects import OPTIONS, SECONDS, SUITE
 FRAME: Final = re.compile(r"^(\S+\.py):(\d+): in ", re.MULTILINE)
 EVERY: Final = 50
 CHUNK: Final = 2
-
-Item = TypeVar("Item")
 
 
 @dataclass(frozen=True)
@@ -32,13 +30,24 @@ class Trial:
 class Suites:
     """Where the outcomes are kept, with which interpreter suites are run, and in how many processes.
 
-    `types`: a type checker is asked too.
+    `older` are interpreters with what older commits need. `types`: a type checker is asked too.
     """
 
     work: Path
     python: str
     processes: int = 2
     types: bool = True
+    older: tuple[str, ...] = ()
+
+    def greenest(self, trials: Sequence[Trial]) -> list[Outcome]:
+        """What the suites say with the first interpreter that they pass with, or with none."""
+        found = self.outcomes(trials)
+        for python in self.older:
+            red = [number for number, outcome in enumerate(found) if not outcome.passed]
+            again = replace(self, python=python).outcomes([trials[number] for number in red])
+            for number, outcome in zip(red, again, strict=True):
+                found[number] = outcome if outcome.passed else found[number]
+        return found
 
     def outcomes(self, trials: Sequence[Trial]) -> list[Outcome]:
         """What the suites say of each state, in order."""
@@ -71,11 +80,3 @@ def _outcome(trial: Trial) -> Outcome:
         made = (_suites[0].work, Repository(trial.place), _suites[0].python)
         _runners[trial.place] = Runner(*made, seconds=SECONDS, options=OPTIONS)
     return _runners[trial.place].tested(trial.commit, trial.base, trial.changes, SUITE)
-
-
-def ordered(items: Iterable[Item], key: Callable[[Item], object]) -> dict[object, list[Item]]:
-    """The items by a key, in the order in which each key is first seen."""
-    found: dict[object, list[Item]] = {}
-    for item in items:
-        found.setdefault(key(item), []).append(item)
-    return found
