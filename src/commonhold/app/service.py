@@ -71,8 +71,8 @@ class AcquireOptions(TypedDict, total=False):
 class Surroundings:
     """What lies beyond a working tree and its state.
 
-    Leases are kept in `registry`, where other machines share them; else in the state. What a commit means for other files
-    is seen with `insight`; else each file is looked at by itself.
+    Leases are kept in `registry`, where other machines share them; else in the state. What a commit means for other
+    files is seen with `insight`; else each file is looked at by itself.
     """
 
     registry: Registry | None = None
