@@ -17,16 +17,15 @@ from commonhold.app.proving import Proving, Suspected, TestsOf
 from commonhold.app.reading import Looked
 from commonhold.app.typing import Diagnostic, TypeChecker
 from commonhold.domain.keys import Key, file_key
-from commonhold.linking.changes import contract_changes
 from commonhold.linking.examination import examine
 from commonhold.linking.findings import Concern, Links
 from commonhold.linking.impacted import ImpactedTest, impacted_tests
 from commonhold.linking.library import Library, Overlay
 from commonhold.linking.misfits import added_uses, leads_out
 from commonhold.linking.summary import Offer, Summary
+from commonhold.linking.weighing import Version, Weighed, weigh
 from commonhold.regions.region import RegionMap
 from commonhold.semantics.admission import Escalation, Findings, Required, merged
-from commonhold.semantics.erasing import differ_at_run_time
 from commonhold.semantics.evidence import Evidence
 from commonhold.semantics.lines import Lines, subject_of
 
@@ -73,7 +72,9 @@ class Crossing:
         weighed = work.weighed(complaints)
         suspected = Suspected(work.suspicions(weighed, self._policies), work.contents)
         escalations, told = self._proving.decided(suspected, work.impacted)
-        findings = Findings(work.required(weighed), escalations, (*work.links.notices, *said, *weighed.told, *told))
+        findings = Findings(
+            work.required(weighed), escalations, (*work.links.notices, *said, *map(work.told, weighed.told), *told)
+        )
         return Crossed(library, work.before, work.files, work.links, Admission("", findings, work.mended))
 
     def is_current(self, crossed: Crossed) -> bool:
@@ -99,15 +100,6 @@ class Crossing:
         notices = (report.why,) if report.why and report.why not in self._told else ()
         self._told.update(notices)
         return tuple(each for each in report.new if not work.is_edited(each.path, each.line)), notices
-
-
-@dataclass(frozen=True, slots=True)
-class _Weighed:
-    """The concerns by what they lead to, and what is only told."""
-
-    binding: tuple[Concern, ...]
-    suspected: tuple[Concern, ...]
-    told: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -231,46 +223,20 @@ class _Work:
     def _concerns(self) -> tuple[Concern, ...]:
         return self.links.beside(self.is_edited).concerns
 
-    def weighed(self, complaints: Iterable[Diagnostic]) -> _Weighed:
-        """What was tied binds, what only a name tells is suspected.
-
-        A type checker's word binds where a contract changed that is felt at run time. Where none did, what it knows of
-        types may just have become more: it is suspected. Where only annotations changed, nothing fails, and it is told.
-        """
-        tied = tuple(each for each in self._concerns if each.evidence is Evidence.CONTRACT)
-        named = tuple(each for each in self._concerns if each.evidence is Evidence.SUSPICION)
-        known = {(each.path, each.line) for each in tied}
-        typed = tuple(self._typed(each) for each in complaints if (each.path, each.line) not in known)
-        if typed and not self._differs_at_run_time:
-            return _Weighed(tied, named, tuple(f"{_place(each)}: {each.how}" for each in typed))
-        if self._breaks_contract:
-            return _Weighed((*tied, *typed), named)
-        return _Weighed(tied, (*named, *typed))
-
-    @property
-    def _differs_at_run_time(self) -> bool:
-        return any(
-            each.draft.source is None
-            or each.draft.looked is None
-            or each.draft.path != each.draft.target
-            or differ_at_run_time(each.draft.before_map.source, each.draft.source)
-            for each in self.versions
-        )
-
-    @property
-    def _breaks_contract(self) -> bool:
-        return any(contract_changes(each.before, each.after) for each in self.versions)
+    def weighed(self, complaints: Iterable[Diagnostic]) -> Weighed:
+        """What was found, and what a type checker says, by what it leads to."""
+        return weigh(self._concerns, tuple(map(self._typed, complaints)), map(_version_of, self.versions))
 
     def _typed(self, complaint: Diagnostic) -> Concern:
         target = self.versions[0].draft.target
         how = f"is newly complained of by the type checker: {complaint.message}"
         return Concern(complaint.path, complaint.line, "", how, Evidence.TYPES, target, "")
 
-    def required(self, weighed: _Weighed) -> tuple[Required, ...]:
+    def required(self, weighed: Weighed) -> tuple[Required, ...]:
         """The places to mend or to lease."""
         return merged(self._required(weighed.binding))
 
-    def suspicions(self, weighed: _Weighed, policies: Policies) -> dict[Suspicion, Escalation]:
+    def suspicions(self, weighed: Weighed, policies: Policies) -> dict[Suspicion, Escalation]:
         """The places that may be concerned, by what the project does about them."""
         groups: dict[Suspicion, list[Concern]] = {}
         for each in weighed.suspected:
@@ -295,7 +261,7 @@ class _Work:
         first = concerns[0]
         reasons: dict[str, list[str]] = {}
         for each in concerns[:_MOST_NAMED]:
-            reasons.setdefault(each.what, []).append(self._told(each))
+            reasons.setdefault(each.what, []).append(self.told(each))
         clauses = (
             f"{what}, and perhaps {', '.join(told)}" if what else ", ".join(told) for what, told in reasons.items()
         )
@@ -305,9 +271,10 @@ class _Work:
         key = self._around({each.path for each in concerns})
         return Escalation(key, f"{'; '.join(clauses)}{more}", first.line, first.path, evidence)
 
-    def _told(self, concern: Concern) -> str:
+    def told(self, concern: Concern) -> str:
+        """One concern as a clause, with its place."""
         key = self._key_at(concern.path, concern.line)
-        return f"{subject_of(key) if key else concern.path} {concern.how} ({_place(concern)})"
+        return f"{subject_of(key) if key else concern.path} {concern.how} ({concern.path}:{concern.line})"
 
     @staticmethod
     def _around(paths: set[str]) -> Key:
@@ -317,8 +284,11 @@ class _Work:
         return file_key(f"{commonpath([dirname(path) for path in paths])}/")
 
 
-def _place(concern: Concern) -> str:
-    return f"{concern.path}:{concern.line}"
+def _version_of(version: _Version) -> Version:
+    draft = version.draft
+    is_moved = draft.path != draft.target
+    old = draft.before_map.source if draft.looked and not is_moved else None
+    return Version(old, draft.source, version.before, None if is_moved else version.after)
 
 
 def _is_other(offer: Offer, other: Offer | None) -> bool:
