@@ -27,6 +27,7 @@ from commonhold.linking.weighing import Version, Weighed, weigh
 from commonhold.regions.region import RegionMap
 from commonhold.semantics.admission import Escalation, Findings, Required, merged
 from commonhold.semantics.evidence import Evidence
+from commonhold.semantics.module import CONSTRUCTORS
 from commonhold.semantics.lines import Lines, subject_of
 
 _MOST_NAMED: Final = 5
@@ -175,13 +176,12 @@ class _Work:
 
     @cached_property
     def users(self) -> frozenset[str]:
-        """The files that use a name whose contract changed."""
+        """The files that use a name that is offered in another way, or comes from elsewhere."""
         names = {
-            offer.name
+            name
             for each in self.versions
             for one, other in ((each.before, each.after), (each.after, each.before))
-            for offer in (one.offers if one else ())
-            if other is None or _is_other(offer, other.offered.get(offer.qualname))
+            for name in (_names_apart(one, other) if one else ())
         }
         return frozenset(path for name in names for path in self._after.users(name)) - self.files.keys()
 
@@ -289,6 +289,17 @@ def _version_of(version: _Version) -> Version:
     is_moved = draft.path != draft.target
     old = draft.before_map.source if draft.looked and not is_moved else None
     return Version(old, draft.source, version.before, None if is_moved else version.after)
+
+
+def _names_apart(one: Summary, other: Summary | None) -> Iterator[str]:
+    """The names by which others may use what one version of a file has, and the other has not, or not so."""
+    for offer in one.offers:
+        if other is None or _is_other(offer, other.offered.get(offer.qualname)):
+            yield offer.name
+            if offer.name in CONSTRUCTORS:
+                yield offer.owner.rpartition(".")[2]
+    known = {(each.name, each.module, each.member) for each in other.imports} if other else set()
+    yield from (each.name for each in one.imports if each.name and (each.name, each.module, each.member) not in known)
 
 
 def _is_other(offer: Offer, other: Offer | None) -> bool:
