@@ -99,7 +99,7 @@ class Commits:
             return self._planner.plan(changeset)
 
     def _answered(self, request: CommitRequest, planned: Plan | Rejected) -> CommitAnswer | None:
-        """Answer inside the gate; None where files changed and planning anew takes long: others are not to wait for it."""
+        """Answer inside the gate; None where files changed, and planning anew may take long: nobody waits for that."""
         for _ in range(MAX_REPLANS):
             self._files.check_idle()
             if self._planner.is_current(planned):

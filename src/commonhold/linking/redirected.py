@@ -21,17 +21,21 @@ from commonhold.semantics.references import Reference, Use
 
 _INERT: Final = frozenset({Use.ANNOTATION, Use.EXPORT, Use.TEXT})
 _PASSING: Final = frozenset({Use.IMPORT, Use.FIXTURE})
-_KNOWN: Final = frozenset({What.MODULE, What.OUTSIDE})
+_LOST: Final = frozenset({What.NOTHING, What.UNKNOWN})
 
 
 @dataclass(frozen=True, slots=True)
 class _Turn:
-    """A name of the file at `path` that leads elsewhere; `names` are those by which it may be used."""
+    """A name of the file at `path` that leads elsewhere; `names` are those by which it may be used.
+
+    `is_dropped`: the file has it no more.
+    """
 
     path: str
     qualname: str
     what: str
     names: tuple[str, ...]
+    is_dropped: bool = False
 
 
 def redirected(states: States, paths: Iterable[str]) -> Iterator[Concern]:
@@ -52,17 +56,19 @@ def _turned(path: str, before: Summary, after: Summary) -> Iterator[_Turn]:
     for name in before.imported.keys() | (after.imported.keys() & before.offered.keys()):
         old, new = before.imported.get(name), after.imported.get(name)
         if _source(old) != _source(new) and (old is None or old.is_public):
-            yield _Turn(path, name, f"`{name}` of `{path}` {_whence(new, name in after.offered)}", (name,))
+            is_dropped = new is None and name not in after.offered
+            what = f"`{name}` of `{path}` {_whence(new, is_dropped)}"
+            yield _Turn(path, name, what, (name,), is_dropped)
 
 
 def _source(taken: Import | None) -> tuple[str, str] | None:
-    return taken and (taken.module, taken.member)
+    return (taken.module, taken.member) if taken else None
 
 
-def _whence(taken: Import | None, is_own: bool) -> str:  # noqa: FBT001 - said of the name, not chosen
+def _whence(taken: Import | None, is_dropped: bool) -> str:  # noqa: FBT001 - said of the name, not chosen
     if taken is not None:
         return f"now comes from `{taken.module}`"
-    return "is now defined there" if is_own else "is imported there no more"
+    return "is imported there no more" if is_dropped else "is now defined there"
 
 
 def _between(states: States, path: str, before: Summary, after: Summary) -> Iterator[_Turn]:
@@ -78,9 +84,12 @@ def _between(states: States, path: str, before: Summary, after: Summary) -> Iter
 def _of_turn(states: States, turn: _Turn) -> Iterator[Concern]:
     for name in turn.names:
         for user, use in _uses(states, name):
-            impact = _impact(states, turn, user, use)
+            was, now = states.old.use(user, use), states.new.use(user, use)
+            impact = _impact(states, turn, was, now, user, use)
             if impact is not None:
-                evidence, place = Evidence.CONTRACT, (turn.path, turn.qualname)
+                # What may be made as it is asked for (`__getattr__`) is not known to be gone.
+                evidence = Evidence.CONTRACT if now.what is not What.UNKNOWN else Evidence.SUSPICION
+                place = turn.path, turn.qualname
                 yield Concern(user, use.line, turn.what, impact.how, evidence, *place, is_broken=impact.is_broken)
 
 
@@ -92,13 +101,21 @@ def _uses(states: States, name: str) -> Iterator[tuple[str, Reference]]:
             yield from ((user, use) for use in summary.uses_by_name.get(name, ()) if use.use not in _INERT)
 
 
-def _impact(states: States, turn: _Turn, user: str, use: Reference) -> Impact | None:
-    was, now = states.old.use(user, use), states.new.use(user, use)
-    if now.what is What.NOTHING and (was.is_found or was.what in _KNOWN):
-        return Impact(f"still {how_used(use)}", is_broken=True)
+def _impact(states: States, turn: _Turn, was: Thing, now: Thing, user: str, use: Reference) -> Impact | None:
+    if now.what in _LOST and _is_there(states, was):
+        is_gone = now.what is What.NOTHING
+        return Impact(f"still {how_used(use)}", is_broken=is_gone) if is_gone or turn.is_dropped else None
     if use.use in _PASSING or not (was.is_found and now.is_found) or was.path == now.path == user:
         return None
     return _met_otherwise(states, was, now, user, use) if _is_turned(turn, was, now) else None
+
+
+def _is_there(states: States, was: Thing) -> bool:
+    """Whether what a use led to is still where it was, so that it is only the way to it that is gone."""
+    if was.is_found:
+        return states.new.lineage.offer(was.place) is not None
+    paths = states.new.library.paths
+    return was.what is What.OUTSIDE or (was.what is What.MODULE and any(path in paths for path in was.paths))
 
 
 def _is_turned(turn: _Turn, was: Thing, now: Thing) -> bool:

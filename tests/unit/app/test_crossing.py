@@ -29,6 +29,9 @@ FILES = {
     "test_lib.py": "from lib import A\n\n\ndef test_frob():\n    assert A().frob(1) == 1\n",
 }
 MENDED = "from lib import A\n\n\ndef test_frob():\n    assert A().frob(1, 2) == 1\n"
+PLAIN = "def f():\n    return 1\n"
+ASYNC = f"async {PLAIN}"
+USE = "from asyncio import run\n\nfrom lib import f\n\nCOUNT = 1\n\n\ndef one():\n    return f()\n"
 
 
 class WatchedStore(SqliteStore):
@@ -76,7 +79,9 @@ class House:
     service: Service
 
     def change(self) -> Changeset:
-        texts = {"lib.py": CHANGED, "test_lib.py": MENDED}
+        return self.replacing({"lib.py": CHANGED, "test_lib.py": MENDED})
+
+    def replacing(self, texts: Mapping[str, str]) -> Changeset:
         return Changeset(tuple(
             Edit(Op.REPLACE, path, base=hash_bytes(self.root.joinpath(path).read_bytes()), text=text)
             for path, text in texts.items()
@@ -103,6 +108,16 @@ def house(tmp_path: Path) -> Iterator[House]:
     )
     yield House(root, trial, service)
     service.close()
+
+
+def test_who_writes_a_whole_file_has_mended_what_changed_in_it_and_no_more(house: House) -> None:
+    house.root.joinpath("use.py").write_text(USE)
+    house.root.joinpath("lib.py").write_text(PLAIN)
+    refused = house.service.commit(house.replacing({"lib.py": ASYNC, "use.py": USE.replace("= 1", "= 2")}))
+    assert (refused.outcome, refused.code) == ("refused", Refusal.REQUIRE_ADDITIONAL_LOCKS)
+    assert [each.key for each in refused.required] == ["file:use.py#one"]
+    mended = USE.replace("return f()", "return run(f())")
+    assert house.service.commit(house.replacing({"lib.py": ASYNC, "use.py": mended})).outcome == "committed"
 
 
 def test_what_is_suspected_is_cleared_by_tests_that_pass(house: House) -> None:
