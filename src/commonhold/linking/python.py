@@ -8,9 +8,9 @@ from typing import ClassVar, Final
 from commonhold.linking.summary import STAR, ClassShape, Import, Offer, Summary
 from commonhold.semantics import fields
 from commonhold.semantics.calls import is_left_open
-from commonhold.semantics.chains import UNKNOWN, Chain, chain_of, chain_of_annotation, yielded
+from commonhold.semantics.chains import COLLECTION, UNKNOWN, Chain, chain_of, chain_of_annotation, extended, yielded
 from commonhold.semantics.expressions import dotted
-from commonhold.semantics.interface import FunctionNode, last_name, of_class, qualified, source_of
+from commonhold.semantics.interface import FunctionNode, has_yield, last_name, of_class, qualified, source_of
 from commonhold.semantics.module import OPEN, Module, Sort, extends
 from commonhold.semantics.references import VISITS, Collector, Receiver, Reference, Use
 from commonhold.semantics.scopes import Bound, Scope, ScopeKind, class_scope, function_scope, module_scope, type_scope
@@ -81,7 +81,7 @@ class _Reader(Collector):
             last.lineno,
             last.end_lineno or last.lineno,
             self._module.interfaces(owner, name),
-            gives=_agreed(self._gives.get(id(node), []) for node in nodes),
+            gives=_agreed([_given(chain, node) for chain in self._gives.get(id(node), [])] for node in nodes),
             forwards=_agreed(self._forwards.get(id(node), []) for node in nodes) if is_sole else (),
             is_sole=is_sole,
             is_left_open=bool(owner) and _is_left_open(last),
@@ -237,9 +237,19 @@ def _agreed(found: Iterable[list[Chain]]) -> Chain:
 
 def _of_returns(node: FunctionNode, scope: Scope) -> Chain:
     assert node.returns is not None  # noqa: S101 - asked by whoever calls
-    decorators = {last_name(source_of(decorator)) for decorator in node.decorator_list}
-    is_entered = bool(decorators & _YIELDING) and isinstance(node.returns, ast.Subscript)
-    return yielded(node.returns, scope) if is_entered else chain_of_annotation(node.returns, scope)
+    is_yielded = _is_entered(node) and has_yield(node.body)
+    return yielded(node.returns, scope) if is_yielded else chain_of_annotation(node.returns, scope)
+
+
+def _given(chain: Chain, node: FunctionNode) -> Chain:
+    """What a call gives: of a generator, a collection of what it yields; an annotation says so itself."""
+    is_collection = node.returns is None and has_yield(node.body) and not _is_entered(node)
+    return extended(chain, COLLECTION) if is_collection else chain
+
+
+def _is_entered(node: FunctionNode) -> bool:
+    """Whether what a function yields is what others get, one at a time."""
+    return bool({last_name(source_of(decorator)) for decorator in node.decorator_list} & _YIELDING)
 
 
 def _attribute_offer(qualname: str, found: list[tuple[Chain, int]]) -> Offer:

@@ -15,7 +15,7 @@ from commonhold.linking.lineage import Lineage
 from commonhold.linking.linkage import Linkage
 from commonhold.linking.summary import MADE_NAMES, STAR, Import, Offer, Summary
 from commonhold.linking.things import NOTHING, OUTSIDE, UNKNOWN, Place, Thing, What
-from commonhold.semantics.chains import CALLED, COLLECTION, ELEMENT, ENTERED, INSTANCE, Chain
+from commonhold.semantics.chains import CALLED, COLLECTION, EACH, ELEMENT, ENTERED, INSTANCE, MAPPING, Chain
 from commonhold.semantics.chains import UNKNOWN as UNKNOWN_CHAIN
 from commonhold.semantics.interface import last_name
 from commonhold.semantics.module import Sort
@@ -191,7 +191,7 @@ class Resolver:
         while steps and thing.what not in _ENDS:
             step = steps.pop()
             held = self._value(thing) if thing.what is What.VALUE else thing
-            if not held.layers or step == COLLECTION:
+            if not held.layers or step in _LAYERS:
                 thing = self._step(thing, step)
                 continue
             if step in _OF_COLLECTIONS and steps[-1:] == [CALLED]:
@@ -213,10 +213,10 @@ class Resolver:
         return replace(found, what=What.CLASS if word == "cls" else What.INSTANCE, receiver=_RECEIVERS[word])
 
     def _step(self, thing: Thing, step: str) -> Thing:
-        if step == COLLECTION:
-            return replace(thing, layers=thing.layers + 1)
-        if step == ELEMENT:
-            return self._given(self._member(thing, "__getitem__")) if thing.what is What.INSTANCE else UNKNOWN
+        if step in _LAYERS:
+            return replace(thing, layers=thing.layers + step)
+        if step in (ELEMENT, EACH):
+            return self._element(thing, step)
         if step == CALLED:
             return self._called(thing)
         if step == INSTANCE:
@@ -225,9 +225,20 @@ class Resolver:
             return self._entered(thing)
         return self.attribute(thing, step)
 
+    def _element(self, thing: Thing, step: str) -> Thing:
+        """What a thing gives by an index, or to a loop; a class with type arguments is still the class."""
+        thing = self._value(thing)
+        if thing.what is What.CLASS:
+            return thing if step == ELEMENT and self.lineage.of(thing.place).is_closed else UNKNOWN
+        if thing.what is not What.INSTANCE:
+            return UNKNOWN
+        if step == ELEMENT:
+            return self._given(self._member(thing, "__getitem__"))
+        given = self._given(self._member(thing, "__iter__"))
+        return _inside(given, step) if given.layers else UNKNOWN
+
     def _called(self, thing: Thing) -> Thing:
-        if thing.what is What.VALUE:
-            thing = self._value(thing)
+        thing = self._value(thing)
         if thing.what is What.CLASS:
             return self._instance(thing)
         if thing.what is What.INSTANCE:
@@ -305,15 +316,18 @@ def _fixture_files(path: str) -> Iterator[str]:
 
 _ENDS: Final = frozenset({What.UNKNOWN, What.OUTSIDE, What.NOTHING})
 _GIVE_ONE: Final = frozenset({"get", "pop", "popleft", "setdefault"})
-_GIVE_ALL: Final = frozenset({"copy", "values"})
-_OF_COLLECTIONS: Final = _GIVE_ONE | _GIVE_ALL
+_OF_COLLECTIONS: Final = _GIVE_ONE | {"copy", "values"}
+_LAYERS: Final = frozenset({COLLECTION, MAPPING})
 
 
 def _inside(held: Thing, step: str) -> Thing:
     """An element of a collection, or what a method of one gives."""
-    if step == ELEMENT or step in _GIVE_ONE:
-        return replace(held, layers=held.layers - 1)
-    return held if step in _GIVE_ALL else UNKNOWN
+    is_mapping = held.layers[-1] == MAPPING
+    if step == ELEMENT or step in _GIVE_ONE or (step == EACH and not is_mapping):
+        return replace(held, layers=held.layers[:-1])
+    if step == "values" and is_mapping:
+        return replace(held, layers=held.layers[:-1] + COLLECTION)
+    return held if step == "copy" else UNKNOWN
 
 
 _RECEIVERS: Final = {"self": Receiver.SELF, "cls": Receiver.CLS, "super": Receiver.SUPER}

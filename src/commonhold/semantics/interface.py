@@ -165,7 +165,7 @@ def of_callable(node: FunctionNode) -> CallableInterface:
     return CallableInterface(
         params=_params(node.args),
         is_async=isinstance(node, ast.AsyncFunctionDef),
-        is_generator=_has_yield(node.body),
+        is_generator=has_yield(node.body),
         decorators=tuple(map(source_of, node.decorator_list)),
         returns=_optional_source(node.returns),
     )
@@ -226,7 +226,8 @@ def _param(arg: ast.arg, kind: ParamKind, default: ast.expr | None = None) -> Pa
     return Parameter(arg.arg, kind, _optional_source(default), _optional_source(arg.annotation))
 
 
-def _has_yield(body: Iterable[ast.AST]) -> bool:
+def has_yield(body: Iterable[ast.AST]) -> bool:
+    """Whether a function with this body is a generator."""
     pending = list(body)
     while pending:
         node = pending.pop()
