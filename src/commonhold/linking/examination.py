@@ -8,6 +8,7 @@ from commonhold.linking.exposure import exposures
 from commonhold.linking.findings import Concern, Links
 from commonhold.linking.library import Library
 from commonhold.linking.misfits import misfits
+from commonhold.linking.moving import moved
 from commonhold.linking.naming import names_touched
 from commonhold.linking.overriding import overrides
 from commonhold.linking.protocols import misfitting
@@ -40,7 +41,7 @@ def _examined(states: States, changed: Collection[str]) -> Links:
     subjects = [
         Subject(path, change)
         for path in paths
-        for change in contract_changes(before.summary(path), after.summary(path))
+        for change in (*contract_changes(before.summary(path), after.summary(path)), *moved(states, path))
     ]
     concerns = (
         *_affected(states, subjects),
@@ -109,5 +110,5 @@ def _exposed(states: States, subjects: Iterable[Subject]) -> Iterator[Concern]:
 
 def _line_of(resolver: Resolver, subject: Subject) -> int:
     """Where it is now, or the class that it was in."""
-    here = subject.change.after or (resolver.lineage.offer(subject.owner) if subject.owner else None)
+    here = resolver.lineage.offer(subject.place) or (resolver.lineage.offer(subject.owner) if subject.owner else None)
     return here.line if here else 1

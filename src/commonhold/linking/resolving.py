@@ -160,7 +160,8 @@ class Resolver:
             below = self._linkage(path).below(self.library, path, name)
             if below:
                 return Thing(What.MODULE, below)
-        return NOTHING if all(map(self._is_closed, module.paths)) else UNKNOWN
+        is_seen = all(map(self._is_closed, module.paths)) and not _is_made(name)
+        return NOTHING if is_seen else UNKNOWN
 
     def _is_hidden(self, path: str, name: str) -> bool:
         """Whether a file keeps a name to itself."""
@@ -187,7 +188,7 @@ class Resolver:
     def _follow(self, path: str, chain: Chain) -> Thing:
         if chain == UNKNOWN_CHAIN:
             return UNKNOWN
-        thing, steps = self._root(path, chain[0]), list(reversed(chain[1:]))
+        thing, steps = self._start(path, chain)
         while steps and thing.what not in _ENDS:
             step = steps.pop()
             held = self._value(thing) if thing.what is What.VALUE else thing
@@ -199,18 +200,54 @@ class Resolver:
             thing = _inside(held, step)
         return thing
 
+    def _start(self, path: str, chain: Chain) -> tuple[Thing, list[str]]:
+        """What the first steps name, and the others, last first. A folder without a file of its own is no thing."""
+        thing, steps = self._root(path, chain[0]), list(reversed(chain[1:]))
+        folder = self._folder(path, chain[0]) if thing.what is What.OUTSIDE else ""
+        for count, step in enumerate(chain[1:] if folder else (), start=2):
+            module = self._module(path, f"{folder}.{step}")
+            if module.what is What.MODULE and self._is_imported(path, folder, step):
+                return module, list(reversed(chain[count:]))
+            folder = f"{folder}.{step}"
+        return thing, steps
+
+    def _folder(self, path: str, root: str) -> str:
+        """What a root names by an import of a whole module."""
+        word, _, rest = root.partition(" ")
+        if rest:
+            return rest if word == "import" else ""
+        summary = self._summary(path)
+        taken = summary.imported.get(root) if summary else None
+        return taken.module if taken and not taken.member else ""
+
+    def _is_imported(self, path: str, folder: str, name: str) -> bool:
+        """Whether a file imports this very module."""
+        summary = self._summary(path)
+        uses = summary.uses_by_name.get(name, ()) if summary else ()
+        return any(use.use is Use.IMPORT and use.chain == (f"import {folder}",) for use in uses)
+
     def _root(self, path: str, root: str) -> Thing:
         word, _, rest = root.partition(" ")
         if not rest:
             return self.name(path, root)
         if word == "import":
-            return self._module(path, rest)
+            return self._dotted(path, rest)
         if word == "fixture":
             return self._given(self._fixture(path, rest))
         found = self.name(path, rest)
         if found.what is not What.CLASS:
             return UNKNOWN
         return replace(found, what=What.CLASS if word == "cls" else What.INSTANCE, receiver=_RECEIVERS[word])
+
+    def _dotted(self, path: str, name: str) -> Thing:
+        """A module, or the class of one that a string names."""
+        module = self._module(path, name)
+        owner, _, member = name.rpartition(".")
+        if module.what is What.MODULE or not owner.strip("."):
+            return module
+        around = self._module(path, owner)
+        found = self._of_module(around, member) if around.what is What.MODULE else OUTSIDE
+        return found if found.what is What.CLASS else OUTSIDE
 
     def _step(self, thing: Thing, step: str) -> Thing:
         if step in _LAYERS:
@@ -312,6 +349,11 @@ def _fixture_files(path: str) -> Iterator[str]:
     while folder:
         folder = folder.rpartition("/")[0]
         yield f"{folder}/{_FIXTURES}" if folder else _FIXTURES
+
+
+def _is_made(name: str) -> bool:
+    """Whether Python itself gives every module something of such a name."""
+    return name.startswith("__") and name.endswith("__")
 
 
 _ENDS: Final = frozenset({What.UNKNOWN, What.OUTSIDE, What.NOTHING})
