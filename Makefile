@@ -14,12 +14,12 @@ FIND_PYTHON = for name in $(PYTHON) python3.14 python3.13 python3.12 python3.11 
     then command -v "$$name"; break; fi; done
 
 .DEFAULT_GOAL := help
-.PHONY: help test test-types lint check format coverage stress bench bench-rivals bench-merge demo build lock clean
+.PHONY: help test test-types lint check format coverage stress bench bench-rivals bench-merge bench-semantics demo build lock clean
 .SILENT:
 .DELETE_ON_ERROR:
 
 help: ## List what make can do
-	awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-16s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 demo: $(STAMP) ## Show what Commonhold does, in a throw-away repository
 	$(VENV)/bin/commonhold demo
@@ -69,6 +69,9 @@ bench-rivals: $(STAMP) ## Measure against two other tools, each installed beside
 
 bench-merge: $(STAMP) ## Measure merging on real work: ARGS="--cooperbench DIR --repos DIR..."
 	$(PY) -m bench.merging $(ARGS)
+
+bench-semantics: $(STAMP) ## Measure admission across files on real work: ARGS="--repos DIR... --work DIR"
+	$(PY) -m bench.semantics $(ARGS)
 
 build: $(STAMP) ## Build the wheel and the source archive into dist/
 	rm -rf dist

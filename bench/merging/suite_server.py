@@ -1,6 +1,7 @@
 """Runs test files in forked children, so that pytest is imported once. A script: it needs pytest and nothing of ours.
 
-A line of JSON in asks for a run: `folder`, `tests`, `seconds`. A line of JSON out answers: `passed`, `said`.
+A line of JSON in asks for a run: `folder`, `tests`, `seconds`, and perhaps more `options` for pytest. A line of JSON
+out answers: `passed`, `said`.
 """
 
 import json
@@ -14,11 +15,12 @@ from typing import Any
 
 import pytest
 
+KEPT = 8000
 OPTIONS = ["-x", "-q", "--tb=line", "-p", "no:cacheprovider"]
 PLUGIN = "pytest_mock"
 
 
-def run(folder: str, tests: list[str]) -> None:
+def run(folder: str, tests: list[str], options: list[str]) -> None:
     """Become a process that runs the tests and ends."""
     os.setsid()
     os.chdir(folder)
@@ -27,12 +29,12 @@ def run(folder: str, tests: list[str]) -> None:
     sys.stdout.flush()
     os.environ["PYTEST_DISABLE_PLUGIN_AUTOLOAD"] = "1"  # what else is installed here is not the project's
     plugin = ["-p", PLUGIN] if find_spec(PLUGIN) else []
-    status = pytest.main([*OPTIONS, *plugin, *tests])
+    status = pytest.main([*OPTIONS, *plugin, *options, *tests])
     sys.stdout.flush()
     os._exit(int(status))
 
 
-def answer(folder: str, tests: list[str], seconds: float) -> dict[str, Any]:
+def answer(folder: str, tests: list[str], seconds: float, options: "list[str] | None" = None) -> dict[str, Any]:
     """What the tests say in a child of ours; a child that takes too long is ended."""
     with tempfile.TemporaryFile() as told:
         child = os.fork()
@@ -40,11 +42,11 @@ def answer(folder: str, tests: list[str], seconds: float) -> dict[str, Any]:
             nothing = os.open(os.devnull, os.O_RDONLY)
             for source, target in ((nothing, 0), (told.fileno(), 1), (told.fileno(), 2)):
                 os.dup2(source, target)
-            run(folder, tests)
+            run(folder, tests, options or [])
         status = wait(child, seconds)
         told.seek(0)
         said = told.read().decode(errors="replace")
-    return {"passed": status == 0, "said": said[-2000:] if status is not None else "It took too long."}
+    return {"passed": status == 0, "said": said[-KEPT:] if status is not None else "It took too long."}
 
 
 def wait(child: int, seconds: float) -> "int | None":

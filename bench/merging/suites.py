@@ -126,9 +126,12 @@ def _write(place: Path, changes: Changes) -> None:
 class Runner:
     """Runs features' tests on composed trees with the interpreter `python`."""
 
-    def __init__(self, work: Path, store: Repository, python: str) -> None:
-        """Keep checkouts and outcomes in `work`."""
+    def __init__(
+        self, work: Path, store: Repository, python: str, *, seconds: float = SECONDS, options: Sequence[str] = ()
+    ) -> None:
+        """Keep checkouts and outcomes in `work`; a run may take `seconds`, and pytest is given `options` too."""
         self._checkouts, self._python = Checkouts(work / "checkouts", store), python
+        self._seconds, self._options = seconds, tuple(options)
         self._outcomes = Outcomes(work / "outcomes.db")
         self._server: subprocess.Popen[str] | None = None
 
@@ -159,12 +162,16 @@ class Runner:
         return self._tested(task, composed, tests).passed
 
     def _tested(self, task: Task, changes: Changes, tests: Sequence[str]) -> Outcome:
-        tree = {path: each for path, each in changes.items() if each != task.base[path]}
-        key = self._key(task.commit, tree, tests)
+        return self.tested(task.commit, task.base, changes, tests)
+
+    def tested(self, commit: str, base: Changes, changes: Changes, tests: Sequence[str]) -> Outcome:
+        """What `tests` say of `commit` with `changes`; `base` has what the commit itself holds at their paths."""
+        tree = {path: each for path, each in changes.items() if each != base[path]}
+        key = self._key(commit, tree, tests)
         outcome = self._outcomes.find(key)
         if outcome is None:
-            place = self._checkouts.folder(task.commit, self._python)
-            with overlaid(place, task.base, tree):
+            place = self._checkouts.folder(commit, self._python)
+            with overlaid(place, base, tree):
                 outcome = self._run(place, tests)
             self._outcomes.keep(key, outcome)
         return outcome
@@ -178,7 +185,8 @@ class Runner:
 
     def _run(self, place: Path, tests: Sequence[str]) -> Outcome:
         asked, told = self._pipes()
-        request = {"folder": str(place.resolve()), "tests": tests, "seconds": SECONDS}
+        request = {"folder": str(place.resolve()), "tests": list(tests), "seconds": self._seconds}
+        request |= {"options": list(self._options)} if self._options else {}
         asked.write(json.dumps(request) + "\n")
         asked.flush()
         return Outcome(**json.loads(told.readline()))

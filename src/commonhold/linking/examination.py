@@ -4,6 +4,7 @@ from collections.abc import Collection, Iterable, Iterator
 from dataclasses import replace
 
 from commonhold.linking.changes import ContractChange, contract_changes
+from commonhold.linking.constructing import constructed
 from commonhold.linking.exposure import exposures
 from commonhold.linking.findings import Concern, Links
 from commonhold.linking.library import Library
@@ -17,6 +18,7 @@ from commonhold.linking.states import States, Subject
 from commonhold.linking.summary import Offer, Summary
 from commonhold.linking.things import Place
 from commonhold.linking.tying import concern_of
+from commonhold.linking.withdrawn import withdrawn
 from commonhold.semantics.evidence import Evidence
 from commonhold.semantics.references import Reference
 
@@ -48,6 +50,8 @@ def _examined(states: States, changed: Collection[str]) -> Links:
         *misfitting(states, subjects),
         *_exposed(states, subjects),
         *misfits(states, paths),
+        *constructed(states, paths),
+        *withdrawn(states, paths),
     )
     return Links(tuple(dict.fromkeys(concerns)))
 
@@ -88,7 +92,7 @@ def _passed_on(
     seen.add((user, offer.qualname))
     what = f"{subject.change.what}, `{offer.qualname}` hands its arguments on to it"
     sides = (_taking(offer, each) for each in (subject.change.before, after))
-    return [Subject(user, ContractChange(offer.qualname, what, *sides))]
+    return [Subject(user, ContractChange(offer.qualname, what, *sides), is_passed_on=True)]
 
 
 def _taking(offer: Offer, target: Offer) -> Offer:

@@ -16,6 +16,13 @@ def names_of(resolver: Resolver, place: Place) -> tuple[str, ...]:
     return tuple(dict.fromkeys(_aliases(resolver, _own(resolver, place))))
 
 
+def made_names(resolver: Resolver, place: Place) -> tuple[str, ...]:
+    """The names by which a class, or an heir of it, may be called."""
+    heirs = (heir[1].rpartition(".")[2] for heir in resolver.lineage.heirs(place))
+    own = (ITSELF, place[1].rpartition(".")[2], *heirs)
+    return tuple(dict.fromkeys(_aliases(resolver, iter(own))))
+
+
 def names_touched(resolver: Resolver, place: Place, change: ContractChange) -> tuple[str, ...]:
     """The names by which what a change touches may be used: those of the definition, and what a lost base gave."""
     lost = _inherited(resolver, place) if change.before.sort is Sort.CLASS and _has_lost_bases(change) else ()

@@ -10,10 +10,28 @@ from commonhold.semantics import fields
 from commonhold.semantics.calls import is_left_open
 from commonhold.semantics.chains import COLLECTION, UNKNOWN, Chain, chain_of, chain_of_annotation, extended, yielded
 from commonhold.semantics.expressions import dotted
-from commonhold.semantics.interface import FunctionNode, has_yield, last_name, of_class, qualified, source_of
-from commonhold.semantics.module import OPEN, Module, Sort, extends
+from commonhold.semantics.interface import (
+    FunctionNode,
+    has_yield,
+    last_name,
+    of_callable,
+    of_class,
+    of_head,
+    qualified,
+    source_of,
+)
+from commonhold.semantics.module import OPEN, Module, Sort, declared_global, extends
 from commonhold.semantics.references import VISITS, Collector, Receiver, Reference, Use
-from commonhold.semantics.scopes import Bound, Scope, ScopeKind, class_scope, function_scope, module_scope, type_scope
+from commonhold.semantics.scopes import (
+    Bound,
+    Scope,
+    ScopeKind,
+    bound_by_statements,
+    bound_names,
+    function_scope,
+    module_scope,
+    type_scope,
+)
 
 _UNREADABLE: Final = (SyntaxError, ValueError, RecursionError, MemoryError)
 _DOTTED_TEXT: Final = re.compile(r"[^\W\d]\w*(?:\.[^\W\d]\w*)+(?::[^\W\d]\w*)?")
@@ -30,7 +48,7 @@ def summarise_python(source: bytes) -> Summary:
     """The summary of a Python file. Never raises: what does not parse offers nothing, with the reason."""
     try:
         tree = ast.parse(source)
-        return _Reader(tree).summary()
+        return _Reader(tree, source).summary()
     except _UNREADABLE as fault:
         return Summary("python", problem=str(fault) or type(fault).__name__)
 
@@ -38,9 +56,11 @@ def summarise_python(source: bytes) -> Summary:
 class _Reader(Collector):
     """Collects what a file uses, and on the way what it offers."""
 
-    def __init__(self, tree: ast.Module) -> None:
-        super().__init__(module_scope(tree))
-        self._module = Module(tree)
+    def __init__(self, tree: ast.Module, source: bytes) -> None:
+        # A look at the letters saves looking through every expression for what is rare.
+        super().__init__(module_scope(tree, bound_names if b":=" in source else bound_by_statements))
+        self._globals = declared_global(tree) if b"global" in source else frozenset()
+        self._module = Module(tree, of_callable if b"yield" in source else of_head)
         # The outermost functions by the identity of their scopes, which are kept, so that none is given twice.
         self._functions: dict[int, tuple[Scope, FunctionNode]] = {}
         self._gives: dict[int, list[Chain]] = {}
@@ -81,7 +101,7 @@ class _Reader(Collector):
             last.lineno,
             last.end_lineno or last.lineno,
             self._module.interfaces(owner, name),
-            gives=_agreed([_given(chain, node) for chain in self._gives.get(id(node), [])] for node in nodes),
+            gives=_agreed(self._gives.get(id(node), []) for node in nodes),
             forwards=_agreed(self._forwards.get(id(node), []) for node in nodes) if is_sole else (),
             is_sole=is_sole,
             is_left_open=bool(owner) and _is_left_open(last),
@@ -98,7 +118,7 @@ class _Reader(Collector):
                 line = _line_of(bounds)
                 gives = _agreed([[_chain_of_bound(bound, scope) for bound in bounds]])
                 yield Offer(qualified(owner, name), Sort.VALUE, line, line, gives=gives, is_sole=len(bounds) == 1)
-        for name in self._module.declared_global - names.keys() if not owner else ():
+        for name in self._globals - names.keys() if not owner else ():
             yield Offer(name, Sort.VALUE, 1, 1, is_sole=False)
         for (class_name, name), found in self._attributes.items():
             if class_name == owner and name not in names:
@@ -125,9 +145,7 @@ class _Reader(Collector):
             if arg.arg != scope.first_name:
                 self.references.append(Reference(arg.arg, Use.FIXTURE, None, Receiver.OUTSIDE, "", arg.lineno))
 
-    def class_(self, node: ast.ClassDef, scope: Scope, use: Use) -> None:
-        super().class_(node, scope, use)
-        inner = class_scope(node, scope)
+    def entered(self, node: ast.ClassDef, scope: Scope, inner: Scope) -> None:
         if self._module.classes.get(inner.class_name, [None])[-1] is node:
             self._scopes[inner.class_name] = inner
             self._shapes[inner.class_name] = self._shape(node, inner.class_name, type_scope(node, scope))
@@ -153,7 +171,10 @@ class _Reader(Collector):
         if function is not None and function.returns is None and node.value is not None:
             is_none = isinstance(node.value, ast.Constant) and node.value.value is None
             if not is_none:
-                self._gives.setdefault(id(function), []).append(chain_of(node.value, scope))
+                chain = chain_of(node.value, scope)
+                is_collection = isinstance(node, ast.Yield) and not _is_entered(function)
+                given = extended(chain, COLLECTION) if is_collection else chain
+                self._gives.setdefault(id(function), []).append(given)
         self.children(node, scope, use)
 
     def call(self, node: ast.Call, scope: Scope, use: Use) -> None:
@@ -161,7 +182,7 @@ class _Reader(Collector):
         function = self._function_of(scope)
         if function is not None and function.args.vararg and function.args.kwarg and _hands_on(node, function):
             self._forwards.setdefault(id(function), []).append(chain_of(node.func, scope))
-        if last_name(dotted(node.func)) in _BY_NAME:
+        if (getattr(node.func, "attr", None) or getattr(node.func, "id", None)) in _BY_NAME:
             self._texts(node.args)
 
     def _texts(self, arguments: Iterable[ast.expr]) -> None:
@@ -216,7 +237,6 @@ class _Reader(Collector):
         **VISITS,
         ast.FunctionDef: function,
         ast.AsyncFunctionDef: function,
-        ast.ClassDef: class_,
         ast.Return: returned,
         ast.Yield: returned,
         ast.Call: call,
@@ -239,12 +259,6 @@ def _of_returns(node: FunctionNode, scope: Scope) -> Chain:
     assert node.returns is not None  # noqa: S101 - asked by whoever calls
     is_yielded = _is_entered(node) and has_yield(node.body)
     return yielded(node.returns, scope) if is_yielded else chain_of_annotation(node.returns, scope)
-
-
-def _given(chain: Chain, node: FunctionNode) -> Chain:
-    """What a call gives: of a generator, a collection of what it yields; an annotation says so itself."""
-    is_collection = node.returns is None and has_yield(node.body) and not _is_entered(node)
-    return extended(chain, COLLECTION) if is_collection else chain
 
 
 def _is_entered(node: FunctionNode) -> bool:

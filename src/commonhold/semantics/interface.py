@@ -162,10 +162,14 @@ def _active(decorators: Iterable[str]) -> tuple[str, ...]:
 
 def of_callable(node: FunctionNode) -> CallableInterface:
     """Read the interface of a `def`."""
+    return replace(of_head(node), is_generator=has_yield(node.body))
+
+
+def of_head(node: FunctionNode) -> CallableInterface:
+    """Read the interface of a `def` that is known to yield nothing."""
     return CallableInterface(
         params=_params(node.args),
         is_async=isinstance(node, ast.AsyncFunctionDef),
-        is_generator=has_yield(node.body),
         decorators=tuple(map(source_of, node.decorator_list)),
         returns=_optional_source(node.returns),
     )

@@ -1,7 +1,7 @@
 """The definitions of one file by name: functions, classes and their bases, and who provides an attribute."""
 
 import ast
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from enum import StrEnum
 from functools import cached_property
 from typing import Final
@@ -40,9 +40,10 @@ class Module:
     Of a class or function that is defined several times (under conditions) all definitions are kept.
     """
 
-    def __init__(self, tree: ast.Module) -> None:
-        """Find the definitions; what they offer is read when asked for."""
+    def __init__(self, tree: ast.Module, read: Callable[[FunctionNode], CallableInterface] = of_callable) -> None:
+        """Find the definitions; what they offer is read, with `read`, when asked for."""
         self.tree = tree
+        self._read = read
         self.functions: dict[tuple[str, str], list[FunctionNode]] = {}
         self.classes: dict[str, list[ast.ClassDef]] = {}
         self._sorts: dict[tuple[str, str], Sort | None] = {}
@@ -70,7 +71,7 @@ class Module:
     @cached_property
     def declared_global(self) -> frozenset[str]:
         """Names that some function declares `global`."""
-        return frozenset(name for node in walk(self.tree) if isinstance(node, ast.Global) for name in node.names)
+        return declared_global(self.tree)
 
     @cached_property
     def has_star_import(self) -> bool:
@@ -129,7 +130,7 @@ class Module:
         """The interfaces of the definitions of a function, less overload stubs and `@name.setter` and the like."""
         nodes = self.functions.get((class_name, name), [])
         main = [node for node in nodes if not _is_accessory(node)]
-        return tuple(of_callable(node) for node in main or nodes)
+        return tuple(map(self._read, main or nodes))
 
     def class_interface(self, qualname: str) -> ClassInterface:
         """The interface of the last definition of a class of this file."""
@@ -248,6 +249,11 @@ class Module:
             if fields.is_dataclass(node) or fields.is_named_tuple(node):
                 found = fields.merged(found, fields.own_fields(node))
         return found
+
+
+def declared_global(tree: ast.Module) -> frozenset[str]:
+    """The names that some function declares `global`."""
+    return frozenset(name for node in walk(tree) if isinstance(node, ast.Global) for name in node.names)
 
 
 def _without_augmented(body: Iterable[ast.AST]) -> dict[str, tuple[Bound, ...]]:

@@ -139,7 +139,7 @@ def _of_marked(call: ast.Call) -> Iterator[Marker]:
     name: str = getattr(call.func, "id", "") or getattr(call.func, "attr", "")
     if name in DYNAMIC and (is_bare or name in _DYNAMIC_ATTRIBUTES):
         yield Marker(name, call.lineno)
-    if shape_of(call).is_starred:
+    if any(each.arg is None for each in call.keywords) or any(isinstance(each, ast.Starred) for each in call.args):
         yield Marker(STARRED_CALL, call.lineno)
 
 
@@ -279,8 +279,12 @@ class Collector:
         self.push((keyword.value for keyword in node.keywords), outer)
         self.push(getattr(node, "type_params", ()), outer, Use.ANNOTATION)
         inner = class_scope(node, scope)
+        self.entered(node, scope, inner)
         self._bases.setdefault(inner.class_name, []).extend(node.bases)
         self.push(node.body, inner)
+
+    def entered(self, node: ast.ClassDef, scope: Scope, inner: Scope) -> None:
+        """Take note of a class, of where it stands, and of what its body binds; for those that look for more."""
 
     def lambda_(self, node: ast.Lambda, scope: Scope, _use: Use) -> None:
         """A lambda."""

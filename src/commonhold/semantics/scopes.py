@@ -54,6 +54,22 @@ def bound_names(nodes: Iterable[ast.AST]) -> Iterator[Bound]:
         pending += _INSIDE.get(type(node), parts_of)(node)
 
 
+def bound_by_statements(nodes: Iterable[ast.AST]) -> Iterator[Bound]:
+    """As `bound_names`, for texts without `:=`: expressions bind nothing then, so only targets are looked into."""
+    pending = list(nodes)
+    while pending:
+        node = pending.pop()
+        if isinstance(node, ast.expr) and not isinstance(getattr(node, "ctx", None), ast.Store | ast.Del):
+            continue
+        binds = _BINDS.get(type(node))
+        if binds is not None:
+            yield from binds(node)
+        pending += _INSIDE.get(type(node), parts_of)(node)
+
+
+Binds = Callable[[Iterable[ast.AST]], Iterator[Bound]]
+
+
 def grouped(bounds: Iterable[Bound]) -> dict[str, tuple[Bound, ...]]:
     """The bindings by name."""
     names: defaultdict[str, list[Bound]] = defaultdict(list)
@@ -250,6 +266,7 @@ class Scope:
     first_name: str = ""
     first: First = First.NONE
     takes_fixtures: bool = False
+    binds: Binds = bound_names
 
     def home(self, name: str) -> "Scope":
         """The scope that binds `name` as seen from here; the module's where no other does."""
@@ -291,29 +308,28 @@ class Scope:
         return bounds[0] if len(bounds) == 1 else None
 
 
-def module_scope(tree: ast.Module) -> Scope:
-    """The scope of a whole file."""
-    return Scope(ScopeKind.MODULE, names=grouped(bound_names(tree.body)))
+def module_scope(tree: ast.Module, binds: Binds = bound_names) -> Scope:
+    """The scope of a whole file; `binds` finds what is bound in it and in all scopes inside."""
+    return Scope(ScopeKind.MODULE, names=grouped(binds(tree.body)), binds=binds)
 
 
 def class_scope(node: ast.ClassDef, site: Scope) -> Scope:
     """The scope of a class body. A class inside a function gets a name that no class of the file has."""
     prefix = {ScopeKind.MODULE: "", ScopeKind.CLASS: f"{site.class_name}."}.get(site.kind, "<locals>.")
-    names = grouped(bound_names(node.body))
-    outer = _declared(node.body, ast.Global)
-    return Scope(ScopeKind.CLASS, type_scope(node, site), names, outer, class_name=prefix + node.name)
+    names = grouped(site.binds(node.body))
+    outer = _declared(node.body)[0]
+    return Scope(ScopeKind.CLASS, type_scope(node, site), names, outer, class_name=prefix + node.name, binds=site.binds)
 
 
 def function_scope(node: FunctionNode, site: Scope) -> Scope:
     """The scope of a function's body; `site` is where the `def` stands."""
     first_name, first = _first(node, site)
-    outer = _declared(node.body, ast.Global)
-    inner = _declared(node.body, ast.Global, ast.Nonlocal)
-    bounds = (*parameters(node.args), *bound_names(node.body))
-    names = grouped(bound for bound in bounds if bound.name not in inner)
+    outer, further = _declared(node.body)
+    bounds = (*parameters(node.args), *site.binds(node.body))
+    names = grouped(bound for bound in bounds if bound.name not in outer and bound.name not in further)
     class_name = site.class_name if site.kind is ScopeKind.CLASS else ""
     kind, parent = ScopeKind.FUNCTION, type_scope(node, site)
-    return Scope(kind, parent, names, outer, class_name, first_name, first, takes_fixtures(node))
+    return Scope(kind, parent, names, outer, class_name, first_name, first, takes_fixtures(node), site.binds)
 
 
 def takes_fixtures(node: FunctionNode) -> bool:
@@ -328,7 +344,7 @@ def is_fixture(node: FunctionNode) -> bool:
 
 def local_scope(bounds: Iterable[Bound], parent: Scope) -> Scope:
     """A small scope inside another: a lambda, a comprehension, type parameters."""
-    return Scope(ScopeKind.FUNCTION, parent, grouped(bounds))
+    return Scope(ScopeKind.FUNCTION, parent, grouped(bounds), binds=parent.binds)
 
 
 def type_scope(node: ast.AST, site: Scope) -> Scope:
@@ -355,12 +371,21 @@ def _first(node: FunctionNode, parent: Scope) -> tuple[str, First]:
     return positional[0].arg, First.CLS if is_cls else First.SELF
 
 
-def _declared(body: Iterable[ast.AST], *kinds: type[ast.Global] | type[ast.Nonlocal]) -> frozenset[str]:
-    pending, names = list(body), set[str]()
+def _declared(body: Iterable[ast.AST]) -> tuple[frozenset[str], frozenset[str]]:
+    """The names that are declared `global`, and those that are declared `nonlocal`."""
+    pending, outer, further = list(body), set[str](), set[str]()
     while pending:
         node = pending.pop()
-        if isinstance(node, kinds):
-            names.update(node.names)
-        elif isinstance(node, ast.stmt | ast.ExceptHandler | ast.match_case) and type(node) not in _INSIDE:
-            pending.extend(parts_of(node))
-    return frozenset(names)
+        if isinstance(node, ast.Global):
+            outer.update(node.names)
+        elif isinstance(node, ast.Nonlocal):
+            further.update(node.names)
+        elif isinstance(node, _HOLD_STATEMENTS):
+            pending += parts_of(node)
+    return frozenset(outer), frozenset(further)
+
+
+_HOLD_STATEMENTS: Final = (
+    *(ast.If, ast.For, ast.AsyncFor, ast.While, ast.With, ast.AsyncWith, ast.Try, ast.Match),
+    *(ast.ExceptHandler, ast.match_case, getattr(ast, "TryStar", ast.Try)),
+)
