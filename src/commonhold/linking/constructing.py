@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Iterator
 
-from commonhold.linking.calling import Met, binds, constructor_of, how_used, met_by
+from commonhold.linking.calling import binds, constructor_of, how_used, met_by
 from commonhold.linking.changes import what_changed
 from commonhold.linking.findings import Concern
 from commonhold.linking.naming import made_names
