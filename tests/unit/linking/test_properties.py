@@ -26,7 +26,7 @@ Call = tuple[int, tuple[str, ...]]
 @st.composite
 def parameters(draw: st.DrawFn) -> str:
     """What stands between the brackets of a `def`, in any kinds and with any defaults."""
-    names = draw(st.lists(st.sampled_from(NAMES), unique=True))
+    names: list[str] = draw(st.lists(st.sampled_from(NAMES), unique=True))
     positional = draw(st.integers(0, len(names)))
     defaults = draw(st.integers(0, positional))
     parts = [name if at < positional - defaults else f"{name}=0" for at, name in enumerate(names[:positional])]
@@ -35,8 +35,11 @@ def parameters(draw: st.DrawFn) -> str:
     named = [draw(st.sampled_from((name, f"{name}=0"))) for name in names[positional:]]
     if named:
         parts += [draw(st.sampled_from(("*", "*rest"))), *named]
-    parts += ["*rest"] * (not named and draw(st.booleans()))
-    return ", ".join(parts + ["**more"] * draw(st.booleans()))
+    elif draw(st.booleans()):
+        parts.append("*rest")
+    if draw(st.booleans()):
+        parts.append("**more")
+    return ", ".join(parts)
 
 
 @st.composite
