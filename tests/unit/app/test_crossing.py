@@ -301,7 +301,6 @@ def test_a_suspicion_may_only_be_told(house: House) -> None:
 
 
 TEST = "from shapes import C\n\n\ndef test_it():\n    assert C().rarely(1, 1) == 1\n"
-RUN = f'{sys.executable} -c \'import sys; sys.exit("scale" in open("shapes.py").read())\' {{tests}}'
 
 
 def test_the_tests_decide_and_pass(house: House) -> None:
