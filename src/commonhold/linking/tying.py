@@ -106,7 +106,7 @@ def _is_seen_in_one_file(states: States, subject: Subject, user: str, use: Refer
     if subject.change.before.sort is Sort.CLASS and subject.change.after is not None:
         return False  # what its bases are in other files, only this room sees
     is_python = _language(states.new, user) == "python"
-    is_left = user == subject.path and is_python and not states.is_throughout
+    is_left = user == subject.path and is_python and not states.is_throughout and not subject.is_passed_on
     return is_left and use.receiver in _SEEN_IN_ONE_FILE
 
 
