@@ -20,7 +20,7 @@ from commonhold.app.checks import Check
 from commonhold.app.crossing import Insight
 from commonhold.app.ports import Registry, Step, no_step
 from commonhold.app.registry import TableRegistry
-from commonhold.app.service import Service
+from commonhold.app.service import Service, Surroundings
 from commonhold.config import Settings, load_settings
 from commonhold.domain.errors import Code, InputError
 
@@ -60,11 +60,16 @@ def compose(
         clock=SystemClock(),
         ids=RandomIds(),
         agent=agent,
-        registry=open_registry(settings.store, settings.namespace or name_of(repository)) if settings.store else None,
         options=settings.options(socket.gethostname()),
-        insight=open_insight(repository, settings),
+        surroundings=_surroundings(repository, settings),
         at_step=at_step,
     )
+
+
+def _surroundings(repository: Repository, settings: Settings) -> Surroundings:
+    namespace = settings.namespace or name_of(repository)
+    registry = open_registry(settings.store, namespace) if settings.store else None
+    return Surroundings(registry, open_insight(repository, settings))
 
 
 def open_insight(repository: Repository, settings: Settings) -> Insight:

@@ -94,7 +94,7 @@ def test_every_tool_tells_it_once(root: Path, tool: str) -> None:
 
 def _arguments(tool: str, lease_id: str) -> dict[str, Any]:
     edit = {"op": "create_file", "key": "new.txt", "text": "x"}
-    return {
+    every: dict[str, dict[str, Any]] = {
         "regions": {"path": "a.py"},
         "read": {"keys": ["a.py#two"]},
         "acquire": {"keys": ["x:2"], "task": "t"},
@@ -104,7 +104,8 @@ def _arguments(tool: str, lease_id: str) -> dict[str, Any]:
         "get": {"keys": ["x:1"]},
         "put": {"key": "x:1", "text": "y", "expected_version": 0},
         "status": {},
-    }[tool]
+    }
+    return every[tool]
 
 
 async def _scaled(ben: Session) -> None:

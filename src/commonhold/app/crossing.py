@@ -221,8 +221,10 @@ class _Work:
 
     def required(self, diagnostics: Iterable[Diagnostic]) -> tuple[Required, ...]:
         """The places that were tied, and those that a type checker newly complains of."""
-        tied = (each for each in self._concerns if each.evidence is Evidence.CONTRACT)
-        return merged((*self._required(tied), *self._typed(diagnostics)))
+        tied = [each for each in self._concerns if each.evidence is Evidence.CONTRACT]
+        known = {(each.path, each.line) for each in tied}
+        further = (each for each in diagnostics if (each.path, each.line) not in known)
+        return merged((*self._required(tied), *self._typed(further)))
 
     def suspicions(self, policies: Policies) -> dict[Suspicion, Escalation]:
         """The places of which only a name tells, by what the project does about them."""

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from typing import TypeVar
 
 from commonhold.app.answers import CommitAnswer, Needed, Next, Repair
 from commonhold.app.guarding import GUARD
@@ -22,6 +23,8 @@ from commonhold.domain.modes import Mode
 from commonhold.domain.refusal import Refusal
 from commonhold.domain.value import Value
 from commonhold.semantics.admission import Allow, Escalate, Escalation, Required, RequireLocks, judge
+
+K = TypeVar("K", Needed, Debt)
 
 
 @dataclass(frozen=True, slots=True)
@@ -190,7 +193,8 @@ def _lease_required(bare: Sequence[Key], intent: str) -> Refused:
 def _admit(request: CommitRequest, plan: Plan, held: Sequence[Lease]) -> Admitted | _Wanting:
     reasons: list[Needed] = []
     required: list[Needed] = []
-    notices, debts = list(plan.notices), []
+    notices = list(plan.notices)
+    debts: list[Debt] = []
     mended = frozenset(key for admission in plan.admissions for key in admission.mended)
     for admission in plan.admissions:
         match judge(admission.findings, mended, lambda key: _covered(key, held)):
@@ -203,9 +207,15 @@ def _admit(request: CommitRequest, plan: Plan, held: Sequence[Lease]) -> Admitte
                 reasons += _needed(found_reasons)
                 required += _needed(found)
     if reasons or required:
-        return _Wanting(tuple(reasons), tuple(required))
-    notices += [f"owed by you: {debt.key}, since {debt.why}" for debt in debts]
-    return Admitted(plan, tuple(notices), tuple(debts))
+        return _Wanting(tuple(reasons), _once(required))
+    owed = _once(debts)
+    notices += [f"owed by you: {debt.key}, since {debt.why}" for debt in owed]
+    return Admitted(plan, tuple(dict.fromkeys(notices)), owed)
+
+
+def _once(found: Sequence[K]) -> tuple[K, ...]:
+    """The first for each key: what a file shows by itself, before what others show of it."""
+    return tuple({each.key: each for each in reversed(found)}.values())[::-1]
 
 
 def _needed(found: Iterable[Required | Escalation]) -> Iterator[Needed]:

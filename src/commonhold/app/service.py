@@ -1,8 +1,8 @@
 """All use cases of one working tree, for one agent session: what every way in speaks to."""
 
 from collections.abc import Sequence
-from dataclasses import replace
-from typing import Self, TypedDict, TypeVar, Unpack
+from dataclasses import dataclass, replace
+from typing import Final, Self, TypedDict, TypeVar, Unpack
 
 from commonhold.app.answers import AcquireAnswer, CommitAnswer, LeaseAnswer, PutAnswer, RegionHash, ReviewAnswer
 from commonhold.app.commits import Commits
@@ -67,6 +67,21 @@ class AcquireOptions(TypedDict, total=False):
     hold_seconds: float | None
 
 
+@dataclass(frozen=True, slots=True)
+class Surroundings:
+    """What lies beyond a working tree and its state.
+
+    Leases are kept in `registry`, where other machines share them; else in the state. What a commit means for other
+    files is seen with `insight`; else each file is looked at by itself.
+    """
+
+    registry: Registry | None = None
+    insight: Insight | None = None
+
+
+_ALONE: Final = Surroundings()
+
+
 class Service:
     """One agent session's access to the files and leases that it shares with others.
 
@@ -75,7 +90,7 @@ class Service:
     of one process may share an instance; they take turns.
     """
 
-    def __init__(  # noqa: PLR0913 - every part is named, by whoever puts them together
+    def __init__(
         self,
         *,
         store: Store,
@@ -83,17 +98,12 @@ class Service:
         clock: Clock,
         ids: Ids,
         agent: str | None = None,
-        registry: Registry | None = None,
         options: Options | None = None,
-        insight: Insight | None = None,
+        surroundings: Surroundings = _ALONE,
         at_step: Step = no_step,
     ) -> None:
-        """Put the use cases together; `commonhold.open` does so for a repository on disk.
-
-        Leases are kept in `store`, or in `registry`, where other machines share them. What a commit means for other
-        files is seen with `insight`.
-        """
-        self._insight = insight
+        """Put the use cases together; `commonhold.open` does so for a repository on disk."""
+        registry, self._insight = surroundings.registry, surroundings.insight
         self._agent = texts.check_holder(agent) if agent is not None else None
         self._options = options or Options()
         self._place = files.root if registry is None else f"{self._options.host}:{files.root}"

@@ -66,7 +66,7 @@ def _compared(old: Offer, new: Offer | None, after: Summary | None) -> Iterator[
         if Sort.VALUE not in (old.sort, new.sort):
             yield ContractChange(old.qualname, f"{name} was a {old.sort} and is now a {new.sort}", old, new)
     elif old.signatures and new.signatures and erased(old) != erased(new):
-        yield ContractChange(old.qualname, what_changed(name, *_differing(old, new)), old, new)
+        yield ContractChange(old.qualname, _what_of_function(name, old, new), old, new)
     elif old.shape and new.shape and _runtime(old.shape) != _runtime(new.shape):
         yield ContractChange(old.qualname, _what_of_class(name, old.shape, new.shape), old, new)
 
@@ -91,6 +91,14 @@ def erased(offer: Offer) -> tuple[CallableInterface, ...]:
 def _runtime(shape: ClassShape) -> ClassShape:
     fields = shape.fields and tuple(replace(each, annotation=None) for each in shape.fields)
     return replace(shape, bases=(), fields=fields)
+
+
+def _what_of_function(name: str, old: Offer, new: Offer) -> str:
+    """What is new about a function, of which there may be several of one name."""
+    was, now = _differing(old, new)
+    if was.erased() == now.erased():
+        return f"one of the definitions of {name} is {'gone' if len(new.signatures) < len(old.signatures) else 'new'}"
+    return what_changed(name, was, now)
 
 
 def what_changed(name: str, old: CallableInterface, new: CallableInterface) -> str:

@@ -169,7 +169,8 @@ def test_the_beginning_of_a_hash_proves_that_it_was_read(house: House) -> None:
     changed(two, "a.py#f", F_WITH_Y)
     refused = changed(one, "a.py#g", G_CALLS_F)
     assert refused.next is not None
-    (proof,) = refused.next.arguments["reads"]  # type: ignore[misc]
+    proofs: Any = refused.next.arguments["reads"]
+    (proof,) = proofs
     short = Read(str(proof["key"]), str(proof["hash"])[:16])
     assert changed(one, "a.py#g", G_CALLS_F, reads=(short,)).outcome == "committed"
     assert changed(one, "a.py#g", G_CALLS_F.replace("1", "2")).outcome == "committed", "it was read, from then on"

@@ -13,7 +13,7 @@ from commonhold.app.options import Options
 from commonhold.app.policy import Policies, Policy
 from commonhold.app.ports import Once, Step, no_step
 from commonhold.app.registry import TableRegistry
-from commonhold.app.service import Service
+from commonhold.app.service import Service, Surroundings
 from commonhold.domain.changeset import Changeset, Edit, LeaseRef, Op
 from commonhold.domain.commands import Command, Release
 from commonhold.domain.errors import Code, StoreError
@@ -47,7 +47,9 @@ class Net:
             clock=self.clock,
             ids=self.ids,
             agent=agent,
-            registry=TableRegistry(SqliteStore(str(self.folder / "shared"), synchronous="OFF"), self.clock),
+            surroundings=Surroundings(
+                TableRegistry(SqliteStore(str(self.folder / "shared"), synchronous="OFF"), self.clock)
+            ),
             options=Options(host=host, policies=Policies(self.policies)),
             at_step=at_step,
         )
