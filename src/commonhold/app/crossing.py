@@ -22,7 +22,8 @@ from commonhold.linking.findings import Concern, Links
 from commonhold.linking.impacted import ImpactedTest, impacted_tests
 from commonhold.linking.library import Library, Overlay
 from commonhold.linking.misfits import added_uses, leads_out
-from commonhold.linking.summary import Offer, Summary
+from commonhold.linking.restated import restated, stated
+from commonhold.linking.summary import Summary
 from commonhold.linking.weighing import Version, Weighed, weigh
 from commonhold.regions.region import RegionMap
 from commonhold.semantics.admission import Escalation, Findings, Required, merged
@@ -118,16 +119,7 @@ def _matters(version: _Version) -> bool:
         return True
     if before is None or after is None:
         return False
-    return _offers(before) != _offers(after) or any(leads_out(after, use) for use in added_uses(before, after))
-
-
-def _offers(summary: Summary) -> tuple[object, ...]:
-    """What a file offers, wherever in it that stands."""
-    return *map(_timeless, summary.offers), *((each.name, each.module, each.member) for each in summary.imports)
-
-
-def _timeless(offer: Offer) -> tuple[object, ...]:
-    return offer.qualname, offer.sort, offer.signatures, offer.shape, offer.gives
+    return stated(before) != stated(after) or any(leads_out(after, use) for use in added_uses(before, after))
 
 
 @dataclass(frozen=True)
@@ -169,20 +161,14 @@ class _Work:
     def offers_changed(self) -> bool:
         """Whether any file offers something else than before, be it only to a type checker."""
         return any(
-            each.before is None or each.after is None or _offers(each.before) != _offers(each.after)
+            each.before is None or each.after is None or stated(each.before) != stated(each.after)
             for each in self.versions
         )
 
     @cached_property
     def users(self) -> frozenset[str]:
         """The files that use a name whose contract changed."""
-        names = {
-            offer.name
-            for each in self.versions
-            for one, other in ((each.before, each.after), (each.after, each.before))
-            for offer in (one.offers if one else ())
-            if other is None or _is_other(offer, other.offered.get(offer.qualname))
-        }
+        names = {offer.name for each in self.versions for offer in restated(each.before, each.after)}
         return frozenset(path for name in names for path in self._after.users(name)) - self.files.keys()
 
     @cached_property
@@ -289,7 +275,3 @@ def _version_of(version: _Version) -> Version:
     is_moved = draft.path != draft.target
     old = draft.before_map.source if draft.looked and not is_moved else None
     return Version(old, draft.source, version.before, None if is_moved else version.after)
-
-
-def _is_other(offer: Offer, other: Offer | None) -> bool:
-    return other is None or _timeless(offer) != _timeless(other)
