@@ -6,7 +6,8 @@ in one transaction; the files are staged, then swapped; a second transaction mak
 that second transaction is undone by whoever enters the gate next.
 """
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from contextlib import suppress
 from dataclasses import replace
 from typing import Final
 
@@ -72,19 +73,14 @@ class Commits:
         planned = self._plan(request.changeset)
         if request.is_dry_run:
             return self._dry_run(request, planned)
-        with self._store.gate():
-            recover(self._store, self._files, self._clock)
-            earlier = earlier_answer(self._store, request, CommitAnswer)
-            if earlier is not None:
-                return earlier
-            for _ in range(MAX_REPLANS):
-                self._files.check_idle()
-                if not self._planner.is_current(planned):
-                    planned = self._planner.plan(request.changeset)
-                try:
-                    return self._settle(request, planned)
-                except ChangedUnderneath:
-                    planned = self._planner.plan(request.changeset)
+        for is_too_long in (*(_took_long,) * (MAX_REPLANS - 1), _never):
+            with self._store.gate():
+                recover(self._store, self._files, self._clock)
+                earlier = earlier_answer(self._store, request, CommitAnswer)
+                answer = earlier or self._answered(request, planned, is_too_long)
+            if answer is not None:
+                return answer
+            planned = self._plan(request.changeset)
         raise StoreError(
             Code.REPOSITORY_BUSY,
             "the files were changed from outside again and again while they were being written; nothing was written",
@@ -102,6 +98,20 @@ class Commits:
         with self._store.gate():
             recover(self._store, self._files, self._clock)
             return self._planner.plan(changeset)
+
+    def _answered(
+        self, request: CommitRequest, planned: Plan | Rejected, is_too_long: Callable[[Plan | Rejected], bool]
+    ) -> CommitAnswer | None:
+        """Answer inside the gate; None where files changed and it `is_too_long` to plan anew while others wait."""
+        for _ in range(MAX_REPLANS):
+            self._files.check_idle()
+            if self._planner.is_current(planned):
+                with suppress(ChangedUnderneath):
+                    return self._settle(request, planned)
+            if is_too_long(planned):
+                return None
+            planned = self._planner.plan(request.changeset)
+        return None
 
     def _dry_run(self, request: CommitRequest, planned: Plan | Rejected) -> CommitAnswer:
         with self._store.read() as reader:
@@ -183,6 +193,16 @@ class Commits:
             merged=plan.merges,
             contracts=plan.contracts,
         )
+
+
+def _took_long(planned: Plan | Rejected) -> bool:
+    """Whether other files were looked at: then type checkers may have been asked, and tests have been run."""
+    return isinstance(planned, Plan) and planned.crossed.library is not None
+
+
+def _never(_planned: Plan | Rejected) -> bool:
+    """Whoever was overtaken again and again plans inside the gate, where nobody overtakes."""
+    return False
 
 
 def _shown(answer: CommitAnswer) -> dict[str, str]:
