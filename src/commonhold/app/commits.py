@@ -6,7 +6,7 @@ in one transaction; the files are staged, then swapped; a second transaction mak
 that second transaction is undone by whoever enters the gate next.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import replace
 from typing import Final
@@ -73,11 +73,11 @@ class Commits:
         planned = self._plan(request.changeset)
         if request.is_dry_run:
             return self._dry_run(request, planned)
-        for is_too_long in (*(_took_long,) * (MAX_REPLANS - 1), _never):
+        for _ in range(MAX_REPLANS):
             with self._store.gate():
                 recover(self._store, self._files, self._clock)
                 earlier = earlier_answer(self._store, request, CommitAnswer)
-                answer = earlier or self._answered(request, planned, is_too_long)
+                answer = earlier or self._answered(request, planned)
             if answer is not None:
                 return answer
             planned = self._plan(request.changeset)
@@ -99,16 +99,14 @@ class Commits:
             recover(self._store, self._files, self._clock)
             return self._planner.plan(changeset)
 
-    def _answered(
-        self, request: CommitRequest, planned: Plan | Rejected, is_too_long: Callable[[Plan | Rejected], bool]
-    ) -> CommitAnswer | None:
-        """Answer inside the gate; None where files changed and it `is_too_long` to plan anew while others wait."""
+    def _answered(self, request: CommitRequest, planned: Plan | Rejected) -> CommitAnswer | None:
+        """Answer inside the gate; None where files changed and planning anew would take long, while others wait."""
         for _ in range(MAX_REPLANS):
             self._files.check_idle()
             if self._planner.is_current(planned):
                 with suppress(ChangedUnderneath):
                     return self._settle(request, planned)
-            if is_too_long(planned):
+            if _took_long(planned):
                 return None
             planned = self._planner.plan(request.changeset)
         return None
@@ -196,13 +194,8 @@ class Commits:
 
 
 def _took_long(planned: Plan | Rejected) -> bool:
-    """Whether other files were looked at: then type checkers may have been asked, and tests have been run."""
-    return isinstance(planned, Plan) and planned.crossed.library is not None
-
-
-def _never(_planned: Plan | Rejected) -> bool:
-    """Whoever was overtaken again and again plans inside the gate, where nobody overtakes."""
-    return False
+    """Whether a type checker was asked, or tests were run."""
+    return isinstance(planned, Plan) and planned.crossed.has_asked
 
 
 def _shown(answer: CommitAnswer) -> dict[str, str]:

@@ -23,7 +23,7 @@ class Suspected:
 
 
 class Proving:
-    """Decides on suspicions. Tests are run each time: what passed in another state of the files says nothing of this."""
+    """Decides on suspicions. Tests are run each time: what passed in another state of the files says nothing."""
 
     def __init__(self, tests_of: TestsOf | None, seconds: float = CHECK_SECONDS) -> None:
         """Run tests with `tests_of`, if the user has chosen a command, for so long."""

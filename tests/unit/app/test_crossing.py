@@ -22,7 +22,7 @@ from commonhold.app.checks import Check
 from commonhold.app.crossing import Insight
 from commonhold.app.options import Options
 from commonhold.app.policy import Policies, Suspicion
-from commonhold.app.service import Service
+from commonhold.app.service import Service, Surroundings
 from commonhold.app.typing import Diagnostic, TypeChecker, TypeReport
 from commonhold.domain.changeset import Changeset, Edit, LeaseRef, Op
 from commonhold.domain.keys import Key, parse
@@ -96,7 +96,7 @@ class House:
                 ids=self.ids,
                 agent=name,
                 options=Options(retention_seconds=1e6, policies=Policies(suspicions=self.suspicions)),
-                insight=Insight(index, self.types, self.tests_of),
+                surroundings=Surroundings(insight=Insight(index, self.types, self.tests_of)),
             )
         return self.services[name]
 
@@ -330,14 +330,6 @@ def test_without_a_command_it_escalates(house: House) -> None:
     answer = suspicious(house, Suspicion.TESTS, tests__test_shapes=TEST)
     assert answer.code is Refusal.ESCALATION_REQUIRED
     assert "COMMONHOLD_TESTS names no command" in answer.why
-
-
-def test_the_tests_of_one_candidate_are_run_once(house: House, tmp_path: Path) -> None:
-    house.run_tests(f"echo run >> {tmp_path}/runs; exit 1; : {{tests}}")
-    files = {"tests__test_shapes": TEST}
-    first, second = suspicious(house, Suspicion.TESTS, **files), suspicious(house, Suspicion.TESTS, **files)
-    assert first.why == second.why
-    assert (tmp_path / "runs").read_text() == "run\n"
 
 
 # What a type checker says.
