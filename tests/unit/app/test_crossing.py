@@ -22,7 +22,7 @@ from commonhold.app.checks import Check
 from commonhold.app.crossing import Insight
 from commonhold.app.options import Options
 from commonhold.app.policy import Policies, Suspicion
-from commonhold.app.service import Service
+from commonhold.app.service import Service, Surroundings
 from commonhold.app.typing import Diagnostic, TypeChecker, TypeReport
 from commonhold.domain.changeset import Changeset, Edit, LeaseRef, Op
 from commonhold.domain.keys import Key, parse
@@ -96,7 +96,7 @@ class House:
                 ids=self.ids,
                 agent=name,
                 options=Options(retention_seconds=1e6, policies=Policies(suspicions=self.suspicions)),
-                insight=Insight(index, self.types, self.tests_of),
+                surroundings=Surroundings(insight=Insight(index, self.types, self.tests_of)),
             )
         return self.services[name]
 
