@@ -22,7 +22,9 @@ from commonhold.linking.findings import Concern, Links
 from commonhold.linking.impacted import ImpactedTest, impacted_tests
 from commonhold.linking.library import Library, Overlay
 from commonhold.linking.misfits import added_uses, leads_out
-from commonhold.linking.summary import Offer, Summary
+from commonhold.linking.restated import restated, stated
+from commonhold.linking.summary import Summary
+from commonhold.linking.weighing import Version, Weighed, weigh
 from commonhold.regions.region import RegionMap
 from commonhold.semantics.admission import Escalation, Findings, Required, merged
 from commonhold.semantics.evidence import Evidence
@@ -67,10 +69,13 @@ class Crossing:
             return Crossed()
         library = self._index.library()
         work = _Work(library, tuple(versions), self._look)
-        diagnostics, said = self._newly_wrong(work)
-        suspected = Suspected(work.suspicions(self._policies), work.contents)
+        complaints, said = self._complaints(work)
+        weighed = work.weighed(complaints)
+        suspected = Suspected(work.suspicions(weighed, self._policies), work.contents)
         escalations, told = self._proving.decided(suspected, work.impacted)
-        findings = Findings(work.required(diagnostics), escalations, (*work.links.notices, *said, *told))
+        findings = Findings(
+            work.required(weighed), escalations, (*work.links.notices, *said, *map(work.told, weighed.told), *told)
+        )
         return Crossed(library, work.before, work.files, work.links, Admission("", findings, work.mended))
 
     def is_current(self, crossed: Crossed) -> bool:
@@ -88,8 +93,8 @@ class Crossing:
         after = None if draft.source is None else self._index.summary(draft.target, draft.source)
         return _Version(draft, before, after)
 
-    def _newly_wrong(self, work: "_Work") -> tuple[tuple[Diagnostic, ...], tuple[str, ...]]:
-        """What a type checker newly says of places that the drafts do not write, and notices."""
+    def _complaints(self, work: "_Work") -> tuple[tuple[Diagnostic, ...], tuple[str, ...]]:
+        """What a type checker newly says of places that the drafts do not write, and why it could not be asked."""
         if self._types is None or not work.offers_changed:
             return (), ()
         report = self._types.compare(work.contents, work.users)
@@ -114,16 +119,7 @@ def _matters(version: _Version) -> bool:
         return True
     if before is None or after is None:
         return False
-    return _offers(before) != _offers(after) or any(leads_out(after, use) for use in added_uses(before, after))
-
-
-def _offers(summary: Summary) -> tuple[object, ...]:
-    """What a file offers, wherever in it that stands."""
-    return *map(_timeless, summary.offers), *((each.name, each.module, each.member) for each in summary.imports)
-
-
-def _timeless(offer: Offer) -> tuple[object, ...]:
-    return offer.qualname, offer.sort, offer.signatures, offer.shape, offer.gives
+    return stated(before) != stated(after) or any(leads_out(after, use) for use in added_uses(before, after))
 
 
 @dataclass(frozen=True)
@@ -165,20 +161,14 @@ class _Work:
     def offers_changed(self) -> bool:
         """Whether any file offers something else than before, be it only to a type checker."""
         return any(
-            each.before is None or each.after is None or _offers(each.before) != _offers(each.after)
+            each.before is None or each.after is None or stated(each.before) != stated(each.after)
             for each in self.versions
         )
 
     @cached_property
     def users(self) -> frozenset[str]:
         """The files that use a name whose contract changed."""
-        names = {
-            offer.name
-            for each in self.versions
-            for one, other in ((each.before, each.after), (each.after, each.before))
-            for offer in (one.offers if one else ())
-            if other is None or _is_other(offer, other.offered.get(offer.qualname))
-        }
+        names = {offer.name for each in self.versions for offer in restated(each.before, each.after)}
         return frozenset(path for name in names for path in self._after.users(name)) - self.files.keys()
 
     @cached_property
@@ -219,20 +209,24 @@ class _Work:
     def _concerns(self) -> tuple[Concern, ...]:
         return self.links.beside(self.is_edited).concerns
 
-    def required(self, diagnostics: Iterable[Diagnostic]) -> tuple[Required, ...]:
-        """The places that were tied, and those that a type checker newly complains of."""
-        tied = [each for each in self._concerns if each.evidence is Evidence.CONTRACT]
-        known = {(each.path, each.line) for each in tied}
-        further = (each for each in diagnostics if (each.path, each.line) not in known)
-        return merged((*self._required(tied), *self._typed(further)))
+    def weighed(self, complaints: Iterable[Diagnostic]) -> Weighed:
+        """What was found, and what a type checker says, by what it leads to."""
+        return weigh(self._concerns, tuple(map(self._typed, complaints)), map(_version_of, self.versions))
 
-    def suspicions(self, policies: Policies) -> dict[Suspicion, Escalation]:
-        """The places of which only a name tells, by what the project does about them."""
+    def _typed(self, complaint: Diagnostic) -> Concern:
+        target = self.versions[0].draft.target
+        how = f"is newly complained of by the type checker: {complaint.message}"
+        return Concern(complaint.path, complaint.line, "", how, Evidence.TYPES, target, "")
+
+    def required(self, weighed: Weighed) -> tuple[Required, ...]:
+        """The places to mend or to lease."""
+        return merged(self._required(weighed.binding))
+
+    def suspicions(self, weighed: Weighed, policies: Policies) -> dict[Suspicion, Escalation]:
+        """The places that may be concerned, by what the project does about them."""
         groups: dict[Suspicion, list[Concern]] = {}
-        for each in self._concerns:
-            if each.evidence is Evidence.SUSPICION:
-                policy = policies.on_suspicion(file_key(each.target_path))
-                groups.setdefault(policy, []).append(each)
+        for each in weighed.suspected:
+            groups.setdefault(policies.on_suspicion(file_key(each.target_path)), []).append(each)
         return {policy: self._escalation(concerns) for policy, concerns in groups.items()}
 
     def impacted(self) -> tuple[ImpactedTest, ...]:
@@ -248,23 +242,25 @@ class _Work:
             if key is not None:
                 yield Required(key, each.why(subject_of(key)), each.line, each.is_broken, each.evidence)
 
-    def _typed(self, diagnostics: Iterable[Diagnostic]) -> Iterator[Required]:
-        for each in diagnostics:
-            key = self._key_at(each.path, each.line)
-            if key is not None:
-                why = f"the type checker newly complains of {subject_of(key)}: {each.message}"
-                yield Required(key, why, each.line, evidence=Evidence.TYPES)
-
     def _escalation(self, concerns: Sequence[Concern]) -> Escalation:
         """One for all: what to lease is the file, the folder, or everything that they lie in."""
         first = concerns[0]
-        places = sorted({(each.path, each.line) for each in concerns})
-        named = ", ".join(f"{path}:{line}" for path, line in places[:_MOST_NAMED])
-        more = f" and {len(places) - _MOST_NAMED} more places" if len(places) > _MOST_NAMED else ""
-        key = self._around({path for path, _ in places})
-        whom = "what is there" if len(places) > 1 else subject_of(self._key_at(first.path, first.line) or key)
-        why = f"{first.what}, and {whom} may mean it ({first.how}): {named}{more}; nothing but the name tells"
-        return Escalation(key, why, first.line, first.path)
+        reasons: dict[str, list[str]] = {}
+        for each in concerns[:_MOST_NAMED]:
+            reasons.setdefault(each.what, []).append(self.told(each))
+        clauses = (
+            f"{what}, and perhaps {', '.join(told)}" if what else ", ".join(told) for what, told in reasons.items()
+        )
+        more = f"; and {len(concerns) - _MOST_NAMED} more" if len(concerns) > _MOST_NAMED else ""
+        is_typed = all(each.evidence is Evidence.TYPES for each in concerns)
+        evidence = Evidence.TYPES if is_typed else Evidence.SUSPICION
+        key = self._around({each.path for each in concerns})
+        return Escalation(key, f"{'; '.join(clauses)}{more}", first.line, first.path, evidence)
+
+    def told(self, concern: Concern) -> str:
+        """One concern as a clause, with its place."""
+        key = self._key_at(concern.path, concern.line)
+        return f"{subject_of(key) if key else concern.path} {concern.how} ({concern.path}:{concern.line})"
 
     @staticmethod
     def _around(paths: set[str]) -> Key:
@@ -274,5 +270,8 @@ class _Work:
         return file_key(f"{commonpath([dirname(path) for path in paths])}/")
 
 
-def _is_other(offer: Offer, other: Offer | None) -> bool:
-    return other is None or _timeless(offer) != _timeless(other)
+def _version_of(version: _Version) -> Version:
+    draft = version.draft
+    is_moved = draft.path != draft.target
+    old = draft.before_map.source if draft.looked and not is_moved else None
+    return Version(old, draft.source, version.before, None if is_moved else version.after)

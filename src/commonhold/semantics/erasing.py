@@ -1,0 +1,26 @@
+"""Whether two versions of a file do the same when they run: annotations aside."""
+
+import ast
+from typing import Final
+
+_UNREADABLE: Final = (SyntaxError, ValueError, RecursionError, MemoryError)
+
+
+def differ_at_run_time(before: bytes, after: bytes) -> bool:
+    """Whether anything but annotations, comments and layout differs. What Python does not parse differs."""
+    try:
+        return _erased(before) != _erased(after)
+    except _UNREADABLE:
+        return before != after
+
+
+def _erased(source: bytes) -> str:
+    tree = ast.parse(source)
+    for node in ast.walk(tree):
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+            node.returns = None
+        elif isinstance(node, ast.arg):
+            node.annotation = None
+        elif isinstance(node, ast.AnnAssign) and node.value is not None:
+            node.annotation = ast.Constant(None)
+    return ast.dump(tree)
