@@ -135,11 +135,13 @@ def _lost(now: Thing, use: Reference) -> Impact | None:
 
 def _reshaped(states: States, was: Thing, now: Thing, use: Reference) -> Impact | None:
     """A class lost a base, or is put together in another way: whoever inherits from it or looks into it."""
-    if was.offer is None or now.offer is None or was.offer.shape is None or now.offer.shape is None:
-        return None
     is_heir_of_less = use.use is Use.BASE and lost_bases(states, was.place, now.place)
-    is_decorated_anew = was.offer.shape.decorators != now.offer.shape.decorators
+    is_decorated_anew = _class_decorators(was) != _class_decorators(now)
     return Impact(how_used(use)) if is_heir_of_less or is_decorated_anew else None
+
+
+def _class_decorators(thing: Thing) -> tuple[str, ...]:
+    return thing.offer.shape.decorators if thing.offer and thing.offer.shape else ()
 
 
 def _called(states: States, was: Thing, now: Thing, subject: Subject, user: str, use: Reference) -> Impact | None:

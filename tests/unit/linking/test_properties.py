@@ -30,7 +30,7 @@ def parameters(draw: st.DrawFn) -> str:
     positional = draw(st.integers(0, len(names)))
     defaults = draw(st.integers(0, positional))
     parts = [name if at < positional - defaults else f"{name}=0" for at, name in enumerate(names[:positional])]
-    if parts and draw(st.booleans()):
+    if draw(st.booleans()) and parts:
         parts.insert(draw(st.integers(1, len(parts))), "/")
     named = [draw(st.sampled_from((name, f"{name}=0"))) for name in names[positional:]]
     if named:
