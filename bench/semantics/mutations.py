@@ -64,8 +64,12 @@ class Judged:
 
     @property
     def names_caller(self) -> bool:
-        """Whether it is blocked, and one who really calls it is among those that are named."""
-        return self.level is Level.BLOCKED and (self.by_suite or self.by_traceback)
+        """Whether it is blocked, and one who really calls it is among those that are named.
+
+        What no line of the project is seen to call (a callback, a context manager) has callers by its name alone.
+        """
+        is_real = self.by_suite or self.by_traceback or (not self.callers and self.by_text)
+        return self.level is Level.BLOCKED and is_real
 
 
 def measure(repositories: Iterable[Repository], suites: Suites, limits: Limits) -> list[Judged]:

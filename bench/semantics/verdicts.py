@@ -12,11 +12,13 @@ from enum import IntEnum
 from functools import cached_property, lru_cache
 from pathlib import PurePosixPath
 
-from commonhold.app.typing import TypeChecker, TypeReport
+from commonhold.app.typing import TypeChecker
 from commonhold.linking.examination import examine
+from commonhold.linking.findings import Concern
 from commonhold.linking.library import Library, Overlay, Shelf
 from commonhold.linking.summarise import summarise
 from commonhold.linking.summary import Summary
+from commonhold.linking.weighing import Version, weigh
 from commonhold.regions.discover import discover
 from commonhold.regions.region import Region, RegionMap
 from commonhold.semantics import admission
@@ -44,6 +46,7 @@ class Named:
     line: int
     why: str
     evidence: Evidence
+    level: Level
     qualname: str = ""
     lines: frozenset[int] = frozenset()
     text: str = field(default="", repr=False)
@@ -65,7 +68,7 @@ class Verdict:
     @property
     def blocking(self) -> tuple[Named, ...]:
         """The places that a repair packet would name."""
-        return tuple(each for each in self.named if each.evidence is not Evidence.SUSPICION)
+        return tuple(each for each in self.named if each.level is Level.BLOCKED)
 
 
 class Admission:
@@ -89,16 +92,31 @@ class Admission:
         states = {path: _State(path, self._tree.get(path), source) for path, source in real.items()}
         places = _Places({**self._tree, **real}, states)
         links = examine(self._before, Overlay(self._before, after), tuple(real)).beside(places.is_edited)
-        named = [places.named(each.path, each.line, each.why("it"), each.evidence) for each in links.concerns]
-        notices = list(links.notices)
+        complaints, notices = self._complaints(real, after, places)
+        versions = [Version(self._tree.get(path), real[path], self._before.summary(path), after[path]) for path in real]
+        weighed = weigh(links.concerns, complaints, versions)
+        named = [places.named(each, Level.BLOCKED) for each in weighed.binding]
+        named += [places.named(each, Level.ESCALATED) for each in weighed.suspected]
+        notices += [*links.notices, *(each.how for each in weighed.told)]
         for state in states.values():
-            named += [places.named(state.path, *found) for found in state.concerns()]
-        if self._checker and (names := _changed_names(self._before, after)):
-            users = {path for name in names for path in self._before.users(name)} - after.keys()
-            report = self._checker.compare(real, users)
-            named += places.typed(report)
-            notices += [report.why] if report.why else []
+            named += [places.named(each, level) for each, level in state.concerns()]
         return Verdict(_level(named), tuple(dict.fromkeys(named)), tuple(notices))
+
+    def _complaints(
+        self, real: Change, after: Mapping[str, Summary | None], places: "_Places"
+    ) -> tuple[list[Concern], list[str]]:
+        """What the type checker newly says of places that the change does not write."""
+        names = _changed_names(self._before, after) if self._checker else set()
+        if self._checker is None or not names:
+            return [], []
+        users = {path for name in names for path in self._before.users(name)} - after.keys()
+        report = self._checker.compare(real, users)
+        found = [
+            Concern(each.path, each.line, "", f"{each.code}: {each.message}", Evidence.TYPES, next(iter(real)), "")
+            for each in report.new
+            if not places.is_edited(each.path, each.line)
+        ]
+        return found, [report.why] if report.why else []
 
 
 def _changed_names(before: Library, after: Mapping[str, Summary | None]) -> set[str]:
@@ -114,8 +132,7 @@ def _offered(summary: Summary | None) -> dict[str, object]:
 
 
 def _level(named: Iterable[Named]) -> Level:
-    levels = (Level.ESCALATED if each.evidence is Evidence.SUSPICION else Level.BLOCKED for each in named)
-    return max(levels, default=Level.ADMITTED)
+    return max((each.level for each in named), default=Level.ADMITTED)
 
 
 class _State:
@@ -131,15 +148,18 @@ class _State:
         old = {(str(leaf.key), leaf.hash) for leaf in self.before.leaves()}
         return frozenset(str(leaf.key) for leaf in self.after.leaves() if (str(leaf.key), leaf.hash) not in old)
 
-    def concerns(self) -> Iterator[tuple[int, str, Evidence]]:
+    def concerns(self) -> Iterator[tuple[Concern, Level]]:
         """What the examination of the file alone finds outside of what was edited."""
         whole = admission.Changed(self.before.file.key, self.after.file.key)
         found = admission.examine(self.before, self.after, [whole])
         mended = [leaf.key for leaf in self.after.leaves() if str(leaf.key) in self.edited]
         verdict = admission.judge(admission.Findings(found.required), mended, _nobody)
         if isinstance(verdict, admission.RequireLocks):
-            yield from ((each.line, each.why, Evidence.CONTRACT) for each in verdict.required)
-        yield from ((each.line, each.why, Evidence.SUSPICION) for each in found.escalations)
+            yield from ((self._concern(each, Evidence.CONTRACT), Level.BLOCKED) for each in verdict.required)
+        yield from ((self._concern(each, Evidence.SUSPICION), Level.ESCALATED) for each in found.escalations)
+
+    def _concern(self, found: admission.Required | admission.Escalation, evidence: Evidence) -> Concern:
+        return Concern(self.path, found.line, "", found.why, evidence, self.path, "")
 
 
 def _nobody(_key: object) -> bool:
@@ -156,18 +176,13 @@ class _Places:
         """Whether a line is in a region that the change writes itself."""
         return path in self._states and str(self._leaf(path, line).key) in self._states[path].edited
 
-    def named(self, path: str, line: int, why: str, evidence: Evidence) -> Named:
+    def named(self, concern: Concern, level: Level) -> Named:
         """A place, with its region."""
-        regions, leaf = self._map(path), self._leaf(path, line)
+        path, why = concern.path, concern.why("it") if concern.what else concern.how
+        regions, leaf = self._map(path), self._leaf(path, concern.line)
         lines = frozenset(_spanned(regions, leaf))
         text = regions.bytes_of(leaf).decode(errors="replace")
-        return Named(path, line, why, evidence, leaf.key.bare().qualname, lines, text)
-
-    def typed(self, report: TypeReport) -> Iterator[Named]:
-        """The places of which a type checker newly complains."""
-        for each in report.new:
-            if not self.is_edited(each.path, each.line):
-                yield self.named(each.path, each.line, f"{each.code}: {each.message}", Evidence.TYPES)
+        return Named(path, concern.line, why, concern.evidence, level, leaf.key.bare().qualname, lines, text)
 
     def _map(self, path: str) -> RegionMap:
         return _regions(path, self._tree.get(path) or b"")

@@ -11,7 +11,7 @@ from commonhold.adapters.checks import TESTS, CommandCheck
 from commonhold.adapters.files import WorkingTree
 from commonhold.adapters.git.running import Git
 from commonhold.adapters.git.working_copy import WorkingCopy
-from commonhold.adapters.index import SqliteIndex
+from commonhold.adapters.index import index_at
 from commonhold.adapters.repository import Repository, find_repository
 from commonhold.adapters.sqlite import SqliteStore
 from commonhold.adapters.system import RandomIds, SystemClock
@@ -77,18 +77,12 @@ def open_insight(repository: Repository, settings: Settings) -> Insight:
     types = open_checkers(repository.root) if settings.types == "on" else None
     can_test = repository.git_dir is not None and settings.tests
     tests_of = partial(_tests_of, Git(repository.root), settings.tests) if can_test else None
-    return Insight(open_index(repository, settings), types, tests_of)
+    return Insight(index_at(repository, settings.max_file_bytes), types, tests_of)
 
 
 def _tests_of(git: Git, command: str, paths: Sequence[str]) -> Check:
     """The check that runs the tests at these paths on a copy of the working tree."""
     return CommandCheck(command.replace(TESTS, shlex.join(paths)), WorkingCopy(git), worktree=git.root)
-
-
-def open_index(repository: Repository, settings: Settings) -> SqliteIndex:
-    """What each file of a repository offers and uses. Nothing is opened before it is asked."""
-    git = Git(repository.root) if repository.git_dir else None
-    return SqliteIndex(repository.state_folder, repository.root, git, max_file_bytes=settings.max_file_bytes)
 
 
 def name_of(repository: Repository) -> str:

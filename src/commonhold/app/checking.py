@@ -6,6 +6,7 @@ from typing import Literal
 
 from commonhold.app.checks import Check
 from commonhold.app.crossed import Finding, SideName, Sides, findings
+from commonhold.app.crossed_types import TypesOf, typed, with_types
 from commonhold.app.histories import Meeting, Revisions
 from commonhold.app.indexes import Index, Progress, silent
 from commonhold.app.merged_state import MergedState, Unmerged, merged_state
@@ -30,7 +31,7 @@ CheckOf = Callable[[str, Sequence[str]], Check | None]
 class CheckWish:
     """Which revisions are meant, and how to try the impacted tests, for how long. Without a `base` git finds it.
 
-    What the project's `policies` only want to be told of does not escalate.
+    What the project's `policies` only want to be told of does not escalate. Without `types_of` no checker is asked.
     """
 
     theirs: str
@@ -39,6 +40,7 @@ class CheckWish:
     check_of: CheckOf | None = None
     seconds: float = CHECK_SECONDS
     policies: Policies = field(default_factory=Policies)
+    types_of: TypesOf | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,7 +79,7 @@ def check_branches(
         return Checked("admitted", meeting, is_contained=True)
     state = merged_state(revisions, meeting, merge)
     sides = _sides(revisions, index, meeting, state, progress)
-    found, notices = findings(sides)
+    found, notices = _found(sides, meeting, wish)
     tests = impacted_tests(sides.merged, _names(sides))
     minded = tuple(each for each in found if _is_minded(each, wish.policies))
     checked = Checked(_outcome(state.unmerged, minded, None), meeting, state.unmerged, found, notices, tests)
@@ -91,6 +93,14 @@ def _sides(revisions: Revisions, index: Index, meeting: Meeting, state: MergedSt
     settled = {path: index.summary(path, text) for path, text in state.settled.items()}
     changed = {each.path: each for each in revisions.changed(meeting, _is_linked)}
     return Sides(base, ours, theirs, Overlay(joined, settled), state, changed)
+
+
+def _found(sides: Sides, meeting: Meeting, wish: CheckWish) -> tuple[tuple[Finding, ...], tuple[str, ...]]:
+    found, notices = findings(sides)
+    if wish.types_of is None:
+        return found, notices
+    by_types, said = typed(sides, meeting.ours.commit, wish.types_of)
+    return with_types(found, by_types), (*notices, *said)
 
 
 def _is_linked(path: str) -> bool:

@@ -76,7 +76,8 @@ class Commits:
         for _ in range(MAX_REPLANS):
             with self._store.gate():
                 recover(self._store, self._files, self._clock)
-                answer = earlier_answer(self._store, request, CommitAnswer) or self._answered(request, planned)
+                earlier = earlier_answer(self._store, request, CommitAnswer)
+                answer = earlier or self._answered(request, planned)
             if answer is not None:
                 return answer
             planned = self._plan(request.changeset)
@@ -99,7 +100,7 @@ class Commits:
             return self._planner.plan(changeset)
 
     def _answered(self, request: CommitRequest, planned: Plan | Rejected) -> CommitAnswer | None:
-        """Answer inside the gate; None where files changed, and planning anew may take long: nobody waits for that."""
+        """Answer inside the gate; None where files changed and planning anew would take long, while others wait."""
         for _ in range(MAX_REPLANS):
             self._files.check_idle()
             if self._planner.is_current(planned):
@@ -193,8 +194,8 @@ class Commits:
 
 
 def _took_long(planned: Plan | Rejected) -> bool:
-    """Whether other files were looked at: then type checkers may have been asked, and tests have been run."""
-    return isinstance(planned, Plan) and planned.crossed.library is not None
+    """Whether a type checker was asked, or tests were run."""
+    return isinstance(planned, Plan) and planned.crossed.has_asked
 
 
 def _shown(answer: CommitAnswer) -> dict[str, str]:

@@ -77,7 +77,7 @@ class Sides:
 
     def brought_by(self, name: SideName) -> frozenset[str]:
         """The paths that are otherwise in the merged state than on the other side."""
-        found = {path for path, each in self.changed.items() if self._merged(each) != _text(each, name.other)}
+        found = {path for path, each in self.changed.items() if self.merged_text(each) != _text(each, name.other)}
         return frozenset(found) - self._left_out
 
     def merged_as_by(self, name: SideName) -> Library:
@@ -108,9 +108,10 @@ class Sides:
 
     def _texts(self, path: str, name: SideName) -> tuple[bytes | None, bytes | None] | None:
         each = self.changed.get(path)
-        return None if each is None else (self._merged(each), _text(each, name))
+        return None if each is None else (self.merged_text(each), _text(each, name))
 
-    def _merged(self, each: Changed) -> bytes | None:
+    def merged_text(self, each: Changed) -> bytes | None:
+        """What came of a file; of one that is left out, nothing that counts."""
         if each.path in self.state.texts:
             return self.state.texts[each.path]
         if each.ours in (each.base, each.theirs):
@@ -151,10 +152,10 @@ def findings(sides: Sides) -> tuple[tuple[Finding, ...], tuple[str, ...]]:
     looked = [_broken(sides, by) for by in SideName]
     broken = {_identity(each): each for listed, _ in looked for each in reversed(listed)}
     met = crossings(sides.merged, sides.touches[SideName.OURS], sides.touches[SideName.THEIRS])
-    told = {_pair(each) for each in broken.values()}
-    crossed = [each for each in (_met(sides, each) for each in met) if _pair(each) not in told]
-    told |= {_pair(each) for each in crossed}
-    doubts = {(_pair(each), each.why): each for each in _doubts(sides) if _pair(each) not in told}.values()
+    told = {pair_of(each) for each in broken.values()}
+    crossed = [each for each in (_met(sides, each) for each in met) if pair_of(each) not in told]
+    told |= {pair_of(each) for each in crossed}
+    doubts = {(pair_of(each), each.why): each for each in _doubts(sides) if pair_of(each) not in told}.values()
     notices = dict.fromkeys(each for _, notices in looked for each in notices)
     return tuple(sorted((*broken.values(), *crossed, *doubts), key=_rank)), tuple(notices)
 
@@ -163,7 +164,7 @@ def _identity(each: Finding) -> tuple[object, ...]:
     return each.evidence, each.place.path, each.place.line, each.cause.path, each.cause.qualname
 
 
-def _pair(each: Finding) -> frozenset[tuple[str, str]]:
+def pair_of(each: Finding) -> frozenset[tuple[str, str]]:
     """The two definitions that it is about."""
     return frozenset({(each.place.path, each.place.qualname), (each.cause.path, each.cause.qualname)})
 

@@ -22,13 +22,13 @@ from commonhold.linking.findings import Concern, Links
 from commonhold.linking.impacted import ImpactedTest, impacted_tests
 from commonhold.linking.library import Library, Overlay
 from commonhold.linking.misfits import added_uses, leads_out
-from commonhold.linking.summary import Offer, Summary
+from commonhold.linking.restated import restated, stated
+from commonhold.linking.summary import Summary
 from commonhold.linking.weighing import Version, Weighed, weigh
 from commonhold.regions.region import RegionMap
 from commonhold.semantics.admission import Escalation, Findings, Required, merged
 from commonhold.semantics.evidence import Evidence
 from commonhold.semantics.lines import Lines, subject_of
-from commonhold.semantics.module import CONSTRUCTORS
 
 _MOST_NAMED: Final = 5
 
@@ -76,7 +76,12 @@ class Crossing:
         findings = Findings(
             work.required(weighed), escalations, (*work.links.notices, *said, *map(work.told, weighed.told), *told)
         )
-        return Crossed(library, work.before, work.files, work.links, Admission("", findings, work.mended))
+        has_asked = self._asks_types(work) or Suspicion.TESTS in suspected.escalations
+        admission = Admission("", findings, work.mended)
+        return Crossed(library, work.before, work.files, work.links, admission, has_asked)
+
+    def _asks_types(self, work: "_Work") -> bool:
+        return self._types is not None and work.offers_changed
 
     def is_current(self, crossed: Crossed) -> bool:
         """Whether the same would be found now."""
@@ -95,7 +100,7 @@ class Crossing:
 
     def _complaints(self, work: "_Work") -> tuple[tuple[Diagnostic, ...], tuple[str, ...]]:
         """What a type checker newly says of places that the drafts do not write, and why it could not be asked."""
-        if self._types is None or not work.offers_changed:
+        if self._types is None or not self._asks_types(work):
             return (), ()
         report = self._types.compare(work.contents, work.users)
         notices = (report.why,) if report.why and report.why not in self._told else ()
@@ -119,16 +124,7 @@ def _matters(version: _Version) -> bool:
         return True
     if before is None or after is None:
         return False
-    return _offers(before) != _offers(after) or any(leads_out(after, use) for use in added_uses(before, after))
-
-
-def _offers(summary: Summary) -> tuple[object, ...]:
-    """What a file offers, wherever in it that stands."""
-    return *map(_timeless, summary.offers), *((each.name, each.module, each.member) for each in summary.imports)
-
-
-def _timeless(offer: Offer) -> tuple[object, ...]:
-    return offer.qualname, offer.sort, offer.signatures, offer.shape, offer.gives
+    return stated(before) != stated(after) or any(leads_out(after, use) for use in added_uses(before, after))
 
 
 @dataclass(frozen=True)
@@ -170,19 +166,14 @@ class _Work:
     def offers_changed(self) -> bool:
         """Whether any file offers something else than before, be it only to a type checker."""
         return any(
-            each.before is None or each.after is None or _offers(each.before) != _offers(each.after)
+            each.before is None or each.after is None or stated(each.before) != stated(each.after)
             for each in self.versions
         )
 
     @cached_property
     def users(self) -> frozenset[str]:
-        """The files that use a name that is offered in another way, or comes from elsewhere."""
-        names = {
-            name
-            for each in self.versions
-            for one, other in ((each.before, each.after), (each.after, each.before))
-            for name in (_names_apart(one, other) if one else ())
-        }
+        """The files that use a name whose contract changed."""
+        names = {offer.name for each in self.versions for offer in restated(each.before, each.after)}
         return frozenset(path for name in names for path in self._after.users(name)) - self.files.keys()
 
     @cached_property
@@ -290,18 +281,3 @@ def _version_of(version: _Version) -> Version:
     is_moved = draft.path != draft.target
     old = draft.before_map.source if draft.looked and not is_moved else None
     return Version(old, draft.source, version.before, None if is_moved else version.after)
-
-
-def _names_apart(one: Summary, other: Summary | None) -> Iterator[str]:
-    """The names by which others may use what one version of a file has, and the other has not, or not so."""
-    for offer in one.offers:
-        if other is None or _is_other(offer, other.offered.get(offer.qualname)):
-            yield offer.name
-            if offer.name in CONSTRUCTORS:
-                yield offer.owner.rpartition(".")[2]
-    known = {(each.name, each.module, each.member) for each in other.imports} if other else set()
-    yield from (each.name for each in one.imports if each.name and (each.name, each.module, each.member) not in known)
-
-
-def _is_other(offer: Offer, other: Offer | None) -> bool:
-    return other is None or _timeless(offer) != _timeless(other)

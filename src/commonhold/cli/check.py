@@ -13,9 +13,11 @@ from commonhold.adapters.checks import TESTS, CommandCheck
 from commonhold.adapters.git.history import GitHistory
 from commonhold.adapters.git.running import Git
 from commonhold.adapters.git.scratch import TreeCopy
+from commonhold.adapters.typecheck import CopyCheckers
 from commonhold.app.checking import Checked, CheckWish, check_branches
 from commonhold.app.checks import Check
 from commonhold.app.trying import CHECK_SECONDS
+from commonhold.app.typing import TypeChecker
 from commonhold.cli.check_words import branches_checked, check_hint
 from commonhold.cli.checking import ended_as_by_ctrl_c
 from commonhold.cli.command import Command, files
@@ -85,8 +87,14 @@ def command(given: Given, **wish: Unpack[_Wish]) -> int:
 
 def _wish(git: Git, wish: _Wish) -> CheckWish:
     check_of = partial(_check_of, git, wish["tests"]) if wish["tests"] else None
-    policies = load_settings(git.root).options().policies
-    return CheckWish(wish["theirs"], wish["ours"], wish["base"], check_of, wish["seconds"], policies)
+    settings = load_settings(git.root)
+    policies = settings.options().policies
+    types_of = partial(_types_of, git) if settings.types == "on" else None
+    return CheckWish(wish["theirs"], wish["ours"], wish["base"], check_of, wish["seconds"], policies, types_of)
+
+
+def _types_of(git: Git, commit: str) -> TypeChecker:
+    return CopyCheckers(TreeCopy(git, commit), git.root)
 
 
 def _check_of(git: Git, tests: str, tree: str, paths: Sequence[str]) -> Check | None:

@@ -113,7 +113,14 @@ def _changeset(place: Place, wish: _Wish) -> Changeset:
     if wish["key"] is not None:
         edit = _edit(place, wish["key"], wish)
         return Changeset((edit,), wish["intent"], wish["request_id"], wish["leases"], merge=not wish["no_merge"])
-    return _completed(read_changeset(wish["changeset"] or ""), wish)
+    return _completed(_named(place, read_changeset(wish["changeset"] or "")), wish)
+
+
+def _named(place: Place, changeset: Changeset) -> Changeset:
+    """The changeset without names of modules: as words of a command they would be paths first."""
+    named = place.key_from_root
+    edits = (replace(each, key=named(each.key), after=each.after and named(each.after)) for each in changeset.edits)
+    return replace(changeset, edits=tuple(edits))
 
 
 def _completed(changeset: Changeset, wish: _Wish) -> Changeset:

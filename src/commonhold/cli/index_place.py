@@ -4,9 +4,9 @@ import sys
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
 
+from commonhold.adapters.index import index_at
 from commonhold.adapters.repository import find_repository
 from commonhold.app.indexes import Index
-from commonhold.bootstrap import open_index
 from commonhold.cli.given import Given, start_of
 from commonhold.config import load_settings
 
@@ -15,7 +15,7 @@ from commonhold.config import load_settings
 def index_of(given: Given) -> Iterator[Index]:
     """The index of the repository around the folder that was given; closed in the end."""
     repository = find_repository(start_of(given))
-    with closing(open_index(repository, load_settings(repository.root))) as index:
+    with closing(index_at(repository, load_settings(repository.root).max_file_bytes)) as index:
         yield index
 
 

@@ -1,18 +1,19 @@
 """From the common options to a repository, and from what was typed there to keys of it."""
 
 import os
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
+from commonhold.adapters.files import WorkingTree
 from commonhold.cli.given import Given, start_of
 from commonhold.cli.output import complain, shown_text
 from commonhold.client.opening import open_session
 from commonhold.client.session import Commonhold
 from commonhold.domain.errors import Code, InputError
-from commonhold.domain.keys import parse
+from commonhold.domain.keys import Spec, parse
 
 AGENT: Final = "COMMONHOLD_AGENT"
 STORE: Final = "COMMONHOLD_STORE"
@@ -26,13 +27,31 @@ class Place:
     folder: str
 
     def key(self, text: str) -> str:
-        """The key for the service: a plain path is relative to the folder, all other forms to the root."""
-        if not parse(text).is_plain:
+        """The key for the service: a plain path is relative to the folder, all other forms to the root.
+
+        A path that is there is meant before a module of that name.
+        """
+        spec = parse(text)
+        if not spec.is_plain:
             return text
         path, mark, qualname = text.partition("#")
-        joined = f"{self.folder}/{path}" if self.folder and not path.startswith("/") else path
+        joined = self._joined(path)
         self._check_mark(text, joined, qualname)
-        return rooted(joined) + mark + qualname
+        return self._module(spec, self._joined) or rooted(joined) + mark + qualname
+
+    def key_from_root(self, text: str) -> str:
+        """The same for the keys of a changeset, which are relative to the root: only a module's name becomes other."""
+        spec = parse(text)
+        return (self._module(spec, str) if spec.is_plain else None) or text
+
+    def _module(self, spec: Spec, joined: Callable[[str], str]) -> str | None:
+        """The key of the module that is meant; None where none is, or a path of that name is there."""
+        paths = (Path(self.hold.root, joined(each.raw_path)) for each in (spec, *spec.literals))
+        found = None if any(map(os.path.lexists, paths)) else WorkingTree(self.hold.root).in_module(spec)
+        return None if found is None else str(found)
+
+    def _joined(self, path: str) -> str:
+        return f"{self.folder}/{path}" if self.folder and not path.startswith("/") else path
 
     def _check_mark(self, text: str, path: str, qualname: str) -> None:
         """A `#` may be meant as part of a file's name: say so where there is no file that ends before it."""

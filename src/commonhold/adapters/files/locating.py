@@ -126,10 +126,11 @@ class Locator:
             if there is not None:
                 return self._at(literal, there)
         place = self._walk(spec.raw_path)
-        in_module = self._in_module(spec) if spec.is_plain and place.status is None else None
+        in_module = self.in_module(spec) if spec.is_plain and place.status is None else None
         return in_module or self._at(spec, place)
 
-    def _in_module(self, spec: Spec) -> Key | None:
+    def in_module(self, spec: Spec) -> Key | None:
+        """What a plain text means as a dotted name; None where it is none. Raises InputError `REGION_AMBIGUOUS`."""
         found = dotted.key_of(spec, self._file_at)
         if found and found.is_region and dotted.ends_like_a_file(spec) and not self.defines(found):
             return None

@@ -73,7 +73,14 @@ class WorkingTree:
 
     def locate(self, spec: Spec) -> Key:
         """The canonical key."""
-        return Locator(self._root, self._entry_name, self._may_define).locate(spec)
+        return self._locator().locate(spec)
+
+    def in_module(self, spec: Spec) -> Key | None:
+        """The key that a plain text has as a dotted name, whatever path it may be; None where it is no such name."""
+        return self._locator().in_module(spec)
+
+    def _locator(self) -> Locator:
+        return Locator(self._root, self._entry_name, self._may_define)
 
     def _may_define(self, key: Key) -> bool:
         """Whether a region is there. A file that cannot be read may have it."""

@@ -1,5 +1,13 @@
 """The index on disk: summaries of files by the hash of their content, and which file of which state has which."""
 
+from commonhold.adapters.git.running import Git
 from commonhold.adapters.index.index import SqliteIndex
+from commonhold.adapters.repository import Repository
 
-__all__ = ["SqliteIndex"]
+__all__ = ["SqliteIndex", "index_at"]
+
+
+def index_at(repository: Repository, max_file_bytes: int) -> SqliteIndex:
+    """What each file of a repository offers and uses. Nothing is opened before it is asked."""
+    git = Git(repository.root) if repository.git_dir else None
+    return SqliteIndex(repository.state_folder, repository.root, git, max_file_bytes=max_file_bytes)

@@ -6,10 +6,11 @@ from collections.abc import Mapping
 from commonhold.adapters.typecheck.asking import Patience
 from commonhold.adapters.typecheck.checker import ServerChecker
 from commonhold.adapters.typecheck.checkers import Checkers
+from commonhold.adapters.typecheck.copied import CopyCheckers
 from commonhold.adapters.typecheck.servers import SERVERS
 from commonhold.app.typing import TypeChecker
 
-__all__ = ["Checkers", "Patience", "ServerChecker", "open_checkers"]
+__all__ = ["Checkers", "CopyCheckers", "Patience", "ServerChecker", "open_checkers"]
 
 
 def open_checkers(root: str, environment: Mapping[str, str] | None = None) -> TypeChecker:
