@@ -11,6 +11,7 @@ from commonhold.linking.library import Library
 from commonhold.linking.misfits import misfits
 from commonhold.linking.moving import moved
 from commonhold.linking.naming import names_touched
+from commonhold.linking.obligations import unmet
 from commonhold.linking.overriding import overrides
 from commonhold.linking.protocols import misfitting
 from commonhold.linking.redirected import redirected
@@ -51,6 +52,7 @@ def _examined(states: States, changed: Collection[str]) -> Links:
         *misfitting(states, subjects),
         *_exposed(states, subjects),
         *redirected(states, paths),
+        *unmet(states, paths),
         *misfits(states, paths),
         *constructed(states, paths),
         *withdrawn(states, paths),
