@@ -13,6 +13,7 @@ from commonhold.linking.moving import moved
 from commonhold.linking.naming import names_touched
 from commonhold.linking.overriding import overrides
 from commonhold.linking.protocols import misfitting
+from commonhold.linking.redirected import redirected
 from commonhold.linking.resolving import Resolver, is_place
 from commonhold.linking.states import States, Subject
 from commonhold.linking.summary import Offer, Summary
@@ -49,6 +50,7 @@ def _examined(states: States, changed: Collection[str]) -> Links:
         *_affected(states, subjects),
         *misfitting(states, subjects),
         *_exposed(states, subjects),
+        *redirected(states, paths),
         *misfits(states, paths),
         *constructed(states, paths),
         *withdrawn(states, paths),
@@ -65,7 +67,7 @@ def _affected(states: States, subjects: Iterable[Subject]) -> Iterator[Concern]:
             concern = concern_of(states, subject, user, use)
             if concern is not None:
                 yield concern
-                pending += _passed_on(states, subject, user, summary, use, seen)
+            pending += _passed_on(states, subject, user, summary, use, seen)
         yield from overrides(states, subject)
 
 

@@ -22,6 +22,7 @@ from commonhold.semantics.module import Sort
 from commonhold.semantics.references import BUILTINS, ITSELF, Receiver, Reference, Use
 
 _DEEPEST: Final = 24
+_MOST_HANDS: Final = 48  # through which a name may come, one file importing it from the next
 _OF_SORT: Final = {Sort.FUNCTION: What.FUNCTION, Sort.CLASS: What.CLASS, Sort.VALUE: What.VALUE}
 _HOOK: Final = "__getattr__"
 _FIXTURES: Final = "conftest.py"
@@ -37,6 +38,7 @@ class Resolver:
         self._names: dict[tuple[str, str], Thing] = {}
         self._chains: dict[tuple[str, Chain], Thing] = {}
         self._depth = 0
+        self._hands = 0
 
     @cached_property
     def lineage(self) -> Lineage:
@@ -71,7 +73,9 @@ class Resolver:
         place = path, name
         if place not in self._names:
             self._names[place] = UNKNOWN  # what it is while a circle comes back to it
-            self._names[place] = self._find(path, name)
+            self._hands += 1
+            self._names[place] = self._find(path, name) if self._hands < _MOST_HANDS else UNKNOWN
+            self._hands -= 1
         return self._names[place]
 
     def chain(self, path: str, chain: Chain) -> Thing:
@@ -279,7 +283,7 @@ class Resolver:
         if thing.what is What.CLASS:
             return self._instance(thing)
         if thing.what is What.INSTANCE:
-            return self._called(self._member(thing, "__call__"))
+            thing = self._member(thing, "__call__")
         return self._given(thing) if thing.what is What.FUNCTION else thing if thing.what is What.OUTSIDE else UNKNOWN
 
     def _given(self, thing: Thing) -> Thing:
