@@ -64,8 +64,9 @@ def _commit_of(repository: Repository, commit: str, patches: Sequence[bytes]) ->
         return commit
     text = b"\n".join(patches).decode()
     paths, blobs = re.findall(r"^--- a/(.+)$", text, re.MULTILINE), re.findall(r"^index (\w+)\.\.", text, re.MULTILINE)
-    names = repository.names("HEAD", paths)
-    return "HEAD" if all(names[path].startswith(blob) for path, blob in zip(paths, blobs, strict=True)) else None
+    head = repository.run("rev-parse", "HEAD").decode().strip()
+    names = repository.names(head, paths)
+    return head if all(names[path].startswith(blob) for path, blob in zip(paths, blobs, strict=True)) else None
 
 
 def measure(source: Repository, repositories: Sequence[Repository]) -> list[Checked]:

@@ -12,12 +12,15 @@ from tests.scenarios.script import Line
 from tests.scenarios.telling import quoted, short, tell
 
 from commonhold.adapters.files import WorkingTree
-from commonhold.adapters.repository import find_repository
+from commonhold.adapters.git.running import Git
+from commonhold.adapters.index import SqliteIndex
+from commonhold.adapters.repository import Repository, find_repository
 from commonhold.adapters.sqlite import SqliteStore
+from commonhold.app.crossing import Insight
 from commonhold.app.options import Options
-from commonhold.app.policy import Merging, Policies, Policy, Rereading
+from commonhold.app.policy import Merging, Policies, Policy, Rereading, Suspicion
 from commonhold.app.ports import Step, no_step
-from commonhold.app.service import Service
+from commonhold.app.service import Service, Surroundings
 from commonhold.domain.changeset import Changeset, Edit, LeaseRef, Op, Read
 from commonhold.domain.errors import CommonholdError
 from commonhold.domain.keys import Key, parse
@@ -39,6 +42,8 @@ class Stage:
     policies: dict[Key, Policy] = field(default_factory=dict)
     merging: dict[Key, Merging] = field(default_factory=dict)
     rereading: dict[Key, Rereading] = field(default_factory=dict)
+    suspicions: dict[Key, Suspicion] = field(default_factory=dict)
+    sees_all_files: bool = False
     services: dict[tuple[str, str], Service] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
@@ -71,9 +76,18 @@ class Stage:
             clock=self.clock,
             ids=self.ids,
             agent=holder,
-            options=Options(retention_seconds=86400.0, policies=Policies(self.policies, self.merging, self.rereading)),
+            options=Options(retention_seconds=86400.0, policies=self._policies),
+            surroundings=Surroundings(insight=self._insight(found) if self.sees_all_files else None),
             at_step=at_step,
         )
+
+    @property
+    def _policies(self) -> Policies:
+        return Policies(self.policies, self.merging, self.rereading, self.suspicions)
+
+    @staticmethod
+    def _insight(found: Repository) -> Insight:
+        return Insight(SqliteIndex(found.state_folder, found.root, Git(found.root), processes=1))
 
     def path(self, name: str) -> Path:
         """`a.py` in the main working tree, `tree@a.py` in another."""
@@ -152,6 +166,22 @@ def _policy(stage: Stage, _: Line, pattern: str, word: str) -> list[str]:
     return []
 
 
+def _all_files(stage: Stage, _: Line) -> list[str]:
+    """Whoever speaks from now on sees what a commit means for other files."""
+    stage.sees_all_files = True
+    stage.close()
+    stage.services.clear()
+    return []
+
+
+def _suspicion(stage: Stage, _: Line, pattern: str, word: str) -> list[str]:
+    """Choose what becomes of what only a name tells."""
+    stage.suspicions[parse(pattern).key()] = Suspicion(word)
+    stage.close()
+    stage.services.clear()
+    return []
+
+
 def _cat(stage: Stage, _: Line, name: str) -> list[str]:
     path = stage.path(name)
     if not path.exists():
@@ -215,6 +245,8 @@ _STORY: dict[str, Callable[..., list[str]]] = {
     "advance": _advance,
     "reboot": _reboot,
     "policy": _policy,
+    "all-files": _all_files,
+    "suspicion": _suspicion,
     "cat": _cat,
     "ls": _ls,
     "show": _show,

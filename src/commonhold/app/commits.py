@@ -7,6 +7,7 @@ that second transaction is undone by whoever enters the gate next.
 """
 
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import replace
 from typing import Final
 
@@ -72,19 +73,14 @@ class Commits:
         planned = self._plan(request.changeset)
         if request.is_dry_run:
             return self._dry_run(request, planned)
-        with self._store.gate():
-            recover(self._store, self._files, self._clock)
-            earlier = earlier_answer(self._store, request, CommitAnswer)
-            if earlier is not None:
-                return earlier
-            for _ in range(MAX_REPLANS):
-                self._files.check_idle()
-                if not self._planner.is_current(planned):
-                    planned = self._planner.plan(request.changeset)
-                try:
-                    return self._settle(request, planned)
-                except ChangedUnderneath:
-                    planned = self._planner.plan(request.changeset)
+        for _ in range(MAX_REPLANS):
+            with self._store.gate():
+                recover(self._store, self._files, self._clock)
+                earlier = earlier_answer(self._store, request, CommitAnswer)
+                answer = earlier or self._answered(request, planned)
+            if answer is not None:
+                return answer
+            planned = self._plan(request.changeset)
         raise StoreError(
             Code.REPOSITORY_BUSY,
             "the files were changed from outside again and again while they were being written; nothing was written",
@@ -102,6 +98,18 @@ class Commits:
         with self._store.gate():
             recover(self._store, self._files, self._clock)
             return self._planner.plan(changeset)
+
+    def _answered(self, request: CommitRequest, planned: Plan | Rejected) -> CommitAnswer | None:
+        """Answer inside the gate; None where files changed and planning anew would take long, while others wait."""
+        for _ in range(MAX_REPLANS):
+            self._files.check_idle()
+            if self._planner.is_current(planned):
+                with suppress(ChangedUnderneath):
+                    return self._settle(request, planned)
+            if _took_long(planned):
+                return None
+            planned = self._planner.plan(request.changeset)
+        return None
 
     def _dry_run(self, request: CommitRequest, planned: Plan | Rejected) -> CommitAnswer:
         with self._store.read() as reader:
@@ -183,6 +191,11 @@ class Commits:
             merged=plan.merges,
             contracts=plan.contracts,
         )
+
+
+def _took_long(planned: Plan | Rejected) -> bool:
+    """Whether a type checker was asked, or tests were run."""
+    return isinstance(planned, Plan) and planned.crossed.has_asked
 
 
 def _shown(answer: CommitAnswer) -> dict[str, str]:

@@ -76,7 +76,12 @@ class Crossing:
         findings = Findings(
             work.required(weighed), escalations, (*work.links.notices, *said, *map(work.told, weighed.told), *told)
         )
-        return Crossed(library, work.before, work.files, work.links, Admission("", findings, work.mended))
+        has_asked = self._asks_types(work) or Suspicion.TESTS in suspected.escalations
+        admission = Admission("", findings, work.mended)
+        return Crossed(library, work.before, work.files, work.links, admission, has_asked)
+
+    def _asks_types(self, work: "_Work") -> bool:
+        return self._types is not None and work.offers_changed
 
     def is_current(self, crossed: Crossed) -> bool:
         """Whether the same would be found now."""
@@ -95,7 +100,7 @@ class Crossing:
 
     def _complaints(self, work: "_Work") -> tuple[tuple[Diagnostic, ...], tuple[str, ...]]:
         """What a type checker newly says of places that the drafts do not write, and why it could not be asked."""
-        if self._types is None or not work.offers_changed:
+        if self._types is None or not self._asks_types(work):
             return (), ()
         report = self._types.compare(work.contents, work.users)
         notices = (report.why,) if report.why and report.why not in self._told else ()

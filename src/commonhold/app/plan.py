@@ -75,7 +75,8 @@ class Admission:
 class Crossed:
     """What was found, and in which state of the repository; `admission` is None where nothing concerns anybody.
 
-    `before` and `files` are the files that become other, as they were and as they will be.
+    `before` and `files` are the files that become other, as they were and as they will be. `has_asked`: a type checker,
+    or tests, which takes long.
     """
 
     library: Library | None = None
@@ -83,6 +84,7 @@ class Crossed:
     files: Mapping[str, Summary | None] = field(default_factory=dict)
     links: Links = field(default_factory=Links)
     admission: Admission | None = None
+    has_asked: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,9 +2,8 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Final
 
-from commonhold.app.checks import Check, CheckResult
+from commonhold.app.checks import Check
 from commonhold.app.policy import Suspicion
 from commonhold.app.trying import CHECK_SECONDS
 from commonhold.linking.impacted import ImpactedTest
@@ -13,7 +12,6 @@ from commonhold.semantics.admission import Escalation
 TestsOf = Callable[[Sequence[str]], Check]
 """The check that runs the tests at some paths on a copy of the working tree."""
 Contents = Mapping[str, bytes | None]
-_MOST_KEPT: Final = 16
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,13 +23,12 @@ class Suspected:
 
 
 class Proving:
-    """Decides on suspicions; the tests of one candidate are run once."""
+    """Decides on suspicions. Tests are run each time: what passed in another state of the files says nothing."""
 
     def __init__(self, tests_of: TestsOf | None, seconds: float = CHECK_SECONDS) -> None:
         """Run tests with `tests_of`, if the user has chosen a command, for so long."""
         self._tests_of = tests_of
         self._seconds = seconds
-        self._results: dict[tuple[object, ...], CheckResult] = {}
 
     def decided(
         self, suspected: Suspected, impacted: Callable[[], Sequence[ImpactedTest]]
@@ -63,20 +60,12 @@ class Proving:
             )
             escalations.append(replace(escalation, why=f"{escalation.why}; {lack}"))
             return
-        result = self._result(self._tests_of(paths), whole, tuple(paths))
+        result = self._tests_of(paths).passes(whole, self._seconds)
         if result.passed:
             notices.append(f"{escalation.why}; {_number(len(paths))} of tests passed with the change")
             return
         last = result.tail.strip().rpartition("\n")[2]
         escalations.append(replace(escalation, why=f"{escalation.why}; its tests fail with the change ({last})"))
-
-    def _result(self, check: Check, whole: Contents, paths: tuple[str, ...]) -> CheckResult:
-        asked = (paths, *sorted(whole.items(), key=lambda item: item[0]))
-        if asked not in self._results:
-            while len(self._results) >= _MOST_KEPT:
-                del self._results[next(iter(self._results))]
-            self._results[asked] = check.passes(whole, self._seconds)
-        return self._results[asked]
 
 
 def _number(count: int) -> str:

@@ -3,7 +3,6 @@
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
-from commonhold.linking.changes import what_changed
 from commonhold.linking.languages import linkage_of
 from commonhold.linking.linkage import Linkage
 from commonhold.linking.resolving import Resolver
@@ -50,8 +49,6 @@ def met_by(resolver: Resolver, thing: Thing, reference: Reference) -> Met | None
             return Met(makers, replace(reference, receiver=Receiver.NONE)) if makers else None
         constructor = constructor_of(resolver, thing.place)
         return Met((constructor,), replace(reference, receiver=Receiver.NONE)) if constructor else None
-    if thing.what is What.INSTANCE and reference.shape is not None:
-        return met_by(resolver, resolver.attribute(thing, "__call__"), reference)
     return None
 
 
@@ -136,14 +133,15 @@ def _fields(resolver: Resolver, place: Place) -> Params:
 
 
 def effect(old: Met, new: Met, language: str) -> Impact | None:
-    """The worst that a change of signatures does to one use; None where nothing."""
-    if _still_fits(old, new, linkage_of(language)):
+    """The worst that a change of signatures does to one use; None where nothing, or where it failed before."""
+    linkage = linkage_of(language)
+    if _still_fits(old, new, linkage) or not (linkage.may_omit or binds(old)):
         return None
     impacts = [impact for pair in _pairs(old, new) if (impact := by_signature(*pair, new.reference))]
     worst = max(impacts, key=lambda impact: impact.is_broken, default=None)
     if worst and worst.is_broken and len(new.signatures) > 1 and binds(new):
         worst = Impact(f"calls `{call_text(new.reference)}`, which may now mean another of its signatures")
-    if worst and worst.is_broken and linkage_of(language).may_omit:
+    if worst and worst.is_broken and linkage.may_omit:
         return Impact(f"calls `{call_text(new.reference)}`, which now leaves something out or gives too much")
     return worst
 
@@ -189,8 +187,3 @@ def binds(found: Met) -> bool:
 def how_used(reference: Reference) -> str:
     """A use as a verb phrase."""
     return f"calls `{call_text(reference)}`" if reference.shape is not None else HOW[reference.use]
-
-
-def constructor_change(name: str, old: Met, new: Met) -> str:
-    """What is new about how a class is called, as a clause."""
-    return what_changed(f"the constructor of {name}", old.signatures[-1], new.signatures[-1])

@@ -35,9 +35,9 @@ def contract_changes(before: Summary | None, after: Summary | None) -> tuple[Con
     if before is None or before.problem or (after is not None and after.problem):
         return ()
     now = after.offered if after else {}
-    told = (offer for offer in before.offers if not _is_told_by_class(offer, before))
-    compared = (_compared(offer, now.get(offer.qualname), after) for offer in told)
-    return (*(change for found in compared for change in found), *_hidden(before, after))
+    told = (offer for offer in before.offers if not _is_told_by_class(offer, before) and not is_taken_in(offer, after))
+    found = (compared(offer, now.get(offer.qualname)) for offer in told)
+    return (*(change for changes in found for change in changes), *_hidden(before, after))
 
 
 def _hidden(before: Summary, after: Summary | None) -> Iterator[ContractChange]:
@@ -57,11 +57,11 @@ def _is_told_by_class(offer: Offer, summary: Summary) -> bool:
     return is_made and owner is not None and offer.name in (_CONSTRUCTOR, owner.name)
 
 
-def _compared(old: Offer, new: Offer | None, after: Summary | None) -> Iterator[ContractChange]:
+def compared(old: Offer, new: Offer | None) -> Iterator[ContractChange]:
+    """What is new about the contract of one name, if anything."""
     name = f"`{old.qualname}`"
     if new is None:
-        if not _is_taken_in(old, after):
-            yield ContractChange(old.qualname, f"{name} is gone", old, None)
+        yield ContractChange(old.qualname, f"{name} is gone", old, None)
     elif old.sort is not new.sort:
         if Sort.VALUE not in (old.sort, new.sort):
             yield ContractChange(old.qualname, f"{name} was a {old.sort} and is now a {new.sort}", old, new)
@@ -78,9 +78,10 @@ def _differing(old: Offer, new: Offer) -> tuple[CallableInterface, CallableInter
     return (*gone, old.signatures[-1])[0], (*come, new.signatures[-1])[0]
 
 
-def _is_taken_in(old: Offer, after: Summary | None) -> bool:
-    """Whether the file now imports the name instead of defining it."""
-    return after is not None and not old.owner and old.name in after.imported
+def is_taken_in(old: Offer, after: Summary | None) -> bool:
+    """Whether the file now imports the name, or the class that it is in, instead of defining it."""
+    head = old.qualname.partition(".")[0]
+    return after is not None and head in after.imported and head not in after.offered
 
 
 def erased(offer: Offer) -> tuple[CallableInterface, ...]:

@@ -4,18 +4,22 @@ from collections.abc import Collection, Iterable, Iterator
 from dataclasses import replace
 
 from commonhold.linking.changes import ContractChange, contract_changes
+from commonhold.linking.constructing import constructed
 from commonhold.linking.exposure import exposures
 from commonhold.linking.findings import Concern, Links
 from commonhold.linking.library import Library
 from commonhold.linking.misfits import misfits
+from commonhold.linking.moving import moved
 from commonhold.linking.naming import names_touched
 from commonhold.linking.overriding import overrides
 from commonhold.linking.protocols import misfitting
+from commonhold.linking.redirected import redirected
 from commonhold.linking.resolving import Resolver, is_place
 from commonhold.linking.states import States, Subject
 from commonhold.linking.summary import Offer, Summary
 from commonhold.linking.things import Place
 from commonhold.linking.tying import concern_of
+from commonhold.linking.withdrawn import withdrawn
 from commonhold.semantics.evidence import Evidence
 from commonhold.semantics.references import Reference
 
@@ -40,13 +44,16 @@ def _examined(states: States, changed: Collection[str]) -> Links:
     subjects = [
         Subject(path, change)
         for path in paths
-        for change in contract_changes(before.summary(path), after.summary(path))
+        for change in (*contract_changes(before.summary(path), after.summary(path)), *moved(states, path))
     ]
     concerns = (
         *_affected(states, subjects),
         *misfitting(states, subjects),
         *_exposed(states, subjects),
+        *redirected(states, paths),
         *misfits(states, paths),
+        *constructed(states, paths),
+        *withdrawn(states, paths),
     )
     return Links(tuple(dict.fromkeys(concerns)))
 
@@ -60,7 +67,7 @@ def _affected(states: States, subjects: Iterable[Subject]) -> Iterator[Concern]:
             concern = concern_of(states, subject, user, use)
             if concern is not None:
                 yield concern
-                pending += _passed_on(states, subject, user, summary, use, seen)
+            pending += _passed_on(states, subject, user, summary, use, seen)
         yield from overrides(states, subject)
 
 
@@ -87,7 +94,7 @@ def _passed_on(
     seen.add((user, offer.qualname))
     what = f"{subject.change.what}, `{offer.qualname}` hands its arguments on to it"
     sides = (_taking(offer, each) for each in (subject.change.before, after))
-    return [Subject(user, ContractChange(offer.qualname, what, *sides))]
+    return [Subject(user, ContractChange(offer.qualname, what, *sides), is_passed_on=True)]
 
 
 def _taking(offer: Offer, target: Offer) -> Offer:
@@ -109,5 +116,5 @@ def _exposed(states: States, subjects: Iterable[Subject]) -> Iterator[Concern]:
 
 def _line_of(resolver: Resolver, subject: Subject) -> int:
     """Where it is now, or the class that it was in."""
-    here = subject.change.after or (resolver.lineage.offer(subject.owner) if subject.owner else None)
+    here = resolver.lineage.offer(subject.place) or (resolver.lineage.offer(subject.owner) if subject.owner else None)
     return here.line if here else 1

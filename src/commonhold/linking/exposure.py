@@ -93,8 +93,6 @@ def narrows(change: ContractChange) -> bool:
     """Whether something that was right is right no more, or may not be."""
     if change.after is None:
         return True
-    if change.before.sort is Sort.CLASS:
-        return True
     if change.after.sort is not Sort.FUNCTION:
         return False
     old, new = change.before.signatures[-1], change.after.signatures[-1]

@@ -11,6 +11,7 @@ from commonhold.semantics.chains import Chain
 from commonhold.semantics.references import Use
 
 # Bases from outside that bring no attribute that anybody would look for.
+_MOST_GENERATIONS: Final = 48
 _PLAIN: Final = frozenset({"object", "ABC", "Generic", "Protocol"})
 
 
@@ -35,12 +36,16 @@ class Lineage:
         self._library = library
         self._follow = follow
         self._lines: dict[Place, Line] = {}
+        self._generations = 0
 
     def of(self, place: Place) -> Line:
         """The line of a class; depth first, what is inherited twice stands where it is reached last."""
         if place not in self._lines:
             self._lines[place] = Line((place,), is_closed=False)  # for a class that inherits from itself
-            self._lines[place] = self._line(place)
+            self._generations += 1
+            if self._generations < _MOST_GENERATIONS:
+                self._lines[place] = self._line(place)
+            self._generations -= 1
         return self._lines[place]
 
     def offer(self, place: Place) -> Offer | None:

@@ -6,6 +6,7 @@ from commonhold.linking.changes import ContractChange
 from commonhold.linking.resolving import Resolver
 from commonhold.linking.summary import Offer, Summary
 from commonhold.linking.things import Place
+from commonhold.semantics.chains import ELEMENT, Chain
 from commonhold.semantics.module import CONSTRUCTORS, Sort
 from commonhold.semantics.references import ITSELF
 
@@ -13,6 +14,13 @@ from commonhold.semantics.references import ITSELF
 def names_of(resolver: Resolver, place: Place) -> tuple[str, ...]:
     """The names by which a definition may be used, each once, its own first."""
     return tuple(dict.fromkeys(_aliases(resolver, _own(resolver, place))))
+
+
+def made_names(resolver: Resolver, place: Place) -> tuple[str, ...]:
+    """The names by which a class, or an heir of it, may be called."""
+    heirs = (heir[1].rpartition(".")[2] for heir in resolver.lineage.heirs(place))
+    own = (ITSELF, place[1].rpartition(".")[2], *heirs)
+    return tuple(dict.fromkeys(_aliases(resolver, iter(own))))
 
 
 def names_touched(resolver: Resolver, place: Place, change: ContractChange) -> tuple[str, ...]:
@@ -67,4 +75,10 @@ def _aliases(resolver: Resolver, names: Iterator[str]) -> Iterator[str]:
 def _other_names(summary: Summary, name: str) -> Iterator[str]:
     """What a file imports a name as, and what it assigns it to (`session_class = Session`)."""
     yield from (each.name for each in summary.imports if each.member == name and each.name)
-    yield from (each.name for each in summary.offers if each.sort is Sort.VALUE and each.gives[-1:] == (name,))
+    values = (each for each in summary.offers if each.sort is Sort.VALUE)
+    yield from (each.name for each in values if _without_arguments(each.gives)[-1:] == (name,))
+
+
+def _without_arguments(chain: Chain) -> Chain:
+    """The class itself of one with type arguments."""
+    return chain[:-1] if chain[-1:] == (ELEMENT,) else chain

@@ -35,7 +35,7 @@ def misfitting(states: States, subjects: Iterable[Subject]) -> Iterator[Concern]
         summary = states.new.library.summary(subject.path)
         if after is None or summary is None or summary.language != "python" or after.sort is not Sort.FUNCTION:
             continue
-        given = _given(after)
+        given = _given(after) if subject.change.qualname in summary.offered else None
         if given is not None and _takes(before, given) and not _takes(after, given):
             how = f"takes {after.signatures[-1]}, but Python gives it {_number(given)}"
             place = subject.path, after.line

@@ -8,9 +8,18 @@ from typing import ClassVar, Final
 from commonhold.linking.summary import STAR, ClassShape, Import, Offer, Summary
 from commonhold.semantics import fields
 from commonhold.semantics.calls import is_left_open
-from commonhold.semantics.chains import UNKNOWN, Chain, chain_of, chain_of_annotation, yielded
+from commonhold.semantics.chains import COLLECTION, UNKNOWN, Chain, chain_of, chain_of_annotation, extended, yielded
 from commonhold.semantics.expressions import dotted
-from commonhold.semantics.interface import FunctionNode, last_name, of_callable, of_class, of_head, qualified, source_of
+from commonhold.semantics.interface import (
+    FunctionNode,
+    has_yield,
+    last_name,
+    of_callable,
+    of_class,
+    of_head,
+    qualified,
+    source_of,
+)
 from commonhold.semantics.module import OPEN, Module, Sort, declared_global, extends
 from commonhold.semantics.references import VISITS, Collector, Receiver, Reference, Use
 from commonhold.semantics.scopes import (
@@ -162,7 +171,10 @@ class _Reader(Collector):
         if function is not None and function.returns is None and node.value is not None:
             is_none = isinstance(node.value, ast.Constant) and node.value.value is None
             if not is_none:
-                self._gives.setdefault(id(function), []).append(chain_of(node.value, scope))
+                chain = chain_of(node.value, scope)
+                is_collection = isinstance(node, ast.Yield) and not _is_entered(function)
+                given = extended(chain, COLLECTION) if is_collection else chain
+                self._gives.setdefault(id(function), []).append(given)
         self.children(node, scope, use)
 
     def call(self, node: ast.Call, scope: Scope, use: Use) -> None:
@@ -245,9 +257,13 @@ def _agreed(found: Iterable[list[Chain]]) -> Chain:
 
 def _of_returns(node: FunctionNode, scope: Scope) -> Chain:
     assert node.returns is not None  # noqa: S101 - asked by whoever calls
-    decorators = {last_name(source_of(decorator)) for decorator in node.decorator_list}
-    is_entered = bool(decorators & _YIELDING) and isinstance(node.returns, ast.Subscript)
-    return yielded(node.returns, scope) if is_entered else chain_of_annotation(node.returns, scope)
+    is_yielded = _is_entered(node) and has_yield(node.body)
+    return yielded(node.returns, scope) if is_yielded else chain_of_annotation(node.returns, scope)
+
+
+def _is_entered(node: FunctionNode) -> bool:
+    """Whether what a function yields is what others get, one at a time."""
+    return bool({last_name(source_of(decorator)) for decorator in node.decorator_list} & _YIELDING)
 
 
 def _attribute_offer(qualname: str, found: list[tuple[Chain, int]]) -> Offer:

@@ -15,13 +15,14 @@ from commonhold.linking.lineage import Lineage
 from commonhold.linking.linkage import Linkage
 from commonhold.linking.summary import MADE_NAMES, STAR, Import, Offer, Summary
 from commonhold.linking.things import NOTHING, OUTSIDE, UNKNOWN, Place, Thing, What
-from commonhold.semantics.chains import CALLED, COLLECTION, ELEMENT, ENTERED, INSTANCE, Chain
+from commonhold.semantics.chains import CALLED, COLLECTION, EACH, ELEMENT, ENTERED, INSTANCE, MAPPING, Chain
 from commonhold.semantics.chains import UNKNOWN as UNKNOWN_CHAIN
 from commonhold.semantics.interface import last_name
 from commonhold.semantics.module import Sort
 from commonhold.semantics.references import BUILTINS, ITSELF, Receiver, Reference, Use
 
 _DEEPEST: Final = 24
+_MOST_HANDS: Final = 48  # through which a name may come, one file importing it from the next
 _OF_SORT: Final = {Sort.FUNCTION: What.FUNCTION, Sort.CLASS: What.CLASS, Sort.VALUE: What.VALUE}
 _HOOK: Final = "__getattr__"
 _FIXTURES: Final = "conftest.py"
@@ -37,6 +38,7 @@ class Resolver:
         self._names: dict[tuple[str, str], Thing] = {}
         self._chains: dict[tuple[str, Chain], Thing] = {}
         self._depth = 0
+        self._hands = 0
 
     @cached_property
     def lineage(self) -> Lineage:
@@ -71,7 +73,9 @@ class Resolver:
         place = path, name
         if place not in self._names:
             self._names[place] = UNKNOWN  # what it is while a circle comes back to it
-            self._names[place] = self._find(path, name)
+            self._hands += 1
+            self._names[place] = self._find(path, name) if self._hands < _MOST_HANDS else UNKNOWN
+            self._hands -= 1
         return self._names[place]
 
     def chain(self, path: str, chain: Chain) -> Thing:
@@ -160,7 +164,8 @@ class Resolver:
             below = self._linkage(path).below(self.library, path, name)
             if below:
                 return Thing(What.MODULE, below)
-        return NOTHING if all(map(self._is_closed, module.paths)) else UNKNOWN
+        is_seen = all(map(self._is_closed, module.paths)) and not _is_made(name)
+        return NOTHING if is_seen else UNKNOWN
 
     def _is_hidden(self, path: str, name: str) -> bool:
         """Whether a file keeps a name to itself."""
@@ -187,11 +192,11 @@ class Resolver:
     def _follow(self, path: str, chain: Chain) -> Thing:
         if chain == UNKNOWN_CHAIN:
             return UNKNOWN
-        thing, steps = self._root(path, chain[0]), list(reversed(chain[1:]))
+        thing, steps = self._start(path, chain)
         while steps and thing.what not in _ENDS:
             step = steps.pop()
             held = self._value(thing) if thing.what is What.VALUE else thing
-            if not held.layers or step == COLLECTION:
+            if not held.layers or step in _LAYERS:
                 thing = self._step(thing, step)
                 continue
             if step in _OF_COLLECTIONS and steps[-1:] == [CALLED]:
@@ -199,12 +204,38 @@ class Resolver:
             thing = _inside(held, step)
         return thing
 
+    def _start(self, path: str, chain: Chain) -> tuple[Thing, list[str]]:
+        """What the first steps name, and the others, last first. A folder without a file of its own is no thing."""
+        thing, steps = self._root(path, chain[0]), list(reversed(chain[1:]))
+        folder = self._folder(path, chain[0]) if thing.what is What.OUTSIDE else ""
+        for count, step in enumerate(chain[1:] if folder else (), start=2):
+            module = self._module(path, f"{folder}.{step}")
+            if module.what is What.MODULE and self._is_imported(path, folder, step):
+                return module, list(reversed(chain[count:]))
+            folder = f"{folder}.{step}"
+        return thing, steps
+
+    def _folder(self, path: str, root: str) -> str:
+        """What a root names by an import of a whole module."""
+        word, _, rest = root.partition(" ")
+        if rest:
+            return rest if word == "import" else ""
+        summary = self._summary(path)
+        taken = summary.imported.get(root) if summary else None
+        return taken.module if taken and not taken.member else ""
+
+    def _is_imported(self, path: str, folder: str, name: str) -> bool:
+        """Whether a file imports this very module."""
+        summary = self._summary(path)
+        uses = summary.uses_by_name.get(name, ()) if summary else ()
+        return any(use.use is Use.IMPORT and use.chain == (f"import {folder}",) for use in uses)
+
     def _root(self, path: str, root: str) -> Thing:
         word, _, rest = root.partition(" ")
         if not rest:
             return self.name(path, root)
         if word == "import":
-            return self._module(path, rest)
+            return self._dotted(path, rest)
         if word == "fixture":
             return self._given(self._fixture(path, rest))
         found = self.name(path, rest)
@@ -212,11 +243,21 @@ class Resolver:
             return UNKNOWN
         return replace(found, what=What.CLASS if word == "cls" else What.INSTANCE, receiver=_RECEIVERS[word])
 
+    def _dotted(self, path: str, name: str) -> Thing:
+        """A module, or the class of one that a string names."""
+        module = self._module(path, name)
+        owner, _, member = name.rpartition(".")
+        if module.what is What.MODULE or not owner.strip("."):
+            return module
+        around = self._module(path, owner)
+        found = self._of_module(around, member) if around.what is What.MODULE else OUTSIDE
+        return found if found.what is What.CLASS else OUTSIDE
+
     def _step(self, thing: Thing, step: str) -> Thing:
-        if step == COLLECTION:
-            return replace(thing, layers=thing.layers + 1)
-        if step == ELEMENT:
-            return self._given(self._member(thing, "__getitem__")) if thing.what is What.INSTANCE else UNKNOWN
+        if step in _LAYERS:
+            return replace(thing, layers=thing.layers + step)
+        if step in (ELEMENT, EACH):
+            return self._element(thing, step)
         if step == CALLED:
             return self._called(thing)
         if step == INSTANCE:
@@ -225,13 +266,24 @@ class Resolver:
             return self._entered(thing)
         return self.attribute(thing, step)
 
+    def _element(self, thing: Thing, step: str) -> Thing:
+        """What a thing gives by an index, or to a loop; a class with type arguments is still the class."""
+        thing = self._value(thing)
+        if thing.what is What.CLASS:
+            return thing if step == ELEMENT and self.lineage.of(thing.place).is_closed else UNKNOWN
+        if thing.what is not What.INSTANCE:
+            return UNKNOWN
+        if step == ELEMENT:
+            return self._given(self._member(thing, "__getitem__"))
+        given = self._given(self._member(thing, "__iter__"))
+        return _inside(given, step) if given.layers else UNKNOWN
+
     def _called(self, thing: Thing) -> Thing:
-        if thing.what is What.VALUE:
-            thing = self._value(thing)
+        thing = self._value(thing)
         if thing.what is What.CLASS:
             return self._instance(thing)
         if thing.what is What.INSTANCE:
-            return self._called(self._member(thing, "__call__"))
+            thing = self._member(thing, "__call__")
         return self._given(thing) if thing.what is What.FUNCTION else thing if thing.what is What.OUTSIDE else UNKNOWN
 
     def _given(self, thing: Thing) -> Thing:
@@ -303,17 +355,25 @@ def _fixture_files(path: str) -> Iterator[str]:
         yield f"{folder}/{_FIXTURES}" if folder else _FIXTURES
 
 
+def _is_made(name: str) -> bool:
+    """Whether Python itself gives every module something of such a name."""
+    return name.startswith("__") and name.endswith("__")
+
+
 _ENDS: Final = frozenset({What.UNKNOWN, What.OUTSIDE, What.NOTHING})
 _GIVE_ONE: Final = frozenset({"get", "pop", "popleft", "setdefault"})
-_GIVE_ALL: Final = frozenset({"copy", "values"})
-_OF_COLLECTIONS: Final = _GIVE_ONE | _GIVE_ALL
+_OF_COLLECTIONS: Final = _GIVE_ONE | {"copy", "values"}
+_LAYERS: Final = frozenset({COLLECTION, MAPPING})
 
 
 def _inside(held: Thing, step: str) -> Thing:
     """An element of a collection, or what a method of one gives."""
-    if step == ELEMENT or step in _GIVE_ONE:
-        return replace(held, layers=held.layers - 1)
-    return held if step in _GIVE_ALL else UNKNOWN
+    is_mapping = held.layers[-1] == MAPPING
+    if step == ELEMENT or step in _GIVE_ONE or (step == EACH and not is_mapping):
+        return replace(held, layers=held.layers[:-1])
+    if step == "values" and is_mapping:
+        return replace(held, layers=held.layers[:-1] + COLLECTION)
+    return held if step == "copy" else UNKNOWN
 
 
 _RECEIVERS: Final = {"self": Receiver.SELF, "cls": Receiver.CLS, "super": Receiver.SUPER}

@@ -19,10 +19,11 @@ class States:
 
 @dataclass(frozen=True, slots=True)
 class Subject:
-    """A changed contract, and the file that it is in."""
+    """A changed contract, and the file that it is in. `is_passed_on`: what it hands its arguments on to changed."""
 
     path: str
     change: ContractChange
+    is_passed_on: bool = False
 
     @property
     def place(self) -> Place:

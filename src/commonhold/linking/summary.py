@@ -16,7 +16,7 @@ from commonhold.semantics.module import Sort
 from commonhold.semantics.references import Marker, Reference
 
 # Raised whenever a summary of the same bytes would come out differently: what is kept on disk is then made anew.
-EDITION: Final = 1
+EDITION: Final = 2
 STAR: Final = "*"
 # A marker: the file has names that are written nowhere in it, those that a macro or a computed export makes.
 MADE_NAMES: Final = "made names"

@@ -29,7 +29,7 @@ class Thing:
     """One thing. `paths` are the files of a module (several in some languages), else the one that `offer` is in.
 
     `receiver` says how a member was reached: on an instance, a class, by `super()`; and `reached_on` on which class.
-    `layers`: it is a collection of such things, or (2) of collections of them.
+    `layers`: it is a collection (`*`) or a mapping (`:`) of such things, or of collections of them; the outermost last.
     """
 
     what: What
@@ -37,7 +37,7 @@ class Thing:
     offer: Offer | None = None
     receiver: Receiver = Receiver.NONE
     reached_on: Place | None = None
-    layers: int = 0
+    layers: str = ""
 
     @property
     def path(self) -> str:

@@ -106,7 +106,7 @@ def _is_seen_in_one_file(states: States, subject: Subject, user: str, use: Refer
     if subject.change.before.sort is Sort.CLASS and subject.change.after is not None:
         return False  # what its bases are in other files, only this room sees
     is_python = _language(states.new, user) == "python"
-    is_left = user == subject.path and is_python and not states.is_throughout
+    is_left = user == subject.path and is_python and not states.is_throughout and not subject.is_passed_on
     return is_left and use.receiver in _SEEN_IN_ONE_FILE
 
 
@@ -135,11 +135,13 @@ def _lost(now: Thing, use: Reference) -> Impact | None:
 
 def _reshaped(states: States, was: Thing, now: Thing, use: Reference) -> Impact | None:
     """A class lost a base, or is put together in another way: whoever inherits from it or looks into it."""
-    if was.offer is None or now.offer is None or was.offer.shape is None or now.offer.shape is None:
-        return None
     is_heir_of_less = use.use is Use.BASE and lost_bases(states, was.place, now.place)
-    is_decorated_anew = was.offer.shape.decorators != now.offer.shape.decorators
+    is_decorated_anew = _class_decorators(was) != _class_decorators(now)
     return Impact(how_used(use)) if is_heir_of_less or is_decorated_anew else None
+
+
+def _class_decorators(thing: Thing) -> tuple[str, ...]:
+    return thing.offer.shape.decorators if thing.offer and thing.offer.shape else ()
 
 
 def _called(states: States, was: Thing, now: Thing, subject: Subject, user: str, use: Reference) -> Impact | None:

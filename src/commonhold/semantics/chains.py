@@ -17,8 +17,8 @@ Chain = tuple[str, ...]
 A root is a name of the file; ``import M``, the module that M names from here; ``self C``, ``cls C`` or ``super C``
 inside the class C; ``fixture N``, the test fixture N; or ``?``, which nothing is known of. Each step is an attribute's
 name, or ``()`` (what a call gives), ``@`` (an instance of what an annotation names), ``with`` (what a with statement
-binds), ``*`` (a collection of it), ``[]`` (an element). The empty chain stands for nothing: a bare name has no
-receiver.
+binds), ``*`` (a collection of it), ``:`` (a mapping to it), ``[]`` (an element), ``for`` (what a loop takes). The empty
+chain stands for nothing: a bare name has no receiver.
 """
 
 UNKNOWN: Final[Chain] = ("?",)
@@ -26,17 +26,21 @@ CALLED: Final = "()"
 INSTANCE: Final = "@"
 ENTERED: Final = "with"
 COLLECTION: Final = "*"
+MAPPING: Final = ":"
 ELEMENT: Final = "[]"
+EACH: Final = "for"
 _MOST_BINDINGS: Final = 4
 _DEPTH: Final = 6  # names that stand for names
 _LONGEST: Final = 12
 _CLASSES_OF: Final = frozenset({"type", "Type"})
-# Of a mapping, the values are meant: they stand last.
 _COLLECTIONS: Final = frozenset({
-    "AsyncIterable", "AsyncIterator", "ChainMap", "Collection", "Container", "DefaultDict", "Deque", "Dict",
-    "FrozenSet",
-    "Iterable", "Iterator", "List", "Mapping", "MutableMapping", "MutableSequence", "MutableSet", "OrderedDict",
-    "Sequence", "Set", "Tuple", "ValuesView", "defaultdict", "deque", "dict", "frozenset", "list", "set", "tuple",
+    "AsyncIterable", "AsyncIterator", "Collection", "Container", "Deque", "FrozenSet", "Iterable", "Iterator", "List",
+    "MutableSequence", "MutableSet", "Sequence", "Set", "Tuple", "ValuesView", "deque", "frozenset", "list", "set",
+    "tuple",
+})  # fmt: skip
+# The values are meant: they stand last.
+_MAPPINGS: Final = frozenset({
+    "ChainMap", "DefaultDict", "Dict", "Mapping", "MutableMapping", "OrderedDict", "defaultdict", "dict",
 })  # fmt: skip
 _SAME_ELEMENTS: Final = frozenset({"frozenset", "iter", "list", "reversed", "set", "sorted", "tuple"})
 _SEE_THROUGH: Final = frozenset({"Annotated", "ClassVar", "Final", "NotRequired", "Required", "ReadOnly"})
@@ -81,7 +85,7 @@ def _of_special(call: ast.Call, scope: Scope, depth: int) -> Chain:
         chain = chain_of(call.args[0], scope, depth)
         return (chain[0].replace("self ", "cls "),) if len(chain) == 1 and chain[0].startswith("self ") else UNKNOWN
     if name in _SAME_ELEMENTS and len(call.args) == 1 and scope.home(name).names.get(name) is None:
-        return chain_of(call.args[0], scope, depth)
+        return extended(chain_of(call.args[0], scope, depth), EACH, COLLECTION)
     is_cast = name.rpartition(".")[2] == "cast" and len(call.args) == 2  # noqa: PLR2004 - the type and the value
     return chain_of_annotation(call.args[0], scope, depth) if is_cast else ()
 
@@ -112,7 +116,7 @@ def _of_bound(bound: Bound, home: Scope, depth: int) -> Chain:
     if bound.value is not None:
         return chain_of(bound.value, home, depth)
     if bound.source is not None:
-        return extended(chain_of(bound.source, home, depth), ELEMENT)
+        return extended(chain_of(bound.source, home, depth), EACH)
     if bound.entered is not None:
         return extended(chain_of(bound.entered, home, depth), ENTERED)
     return (f"fixture {bound.name}",) if bound.origin == PARAMETER and home.takes_fixtures else UNKNOWN
@@ -157,9 +161,11 @@ def _of_subscript(annotation: ast.Subscript, scope: Scope, depth: int) -> Chain:
         return instance[:-1] if instance[-1] == INSTANCE else UNKNOWN
     if name in _SEE_THROUGH:
         return chain_of_annotation(next(_elements(annotation.slice)), scope, depth)
-    if name in _COLLECTIONS:
-        *_, last = [each for each in _elements(annotation.slice) if not _is_ellipsis(each)] or [annotation.slice]
-        return extended(chain_of_annotation(last, scope, depth), COLLECTION)
+    if name in _COLLECTIONS or name in _MAPPINGS:
+        *others, last = [each for each in _elements(annotation.slice) if not _is_ellipsis(each)] or [annotation.slice]
+        if name in _MAPPINGS:
+            return extended(chain_of_annotation(last, scope, depth), MAPPING)
+        return UNKNOWN if others else extended(chain_of_annotation(last, scope, depth), COLLECTION)
     if name.endswith("ContextManager"):
         return chain_of_annotation(next(_elements(annotation.slice)), scope, depth)
     return chain_of_annotation(annotation.value, scope, depth)
@@ -171,16 +177,15 @@ def _is_ellipsis(node: ast.expr) -> bool:
 
 def yielded(annotation: ast.expr, scope: Scope) -> Chain:
     """What a generator with this return annotation yields."""
-    if isinstance(annotation, ast.Subscript):
-        return chain_of_annotation(next(_elements(annotation.slice)), scope)
-    return UNKNOWN
+    plain = without_none(annotation)
+    return chain_of_annotation(next(_elements(plain.slice)), scope) if isinstance(plain, ast.Subscript) else UNKNOWN
 
 
 def _elements(node: ast.expr) -> Iterator[ast.expr]:
     return iter(node.elts) if isinstance(node, ast.Tuple) and node.elts else iter((node,))
 
 
-_MARKS: Final = frozenset({INSTANCE, ENTERED, COLLECTION})
+_MARKS: Final = frozenset({INSTANCE, ENTERED, COLLECTION, MAPPING, EACH})
 
 
 def text_of(chain: Chain) -> str:

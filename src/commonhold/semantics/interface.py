@@ -162,7 +162,7 @@ def _active(decorators: Iterable[str]) -> tuple[str, ...]:
 
 def of_callable(node: FunctionNode) -> CallableInterface:
     """Read the interface of a `def`."""
-    return replace(of_head(node), is_generator=_has_yield(node.body))
+    return replace(of_head(node), is_generator=has_yield(node.body))
 
 
 def of_head(node: FunctionNode) -> CallableInterface:
@@ -230,7 +230,8 @@ def _param(arg: ast.arg, kind: ParamKind, default: ast.expr | None = None) -> Pa
     return Parameter(arg.arg, kind, _optional_source(default), _optional_source(arg.annotation))
 
 
-def _has_yield(body: Iterable[ast.AST]) -> bool:
+def has_yield(body: Iterable[ast.AST]) -> bool:
+    """Whether a function with this body is a generator."""
     pending = list(body)
     while pending:
         node = pending.pop()

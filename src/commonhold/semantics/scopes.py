@@ -133,7 +133,7 @@ def _of_loop(node: ast.For | ast.AsyncFor) -> Iterator[Bound]:
 def loop_bounds(target: ast.expr, source: ast.expr) -> Iterator[Bound]:
     """The names that a loop over `source` binds, each to an element of something where that is plain to see.
 
-    In `for i, x in enumerate(xs)` and `for k, v in d.items()` the second is an element of `xs` and of `d`.
+    In `for i, x in enumerate(xs)` and `for k, v in d.items()` the second is an element of `xs` and of `d.values()`.
     """
     if isinstance(target, ast.Name):
         yield Bound(target.id, ASSIGNED, source=source)
@@ -151,8 +151,9 @@ def _paired(source: ast.expr) -> ast.expr | None:
         return None
     if isinstance(source.func, ast.Name) and source.func.id == "enumerate" and source.args:
         return source.args[0]
-    is_items = isinstance(source.func, ast.Attribute) and source.func.attr == "items" and not source.args
-    return source.func.value if is_items and isinstance(source.func, ast.Attribute) else None
+    if isinstance(source.func, ast.Attribute) and source.func.attr == "items" and not source.args:
+        return ast.Call(ast.Attribute(source.func.value, "values", ast.Load()), [], [])
+    return None
 
 
 def _beside_target(node: ast.For | ast.AsyncFor) -> Iterator[ast.AST]:

@@ -136,3 +136,47 @@ def test_ctrl_c_ends_the_command(tmp_path: Path) -> None:
         waiting.send_signal(signal.SIGINT)
     assert not is_alive(int(pids.read_text(encoding="ascii")))
     assert not list(tmp_path.glob("commonhold-check-*"))
+
+
+def test_what_the_candidate_removes_is_not_in_the_copy(scratch: Path) -> None:
+    check = CommandCheck("test ! -e src/a.py && test ! -e rest && grep -q new moved.py", fill)
+    assert check.passes({"src/a.py": None, "rest": None, "moved.py": b"new"}, 30).passed
+    assert list(scratch.iterdir()) == []
+
+
+def test_what_was_never_there_may_be_removed() -> None:
+    assert CommandCheck("test -e rest", fill).passes({"never": None, "no/folder/either": None}, 30).passed
+
+
+def test_a_file_may_give_way_to_a_folder_of_its_name() -> None:
+    check = CommandCheck("grep -q new rest/inside", fill)
+    assert check.passes({"rest": None, "rest/inside": b"new"}, 30).passed
+
+
+def test_a_link_is_removed_and_not_what_it_leads_to(tmp_path: Path) -> None:
+    target = tmp_path / "target"
+    target.write_text("kept", encoding="utf-8")
+
+    def linked(folder: str) -> None:
+        Path(folder, "link").symlink_to(target)
+
+    assert CommandCheck("test ! -e link", linked).passes({"link": None}, 30).passed
+    assert target.read_text(encoding="utf-8") == "kept"
+
+
+def test_nothing_is_removed_through_a_link_that_leads_out(tmp_path: Path) -> None:
+    outside = tmp_path / "outside"
+    outside.mkdir()
+    outside.joinpath("a.py").write_text("kept", encoding="utf-8")
+
+    def linked(folder: str) -> None:
+        Path(folder, "src").symlink_to(outside)
+
+    with pytest.raises(InputError, match="leads out of the copy"):
+        CommandCheck("true", linked).passes({"src/a.py": None}, 30)
+    assert outside.joinpath("a.py").read_text(encoding="utf-8") == "kept"
+
+
+def test_several_candidates_are_named_each_in_its_place() -> None:
+    check = CommandCheck('test -z "$COMMONHOLD_CANDIDATE" && cat {file} | tr -d "\\n" | grep -q onetwo', fill)
+    assert check.passes({"one.py": b"one", "two words.py": b"two"}, 30).passed

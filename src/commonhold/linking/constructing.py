@@ -1,0 +1,69 @@
+"""Classes that had no constructor of their own, and have one now that takes something else."""
+
+from collections.abc import Iterable, Iterator
+
+from commonhold.linking.calling import binds, constructor_of, how_used, met_by
+from commonhold.linking.changes import what_changed
+from commonhold.linking.findings import Concern
+from commonhold.linking.naming import made_names
+from commonhold.linking.states import States
+from commonhold.linking.things import Place, Thing, What
+from commonhold.semantics.evidence import Evidence
+from commonhold.semantics.interface import CallableInterface
+from commonhold.semantics.module import CONSTRUCTORS
+from commonhold.semantics.references import Reference
+
+
+def constructed(states: States, paths: Iterable[str]) -> Iterator[Concern]:
+    """The calls, in other files, that fitted the constructor which the class had from elsewhere, and fit no more."""
+    for path in paths:
+        before, after = states.old.library.summary(path), states.new.library.summary(path)
+        if before is None or after is None or after.language != "python":
+            continue
+        for offer in after.offers:
+            is_new = offer.name in CONSTRUCTORS and offer.qualname not in before.offered
+            if is_new and offer.owner in before.offered and offer.is_sole:
+                yield from _broken(states, (path, offer.owner), offer.name)
+
+
+def _broken(states: States, made: Place, name: str) -> Iterator[Concern]:
+    for user, use in _uses(states, made, name):
+        thing = states.new.use(user, use)
+        new = met_by(states.new, thing, use)
+        if new is None or binds(new) or not _is_made(states, thing, made, name) or not _fitted(states, user, use):
+            continue
+        what = _what(states, made, new.signatures[-1])
+        how = f"{how_used(use)}, which does not bind"
+        yield Concern(user, use.line, what, how, Evidence.CONTRACT, *made, is_broken=True)
+
+
+def _uses(states: States, made: Place, name: str) -> Iterator[tuple[str, Reference]]:
+    for called in (*made_names(states.new, made), name):
+        for user in states.new.library.users(called):
+            summary = states.new.library.summary(user)
+            is_other = user != made[0] or states.is_throughout
+            if summary is not None and is_other and states.old.library.summary(user) is not None:
+                yield from ((user, use) for use in summary.uses_by_name.get(called, ()) if use.shape is not None)
+
+
+def _is_made(states: States, thing: Thing, made: Place, name: str) -> bool:
+    """Whether a call runs the new constructor: by making an object, or by `super()`."""
+    if thing.what is What.FUNCTION:
+        return thing.place == (made[0], f"{made[1]}.{name}")
+    places = states.new.lineage.of(thing.place).places if thing.what is What.CLASS else ()
+    own = (place for place in places if states.new.lineage.offer((place[0], f"{place[1]}.{name}")))
+    return next(own, None) == made
+
+
+def _fitted(states: States, user: str, use: Reference) -> bool:
+    """Whether nothing says that the call failed before."""
+    was = states.old.use(user, use)
+    old = met_by(states.old, was, use)
+    return was.is_found is False or old is None or binds(old)
+
+
+def _what(states: States, made: Place, new: CallableInterface) -> str:
+    old = constructor_of(states.old, made)
+    if old is None:
+        return f"`{made[1]}` has a constructor of its own now, which takes {new}"
+    return what_changed(f"the constructor of `{made[1]}`", old, new)

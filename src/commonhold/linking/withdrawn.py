@@ -1,0 +1,89 @@
+"""What a file no longer hands on to others: a name that it imported, and itself as a module."""
+
+from collections.abc import Iterable, Iterator
+
+from commonhold.linking.calling import how_used
+from commonhold.linking.findings import Concern
+from commonhold.linking.states import States
+from commonhold.linking.summary import STAR, Summary
+from commonhold.linking.things import Thing, What
+from commonhold.semantics.evidence import Evidence
+from commonhold.semantics.references import Reference, Use
+
+_LASTING = frozenset({What.MODULE, What.CLASS, What.FUNCTION, What.VALUE, What.INSTANCE})
+
+
+def withdrawn(states: States, paths: Iterable[str]) -> Iterator[Concern]:
+    """The uses of names that files had by import, and of files, that lead nowhere now."""
+    for path in paths:
+        before, after = states.old.library.summary(path), states.new.library.summary(path)
+        if before is None or before.problem or before.language != "python":
+            continue
+        if after is None:
+            yield from _without_module(states, path)
+        elif after.problem:
+            continue
+        for name in dict.fromkeys((*_lost(before, after), *_lost_by_star(states, path, before, after))):
+            what = f"`{path}` is gone" if after is None else f"`{path}` imports `{name}` no more"
+            for user, use in _uses(states, path, name):
+                if _is_through(states, path, user, use):
+                    yield from _concern(states, (path, name), what, user, use)
+
+
+def _lost(before: Summary, after: Summary | None) -> Iterator[str]:
+    yield from (name for name in before.imported if not _has(after, name))
+
+
+def _lost_by_star(states: States, path: str, before: Summary, after: Summary | None) -> Iterator[str]:
+    """The names that came from a star import that is gone."""
+    kept = {each.module for each in after.imports if each.member == STAR} if after else set()
+    for module in {each.module for each in before.imports if each.member == STAR} - kept:
+        for source in _modules(states.old.chain(path, (f"import {module}",))):
+            summary = states.old.library.summary(source)
+            names = (*summary.offered, *summary.imported) if summary else ()
+            yield from (name for name in names if "." not in name and not _has(after, name))
+
+
+def _has(summary: Summary | None, name: str) -> bool:
+    return summary is not None and (name in summary.imported or name in summary.offered)
+
+
+def _without_module(states: States, path: str) -> Iterator[Concern]:
+    """Whoever imports the module; what is used of it has contracts of its own."""
+    parts = path.rpartition(".")[0].removesuffix("/__init__").split("/")
+    for user, use in _uses(states, path, parts[-1]):
+        was = states.old.use(user, use)
+        if use.use is Use.IMPORT and was.what is What.MODULE and path in was.paths:
+            yield from _concern(states, (path, ""), f"`{path}` is gone", user, use)
+
+
+def _uses(states: States, path: str, name: str) -> Iterator[tuple[str, Reference]]:
+    for user in states.new.library.users(name):
+        summary = states.new.library.summary(user)
+        if summary is not None and user != path and states.old.library.summary(user) is not None:
+            yield from ((user, use) for use in summary.uses_by_name.get(name, ()))
+
+
+def _is_through(states: States, path: str, user: str, use: Reference) -> bool:
+    """Whether a use takes the name from this file: by an attribute, an import, or a star."""
+    if use.use is Use.TEXT:
+        return False
+    if use.chain:
+        return path in _modules(states.old.chain(user, use.chain))
+    summary = states.old.library.summary(user)
+    if summary is None or use.name in summary.imported or use.name in summary.offered:
+        return False
+    stars = (each for each in summary.imports if each.member == STAR)
+    return any(path in _modules(states.old.chain(user, (f"import {each.module}",))) for each in stars)
+
+
+def _modules(thing: Thing) -> tuple[str, ...]:
+    return thing.paths if thing.what is What.MODULE else ()
+
+
+def _concern(states: States, target: tuple[str, str], what: str, user: str, use: Reference) -> Iterator[Concern]:
+    was, now = states.old.use(user, use), states.new.use(user, use)
+    is_lost = was.what in _LASTING and now.what not in _LASTING
+    if is_lost or (was.what is What.OUTSIDE and now.what is What.NOTHING):
+        is_broken = now.what is What.NOTHING and use.use not in (Use.ANNOTATION, Use.EXPORT)
+        yield Concern(user, use.line, what, f"still {how_used(use)}", Evidence.CONTRACT, *target, is_broken=is_broken)
