@@ -9,7 +9,7 @@ from functools import cached_property
 from posixpath import commonpath, dirname
 from typing import Final
 
-from commonhold.app.drafting import Draft
+from commonhold.app.drafting import Draft, written
 from commonhold.app.indexes import Index
 from commonhold.app.plan import Admission, Crossed
 from commonhold.app.policy import Policies, Suspicion
@@ -179,13 +179,14 @@ class _Work:
     @cached_property
     def mended(self) -> frozenset[Key]:
         """The regions that the drafts write, by their names afterwards."""
-        touched = ((touch.after, each.draft.target) for each in self.versions for touch in each.draft.touched)
-        return frozenset(region.key.at(target) for region, target in touched if region is not None)
+        drafts = [each.draft for each in self.versions if each.draft.source is not None]
+        keys = ((each, written(each.before_map, each.after_map, each.touched)) for each in drafts)
+        return frozenset(key.at(each.target) for each, found in keys for key in found)
 
     def is_edited(self, path: str, line: int) -> bool:
         """Whether the drafts write the region that a line lies in."""
         key = self._key_at(path, line)
-        return key is not None and any(each in self.mended for each in key.upward())
+        return key is not None and key in self.mended
 
     def _key_at(self, path: str, line: int) -> Key | None:
         lines = self._lines_of(path)

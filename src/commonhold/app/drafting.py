@@ -11,6 +11,7 @@ from commonhold.app.plan import Admission, Rejected
 from commonhold.app.reading import Looked
 from commonhold.app.staleness import stale, stale_message, without_done
 from commonhold.domain.changeset import Op
+from commonhold.domain.keys import Key
 from commonhold.domain.refusal import Refusal
 from commonhold.regions.discover import discover
 from commonhold.regions.edit import Delete, Insert, Replace
@@ -133,7 +134,19 @@ def _admission(before: RegionMap, content: Content, touched: Sequence[Touched]) 
         Changed(each.before.key if each.before else None, each.after.key if each.after else None) for each in touched
     ]
     findings = examine(before, content.map, changed)
-    return Admission(before.path, findings, frozenset(each.after.key for each in touched if each.after))
+    return Admission(before.path, findings, written(before, content.map, touched))
+
+
+def written(before: RegionMap, after: RegionMap, touched: Sequence[Touched]) -> frozenset[Key]:
+    """The leaves that the edits write: of what is given as a whole, a file or a class, those that are not as before."""
+    given = {each.after.key for each in touched if each.after}
+    inside = [leaf for leaf in after.leaves() if not given.isdisjoint(leaf.key.upward())]
+    return frozenset(leaf.key for leaf in inside if leaf.key in given or not _is_kept(leaf, before))
+
+
+def _is_kept(leaf: Region, before: RegionMap) -> bool:
+    old = before.by_key.get(leaf.key)
+    return old is not None and old.hash == leaf.hash
 
 
 def _mode(edits: Sequence[KeyedEdit]) -> int | None:

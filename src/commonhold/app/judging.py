@@ -1,8 +1,9 @@
 """The verdict on a planned commit: admitted, or refused with a repair packet."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import TypeVar
+from posixpath import commonpath, dirname
+from typing import Final, TypeVar
 
 from commonhold.app.answers import CommitAnswer, Needed, Next, Repair
 from commonhold.app.guarding import GUARD
@@ -17,7 +18,7 @@ from commonhold.app.values import Values
 from commonhold.domain.changeset import Changeset, LeaseLost, LockConflict, authorise
 from commonhold.domain.clock import Now
 from commonhold.domain.events import Debt
-from commonhold.domain.keys import Key, canonical
+from commonhold.domain.keys import Key, canonical, file_key
 from commonhold.domain.lease import Conflict, Lease
 from commonhold.domain.modes import Mode
 from commonhold.domain.refusal import Refusal
@@ -25,6 +26,13 @@ from commonhold.domain.value import Value
 from commonhold.semantics.admission import Allow, Escalate, Escalation, Required, RequireLocks, judge
 
 K = TypeVar("K", Needed, Debt)
+
+# Of what is required, so much is told in words, shown with its text, and named to be leased one by one.
+_MOST_TOLD: Final = 5
+_MOST_SHOWN: Final = 20
+_MOST_LEASED: Final = 50
+_ESCALATE: Final = "lease the whole file, then commit again"
+_MEND: Final = "mend these regions in the same changeset, or lease them and mend them next, then commit again"
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,17 +147,13 @@ class Judging:
 
     def _not_admitted(self, reader: Reader, changeset: Changeset, plan: Plan, found: _Wanting) -> Refused:
         """An escalation comes first, and its file lease covers what else is required."""
-        if found.reasons:
-            code, needed = Refusal.ESCALATION_REQUIRED, (*found.reasons, *found.required)
-            repair = self._repair(reader, [canonical(each.key) for each in found.required])
-            step = "lease the whole file, then commit again"
-        else:
-            code, needed = Refusal.REQUIRE_ADDITIONAL_LOCKS, found.required
-            repair = self._repair(reader, [canonical(each.key) for each in needed])
-            step = "mend these regions in the same changeset, or lease them and mend them next, then commit again"
-        keys = dict.fromkeys(each.key for each in needed)
-        why = "; ".join(each.why for each in needed)
-        if found.reasons or keys.keys() - {region.key for region in plan.regions}:
+        needed = (*found.reasons, *found.required)
+        code = Refusal.ESCALATION_REQUIRED if found.reasons else Refusal.REQUIRE_ADDITIONAL_LOCKS
+        repair = self._repair(reader, [canonical(each.key) for each in found.required[:_MOST_SHOWN]])
+        keys = _few(dict.fromkeys(each.key for each in needed))
+        why = _told(found, {write.path for write in plan.writes})
+        if found.reasons or set(keys) - {region.key for region in plan.regions}:
+            step = _ESCALATE if found.reasons else _MEND
             return Refused(code, why, repair, Next.acquire(keys, changeset.intent, step), required=needed)
         # All that is wanting is in the new texts themselves: a lease would not mend them.
         again = commit_again(changeset, "mend your own text: what it calls is not what you think, then commit again")
@@ -160,6 +164,26 @@ class Judging:
 
     def _fresh(self, keys: Iterable[Key]) -> tuple[Stale, ...]:
         return tuple(self.planner.fresh(key) for key in dict.fromkeys(keys))
+
+
+def _told(found: _Wanting, written: Collection[str]) -> str:
+    """The first few reasons, with the places in files that the change does not write, and how many more there are."""
+    whys = [each.why for each in found.reasons]
+    whys += [each.why if _path_of(each) in written else f"{each.why} ({each.where})" for each in found.required]
+    more = [f"and {len(whys) - _MOST_TOLD} more"] if len(whys) > _MOST_TOLD else []
+    return "; ".join((*whys[:_MOST_TOLD], *more))
+
+
+def _path_of(needed: Needed) -> str:
+    return needed.where.rpartition(":")[0]
+
+
+def _few(keys: Iterable[str]) -> tuple[str, ...]:
+    """The keys; the innermost folder that holds them all where they are too many to be told one by one."""
+    named = tuple(keys)
+    if len(named) <= _MOST_LEASED:
+        return named
+    return (str(file_key(f"{commonpath([dirname(canonical(key).file_path) for key in named])}/")),)
 
 
 def _in_the_way(keys: Sequence[str], conflicts: Iterable[Conflict]) -> str:

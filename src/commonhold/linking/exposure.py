@@ -7,7 +7,7 @@ from typing import Final
 from commonhold.linking.calling import plain_signatures
 from commonhold.linking.changes import ContractChange
 from commonhold.linking.resolving import Resolver
-from commonhold.linking.states import States, Subject, lost_bases, member_of
+from commonhold.linking.states import States, Subject, has_owner, lost_bases, member_of
 from commonhold.semantics.effects import is_wholly_new
 from commonhold.semantics.interface import BY_POSITION, CallableInterface, Parameter, widens
 from commonhold.semantics.module import CONSTRUCTORS, Sort
@@ -17,7 +17,8 @@ from commonhold.semantics.trials import is_test
 def exposures(states: States, subject: Subject) -> Iterator[str]:
     """Why a change may concern somebody out of sight, as verb phrases of the definition; nothing where it widens.
 
-    Tests are called by whatever runs them, so nothing is said of them.
+    Tests are called by whatever runs them, so nothing is said of them; and where a class is gone or has moved, whoever
+    uses it has to name it.
     """
     change = subject.change
     if change.before.sort is Sort.CLASS and change.after is not None:
@@ -25,7 +26,7 @@ def exposures(states: States, subject: Subject) -> Iterator[str]:
     is_said = change.before.sort is Sort.FUNCTION and change.name not in CONSTRUCTORS
     summary = states.old.library.summary(subject.path)
     is_python = summary is not None and summary.language == "python"
-    if is_said and is_python and not is_test(subject.path) and narrows(change):
+    if is_said and is_python and not is_test(subject.path) and narrows(change) and has_owner(states, subject):
         reason = next((reason for ask in _REASONS if (reason := ask(states, subject))), None)
         if reason is not None:
             yield reason

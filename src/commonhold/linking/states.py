@@ -47,3 +47,8 @@ def lost_bases(states: States, was: Place, now: Place) -> tuple[str, ...]:
     old, new = states.old.lineage.of(was), states.new.lineage.of(now)
     kept = {place[1] for place in new.places} | set(new.outside)
     return tuple(name for name in (*(place[1] for place in old.places[1:]), *old.outside) if name not in kept)
+
+
+def has_owner(states: States, subject: Subject) -> bool:
+    """Whether the class that it was a member of is still there; also where it was a member of none."""
+    return subject.owner is None or states.new.lineage.offer(subject.owner) is not None

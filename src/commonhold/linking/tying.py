@@ -8,7 +8,7 @@ from commonhold.linking.exposure import demands_more
 from commonhold.linking.findings import Concern
 from commonhold.linking.languages import linkage_of
 from commonhold.linking.resolving import Resolver, is_property
-from commonhold.linking.states import States, Subject, lost_bases
+from commonhold.linking.states import States, Subject, has_owner, lost_bases
 from commonhold.linking.summary import Offer
 from commonhold.linking.suspecting import suspected
 from commonhold.linking.things import Place, Thing, What
@@ -173,7 +173,7 @@ def _overridden(states: States, was: Thing, subject: Subject, use: Reference) ->
     """What the changed override does to a use that is known by its base; never proven, the object may be another."""
     before, after = subject.change.before, subject.change.after
     if after is None:
-        is_needed = was.offer is not None and was.offer.is_left_open and _has_owner(states, subject)
+        is_needed = was.offer is not None and was.offer.is_left_open and has_owner(states, subject)
         return Impact(f"still {how_used(use)}, which means it in some objects") if is_needed else None
     if before.sort is not Sort.FUNCTION or after.sort is not Sort.FUNCTION or use.use in _PASSIVE:
         return None
@@ -181,11 +181,6 @@ def _overridden(states: States, was: Thing, subject: Subject, use: Reference) ->
     new = met_by(states.new, _override(subject, after, was), use)
     impact = effect(old, new, _language(states.new, subject.path)) if old and new else None
     return impact and Impact(impact.how)
-
-
-def _has_owner(states: States, subject: Subject) -> bool:
-    """Whether the class that the override was in is still there."""
-    return subject.owner is not None and states.new.lineage.offer(subject.owner) is not None
 
 
 def _override(subject: Subject, offer: Offer, was: Thing) -> Thing:

@@ -165,6 +165,26 @@ def test_what_touches_the_caller_without_mending_it_is_not(house: House) -> None
     assert required(house.commit("one", *edits)) == ["file:use.py#use"]
 
 
+def test_who_gives_whole_files_has_mended_what_is_new_in_them_and_no_more(house: House) -> None:
+    becomes_async = house.replace("one", "lib.py", f"async {F}")
+    alongside = house.replace("one", "use.py", f"{USES}\n\nCOUNT = 1\n")
+    answer = house.commit("one", becomes_async, alongside)
+    assert required(answer) == ["file:use.py#use"]
+    mended = house.replace("one", "use.py", USES.replace("return f(3)", "return run(f(3))"))
+    assert house.commit("one", becomes_async, mended).outcome == "committed"
+
+
+def test_a_rename_of_what_everybody_uses_is_told_in_few_words(house: House) -> None:
+    house.write(**{f"use{number}": USES for number in range(40)})
+    answer = house.commit("one", house.replace("one", "lib.py", "def g(value):\n    return value\n"))
+    assert len(required(answer)) == 82  # the import and the call, in 41 files
+    assert answer.why.count("still") == 5
+    assert answer.why.endswith("; and 77 more")
+    assert answer.next is not None
+    assert answer.next.arguments["keys"] == ["file:./"]
+    assert len(answer.repair.regions) == 20
+
+
 def test_a_lease_instead_of_mending_leaves_a_debt(house: House) -> None:
     leased = house.agent("one").acquire("lib.py#f", "use.py#use", task="scale it").lease
     assert leased is not None
