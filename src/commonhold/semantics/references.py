@@ -176,7 +176,7 @@ class Collector:
 
     def push(self, nodes: Iterable[ast.AST | None], scope: Scope, use: Use = Use.NAME) -> None:
         """Look at these nodes too, as seen from `scope`."""
-        self._pending.extend((node, scope, use) for node in nodes if node is not None)
+        self._pending += [(node, scope, use) for node in nodes if node is not None]
 
     # One visitor for each kind of node; `VISITS` names them.
 
