@@ -84,12 +84,14 @@ def _passed_on(
     states: States, subject: Subject, user: str, summary: Summary, use: Reference, seen: set[Place]
 ) -> list[Subject]:
     """The change as the callers of a function meet it that hands all its arguments on to what changed."""
+    if use.shape is None or not use.shape.is_starred:
+        return []
     offer = summary.offered.get(summary.definition_at(use.line))
     after = subject.change.after
     if offer is None or not offer.forwards or after is None or (user, offer.qualname) in seen:
         return []
     is_meant = is_place(states.new.chain(user, offer.forwards), subject.place)
-    if not is_meant or use.shape is None or not after.signatures or not subject.change.before.signatures:
+    if not is_meant or not after.signatures or not subject.change.before.signatures:
         return []
     seen.add((user, offer.qualname))
     what = f"{subject.change.what}, `{offer.qualname}` hands its arguments on to it"

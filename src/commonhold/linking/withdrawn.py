@@ -1,6 +1,7 @@
 """What a file no longer hands on to others: a name that it imported, and itself as a module."""
 
 from collections.abc import Iterable, Iterator
+from typing import Final
 
 from commonhold.linking.calling import how_used
 from commonhold.linking.findings import Concern
@@ -10,21 +11,22 @@ from commonhold.linking.things import Thing, What
 from commonhold.semantics.evidence import Evidence
 from commonhold.semantics.references import Reference, Use
 
-_LASTING = frozenset({What.MODULE, What.CLASS, What.FUNCTION, What.VALUE, What.INSTANCE})
+_LANGUAGES: Final = frozenset({"python", "javascript", "typescript", "tsx"})
+_LASTING: Final = frozenset({What.MODULE, What.CLASS, What.FUNCTION, What.VALUE, What.INSTANCE})
 
 
 def withdrawn(states: States, paths: Iterable[str]) -> Iterator[Concern]:
     """The uses of names that files had by import, and of files, that lead nowhere now."""
     for path in paths:
         before, after = states.old.library.summary(path), states.new.library.summary(path)
-        if before is None or before.problem or before.language != "python":
+        if before is None or before.problem or before.language not in _LANGUAGES:
             continue
         if after is None:
             yield from _without_module(states, path)
         elif after.problem:
             continue
         for name in dict.fromkeys((*_lost(before, after), *_lost_by_star(states, path, before, after))):
-            what = f"`{path}` is gone" if after is None else f"`{path}` imports `{name}` no more"
+            what = f"`{path}` is gone" if after is None else f"`{path}` offers `{name}` no more"
             for user, use in _uses(states, path, name):
                 if _is_through(states, path, user, use):
                     yield from _concern(states, (path, name), what, user, use)
