@@ -7,7 +7,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import closing
 from functools import partial
 from pathlib import Path
@@ -73,8 +73,8 @@ def _same_file(known: Project) -> list[Figure]:
         source = known.sources[mutant.path]
         before, after = discover(source, mutant.path), discover(mutant.source, mutant.path)
         changed = _changed(before, after)
-        whole = min(seconds(lambda: admission.examine(before, after, changed)) for _ in range(ROUNDS))  # noqa: B023 - called at once
-        parsing = min(seconds(lambda: (ast.parse(source), ast.parse(mutant.source))) for _ in range(ROUNDS))  # noqa: B023
+        whole = min(_busy(lambda: admission.examine(before, after, changed)) for _ in range(ROUNDS))  # noqa: B023 - called at once
+        parsing = min(_busy(lambda: (ast.parse(source), ast.parse(mutant.source))) for _ in range(ROUNDS))  # noqa: B023
         own.append(whole - parsing)
         ratios.append(whole / parsing)
     against = Figure("same file, all of it against parsing both texts", median(ratios), "ratio")
@@ -133,7 +133,14 @@ def _indexed(index: SqliteIndex, mutant: Mutant) -> float:
         after = Overlay(library, {mutant.path: index.summary(mutant.path, mutant.source)})
         examine(library, after, [mutant.path])
 
-    return seconds(ask)
+    return _busy(ask)
+
+
+def _busy(work: Callable[[], object]) -> float:
+    """How long this process works at it: what others do on the machine does not count."""
+    start = time.process_time()
+    work()
+    return time.process_time() - start
 
 
 def _edits(tree: Path) -> Iterator[Mutant]:

@@ -94,7 +94,7 @@ class Admission:
         links = examine(self._before, Overlay(self._before, after), tuple(real)).beside(places.is_edited)
         complaints, notices = self._complaints(real, after, places)
         versions = [Version(self._tree.get(path), real[path], self._before.summary(path), after[path]) for path in real]
-        weighed = weigh(links.concerns, complaints, versions)
+        weighed = weigh(links.concerns, complaints, versions, Overlay(self._before, after))
         named = [places.named(each, Level.BLOCKED) for each in weighed.binding]
         named += [places.named(each, Level.ESCALATED) for each in weighed.suspected]
         notices += [*links.notices, *(each.how for each in weighed.told)]

@@ -233,13 +233,15 @@ def examples_of(command: click.Command | None) -> Iterator[str]:
 @pytest.mark.parametrize("name", [name for name in COMMANDS if name not in NOT_RUN])
 def test_the_examples_of_the_help_work(name: str, root: Path, run: Call) -> None:
     (root / "src" / "billing").mkdir(parents=True)
-    (root / "src" / "prices.py").write_text("def total(items):\n    return sum(items)\n", encoding="utf-8")
+    prices = "def total(items):\n    return sum(items)\n\n\nclass Cart:\n    def add(self, item):\n        pass\n"
+    (root / "src" / "prices.py").write_text(prices, encoding="utf-8")
     lease = run("acquire", "src/prices.py", "--json").json["lease"]["id"]
     kept = base_of(run, "src/prices.py")
     (root / "total.py").write_text("def total(items):\n    return 0\n", encoding="utf-8")
     (root / "migrate.py").touch()
     for version, source in (("base", "x = 1\n"), ("ours", "x = 2\n"), ("theirs", "x = 1\n")):
         (root / f"{version}.py").write_text(source, encoding="utf-8")
+    git(root, "update-ref", "refs/remotes/origin/main", "HEAD")
     for words in ("checkout -b feature", "commit --allow-empty --message feature", "checkout -"):
         git(root, *words.split())
     (root / "order.json").write_text("{}", encoding="utf-8")

@@ -217,7 +217,7 @@ class _Work:
 
     def weighed(self, complaints: Iterable[Diagnostic]) -> Weighed:
         """What was found, and what a type checker says, by what it leads to."""
-        return weigh(self._concerns, tuple(map(self._typed, complaints)), map(_version_of, self.versions))
+        return weigh(self._concerns, tuple(map(self._typed, complaints)), map(_version_of, self.versions), self._after)
 
     def _typed(self, complaint: Diagnostic) -> Concern:
         target = self.versions[0].draft.target

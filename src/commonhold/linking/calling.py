@@ -9,7 +9,7 @@ from commonhold.linking.resolving import Resolver
 from commonhold.linking.summary import Offer
 from commonhold.linking.things import Place, Thing, What
 from commonhold.semantics import fields
-from commonhold.semantics.effects import HOW, Impact, by_signature, call_text, met
+from commonhold.semantics.effects import HOW, Impact, by_signature, call_text, is_wholly_new, met
 from commonhold.semantics.interface import (
     INERT,
     TRANSPARENT,
@@ -157,7 +157,11 @@ def _still_fits(old: Met, new: Met, linkage: Linkage) -> bool:
         return False
     before, after = ([numbered(each) for each in side.signatures] for side in (old, new))
     fitted = [each for each in before if bind(shape, met(each, new.reference))]
-    return bool(fitted) and all(any(widens(each.params, wider.params) for wider in after) for each in fitted)
+    return bool(fitted) and all(any(_goes_on(each, wider) for wider in after) for each in fitted)
+
+
+def _goes_on(old: CallableInterface, new: CallableInterface) -> bool:
+    return widens(old.params, new.params) and not is_wholly_new(old, new)
 
 
 def numbered(interface: CallableInterface) -> CallableInterface:

@@ -12,8 +12,12 @@ from commonhold.semantics.references import ITSELF
 
 
 def names_of(resolver: Resolver, place: Place) -> tuple[str, ...]:
-    """The names by which a definition may be used, each once, its own first."""
-    return tuple(dict.fromkeys(_aliases(resolver, _own(resolver, place))))
+    """The names by which a definition may be used, each once, its own first. Nobody imports a member by itself."""
+    own = _own(resolver, place)
+    offer = resolver.lineage.offer(place)
+    if offer is not None and offer.owner and _made_by(place, offer) is None:
+        return tuple(dict.fromkeys(own))
+    return tuple(dict.fromkeys(_aliases(resolver, own)))
 
 
 def made_names(resolver: Resolver, place: Place) -> tuple[str, ...]:

@@ -152,7 +152,7 @@ def _called(states: States, was: Thing, now: Thing, subject: Subject, user: str,
     if old.signatures == new.signatures:
         return None
     if was.offer and now.offer and is_property(was.offer) and is_property(now.offer):
-        return _read(now.offer)
+        return _read(was.offer, now.offer)
     return effect(old, new, _language(states.new, user))
 
 
@@ -161,9 +161,10 @@ def _as_changed(thing: Thing, subject: Subject, offer: Offer | None) -> Thing:
     return replace(thing, offer=offer) if offer and thing.place == subject.place else thing
 
 
-def _read(now: Offer) -> Impact | None:
-    wanted = now.signatures[-1].without_first().params
-    if all(param.is_optional for param in wanted):
+def _read(was: Offer, now: Offer) -> Impact | None:
+    if was.signatures[-1].manner != now.signatures[-1].manner:
+        return Impact("reads it as a property, which gives something else now")
+    if all(param.is_optional for param in now.signatures[-1].without_first().params):
         return None
     return Impact("reads it as a property, which can be given nothing", is_broken=True)
 

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 from commonhold.linking.changes import contract_changes
 from commonhold.linking.findings import Concern
+from commonhold.linking.library import Library
 from commonhold.linking.summary import Summary
 from commonhold.semantics.erasing import differ_at_run_time
 from commonhold.semantics.evidence import Evidence
@@ -25,9 +26,9 @@ class Version:
         return self.old is None or self.new is None or differ_at_run_time(self.old, self.new)
 
     @property
-    def breaks_contract(self) -> bool:
-        """Whether a definition is gone, or is called in another way."""
-        return bool(contract_changes(self.before, self.after))
+    def broken_names(self) -> frozenset[str]:
+        """The names of what is gone, or is called in another way."""
+        return frozenset(change.name for change in contract_changes(self.before, self.after))
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,11 +40,14 @@ class Weighed:
     told: tuple[Concern, ...] = ()
 
 
-def weigh(concerns: Sequence[Concern], complaints: Sequence[Concern], versions: Iterable[Version]) -> Weighed:
-    """Weigh what was tied or suspected, and what a type checker newly complains of.
+def weigh(
+    concerns: Sequence[Concern], complaints: Sequence[Concern], versions: Iterable[Version], after: Library
+) -> Weighed:
+    """Weigh what was tied or suspected, and what a type checker newly complains of in the state `after`.
 
-    What was tied binds. A type checker's word binds where a contract changed that is felt at run time. Where none did,
-    what it knows of types may just have become more: it is suspected. Where only annotations changed, nothing fails.
+    What was tied binds. A type checker's word binds where it is about something whose contract changed, as that is felt
+    at run time. Elsewhere what it knows of types may just have become more: it is suspected. Where only annotations
+    changed, nothing fails.
     """
     tied = tuple(each for each in concerns if each.evidence is Evidence.CONTRACT)
     named = tuple(each for each in concerns if each.evidence is Evidence.SUSPICION)
@@ -52,6 +56,13 @@ def weigh(concerns: Sequence[Concern], complaints: Sequence[Concern], versions: 
     changed = tuple(versions) if further else ()
     if further and not any(each.differs_at_run_time for each in changed):
         return Weighed(tied, named, further)
-    if any(each.breaks_contract for each in changed):
-        return Weighed((*tied, *further), named)
-    return Weighed(tied, (*named, *further))
+    broken = frozenset[str]().union(*(each.broken_names for each in changed))
+    about = [each for each in further if _is_about(each, broken, after)]
+    return Weighed((*tied, *about), (*named, *(each for each in further if each not in about)))
+
+
+def _is_about(complaint: Concern, names: frozenset[str], after: Library) -> bool:
+    """Whether a complaint names one of these, or its line uses one."""
+    summary = after.summary(complaint.path)
+    used = {use.name for use in summary.uses if use.line == complaint.line} if summary else set()
+    return not names.isdisjoint(used) or any(f"`{name}`" in complaint.how for name in names)

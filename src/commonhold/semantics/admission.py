@@ -19,9 +19,10 @@ from commonhold.semantics.fragment import UNREADABLE, Fragment, differ_in_body, 
 from commonhold.semantics.impact import impact_of, left_to_default, only_widens, overrides, passed_by_position
 from commonhold.semantics.interface import CallShape
 from commonhold.semantics.lines import Lines, subject_of
-from commonhold.semantics.module import CONSTRUCTORS, Module
+from commonhold.semantics.module import CONSTRUCTORS, module_of
 from commonhold.semantics.pairing import Pair, definition_of, leaf_pairs
 from commonhold.semantics.references import BUILTINS, DYNAMIC, LOOKING, Marker, Reference, Usage, collect, may_mark
+from commonhold.semantics.scopes import binds_of
 from commonhold.semantics.trials import is_test
 
 PYTHON: Final = "python"
@@ -129,7 +130,7 @@ def examine(before: RegionMap, after: RegionMap, changed: Sequence[Changed]) -> 
     if not loud:
         return Findings(notices=notices)
     try:
-        comparison = Comparison(Module(ast.parse(before.source)), Module(ast.parse(after.source)), loud)
+        comparison = Comparison(module_of(before.source), module_of(after.source), loud)
     except UNREADABLE:
         return Findings(
             notices=(*notices, f"`{before.path}` was not valid Python before: its meaning was not compared")
@@ -200,7 +201,7 @@ class _Examination:
 
     @cached_property
     def _usage(self) -> Usage:
-        return collect(self.comparison.after.tree)
+        return collect(self.comparison.after.tree, binds_of(self.after.source))
 
     @cached_property
     def _lines(self) -> Lines:

@@ -7,6 +7,7 @@ import ast
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
+from functools import cache
 from typing import Final
 
 from commonhold.semantics.expressions import parts_of
@@ -262,8 +263,15 @@ class CallShape:
         return f"({', '.join(parts)})"
 
 
+@cache
+def _by_position(count: int) -> CallShape:
+    return CallShape(count)
+
+
 def shape_of(call: ast.Call) -> CallShape:
     """Read the shape of a call."""
+    if not call.keywords and not any(isinstance(argument, ast.Starred) for argument in call.args):
+        return _by_position(len(call.args))
     stars = sum(isinstance(argument, ast.Starred) for argument in call.args)
     names = tuple(keyword.arg for keyword in call.keywords if keyword.arg is not None)
     return CallShape(len(call.args) - stars, names, bool(stars), len(names) < len(call.keywords))

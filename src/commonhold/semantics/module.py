@@ -16,6 +16,7 @@ from commonhold.semantics.interface import (
     last_name,
     of_callable,
     of_class,
+    of_head,
     qualified,
     source_of,
 )
@@ -249,6 +250,11 @@ class Module:
             if fields.is_dataclass(node) or fields.is_named_tuple(node):
                 found = fields.merged(found, fields.own_fields(node))
         return found
+
+
+def module_of(source: bytes) -> Module:
+    """The definitions of a text. Raises what `ast.parse` does."""
+    return Module(ast.parse(source), of_callable if b"yield" in source else of_head)
 
 
 def declared_global(tree: ast.Module) -> frozenset[str]:

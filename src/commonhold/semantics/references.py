@@ -17,11 +17,13 @@ from commonhold.semantics.expressions import dotted, parts_of, walk, without_non
 from commonhold.semantics.interface import CallShape, FunctionNode, shape_of
 from commonhold.semantics.scopes import (
     DEFINED,
+    Binds,
     Bound,
     Comprehension,
     First,
     Scope,
     ScopeKind,
+    bound_names,
     class_scope,
     function_scope,
     local_scope,
@@ -113,9 +115,9 @@ BUILTINS: Final = frozenset(dir(builtins))
 _PLACES: Final = frozenset({Use.BASE, Use.DECORATOR, Use.ANNOTATION})
 
 
-def collect(tree: ast.Module) -> Usage:
+def collect(tree: ast.Module, binds: Binds = bound_names) -> Usage:
     """Find all references and markers of a tree. Linear in its size; depth does not matter."""
-    collector = Collector(module_scope(tree))
+    collector = Collector(module_scope(tree, binds))
     collector.run(tree.body)
     return Usage(tuple(collector.references), tuple(collector.markers))
 
@@ -174,7 +176,7 @@ class Collector:
 
     def push(self, nodes: Iterable[ast.AST | None], scope: Scope, use: Use = Use.NAME) -> None:
         """Look at these nodes too, as seen from `scope`."""
-        self._pending.extend((node, scope, use) for node in nodes if node is not None)
+        self._pending += [(node, scope, use) for node in nodes if node is not None]
 
     # One visitor for each kind of node; `VISITS` names them.
 

@@ -356,17 +356,26 @@ def test_without_a_command_it_escalates(house: House) -> None:
 
 
 COMPLAINT = TypeReport((Diagnostic("use.py", 2, "Expected `int`"),), "checker 1")
+ABOUT_F = TypeReport((Diagnostic("use.py", 2, "Expected `int`, found `f`"),), "checker 1")
 
 
-def test_what_a_type_checker_newly_says_binds_where_a_contract_changed(house: House) -> None:
+def test_what_a_type_checker_newly_says_binds_where_it_is_about_a_changed_contract(house: House) -> None:
     house.write(use=NOBODY)
-    house.types = FakeTypes(COMPLAINT)
+    house.types = FakeTypes(ABOUT_F)
     answer = house.commit("one", house.replace("one", "lib.py#f", F_SCALED))
     assert answer.code is Refusal.REQUIRE_ADDITIONAL_LOCKS
     assert [(each.key, each.evidence) for each in answer.required] == [("file:use.py#use", Evidence.TYPES)]
     assert "Expected `int`" in answer.why
     ((changes, _),) = house.types.asked
     assert list(changes) == ["lib.py"]
+
+
+def test_what_it_says_of_something_else_is_suspected(house: House) -> None:
+    house.write(use=NOBODY)
+    house.types = FakeTypes(COMPLAINT)
+    answer = house.commit("one", house.replace("one", "lib.py#f", F_SCALED))
+    assert answer.code is Refusal.ESCALATION_REQUIRED
+    assert [(each.key, each.evidence) for each in answer.required] == [("file:use.py", Evidence.TYPES)]
 
 
 def test_where_no_contract_changed_what_it_says_is_suspected(house: House) -> None:
