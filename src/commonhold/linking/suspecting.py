@@ -26,7 +26,7 @@ def suspected(change: ContractChange, use: Reference, linkage: Linkage) -> Impac
     if change.name in COMMON_ATTRIBUTES:
         return None
     if use.use is Use.TEXT:
-        return Impact("names it in a string") if change.after is None else None
+        return Impact("names it in a string") if change.after is None and not change.name.startswith("__") else None
     if use.receiver in _ELSEWHERE:
         return None
     if change.after is None:

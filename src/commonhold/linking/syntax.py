@@ -149,6 +149,16 @@ Link = Callable[["Walk", Node, Scope], tuple[Node | None, Chain]]
 """How a kind of expression is read as a part of a chain: what to read before it, and the steps that it adds."""
 
 
+def inside_link(_walk: "Walk", node: Node, _scope: Scope) -> tuple[Node | None, Chain]:
+    """Brackets and their like: what is inside is meant."""
+    return next(iter(node.named_children), None), ()
+
+
+def outside_link(_walk: "Walk", _node: Node, _scope: Scope) -> tuple[Node | None, Chain]:
+    """A literal: nothing of this repository."""
+    return None, OUTSIDE
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class Grammar:
     """How one language is read.

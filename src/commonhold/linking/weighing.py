@@ -4,6 +4,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from commonhold.linking.changes import contract_changes
+from commonhold.linking.exposure import narrows
 from commonhold.linking.findings import Concern
 from commonhold.linking.library import Library
 from commonhold.linking.summary import Summary
@@ -27,8 +28,8 @@ class Version:
 
     @property
     def broken_names(self) -> frozenset[str]:
-        """The names of what is gone, or is called in another way."""
-        return frozenset(change.name for change in contract_changes(self.before, self.after))
+        """The names of what is gone, or whose callers may be wrong now."""
+        return frozenset(change.name for change in contract_changes(self.before, self.after) if narrows(change))
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,7 +5,7 @@ from typing import Final
 
 from tree_sitter import Node
 
-from commonhold.linking.syntax import OUTSIDE, Link, Scope, Walk, distinct
+from commonhold.linking.syntax import Link, Scope, Walk, distinct, inside_link, outside_link
 from commonhold.regions.naming import first_of, unquoted
 from commonhold.semantics.chains import CALLED, INSTANCE, UNKNOWN, Chain
 from commonhold.semantics.interface import CallableInterface, Parameter, ParamKind
@@ -64,10 +64,6 @@ def _new(_walk: Walk, node: Node, _scope: Scope) -> tuple[Node | None, Chain]:
     return node.child_by_field_name("constructor"), (CALLED,)
 
 
-def _inside(_walk: Walk, node: Node, _scope: Scope) -> tuple[Node | None, Chain]:
-    return next(iter(node.named_children), None), ()
-
-
 def _asserted(_walk: Walk, node: Node, _scope: Scope) -> tuple[Node | None, Chain]:
     """`x as T`; `x as const` is what it was."""
     inner = node.named_children
@@ -97,10 +93,6 @@ def _union(walk: Walk, node: Node, _scope: Scope) -> tuple[Node | None, Chain]:
     return (sides[0], ()) if len(sides) == 1 else (None, UNKNOWN)
 
 
-def _outside(_walk: Walk, _node: Node, _scope: Scope) -> tuple[Node | None, Chain]:
-    return None, OUTSIDE
-
-
 LINKS: Final[Mapping[str, Link]] = {
     "identifier": _name,
     "type_identifier": _name,
@@ -127,7 +119,7 @@ LINKS: Final[Mapping[str, Link]] = {
             "parenthesized_type",
             "instantiation_expression",
         ),
-        _inside,
+        inside_link,
     ),
     **dict.fromkeys(
         (
@@ -145,7 +137,7 @@ LINKS: Final[Mapping[str, Link]] = {
             "predefined_type",
             *FUNCTIONS,
         ),
-        _outside,
+        outside_link,
     ),
 }
 

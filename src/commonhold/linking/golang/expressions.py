@@ -5,7 +5,7 @@ from typing import Final
 
 from tree_sitter import Node
 
-from commonhold.linking.syntax import OUTSIDE, Link, Scope, Walk, distinct
+from commonhold.linking.syntax import OUTSIDE, Link, Scope, Walk, distinct, inside_link, outside_link
 from commonhold.semantics.chains import CALLED, INSTANCE, Chain
 from commonhold.semantics.interface import CallableInterface, Parameter, ParamKind
 
@@ -65,14 +65,6 @@ def _operand(_walk: Walk, node: Node, _scope: Scope) -> tuple[Node | None, Chain
     return (node.child_by_field_name("operand"), ()) if is_pointing else (None, OUTSIDE)
 
 
-def _inside(_walk: Walk, node: Node, _scope: Scope) -> tuple[Node | None, Chain]:
-    return next(iter(node.named_children), None), ()
-
-
-def _outside(_walk: Walk, _node: Node, _scope: Scope) -> tuple[Node | None, Chain]:
-    return None, OUTSIDE
-
-
 LINKS: Final[Mapping[str, Link]] = {
     "identifier": _name,
     "package_identifier": _name,
@@ -85,9 +77,9 @@ LINKS: Final[Mapping[str, Link]] = {
     "type_conversion_expression": _asserted,
     "generic_type": _typed,
     "unary_expression": _operand,
-    "parenthesized_expression": _inside,
-    "parenthesized_type": _inside,
-    "pointer_type": _inside,
+    "parenthesized_expression": inside_link,
+    "parenthesized_type": inside_link,
+    "pointer_type": inside_link,
     **dict.fromkeys(
         (
             "array_type",
@@ -105,7 +97,7 @@ LINKS: Final[Mapping[str, Link]] = {
             "slice_type",
             "true",
         ),
-        _outside,
+        outside_link,
     ),
 }
 

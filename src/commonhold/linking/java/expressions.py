@@ -5,7 +5,7 @@ from typing import Final
 
 from tree_sitter import Node
 
-from commonhold.linking.syntax import OUTSIDE, Link, Scope, Walk
+from commonhold.linking.syntax import Link, Scope, Walk, inside_link, outside_link
 from commonhold.regions.naming import first_of
 from commonhold.semantics.chains import CALLED, INSTANCE, UNKNOWN, Chain
 from commonhold.semantics.interface import CallableInterface, Parameter, ParamKind
@@ -50,17 +50,9 @@ def _cast(_walk: Walk, node: Node, _scope: Scope) -> tuple[Node | None, Chain]:
     return node.child_by_field_name("type"), (INSTANCE,)
 
 
-def _inside(_walk: Walk, node: Node, _scope: Scope) -> tuple[Node | None, Chain]:
-    return next(iter(node.named_children), None), ()
-
-
 def _qualified(walk: Walk, node: Node, _scope: Scope) -> tuple[Node | None, Chain]:
     inner = node.named_children
     return (inner[0], (walk.text(inner[-1]),)) if len(inner) > 1 else (None, UNKNOWN)
-
-
-def _outside(_walk: Walk, _node: Node, _scope: Scope) -> tuple[Node | None, Chain]:
-    return None, OUTSIDE
 
 
 LINKS: Final[Mapping[str, Link]] = {
@@ -72,9 +64,9 @@ LINKS: Final[Mapping[str, Link]] = {
     "method_invocation": _invocation,
     "object_creation_expression": _creation,
     "cast_expression": _cast,
-    "parenthesized_expression": _inside,
-    "generic_type": _inside,
-    "annotated_type": _inside,
+    "parenthesized_expression": inside_link,
+    "generic_type": inside_link,
+    "annotated_type": inside_link,
     "scoped_type_identifier": _qualified,
     **dict.fromkeys(
         (
@@ -94,7 +86,7 @@ LINKS: Final[Mapping[str, Link]] = {
             "true",
             "void_type",
         ),
-        _outside,
+        outside_link,
     ),
 }
 

@@ -5,7 +5,7 @@ from typing import Final
 
 from tree_sitter import Node
 
-from commonhold.linking.syntax import OUTSIDE, Link, Scope, Walk
+from commonhold.linking.syntax import OUTSIDE, Link, Scope, Walk, inside_link, outside_link
 from commonhold.semantics.chains import CALLED, INSTANCE, UNKNOWN, Chain
 from commonhold.semantics.interface import CallableInterface, Parameter, ParamKind
 
@@ -96,14 +96,6 @@ def _by(name: str) -> Link:
     return lambda _walk, node, _scope: (node.child_by_field_name(name), ())
 
 
-def _inside(_walk: Walk, node: Node, _scope: Scope) -> tuple[Node | None, Chain]:
-    return next(iter(node.named_children), None), ()
-
-
-def _outside(_walk: Walk, _node: Node, _scope: Scope) -> tuple[Node | None, Chain]:
-    return None, OUTSIDE
-
-
 LINKS: Final[Mapping[str, Link]] = {
     "identifier": _name,
     "type_identifier": _name,
@@ -125,7 +117,7 @@ LINKS: Final[Mapping[str, Link]] = {
     "qualified_type": _by("type"),
     **dict.fromkeys(
         ("await_expression", "bracketed_type", "parenthesized_expression", "try_expression", "unary_expression"),
-        _inside,
+        inside_link,
     ),
     **dict.fromkeys(
         (
@@ -145,7 +137,7 @@ LINKS: Final[Mapping[str, Link]] = {
             "unit_expression",
             "unit_type",
         ),
-        _outside,
+        outside_link,
     ),
 }
 
