@@ -31,7 +31,7 @@ K = TypeVar("K", Needed, Debt)
 _MOST_TOLD: Final = 5
 _MOST_SHOWN: Final = 20
 _MOST_LEASED: Final = 50
-_ESCALATE: Final = "lease the whole file, then commit again"
+_ESCALATE: Final = "lease what it lies in as a whole, then commit again"
 _MEND: Final = "mend these regions in the same changeset, or lease them and mend them next, then commit again"
 
 

@@ -9,7 +9,7 @@ from commonhold.linking.summary import STAR, ClassShape, Import, Offer, Summary
 from commonhold.semantics import fields
 from commonhold.semantics.calls import is_left_open
 from commonhold.semantics.chains import COLLECTION, UNKNOWN, Chain, chain_of, chain_of_annotation, extended, yielded
-from commonhold.semantics.expressions import dotted
+from commonhold.semantics.expressions import dotted, walk
 from commonhold.semantics.interface import (
     FunctionNode,
     has_yield,
@@ -59,6 +59,7 @@ class _Reader(Collector):
     def __init__(self, tree: ast.Module, source: bytes) -> None:
         # A look at the letters saves looking through every expression for what is rare.
         super().__init__(module_scope(tree, bound_names if b":=" in source else bound_by_statements))
+        self._guarded = _guarded(tree) if b"ImportError" in source or b"ModuleNotFound" in source else frozenset()
         self._globals = declared_global(tree) if b"global" in source else frozenset()
         self._module = Module(tree, of_callable if b"yield" in source else of_head)
         # The outermost functions by the identity of their scopes, which are kept, so that none is given twice.
@@ -74,7 +75,7 @@ class _Reader(Collector):
         return Summary(
             language="python",
             offers=tuple(self._offers()),
-            imports=tuple(_imports(self._module.tree)),
+            imports=tuple(_imports(self._module.tree, self._guarded)),
             uses=tuple(self.references),
             markers=tuple(self.markers),
             exports=_exports(self._module.tree),
@@ -203,7 +204,7 @@ class _Reader(Collector):
         super().imported(node, scope, use)
         chain = (f"import {'.' * node.level}{node.module or ''}",)
         for alias in node.names:
-            if alias.name != STAR:
+            if alias.name != STAR and alias.lineno not in self._guarded:
                 line = alias.lineno
                 self.references.append(Reference(alias.name, Use.IMPORT, None, Receiver.OUTSIDE, "", line, chain))
 
@@ -309,7 +310,19 @@ def _hands_on(call: ast.Call, function: FunctionNode) -> bool:
     return bool(is_whole and args and kwargs and dotted(stars[0]) == args.arg and dotted(doubles[0]) == kwargs.arg)
 
 
-def _imports(tree: ast.Module) -> Iterator[Import]:
+def _guarded(tree: ast.Module) -> frozenset[int]:
+    """The lines of imports that may fail: they are tried, and an error of importing is caught."""
+    tried = (node for node in walk(tree) if isinstance(node, ast.Try) and any(map(_catches_imports, node.handlers)))
+    imports = (part for node in tried for each in node.body for part in walk(each) if isinstance(part, ast.ImportFrom))
+    return frozenset(alias.lineno for part in imports for alias in part.names)
+
+
+def _catches_imports(clause: ast.ExceptHandler) -> bool:
+    caught = clause.type.elts if isinstance(clause.type, ast.Tuple) else [clause.type]
+    return any(dotted(each).endswith(("ImportError", "ModuleNotFoundError")) for each in caught)
+
+
+def _imports(tree: ast.Module, guarded: frozenset[int]) -> Iterator[Import]:
     """The imports of the top level, in order, those under `if` and `try` too."""
     pending: list[ast.AST] = list(reversed(tree.body))
     while pending:
@@ -320,7 +333,7 @@ def _imports(tree: ast.Module) -> Iterator[Import]:
             module = "." * node.level + (node.module or "")
             for alias in node.names:
                 name = "" if alias.name == STAR else alias.asname or alias.name
-                yield Import(name, module, alias.name, node.lineno)
+                yield Import(name, module, alias.name, node.lineno, is_guarded=alias.lineno in guarded)
         elif not isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
             pending.extend(reversed([child for part in _DESCEND for child in getattr(node, part, ())]))
 

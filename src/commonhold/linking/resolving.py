@@ -126,7 +126,8 @@ class Resolver:
         if not modules:
             return self._inside(path, taken)
         module = Thing(What.MODULE, modules)
-        return self._of_module(module, taken.member) if taken.member else module
+        found = self._of_module(module, taken.member) if taken.member else module
+        return UNKNOWN if taken.is_guarded and found.what is What.NOTHING else found
 
     def _inside(self, path: str, taken: Import) -> Thing:
         """What a package without a file of its own holds; else it is not of this repository."""

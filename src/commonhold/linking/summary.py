@@ -16,7 +16,7 @@ from commonhold.semantics.module import Sort
 from commonhold.semantics.references import Marker, Reference
 
 # Raised whenever a summary of the same bytes would come out differently: what is kept on disk is then made anew.
-EDITION: Final = 2
+EDITION: Final = 3
 STAR: Final = "*"
 # A marker: the file has names that are written nowhere in it, those that a macro or a computed export makes.
 MADE_NAMES: Final = "made names"
@@ -75,7 +75,8 @@ class Import:
     """A name that the top level of a file takes from another: `module` as written (`.core`, `./x`, `a::b`).
 
     `member` is the name over there, empty where the module itself is bound, `*` for all of its names (`name` is empty
-    then). `is_public`: others may take it from here (a re-export).
+    then). `is_public`: others may take it from here (a re-export). `is_guarded`: the file is
+    ready for it not to be there.
     """
 
     name: str
@@ -83,6 +84,7 @@ class Import:
     member: str
     line: int
     is_public: bool = True
+    is_guarded: bool = False
 
 
 @dataclass(frozen=True)

@@ -197,7 +197,7 @@ class Collector:
         elif home.kind is ScopeKind.MODULE:
             class_name = scope.class_name if scope.kind is ScopeKind.CLASS else ""
             self.references.append(Reference(name, use, shape, Receiver.NONE, class_name, line))
-        elif taken := home.import_of(name):
+        elif (taken := home.import_of(name)) and (shape is not None or home.is_imported(name)):
             *chain, own_name = chain_of_import(taken)
             self.references.append(Reference(own_name, use, shape, Receiver.OUTSIDE, "", line, tuple(chain)))
 
