@@ -201,7 +201,10 @@ class SqliteSession:
     def content(self, content_hash: str) -> bytes | None:
         """Kept bytes."""
         row = self._one("content", content_hash)
-        return zlib.decompress(row[0]) if row else None
+        try:
+            return zlib.decompress(row[0]) if row else None
+        except zlib.error as fault:
+            raise apsw.CorruptError(f"what is kept under {content_hash} cannot be unpacked: {fault}") from fault
 
     def contents_like(self, prefix: str) -> tuple[str, ...]:
         """Up to two kept hashes that begin with `prefix`."""
