@@ -17,7 +17,7 @@ from commonhold.semantics.changes import Change, Comparison, Gone, Notice, Resig
 from commonhold.semantics.evidence import Evidence
 from commonhold.semantics.fragment import UNREADABLE, Fragment, differ_in_body, increased, read_fragment
 from commonhold.semantics.impact import impact_of, left_to_default, only_widens, overrides, passed_by_position
-from commonhold.semantics.interface import CallShape
+from commonhold.semantics.interface import CallShape, FunctionNode
 from commonhold.semantics.lines import Lines, subject_of
 from commonhold.semantics.module import CONSTRUCTORS, module_of
 from commonhold.semantics.pairing import Pair, definition_of, leaf_pairs
@@ -27,6 +27,7 @@ from commonhold.semantics.trials import is_test
 
 PYTHON: Final = "python"
 _ATTRIBUTE: Final = re.compile(rb"\.\s*(\w+)")
+_ANYTHING: Final = re.compile(rb"")
 _Found = TypeVar("_Found", Reference, Marker)
 
 
@@ -201,7 +202,34 @@ class _Examination:
 
     @cached_property
     def _usage(self) -> Usage:
-        return collect(self.comparison.after.tree, binds_of(self.after.source))
+        return collect(self.comparison.after.tree, binds_of(self.after.source), self._concerns)
+
+    @cached_property
+    def _changes(self) -> tuple[Change | Notice, ...]:
+        return changes_of(self.comparison)
+
+    @cached_property
+    def _named(self) -> re.Pattern[bytes]:
+        """What stands in a function that uses something that changed: its name, where nothing else can stand for it.
+
+        A class is also used by `cls(…)` and by what it has, a special method by syntax.
+        """
+        real = [change for change in self._changes if isinstance(change, Change)]
+        names = {change.subject.name for change in real}
+        is_told = all(isinstance(change, Resigned | Gone) for change in real) and self.after.source.isascii()
+        if not is_told or any(name.startswith("__") for name in names):
+            return _ANYTHING
+        return re.compile(rb"\b(?:%b)\b" % b"|".join(re.escape(name).encode() for name in sorted(names)))
+
+    def _concerns(self, node: FunctionNode) -> bool:
+        """Whether a function may use what changed, or was edited itself."""
+        start, end = self._lines.span(node.lineno, node.end_lineno or node.lineno)
+        is_named = self._named.search(self.after.source, start, end) is not None
+        return is_named or self._lines.key_at(node.lineno) in self._edited
+
+    @cached_property
+    def _edited(self) -> frozenset[Key]:
+        return frozenset(pair.after.key for pair in self.comparison.pairs if pair.after)
 
     @cached_property
     def _lines(self) -> Lines:
@@ -209,7 +237,7 @@ class _Examination:
 
     def findings(self, notices: tuple[str, ...]) -> Findings:
         """All findings; `notices` are those of the first look."""
-        changes = changes_of(self.comparison)
+        changes = self._changes
         told = (change.text for change in changes if isinstance(change, Notice))
         real = tuple(change for change in changes if isinstance(change, Change))
         affected = [found for change in real for found in _worst(self._required(change))]

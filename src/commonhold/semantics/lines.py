@@ -12,6 +12,7 @@ class Lines:
 
     def __init__(self, regions: RegionMap) -> None:
         """Look lines up in `regions`."""
+        self._length = len(regions.source)
         self._starts = [0, *(match.end() for match in re.finditer(rb"\r\n?|\n", regions.source))]
         pieces = sorted((start, leaf.key) for leaf in regions.leaves() for start, _ in leaf.spans)
         self._pieces = [start for start, _ in pieces]
@@ -21,6 +22,10 @@ class Lines:
         """The leaf of a line, counted from 1; of a line that is not there, the last."""
         start = self._starts[min(line, len(self._starts)) - 1]
         return self._keys[max(bisect_right(self._pieces, start) - 1, 0)]
+
+    def span(self, first: int, last: int) -> tuple[int, int]:
+        """The bytes from the beginning of a line to the end of another, both counted from 1."""
+        return self._starts[first - 1], self._starts[last] if last < len(self._starts) else self._length
 
 
 def subject_of(key: Key) -> str:

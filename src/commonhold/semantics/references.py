@@ -115,9 +115,20 @@ BUILTINS: Final = frozenset(dir(builtins))
 _PLACES: Final = frozenset({Use.BASE, Use.DECORATOR, Use.ANNOTATION})
 
 
-def collect(tree: ast.Module, binds: Binds = bound_names) -> Usage:
-    """Find all references and markers of a tree. Linear in its size; depth does not matter."""
-    collector = Collector(module_scope(tree, binds))
+Concerns = Callable[[FunctionNode], bool]
+"""Whether the body of a function is looked into."""
+
+
+def _every(_node: FunctionNode) -> bool:
+    return True
+
+
+def collect(tree: ast.Module, binds: Binds = bound_names, concerns: Concerns = _every) -> Usage:
+    """Find all references and markers of a tree. Linear in its size; depth does not matter.
+
+    The bodies of functions that it does not `concern` are left out, and cost nothing.
+    """
+    collector = Collector(module_scope(tree, binds), concerns)
     collector.run(tree.body)
     return Usage(tuple(collector.references), tuple(collector.markers))
 
@@ -158,8 +169,9 @@ class Collector:
 
     visits: ClassVar[Mapping[type[ast.AST], Callable[..., None]]]
 
-    def __init__(self, root: Scope) -> None:
-        """Start in the scope of the file."""
+    def __init__(self, root: Scope, concerns: Concerns = _every) -> None:
+        """Start in the scope of the file; look into those functions that it `concerns`."""
+        self._concerns = concerns
         self.root = root
         self.references: list[Reference] = []
         self.markers: list[Marker] = []
@@ -262,7 +274,8 @@ class Collector:
     def function(self, node: FunctionNode, scope: Scope, _use: Use) -> None:
         """A `def`: its head here, its body inside."""
         self.push_head(node, scope)
-        self.push(node.body, function_scope(node, scope))
+        if self._concerns(node):
+            self.push(node.body, function_scope(node, scope))
 
     def push_head(self, node: FunctionNode, scope: Scope) -> None:
         """Look at all of a function but its body."""
