@@ -82,9 +82,11 @@ class Place:
     def end(self) -> None:
         """End whatever daemon serves, wait until it is gone, and take its socket away, which may be outside."""
         while self.is_served:
-            with suppress(ProcessLookupError):
-                os.kill(self.pid, signal.SIGCONT)
-                os.kill(self.pid, signal.SIGKILL)
+            # Whoever only looks whether a daemon lives holds its lock for a moment, too, and is none.
+            if (found := daemon_place.pid(str(self.state))) is not None:
+                with suppress(ProcessLookupError):
+                    os.kill(found, signal.SIGCONT)
+                    os.kill(found, signal.SIGKILL)
             time.sleep(0.02)
         with suppress(FileNotFoundError):
             os.unlink(self.address)  # noqa: PTH108 - as `address` gives it
