@@ -6,7 +6,7 @@ from commonhold.linking.calling import binds, constructor_of, how_used, met_by
 from commonhold.linking.changes import what_changed
 from commonhold.linking.findings import Concern
 from commonhold.linking.naming import made_names
-from commonhold.linking.states import States
+from commonhold.linking.states import States, uses_of
 from commonhold.linking.things import Place, Thing, What
 from commonhold.semantics.evidence import Evidence
 from commonhold.semantics.interface import CallableInterface
@@ -39,11 +39,9 @@ def _broken(states: States, made: Place, name: str) -> Iterator[Concern]:
 
 def _uses(states: States, made: Place, name: str) -> Iterator[tuple[str, Reference]]:
     for called in (*made_names(states.new, made), name):
-        for user in states.new.library.users(called):
-            summary = states.new.library.summary(user)
-            is_other = user != made[0] or states.is_throughout
-            if summary is not None and is_other and states.old.library.summary(user) is not None:
-                yield from ((user, use) for use in summary.uses_by_name.get(called, ()) if use.shape is not None)
+        for user, _, use in uses_of(states, called):
+            if use.shape is not None and (user != made[0] or states.is_throughout):
+                yield user, use
 
 
 def _is_made(states: States, thing: Thing, made: Place, name: str) -> bool:

@@ -16,7 +16,7 @@ from commonhold.linking.overriding import overrides
 from commonhold.linking.protocols import misfitting
 from commonhold.linking.redirected import redirected
 from commonhold.linking.resolving import Resolver, is_place
-from commonhold.linking.states import States, Subject
+from commonhold.linking.states import States, Subject, uses_of
 from commonhold.linking.summary import Offer, Summary
 from commonhold.linking.things import Place
 from commonhold.linking.tying import concern_of
@@ -76,10 +76,7 @@ def _affected(states: States, subjects: Iterable[Subject]) -> Iterator[Concern]:
 def _uses(states: States, subject: Subject) -> Iterator[tuple[str, Summary, Reference]]:
     """The uses, in files that were there before, of the names that may mean it."""
     for name in names_touched(states.old, subject.place, subject.change):
-        for user in states.new.library.users(name):
-            summary = states.new.library.summary(user)
-            if summary is not None and states.old.library.summary(user) is not None:
-                yield from ((user, summary, use) for use in summary.uses_by_name.get(name, ()))
+        yield from uses_of(states, name)
 
 
 def _passed_on(

@@ -9,7 +9,7 @@ from typing import Final
 
 from commonhold.linking.calling import effect, how_used, met_by
 from commonhold.linking.findings import Concern
-from commonhold.linking.states import States
+from commonhold.linking.states import States, uses_of
 from commonhold.linking.summary import Summary
 from commonhold.linking.things import Thing, What
 from commonhold.semantics.effects import Impact
@@ -61,19 +61,11 @@ def _between(path: str, before: Summary, after: Summary) -> Iterator[_Turn]:
 
 
 def _of_turn(states: States, turn: _Turn) -> Iterator[Concern]:
-    for user, use in _uses(states, turn.name):
-        impact = _impact(states, user, use)
+    for user, _, use in uses_of(states, turn.name):
+        impact = _impact(states, user, use) if use.use not in _INERT else None
         if impact is not None:
             evidence, place = Evidence.CONTRACT, (turn.path, turn.qualname)
             yield Concern(user, use.line, turn.what, impact.how, evidence, *place, is_broken=impact.is_broken)
-
-
-def _uses(states: States, name: str) -> Iterator[tuple[str, Reference]]:
-    """The uses of a name in files that were there before."""
-    for user in states.new.library.users(name):
-        summary = states.new.library.summary(user)
-        if summary is not None and states.old.library.summary(user) is not None:
-            yield from ((user, use) for use in summary.uses_by_name.get(name, ()) if use.use not in _INERT)
 
 
 def _impact(states: States, user: str, use: Reference) -> Impact | None:

@@ -1,11 +1,13 @@
 """Two states of a repository, and a definition that is not the same in both."""
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 from commonhold.linking.changes import ContractChange
 from commonhold.linking.resolving import Resolver
-from commonhold.linking.summary import Offer
+from commonhold.linking.summary import Offer, Summary
 from commonhold.linking.things import Place
+from commonhold.semantics.references import Reference
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,3 +54,11 @@ def lost_bases(states: States, was: Place, now: Place) -> tuple[str, ...]:
 def has_owner(states: States, subject: Subject) -> bool:
     """Whether the class that it was a member of is still there; also where it was a member of none."""
     return subject.owner is None or states.new.lineage.offer(subject.owner) is not None
+
+
+def uses_of(states: States, name: str) -> Iterator[tuple[str, Summary, Reference]]:
+    """The uses of a name in files that were there before, each with its file."""
+    for user in states.new.library.users(name):
+        summary = states.new.library.summary(user)
+        if summary is not None and states.old.library.summary(user) is not None:
+            yield from ((user, summary, use) for use in summary.uses_by_name.get(name, ()))

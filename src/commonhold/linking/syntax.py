@@ -149,6 +149,10 @@ Link = Callable[["Walk", Node, Scope], tuple[Node | None, Chain]]
 """How a kind of expression is read as a part of a chain: what to read before it, and the steps that it adds."""
 
 
+def nothing(_walk: "Walk", _node: Node, _scope: Scope) -> None:
+    """What holds nothing that is used or offered."""
+
+
 def inside_link(_walk: "Walk", node: Node, _scope: Scope) -> tuple[Node | None, Chain]:
     """Brackets and their like: what is inside is meant."""
     return next(iter(node.named_children), None), ()

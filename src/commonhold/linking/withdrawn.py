@@ -5,7 +5,7 @@ from typing import Final
 
 from commonhold.linking.calling import how_used
 from commonhold.linking.findings import Concern
-from commonhold.linking.states import States
+from commonhold.linking.states import States, uses_of
 from commonhold.linking.summary import STAR, Summary
 from commonhold.linking.things import Thing, What
 from commonhold.semantics.evidence import Evidence
@@ -60,10 +60,8 @@ def _without_module(states: States, path: str) -> Iterator[Concern]:
 
 
 def _uses(states: States, path: str, name: str) -> Iterator[tuple[str, Reference]]:
-    for user in states.new.library.users(name):
-        summary = states.new.library.summary(user)
-        if summary is not None and user != path and states.old.library.summary(user) is not None:
-            yield from ((user, use) for use in summary.uses_by_name.get(name, ()))
+    """The uses of a name in other files than this."""
+    return ((user, use) for user, _, use in uses_of(states, name) if user != path)
 
 
 def _is_through(states: States, path: str, user: str, use: Reference) -> bool:

@@ -6,7 +6,7 @@ from typing import Final
 from tree_sitter import Node
 
 from commonhold.linking.ecmascript.expressions import required
-from commonhold.linking.syntax import Scope, Visit, Walk, shape, shape_of
+from commonhold.linking.syntax import Scope, Visit, Walk, nothing, shape, shape_of
 from commonhold.semantics.interface import CallShape
 from commonhold.semantics.references import Use
 
@@ -108,10 +108,6 @@ def _element(walk: Walk, node: Node, scope: Scope) -> None:
     walk.push([node.child_by_field_name("type_arguments")], scope)
 
 
-def _nothing(_walk: Walk, _node: Node, _scope: Scope) -> None:
-    return
-
-
 VISITS: Final[Mapping[str, Visit]] = {
     "identifier": _name,
     "shorthand_property_identifier": _name,
@@ -125,6 +121,6 @@ VISITS: Final[Mapping[str, Visit]] = {
     "jsx_self_closing_element": _element,
     **dict.fromkeys(
         ("comment", "string", "number", "regex", "jsx_closing_element", "jsx_text", "predefined_type", "super"),
-        _nothing,
+        nothing,
     ),
 }

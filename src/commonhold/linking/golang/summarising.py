@@ -19,7 +19,7 @@ from commonhold.linking.golang.expressions import (
     type_chain,
 )
 from commonhold.linking.summary import STAR, ClassShape, Summary
-from commonhold.linking.syntax import OUTSIDE, Draft, Grammar, Scope, Visit, Walk, shape_of, summarised
+from commonhold.linking.syntax import OUTSIDE, Draft, Grammar, Scope, Visit, Walk, nothing, shape_of, summarised
 from commonhold.regions.languages.systems import GO
 from commonhold.regions.naming import first_of, unquoted
 from commonhold.semantics.chains import INSTANCE, UNKNOWN, Chain
@@ -363,10 +363,6 @@ def _made(walk: Walk, kind: Node, body: Node, scope: Scope) -> None:
     walk.push([each.child_by_field_name("value") or each for each in entries], scope)
 
 
-def _nothing(_walk: Walk, _node: Node, _scope: Scope) -> None:
-    return
-
-
 _VISITS: Final[Mapping[str, Visit]] = {
     "import_spec": _import,
     "function_declaration": _function,
@@ -401,7 +397,7 @@ _VISITS: Final[Mapping[str, Visit]] = {
     "call_expression": _call,
     "type_conversion_expression": _conversion,
     "composite_literal": _composite,
-    **dict.fromkeys(("comment", "package_clause", "interpreted_string_literal", "raw_string_literal"), _nothing),
+    **dict.fromkeys(("comment", "package_clause", "interpreted_string_literal", "raw_string_literal"), nothing),
 }
 
 _GRAMMAR: Final = Grammar(GO, _VISITS, LINKS)

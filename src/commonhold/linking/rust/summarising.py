@@ -22,7 +22,7 @@ from commonhold.linking.rust.expressions import (
 from commonhold.linking.rust.imports import declared_module, other_crate, use_declaration
 from commonhold.linking.rust.macros import read_tokens, tokens_of
 from commonhold.linking.summary import MADE_NAMES, ClassShape, Summary
-from commonhold.linking.syntax import OUTSIDE, Grammar, Scope, Visit, Walk, shape_of, summarised
+from commonhold.linking.syntax import OUTSIDE, Grammar, Scope, Visit, Walk, nothing, shape_of, summarised
 from commonhold.regions.languages.systems import RUST
 from commonhold.regions.naming import first_of
 from commonhold.semantics.chains import INSTANCE, UNKNOWN, Chain
@@ -373,10 +373,6 @@ def _given_field(walk: Walk, node: Node) -> str:
     return walk.field(node, "field")
 
 
-def _nothing(_walk: Walk, _node: Node, _scope: Scope) -> None:
-    return
-
-
 _VISITS: Final[Mapping[str, Visit]] = {
     "use_declaration": use_declaration,
     "extern_crate_declaration": other_crate,
@@ -411,7 +407,7 @@ _VISITS: Final[Mapping[str, Visit]] = {
     "struct_expression": _made,
     **dict.fromkeys(
         (*_LEAD, "label", "lifetime", "string_literal", "visibility_modifier", "primitive_type", "type_parameter"),
-        _nothing,
+        nothing,
     ),
 }
 
