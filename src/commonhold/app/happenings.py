@@ -1,0 +1,264 @@
+"""What an agent's hooks report of its work, and what they answer: the same words for every agent."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Final
+
+from commonhold.domain.texts import MAX_HOLDER_LENGTH
+
+
+@dataclass(frozen=True, slots=True)
+class Caller:
+    """Who works: an agent's session, or a subagent of it.
+
+    `agent` is the word for the program ("claude"), `session` what the program calls its run, `subagent` its part of it
+    that works by itself (empty: the session itself). `process` tells two runs apart that go by one name, where that is
+    known: a session that was resumed is not the one that crashed.
+    """
+
+    agent: str
+    session: str
+    subagent: str = ""
+    process: str = ""
+
+    @property
+    def holder(self) -> str:
+        """The name that it holds leases by."""
+        name = f"{self.agent}:{self.session}"
+        return (f"{name}/{self.subagent}" if self.subagent else name)[:MAX_HOLDER_LENGTH]
+
+
+class Part(StrEnum):
+    """How a notebook's cell is edited."""
+
+    REPLACE = "replace"
+    INSERT = "insert"
+    DELETE = "delete"
+
+
+@dataclass(frozen=True, slots=True)
+class Swap:
+    """In the file at `path`, `old` becomes `new`: at its one place, or everywhere. An empty `old` makes the file."""
+
+    path: str
+    old: str
+    new: str
+    everywhere: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Whole:
+    """The file at `path` gets this content, whatever it held."""
+
+    path: str
+    content: str
+
+
+@dataclass(frozen=True, slots=True)
+class CellEdit:
+    """A cell of the notebook at `path`: replaced, inserted after `cell` (empty: first), or deleted."""
+
+    path: str
+    cell: str
+    source: str
+    part: Part = Part.REPLACE
+    kind: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Hunk:
+    """Lines as a patch finds them and as it leaves them; `anchors` are lines that stand before, in order.
+
+    `at_end`: it is meant for the end of the file.
+    """
+
+    before: tuple[str, ...]
+    after: tuple[str, ...]
+    anchors: tuple[str, ...] = ()
+    at_end: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Patched:
+    """The file at `path` is changed by hunks, in order, and goes to `to` if that is another path."""
+
+    path: str
+    hunks: tuple[Hunk, ...]
+    to: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Removed:
+    """The file at `path` is deleted."""
+
+    path: str
+
+
+Wish = Swap | Whole | CellEdit | Patched | Removed
+"""What a tool is about to do to one file. Paths are absolute, or count from the folder that the agent works in."""
+
+
+@dataclass(frozen=True, slots=True)
+class SessionBegan:
+    """An agent's session begins, or goes on: `source` is the program's word for it ("startup", "resume", …)."""
+
+    caller: Caller
+    cwd: str
+    source: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class PromptGiven:
+    """A person asked for something: others see it as the session's intent."""
+
+    caller: Caller
+    cwd: str
+    prompt: str
+
+
+@dataclass(frozen=True, slots=True)
+class AboutToEdit:
+    """A tool is about to write files. `call` names the call, where the program does; `tool` is its own name.
+
+    `trouble` says why the wishes cannot be read from what was sent: nothing is known then of what will be written.
+    """
+
+    caller: Caller
+    cwd: str
+    call: str
+    tool: str
+    wishes: tuple[Wish, ...]
+    trouble: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Edited:
+    """The tool has written, or failed."""
+
+    caller: Caller
+    cwd: str
+    call: str
+    tool: str
+    wishes: tuple[Wish, ...]
+    has_failed: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class HasRead:
+    """The session has read these files with a tool of its own."""
+
+    caller: Caller
+    cwd: str
+    paths: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class AboutToRun:
+    """A tool is about to run a shell command."""
+
+    caller: Caller
+    cwd: str
+    call: str
+    tool: str
+    command: str
+
+
+@dataclass(frozen=True, slots=True)
+class Ran:
+    """The command has ended; `command` is as it ran."""
+
+    caller: Caller
+    cwd: str
+    call: str
+    command: str
+
+
+@dataclass(frozen=True, slots=True)
+class SubagentBegan:
+    """A part of the session begins to work by itself; `task` is what it is to do."""
+
+    caller: Caller
+    cwd: str
+    task: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class TurnEnded:
+    """The session, or the subagent, has done what it was asked and waits."""
+
+    caller: Caller
+    cwd: str
+
+
+@dataclass(frozen=True, slots=True)
+class SessionEnded:
+    """The session, or the subagent, is over."""
+
+    caller: Caller
+    cwd: str
+    reason: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Unconcerned:
+    """Something that is no matter of ours."""
+
+    caller: Caller
+    cwd: str
+
+
+Happening = (
+    SessionBegan
+    | PromptGiven
+    | AboutToEdit
+    | Edited
+    | HasRead
+    | AboutToRun
+    | Ran
+    | SubagentBegan
+    | TurnEnded
+    | SessionEnded
+    | Unconcerned
+)
+
+
+class Stance(StrEnum):
+    """What we say to a tool that is about to act.
+
+    `PASS` has no opinion: the program goes on to ask its user, or not, as it would without us. There is no word that
+    allows: whether an agent may do something at all is between it and its user.
+    """
+
+    PASS = "pass"  # noqa: S105 - a word
+    DENY = "deny"
+
+
+@dataclass(frozen=True, slots=True)
+class Response:
+    """What we answer to a happening.
+
+    `reason` is for the model, where it is denied, or where what a tool has done already is not as it should be;
+    `context` tells it something beside; `command` is what is run in place of the command that was asked for. `notice`
+    is for the person who watches.
+    """
+
+    stance: Stance = Stance.PASS
+    reason: str = ""
+    context: str = ""
+    command: str | None = None
+    notice: str = ""
+
+
+NOTHING: Final = Response()
+
+
+def told(*parts: str) -> str:
+    """Several things to say, one below the other."""
+    return "\n".join(part for part in parts if part)
+
+
+def is_about(wishes: Sequence[Wish]) -> tuple[str, ...]:
+    """The paths that wishes are about, each once."""
+    paths = (path for wish in wishes for path in (wish.path, wish.to if isinstance(wish, Patched) else "") if path)
+    return tuple(dict.fromkeys(paths))
