@@ -6,26 +6,25 @@ in one transaction; the files are staged, then swapped; a second transaction mak
 that second transaction is undone by whoever enters the gate next.
 """
 
-from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import replace
 from typing import Final
 
-from commonhold.app.answers import CommitAnswer, Next
+from commonhold.app.answers import CommitAnswer
 from commonhold.app.forgetting import forget
 from commonhold.app.guarding import Guard
-from commonhold.app.judging import Admitted, Judging, Refused, writes_of
+from commonhold.app.judging import Admitted, Judging, Refused
 from commonhold.app.once import earlier_answer, remember
+from commonhold.app.place import Place
 from commonhold.app.plan import CommitRequest, Plan, Rejected
-from commonhold.app.ports import ChangedUnderneath, Clock, Files, Journal, Reader, Step, Store, Writer, no_step
+from commonhold.app.ports import ChangedUnderneath, Journal, Step, no_step
 from commonhold.app.read_sets import ReadSet
+from commonhold.app.recording import committed, event_of, refuse, shown
 from commonhold.app.recovery import recover, undo
-from commonhold.domain.changeset import Changeset, Edit
-from commonhold.domain.clock import Now
+from commonhold.domain.changeset import Changeset
 from commonhold.domain.errors import Code, InputError, StoreError
-from commonhold.domain.events import CommitRefused, Committed, Debt, FileChange, Recorded, RegionChange
+from commonhold.domain.events import Recorded
 from commonhold.domain.keys import FILE
-from commonhold.regions.region import hash_bytes
 
 MAX_REPLANS: Final = 3
 FORGET_EVERY: Final = 256
@@ -37,23 +36,19 @@ class Commits:
 
     def __init__(
         self,
-        store: Store,
-        files: Files,
-        clock: Clock,
+        place: Place,
         judging: Judging,
         guard: Guard,
         read_set: ReadSet,
-        *,
         retention_seconds: float,
+        *,
         at_step: Step = no_step,
     ) -> None:
-        """Write to `files`, record in `store`, forget there what is older; `at_step` is called after each step.
+        """Write to the files of `place`, record in its store, forget there what is older than `retention_seconds`.
 
-        What is written is added to what the session has read, `read_set`.
+        What is written is added to what the session has read, `read_set`. `at_step` is called after each step.
         """
-        self._store = store
-        self._files = files
-        self._clock = clock
+        self._store, self._files, self._clock = place.store, place.files, place.clock
         self._planner = judging.planner
         self._guard = guard
         self._judging = judging
@@ -114,13 +109,13 @@ class Commits:
     def _dry_run(self, request: CommitRequest, planned: Plan | Rejected) -> CommitAnswer:
         with self._store.read() as reader:
             verdict = self._judging.verdict(reader, request, planned)
-        answer = verdict.answer() if isinstance(verdict, Refused) else _committed(verdict, None)
+        answer = verdict.answer() if isinstance(verdict, Refused) else committed(verdict, None)
         return replace(answer, is_dry_run=True)
 
     def _settle(self, request: CommitRequest, planned: Plan | Rejected) -> CommitAnswer:
         """Answer inside the gate, with everything looked at still there."""
         intent = request.changeset.intent
-        with self._guard.hold(request.holder, intent, writes_of(planned)) as conflicts:
+        with self._guard.hold(request.holder, intent, self._judging.writes_of(planned)) as conflicts:
             with self._store.write() as writer:
                 now = self._clock.now()
                 verdict = (
@@ -129,7 +124,7 @@ class Commits:
                     else self._judging.verdict(writer, request, planned)
                 )
                 if isinstance(verdict, Refused):
-                    return _refuse(writer, request, verdict, now)
+                    return refuse(writer, request, verdict, now)
                 plan = verdict.plan
                 writer.keep(plan.contents.items(), now.wall)
                 journal = writer.begin(self._files.root, request.holder, intent, plan.writes)
@@ -153,11 +148,11 @@ class Commits:
     def _record(self, request: CommitRequest, admitted: Admitted, journal: Journal) -> CommitAnswer:
         with self._store.write() as writer:
             now = self._clock.now()
-            event = self._event(writer, request, admitted)
+            event = event_of(writer, request, admitted)
             recorded = Recorded(writer.next_sequence, now.wall, event)
-            answer = _committed(admitted, recorded.sequence)
+            answer = committed(admitted, recorded.sequence)
             writer.record([event], now.wall)
-            self._read_set.committed(writer, recorded, {**self._relied_on(request), **_shown(answer)})
+            self._read_set.committed(writer, recorded, {**self._relied_on(request), **shown(answer)})
             writer.end(journal.id)
             remember(writer, request, answer, now.wall)
             if writer.next_sequence % FORGET_EVERY == 0:
@@ -171,69 +166,7 @@ class Commits:
         found = [self._planner.fresh(key).region for key in keys if key.scheme == FILE]
         return {str(region.key): region.hash for region in found if region is not None}
 
-    def _event(self, reader: Reader, request: CommitRequest, admitted: Admitted) -> Committed:
-        plan = admitted.plan
-        written = {change.key: change for change in plan.changes}
-        settled = [debt for debt in reader.debts() if debt.worktree == request.worktree and debt.key in written]
-        kept = [debt for debt in settled if _is_only_moved(debt, plan, written)]
-        return Committed(
-            holder=request.holder,
-            intent=request.changeset.intent,
-            worktree=self._files.root,
-            leases=tuple(ref.id for ref in request.changeset.leases),
-            files=tuple(
-                FileChange(write.path, write.before, write.after, write.mode_before, write.mode_after)
-                for write in plan.writes
-            ),
-            regions=plan.changes,
-            debts=tuple(replace(debt, key=plan.moved(debt.key)) for debt in (*kept, *admitted.debts)),
-            settled=tuple(debt.key for debt in settled),
-            merged=plan.merges,
-            contracts=plan.contracts,
-        )
-
 
 def _took_long(planned: Plan | Rejected) -> bool:
     """Whether a type checker was asked, or tests were run."""
     return isinstance(planned, Plan) and planned.crossed.has_asked
-
-
-def _shown(answer: CommitAnswer) -> dict[str, str]:
-    """The regions that the committer knows the text of, since it wrote them."""
-    return {region.key: region.hash for region in answer.regions if region.hash is not None}
-
-
-def _refuse(writer: Writer, request: CommitRequest, refused: Refused, now: Now) -> CommitAnswer:
-    """Say no, and keep what was refused: it is somebody's work."""
-    keys = tuple(edit.key for edit in request.changeset.edits)
-    texts = {hash_bytes(data): data for edit in request.changeset.edits if (data := _new_content(edit)) is not None}
-    writer.keep(texts.items(), now.wall)
-    event = CommitRefused(
-        request.holder, request.changeset.intent, refused.code, keys, refused.why, contents=tuple(texts)
-    )
-    writer.record([event], now.wall)
-    return remember(writer, request, refused.answer(), now.wall)
-
-
-def _new_content(edit: Edit) -> bytes | None:
-    return edit.data if edit.text is None else edit.text.encode("utf-8", "surrogatepass")
-
-
-def _is_only_moved(debt: Debt, plan: Plan, written: Mapping[str, RegionChange]) -> bool:
-    """Whether what is owed went to another file as it was, and so is owed there."""
-    there = written.get(plan.moved(debt.key))
-    return there is not None and there.after == written[debt.key].before
-
-
-def _committed(admitted: Admitted, sequence: int | None) -> CommitAnswer:
-    owed = [debt.key for debt in admitted.debts]
-    mend = Next("show", {"keys": owed}, "mend what you owe, and commit it under your lease") if owed else None
-    plan = admitted.plan
-    return CommitAnswer(
-        "merged" if plan.merged else "committed",
-        regions=plan.regions,
-        notices=admitted.notices,
-        next=mend,
-        sequence=sequence,
-        merged=plan.merged,
-    )

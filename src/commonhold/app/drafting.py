@@ -16,6 +16,7 @@ from commonhold.domain.refusal import Refusal
 from commonhold.regions.discover import discover
 from commonhold.regions.edit import Delete, Insert, Replace
 from commonhold.regions.region import Region, RegionMap
+from commonhold.regions.rewriting import only_grew, rewritten
 from commonhold.regions.scope import neighbours, placed_region
 from commonhold.semantics.admission import Changed, examine
 
@@ -25,10 +26,14 @@ Join = Callable[[RegionMap, Sequence[KeyedEdit], Sequence[Late]], Joint | Unmerg
 
 @dataclass(frozen=True, slots=True)
 class Touched:
-    """What one edit did: the region before (None: new) and after (None: gone)."""
+    """What one edit did: the region before (None: new) and after (None: gone).
+
+    `only_grew`: it is a header that got lines and lost none, which is in nobody's way.
+    """
 
     before: Region | None
     after: Region | None
+    only_grew: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,10 +72,16 @@ def draft(
         return replace(_drafted(before, looked, wanted, joint.content), joint=joint)
     if late:
         return _changed(late, joint)
-    content = applied(before, wanted)
-    if flaw := flaw_in(before, content, tuple(edit.key for edit in wanted)):
-        return _flawed(flaw)
-    return _drafted(before, looked, wanted, content)
+    made, flaw = drafted(path, looked, wanted)
+    return flaw or made
+
+
+def drafted(path: str, looked: Looked | None, edits: Sequence[KeyedEdit]) -> tuple[Draft, Rejected | None]:
+    """What edits make of one file, whatever comes of it; and why that may not be."""
+    before = looked.map if looked else discover(b"", path)
+    content = applied(before, edits)
+    flaw = flaw_in(before, content, tuple(edit.key for edit in edits))
+    return _drafted(before, looked, edits, content), _flawed(flaw) if flaw else None
 
 
 def _changed(late: Sequence[Late], unmerged: Unmerged | None) -> Rejected:
@@ -111,6 +122,9 @@ def _check_combination(path: str, edits: Sequence[KeyedEdit]) -> None:
 
 
 def _touched(before: RegionMap, content: Content, edits: Sequence[KeyedEdit]) -> Iterator[Touched]:
+    if content.source is not None and any(edit.edit.op is Op.REWRITE for edit in edits):
+        yield from _rewritten(before, content.map)
+        return
     is_new = any(edit.edit.op is Op.CREATE_FILE for edit in edits)
     changes_content = content.source != before.source or any(edit.is_whole for edit in edits)
     if not content.placed and changes_content:
@@ -125,6 +139,12 @@ def _touched(before: RegionMap, content: Content, edits: Sequence[KeyedEdit]) ->
                 yield Touched(None if is_new else region, placed_region(content.map, placed))
     for old, new in neighbours(before, content.map, content.placed):
         yield Touched(old, new)
+
+
+def _rewritten(before: RegionMap, after: RegionMap) -> Iterator[Touched]:
+    for old, new in rewritten(before, after):
+        grew = old is not None and new is not None and old.key.is_header and only_grew(before, after, old.key)
+        yield Touched(old, new, only_grew=grew)
 
 
 def _admission(before: RegionMap, content: Content, touched: Sequence[Touched]) -> Admission | None:

@@ -23,6 +23,7 @@ from commonhold.regions.scope import placed_region
 from commonhold.regions.writing import Style
 
 MAX_NAME_LENGTH: Final = 80
+_MERGED: Final = frozenset({Op.REPLACE, Op.REWRITE})
 MergeFiles = Callable[[bytes, bytes, bytes, str, Sides | None], Proven | Unproven]
 """Merges base, ours and theirs of the file at a path, whose sides have these names."""
 
@@ -69,7 +70,7 @@ class Joining:
 
         None where that is not tried: what they started from is not known, or nothing may be merged there.
         """
-        if not all(each.edit.edit.op is Op.REPLACE and self._policies.merges(each.stale.key) for each in late):
+        if not all(each.edit.edit.op in _MERGED and self._policies.merges(each.stale.key) for each in late):
             return None
         origins = {each.edit: origin for each in late if (origin := origin_of(self._past, each.stale))}
         if len(origins) < len(late):

@@ -22,6 +22,7 @@ from commonhold.domain.keys import Key, canonical, file_key
 from commonhold.domain.lease import Conflict, Lease
 from commonhold.domain.modes import Mode
 from commonhold.domain.refusal import Refusal
+from commonhold.domain.slots import path_of_slot, slot_of
 from commonhold.domain.value import Value
 from commonhold.semantics.admission import Allow, Escalate, Escalation, Required, RequireLocks, judge
 
@@ -81,8 +82,13 @@ class _Wanting:
 class Judging:
     """Judges plans against the leases that are held, in one view of the state."""
 
-    def __init__(self, planner: Planner, registry: Registry, values: Values, policies: Policies, worktree: str) -> None:
-        """Look things up for repair packets through `planner`; `worktree` is the root of the files."""
+    def __init__(
+        self, planner: Planner, registry: Registry, values: Values, policies: Policies, worktree: str, place: str
+    ) -> None:
+        """Look things up for repair packets through `planner`; `worktree` is the root of the files.
+
+        `place` is its name among all that share the registry.
+        """
         self.planner = planner
         """What made the plans."""
         self._reliance = Reliance(planner, policies)
@@ -90,6 +96,14 @@ class Judging:
         self._values = values
         self._policies = policies
         self._worktree = worktree
+        self._place = place
+
+    def writes_of(self, planned: Plan | Rejected) -> tuple[Key, ...]:
+        """The keys that must be free of other holders' leases: the regions written, and the files' write slots."""
+        if isinstance(planned, Rejected):
+            return planned.keys
+        written = (key for key in planned.writes_to if key not in planned.grown)
+        return (*written, *(slot_of(self._place, write.path) for write in planned.writes))
 
     def verdict(self, reader: Reader, request: CommitRequest, planned: Plan | Rejected) -> Admitted | Refused:
         """Leases first (a late writer is told so before all else), then what planning found, then admission."""
@@ -101,11 +115,11 @@ class Judging:
     ) -> Admitted | Refused:
         now = self._registry.now()
         changeset, intent = request.changeset, request.changeset.intent
-        writes_to = writes_of(planned)
+        writes_to = self.writes_of(planned)
         leases = _leases_in_question(view, changeset, writes_to, planned)
         lost = authorise(writes_to, changeset.leases, request.holder, leases, now)
         if isinstance(lost, LeaseLost):
-            return self._lease_lost(reader, intent, lost, writes_to)
+            return self._lease_lost(reader, intent, lost, _regions_of(planned))
         if isinstance(planned, Rejected):
             packet = repair_of(reader, planned.stale or self._fresh(planned.keys), self._worktree)
             packet = replace(packet, unmerged=planned.unmerged)
@@ -115,7 +129,7 @@ class Judging:
         if unfounded := self._unfounded(reader, view, request, planned):
             return unfounded
         held = [lease for lease in leases if _is_held(lease, request.holder, now)]
-        if bare := [key for key in self._policies.held_first(writes_to) if not _covered(key, held)]:
+        if bare := [key for key in self._policies.held_first(planned.writes_to) if not _covered(key, held)]:
             return _lease_required(bare, intent)
         admitted = _admit(request, planned, held)
         return admitted if isinstance(admitted, Admitted) else self._not_admitted(reader, changeset, planned, admitted)
@@ -128,6 +142,8 @@ class Judging:
     def lock_conflict(self, reader: Reader, intent: str, conflicts: tuple[Conflict, ...]) -> Refused:
         """The refusal for what others hold, with what is there now."""
         keys = tuple(dict.fromkeys(conflict.key for conflict in conflicts))
+        if paths := [path for key in keys if (path := path_of_slot(key))]:
+            return _being_written(paths, conflicts)
         return Refused(
             Refusal.LOCK_CONFLICT,
             _in_the_way(keys, conflicts),
@@ -186,14 +202,20 @@ def _few(keys: Iterable[str]) -> tuple[str, ...]:
     return (str(file_key(f"{commonpath([dirname(canonical(key).file_path) for key in named])}/")),)
 
 
+def _regions_of(planned: Plan | Rejected) -> tuple[Key, ...]:
+    return planned.writes_to if isinstance(planned, Plan) else planned.keys
+
+
+def _being_written(paths: Sequence[str], conflicts: tuple[Conflict, ...]) -> Refused:
+    by = ", ".join(dict.fromkeys(each.holder for each in conflicts))
+    why = f"{', '.join(paths)} is just being written by {by}"
+    step = Next("regions", {"path": paths[0]}, "it takes a moment: look what is there then, and commit again")
+    return Refused(Refusal.LOCK_CONFLICT, why, Repair(), step, conflicts=conflicts)
+
+
 def _in_the_way(keys: Sequence[str], conflicts: Iterable[Conflict]) -> str:
     what = "stand in line for" if all(each.is_waiting for each in conflicts) else "hold leases on"
     return f"others {what} {', '.join(keys)}"
-
-
-def writes_of(planned: Plan | Rejected) -> tuple[Key, ...]:
-    """The keys that must be free of other holders' leases."""
-    return planned.writes_to if isinstance(planned, Plan) else planned.keys
 
 
 def _covered(key: Key, held: Iterable[Lease]) -> bool:

@@ -9,7 +9,7 @@ from commonhold.domain.keys import Key
 
 MIN_BASE_LENGTH: Final = 16
 HASH_LENGTH: Final = 64
-_WHOLE_FILE: Final = frozenset({Op.CREATE_FILE, Op.DELETE_FILE})
+_WHOLE_FILE: Final = frozenset({Op.CREATE_FILE, Op.DELETE_FILE, Op.REWRITE})
 
 
 @dataclass(frozen=True, slots=True)

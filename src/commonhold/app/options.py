@@ -1,6 +1,7 @@
 """What a project chooses about how its state is kept and its keys are protected."""
 
 from dataclasses import dataclass, field
+from enum import StrEnum
 from typing import Final
 
 from commonhold.app.forgetting import CONTENT_RETENTION_SECONDS
@@ -8,6 +9,17 @@ from commonhold.app.policy import Policies
 from commonhold.domain.lease import DEFAULT_TTL_SECONDS
 
 PATIENCE_SECONDS: Final = 30.0
+IDLE_SECONDS: Final = 600.0
+
+
+class Release(StrEnum):
+    """When what was edited is free for others: at the end of the agent's turn, or once the edit is done.
+
+    Headers are free once the edit is done in any case: all that a file defines lies beside them.
+    """
+
+    TURN = "turn"
+    EDIT = "edit"
 
 
 @dataclass(frozen=True, slots=True)
@@ -16,7 +28,8 @@ class Options:
 
     `ttl_seconds`: how long a lease lasts. `patience_seconds`: how long a place in line lasts without a sign of life.
     `retention_seconds`: how long contents are kept. `policies`: which keys must be held before they are changed.
-    `host`: the name of this machine among those that share leases.
+    `host`: the name of this machine among those that share leases. `release`: how long what an agent's own tool edits
+    stays leased to it, at most `idle_seconds` after its last sign of life.
     """
 
     ttl_seconds: float = DEFAULT_TTL_SECONDS
@@ -24,3 +37,5 @@ class Options:
     retention_seconds: float = CONTENT_RETENTION_SECONDS
     host: str = ""
     policies: Policies = field(default_factory=Policies)
+    release: Release = Release.TURN
+    idle_seconds: float = IDLE_SECONDS

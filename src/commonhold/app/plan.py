@@ -94,6 +94,7 @@ class Plan:
     `seen` maps every path that was looked at to what it was then (None: not there); the plan holds only
     while that is so. `writes_to` are the keys that must be free of other holders' leases, `moves` the new paths of
     renamed files by their old ones. `merged` is told to the committer, `merges` and `contracts` are recorded.
+    `grown` are headers that only get more lines: others may hold what lies beside them.
     """
 
     seen: Mapping[str, Stamp | None]
@@ -109,6 +110,7 @@ class Plan:
     merges: tuple[Merge, ...] = ()
     crossed: Crossed = field(default_factory=Crossed)
     contracts: tuple[ContractChange, ...] = ()
+    grown: frozenset[Key] = frozenset()
 
     def moved(self, text: str) -> str:
         """The key that a key has after the renames of this plan."""

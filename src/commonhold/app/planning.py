@@ -14,7 +14,7 @@ from typing import Final
 from commonhold.app.answers import RegionHash
 from commonhold.app.contracts import contracts_changed, texts_of
 from commonhold.app.crossing import Crossing
-from commonhold.app.drafting import Draft, Join, draft
+from commonhold.app.drafting import Draft, Join, draft, drafted
 from commonhold.app.joining import Joining, Late
 from commonhold.app.keyed import KeyedEdit, changeset_invalid, check_hash
 from commonhold.app.past import Past
@@ -33,9 +33,9 @@ MAX_EDITS: Final = 1000
 _NOTHING: Final = "nothing was changed: the files are already as the edits would have them"
 _OWNER_MAY_READ: Final = 0o400
 _MODE: Final = re.compile(r"(?:100|0o|0)?[0-7]{3}")
-_NEEDS_TEXT: Final = frozenset({Op.REPLACE, Op.INSERT, Op.CREATE_FILE})
+_NEEDS_TEXT: Final = frozenset({Op.REPLACE, Op.INSERT, Op.CREATE_FILE, Op.REWRITE})
 _ON_REGIONS: Final = frozenset({Op.INSERT, Op.DELETE})
-_ON_FILES: Final = frozenset({Op.CREATE_FILE, Op.DELETE_FILE, Op.RENAME_FILE, Op.CHMOD})
+_ON_FILES: Final = frozenset({Op.CREATE_FILE, Op.DELETE_FILE, Op.RENAME_FILE, Op.CHMOD, Op.REWRITE})
 
 
 class Planner:
@@ -57,10 +57,7 @@ class Planner:
     def plan(self, changeset: Changeset) -> Plan | Rejected:
         """Work out what the changeset writes. Raises InputError for one that makes no sense."""
         _check(changeset)
-        by_path: dict[str, list[KeyedEdit]] = {}
-        for edit in changeset.edits:
-            keyed = self._keyed(edit)
-            by_path.setdefault(keyed.key.file_path, []).append(keyed)
+        by_path = self._by_path(changeset)
         glances = self._reading.glances()
         join = self._join(changeset)
         results = [draft(path, glances[path], edits, self._past.is_kept, join) for path, edits in by_path.items()]
@@ -69,6 +66,21 @@ class Planner:
         rejected += self._stale_reads(changeset.reads, glances)
         rejected += _taken_targets(drafts, glances)
         return _gravest(rejected, glances.seen()) if rejected else self._plan(drafts, glances)
+
+    def done(self, changeset: Changeset) -> tuple[Plan, Rejected | None]:
+        """What edits made that took effect already, and why they would have been rejected."""
+        glances = self._reading.glances()
+        made = [drafted(path, glances[path], edits) for path, edits in self._by_path(changeset).items()]
+        rejected = [each for _, each in made if each]
+        plan = self._plan([each for each, _ in made], glances)
+        return plan, _gravest(rejected, plan.seen) if rejected else None
+
+    def _by_path(self, changeset: Changeset) -> dict[str, list[KeyedEdit]]:
+        by_path: dict[str, list[KeyedEdit]] = {}
+        for edit in changeset.edits:
+            keyed = self._keyed(edit)
+            by_path.setdefault(keyed.key.file_path, []).append(keyed)
+        return by_path
 
     def is_current(self, planned: Plan | Rejected) -> bool:
         """Whether the files are still what they were when they were looked at."""
@@ -127,6 +139,7 @@ class Planner:
         for each in drafts:
             contents |= _region_contents(each)
         joints = [each.joint for each in drafts if each.joint]
+        touched = [each for draft in drafts for each in draft.touched]
         crossed = self._crossing.examine(drafts) if self._crossing else Crossed()
         # What concerns nobody was found to offer what it did.
         contracts = contracts_changed(drafts, crossed) if crossed.library or not self._crossing else ()
@@ -146,6 +159,7 @@ class Planner:
             merged=tuple(region for joint in joints for region in joint.regions),
             merges=tuple(merge for joint in joints for merge in joint.merges),
             contracts=contracts,
+            grown=frozenset(each.before.key for each in touched if each.before and each.only_grew),
         )
 
     def _writes(self, drafts: Sequence[Draft], looked: Glances, contents: dict[str, bytes]) -> Iterator[Write]:

@@ -5,6 +5,7 @@ from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from typing import Any, Final, Protocol, TypeVar
 
+from commonhold.domain.at_work import Presence, Proposal
 from commonhold.domain.clock import Now
 from commonhold.domain.commands import Command
 from commonhold.domain.events import Committed, Debt, Event, Recorded
@@ -226,6 +227,14 @@ class Reader(LeaseReader, Protocol):
         """What a session has read in a working tree and others have changed since, by key."""
         ...
 
+    def presences(self, worktree: str) -> tuple[Presence, ...]:
+        """Who is at work in a working tree, by holder."""
+        ...
+
+    def proposals(self, worktree: str) -> tuple[Proposal, ...]:
+        """What tools are about to write in a working tree, by path, holder and call."""
+        ...
+
 
 class Writer(Reader, LeaseWriter, Protocol):
     """A transaction: all of it is durable when it ends, or none of it happened."""
@@ -248,6 +257,22 @@ class Writer(Reader, LeaseWriter, Protocol):
 
     def overtake(self, found: Iterable[Overtaken], at: float) -> None:
         """Keep what became of what sessions have read, in place of what is kept; what is over is forgotten."""
+        ...
+
+    def attend(self, presence: Presence) -> None:
+        """Keep that a session is at work, in place of what is kept of it."""
+        ...
+
+    def depart(self, holder: str, worktree: str) -> None:
+        """Forget that a session is at work, if that is kept."""
+        ...
+
+    def propose(self, proposals: Iterable[Proposal]) -> None:
+        """Keep what tools are about to write, each in place of what the same call was about to write to the file."""
+        ...
+
+    def withdraw(self, proposals: Iterable[Proposal]) -> None:
+        """Forget proposals: they were carried out, or will not be."""
         ...
 
     def end(self, journal_id: int) -> None:

@@ -5,6 +5,7 @@ from dataclasses import dataclass, replace
 from typing import Final, Self, TypedDict, TypeVar, Unpack
 
 from commonhold.app.answers import AcquireAnswer, CommitAnswer, LeaseAnswer, PutAnswer, RegionHash, ReviewAnswer
+from commonhold.app.attendance import Attendance, Briefing
 from commonhold.app.commits import Commits
 from commonhold.app.crossing import Crossing, Insight
 from commonhold.app.forgetting import forget
@@ -25,14 +26,17 @@ from commonhold.app.news import News, Newsroom
 from commonhold.app.options import Options
 from commonhold.app.partial_work import PartialWorks
 from commonhold.app.past import Past
+from commonhold.app.place import Place
 from commonhold.app.plan import CommitRequest
 from commonhold.app.planning import Planner
 from commonhold.app.ports import Clock, Files, Ids, Registry, Step, Store, no_step
+from commonhold.app.proposing import Proposing, Wanted
 from commonhold.app.queries import Queries, Status, Who
 from commonhold.app.read_sets import ReadSet
 from commonhold.app.reading import Reading, RegionText
 from commonhold.app.recovery import recover
 from commonhold.app.registry import TableRegistry
+from commonhold.app.taking import OUTSIDE, TakeAnswer, Taking
 from commonhold.app.unwritable import although_unwritable
 from commonhold.app.values import PutRequest, Values
 from commonhold.domain import texts
@@ -46,9 +50,9 @@ from commonhold.domain.modes import Mode
 from commonhold.domain.partial_work import PartialWork
 from commonhold.domain.value import MAX_NUMBER, Value, Version
 from commonhold.merging.merge import merge
-from commonhold.regions.region import RegionMap
+from commonhold.regions.region import RegionMap, hash_bytes
 
-A = TypeVar("A", AcquireAnswer, LeaseAnswer)
+A = TypeVar("A", AcquireAnswer, LeaseAnswer, CommitAnswer, TakeAnswer)
 
 
 class AcquireOptions(TypedDict, total=False):
@@ -115,19 +119,27 @@ class Service:
         self._works = PartialWorks(store, self._registry, self._tree)
         self._values = Values(self._registry, self._reading, self._options.policies)
         self._leases = Leases(store, self._registry, self._reading, ids, self._works, self._place, self._read_set)
-        self._commits = self._composed_commits(ids, at_step, has_own_registry=registry is None)
+        self._compose_writing(ids, at_step, has_own_registry=registry is None)
         self._queries = Queries(store, self._registry, self._reading, self._leases)
 
-    def _composed_commits(self, ids: Ids, at_step: Step, *, has_own_registry: bool) -> Commits:
-        files, registry = self._files, self._registry
-        past = Past(self._store, files.root)
-        crossing = Crossing(self._insight, self._reading.look, self._options.policies) if self._insight else None
-        planner = Planner(files, self._reading, past, Joining(past, self._options.policies, merge), crossing)
-        judging = Judging(planner, registry, self._values, self._options.policies, files.root)
-        guard = GateGuard(registry, self._works) if has_own_registry else LeaseGuard(registry, self._works, ids)
-        retention = self._options.retention_seconds
-        store, clock, read_set = self._store, self._clock, self._read_set
-        return Commits(store, files, clock, judging, guard, read_set, retention_seconds=retention, at_step=at_step)
+    def _compose_writing(self, ids: Ids, at_step: Step, *, has_own_registry: bool) -> None:
+        place = Place(self._store, self._files, self._registry, self._clock, self._place)
+        options, read_set = self._options, self._read_set
+        past = Past(self._store, self.root)
+        crossing = Crossing(self._insight, self._reading.look, options.policies) if self._insight else None
+
+        def planner_of(files: Files) -> Planner:
+            joining = Joining(past, options.policies, merge)
+            return Planner(files, Reading(files, read_set), past, joining, crossing)
+
+        planner = planner_of(self._files)
+        judging = Judging(planner, self._registry, self._values, options.policies, self.root, self._place)
+        works = self._works
+        guard = GateGuard(self._registry, works) if has_own_registry else LeaseGuard(self._registry, works, ids)
+        self._commits = Commits(place, judging, guard, read_set, options.retention_seconds, at_step=at_step)
+        self._taking = Taking(place, planner_of, judging, ids, works, read_set)
+        self._proposing = Proposing(place, planner, judging, self._leases, self._taking, read_set, options)
+        self._attendance = Attendance(place, self._leases, works, self._proposing)
 
     def _tree(self, place: str) -> Reading | None:
         """How to look at a working tree: where leases are shared by machines, at this one only."""
@@ -287,6 +299,65 @@ class Service:
         asked = wishes(self._leases.live(holder=self.holder))
         known = {each.key for each in answer.repair.regions} | {each.key for each in answer.merged}
         return replace(answer, notices=answer.notices + asked + self._newsroom.notices(known))
+
+    def propose(self, changeset: Changeset, *, call: str, blind: Sequence[str] = ()) -> CommitAnswer:
+        """Ask whether a tool of this session may write what the changeset says: nothing is written here.
+
+        Admitted: what it changes is leased to the session, until its turn or the edit is over; `settle` records what
+        became of it. Refused: the answer holds what the agent needs. The changeset names the lease of the write slot.
+        `blind` are files that the tool overwrites without naming what is there: the session must have read them.
+        """
+        self._recover_if_possible()
+        return self._with_news(self._proposing.propose(Wanted(self.holder, changeset, call, tuple(blind))))
+
+    def settle(self, call: str, paths: Sequence[str] = ()) -> TakeAnswer:
+        """See what became of what a call proposed (where calls have no names, for `paths`), and record it."""
+        return self._with_news(self._proposing.settle(self.holder, call, tuple(paths)))
+
+    def take(self, before: dict[str, str | None], *, intent: str = "") -> TakeAnswer:
+        """Record what this session has made of files that were as `before` says: content hashes of kept bytes, by path.
+
+        They are as they are. What could not have been committed is recorded too, and waits for review.
+        """
+        return self._with_news(self._taking.take(self.holder, before, intent))
+
+    def keep(self, contents: Sequence[bytes]) -> None:
+        """Keep bytes, so that what becomes of them can be told, and taken back by hand."""
+        with self._store.write() as writer:
+            writer.keep(((hash_bytes(each), each) for each in contents), self._clock.now().wall)
+
+    def outside(self, before: dict[str, str | None], *, intent: str = "") -> TakeAnswer:
+        """Record a change that nobody is known to have made, so that those are told who have read what it changed."""
+        return self._taking.take(OUTSIDE, before, intent)
+
+    def arrive(self, process: str = "") -> Briefing:
+        """This session begins, or goes on, in the process of that name: what it is to know."""
+        self._recover_if_possible()
+        return self._attendance.arrive(self.holder, process)
+
+    def briefing(self) -> Briefing:
+        """What others are doing."""
+        return self._attendance.briefing(self._agent or "")
+
+    def intend(self, intent: str) -> None:
+        """What this session was asked for: others are told so."""
+        self._attendance.intend(self.holder, intent)
+
+    def intent(self) -> str:
+        """What this session was asked for last."""
+        return self._attendance.intent_of(self.holder)
+
+    def rest(self) -> TakeAnswer:
+        """This session has done what it was asked: what was leased to it for that is free again."""
+        answer = self._proposing.rest(self.holder)
+        self._attendance.rest(self.holder)
+        return answer
+
+    def depart(self) -> TakeAnswer:
+        """This session is over."""
+        answer = self._proposing.rest(self.holder)
+        self._attendance.depart(self.holder)
+        return answer
 
     def who(self, key: str) -> Who:
         """Who holds what overlaps `key`, and who changed it last."""

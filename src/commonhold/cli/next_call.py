@@ -13,7 +13,7 @@ from commonhold.domain.keys import parse
 from commonhold.wire.text import dumps
 
 Words = Sequence[str]
-NEEDS_TEXT: Final = (Op.REPLACE, Op.INSERT, Op.CREATE_FILE)
+NEEDS_TEXT: Final = (Op.REPLACE, Op.INSERT, Op.CREATE_FILE, Op.REWRITE)
 _FLAGS: Final = {Op.REPLACE: [], Op.INSERT: ["--insert"], Op.DELETE: ["--delete"], Op.CREATE_FILE: ["--create"]}
 # A file that is not there: pasted as it is, the line is refused by the shell, and nothing is committed.
 _TO_FILL_IN: Final = " < NEW_TEXT"

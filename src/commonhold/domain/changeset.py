@@ -11,7 +11,10 @@ from commonhold.domain.modes import Mode
 
 
 class Op(StrEnum):
-    """What an edit does."""
+    """What an edit does.
+
+    REPLACE of a file writes all of it, REWRITE the regions in which the new text differs: others may hold the rest.
+    """
 
     REPLACE = "replace"
     INSERT = "insert"
@@ -20,6 +23,7 @@ class Op(StrEnum):
     DELETE_FILE = "delete_file"
     RENAME_FILE = "rename_file"
     CHMOD = "chmod"
+    REWRITE = "rewrite"
 
 
 @dataclass(frozen=True, slots=True)

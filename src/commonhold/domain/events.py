@@ -218,6 +218,7 @@ class Committed:
     """A changeset took effect. `worktree` is where; `settled` are the debts (keys) that it mended.
 
     `merged` are the edits that did not take effect as they were sent, `contracts` what callers meet differently now.
+    `unadmitted` says why it would have been refused, had it not been made already by a tool or a command.
     """
 
     holder: str
@@ -230,6 +231,7 @@ class Committed:
     settled: tuple[str, ...] = ()
     merged: tuple[Merge, ...] = ()
     contracts: tuple[ContractChange, ...] = ()
+    unadmitted: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -137,7 +137,7 @@ def _changed_body(before: RegionMap, after: RegionMap, placed: Iterable[Placed])
     old = _bodies_outside(before, _edited_spans(edits))
     new = _bodies_outside(after, [(each.start, each.end) for each in placed if not each.edit.is_header])
     for left, right in zip(old, new, strict=False):
-        if not _same_body(before, left, after, right):
+        if not is_same_body(before, left, after, right):
             return _touched(left.key, edits)
     rest = old[len(new) :] or new[len(old) :]
     return _touched(rest[0].key, edits) if rest else None
@@ -158,7 +158,8 @@ def _inside(region: Region, ordered: Sequence[Span]) -> bool:
     return index >= 0 and region.end <= ordered[index][1]
 
 
-def _same_body(before: RegionMap, left: Region, after: RegionMap, right: Region) -> bool:
+def is_same_body(before: RegionMap, left: Region, after: RegionMap, right: Region) -> bool:
+    """Whether a definition is what it was, whatever became of what follows it."""
     if left.kind is not right.kind or not _same_name(left.key, right.key):
         return False
     return left.hash == right.hash or _follows_otherwise(before, left, after, right)
@@ -205,6 +206,16 @@ def _edited_header_spans(before: RegionMap, edits: Iterable[RegionEdit]) -> list
     return [replaced_span(before, edit) for edit in edits if isinstance(edit, Replace) and edit.is_header]
 
 
+def header_lines(map: RegionMap) -> dict[Key, list[bytes]]:  # noqa: A002
+    """Each header with its lines, less those that are blank."""
+    return {region.key: list(_lines_of(map, region, ())) for region in map.regions if region.key.is_header}
+
+
+def _lines_of(map: RegionMap, region: Region, ranges: Sequence[Span]) -> Iterator[bytes]:  # noqa: A002
+    for span in region.spans:
+        yield from _lines(map, span, ranges)
+
+
 def _header_lines(
     map: RegionMap,  # noqa: A002
     definitions: Iterable[Span],
@@ -213,7 +224,7 @@ def _header_lines(
     """Each header outside `definitions` under its bare key, with its lines outside `ranges`."""
     within, without = sorted(definitions), sorted(ranges)
     return [
-        (region.key.bare(), [line for span in region.spans for line in _lines(map, span, without)])
+        (region.key.bare(), list(_lines_of(map, region, without)))
         for region in map.regions
         if region.key.is_header and (region.kind is Kind.SHARED_HEADER or not _inside(region, within))
     ]

@@ -25,21 +25,10 @@ HELLO: Final = "hello"
 NAMES: Final = frozenset(
     {
         *("show", "read", "acquire", "renew", "release", "ask", "hand_over", "break_lease", "get", "put"),
-        *(
-            "saw",
-            "news",
-            "partial_works",
-            "review",
-            "leases",
-            "commit",
-            "who",
-            "status",
-            "log",
-            "content",
-            "recover",
-            "forget",
-            "sweep",
-        ),
+        *("saw", "news", "partial_works", "review", "leases", "commit", "who", "status", "log", "content"),
+        *("propose", "settle", "take", "keep", "outside"),
+        *("arrive", "briefing", "intend", "intent", "rest", "depart"),
+        *("recover", "forget", "sweep"),
     }
 )
 UNREADABLE: Final = (msgspec.DecodeError, UnicodeDecodeError, RecursionError)

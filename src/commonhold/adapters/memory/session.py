@@ -8,6 +8,7 @@ from typing import TypeVar
 from commonhold.adapters.memory.index import LeaseIndex
 from commonhold.adapters.memory.indexed import Indexed
 from commonhold.app.ports import Journal, StoredAnswer, Write
+from commonhold.domain.at_work import Presence, Proposal
 from commonhold.domain.events import Committed, Debt, Event, Recorded, lease_id_of, place_of_debt
 from commonhold.domain.read_set import Overtaken, Sighting
 
@@ -28,6 +29,8 @@ class MemorySession(Indexed):
         self._journals: dict[int, Journal] = {}
         self._sightings: dict[tuple[str, str, str], tuple[float, Sighting]] = {}
         self._overtaken: dict[tuple[str, str, str], tuple[float, Overtaken]] = {}
+        self._presences: dict[tuple[str, str], Presence] = {}
+        self._proposals: dict[tuple[str, str, str, str], Proposal] = {}
         self._last_journal = 0
         self._undoing: list[Callable[[], object]] = []
         self._fold()
@@ -184,6 +187,34 @@ class MemorySession(Indexed):
             elif place in self._overtaken:
                 self._drop(self._overtaken, place)
 
+    def presences(self, worktree: str) -> tuple[Presence, ...]:
+        """Who is at work in a working tree."""
+        return tuple(each for _, each in sorted(self._presences.items()) if each.worktree == worktree)
+
+    def attend(self, presence: Presence) -> None:
+        """Keep that a session is at work."""
+        self._set(self._presences, (presence.holder, presence.worktree), presence)
+
+    def depart(self, holder: str, worktree: str) -> None:
+        """Forget that a session is at work."""
+        if (holder, worktree) in self._presences:
+            self._drop(self._presences, (holder, worktree))
+
+    def proposals(self, worktree: str) -> tuple[Proposal, ...]:
+        """What is about to be written in a working tree."""
+        return tuple(each for _, each in sorted(self._proposals.items()) if each.worktree == worktree)
+
+    def propose(self, proposals: Iterable[Proposal]) -> None:
+        """Keep what tools are about to write."""
+        for each in proposals:
+            self._set(self._proposals, _place_of(each), each)
+
+    def withdraw(self, proposals: Iterable[Proposal]) -> None:
+        """Forget what was written, or will not be."""
+        for place in map(_place_of, proposals):
+            if place in self._proposals:
+                self._drop(self._proposals, place)
+
     def begin(self, root: str, holder: str, intent: str, writes: Sequence[Write]) -> Journal:
         """Write a commit down before its first file is touched."""
         self._last_journal += 1
@@ -195,3 +226,7 @@ class MemorySession(Indexed):
         """Strike a commit out of the journal."""
         if journal_id in self._journals:
             self._drop(self._journals, journal_id)
+
+
+def _place_of(proposal: Proposal) -> tuple[str, str, str, str]:
+    return proposal.worktree, proposal.path, proposal.holder, proposal.call

@@ -15,7 +15,8 @@ IN_MEMORY: Final = ":memory:"
 # The SQLite that apsw brings is newer.
 FIRST_SAFE_SQLITE: Final = (3, 51, 3)
 MIGRATIONS: Final[tuple[str, ...]] = tuple(
-    Path(__file__).with_name(name).read_text(encoding="utf-8") for name in ("schema.sql", "leases.sql", "read_sets.sql")
+    Path(__file__).with_name(name).read_text(encoding="utf-8")
+    for name in ("schema.sql", "leases.sql", "read_sets.sql", "at_work.sql")
 )
 
 

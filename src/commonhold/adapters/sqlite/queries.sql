@@ -241,3 +241,27 @@ DELETE FROM overtaken WHERE holder = ? AND worktree = ? AND key = ?;
 -- name: drop_overtaken
 -- Forget what nobody came back for.
 DELETE FROM overtaken WHERE at < ?;
+
+-- name: presences
+-- Who is at work in a working tree.
+SELECT body FROM presences WHERE worktree = ? ORDER BY holder;
+
+-- name: attend
+-- Keep that a session is at work.
+INSERT OR REPLACE INTO presences (holder, worktree, body) VALUES (?, ?, ?);
+
+-- name: depart
+-- A session is at work no more.
+DELETE FROM presences WHERE holder = ? AND worktree = ?;
+
+-- name: proposals
+-- What is about to be written in a working tree.
+SELECT body FROM proposals WHERE worktree = ? ORDER BY path, holder, call;
+
+-- name: propose
+-- Keep what a tool is about to write.
+INSERT OR REPLACE INTO proposals (worktree, path, holder, call, body) VALUES (?, ?, ?, ?, ?);
+
+-- name: withdraw
+-- It was written, or will not be.
+DELETE FROM proposals WHERE worktree = ? AND path = ? AND holder = ? AND call = ?;

@@ -10,6 +10,7 @@ import apsw
 from commonhold.adapters.places import AFTER_SEPARATOR, SEPARATOR, place, places
 from commonhold.adapters.sqlite.statements import load
 from commonhold.app.ports import Journal, StoredAnswer, Write
+from commonhold.domain.at_work import Presence, Proposal
 from commonhold.domain.clock import Now
 from commonhold.domain.commands import Command, Leave, Put, Review
 from commonhold.domain.decide import keys_of
@@ -44,7 +45,7 @@ from commonhold.domain.read_set import Overtaken, Sighting
 from commonhold.domain.value import Value as KeyValue
 from commonhold.wire import codec
 
-B = TypeVar("B", Lease, Waiter, PartialWork, Overtaken)
+B = TypeVar("B", Lease, Waiter, PartialWork, Overtaken, Presence, Proposal)
 Value = str | bytes | int | float | None
 Statement = tuple[str, tuple[Value, ...]]
 _AFTER_SLASH: Final = "0"
@@ -280,6 +281,32 @@ class SqliteSession:
                 self._run("end_overtaken", *place_)
             else:
                 self._run("overtake", *place_, at, codec.encode(each).decode())
+
+    def presences(self, worktree: str) -> tuple[Presence, ...]:
+        """Who is at work in a working tree."""
+        return self._bodies("presences", Presence, worktree)
+
+    def attend(self, presence: Presence) -> None:
+        """Keep that a session is at work."""
+        self._run("attend", presence.holder, presence.worktree, codec.encode(presence).decode())
+
+    def depart(self, holder: str, worktree: str) -> None:
+        """Forget that a session is at work."""
+        self._run("depart", holder, worktree)
+
+    def proposals(self, worktree: str) -> tuple[Proposal, ...]:
+        """What is about to be written in a working tree."""
+        return self._bodies("proposals", Proposal, worktree)
+
+    def propose(self, proposals: Iterable[Proposal]) -> None:
+        """Keep what tools are about to write."""
+        for each in proposals:
+            self._run("propose", each.worktree, each.path, each.holder, each.call, codec.encode(each).decode())
+
+    def withdraw(self, proposals: Iterable[Proposal]) -> None:
+        """Forget what was written, or will not be."""
+        for each in proposals:
+            self._run("withdraw", each.worktree, each.path, each.holder, each.call)
 
     def begin(self, root: str, holder: str, intent: str, writes: Sequence[Write]) -> Journal:
         """Write a commit down before its first file is touched."""

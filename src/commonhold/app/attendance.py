@@ -1,0 +1,128 @@
+"""Who is at work in a working tree, and what somebody who comes to work there is to know."""
+
+from dataclasses import dataclass, replace
+from typing import Final
+
+from commonhold.app.answers import Change
+from commonhold.app.history import change_of
+from commonhold.app.leases import Leases
+from commonhold.app.partial_work import PartialWorks
+from commonhold.app.place import Place
+from commonhold.app.proposing import OURS, Proposing
+from commonhold.domain.at_work import Presence
+from commonhold.domain.commands import Break
+from commonhold.domain.events import Debt
+from commonhold.domain.lease import Lease
+from commonhold.domain.partial_work import PartialWork
+from commonhold.domain.slots import path_of_slot
+from commonhold.domain.texts import MAX_TEXT_LENGTH
+
+RECENT_SECONDS: Final = 900.0
+GONE_SECONDS: Final = 12 * 3600.0
+"""Whoever was not heard of for so long is no longer said to be at work."""
+_MOST_CHANGES: Final = 50
+
+
+@dataclass(frozen=True, slots=True)
+class Briefing:
+    """What others are doing in a working tree, what they did last, and what waits for somebody.
+
+    `leases` are those of others, `changes` the commits of others in the last quarter of an hour, newest first, `works`
+    what was left half done, `debts` what this session owes.
+    """
+
+    others: tuple[Presence, ...] = ()
+    leases: tuple[Lease, ...] = ()
+    changes: tuple[Change, ...] = ()
+    works: tuple[PartialWork, ...] = ()
+    debts: tuple[Debt, ...] = ()
+
+
+class Attendance:
+    """Keeps who is at work in one working tree."""
+
+    def __init__(self, place: Place, leases: Leases, works: PartialWorks, proposing: Proposing) -> None:
+        """Keep it in the state of `place`."""
+        self._place = place
+        self._leases = leases
+        self._works = works
+        self._proposing = proposing
+
+    def arrive(self, holder: str, process: str) -> Briefing:
+        """A session begins, or goes on. One of that name in another process has ended without saying so."""
+        before = self._presence(holder)
+        if before and process and before.process and before.process != process:
+            self._end_without_word(holder)
+        self._attend(holder, process=process)
+        return self.briefing(holder)
+
+    def intend(self, holder: str, intent: str) -> None:
+        """The session was asked for something."""
+        line = " ".join(intent.split())
+        self._attend(holder, intent="".join(each for each in line if each.isprintable())[:MAX_TEXT_LENGTH])
+
+    def intent_of(self, holder: str) -> str:
+        """What the session was asked for last."""
+        presence = self._presence(holder)
+        return presence.intent if presence else ""
+
+    def rest(self, holder: str) -> None:
+        """The session waits for its user."""
+        presence = self._presence(holder)
+        if presence is not None:
+            self._keep(replace(presence, is_at_rest=True, seen_at=self._wall()))
+
+    def depart(self, holder: str) -> None:
+        """The session is over, by its own word."""
+        with self._place.store.write() as writer:
+            writer.depart(holder, self._place.files.root)
+
+    def briefing(self, holder: str) -> Briefing:
+        """What whoever works there is to know."""
+        root, wall = self._place.files.root, self._wall()
+        with self._place.store.read() as reader:
+            others = [each for each in reader.presences(root) if each.holder != holder]
+            commits = reader.latest_commits(_MOST_CHANGES)
+            debts = tuple(each for each in reader.debts() if each.holder == holder and each.worktree == root)
+        changes = tuple(
+            change_of(recorded, commit)
+            for recorded, commit in commits
+            if commit.worktree == root and commit.holder != holder and wall - recorded.at < RECENT_SECONDS
+        )
+        return Briefing(
+            tuple(each for each in others if wall - each.seen_at < GONE_SECONDS),
+            tuple(each for each in self._leases.live() if each.holder != holder and not _is_slot(each)),
+            changes,
+            self._works.waiting(),
+            debts,
+        )
+
+    def _end_without_word(self, holder: str) -> None:
+        """What the one that is gone had begun is looked at; what it held is taken from it, and its work is kept."""
+        self._proposing.settle_all(holder)
+        for lease in self._leases.live(holder=holder):
+            if lease.acquisition_id in OURS:
+                self._place.registry.execute(Break(lease.id, holder, "its session was begun anew by another process"))
+        self._works.look_for()
+
+    def _attend(self, holder: str, intent: str = "", process: str = "") -> None:
+        wall = self._wall()
+        known = self._presence(holder) or Presence(holder, self._place.files.root, "", process, wall, wall)
+        changed = replace(known, intent=intent or known.intent, process=process or known.process)
+        self._keep(replace(changed, seen_at=wall, is_at_rest=False))
+
+    def _presence(self, holder: str) -> Presence | None:
+        with self._place.store.read() as reader:
+            found = reader.presences(self._place.files.root)
+        return next((each for each in found if each.holder == holder), None)
+
+    def _keep(self, presence: Presence) -> None:
+        with self._place.store.write() as writer:
+            writer.attend(presence)
+
+    def _wall(self) -> float:
+        return self._place.clock.now().wall
+
+
+def _is_slot(lease: Lease) -> bool:
+    return any(path_of_slot(key) is not None for key in lease.keys)

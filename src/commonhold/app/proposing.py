@@ -1,0 +1,251 @@
+"""Proposals: what a session's own tool is about to write, judged before, seen done after.
+
+Before: the text that the tool will make is judged as a commit would be, the regions that it changes are leased to the
+session, and what was there is kept. The file's write slot (a lease that the caller holds) keeps other writers away.
+After: the files are compared with what they were, and what became of them is recorded, whatever was proposed.
+"""
+
+from collections.abc import Collection, Iterable, Sequence
+from dataclasses import dataclass, replace
+from typing import Final
+
+from commonhold.app.acquaintance import Acquaintance, known_by
+from commonhold.app.answers import AcquireAnswer, CommitAnswer
+from commonhold.app.judging import Admitted, Judging, Refused
+from commonhold.app.lease_requests import AcquireRequest, ReleaseRequest
+from commonhold.app.leases import Leases
+from commonhold.app.options import Options, Release
+from commonhold.app.place import Place
+from commonhold.app.plan import CommitRequest, Plan, Rejected
+from commonhold.app.planning import Planner
+from commonhold.app.ports import Writer
+from commonhold.app.read_sets import ReadSet
+from commonhold.app.recording import committed, refuse
+from commonhold.app.taking import TakeAnswer, Taking
+from commonhold.domain.at_work import Proposal
+from commonhold.domain.changeset import Changeset
+from commonhold.domain.keys import Key, canonical
+from commonhold.domain.lease import Conflict, Lease
+from commonhold.domain.refusal import Refusal
+from commonhold.regions.region import hash_bytes
+
+HELD_FOR_TURN: Final = "turn"
+HELD_FOR_EDIT: Final = "edit"
+OURS: Final = frozenset({HELD_FOR_TURN, HELD_FOR_EDIT})
+"""The acquisition ids of leases that were taken for a session, not asked for by it."""
+MOST_SHOWN: Final = 12_000
+"""So long a text is shown whole in a refusal, which counts as having been read."""
+_MOST_KEYS: Final = 50
+_TO_BE_LEASED: Final = frozenset({Refusal.REQUIRE_ADDITIONAL_LOCKS, Refusal.ESCALATION_REQUIRED})
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """What a tool's call is about to write. `blind` are the files that it overwrites without naming what is there."""
+
+    holder: str
+    changeset: Changeset
+    call: str
+    blind: tuple[str, ...] = ()
+
+
+class Proposing:
+    """Judges proposals of one working tree, and sees what becomes of them."""
+
+    def __init__(
+        self,
+        place: Place,
+        planner: Planner,
+        judging: Judging,
+        leases: Leases,
+        taking: Taking,
+        read_set: ReadSet,
+        options: Options,
+    ) -> None:
+        """Plan with `planner`, judge with `judging`, lease with `leases`, record with `taking`."""
+        self._place = place
+        self._planner = planner
+        self._judging = judging
+        self._leases = leases
+        self._taking = taking
+        self._read_set = read_set
+        self._options = options
+
+    def propose(self, wanted: Wanted) -> CommitAnswer:
+        """Admit what the tool is about to write, or refuse it with what its agent needs; nothing is written here.
+
+        The changeset names the lease of the write slot: who has lost it is refused. What admission requires beside is
+        leased to the session if it is free, and owed by it then.
+        """
+        request = CommitRequest(wanted.holder, wanted.changeset, self._place.files.root)
+        self._settled(wanted.holder, self._left_over(wanted))
+        since = self._read_set.newest()
+        planned = self._planner.plan(wanted.changeset)
+        if isinstance(planned, Plan):
+            planned = self._strangers(wanted, planned) or planned
+        granted: list[Lease] = []
+        denied = self._leased(request, planned, granted)
+        with self._place.store.write() as writer:
+            verdict = denied or self._verdict(writer, request, planned, granted)
+            if isinstance(verdict, Admitted):
+                self._keep(writer, wanted, verdict.plan)
+                return replace(committed(verdict, None), is_dry_run=True)
+            answer = refuse(writer, request, verdict, self._place.clock.now())
+            self._shown(writer, answer, since)
+        self._let_go(wanted.holder, granted)
+        return answer
+
+    def _left_over(self, wanted: Wanted) -> list[Proposal]:
+        """What the session proposed for the same files in other calls: those are over, though nobody has said so."""
+        paths = {self._planner.locate(edit.key).file_path for edit in wanted.changeset.edits}
+        return [each for each in self._of(wanted.holder) if each.path in paths and each.call != wanted.call]
+
+    def _strangers(self, wanted: Wanted, plan: Plan) -> Rejected | None:
+        """What the session does not know of what it is about to write over."""
+        acquaintance = Acquaintance(wanted.holder, self._place.files.root, self._planner.fresh)
+        with self._place.store.read() as reader:
+            found = acquaintance.strangers(reader, plan.writes_to, wanted.blind)
+        return replace(found, seen=plan.seen) if found else None
+
+    def _leased(self, request: CommitRequest, planned: Plan | Rejected, granted: list[Lease]) -> Refused | None:
+        """Lease what the plan writes, adding to `granted`; the refusal, where others hold some of it."""
+        if isinstance(planned, Rejected):
+            return None
+        held_first = set(self._options.policies.held_first(planned.writes_to))
+        keys = [key for key in planned.writes_to if key not in planned.grown or key in held_first]
+        headers = [key for key in keys if key.is_header or self._options.release is Release.EDIT]
+        for purpose, part in ((HELD_FOR_TURN, _few(set(keys) - set(headers))), (HELD_FOR_EDIT, _few(headers))):
+            answer = self._lease(request, part, purpose, granted)
+            if answer is not None:
+                with self._place.store.read() as reader:
+                    return self._judging.lock_conflict(reader, request.changeset.intent, answer.conflicts)
+        return None
+
+    def _lease(
+        self, request: CommitRequest, keys: Iterable[Key], purpose: str, granted: list[Lease]
+    ) -> AcquireAnswer | None:
+        """Lease what of `keys` the session does not hold yet; the denial, if it is one."""
+        held = [lease for lease in self._leases.live(holder=request.holder) if lease.acquisition_id in OURS]
+        wanted = [str(key) for key in keys if not any(lease.covers(key) for lease in held)]
+        if not wanted:
+            return None
+        answer = self._leases.acquire(
+            AcquireRequest(
+                request.holder,
+                tuple(wanted),
+                request.changeset.intent,
+                ttl_seconds=self._options.idle_seconds,
+                acquisition_id=purpose,
+            )
+        )
+        if answer.lease is None:
+            return answer
+        granted.append(answer.lease)
+        return None
+
+    def _verdict(
+        self, writer: Writer, request: CommitRequest, planned: Plan | Rejected, granted: list[Lease]
+    ) -> Admitted | Refused:
+        verdict = self._judging.verdict(writer, request, planned)
+        if not isinstance(verdict, Refused) or verdict.code not in _TO_BE_LEASED or verdict.next.call != "acquire":
+            return verdict
+        keys = [canonical(str(key)) for key in verdict.next.arguments["keys"]]  # type: ignore[attr-defined]
+        if denied := self._lease(request, keys, HELD_FOR_TURN, granted):
+            return replace(verdict, conflicts=denied.conflicts, why=f"{verdict.why}; {_held(denied.conflicts)}")
+        return self._judging.verdict(writer, request, planned)
+
+    def _shown(self, writer: Writer, answer: CommitAnswer, since: int) -> None:
+        """What a refusal shows whole, its agent has read."""
+        hashes = {each.key: each.hash for each in answer.repair.regions if each.hash is not None and each.span is None}
+        whole = known_by({each.key: each.text for each in answer.repair.regions}, MOST_SHOWN)
+        shown = {key: hashes[key] for key in whole if key in hashes}
+        wall = self._place.clock.now().wall
+        texts = (each.text.encode() for each in answer.repair.regions if each.key in shown and each.text is not None)
+        writer.keep(((hash_bytes(text), text) for text in texts), wall)
+        self._read_set.read(writer, shown, since, wall)
+
+    def _keep(self, writer: Writer, wanted: Wanted, plan: Plan) -> None:
+        wall = self._place.clock.now().wall
+        writer.keep(plan.contents.items(), wall)
+        slot = next((ref.id for ref in wanted.changeset.leases), "")
+        writer.propose(
+            Proposal(
+                wanted.holder,
+                self._place.files.root,
+                wanted.call,
+                write.path,
+                write.before,
+                write.after,
+                wanted.changeset.intent,
+                slot,
+                wall,
+            )
+            for write in plan.writes
+        )
+
+    def settle(self, holder: str, call: str, paths: Collection[str] = ()) -> TakeAnswer:
+        """See what became of a call's proposals (where calls have no names, of those for `paths`), and record it."""
+        return self._settled(holder, [each for each in self._of(holder) if _is_meant(each, call, paths)])
+
+    def rest(self, holder: str) -> TakeAnswer:
+        """The session's turn is over: see what became of all that it proposed, and free what it held for it."""
+        answer = self.settle_all(holder)
+        self._let_go(holder, [lease for lease in self._leases.live(holder=holder) if lease.acquisition_id in OURS])
+        return answer
+
+    def settle_all(self, holder: str) -> TakeAnswer:
+        """See what became of all that the session proposed."""
+        return self._settled(holder, self._of(holder))
+
+    def overdue(self) -> tuple[Proposal, ...]:
+        """Proposals of anybody whose write slot is over, though nobody has said that they were carried out."""
+        with self._place.store.read() as reader:
+            waiting = reader.proposals(self._place.files.root)
+        live = {lease.id for lease in self._leases.live()}
+        return tuple(each for each in waiting if each.slot not in live)
+
+    def _of(self, holder: str) -> list[Proposal]:
+        with self._place.store.read() as reader:
+            return [each for each in reader.proposals(self._place.files.root) if each.holder == holder]
+
+    def _settled(self, holder: str, proposals: Sequence[Proposal]) -> TakeAnswer:
+        if not proposals:
+            return TakeAnswer("nothing")
+        live = {lease.id for lease in self._leases.live(holder=holder)}
+        in_time = {each.path: each.before for each in proposals if each.slot in live}
+        answer = self._taking.take(holder, in_time, proposals[0].intent)
+        for each in proposals:
+            if each.slot not in live:
+                answer = _graver(answer, self._taking.take_late(each))
+        with self._place.store.write() as writer:
+            writer.withdraw(proposals)
+        self._let_go_of(holder, {each.slot for each in proposals} & live)
+        for_edit = [lease for lease in self._leases.live(holder=holder) if lease.acquisition_id == HELD_FOR_EDIT]
+        self._let_go(holder, for_edit)
+        return answer
+
+    def _let_go(self, holder: str, leases: Iterable[Lease]) -> None:
+        self._let_go_of(holder, (lease.id for lease in leases))
+
+    def _let_go_of(self, holder: str, lease_ids: Iterable[str]) -> None:
+        for lease_id in lease_ids:
+            self._leases.release(ReleaseRequest(holder, lease_id))
+
+
+def _graver(one: TakeAnswer, other: TakeAnswer) -> TakeAnswer:
+    order = ("nothing", "recorded", "unadmitted")
+    return max(one, other, key=lambda each: order.index(each.outcome))
+
+
+def _is_meant(proposal: Proposal, call: str, paths: Collection[str]) -> bool:
+    return proposal.call == call if call else proposal.path in paths
+
+
+def _few(keys: Collection[Key]) -> list[Key]:
+    """The keys; the files that they are in, where they are too many to be told one by one."""
+    return sorted(keys if len(keys) <= _MOST_KEYS else {key.file for key in keys})
+
+
+def _held(conflicts: Iterable[Conflict]) -> str:
+    holders = ", ".join(dict.fromkeys(each.holder for each in conflicts))
+    return f"what it concerns is held by {holders}"

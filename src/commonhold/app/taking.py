@@ -1,0 +1,202 @@
+"""Taking what was written by other hands into the log: what a tool, a command or a person has made of files.
+
+The files are as they are, so nothing is refused any more. What could have been committed is recorded as if it had been;
+what could not is recorded too, says why, and waits for review. Nothing is ever reverted.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Final, Literal
+
+from commonhold.app.answers import CommitAnswer, Next, RegionHash, Repair
+from commonhold.app.as_it_was import AsItWas
+from commonhold.app.judging import Admitted, Judging, Refused
+from commonhold.app.partial_work import PartialWorks
+from commonhold.app.place import Place
+from commonhold.app.plan import CommitRequest, Plan, Rejected
+from commonhold.app.planning import Planner
+from commonhold.app.ports import Files, FileState, Ids, Writer
+from commonhold.app.read_sets import ReadSet
+from commonhold.app.recording import committed, event_of, shown
+from commonhold.domain.at_work import Proposal
+from commonhold.domain.changeset import Changeset, Edit, Op
+from commonhold.domain.commands import Acquire, Break
+from commonhold.domain.errors import InputError
+from commonhold.domain.events import FileChange, Recorded
+from commonhold.domain.keys import canonical, file_key
+from commonhold.domain.lease import Base
+from commonhold.domain.modes import Mode
+from commonhold.domain.refusal import Refusal
+from commonhold.domain.texts import MAX_TEXT_LENGTH
+from commonhold.regions.region import hash_bytes
+
+OUTSIDE: Final = "outside"
+"""The holder of changes that nobody is known to have made."""
+FOUND: Final = "found"
+_FOUND_SECONDS: Final = 60.0
+
+Before = Mapping[str, str | None]
+"""What files were, by path: content hashes of bytes that are kept; None where no file was."""
+PlannerOf = Callable[[Files], Planner]
+
+
+@dataclass(frozen=True, slots=True)
+class TakeAnswer:
+    """What became of a change that had been made already.
+
+    `unadmitted` is recorded all the same; `why` says what is wrong with it, `review` under which name it waits.
+    `unknown` are paths whose bytes before are not kept, or that are too large: nothing is recorded of them.
+    """
+
+    outcome: Literal["nothing", "recorded", "unadmitted"]
+    regions: tuple[RegionHash, ...] = ()
+    notices: tuple[str, ...] = ()
+    code: Refusal | None = None
+    why: str = ""
+    review: str = ""
+    sequence: int | None = None
+    unknown: tuple[str, ...] = ()
+
+
+class Taking:
+    """Takes changes of one working tree into the log."""
+
+    def __init__(
+        self, place: Place, planner_of: PlannerOf, judging: Judging, ids: Ids, works: PartialWorks, read_set: ReadSet
+    ) -> None:
+        """Plan with `planner_of` files as they were; judge with `judging`; add what is seen to `read_set`."""
+        self._place = place
+        self._planner_of = planner_of
+        self._judging = judging
+        self._ids = ids
+        self._works = works
+        self._read_set = read_set
+
+    def take(self, holder: str, before: Before, intent: str, late: str = "") -> TakeAnswer:
+        """Record what `holder` made of files that were as `before` says; `late` is why it came too late."""
+        states, now, unknown = self._differences(before)
+        if not now:
+            return TakeAnswer("nothing", unknown=unknown)
+        changeset = Changeset(tuple(_edits(states, now)), intent=intent, merge=False)
+        request = CommitRequest(holder, changeset, self._place.files.root)
+        plan, flawed = self._planner_of(AsItWas(self._place.files, states)).done(changeset)
+        with self._place.store.gate(), self._place.store.write() as writer:
+            verdict = _too_late(late) if late else self._verdict(writer, request, plan, flawed)
+            answer = self._record(writer, request, plan, verdict)
+            review = self._await_review(request, plan, verdict) if isinstance(verdict, Refused) else ""
+        taken = TakeAnswer("recorded", answer.regions, answer.notices, sequence=answer.sequence, unknown=unknown)
+        if isinstance(verdict, Admitted):
+            return taken
+        return replace(taken, outcome="unadmitted", code=verdict.code, why=verdict.why, review=review)
+
+    def take_late(self, proposal: Proposal) -> TakeAnswer:
+        """Record what a tool wrote that lost its write slot: over what others had committed meanwhile, maybe.
+
+        It is laid on the session only where the file is what the session proposed.
+        """
+        stamp = self._place.files.stamp(proposal.path)
+        now, was, late = stamp.hash if stamp else None, proposal.before, ""
+        if (over := self._newer(proposal)) is not None:
+            change, by, sequence = over
+            was, late = change.after, f"it was written late, over what {by} had committed (event {sequence})"
+        holder = proposal.holder if now == proposal.after else OUTSIDE
+        return self.take(holder, {proposal.path: was}, proposal.intent, late if holder != OUTSIDE else "")
+
+    def _newer(self, proposal: Proposal) -> tuple[FileChange, str, int] | None:
+        """What another committed to the file since the proposal, the newest."""
+        with self._place.store.read() as reader:
+            for recorded, commit in reader.commits_on(proposal.path, 1):
+                if recorded.at > proposal.at and commit.worktree == proposal.worktree:
+                    change = next(each for each in commit.files if each.path == proposal.path)
+                    return change, commit.holder, recorded.sequence
+        return None
+
+    def _differences(
+        self, before: Before
+    ) -> tuple[dict[str, FileState | None], dict[str, FileState | None], tuple[str, ...]]:
+        """What the files that differ were and are, and those of which that cannot be told."""
+        states: dict[str, FileState | None] = {}
+        found: dict[str, FileState | None] = {}
+        unknown = []
+        for path, was in before.items():
+            try:
+                now = self._place.files.load(path)
+            except InputError:
+                unknown.append(path)
+                continue
+            if (hash_bytes(now.content) if now else None) == was:
+                continue
+            data = self._kept(was)
+            if was is not None and data is None:
+                unknown.append(path)
+                continue
+            mode = now.mode if now else self._place.files.new_file_mode
+            states[path] = None if data is None else FileState(data, mode)
+            found[path] = now
+        return states, found, tuple(unknown)
+
+    def _kept(self, content_hash: str | None) -> bytes | None:
+        if content_hash is None:
+            return None
+        with self._place.store.read() as reader:
+            return reader.content(content_hash)
+
+    def _verdict(
+        self, writer: Writer, request: CommitRequest, plan: Plan, flawed: Rejected | None
+    ) -> Admitted | Refused:
+        if request.holder == OUTSIDE:
+            return Admitted(plan, (), ())
+        return self._judging.verdict(writer, request, flawed or plan)
+
+    def _record(self, writer: Writer, request: CommitRequest, plan: Plan, verdict: Admitted | Refused) -> CommitAnswer:
+        admitted = Admitted(plan, (), ()) if isinstance(verdict, Refused) else verdict
+        why = f"{verdict.code}: {verdict.why}" if isinstance(verdict, Refused) else ""
+        wall = self._place.clock.now().wall
+        writer.keep(admitted.plan.contents.items(), wall)
+        event = event_of(writer, request, admitted, unadmitted=why)
+        recorded = Recorded(writer.next_sequence, wall, event)
+        answer = committed(admitted, recorded.sequence)
+        writer.record([event], wall)
+        self._read_set.committed(writer, recorded, shown(answer))
+        return answer
+
+    def _await_review(self, request: CommitRequest, plan: Plan, refused: Refused) -> str:
+        """Let it wait for review as what is left half done does: as the work of a lease that was taken away."""
+        lease_id = self._ids.new(FOUND)
+        bases = tuple(Base(each.key, each.before) for each in plan.changes if canonical(each.key).is_region)
+        bases = bases or tuple(Base(str(file_key(each.path)), each.before) for each in plan.writes)
+        task = f"not admitted ({refused.code}): {request.changeset.intent}".rstrip(": ")
+        key = canonical(f"{FOUND}:{lease_id}")
+        self._place.registry.execute(
+            Acquire(
+                lease_id,
+                FOUND,
+                request.holder,
+                task,
+                (key,),
+                Mode.EXCLUSIVE,
+                _FOUND_SECONDS,
+                worktree=self._place.name,
+                bases=bases,
+            )
+        )
+        self._place.registry.execute(Break(lease_id, request.holder, refused.why[:MAX_TEXT_LENGTH]))
+        self._works.look_for()
+        return lease_id
+
+
+def _edits(states: Mapping[str, FileState | None], now: Mapping[str, FileState | None]) -> Sequence[Edit]:
+    return [_edit(path, state, now[path]) for path, state in states.items()]
+
+
+def _edit(path: str, was: FileState | None, now: FileState | None) -> Edit:
+    key = str(file_key(path))
+    base = hash_bytes(was.content) if was else None
+    if now is None:
+        return Edit(Op.DELETE_FILE, key, base=base)
+    op = Op.REWRITE if was else Op.CREATE_FILE
+    return Edit(op, key, base=base, data=now.content)
+
+
+def _too_late(why: str) -> Refused:
+    return Refused(Refusal.LEASE_LOST, why, Repair(), Next("review", {}, "see what was there, and what is"))

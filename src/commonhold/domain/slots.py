@@ -1,0 +1,33 @@
+"""Write slots: who writes a file with a tool of its own keeps all other writers from it for that moment.
+
+A tool reads the whole file and writes the whole file, so two of them may not overlap, however far apart their regions
+are. A slot is an ordinary lease on a key that only the file's name makes.
+"""
+
+import hashlib
+from typing import Final
+
+from commonhold.domain.keys import Key, canonical
+
+SCHEME: Final = "slot"
+SLOT_SECONDS: Final = 15.0
+"""How long a slot lasts if what was to be written is never seen done."""
+_PLACE_DIGITS: Final = 12
+_ESCAPES: Final = str.maketrans({"%": "%25", ":": "%3A", "#": "%23", "*": "%2A", "?": "%3F"})
+
+
+def slot_of(place: str, path: str) -> Key:
+    """The slot of the file at `path` in the working tree that goes by the name `place`."""
+    name = hashlib.sha256(place.encode()).hexdigest()[:_PLACE_DIGITS]
+    return canonical(f"{SCHEME}:{name}:{path.translate(_ESCAPES)}")
+
+
+def path_of_slot(key: str) -> str | None:
+    """The path of the file that a slot is for; None for any other key."""
+    scheme, _, rest = key.partition(":")
+    if scheme != SCHEME:
+        return None
+    path = rest.rpartition(":")[2]
+    for sign, escape in (("*", "%2A"), ("?", "%3F"), ("#", "%23"), (":", "%3A"), ("%", "%25")):
+        path = path.replace(escape, sign)
+    return path

@@ -1,0 +1,61 @@
+"""Which regions a file that was written anew has otherwise than before."""
+
+from collections.abc import Iterator
+
+from commonhold.domain.keys import Key
+from commonhold.regions.region import Region, RegionMap
+from commonhold.regions.scope import header_lines, is_same_body
+
+Pair = tuple[Region | None, Region | None]
+"""A region as it was and as it is; None where it was or is not there."""
+
+
+def rewritten(before: RegionMap, after: RegionMap) -> list[Pair]:
+    """The leaves that differ, those that are gone and those that are new; what follows from them is left out.
+
+    Blank lines between definitions belong to nobody. Where all that changed is the order of definitions, or where a
+    file has no regions of its own, it is the file that changed.
+    """
+    if before.file in before.leaves() or after.file in after.leaves():
+        return [(before.file, after.file)]
+    pairs = [*_bodies(before, after), *_headers(before, after)]
+    return pairs or ([] if _has_same_order(before, after) else [(before.file, after.file)])
+
+
+def only_grew(before: RegionMap, after: RegionMap, header: Key) -> bool:
+    """Whether a header has all the lines that it had, in their order, and more: nobody misses anything."""
+    old, new = header_lines(before).get(header), iter(header_lines(after).get(header, ()))
+    return old is not None and all(line in new for line in old)
+
+
+def _bodies(before: RegionMap, after: RegionMap) -> Iterator[Pair]:
+    for old in _bodies_of(before):
+        new = after.by_key.get(old.key)
+        if new is None or not new.is_body:
+            yield old, None
+        elif not is_same_body(before, old, after, new):
+            yield old, new
+    for new in _bodies_of(after):
+        there = before.by_key.get(new.key)
+        if there is None or not there.is_body:
+            yield None, new
+
+
+def _headers(before: RegionMap, after: RegionMap) -> Iterator[Pair]:
+    old, new = _lines(before), _lines(after)
+    for key in {**old, **new}:
+        if old.get(key) != new.get(key):
+            yield before.by_key.get(key), after.by_key.get(key)
+
+
+def _lines(source: RegionMap) -> dict[Key, list[bytes]]:
+    """The lines of each header, less those that are blank; one that has none is as good as not there."""
+    return {key: lines for key, lines in header_lines(source).items() if lines}
+
+
+def _bodies_of(source: RegionMap) -> list[Region]:
+    return [region for region in source.regions if region.is_body]
+
+
+def _has_same_order(before: RegionMap, after: RegionMap) -> bool:
+    return [each.key for each in _bodies_of(before)] == [each.key for each in _bodies_of(after)]
