@@ -37,6 +37,42 @@ class Part(StrEnum):
     DELETE = "delete"
 
 
+class Ends(StrEnum):
+    """What a program's tool makes of the ends of lines."""
+
+    AS_GIVEN = "as given"
+    """Nothing: text is found and written as it was sent."""
+    MOST = "most"
+    """It sees line feeds alone, and writes CRLF throughout where most ends were that."""
+    ANY = "any"
+    """It sees line feeds alone, and writes CRLF throughout where any end was that."""
+    SPOKEN = "spoken"
+    """What is sought, and what replaces it, are said in CRLF where any end of the file is that."""
+    FIRST = "first"
+    """A line that is new ends as the first line of the file does; every other keeps its end."""
+
+
+@dataclass(frozen=True, slots=True)
+class Manner:
+    """What a program's tool does beside what it was asked for: what the file will hold depends on it.
+
+    `keeps_mark`: a file that began with a byte order mark goes on doing so. `takes_line`: text that is deleted takes
+    the end of its line along. `keeps_last_end`: the file ends in a line end if it did before, and only then.
+    `bends_quotes`: curly quotes are found by straight ones. `keeps_context`: a line that a patch only finds stays as
+    the file has it, even if the patch wrote it with other blanks.
+    """
+
+    ends: Ends = Ends.AS_GIVEN
+    keeps_mark: bool = False
+    takes_line: bool = False
+    keeps_last_end: bool = False
+    bends_quotes: bool = False
+    keeps_context: bool = False
+
+
+TO_THE_LETTER: Final = Manner()
+
+
 @dataclass(frozen=True, slots=True)
 class Swap:
     """In the file at `path`, `old` becomes `new`: at its one place, or everywhere. An empty `old` makes the file."""
@@ -45,6 +81,7 @@ class Swap:
     old: str
     new: str
     everywhere: bool = False
+    manner: Manner = TO_THE_LETTER
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,6 +90,7 @@ class Whole:
 
     path: str
     content: str
+    manner: Manner = TO_THE_LETTER
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,13 +108,15 @@ class CellEdit:
 class Hunk:
     """Lines as a patch finds them and as it leaves them; `anchors` are lines that stand before, in order.
 
-    `at_end`: it is meant for the end of the file.
+    `at_end`: it is meant for the end of the file. `kept` are the lines that it only finds: which of `before` each is,
+    and which of `after`.
     """
 
     before: tuple[str, ...]
     after: tuple[str, ...]
     anchors: tuple[str, ...] = ()
     at_end: bool = False
+    kept: tuple[tuple[int, int], ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,6 +126,7 @@ class Patched:
     path: str
     hunks: tuple[Hunk, ...]
     to: str = ""
+    manner: Manner = TO_THE_LETTER
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,6 +138,14 @@ class Removed:
 
 Wish = Swap | Whole | CellEdit | Patched | Removed
 """What a tool is about to do to one file. Paths are absolute, or count from the folder that the agent works in."""
+
+
+@dataclass(frozen=True, slots=True)
+class Unclear:
+    """Why nobody can say what a wish would make of the file at `path`, in words for the agent."""
+
+    why: str
+    path: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,0 +1,111 @@
+"""Patches as agents write them (`*** Begin Patch`), read into wishes.
+
+Where programs differ in what they take, this takes what any of them does: a patch that the program then refuses writes
+nothing, but one that it takes and we could not read would go through unseen.
+"""
+
+import re
+from dataclasses import dataclass, field
+from typing import Final
+
+from commonhold.app.happenings import TO_THE_LETTER, Hunk, Manner, Patched, Removed, Whole, Wish
+
+_BEGIN: Final = "*** Begin Patch"
+_FINISH: Final = "*** End Patch"
+_ADD: Final = "*** Add File:"
+_UPDATE: Final = "*** Update File:"
+_DELETE: Final = "*** Delete File:"
+_MOVE: Final = "*** Move to:"
+_LAST: Final = "*** End of File"
+_WHERE: Final = "*** Environment ID:"
+_HEREDOC: Final = re.compile(
+    r"""\s*(?:(?:apply_?patch|cat)\s+)?<<-?\s*(['"]?)(?P<word>\w+)\1[ \t]*\n(?P<patch>.*?)\n[ \t]*(?P=word)\s*""",
+    re.DOTALL,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Patch:
+    """What a patch asks for, in order; `trouble` says what of it could not be read, and nothing after that was."""
+
+    wishes: tuple[Wish, ...]
+    trouble: str = ""
+
+
+def read_patch(text: str, manner: Manner = TO_THE_LETTER) -> Patch:
+    """The wishes of a patch, bare or in a here-document, for a tool of that manner."""
+    lines = _bare(text).split("\n")
+    if lines[0].strip() != _BEGIN:
+        return Patch((), f"the patch does not begin with {_BEGIN!r}")
+    if len(lines) < 2 or lines[-1].strip() != _FINISH:  # noqa: PLR2004 - a first and a last line
+        return Patch((), f"the patch does not end with {_FINISH!r}")
+    reader = _Reader(lines[1:-1], manner)
+    while reader.lines and not reader.trouble:
+        reader.read_file()
+    return Patch(tuple(reader.wishes), reader.trouble)
+
+
+def _bare(text: str) -> str:
+    plain = text.replace("\r\n", "\n")
+    wrapped = _HEREDOC.fullmatch(plain)
+    return (wrapped["patch"] if wrapped else plain).strip()
+
+
+@dataclass(slots=True)
+class _Reader:
+    """Reads file after file from the lines that are left."""
+
+    lines: list[str]
+    manner: Manner
+    wishes: list[Wish] = field(default_factory=list)
+    trouble: str = ""
+
+    def read_file(self) -> None:
+        """Read what the patch does to the next file. Blank lines between files say nothing."""
+        head = self.lines.pop(0).strip()
+        for word, read in ((_ADD, self._added), (_UPDATE, self._updated), (_DELETE, Removed)):
+            path = head.removeprefix(word).strip()
+            if head.startswith(word) and path:
+                self.wishes.append(read(path))
+                return
+        if head and not head.startswith(_WHERE):
+            self.trouble = f"the patch has a line that is not understood: {head!r}"
+
+    def _added(self, path: str) -> Wish:
+        text = []
+        while self._next_starts("+"):
+            text.append(f"{self.lines.pop(0)[1:]}\n")
+        return Whole(path, "".join(text), self.manner)
+
+    def _updated(self, path: str) -> Wish:
+        to = self.lines.pop(0).removeprefix(_MOVE).strip() if self._next_starts(_MOVE) else ""
+        hunks: list[Hunk] = []
+        while self.lines and not self._next_starts("***"):
+            if not hunks or self._next_starts("@@"):
+                hunks.append(self._hunk())
+            elif (line := self.lines.pop(0)).strip():
+                self.trouble = f"the patch of {path} has a line that is not understood: {line!r}"
+                break
+        return Patched(path, tuple(hunks), to, self.manner)
+
+    def _hunk(self) -> Hunk:
+        anchors = []
+        while self._next_starts("@@"):
+            anchors.append(self.lines.pop(0)[2:].removeprefix(" "))
+        before: list[str] = []
+        after: list[str] = []
+        kept: list[tuple[int, int]] = []
+        while self.lines and (not self.lines[0] or self._next_starts(" ", "+", "-")):
+            mark, text = self.lines[0][:1], self.lines.pop(0)[1:]
+            if mark in ("", " "):
+                kept.append((len(before), len(after)))
+            if mark != "+":
+                before.append(text)
+            if mark != "-":
+                after.append(text)
+        is_last = self._next_starts(_LAST) and bool(self.lines.pop(0))
+        named = tuple(anchor for anchor in anchors if anchor.strip())
+        return Hunk(tuple(before), tuple(after), named, at_end=is_last, kept=tuple(kept))
+
+    def _next_starts(self, *words: str) -> bool:
+        return bool(self.lines) and self.lines[0].startswith(words)

@@ -1,0 +1,84 @@
+"""One text in a file exchanged for another, in the manner of the tool that does it."""
+
+from typing import Final
+
+from commonhold.app.happenings import Ends, Swap, Unclear
+from commonhold.app.line_ends import in_ends, is_crlf
+
+_MARK: Final = "\ufeff"
+_STRAIGHT: Final = str.maketrans("\u2018\u2019\u201c\u201d", "''\"\"")
+_OPENING_AFTER: Final = frozenset(" \t\n\r([{\u2014\u2013")
+
+
+def swapped(wish: Swap, text: str | None) -> str | Unclear:
+    """What the file will hold, of which this is the text now (None: there is no file)."""
+    if not wish.old:
+        return _begun(wish, text)
+    if text is None:
+        return Unclear("there is no such file", wish.path)
+    match wish.manner.ends:
+        case Ends.MOST | Ends.ANY:
+            after = _exchanged(wish, in_ends("\n", text), wish.old, wish.new)
+            return in_ends("\r\n", after) if isinstance(after, str) and is_crlf(text, wish.manner.ends) else after
+        case Ends.SPOKEN:
+            end = "\r\n" if is_crlf(text, Ends.SPOKEN) else "\n"
+            return _exchanged(wish, text, in_ends(end, wish.old), in_ends(end, wish.new))
+        case Ends.AS_GIVEN | Ends.FIRST:
+            return _exchanged(wish, text, wish.old, wish.new)
+
+
+def _begun(wish: Swap, text: str | None) -> str | Unclear:
+    """An empty old text begins a file: one that is not there, or has nothing in it."""
+    mark = _MARK if text and text.startswith(_MARK) else ""
+    if text is not None and text.removeprefix(_MARK).strip():
+        return Unclear("the text to replace is empty, and the file is there already and is not empty", wish.path)
+    return mark + wish.new.removeprefix(_MARK) if mark else wish.new
+
+
+def _exchanged(wish: Swap, text: str, old: str, new: str) -> str | Unclear:
+    there = _as_it_stands(wish, text, old)
+    count = text.count(there) if there else 0
+    if not count:
+        return Unclear("the text to replace is not in the file as it was given", wish.path)
+    if count > 1 and not wish.everywhere:
+        return Unclear(f"the text to replace is in the file {count} times, and one place is to be changed", wish.path)
+    if there != old:
+        new = _quoted_like(there, new)
+    if wish.manner.takes_line and not new and not there.endswith("\n") and f"{there}\n" in text:
+        there = f"{there}\n"
+    after = text.replace(there, new) if wish.everywhere else text.replace(there, new, 1)
+    return _ended_like(text, after) if wish.manner.keeps_last_end else after
+
+
+def _as_it_stands(wish: Swap, text: str, old: str) -> str:
+    """The text that is sought as the file has it; empty if it has none."""
+    if old in text or not wish.manner.bends_quotes:
+        return old
+    at = text.translate(_STRAIGHT).find(old.translate(_STRAIGHT))
+    return text[at : at + len(old)] if at >= 0 else ""
+
+
+def _quoted_like(there: str, new: str) -> str:
+    """The new text with curly quotes of the kinds that were found where straight ones were sought."""
+    if "\u201c" in there or "\u201d" in there:
+        new = _curled(new, '"', "\u201c\u201d")
+    if "\u2018" in there or "\u2019" in there:
+        new = _curled(new, "'", "\u2018\u2019")
+    return new
+
+
+def _curled(text: str, straight: str, pair: str) -> str:
+    return "".join(_curl(text, at, straight, pair) if char == straight else char for at, char in enumerate(text))
+
+
+def _curl(text: str, at: int, straight: str, pair: str) -> str:
+    before, after = text[at - 1 : at], text[at + 1 : at + 2]
+    if straight == "'" and before.isalpha() and after.isalpha():
+        return pair[1]
+    return pair[0] if not before or before in _OPENING_AFTER else pair[1]
+
+
+def _ended_like(before: str, after: str) -> str:
+    if before.endswith("\n"):
+        return after if after.endswith("\n") else f"{after}\n"
+    return after.removesuffix("\n")
