@@ -23,18 +23,12 @@ CLAUDE: Final = Cli(
 )
 
 
-def _furnish_codex(place: Place) -> None:
-    """The scripted model as its provider, beside what the project's installer may have written there."""
-    folder = place.home / ".codex"
-    folder.mkdir(exist_ok=True)
-
-
 CODEX: Final = Cli(
     name="codex",
     program="codex",
     packages=("@openai/codex@0.171.0",),
     command=lambda place, prompt: [
-        *("exec", "--json", "--skip-git-repo-check", "--dangerously-bypass-approvals-and-sandbox"),
+        *("exec", "--json", "--trust", "--dangerously-bypass-approvals-and-sandbox"),
         *("--dangerously-bypass-hook-trust", "-m", "gpt-5.5"),
         *("-c", 'model_provider="scripted"'),
         *("-c", 'model_providers.scripted.name="scripted"'),
@@ -42,11 +36,9 @@ CODEX: Final = Cli(
         *("-c", 'model_providers.scripted.wire_api="responses"'),
         *("-c", "model_providers.scripted.supports_websockets=false"),
         *("-c", "model_providers.scripted.request_max_retries=0"),
-        *("-c", f'projects."{place.root}".trust_level="trusted"'),
         prompt,
     ],
     variables=lambda _place: {"OPENAI_API_KEY": "x"},
-    furnish=_furnish_codex,
 )
 
 GEMINI: Final = Cli(
