@@ -41,6 +41,12 @@ CODEX: Final = Cli(
     variables=lambda _place: {"OPENAI_API_KEY": "x"},
 )
 
+def _furnish_gemini(place: Place) -> None:
+    folder = place.home / ".gemini"
+    folder.mkdir(exist_ok=True)
+    (folder / "settings.json").write_text(json.dumps({"security": {"auth": {"selectedType": "gemini-api-key"}}}))
+
+
 GEMINI: Final = Cli(
     name="gemini",
     program="gemini",
@@ -53,6 +59,7 @@ GEMINI: Final = Cli(
         "GOOGLE_GEMINI_BASE_URL": place.model,
         "GEMINI_CLI_TRUST_WORKSPACE": "true",
     },
+    furnish=_furnish_gemini,
 )
 
 COPILOT: Final = Cli(
@@ -64,7 +71,7 @@ COPILOT: Final = Cli(
         "COPILOT_OFFLINE": "true",
         "COPILOT_AUTO_UPDATE": "false",
         "COPILOT_PROVIDER_BASE_URL": f"{place.model}/v1",
-        "COPILOT_PROVIDER_API_KEY": "x",
+        "COPILOT_PROVIDER_API_KEY": "scripted-key",
         "COPILOT_MODEL": "scripted",
         "COPILOT_ALLOW_ALL": "true",
     },
