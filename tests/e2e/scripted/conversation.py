@@ -5,7 +5,7 @@ from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final
 
-MARKER: Final = re.compile(r"^\s*\[script:([\w.-]+)\]", re.MULTILINE)
+MARKER: Final = re.compile(r"^[\s'\"]*\[script:([\w.-]+)\]", re.MULTILINE)
 _CALL_ID: Final = re.compile(r"(\d+_\d+)_\d+\Z")
 
 
