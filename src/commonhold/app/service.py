@@ -300,6 +300,10 @@ class Service:
         known = {each.key for each in answer.repair.regions} | {each.key for each in answer.merged}
         return replace(answer, notices=answer.notices + asked + self._newsroom.notices(known))
 
+    def place(self) -> str:
+        """The name of the working tree among all that share the leases."""
+        return self._place
+
     def propose(self, changeset: Changeset, *, call: str, blind: Sequence[str] = ()) -> CommitAnswer:
         """Ask whether a tool of this session may write what the changeset says: nothing is written here.
 

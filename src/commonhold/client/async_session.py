@@ -66,6 +66,7 @@ class AsyncCommonhold(Session):
     leases = _asked(Service.leases)
     get = _asked(Service.get)
     put = _asked(Service.put)
+    place = _asked(Service.place)
     propose = _asked(Service.propose)
     settle = _asked(Service.settle)
     take = _asked(Service.take)

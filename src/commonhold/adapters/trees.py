@@ -1,0 +1,52 @@
+"""Which working tree of this repository a path of an agent's is in, if it is in one."""
+
+import os
+from collections.abc import Iterable
+from dataclasses import replace
+
+from commonhold.adapters.repository import Repository, find_repository
+from commonhold.app.happenings import Patched, Wish
+from commonhold.domain.errors import CommonholdError
+
+
+class Trees:
+    """The working trees of one repository: all that have one state folder."""
+
+    def __init__(self, repository: Repository) -> None:
+        """Know `repository` and its worktrees."""
+        self._repository = repository
+
+    def around(self, folder: str) -> str | None:
+        """The root of the working tree around a folder; None where it is not of this repository."""
+        while not os.path.isdir(folder):
+            folder, last = os.path.split(folder)
+            if not last:
+                return None
+        try:
+            found = find_repository(folder)
+        except (CommonholdError, OSError):
+            return None
+        return found.root if found.state_folder == self._repository.state_folder else None
+
+    def place(self, path: str, cwd: str) -> tuple[str, str] | None:
+        """The working tree of a path, and the path inside it with all links followed; None where it is in none."""
+        whole = os.path.realpath(os.path.join(cwd, os.path.expanduser(path)))
+        root = self.around(os.path.dirname(whole))
+        if root is None or not whole.startswith(f"{root}{os.sep}"):
+            return None
+        inside = os.path.relpath(whole, root)
+        return None if inside.split(os.sep, 1)[0] == ".git" else (root, inside)
+
+    def sorted_by_tree(self, wishes: Iterable[Wish], cwd: str) -> dict[str, list[Wish]]:
+        """The wishes by working tree, with paths inside it; those for other files are left out."""
+        found: dict[str, list[Wish]] = {}
+        for wish in wishes:
+            if (place := self.place(wish.path, cwd)) is None:
+                continue
+            root, inside = place
+            here = replace(wish, path=inside)
+            if isinstance(here, Patched) and here.to:
+                target = self.place(here.to, cwd)
+                here = replace(here, to=target[1] if target and target[0] == root else here.to)
+            found.setdefault(root, []).append(here)
+        return found

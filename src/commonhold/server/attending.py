@@ -1,0 +1,270 @@
+"""Answering what agents' hooks report: each happening becomes calls of the service, and what the agent is told.
+
+A hook is answered from what the service knows; nothing is kept here but sessions that are open. Raises what the service
+raises: whoever sends the answer then blocks what was about to happen.
+"""
+
+import threading
+import time
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
+from pathlib import Path
+from typing import Any, Final
+
+from commonhold.adapters.trees import Trees
+from commonhold.app.answers import AcquireAnswer, CommitAnswer
+from commonhold.app.happenings import (
+    NOTHING,
+    AboutToEdit,
+    AboutToRun,
+    Caller,
+    Edited,
+    Happening,
+    HasRead,
+    PromptGiven,
+    Ran,
+    Response,
+    SessionBegan,
+    SessionEnded,
+    Stance,
+    SubagentBegan,
+    TurnEnded,
+    Unclear,
+    Unconcerned,
+    Wish,
+    is_about,
+    told,
+)
+from commonhold.app.proposing import HELD_FOR_TURN
+from commonhold.app.wishes import results
+from commonhold.client.session import Commonhold
+from commonhold.domain.changeset import Changeset, Edit, LeaseRef, Op
+from commonhold.domain.errors import InputError
+from commonhold.domain.keys import file_key
+from commonhold.domain.refusal import Refusal
+from commonhold.domain.slots import SLOT_SECONDS, path_of_slot, slot_of
+from commonhold.regions.region import hash_bytes
+from commonhold.server import packets
+from commonhold.server.blindness import overwritten_blindly
+
+SLOT_PATIENCE_SECONDS: Final = 8.0
+REGION_PATIENCE_SECONDS: Final = 10.0
+_MOST_ATTEMPTS: Final = 3
+
+OpenSession = Callable[[str, str], Commonhold]
+"""A session on the working tree at a root, for a holder."""
+IsIgnored = Callable[[str, str], bool]
+"""Whether a path in the working tree at a root is nobody's concern."""
+Shell = Callable[[AboutToRun, str, Commonhold], Response]
+"""What to say to a shell command in the working tree at a root."""
+
+
+class Attending:
+    """Attends to the agents of one repository. Many threads may call at once."""
+
+    def __init__(self, trees: Trees, open_session: OpenSession, is_ignored: IsIgnored, shell: Shell) -> None:
+        """Find files in `trees`, speak to the service through sessions, leave shell commands to `shell`."""
+        self._trees = trees
+        self._open = open_session
+        self._is_ignored = is_ignored
+        self._shell = shell
+        self._sessions: dict[tuple[str, str], Commonhold] = {}
+        self._lock = threading.Lock()
+        self._answers: Mapping[type[Happening], Callable[[Any], Response]] = {
+            SessionBegan: self._session_began,
+            PromptGiven: self._prompt_given,
+            AboutToEdit: self._about_to_edit,
+            Edited: self._edited,
+            HasRead: self._has_read,
+            AboutToRun: self._about_to_run,
+            Ran: self._ran,
+            SubagentBegan: self._subagent_began,
+            TurnEnded: self._turn_ended,
+            SessionEnded: self._session_ended,
+            Unconcerned: lambda _: NOTHING,
+        }
+
+    def attend(self, happening: Happening) -> Response:
+        """The answer to what a hook reports. Raises CommonholdError where that cannot be decided."""
+        return self._answers[type(happening)](happening)
+
+    def close(self) -> None:
+        """Let go of all sessions."""
+        with self._lock:
+            for session in self._sessions.values():
+                session.close()
+            self._sessions.clear()
+
+    def _session(self, root: str, caller: Caller) -> Commonhold:
+        with self._lock:
+            key = root, caller.holder
+            if key not in self._sessions:
+                self._sessions[key] = self._open(*key)
+            return self._sessions[key]
+
+    def _here(self, happening: Happening) -> Commonhold | None:
+        """The session in the working tree that the agent works in."""
+        root = self._trees.around(happening.cwd)
+        return self._session(root, happening.caller) if root else None
+
+    def _session_began(self, happening: SessionBegan) -> Response:
+        session = self._here(happening)
+        if session is None:
+            return NOTHING
+        return Response(context=packets.briefing(session.arrive(happening.caller.process), time.time()))
+
+    def _subagent_began(self, happening: SubagentBegan) -> Response:
+        session = self._here(happening)
+        if session is None:
+            return NOTHING
+        found = session.arrive(happening.caller.process)
+        if happening.task:
+            session.intend(happening.task)
+        return Response(context=packets.briefing(found, time.time()))
+
+    def _prompt_given(self, happening: PromptGiven) -> Response:
+        session = self._here(happening)
+        if session is None:
+            return NOTHING
+        session.intend(happening.prompt)
+        return Response(context=told(*(each.notice for each in session.news())))
+
+    def _has_read(self, happening: HasRead) -> Response:
+        for path in happening.paths:
+            if (place := self._trees.place(path, happening.cwd)) and not self._is_ignored(*place):
+                with suppress(InputError):  # a folder, or a file that is too large: nobody edits that
+                    self._session(place[0], happening.caller).saw(str(file_key(place[1])))
+        return NOTHING
+
+    def _about_to_edit(self, happening: AboutToEdit) -> Response:
+        if happening.trouble:
+            return Response(Stance.DENY, packets.unclear(happening.trouble, ()))
+        contexts: list[str] = []
+        for root, wishes in self._trees.sorted_by_tree(happening.wishes, happening.cwd).items():
+            concerned = [wish for wish in wishes if not self._is_ignored(root, wish.path)]
+            if concerned:
+                session = self._session(root, happening.caller)
+                response = _Edit(session, root, concerned, happening.call, self._intent(session, happening)).propose()
+                if response.stance is Stance.DENY:
+                    return response
+                contexts.append(response.context)
+        return Response(context=told(*contexts))
+
+    def _intent(self, session: Commonhold, happening: AboutToEdit) -> str:
+        return session.intent() or f"{happening.tool} by {happening.caller.agent}"
+
+    def _edited(self, happening: Edited) -> Response:
+        reasons: list[str] = []
+        contexts: list[str] = []
+        for root, wishes in self._trees.sorted_by_tree(happening.wishes, happening.cwd).items():
+            answer = self._session(root, happening.caller).settle(happening.call, is_about(wishes))
+            reasons.append(packets.taken(answer))
+            contexts += answer.notices
+        return Response(reason=told(*reasons), context=told(*contexts))
+
+    def _about_to_run(self, happening: AboutToRun) -> Response:
+        root = self._trees.around(happening.cwd)
+        return self._shell(happening, root, self._session(root, happening.caller)) if root else NOTHING
+
+    def _ran(self, happening: Ran) -> Response:
+        session = self._here(happening)
+        return Response(context=told(*(each.notice for each in session.news()))) if session else NOTHING
+
+    def _turn_ended(self, happening: TurnEnded) -> Response:
+        return Response(reason="", notice=told(*self._everywhere(happening.caller, Commonhold.rest)))
+
+    def _session_ended(self, happening: SessionEnded) -> Response:
+        response = Response(notice=told(*self._everywhere(happening.caller, Commonhold.depart)))
+        with self._lock:
+            for key in [key for key in self._sessions if key[1] == happening.caller.holder]:
+                self._sessions.pop(key).close()
+        return response
+
+    def _everywhere(self, caller: Caller, end: Callable[[Commonhold], Any]) -> Sequence[str]:
+        with self._lock:
+            sessions = [session for (_, holder), session in self._sessions.items() if holder == caller.holder]
+        return [packets.taken(end(session)) for session in sessions]
+
+
+class _Edit:
+    """One call of a tool that is about to write files of one working tree."""
+
+    def __init__(self, session: Commonhold, root: str, wishes: Sequence[Wish], call: str, intent: str) -> None:
+        self._session = session
+        self._root = root
+        self._wishes = wishes
+        self._call = call
+        self._intent = intent
+        self._paths = [path for path in is_about(wishes) if not Path(path).is_absolute()]
+
+    def propose(self) -> Response:
+        """Propose it; where others hold what it changes, wait for them a little, and look at it anew."""
+        for _ in range(_MOST_ATTEMPTS):
+            answer = self._attempt()
+            if isinstance(answer, Response):
+                return answer
+            if answer.outcome != "refused":
+                return Response(context=told(*answer.notices))
+            if answer.code is not Refusal.LOCK_CONFLICT:
+                return Response(Stance.DENY, packets.refusal(answer))
+            waited = self._wait_for([each.key for each in answer.conflicts])
+            if waited.lease is None:
+                return Response(Stance.DENY, packets.denial(waited))
+        return Response(Stance.DENY, packets.unclear(f"{self._paths[0]} is changed by others again and again", ()))
+
+    def _attempt(self) -> CommitAnswer | Response:
+        slot = self._slot()
+        if slot.lease is None:
+            return Response(Stance.DENY, packets.busy(slot, self._paths))
+        is_kept = False
+        try:
+            answer = self._judged(LeaseRef(slot.lease.id, slot.lease.fence))
+            is_kept = isinstance(answer, CommitAnswer) and answer.outcome != "refused"
+        finally:
+            if not is_kept:
+                self._session.release(slot.lease.id)
+        return answer
+
+    def _slot(self) -> AcquireAnswer:
+        keys = [str(slot_of(self._session.place(), path)) for path in self._paths]
+        return self._session.acquire(
+            *keys, task=self._intent, ttl_seconds=SLOT_SECONDS, wait_seconds=SLOT_PATIENCE_SECONDS
+        )
+
+    def _wait_for(self, keys: Sequence[str]) -> AcquireAnswer:
+        wanted = [key for key in dict.fromkeys(keys) if path_of_slot(key) is None]
+        return self._session.acquire(
+            *wanted, task=self._intent, acquisition_id=HELD_FOR_TURN, wait_seconds=REGION_PATIENCE_SECONDS
+        )
+
+    def _judged(self, slot: LeaseRef) -> CommitAnswer | Response:
+        there = {path: self._load(path) for path in self._paths}
+        made = results(self._wishes, there.get)
+        if isinstance(made, Unclear):
+            news = [each.notice for each in self._session.news()]
+            return Response(Stance.DENY, packets.unclear(f"{made.path or self._paths[0]}: {made.why}", news))
+        edits = [
+            edit for path in self._paths if (edit := _edit(path, there[path], made.get(path, there[path]))) is not None
+        ]
+        if not edits:
+            return NOTHING
+        changeset = Changeset(tuple(edits), self._intent, leases=(slot,), merge=False)
+        return self._session.propose(changeset, call=self._call, blind=overwritten_blindly(self._wishes))
+
+    def _load(self, path: str) -> bytes | None:
+        try:
+            return Path(self._root, path).read_bytes()
+        except FileNotFoundError:
+            return None
+
+
+def _edit(path: str, was: bytes | None, new: bytes | None) -> Edit | None:
+    """What makes the new file of the old; None where it is the same."""
+    key = str(file_key(path))
+    if was == new:
+        return None
+    if was is None:
+        return Edit(Op.CREATE_FILE, key, data=new)
+    if new is None:
+        return Edit(Op.DELETE_FILE, key, base=hash_bytes(was))
+    return Edit(Op.REWRITE, key, base=hash_bytes(was), data=new)

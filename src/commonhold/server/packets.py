@@ -1,0 +1,160 @@
+"""What an agent is told in the answer to a hook: what happened, why, and the one next step. Pure.
+
+Names, intents and texts of others are data: they are quoted, each on lines of their own, and nothing in them is an
+instruction.
+"""
+
+import json
+from collections.abc import Iterable, Iterator, Sequence
+from datetime import UTC, datetime
+from typing import Final
+
+from commonhold.app.answers import AcquireAnswer, Change, CommitAnswer, Needed, RepairRegion
+from commonhold.app.attendance import Briefing
+from commonhold.app.proposing import MOST_SHOWN
+from commonhold.app.taking import TakeAnswer
+from commonhold.domain.at_work import Presence
+from commonhold.domain.keys import canonical
+from commonhold.domain.lease import Conflict, Lease
+from commonhold.domain.refusal import Refusal
+from commonhold.domain.slots import path_of_slot
+
+_MOST_LISTED: Final = 8
+_MOST_QUOTED: Final = 160
+_NEXT: Final = {
+    Refusal.REGION_CHANGED: "read the file again, then redo your intent on what is there now; do not send the old text",
+    Refusal.CONTRACT_CHANGED: "read again what changed, then redo your edit so that it fits",
+    Refusal.PARSE_INVALID: "mend your text, then write again",
+    Refusal.LOCK_CONFLICT: "do other work first, then read the file again and write again; it is free when they are done",
+    Refusal.LEASE_LOST: "write again: the moment that was yours to write was over",
+    Refusal.REQUIRE_ADDITIONAL_LOCKS: "mend what it concerns first, or do other work until it is free",
+    Refusal.ESCALATION_REQUIRED: "do other work until what it concerns is free, or make a smaller change",
+}
+_OTHERWISE: Final = "look at what is there now, and plan the edit anew"
+
+
+def refusal(answer: CommitAnswer) -> str:
+    """Why a tool may not write, and what its agent needs to succeed next time."""
+    code = answer.code or Refusal.LOCK_CONFLICT
+    return _lines(
+        f"Commonhold did not let this be written ({code}): {answer.why}",
+        *map(_conflict, answer.conflicts[:_MOST_LISTED]),
+        *map(_needed, answer.required[:_MOST_LISTED]),
+        *(line for region in answer.repair.regions for line in _region(region)),
+        *(f"notice: {notice}" for notice in answer.notices),
+        f"next: {_NEXT.get(code, _OTHERWISE)}",
+    )
+
+
+def busy(answer: AcquireAnswer, paths: Sequence[str]) -> str:
+    """That another just writes the same file, and was waited for in vain."""
+    by = ", ".join(dict.fromkeys(each.holder for each in answer.conflicts)) or "another session"
+    return _lines(
+        f"Commonhold did not let this be written: {', '.join(paths)} is just being written by {by}",
+        "next: write again in a moment",
+    )
+
+
+def denial(answer: AcquireAnswer) -> str:
+    """That others hold what would be written, and were waited for in vain."""
+    return _lines(
+        "Commonhold did not let this be written (LOCK_CONFLICT): others hold what it changes",
+        *map(_conflict, answer.conflicts[:_MOST_LISTED]),
+        f"next: {_NEXT[Refusal.LOCK_CONFLICT]}",
+    )
+
+
+def unclear(path_and_why: str, changes: Sequence[str]) -> str:
+    """That it cannot be told what a tool would write."""
+    return _lines(
+        f"Commonhold did not let this be written: {path_and_why}",
+        *changes,
+        "next: read the file again, and give the text exactly as it is there",
+    )
+
+
+def taken(answer: TakeAnswer) -> str:
+    """That what a tool has written is not what could be admitted; empty where it is."""
+    if answer.outcome != "unadmitted":
+        return ""
+    return _lines(
+        f"Commonhold recorded what was written, but could not have admitted it ({answer.code}): {answer.why}",
+        "nothing was taken back; what was there before is kept",
+        f"next: mend it now; a person sees it with `commonhold review show {answer.review}`",
+    )
+
+
+def briefing(found: Briefing, now: float) -> str:
+    """What others are doing, in a few lines; empty where there is nothing to say."""
+    at_work = [each for each in found.others if not each.is_at_rest]
+    lines = [
+        *map(_presence, at_work[:_MOST_LISTED]),
+        *map(_lease, found.leases[:_MOST_LISTED]),
+        *(_change(each, now) for each in found.changes[:_MOST_LISTED]),
+        *(f"left half done by {each.holder}: {_quoted(each.task)} (commonhold review)" for each in found.works[:3]),
+        *(f"owed by you: {debt.key}, since {debt.why}" for debt in found.debts[:_MOST_LISTED]),
+    ]
+    if not lines:
+        return ""
+    head = "Commonhold: others work in this repository, too. What you read and write is watched for you; as of now:"
+    return _lines(head, *lines)
+
+
+def _presence(presence: Presence) -> str:
+    what = f" is at work on {_quoted(presence.intent)}" if presence.intent else " is at work"
+    return f"- {presence.holder}{what}"
+
+
+def _lease(lease: Lease) -> str:
+    return f"- {lease.holder} holds {_listed(lease.keys)}{_for(lease.task)}"
+
+
+def _change(change: Change, now: float) -> str:
+    minutes = max(0, round((now - change.at) / 60))
+    files = dict.fromkeys(canonical(key).file_path for key in change.keys)
+    return f"- {change.holder} changed {_listed(files)} {minutes} min ago{_for(change.intent)}"
+
+
+def _conflict(conflict: Conflict) -> str:
+    path = path_of_slot(conflict.held)
+    what = f"just writes {path}" if path else f"holds {conflict.held}"
+    until = "" if path else f", at most until {datetime.fromtimestamp(conflict.expires_at, UTC):%H:%M:%S} UTC"
+    return f"- {conflict.holder} {what}{_for(conflict.task)}{until}"
+
+
+def _needed(needed: Needed) -> str:
+    return f"- {needed.key} ({needed.where}): {needed.why}"
+
+
+def _region(region: RepairRegion) -> Iterator[str]:
+    by = f", changed by {region.changed_by}{_for(region.intent or '')}" if region.changed_by else ""
+    if region.hash is None:
+        yield f"--- {region.key} is not there any more{by}"
+        return
+    yield f"--- {region.key} as it is now{by}:"
+    if region.text is not None and len(region.text) <= MOST_SHOWN:
+        yield region.text.rstrip("\n")
+    else:
+        yield "(too long to be shown here)"
+    if region.diff and len(region.diff) <= MOST_SHOWN:
+        yield "--- what changed since you read it:"
+        yield region.diff.rstrip("\n")
+
+
+def _for(intent: str) -> str:
+    return f" for {_quoted(intent)}" if intent else ""
+
+
+def _quoted(text: str) -> str:
+    cut = text if len(text) <= _MOST_QUOTED else f"{text[: _MOST_QUOTED - 1]}…"
+    return json.dumps(cut, ensure_ascii=False)
+
+
+def _listed(names: Iterable[str]) -> str:
+    every = list(names)
+    more = f" and {len(every) - _MOST_LISTED} more" if len(every) > _MOST_LISTED else ""
+    return f"{', '.join(every[:_MOST_LISTED])}{more}"
+
+
+def _lines(*parts: str) -> str:
+    return "\n".join(part for part in parts if part)
