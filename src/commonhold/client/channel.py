@@ -31,19 +31,8 @@ RESTART_SECONDS: Final = 10.0
 """How long after it was started a daemon is not started again."""
 _LOOKS: Final = frozenset(
     {
-        "regions",
-        "leases",
-        "status",
-        "who",
-        "log",
-        "content",
-        "get",
-        "show",
-        "recover",
-        "news",
-        "briefing",
-        "intent",
-        "place",
+        *("regions", "leases", "status", "who", "log", "content", "get", "show", "recover", "news"),
+        *("briefing", "intent", "place"),
     }
 )
 """Who only looks leaves nothing behind, no daemon either."""

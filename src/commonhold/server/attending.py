@@ -196,6 +196,7 @@ class _Edit:
         self._call = call
         self._intent = intent
         self._paths = [path for path in is_about(wishes) if not Path(path).is_absolute()]
+        self._notices: list[str] = []
 
     def propose(self) -> Response:
         """Propose it; where others hold what it changes, wait for them a little, and look at it anew."""
@@ -204,7 +205,7 @@ class _Edit:
             if isinstance(answer, Response):
                 return answer
             if answer.outcome != "refused":
-                return Response(context=told(*answer.notices))
+                return Response(context=told(*self._notices, *answer.notices))
             if answer.code is not Refusal.LOCK_CONFLICT:
                 return Response(Stance.DENY, packets.refusal(answer))
             waited = self._wait_for([each.key for each in answer.conflicts])
@@ -227,9 +228,11 @@ class _Edit:
 
     def _slot(self) -> AcquireAnswer:
         keys = [str(slot_of(self._session.place(), path)) for path in self._paths]
-        return self._session.acquire(
+        slot = self._session.acquire(
             *keys, task=self._intent, ttl_seconds=SLOT_SECONDS, wait_seconds=SLOT_PATIENCE_SECONDS
         )
+        self._notices += slot.notices
+        return slot
 
     def _wait_for(self, keys: Sequence[str]) -> AcquireAnswer:
         wanted = [key for key in dict.fromkeys(keys) if path_of_slot(key) is None]

@@ -25,7 +25,7 @@ _NEXT: Final = {
     Refusal.REGION_CHANGED: "read the file again, then redo your intent on what is there now; do not send the old text",
     Refusal.CONTRACT_CHANGED: "read again what changed, then redo your edit so that it fits",
     Refusal.PARSE_INVALID: "mend your text, then write again",
-    Refusal.LOCK_CONFLICT: "do other work first, then read the file again and write again; it is free when they are done",
+    Refusal.LOCK_CONFLICT: "do other work first; when they are done, read the file again and write again",
     Refusal.LEASE_LOST: "write again: the moment that was yours to write was over",
     Refusal.REQUIRE_ADDITIONAL_LOCKS: "mend what it concerns first, or do other work until it is free",
     Refusal.ESCALATION_REQUIRED: "do other work until what it concerns is free, or make a smaller change",
