@@ -204,6 +204,11 @@ class Proposing:
         live = {lease.id for lease in self._leases.live()}
         return tuple(each for each in waiting if each.slot not in live)
 
+    def withdraw(self, proposals: Iterable[Proposal]) -> None:
+        """Forget proposals: what became of them is recorded."""
+        with self._place.store.write() as writer:
+            writer.withdraw(proposals)
+
     def _of(self, holder: str) -> list[Proposal]:
         with self._place.store.read() as reader:
             return [each for each in reader.proposals(self._place.files.root) if each.holder == holder]
@@ -217,8 +222,7 @@ class Proposing:
         for each in proposals:
             if each.slot not in live:
                 answer = _graver(answer, self._taking.take_late(each))
-        with self._place.store.write() as writer:
-            writer.withdraw(proposals)
+        self.withdraw(proposals)
         self._let_go_of(holder, {each.slot for each in proposals} & live)
         for_edit = [lease for lease in self._leases.live(holder=holder) if lease.acquisition_id == HELD_FOR_EDIT]
         self._let_go(holder, for_edit)

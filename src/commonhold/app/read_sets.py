@@ -26,6 +26,11 @@ class ReadSet:
         self._worktree = worktree
         self._holder = holder
 
+    @property
+    def holder(self) -> str | None:
+        """Whose it is."""
+        return self._holder
+
     def newest(self) -> int:
         """The number of the newest event: to be asked for before looking, so that no commit slips in between."""
         with self._store.read() as reader:

@@ -23,6 +23,7 @@ from commonhold.app.lease_requests import (
 )
 from commonhold.app.leases import Leases
 from commonhold.app.news import News, Newsroom
+from commonhold.app.noticing import Noticing
 from commonhold.app.options import Options
 from commonhold.app.partial_work import PartialWorks
 from commonhold.app.past import Past
@@ -36,7 +37,7 @@ from commonhold.app.read_sets import ReadSet
 from commonhold.app.reading import Reading, RegionText
 from commonhold.app.recovery import recover
 from commonhold.app.registry import TableRegistry
-from commonhold.app.taking import OUTSIDE, TakeAnswer, Taking
+from commonhold.app.taking import TakeAnswer, Taking
 from commonhold.app.unwritable import although_unwritable
 from commonhold.app.values import PutRequest, Values
 from commonhold.domain import texts
@@ -139,6 +140,7 @@ class Service:
         self._commits = Commits(place, judging, guard, read_set, options.retention_seconds, at_step=at_step)
         self._taking = Taking(place, planner_of, judging, ids, works, read_set)
         self._proposing = Proposing(place, planner, judging, self._leases, self._taking, read_set, options)
+        self._noticing = Noticing(place, self._taking, self._proposing)
         self._attendance = Attendance(place, self._leases, works, self._proposing)
 
     def _tree(self, place: str) -> Reading | None:
@@ -330,9 +332,12 @@ class Service:
         with self._store.write() as writer:
             writer.keep(((hash_bytes(each), each) for each in contents), self._clock.now().wall)
 
-    def outside(self, before: dict[str, str | None], *, intent: str = "") -> TakeAnswer:
-        """Record a change that nobody is known to have made, so that those are told who have read what it changed."""
-        return self._taking.take(OUTSIDE, before, intent)
+    def notice(self, paths: Sequence[str], *, intent: str = "") -> TakeAnswer:
+        """Record what others than agents have made of files that agents have read or written, so that those are told.
+
+        Nobody is blamed for it. What a tool of a session is just writing is left to that session.
+        """
+        return self._noticing.notice(paths, intent)
 
     def arrive(self, process: str = "") -> Briefing:
         """This session begins, or goes on, in the process of that name: what it is to know."""

@@ -157,7 +157,8 @@ class Taking:
         recorded = Recorded(writer.next_sequence, wall, event)
         answer = committed(admitted, recorded.sequence)
         writer.record([event], wall)
-        self._read_set.committed(writer, recorded, shown(answer))
+        is_own = request.holder == self._read_set.holder
+        self._read_set.committed(writer, recorded, shown(answer) if is_own else {})
         return answer
 
     def _await_review(self, request: CommitRequest, plan: Plan, refused: Refused) -> str:

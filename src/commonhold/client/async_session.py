@@ -71,7 +71,7 @@ class AsyncCommonhold(Session):
     settle = _asked(Service.settle)
     take = _asked(Service.take)
     keep = _asked(Service.keep)
-    outside = _asked(Service.outside)
+    notice = _asked(Service.notice)
     arrive = _asked(Service.arrive)
     briefing = _asked(Service.briefing)
     intend = _asked(Service.intend)

@@ -22,7 +22,7 @@ from commonhold.wire import calls
 QUICK: Final = frozenset(
     {
         *("show", "acquire", "renew", "release", "ask", "hand_over", "break_lease"),
-        *("get", "put", "leases", "status", "who", "news"),
+        *("get", "put", "leases", "status", "who", "news", "intent", "place"),
     }
 )
 """Methods that only look at the state: they share a transaction. All others have a thread."""
