@@ -17,7 +17,7 @@ from mcp.client import Client
 from mcp.client.stdio import StdioServerParameters, stdio_client
 
 import commonhold
-from commonhold.server.holder import Holders
+from commonhold.server.holder import Origin, Piped
 from commonhold.server.mcp import Desk, build
 from commonhold.server.thrift import thrifty
 from commonhold.server.tools import TOOLS
@@ -89,7 +89,7 @@ def play_inside(root: Path, script: Callable[[Session], Awaitable[None]]) -> Non
     """The same with the server in this process: what a call answers does not depend on how it travels."""
 
     async def run() -> None:
-        desk = Desk(str(root), Holders("agent-1"))
+        desk = Desk(Piped(str(root), "agent-1"))
         async with Client(build(desk)) as client:
             await script(Session(client))
         await desk.close()
@@ -447,7 +447,7 @@ def holders_of(root: Path, env: dict[str, str], *metas: Json | None) -> list[str
     ("env", "holder"),
     [
         ({"COMMONHOLD_AGENT": "mine", "CLAUDE_CODE_SESSION_ID": "claude"}, "mine"),
-        ({"CLAUDE_CODE_SESSION_ID": "claude"}, "claude"),
+        ({"CLAUDE_CODE_SESSION_ID": "s1"}, "claude:s1"),
     ],
 )
 def test_a_name_from_the_environment_goes_before_that_of_a_call(root: Path, env: dict[str, str], holder: str) -> None:
@@ -462,18 +462,12 @@ def test_without_one_the_call_names_the_holder_or_a_name_is_made_up(root: Path) 
     assert made_up.startswith("mcp-")
 
 
-def test_a_made_up_holder_stays_the_same() -> None:
-    holders = Holders(None)
-    assert holders.holder(None) == holders.holder({"sessionId": 3}) == holders.holder({})
-    assert holders.holder({"sessionId": "s"}) == "s"
-
-
 def answered_once(root: Path, name: str) -> Any:
     """The result of one call of a server that nothing else is asked of."""
 
     async def run() -> Any:
-        desk = Desk(str(root), Holders("a"))
-        result = await desk.answer(name, {}, None)
+        desk = Desk(Piped(str(root), "a"))
+        result = await desk.answer(name, {}, Origin())
         await desk.close()
         return result
 

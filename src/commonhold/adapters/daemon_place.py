@@ -1,10 +1,11 @@
-"""Where the daemon of a repository is found: its lock, its socket, its log."""
+"""Where the daemon of a repository is found: its lock, its sockets, its log."""
 
 import fcntl
 import hashlib
 import os
 import socket
 import stat
+import struct
 import time
 from contextlib import suppress
 from typing import Final
@@ -14,6 +15,7 @@ from commonhold.domain.errors import Code, StoreError
 LOCK: Final = "daemon.lock"
 LOG: Final = "daemon.log"
 SOCKET: Final = "daemon.sock"
+HTTP_SOCKET: Final = "http.sock"
 BACKLOG: Final = 4096
 """So many clients may knock at once; the default of 100 turns some away."""
 CLAIM_SECONDS: Final = 0.5
@@ -21,6 +23,7 @@ CLAIM_SECONDS: Final = 0.5
 PAUSE_SECONDS: Final = 0.01
 MAX_ADDRESS_BYTES: Final = 100
 """An address of a socket has at most 103 bytes on macOS and 107 on Linux."""
+_PEER_CREDENTIALS: Final = struct.Struct("3i")
 
 
 def lock_path(state_folder: str) -> str:
@@ -35,11 +38,19 @@ def log_path(state_folder: str) -> str:
 
 def address(state_folder: str) -> str:
     """The address of the socket: in the state folder, or, where that is too long, in a private folder of the user."""
-    path = os.path.join(state_folder, SOCKET)
+    return _short(os.path.join(state_folder, SOCKET), state_folder, ".sock")
+
+
+def http_address(state_folder: str) -> str:
+    """The address of the socket that speaks HTTP, found in the same way."""
+    return _short(os.path.join(state_folder, HTTP_SOCKET), state_folder, ".http.sock")
+
+
+def _short(path: str, state_folder: str, ending: str) -> str:
     if len(os.fsencode(path)) <= MAX_ADDRESS_BYTES:
         return path
     name = hashlib.sha256(os.fsencode(state_folder)).hexdigest()[:16]
-    return os.path.join(_private_folder(), f"{name}.sock")
+    return os.path.join(_private_folder(), name + ending)
 
 
 def is_running(state_folder: str) -> bool:
@@ -113,6 +124,14 @@ def listen(address: str) -> socket.socket:
     listener.listen(BACKLOG)
     os.rename(made, address)
     return listener
+
+
+def is_of_this_user(connection: socket.socket) -> bool:
+    """Whether the other end of a connection belongs to who runs this (or to root), where the system can tell."""
+    if not hasattr(socket, "SO_PEERCRED"):
+        return True  # the folder and the mode of the socket keep others out
+    raw = connection.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, _PEER_CREDENTIALS.size)
+    return _PEER_CREDENTIALS.unpack(raw)[1] in (os.geteuid(), 0)
 
 
 def identity(address: str) -> tuple[int, int] | None:

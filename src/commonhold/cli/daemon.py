@@ -1,9 +1,13 @@
 """`commonhold daemon`: look after the process that serves the repository."""
 
+import time
 from typing import Final
 
 import click
 
+from commonhold.adapters import loopback
+from commonhold.adapters.loopback import MAX_PORT, Loopback
+from commonhold.adapters.probes.http import is_answered
 from commonhold.adapters.repository import Repository, find_repository
 from commonhold.cli.command import Command, Group
 from commonhold.cli.exit_status import DONE, REFUSED
@@ -12,7 +16,8 @@ from commonhold.cli.output import say, send_json
 from commonhold.client import daemon
 from commonhold.domain.errors import Code, StoreError
 
-_EXAMPLES: Final = ("commonhold daemon status", "commonhold daemon stop")
+PATIENCE_SECONDS: Final = 5.0
+_EXAMPLES: Final = ("commonhold daemon status", "commonhold daemon stop", "commonhold daemon http")
 
 
 @click.group("daemon", cls=Group, examples=_EXAMPLES)
@@ -38,10 +43,7 @@ def status(given: Given) -> int:
 def start(given: Given) -> int:
     """Start the daemon, and wait until it serves. One that lives already is left as it is."""
     repository = _repository(given)
-    if daemon.pid_of(repository) is None:
-        daemon.start(repository)
-        if not daemon.wait_until(repository, is_there=True):
-            raise _failed("start", "see daemon.log in the state folder (`commonhold doctor` says where that is)")
+    _start(repository)
     return _tell(given, daemon.pid_of(repository))
 
 
@@ -50,15 +52,78 @@ def start(given: Given) -> int:
 @click.pass_obj
 def stop(given: Given) -> int:
     """Stop the daemon, and wait until it has ended. Leases stay; what is under way is finished first."""
-    repository = _repository(given)
-    stopped = daemon.stop(repository)
-    if stopped is not None and not daemon.wait_until(repository, is_there=False):
-        raise _failed("stop", "it may be in the middle of a large commit, or suspended: wait, then repeat")
+    stopped = _stop(_repository(given))
     if stopped is not None and not given.as_json:
         say(f"stopped the daemon, process {stopped}")
     else:
         _tell(given, None)
     return DONE
+
+
+@command.command("http", cls=Command, examples=("commonhold daemon http", "commonhold daemon http --off"))
+@click.option("--port", type=click.IntRange(1, MAX_PORT), help="The port; default: the one before, else a free one.")
+@click.option("--off", is_flag=True, help="Serve there no more, and forget the token.")
+@common
+@click.pass_obj
+def http(given: Given, port: int | None, *, off: bool) -> int:
+    """Serve hooks and the Model Context Protocol on 127.0.0.1, too, for clients that speak HTTP.
+
+    Whoever asks there must know the token that is printed; it stays the same until --off. The daemon is started anew.
+    """
+    repository = _repository(given)
+    if off:
+        loopback.forget(repository.state_folder)
+        chosen = None
+    else:
+        chosen = loopback.choose(repository.state_folder, port)
+    _stop(repository)
+    _start(repository)
+    if chosen is not None:
+        _wait_for(chosen)
+    _tell_where(given, chosen)
+    return DONE
+
+
+def _start(repository: Repository) -> None:
+    if daemon.pid_of(repository) is None:
+        daemon.start(repository)
+        if not daemon.wait_until(repository, is_there=True):
+            raise _failed("start", "see daemon.log in the state folder (`commonhold doctor` says where that is)")
+
+
+def _stop(repository: Repository) -> int | None:
+    stopped = daemon.stop(repository)
+    if stopped is not None and not daemon.wait_until(repository, is_there=False):
+        raise _failed("stop", "it may be in the middle of a large commit, or suspended: wait, then repeat")
+    return stopped
+
+
+def _wait_for(chosen: Loopback) -> None:
+    until = time.monotonic() + PATIENCE_SECONDS
+    while not is_answered(chosen):
+        if time.monotonic() > until:
+            raise _taken(chosen)
+        time.sleep(daemon.PAUSE_SECONDS)
+
+
+def _tell_where(given: Given, chosen: Loopback | None) -> None:
+    if given.as_json:
+        told = None if chosen is None else {"url": chosen.url, "token": chosen.token, "mcp": f"{chosen.url}/mcp"}
+        send_json({"http": told})
+    elif chosen is None:
+        say("the daemon is reached over its private sockets alone")
+    else:
+        say(f"MCP is served at {chosen.url}/mcp, to who sends the header Authorization: Bearer {chosen.token}")
+        say(f"a client that sends no header: {chosen.secret_url}/mcp")
+
+
+def _taken(chosen: Loopback) -> StoreError:
+    return StoreError(
+        Code.STORE_BUSY,
+        f"the daemon does not answer at port {chosen.port}, which another program may have",
+        hint="choose another: commonhold daemon http --port PORT",
+        fields={"port": chosen.port},
+    )
 
 
 def _repository(given: Given) -> Repository:

@@ -27,5 +27,6 @@ def command(given: Given) -> None:
 
 
 def _agent(given: Given) -> str | None:
-    """The name given, else the user's word in the environment, else the session's; None if there is none."""
-    return given.agent or os.environ.get(AGENT) or os.environ.get(_SESSION) or None
+    """The name given, else the user's word in the environment, else the session's as its hooks have it; or None."""
+    session = os.environ.get(_SESSION)
+    return given.agent or os.environ.get(AGENT) or (f"claude:{session}" if session else None)

@@ -1,15 +1,16 @@
-"""The MCP server on standard input and output: one process for each agent session.
+"""The MCP server: on standard input and output a process for each agent session, over HTTP one for all.
 
-The SDK speaks both protocol generations, with and without `initialize`. Calls take turns, but for those that wait in
-line: a session that waits for one thing can still release another.
+The SDK speaks both protocol generations, with and without `initialize`. The calls of a session take turns, but for
+those that wait in line: a session that waits for one thing can still release another.
 """
 
 import asyncio
 import sys
 import traceback
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from contextlib import AbstractAsyncContextManager, nullcontext
-from typing import Any
+from dataclasses import dataclass, field
+from typing import Any, Final, Unpack
 
 import anyio
 import mcp_types as types
@@ -19,8 +20,9 @@ from mcp.server.stdio import stdio_server
 import commonhold
 from commonhold.client.async_opening import open_async
 from commonhold.client.async_session import AsyncCommonhold
+from commonhold.client.opening import Choices
 from commonhold.domain.errors import Code, CommonholdError, InternalError
-from commonhold.server.holder import Holders
+from commonhold.server.holder import Origin, Piped, Seat
 from commonhold.server.thrift import thrifty
 from commonhold.server.tools import TOOLS, call
 from commonhold.wire.text import dumps, error
@@ -31,23 +33,33 @@ INSTRUCTIONS = (
 )
 
 
-class Desk:
-    """Answers tool calls for the repository around one path, each for its own holder."""
+MOST_SESSIONS: Final = 256
+"""So many sessions stay open; who comes back after others is opened anew."""
 
-    def __init__(self, path: str, holders: Holders) -> None:
+
+@dataclass(slots=True)
+class _Place:
+    """A session that is open, and whose turn it is there; `guests` calls are under way."""
+
+    hold: AsyncCommonhold
+    turn: asyncio.Lock = field(default_factory=asyncio.Lock)
+    guests: int = 0
+
+
+class Desk:
+    """Answers tool calls, each at the seat of whoever makes it."""
+
+    def __init__(self, seat_of: Callable[[Origin], Seat], **choices: Unpack[Choices]) -> None:
         """Open nothing yet: a server must answer `tools/list` also where there is no repository."""
-        self._path = path
-        self._holders = holders
-        self._open: dict[str, AsyncCommonhold] = {}
-        self._turn = asyncio.Lock()
+        self._seat_of = seat_of
+        self._choices = choices
+        self._open: dict[Seat, _Place] = {}
         self._calls: set[asyncio.Task[types.CallToolResult]] = set()
 
-    async def answer(
-        self, name: str, arguments: Mapping[str, Any], meta: Mapping[str, Any] | None
-    ) -> types.CallToolResult:
+    async def answer(self, name: str, arguments: Mapping[str, Any], origin: Origin) -> types.CallToolResult:
         """The result of a call. A refusal is a result like any other; only errors are marked as such."""
         # A task of its own is cancelled once, whoever asks for it: it then leaves the line, and nothing is left held.
-        call = asyncio.ensure_future(self._answer(name, arguments, meta))
+        call = asyncio.ensure_future(self._answer(name, arguments, origin))
         self._calls.add(call)
         call.add_done_callback(self._calls.discard)
         try:
@@ -56,33 +68,40 @@ class Desk:
             call.cancel()
             raise
 
-    async def _answer(
-        self, name: str, arguments: Mapping[str, Any], meta: Mapping[str, Any] | None
-    ) -> types.CallToolResult:
+    async def _answer(self, name: str, arguments: Mapping[str, Any], origin: Origin) -> types.CallToolResult:
         try:
-            hold = self._hold(meta)
-            async with self._in_turn(arguments):
-                return _result(dumps(await call(hold, name, arguments), indent=0))
+            place = await self._place(self._seat_of(origin))
+            place.guests += 1
+            try:
+                async with _in_turn(place, arguments):
+                    return _result(dumps(await call(place.hold, name, arguments), indent=0))
+            finally:
+                place.guests -= 1
         except CommonholdError as fault:
             return _failure(fault)
         except Exception as fault:  # noqa: BLE001  # a defect of ours must not end the agent's session
             traceback.print_exc(file=sys.stderr)
             return _failure(_defect(name, fault))
 
-    def _in_turn(self, arguments: Mapping[str, Any]) -> AbstractAsyncContextManager[None]:
-        return nullcontext() if arguments.get("wait_seconds") else self._turn
+    async def _place(self, seat: Seat) -> _Place:
+        """The session at a seat, which is the newest then; the oldest that nobody is at is closed for it."""
+        place = self._open.pop(seat, None) or _Place(open_async(seat.path, agent=seat.holder, **self._choices))
+        self._open[seat] = place
+        if len(self._open) > MOST_SESSIONS:
+            left = next((each for each, at in self._open.items() if not at.guests and at is not place), None)
+            if left is not None:
+                await self._open.pop(left).hold.close()
+        return place
 
     async def close(self) -> None:
         """Let what is under way end, then let go of the state. Leases stay as they are."""
         await asyncio.gather(*self._calls, return_exceptions=True)
-        for hold in self._open.values():
-            await hold.close()
+        for place in self._open.values():
+            await place.hold.close()
 
-    def _hold(self, meta: Mapping[str, Any] | None) -> AsyncCommonhold:
-        holder = self._holders.holder(meta)
-        if holder not in self._open:
-            self._open[holder] = open_async(self._path, agent=holder)
-        return self._open[holder]
+
+def _in_turn(place: _Place, arguments: Mapping[str, Any]) -> AbstractAsyncContextManager[None]:
+    return nullcontext() if arguments.get("wait_seconds") else place.turn
 
 
 def _result(text: str) -> types.CallToolResult:
@@ -119,7 +138,7 @@ def build(desk: Desk) -> Server[dict[str, Any]]:
     async def call_tool(
         context: ServerRequestContext[dict[str, Any]], params: types.CallToolRequestParams
     ) -> types.CallToolResult:
-        return await desk.answer(params.name, params.arguments or {}, context.meta)
+        return await desk.answer(params.name, params.arguments or {}, _origin(context))
 
     return Server(
         "commonhold",
@@ -130,8 +149,14 @@ def build(desk: Desk) -> Server[dict[str, Any]]:
     )
 
 
+def _origin(context: ServerRequestContext[dict[str, Any]]) -> Origin:
+    client = context.session.client_params
+    headers = context.request.headers if context.request is not None else {}
+    return Origin(context.meta or {}, headers, client.client_info.name if client is not None else "")
+
+
 async def _serve(path: str, agent: str | None) -> None:
-    desk = Desk(path, Holders(agent))
+    desk = Desk(Piped(path, agent))
     server = build(desk)
     try:
         async with stdio_server() as (read_stream, write_stream):

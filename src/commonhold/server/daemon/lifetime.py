@@ -19,6 +19,7 @@ from commonhold.bootstrap import compose
 from commonhold.config import Settings, load_settings
 from commonhold.domain.errors import Code, CommonholdError, StoreError, UsageError
 from commonhold.server.daemon.desk import Desk
+from commonhold.server.daemon.door import Door
 from commonhold.server.daemon.loop import Loop
 from commonhold.wire import calls
 
@@ -26,6 +27,8 @@ GARBAGE_THRESHOLD: Final = 50_000
 IDLE_SECONDS: Final = 300.0
 SWEEP_SECONDS: Final = 300.0
 LOOK_SECONDS: Final = 0.5
+LEAVE_SECONDS: Final = 7.0
+"""How long is waited at the end for hooks and streams: they need this daemon to be answered."""
 QUICK_SWEEP_SECONDS: Final = 1.0
 """How often is swept while somebody waits: whoever holds may have gone."""
 
@@ -61,6 +64,7 @@ class Lifetime:
         self._store.own()
         self._loop = Loop(listener, self._introduce)
         self._desk = Desk(self._store, time.monotonic, self._loop.wake)
+        self._door = Door(repository, self._loop.wake)
 
     def end(self) -> None:
         """Stop after the present turn."""
@@ -79,6 +83,14 @@ class Lifetime:
                     service.sweep()
                 swept_at = now
             self._loop.turn(self._desk)
+        self._close_door()
+
+    def _close_door(self) -> None:
+        """Let nobody in any more over HTTP, and serve those who are in: what they asked for comes through here."""
+        self._door.begin_closing()
+        until = time.monotonic() + LEAVE_SECONDS
+        while self._door.is_open and time.monotonic() < until:
+            self._loop.turn(self._desk)
 
     def _sweep_seconds(self) -> float:
         return min(self._times.sweep_seconds, QUICK_SWEEP_SECONDS if self._store.index.has_waiters else SWEEP_SECONDS)
@@ -91,7 +103,10 @@ class Lifetime:
         self._look_again_at = now + LOOK_SECONDS
         if not self._store.is_in_place() or daemon_place.identity(self._address) != self._place:
             return True
+        if not self._door.is_in_place:
+            return True
         is_idle = now - self._loop.last_request_at > self._times.idle_seconds and self._desk.is_idle
+        is_idle = is_idle and not self._door.is_busy
         index = self._store.index
         return is_idle and not index.leases() and not index.waiters()
 
@@ -127,6 +142,7 @@ class Lifetime:
         """Finish what was begun, then let go of everything: the address first, the lock last."""
         daemon_place.withdraw(self._address, self._place)
         self._desk.close()
+        self._door.close()
         self._loop.close()
         self._store.close()
         os.close(self._lock)

@@ -9,6 +9,7 @@ from contextlib import suppress
 from typing import Final
 
 import commonhold
+from commonhold.adapters.daemon_place import is_of_this_user
 from commonhold.app.service import Service
 from commonhold.domain.errors import Code, CommonholdError, InputError
 from commonhold.server.daemon.desk import Desk, Job, job_of
@@ -75,10 +76,10 @@ class Loop:
             except OSError:  # out of descriptors, say: whoever knocks is let in when somebody has left
                 time.sleep(BREATH_SECONDS)
                 return
-            peer = Peer(connection, self._restless)
-            if not peer.is_of_this_user:
-                peer.close()
+            if not is_of_this_user(connection):
+                connection.close()
                 continue
+            peer = Peer(connection, self._restless)
             self._peers.add(peer)
             self._selector.register(connection, selectors.EVENT_READ, peer)
 

@@ -1,8 +1,6 @@
 """One client's connection, without ever waiting for it."""
 
-import os
 import socket
-import struct
 from collections.abc import Iterator
 from contextlib import suppress
 from typing import Final
@@ -11,7 +9,6 @@ from commonhold.app.service import Service
 from commonhold.wire import calls
 
 CHUNK_BYTES: Final = 32_768
-_PEER_CREDENTIALS: Final = struct.Struct("3i")
 
 
 class Peer:
@@ -27,14 +24,6 @@ class Peer:
         self._incoming: bytes | bytearray = b""
         self._outgoing = bytearray()
         connection.settimeout(0)
-
-    @property
-    def is_of_this_user(self) -> bool:
-        """Whether the other end belongs to who runs the daemon (or to root), where the system can tell."""
-        if not hasattr(socket, "SO_PEERCRED"):
-            return True  # the folder and the mode of the socket keep others out
-        raw = self.connection.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, _PEER_CREDENTIALS.size)
-        return _PEER_CREDENTIALS.unpack(raw)[1] in (os.geteuid(), 0)
 
     @property
     def has_more_to_send(self) -> bool:

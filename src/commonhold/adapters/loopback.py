@@ -1,0 +1,117 @@
+"""Whether a repository is also served over the loopback: at which port, and who may ask there."""
+
+import json
+import os
+import secrets
+import socket
+from contextlib import suppress
+from dataclasses import asdict, dataclass
+from typing import Final
+
+from commonhold.adapters.daemon_place import BACKLOG
+from commonhold.domain.errors import Code, InputError, StoreError
+
+FILE: Final = "http.json"
+HOST: Final = "127.0.0.1"
+MAX_PORT: Final = 65_535
+_TOKEN_BYTES: Final = 24
+_FLAGS: Final = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
+
+
+@dataclass(frozen=True, slots=True)
+class Loopback:
+    """A port of this machine, and the token that whoever asks there must know: every user can reach it."""
+
+    port: int
+    token: str
+
+    @property
+    def url(self) -> str:
+        """Where the routes begin, for clients that send the token in a header."""
+        return f"http://{HOST}:{self.port}"
+
+    @property
+    def secret_url(self) -> str:
+        """The same for clients that can send no header."""
+        return f"{self.url}/t/{self.token}"
+
+
+def loopback(state_folder: str) -> Loopback | None:
+    """What is chosen for a repository; None where it is not served there. Raises InputError `CONFIG_INVALID`."""
+    path = os.path.join(state_folder, FILE)
+    try:
+        with open(os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC), encoding="utf-8") as file:
+            is_private = os.fstat(file.fileno()).st_mode & 0o077 == 0
+            chosen = json.load(file)
+    except FileNotFoundError:
+        return None
+    except (OSError, ValueError) as fault:
+        raise _unusable(path, str(fault)) from fault
+    if not is_private:
+        raise _unusable(path, "others may read it, and it holds a token")
+    match chosen:
+        case {"port": int(port), "token": str(token)} if 0 < port <= MAX_PORT and token.isalnum():
+            return Loopback(port, token)
+    raise _unusable(path, "it names no port and token")
+
+
+def choose(state_folder: str, port: int | None) -> Loopback:
+    """Serve the repository at `port`, else at the one chosen before, else at one that is free now.
+
+    The token stays as it was, so that what knows it goes on to work.
+    """
+    with suppress(InputError):  # what cannot be used is replaced
+        before = loopback(state_folder)
+        if before is not None:
+            return _written(state_folder, Loopback(port or before.port, before.token))
+    return _written(state_folder, Loopback(port or _free_port(), secrets.token_hex(_TOKEN_BYTES)))
+
+
+def _written(state_folder: str, chosen: Loopback) -> Loopback:
+    path = os.path.join(state_folder, FILE)
+    beside = f"{path}.{secrets.token_hex(8)}.new"
+    os.makedirs(state_folder, mode=0o700, exist_ok=True)
+    with open(os.open(beside, _FLAGS, 0o600), "w", encoding="utf-8") as file:
+        json.dump(asdict(chosen), file)
+    os.replace(beside, path)
+    return chosen
+
+
+def forget(state_folder: str) -> None:
+    """Serve the repository there no more; its token is worth nothing from then on."""
+    with suppress(FileNotFoundError):
+        os.unlink(os.path.join(state_folder, FILE))
+
+
+def bind(chosen: Loopback) -> socket.socket:
+    """A socket that listens there. Raises StoreError `STORE_BUSY` where another program has the port."""
+    listener = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
+    try:
+        listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        listener.bind((HOST, chosen.port))
+        listener.listen(BACKLOG)
+    except OSError as fault:
+        listener.close()
+        raise StoreError(
+            Code.STORE_BUSY,
+            f"port {chosen.port} of this machine cannot be used: {fault.strerror}",
+            hint="choose another: commonhold daemon http --port PORT",
+            fields={"port": chosen.port},
+        ) from fault
+    return listener
+
+
+def _free_port() -> int:
+    with socket.socket(socket.AF_INET, socket.SOCK_STREAM) as probe:
+        probe.bind((HOST, 0))
+        port: int = probe.getsockname()[1]
+        return port
+
+
+def _unusable(path: str, why: str) -> InputError:
+    return InputError(
+        Code.CONFIG_INVALID,
+        f"{FILE} in the state folder cannot be used: {why}",
+        hint="make it anew: commonhold daemon http",
+        fields={"path": path},
+    )

@@ -1,0 +1,86 @@
+"""`commonhold hook`: what the hook of an agent comes to where no daemon answers; it starts one, and asks."""
+
+import json
+import os
+import sys
+import time
+from typing import Final
+
+import click
+
+from commonhold.adapters.daemon_place import http_address
+from commonhold.adapters.repository import Repository, find_repository
+from commonhold.cli.command import Command
+from commonhold.cli.given import Given, common
+from commonhold.client import daemon, knock
+from commonhold.domain.errors import CommonholdError
+
+PAUSE_SECONDS: Final = 0.02
+_NOTHING: Final[knock.Said] = (0, b"", b"")
+
+
+@click.command("hook", cls=Command, examples=("commonhold hook claude < payload.json",))
+@click.argument("name", metavar="AGENT")
+@click.option(
+    "--when-down",
+    type=click.Choice(["block", "allow"]),
+    default="block",
+    help="What becomes of a tool call that nobody can decide on.",
+)
+@click.option("--seconds", type=float, default=knock.SECONDS, help="How long the answer may take.")
+@click.option("--process", default="", metavar="PID:START", help="The agent's process, if it is not the parent.")
+@click.option("--framed", is_flag=True, help="Print the exit status and the length of the output first.")
+@common
+@click.pass_obj
+def command(given: Given, name: str, when_down: str, seconds: float, process: str, *, framed: bool) -> int:
+    """Answer a hook of AGENT: its payload comes on standard input. What install sets calls this by itself."""
+    payload = sys.stdin.buffer.read()
+    process = process or knock.agent_process(os.getppid())
+    try:
+        said = _ask(given.folder or _folder_in(payload), name, payload, process, time.monotonic() + seconds)
+    except CommonholdError as fault:
+        said = knock.without_answer(name, payload, when_down, fault.message)
+    except knock.Rejected as fault:
+        said = knock.without_answer(name, payload, when_down, str(fault))
+    except TimeoutError:
+        said = knock.without_answer(name, payload, when_down, f"its daemon did not answer within {seconds:g} seconds")
+    status, output, complaint = said
+    if framed:
+        knock.write_all(1, b"%d %d\n" % (status, len(output)) + output + complaint)
+        return 0
+    knock.write_all(1, output)
+    knock.write_all(2, complaint)
+    return status
+
+
+def _folder_in(payload: bytes) -> str:
+    """The folder that the agent works in."""
+    try:
+        told = json.loads(payload)
+    except (ValueError, RecursionError):
+        told = None
+    folder = told.get("cwd") if isinstance(told, dict) else None
+    return folder if isinstance(folder, str) and folder else "."
+
+
+def _ask(folder: str, name: str, payload: bytes, process: str, until: float) -> knock.Said:
+    """What the daemon says, which is started where it is not there. Raises Rejected, TimeoutError."""
+    repository = find_repository(folder)
+    if not _is_coordinated(repository):
+        return _NOTHING
+    address, path = http_address(repository.state_folder), f"/hooks/{name}"
+    started_at = -daemon.PATIENCE_SECONDS
+    while (now := time.monotonic()) < until:
+        try:
+            return knock.ask(path, address, payload, process, until - now)
+        except knock.Unanswered:
+            if now - started_at >= daemon.PATIENCE_SECONDS and daemon.pid_of(repository) is None:
+                daemon.start(repository)
+                started_at = now
+        time.sleep(PAUSE_SECONDS)
+    raise TimeoutError
+
+
+def _is_coordinated(repository: Repository) -> bool:
+    """Whether this is a repository at all: an agent may work in any folder."""
+    return repository.git_dir is not None or os.path.lexists(repository.state_folder)

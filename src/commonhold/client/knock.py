@@ -1,0 +1,204 @@
+"""What an agent runs as its hook: `python -I -S knock.py AGENT SOCKET [block|allow] [SECONDS]`, fed with the payload.
+
+It asks the daemon over the private socket and gives back what that says. It is started for every tool call, so it
+imports next to nothing; only where nobody answers does it load more. It never ends in a way that an agent would take
+for consent, unless its user chose `allow`.
+"""
+
+import _socket
+import posix
+import sys
+import time
+
+CHUNK_BYTES = 65_536
+SECONDS = 27.0
+"""Agents give up on a hook after thirty seconds."""
+REPLY = b"\r\nx-commonhold-reply: "
+SHELLS = frozenset((b"sh", b"bash", b"dash", b"zsh", b"ash", b"ksh", b"fish"))
+BLOCKED = 2
+FAILED = 1
+
+Said = tuple[int, bytes, bytes]
+"""What a hook gives back: exit status, standard output, standard error."""
+
+
+class Unanswered(Exception):  # noqa: N818 - it is answered in another way, and never shown
+    """Nobody is there, or whoever was there is gone."""
+
+
+class Rejected(Exception):  # noqa: N818 - as Unanswered
+    """Whoever is there does not know what is asked, and says why."""
+
+
+def main(agent: str, address: str, policy: str = "block", seconds: str = str(SECONDS)) -> int:
+    """Ask, and give back what is said; the exit status."""
+    until = time.monotonic() + float(seconds)
+    payload = read_all(0)
+    process = agent_process(posix.getppid())
+    try:
+        said = ask(f"/hooks/{agent}", address, payload, process, float(seconds))
+    except Unanswered:
+        said = _ask_anew((agent, address, policy, process), payload, until - time.monotonic())
+    except Rejected as fault:
+        said = without_answer(agent, payload, policy, str(fault))
+    except TimeoutError:
+        said = without_answer(agent, payload, policy, f"its daemon did not answer within {seconds} seconds")
+    status, output, complaint = said
+    write_all(1, output)
+    write_all(2, complaint)
+    return status
+
+
+def ask(path: str, address: str, payload: bytes, process: str, seconds: float) -> Said:
+    """Post to the daemon, and hear what it says. Raises Unanswered, Rejected, TimeoutError."""
+    head = (
+        f"POST {path} HTTP/1.1\r\nhost: commonhold\r\nconnection: close\r\n"
+        f"x-commonhold-process: {process}\r\ncontent-length: {len(payload)}\r\n\r\n"
+    )
+    connection = _socket.socket(_socket.AF_UNIX, _socket.SOCK_STREAM)
+    try:
+        connection.settimeout(seconds)
+        connection.connect(address)
+        connection.sendall(head.encode() + payload)
+        answer = _heard(connection)
+    except TimeoutError:
+        raise
+    except OSError as fault:
+        raise Unanswered from fault
+    finally:
+        connection.close()
+    return _read(answer)
+
+
+def _heard(connection: "_socket.socket") -> bytes:
+    parts = []
+    while part := connection.recv(CHUNK_BYTES):
+        parts.append(part)
+    return b"".join(parts)
+
+
+def _read(answer: bytes) -> Said:
+    head, _, body = answer.partition(b"\r\n\r\n")
+    words = (head + b"\r\n").lower()
+    is_whole = b"\r\ncontent-length: %d\r\n" % len(body) in words
+    if not is_whole:
+        raise Unanswered
+    if not head.startswith(b"HTTP/1.1 200 ") or REPLY not in words:
+        raise Rejected(body.decode(errors="replace").strip() or "something else answers at its socket")
+    return parted(words.partition(REPLY)[2].partition(b"\r\n")[0], body)
+
+
+def parted(form: bytes, body: bytes) -> Said:
+    """What is said, from its form (the status, and the length of the output) and its parts, one behind the other."""
+    status, length = map(int, form.split())
+    return status, body[:length], body[length:]
+
+
+def _ask_anew(words: tuple[str, str, str, str], payload: bytes, seconds: float) -> Said:
+    """Let the `commonhold` command start the daemon and ask it."""
+    import subprocess  # noqa: PLC0415 - most hooks never need it
+
+    agent, address, policy, process = words
+    command = [sys.executable, "-I", "-m", "commonhold", "hook", agent, "--framed", "--when-down", policy]
+    command += ["--seconds", f"{seconds:.3f}", "--process", process, *_place_of(address)]
+    try:
+        done = subprocess.run(command, input=payload, capture_output=True, timeout=seconds + 1, check=False)  # noqa: S603
+        form, _, body = done.stdout.partition(b"\n")
+        return parted(form, body)
+    except subprocess.TimeoutExpired:
+        return without_answer(agent, payload, policy, "its daemon could not be started in time")
+    except (OSError, ValueError) as fault:
+        return without_answer(agent, payload, policy, f"it cannot be started ({fault}); is it still installed?")
+
+
+def _place_of(address: str) -> list[str]:
+    """The words that name the repository, as far as the address of its socket tells."""
+    for ending in ("/.git/commonhold/http.sock", "/.commonhold/http.sock"):
+        if address.endswith(ending):
+            return ["-C", address.removesuffix(ending) or "/"]
+    return []
+
+
+def without_answer(agent: str, payload: bytes, policy: str, why: str) -> Said:
+    """What is said where nobody could be asked: as the policy wants it."""
+    message = f"Commonhold could not be asked: {why}."
+    if policy == "allow":
+        told = f"{message} This goes on without it, since when_down = allow."
+        return (0, _notice(told), b"") if agent in ("claude", "codex", "gemini", "vscode") else (0, b"", told.encode())
+    if not _is_about_to_act(payload):
+        return FAILED, b"", message.encode()
+    next_step = " Nothing is written meanwhile. Next: ask your user to run `commonhold doctor` here."
+    return BLOCKED, b"", (message + next_step).encode()
+
+
+def _notice(text: str) -> bytes:
+    import json  # noqa: PLC0415 - most hooks never need it
+
+    return json.dumps({"systemMessage": text}).encode()
+
+
+def _is_about_to_act(payload: bytes) -> bool:
+    """Whether a tool waits for the answer; so it is taken where nothing tells otherwise."""
+    import json  # noqa: PLC0415 - most hooks never need it
+
+    try:
+        told = json.loads(payload)
+    except (ValueError, RecursionError):
+        return True
+    if not isinstance(told, dict):
+        return True
+    event = told.get("hook_event_name")
+    if isinstance(event, str):
+        return event.lower() in ("pretooluse", "beforetool", "permissionrequest", "beforeshellexecution")
+    return "toolResult" not in told
+
+
+def agent_process(pid: int) -> str:
+    """What tells this process from any other on this machine: its id, and when it began. A shell is not the agent.
+
+    Empty where the system does not tell.
+    """
+    try:
+        for _ in range(4):
+            name, parent, began = _process(pid)
+            if name not in SHELLS:
+                return f"{pid}:{began}"
+            pid = parent
+    except (OSError, ValueError, IndexError):
+        return ""
+    return ""
+
+
+def _process(pid: int) -> "tuple[bytes, int, int]":
+    """The name of a process, its parent, and when it began."""
+    descriptor = posix.open(f"/proc/{pid}/stat", posix.O_RDONLY | posix.O_CLOEXEC)
+    try:
+        text = posix.read(descriptor, 4096)
+    finally:
+        posix.close(descriptor)
+    name, _, rest = text.partition(b"(")[2].rpartition(b")")
+    fields = rest.split()
+    return name, int(fields[1]), int(fields[19])
+
+
+def read_all(descriptor: int) -> bytes:
+    """All that can be read."""
+    parts = []
+    while part := posix.read(descriptor, CHUNK_BYTES):
+        parts.append(part)
+    return b"".join(parts)
+
+
+def write_all(descriptor: int, data: bytes) -> None:
+    """Write all of it."""
+    while data:
+        data = data[posix.write(descriptor, data) :]
+
+
+if __name__ == "__main__":
+    try:
+        status = main(*sys.argv[1:])
+    except BaseException as fault:  # noqa: BLE001 - whatever it is, the agent must not take it for consent
+        write_all(2, f"Commonhold's hook failed, so nothing is let through: {fault!r}".encode())
+        status = BLOCKED
+    posix._exit(status)  # noqa: SLF001 - nothing is left to be flushed, and the interpreter's own end takes time

@@ -1,0 +1,85 @@
+"""The way in for HTTP: its sockets are there as long as the daemon, what answers is loaded when somebody knocks."""
+
+import os
+import selectors
+import threading
+from collections.abc import Callable
+from importlib import import_module
+
+from commonhold.adapters import daemon_place
+from commonhold.adapters.loopback import Loopback, bind, loopback
+from commonhold.adapters.repository import Repository
+from commonhold.domain.errors import CommonholdError
+
+
+class Door:
+    """Listens on the private socket, and on the loopback where the repository is served there."""
+
+    def __init__(self, repository: Repository, wake: Callable[[], None]) -> None:
+        """Listen. `wake` is called when the door has closed. The caller has the claim on the state folder."""
+        self._repository = repository
+        self._wake = wake
+        self._address = daemon_place.http_address(repository.state_folder)
+        self._listeners = [daemon_place.listen(self._address)]
+        self._place = daemon_place.identity(self._address)
+        self._loopback = self._served_there()
+        self._stop_read, self._stop_write = os.pipe()
+        self._under_way: set[object] = set()
+        self._thread = threading.Thread(target=self._live, name="commonhold-http", daemon=True)
+        self._thread.start()
+
+    def _served_there(self) -> Loopback | None:
+        """Where it is served on the loopback; whatever hinders that is told, and is no reason not to live."""
+        try:
+            chosen = loopback(self._repository.state_folder)
+            if chosen is not None:
+                self._listeners.append(bind(chosen))
+        except CommonholdError as fault:
+            print(f"commonhold daemon: {fault.message}; next: {fault.hint}", flush=True)  # noqa: T201 - its log
+            return None
+        return chosen
+
+    @property
+    def is_busy(self) -> bool:
+        """Whether somebody waits for an answer, or listens to a stream."""
+        return bool(self._under_way)
+
+    @property
+    def is_open(self) -> bool:
+        """Whether it still answers."""
+        return self._thread.is_alive()
+
+    @property
+    def is_in_place(self) -> bool:
+        """Whether who looks for the private socket finds this one."""
+        return daemon_place.identity(self._address) == self._place
+
+    def _live(self) -> None:
+        try:
+            if self._is_knocked_at():
+                behind = import_module("commonhold.server.behind")
+                behind.serve(self._repository, self._listeners, self._loopback, self._under_way, self._stop_read)
+        finally:
+            self._wake()
+
+    def _is_knocked_at(self) -> bool:
+        """Wait until somebody comes, or it is closed; whether somebody came."""
+        with selectors.DefaultSelector() as selector:
+            selector.register(self._stop_read, selectors.EVENT_READ)
+            for listener in self._listeners:
+                selector.register(listener, selectors.EVENT_READ)
+            return all(key.fileobj != self._stop_read for key, _ in selector.select())
+
+    def begin_closing(self) -> None:
+        """Let nobody in any more; what is under way is answered, for a little while."""
+        daemon_place.withdraw(self._address, self._place)
+        os.write(self._stop_write, b"s")
+
+    def close(self) -> None:
+        """Let go of the sockets; of a request that is still under way the end of the process lets go."""
+        if self.is_open:
+            return
+        for listener in self._listeners:
+            listener.close()
+        os.close(self._stop_write)
+        os.close(self._stop_read)

@@ -1,0 +1,65 @@
+"""Answering an agent's hook: read the payload, let it be attended to, and say the answer in the agent's own words.
+
+Whatever goes wrong on the way is answered with a refusal: a hook that is not understood must not let a write through.
+"""
+
+import json
+import traceback
+from collections.abc import Callable, Mapping
+from contextlib import suppress
+
+from commonhold.agents.agent import Agent, Payload, Reply, Unreadable
+from commonhold.app.happenings import Happening, Response
+from commonhold.domain.errors import CommonholdError
+from commonhold.server.calls_seen import CallsSeen
+
+Attend = Callable[[Happening], Response]
+"""Does what follows from a happening; may wait for seconds, in any thread."""
+
+
+class Hooks:
+    """The hooks of all agents that are known."""
+
+    def __init__(self, agents: Mapping[str, Agent], attend: Attend, seen: CallsSeen) -> None:
+        """Answer for `agents` by their names; `seen` learns who makes which call."""
+        self._agents = agents
+        self._attend = attend
+        self._seen = seen
+
+    def knows(self, name: str) -> bool:
+        """Whether there is an agent of this name."""
+        return name in self._agents
+
+    def answer(self, name: str, body: bytes, process: str) -> Reply:
+        """What the hook gives back. `process` tells the agent's run from others, where that is known."""
+        try:
+            return self._answer(self._agents[name], _payload(body), process)
+        except Unreadable as fault:
+            return self.refuse(name, body, f"the hook's payload cannot be read: {fault}")
+        except CommonholdError as fault:
+            return self.refuse(name, body, f"{fault.message} [{fault.code}]. Next: {fault.hint}")
+        except Exception as fault:  # noqa: BLE001 - a defect of ours must neither end the daemon nor let a write through
+            traceback.print_exc()
+            return self.refuse(name, body, f"a defect of Commonhold: {type(fault).__name__}: {fault}")
+
+    def _answer(self, agent: Agent, payload: Payload, process: str) -> Reply:
+        happening = agent.read(payload, process)
+        self._seen.note(payload, happening.caller.holder)
+        return agent.write(happening, self._attend(happening))
+
+    def refuse(self, name: str, body: bytes, why: str) -> Reply:
+        """The answer that blocks what a payload is about, as far as the agent can be blocked."""
+        payload: Payload = {}
+        with suppress(Unreadable):
+            payload = _payload(body)
+        return self._agents[name].refuse(payload, f"Commonhold could not decide, so nothing is let through: {why}")
+
+
+def _payload(body: bytes) -> Payload:
+    try:
+        payload = json.loads(body)
+    except (ValueError, RecursionError) as fault:
+        raise Unreadable(f"it is no JSON ({fault})") from fault
+    if not isinstance(payload, dict):
+        raise Unreadable(f"it is no object but a {type(payload).__name__}")
+    return payload

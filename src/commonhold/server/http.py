@@ -1,0 +1,153 @@
+"""What is asked over HTTP, and who answers it: hooks, sandboxed shells, and clients of the Model Context Protocol.
+
+Over the private socket a hook's answer has all three parts; over the loopback only the body, for agents that ask by
+themselves.
+"""
+
+import asyncio
+import hmac
+import json
+import traceback
+from collections.abc import Callable, Mapping
+from functools import partial
+from typing import Any, Final
+from urllib.parse import urlsplit
+
+import commonhold
+from commonhold.adapters.loopback import Loopback
+from commonhold.agents.agent import Reply
+from commonhold.domain.errors import CommonholdError
+from commonhold.server.asgi import JSON, Answer, App, Receive, Scope, Send, body_of, header, send_answer, told
+from commonhold.server.beside import beside
+from commonhold.server.hooks import Hooks
+from commonhold.wire.text import error
+
+HOOK_SECONDS: Final = 25.0
+"""How long a hook may take: agents give up on it after thirty seconds, and let the write through then."""
+REPLY: Final = b"x-commonhold-reply"
+
+Call = Callable[[Mapping[str, Any]], Mapping[str, Any]]
+"""What a program of ours asks for, in JSON: decoded arguments in, an answer out. Raises CommonholdError."""
+
+
+class Web:
+    """The routes, for who may ask. `under_way` holds something for each request that is not answered yet."""
+
+    def __init__(self, hooks: Hooks, calls: Mapping[str, Call], mcp: App, under_way: set[object]) -> None:
+        """Answer hooks, `calls` by their paths, and MCP."""
+        self._hooks = hooks
+        self._calls = calls
+        self._mcp = mcp
+        self._under_way = under_way
+
+    async def private(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer a program of this user, over the private socket."""
+        await self._answer(scope, receive, send, _in_parts)
+
+    def over(self, chosen: Loopback) -> App:
+        """The same for whoever knows the token, over the loopback."""
+
+        async def guarded(scope: Scope, receive: Receive, send: Send) -> None:
+            refusal = admit(scope, chosen)
+            if refusal is not None:
+                await send_answer(send, refusal)
+            else:
+                await self._answer(scope, receive, send, _body_alone)
+
+        return guarded
+
+    async def _answer(self, scope: Scope, receive: Receive, send: Send, form: Callable[[Reply], Answer]) -> None:
+        mark = object()
+        self._under_way.add(mark)
+        try:
+            path = scope["path"]
+            if path == "/mcp":
+                await self._mcp(scope, receive, send)
+            elif path.startswith("/hooks/"):
+                await send_answer(send, await self._hook(path.removeprefix("/hooks/"), scope, receive, form))
+            else:
+                await send_answer(send, await self._called(path, scope, receive))
+        finally:
+            self._under_way.discard(mark)
+
+    async def _hook(self, name: str, scope: Scope, receive: Receive, form: Callable[[Reply], Answer]) -> Answer:
+        if scope["method"] != "POST" or not self._hooks.knows(name):
+            return told(404, f"there is no hook {name!r}: POST to /hooks/AGENT")
+        body = await body_of(receive)
+        if body is None:
+            return form(self._hooks.refuse(name, b"", "the hook sent more than 20 MB"))
+        work = partial(self._hooks.answer, name, body, header(scope, b"x-commonhold-process"))
+        try:
+            return form(await asyncio.wait_for(beside(work), HOOK_SECONDS))
+        except TimeoutError:
+            why = f"it was not decided within {HOOK_SECONDS:g} seconds. Next: try again"
+            return form(await beside(partial(self._hooks.refuse, name, body, why)))
+
+    async def _called(self, path: str, scope: Scope, receive: Receive) -> Answer:
+        call = self._calls.get(path)
+        if path == "/" and scope["method"] == "GET":
+            return _json(200, {"commonhold": commonhold.__version__})
+        if call is None or scope["method"] != "POST":
+            return told(404, f"there is nothing at {path}")
+        body = await body_of(receive)
+        if body is None:
+            return told(413, "more than 20 MB were sent")
+        return await beside(partial(_result, call, body))
+
+
+def _result(call: Call, body: bytes) -> Answer:
+    try:
+        asked = json.loads(body)
+        if not isinstance(asked, dict):
+            return told(400, "a JSON object was expected")
+        return _json(200, call(asked))
+    except (ValueError, RecursionError) as fault:
+        return told(400, f"what was sent cannot be read: {fault}")
+    except CommonholdError as fault:
+        return _json(409, error(fault))
+    except Exception as fault:  # noqa: BLE001 - a defect of ours must not end the daemon
+        traceback.print_exc()
+        return told(500, f"a defect of Commonhold: {type(fault).__name__}: {fault}")
+
+
+def _json(status: int, shape: Mapping[str, Any]) -> Answer:
+    return Answer(status, json.dumps(shape).encode(), (JSON,))
+
+
+def _body_alone(reply: Reply) -> Answer:
+    return Answer(200, reply.body, (JSON,))
+
+
+def _in_parts(reply: Reply) -> Answer:
+    """All of a reply: its exit status and the length of its standard output, then that, then its standard error."""
+    parts = f"{reply.status} {len(reply.body)}".encode()
+    return Answer(200, reply.body + reply.complaint.encode(), ((REPLY, parts),))
+
+
+def admit(scope: Scope, chosen: Loopback) -> Answer | None:
+    """Let in who knows the token and comes from this machine; else the refusal. The path loses the token.
+
+    A page in a browser could be led here by a name that leads to this machine, or simply ask: it says so itself, in
+    Host and Origin.
+    """
+    if not _is_here(f"http://{header(scope, b'host')}", chosen.port):
+        return told(421, "this serves 127.0.0.1 alone")
+    origin = header(scope, b"origin")
+    if origin and not _is_here(origin, chosen.port):
+        return told(403, "pages of other places may not ask here")
+    given = header(scope, b"authorization").removeprefix("Bearer ")
+    if not given and scope["path"].startswith("/t/"):
+        given, slash, rest = scope["path"].removeprefix("/t/").partition("/")
+        scope["path"] = slash + rest
+    if not hmac.compare_digest(given.encode(), chosen.token.encode()):
+        return Answer(401, b"the token of the repository is missing, or another\n", ((b"www-authenticate", b"Bearer"),))
+    return None
+
+
+def _is_here(url: str, port: int) -> bool:
+    try:
+        parts = urlsplit(url)
+        place = parts.hostname, parts.port
+    except ValueError:
+        return False
+    return place in (("127.0.0.1", port), ("localhost", port))

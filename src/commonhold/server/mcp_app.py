@@ -1,0 +1,55 @@
+"""The Model Context Protocol over HTTP, loaded when the first client comes: its SDK takes a second to import."""
+
+import asyncio
+from collections.abc import Callable
+from contextlib import AbstractAsyncContextManager, suppress
+from importlib import import_module
+
+from commonhold.server.asgi import App, Receive, Scope, Send, send_answer, told
+from commonhold.server.beside import beside
+from commonhold.server.calls_seen import CallsSeen
+
+Open = Callable[[str, CallsSeen], AbstractAsyncContextManager[App]]
+
+
+class McpApp:
+    """An ASGI application that begins to be one when it is called."""
+
+    def __init__(self, path: str, seen: CallsSeen) -> None:
+        """Serve the repository around `path`; `seen` knows whose a call is."""
+        self._path = path
+        self._seen = seen
+        self._closing = asyncio.Event()
+        self._app: asyncio.Future[App] | None = None
+        self._life: asyncio.Task[None] | None = None
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer one request."""
+        if self._closing.is_set():
+            await send_answer(send, told(503, "the daemon is stopping: repeat the request"))
+            return
+        if self._app is None:
+            self._app = asyncio.get_running_loop().create_future()
+            self._life = asyncio.create_task(self._live(self._app))
+        app = await asyncio.shield(self._app)
+        await app(scope, receive, send)
+
+    async def _live(self, app: asyncio.Future[App]) -> None:
+        """Be open from the first request to the end, in one task as the SDK wants it."""
+        try:
+            module = await beside(lambda: import_module("commonhold.server.mcp_http"))
+            opened: Open = module.opened
+            async with opened(self._path, self._seen) as ready:
+                app.set_result(ready)
+                await self._closing.wait()
+        except Exception as fault:  # whatever it is, it is told to each request that waits
+            if app.done():
+                raise
+            app.set_exception(fault)
+
+    async def close(self) -> None:
+        """End all streams; nothing is answered any more."""
+        self._closing.set()
+        if self._life is not None:
+            with suppress(asyncio.CancelledError):
+                await self._life

@@ -1,0 +1,24 @@
+"""What the SDK does of the Model Context Protocol over HTTP, for the sessions of all agents in one repository."""
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from typing import cast
+
+from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
+
+from commonhold.server.asgi import MAX_BODY_BYTES, App
+from commonhold.server.calls_seen import CallsSeen
+from commonhold.server.holder import Posted
+from commonhold.server.mcp import Desk, build
+
+
+@asynccontextmanager
+async def opened(path: str, seen: CallsSeen) -> AsyncIterator[App]:
+    """The application. Who may ask has been seen to before: neither Host nor Origin is looked at here."""
+    desk = Desk(Posted(path, seen), daemon=True)  # this process is the daemon, whatever its settings say
+    sessions = StreamableHTTPSessionManager(build(desk), max_request_body_size=MAX_BODY_BYTES)
+    try:
+        async with sessions.run():
+            yield cast("App", sessions.handle_request)
+    finally:
+        await desk.close()
