@@ -1,0 +1,36 @@
+"""Folders and files that are read-only for this process and all that it starts, whatever it may write around them.
+
+Mounts can take away what Landlock has granted for a whole folder, and Landlock keeps them from being undone: neither is
+enough alone. Only who may mount anyway can have it. Others would have to enter a namespace of users, where what belongs
+to root seems to be nobody's, and ssh for one refuses to work.
+"""
+
+import ctypes
+import os
+
+from . import kernel
+
+_NEW_MOUNTS = 0x00020000
+_BIND, _RECURSIVE, _FOLLOWING = 1 << 12, 1 << 14, 1 << 19
+_SET_ATTRIBUTES = 442
+_HERE = -100
+_ALL_BELOW = 0x8000
+_READ_ONLY = 1
+
+
+class _Attributes(ctypes.Structure):
+    _fields_ = tuple((name, ctypes.c_uint64) for name in ("added", "taken", "propagation", "namespace"))
+
+
+def mask(paths: list[str]) -> None:
+    """Make what is at these absolute paths read-only. Raises OSError where that cannot be."""
+    kernel.unshare(_NEW_MOUNTS)
+    kernel.mount(None, b"/", _RECURSIVE | _FOLLOWING)
+    for path in filter(os.path.lexists, paths):
+        place = os.fsencode(path)
+        kernel.mount(place, place, _BIND | _RECURSIVE)
+        kernel.call(
+            _SET_ATTRIBUTES, _HERE, place, _ALL_BELOW, _Attributes(_READ_ONLY, 0, 0, 0), ctypes.sizeof(_Attributes)
+        )
+    # The folder that this process is in is still the one below the mount.
+    os.chdir(os.getcwd())

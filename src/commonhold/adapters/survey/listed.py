@@ -1,0 +1,85 @@
+"""Which files of a working tree count, and which of them are what git has of them."""
+
+import os
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+from commonhold.adapters.git.running import Git
+from commonhold.adapters.index.census import Census
+from commonhold.adapters.index.listing import is_named
+from commonhold.adapters.index.plain_rules import PlainRules
+from commonhold.adapters.index.state import Tree
+
+IGNORE_FILE: Final = ".commonholdignore"
+# Whatever is in the index, what of it differs or is gone, and what is not in it.
+_LIST: Final = (
+    "ls-files",
+    "-z",
+    "-t",
+    "--stage",
+    "--cached",
+    "--modified",
+    "--deleted",
+    "--others",
+    "--exclude-standard",
+)
+_REGULAR: Final = ("100644", "100755")
+
+
+@dataclass(frozen=True, slots=True)
+class Listed:
+    """The files that count: `clean` have the bytes of git's object (by path), `loose` others, or may have."""
+
+    clean: dict[str, str]
+    loose: frozenset[str]
+
+
+def listed(root: str, git: Git | None, patterns: Sequence[str]) -> Listed:
+    """The files that count, less those that `patterns` (as in .gitignore) and the file of ignored paths leave out."""
+    if git is None:
+        return Listed({}, frozenset(Census(root, PlainRules(), is_named).taken(Tree()).files))
+    excluding = _excluding(root, patterns)
+    clean: dict[str, str] = {}
+    loose: set[str] = set()
+    for path, content in _entries(git.ask(*_LIST, *excluding)):
+        if content is None:
+            loose.add(path)
+        else:
+            clean[path] = content
+    left_out = _left_out(git, excluding)
+    for path in loose | left_out:
+        clean.pop(path, None)
+    return Listed(clean, frozenset(loose - left_out))
+
+
+def _excluding(root: str, patterns: Sequence[str]) -> list[str]:
+    own = Path(root, IGNORE_FILE)
+    return [*(f"--exclude={each}" for each in patterns), *([f"--exclude-from={own}"] if own.is_file() else [])]
+
+
+def _left_out(git: Git, excluding: Sequence[str]) -> set[str]:
+    """What is in git's index and ignored by us all the same."""
+    if not excluding:
+        return set()
+    return {os.fsdecode(path) for path in git.ask("ls-files", "-z", "--cached", "--ignored", *excluding).split(b"\0")}
+
+
+def _entries(told: bytes) -> Iterator[tuple[str, str | None]]:
+    """Each file with the object that it has according to git's index; None where it differs, or is in no index.
+
+    Links and repositories inside this one are left out: they are no files.
+    """
+    for entry in filter(None, os.fsdecode(told).split("\0")):
+        tag, rest = entry[0], entry[2:]
+        if tag == "?":
+            path, content = rest, None
+        else:
+            about, _, path = rest.partition("\t")
+            mode, content, stage = about.split(" ")
+            if mode not in _REGULAR:
+                continue
+            content = None if tag in "CR" or stage != "0" else content
+        if is_named(path) and not path.endswith("/"):
+            yield path, content

@@ -1,0 +1,14 @@
+"""Run as `PYTHON -I -S launch.py SOCKET HOLDER WHEN_DOWN COMMAND…`; what it does is in `launching/`.
+
+A script is compiled anew at every start and a module is not, so this is short.
+"""
+
+import os
+import sys
+
+if __name__ == "__main__":
+    # After the standard library, so that it hides nothing of it.
+    sys.path.append(os.path.dirname(os.path.abspath(__file__)))
+    from launching.command import main  # type: ignore[import-not-found]  # by its short name
+
+    sys.exit(main(sys.argv[1:]))

@@ -1,0 +1,110 @@
+"""Running a command in a child that can write what it may, as if it had been run by itself."""
+
+import _signal  # type: ignore[import-not-found]  # what `signal` is made of, without its enumerations
+import os
+import sys
+
+from .speaking import TYPE_CHECKING, Object, Unserved, say
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+NOT_RUN, NOT_FOUND, BY_SIGNAL = 126, 127, 128
+_PASSED_ON = (_signal.SIGINT, _signal.SIGQUIT, _signal.SIGTERM, _signal.SIGHUP, _signal.SIGUSR1, _signal.SIGUSR2)
+_FROM_TERMINAL = (_signal.SIGINT, _signal.SIGQUIT)
+# The interpreter ignores these; what it starts is not to.
+_RESET = (_signal.SIGPIPE, _signal.SIGXFSZ)
+
+
+class Allowance:
+    """What the daemon answered: what the command may write, how it is kept to that, and what it is told."""
+
+    def __init__(self, begun: Object) -> None:
+        """Read the answer. Raises Unserved."""
+        try:
+            self.sandbox: str = begun["sandbox"]
+            self.protected: list[str] = begun["protected"]
+            self.writable: list[str] = begun["writable"]
+            self.masked: list[str] = begun["masked"]
+            self.prefix: list[str] = begun["prefix"]
+            self.environment: dict[str, str] = begun["env"]
+        except KeyError as fault:
+            raise Unserved(f"the daemon's answer lacks {fault}: it is of another version") from None
+
+
+def run(command: list[str], allowance: Allowance) -> int:
+    """Run the command, and wait for its end; its exit status, as a shell tells it."""
+    heeded = [number for number in _PASSED_ON if _signal.getsignal(number) is not _signal.SIG_IGN]
+    early: list[int] = []
+    _take(heeded, early.append)
+    child = os.fork()
+    if not child:
+        _be_child(command, allowance, heeded)
+    _take(heeded, lambda number: _pass_on(child, number))
+    for number in early:
+        _pass_on(child, number)
+    _, status = os.waitpid(child, 0)
+    # What comes now is dropped: the end is still to be told.
+    _take(heeded, early.append)
+    code = os.waitstatus_to_exitcode(status)
+    return code if code >= 0 else BY_SIGNAL - code
+
+
+def _take(numbers: list[int], take: "Callable[[int], object]") -> None:
+    for number in numbers:
+        _signal.signal(number, lambda number, _: take(number))
+
+
+def _pass_on(child: int, number: int) -> None:
+    """Give a signal to the command, unless the terminal has given it to both."""
+    if number not in _FROM_TERMINAL or not _is_in_foreground():
+        os.kill(child, number)
+
+
+def _is_in_foreground() -> bool:
+    try:
+        terminal = os.open("/dev/tty", os.O_RDONLY | os.O_NOCTTY | os.O_CLOEXEC)
+    except OSError:
+        return False
+    try:
+        return os.tcgetpgrp(terminal) == os.getpgrp()
+    except OSError:
+        return False
+    finally:
+        os.close(terminal)
+
+
+def _be_child(command: list[str], allowance: Allowance, heeded: list[int]) -> None:
+    """Become the command, or end."""
+    try:
+        for number in heeded:
+            _signal.signal(number, _signal.SIG_DFL)
+        _confine(allowance)
+        os.environ.update(allowance.environment)
+        become([*allowance.prefix, *command])
+    except OSError as fault:
+        why = f"it cannot be kept to what it may write: {fault.strerror}"
+        say(f"the command was not run: {why}. Next: commonhold doctor")
+    finally:
+        os._exit(NOT_RUN)
+
+
+def _confine(allowance: Allowance) -> None:
+    if sys.platform != "linux" or allowance.sandbox != "landlock":
+        return
+    # Beside the standard library, and after it, lies the folder of the sandbox's package.
+    sys.path.append(os.path.join(__file__.rsplit("/client/", 1)[0], "adapters"))
+    confining = __import__("sandbox.confining", fromlist=["confine"])
+    confining.confine(allowance.protected, allowance.writable, allowance.masked)
+    confining.end_with_parent(_signal.SIGKILL)
+
+
+def become(command: list[str]) -> None:
+    """Be the command from now on; where that cannot be, end as a shell would."""
+    for number in _RESET:
+        _signal.signal(number, _signal.SIG_DFL)
+    try:
+        os.execvp(command[0], command)  # noqa: S606 - to run it is what this is for
+    except OSError as fault:
+        say(f"{command[0]}: {fault.strerror}")
+        os._exit(NOT_FOUND if isinstance(fault, FileNotFoundError) else NOT_RUN)

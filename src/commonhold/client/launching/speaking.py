@@ -1,0 +1,100 @@
+"""Asking the daemon over its private socket, and saying what it answered."""
+
+import _json
+import _socket
+import os
+
+TYPE_CHECKING = False  # the module for types takes long to load
+if TYPE_CHECKING:
+    from typing import Any
+
+Object = dict[str, "Any"]
+
+_PATIENCE_SECONDS = 120.0
+_OK = b"200"
+
+
+class Unserved(Exception):  # noqa: N818 - it is answered by what was chosen for the case
+    """Nobody answers (`is_away`), or not as it should be."""
+
+    is_away = False
+
+
+class _Away(Unserved):
+    is_away = True
+
+
+def say(text: str) -> None:
+    """Tell whoever watches, on standard error."""
+    message = "".join(f"commonhold: {line}\n" for line in text.splitlines())
+    try:
+        os.write(2, message.encode("utf-8", "replace"))
+    except OSError:
+        return
+
+
+def asked(socket: str, path: str, told: Object) -> Object:
+    """What the daemon answers to a post. Raises Unserved."""
+    try:
+        answer = _posted(socket, path, encoded(told).encode())
+    except OSError as fault:
+        raise _Away(f"nobody serves this repository ({fault.strerror or fault})") from None
+    head, _, body = answer.partition(b"\r\n\r\n")
+    if head.split(b" ", 2)[1:2] != [_OK]:
+        raise Unserved(_why(body) or "the daemon gave no answer")
+    return decoded(body)
+
+
+def _posted(socket: str, path: str, body: bytes) -> bytes:
+    connection = _socket.socket(_socket.AF_UNIX, _socket.SOCK_STREAM)
+    try:
+        connection.settimeout(_PATIENCE_SECONDS)
+        connection.connect(socket)
+        # Of version 1.0: the answer comes in one piece, and ends where the connection does.
+        head = f"POST {path} HTTP/1.0\r\nContent-Type: application/json\r\nContent-Length: {len(body)}\r\n\r\n"
+        connection.sendall(head.encode() + body)
+        parts = []
+        while part := connection.recv(65536):
+            parts.append(part)
+        return b"".join(parts)
+    finally:
+        connection.close()
+
+
+def _why(body: bytes) -> str:
+    try:
+        told = decoded(body)
+        return f"{told['message']} [{told['code']}]"
+    except (Unserved, KeyError):
+        return body.decode("utf-8", "replace").strip()[:300]
+
+
+def encoded(value: "str | int | list[Any] | Object") -> str:
+    """JSON, as far as it is needed: the module for it would take as long to load as all else together."""
+    if isinstance(value, dict):
+        return "{" + ",".join(f"{encoded(key)}:{encoded(each)}" for key, each in value.items()) + "}"
+    if isinstance(value, list):
+        return "[" + ",".join(map(encoded, value)) + "]"
+    return str(value) if isinstance(value, int) else _json.encode_basestring_ascii(value)
+
+
+class _Reading:
+    """What the interpreter's own reader of JSON asks for."""
+
+    strict = True
+    object_hook = object_pairs_hook = None
+    parse_float = float
+    parse_int = int
+    parse_constant = float
+
+
+def decoded(text: bytes) -> Object:
+    """The object that JSON says. Raises Unserved."""
+    try:
+        scanner = _json.make_scanner(_Reading())  # type: ignore[arg-type]  # it asks for no more
+        value, _ = scanner(text.decode(), 0)
+    except (ValueError, StopIteration, RecursionError) as fault:
+        raise Unserved(f"the daemon's answer cannot be read: {fault}") from None
+    if not isinstance(value, dict):
+        raise Unserved("the daemon's answer is no object")
+    return value
