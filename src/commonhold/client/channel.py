@@ -30,7 +30,10 @@ PAUSE_SECONDS: Final = 0.02
 RESTART_SECONDS: Final = 10.0
 """How long after it was started a daemon is not started again."""
 _LOOKS: Final = frozenset(
-    {"regions", "leases", "status", "who", "log", "content", "get", "show", "recover", "news", "briefing", "intent"}
+    {
+        *("regions", "leases", "status", "who", "log", "content", "commits_on", "get", "show", "recover", "news"),
+        *("briefing", "intent"),
+    }
 )
 """Who only looks leaves nothing behind, no daemon either."""
 _ONCE: Final = frozenset({"put", "hand_over", "break_lease", "ask"})
