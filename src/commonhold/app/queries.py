@@ -74,6 +74,12 @@ class Queries:
         with self._store.read() as reader:
             return reader.latest(limit) if after is None else reader.events(after=after, limit=limit)
 
+    def commits_on(self, path: str, limit: int) -> tuple[Recorded, ...]:
+        """The newest commits in this working tree that touched a file, oldest first."""
+        with self._store.read() as reader:
+            found = reader.commits_on(path, limit)
+        return tuple(recorded for recorded, commit in reversed(found) if commit.worktree == self._reading.root)
+
     def content(self, content_hash: str) -> bytes:
         """Bytes that were kept, by their hash or the beginning of it. Raises InputError `CONTENT_UNKNOWN`."""
         with self._store.read() as reader:

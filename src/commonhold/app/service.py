@@ -383,6 +383,10 @@ class Service:
         after = None if after is None else min(after, MAX_NUMBER - 1)
         return self._queries.log(after=after, limit=limit, lease_id=lease_id)
 
+    def commits_on(self, path: str, *, limit: int = 200) -> tuple[Recorded, ...]:
+        """The newest commits in this working tree that touched the file at `path`, as the log names it, oldest first."""
+        return self._queries.commits_on(path, limit)
+
     def content(self, content_hash: str) -> bytes:
         """Bytes that were kept, by hash. Raises InputError `CONTENT_UNKNOWN`."""
         return self._queries.content(content_hash)

@@ -32,7 +32,7 @@ RESTART_SECONDS: Final = 10.0
 _LOOKS: Final = frozenset(
     {
         *("regions", "leases", "status", "who", "log", "content", "get", "show", "recover", "news"),
-        *("briefing", "intent", "place"),
+        *("briefing", "commits_on", "intent", "place"),
     }
 )
 """Who only looks leaves nothing behind, no daemon either."""

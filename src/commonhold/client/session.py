@@ -109,6 +109,7 @@ class Commonhold(Session):
     status = _asked(Service.status)
     log = _asked(Service.log)
     content = _asked(Service.content)
+    commits_on = _asked(Service.commits_on)
     recover = _asked(Service.recover)
     forget = _asked(Service.forget)
     sweep = _asked(Service.sweep)

@@ -26,7 +26,7 @@ NAMES: Final = frozenset(
     {
         *("show", "read", "acquire", "renew", "release", "ask", "hand_over", "break_lease", "get", "put"),
         *("saw", "news", "partial_works", "review", "leases", "commit", "who", "status", "log", "content"),
-        *("place", "propose", "settle", "take", "keep", "notice"),
+        *("commits_on", "place", "propose", "settle", "take", "keep", "notice"),
         *("arrive", "briefing", "intend", "intent", "rest", "depart"),
         *("recover", "forget", "sweep"),
     }
@@ -116,6 +116,7 @@ _request: Final = msgspec.msgpack.Decoder(Request)
 _reply: Final = msgspec.msgpack.Decoder(Reply)
 _fault: Final = msgspec.msgpack.Decoder(Fault)
 _events: Final = msgspec.msgpack.Decoder(list[_Event])
+_OF_EVENTS: Final = frozenset({"log", "commits_on"})
 _FAMILIES: Final[dict[str, type[CommonholdError]]] = {
     each.__name__: each for each in (UsageError, InputError, StoreError, InternalError)
 }
@@ -146,7 +147,7 @@ def method(name: str) -> Method:
         tuple(label for label, *_ in fields),
         rest,
         msgspec.msgpack.Decoder(parameters).decode,
-        _decode_events if name == "log" else msgspec.msgpack.Decoder(hints["return"]).decode,
+        _decode_events if name in _OF_EVENTS else msgspec.msgpack.Decoder(hints["return"]).decode,
     )
 
 

@@ -1,0 +1,134 @@
+"""What a working tree has that its HEAD does not, and what would be lost of it."""
+
+import os
+import stat
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+from commonhold.adapters.git.indexes import Index
+from commonhold.adapters.git.running import Git
+from commonhold.app.ownership import Version
+
+_OPERATIONS: Final = {
+    "MERGE_HEAD": "merge",
+    "CHERRY_PICK_HEAD": "cherry-pick",
+    "REVERT_HEAD": "revert",
+    "rebase-merge": "rebase",
+    "rebase-apply": "rebase",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Tree:
+    """One working tree: its root, its own git folder, and the one that it shares with others."""
+
+    root: str
+    git_dir: str
+    common: str
+
+    @property
+    def shared_index(self) -> str:
+        """Where git keeps the index unless it is told otherwise."""
+        return os.path.join(self.git_dir, "index")
+
+    @property
+    def operation(self) -> str | None:
+        """What git is in the middle of."""
+        return next(
+            (word for name, word in _OPERATIONS.items() if os.path.lexists(os.path.join(self.git_dir, name))), None
+        )
+
+
+def find_tree(git: Git, before: Sequence[str] = ()) -> Tree | None:
+    """The working tree that git, called with the options `before`, would use."""
+    done = git.run(*before, "rev-parse", "--show-toplevel", "--absolute-git-dir", "--git-common-dir")
+    lines = os.fsdecode(done.stdout).split("\n")
+    if done.returncode or len(lines) != len(("root", "git_dir", "common", "")):
+        return None
+    root, git_dir, common = lines[:3]
+    # The common folder is told from where git was called, after its own -C.
+    folder = git.line(*before, "rev-parse", "--show-prefix")
+    place = common if os.path.isabs(common) else os.path.join(root, folder or "", common)
+    return Tree(os.path.realpath(root), os.path.realpath(git_dir), os.path.realpath(place))
+
+
+def head_of(git: Git) -> str:
+    """The commit of HEAD; empty where there is none yet."""
+    return git.line("rev-parse", "--verify", "--quiet", "HEAD^{commit}") or ""
+
+
+def is_revision(git: Git, word: str) -> bool:
+    """Whether a word names a commit or a tree."""
+    return (
+        bool(word) and git.line("rev-parse", "--verify", "--quiet", "--end-of-options", f"{word}^{{tree}}") is not None
+    )
+
+
+def changed(git: Git, index: Index, source: str, paths: Sequence[str]) -> tuple[str, ...]:
+    """The files at these pathspecs (none: all) that are not as `source` has them. Paths count from the root."""
+    if not source:
+        return ()
+    index.refresh()
+    words = ("diff-index", "-z", "--name-only", "--no-renames", "--ignore-submodules=all", source, "--", *paths)
+    return _names(git, words, index)
+
+
+def untracked(git: Git, index: Index, paths: Sequence[str], *more: str) -> tuple[str, ...]:
+    """The files at these pathspecs that git does not have; `more` says which are meant."""
+    return _names(git, ("ls-files", "-z", "--full-name", "--others", *more, "--", *paths), index)
+
+
+def unstaged(git: Git, index: Index) -> tuple[str, ...]:
+    """All files that git does not ignore and HEAD does not have as they are."""
+    head = head_of(git)
+    return tuple(dict.fromkeys((*changed(git, index, head, ()), *untracked(git, index, (), "--exclude-standard"))))
+
+
+def _names(git: Git, words: Sequence[str], index: Index) -> tuple[str, ...]:
+    done = git.run(*words, settings=index.settings)
+    return tuple(os.fsdecode(each) for each in done.stdout.split(b"\0") if each) if done.returncode == 0 else ()
+
+
+def lost_commits(git: Git, lost: str, kept: Iterable[str]) -> tuple[str, ...]:
+    """The commits that only `lost` leads to: no other branch, no tag, nor `kept`."""
+    name = git.line("symbolic-ref", "--quiet", lost) or git.line("rev-parse", "--symbolic-full-name", lost) or lost
+    branch = name.removeprefix("refs/heads/")
+    others = (f"--exclude={branch}", "--branches", "--tags", "--remotes")
+    done = git.run("rev-list", lost, "--not", *(each for each in kept if each), *others)
+    return tuple(done.stdout.decode().split()) if done.returncode == 0 else ()
+
+
+def here(root: str, path: str) -> Version | None:
+    """The file as it is in the working tree. Raises Irregular for what is neither a file nor nothing."""
+    place = Path(root, path)
+    try:
+        status = place.lstat()
+    except (FileNotFoundError, NotADirectoryError):
+        return None
+    if not stat.S_ISREG(status.st_mode):
+        raise Irregular(path)
+    return Version(place.read_bytes(), bool(status.st_mode & stat.S_IXUSR))
+
+
+def in_head(git: Git, commit: str, path: str) -> Version | None:
+    """The file as HEAD has it, in the form that it has in the working tree. Raises Irregular."""
+    if not commit:
+        return None
+    listed = git.ask("ls-tree", "-z", "--full-tree", commit, "--", path, settings={"GIT_LITERAL_PATHSPECS": "1"})
+    if not listed:
+        return None
+    mode = listed.split(b" ", 1)[0].decode("ascii")
+    if not mode.startswith("100"):
+        raise Irregular(path)
+    return Version(git.ask("cat-file", "--filters", f"{commit}:{path}"), mode == "100755")
+
+
+class Irregular(Exception):  # noqa: N818 - it is answered, never shown
+    """A link, a submodule or a folder: nothing that can be told line by line."""
+
+
+def blob_of(git: Git, path: str, content: bytes) -> str:
+    """Put a file's bytes into the repository, as git would for a file at that path; the id."""
+    return git.ask("hash-object", "-w", "--stdin", "--path", path, given=content).decode().strip()

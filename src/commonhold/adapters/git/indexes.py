@@ -1,0 +1,153 @@
+"""Indexes beside the shared one: a session's own, which keeps in step with HEAD and with nobody else."""
+
+import errno
+import os
+import shutil
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from typing import Final
+
+from commonhold.adapters.git.objects import INDEX, Change, changes, index_line, put_in_index, removal_line
+from commonhold.adapters.git.running import Git
+from commonhold.app.histories import Blob
+
+Entries = Mapping[str, Blob | None]
+"""The entry of each path; None for one that is unmerged."""
+Conflict = Callable[[str, Change, Blob | None], Blob | None]
+"""What becomes of an entry that was staged, where HEAD's has changed: the path, that change, what was staged."""
+
+_LOCK_SECONDS: Final = 3.0
+_LOCK_PAUSE_SECONDS: Final = 0.02
+_SUBMODULE: Final = "160000"
+
+
+class Index:
+    """One index of a working tree, at a path of its own."""
+
+    def __init__(self, git: Git, path: str) -> None:
+        """Use the index at `path` with the working tree of `git`."""
+        self.git = git
+        self.path = path
+
+    @property
+    def settings(self) -> dict[str, str]:
+        """The environment in which git uses it."""
+        return {INDEX: self.path}
+
+    def begin(self, commit: str, like: str) -> None:
+        """Make it anew from a commit (empty: none yet). What is known of the files is taken over from the one at `like`."""
+        os.makedirs(os.path.dirname(self.path), exist_ok=True)
+        with suppress(FileNotFoundError):
+            shutil.copyfile(like, self.path)
+        if not commit:
+            self.git.ask("read-tree", "--empty", settings=self.settings)
+        elif self.git.run("read-tree", "--reset", commit, settings=self.settings).returncode:
+            os.unlink(self.path)  # the copy is not to be used (it may be of a newer git)
+            self.git.ask("read-tree", commit, settings=self.settings)
+
+    def copied_to(self, path: str) -> "Index":
+        """A copy at another path."""
+        shutil.copyfile(self.path, path)
+        return Index(self.git, path)
+
+    def refresh(self) -> None:
+        """Learn which files are as they are staged; it is no fault that some are not."""
+        self.git.run("update-index", "-q", "--refresh", settings=self.settings)
+
+    def tree(self) -> str:
+        """The tree that a commit of it would have; empty where it cannot have one."""
+        done = self.git.run("write-tree", settings=self.settings)
+        return "" if done.returncode else done.stdout.decode().strip()
+
+    def entries(self) -> Entries:
+        """All entries."""
+        found: dict[str, Blob | None] = {}
+        for line in self.git.ask("ls-files", "--stage", "-z", settings=self.settings).split(b"\0")[:-1]:
+            about, _, path = line.partition(b"\t")
+            mode, blob_id, stage = about.decode("ascii").split(" ")
+            found[os.fsdecode(path)] = Blob(mode, blob_id) if stage == "0" else None
+        return found
+
+    def put(self, entries: Entries) -> None:
+        """Set entries; None takes one out."""
+        if entries:
+            lines = [_line(path, blob) for path, blob in entries.items()]
+            put_in_index(self.git, lines, self.settings)
+            self.refresh()
+
+    def follow(self, old: str, new: str, on_conflict: Conflict) -> None:
+        """Go with HEAD from the tree `old` to `new`; what is staged beside stays staged."""
+        here = self.entries()
+        wanted: dict[str, Blob | None] = {}
+        for path, change in changes(self.git, old, new).items():
+            staged = here.get(path)
+            if path in here and staged is None:
+                continue
+            settled = change.new if staged == change.old else on_conflict(path, change, staged)
+            if settled != staged:
+                wanted[path] = settled
+        self.put(wanted)
+
+
+def _line(path: str, blob: Blob | None) -> bytes:
+    return removal_line(path, "0" * 40) if blob is None else index_line(path, blob)
+
+
+def staged_stays(_path: str, _change: Change, staged: Blob | None) -> Blob | None:
+    """What somebody has staged is not touched."""
+    return staged
+
+
+@contextmanager
+def locked(git: Git, path: str) -> Iterator[Index | None]:
+    """The index at `path` under git's own lock, as a copy that takes its place at the end; None where it stays locked."""
+    lock = f"{path}.lock"
+    if not _took(lock):
+        yield None
+        return
+    try:
+        copy = Index(git, f"{path}.commonhold-{os.getpid()}-{time.monotonic_ns()}")
+        try:
+            with suppress(FileNotFoundError):
+                shutil.copyfile(path, copy.path)
+            yield copy
+            if os.path.exists(copy.path):
+                os.replace(copy.path, path)
+        finally:
+            with suppress(FileNotFoundError):
+                os.unlink(copy.path)
+    finally:
+        with suppress(FileNotFoundError):
+            os.unlink(lock)
+
+
+def _took(lock: str) -> bool:
+    """Whether the lock file could be made within some seconds."""
+    until = time.monotonic() + _LOCK_SECONDS
+    while True:
+        try:
+            os.close(os.open(lock, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o666))
+        except OSError as fault:
+            if fault.errno != errno.EEXIST:
+                return False
+        else:
+            return True
+        if time.monotonic() > until:
+            return False
+        time.sleep(_LOCK_PAUSE_SECONDS)
+
+
+def empty_tree(git: Git) -> str:
+    """The id of a tree without files."""
+    return git.ask("mktree").decode().strip()
+
+
+def is_submodule(blob: Blob | None) -> bool:
+    """Whether an entry is a commit of another repository."""
+    return blob is not None and blob.mode == _SUBMODULE
+
+
+def literal(paths: Sequence[str]) -> tuple[str, ...]:
+    """Pathspecs that mean exactly these paths, from the root."""
+    return tuple(f":(top,literal){path}" for path in paths)

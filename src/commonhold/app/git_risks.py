@@ -1,0 +1,263 @@
+"""What a call of git may throw away that cannot be had back from git: told from its words, by one table."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Final
+
+from commonhold.app.git_words import GitCall, Valued, Words, sort_words
+
+
+@dataclass(frozen=True, slots=True)
+class Files:
+    """Changes that are not committed, of files that git has. No `paths`: all. `source`: what they are taken from."""
+
+    paths: tuple[str, ...] = ()
+    source: str = "HEAD"
+
+
+@dataclass(frozen=True, slots=True)
+class Untracked:
+    """Files that git does not have. No `paths`: all. `ignored` are meant, too, where it is said."""
+
+    paths: tuple[str, ...] = ()
+    ignored: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Commits:
+    """Commits that `lost` leads to, and neither `kept` nor another branch or tag does."""
+
+    lost: str
+    kept: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Move:
+    """The whole working tree goes to another commit (`target`, where one is named) under all who work in it."""
+
+    target: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Stashes:
+    """Entries of the stash, which all working trees share. Empty: the newest; None: all."""
+
+    entry: str | None = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Worktree:
+    """A whole working tree, with what is not committed in it."""
+
+    path: str
+
+
+@dataclass(frozen=True, slots=True)
+class Pushed:
+    """Commits of others in a remote repository. `is_checked`: git looks whether they are the ones it knows of."""
+
+    is_checked: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Unknowable:
+    """What is lost cannot be told before."""
+
+    what: str
+
+
+Risk = Files | Untracked | Commits | Move | Stashes | Worktree | Pushed | Unknowable
+IsRevision = Callable[[str], bool]
+"""Whether a word names a commit (else it can only be a path)."""
+
+_GONE: Final = ("--continue", "--quit", "--edit-todo", "--show-current-patch")
+_OBJECTS: Final = Unknowable("contents that only another session's index, or nobody's branch, leads to")
+_HISTORY: Final = Unknowable("the history that lost work can be found by")
+
+
+def risks_of(call: GitCall, is_revision: IsRevision) -> tuple[Risk, ...]:
+    """What a call may throw away; nothing for most."""
+    if {"-h", "--help"} & set(call.rest):
+        return ()
+    entry = _TABLE.get(call.word)
+    if entry is None:
+        return ()
+    valued, judge = entry
+    return judge(sort_words(call.rest, valued), is_revision)
+
+
+def _reset(words: Words, is_revision: IsRevision) -> tuple[Risk, ...]:
+    target = words.words[0] if words.words and is_revision(words.words[0]) else ""
+    is_whole = not words.paths and len(words.words) == bool(target)
+    moved = (Commits("HEAD", target),) if target and is_whole else ()
+    return (*((Files(),) if words.has("--hard") else ()), *moved)
+
+
+def _checkout(words: Words, is_revision: IsRevision) -> tuple[Risk, ...]:
+    made = words.values.get("-B")
+    if made is not None or words.has("-b", "--orphan"):
+        start = words.words[0] if words.words else ""
+        return (*((Commits(made, start or "HEAD"),) if made else ()), *_moved(words, start))
+    first, *others = words.words or ("",)
+    is_target = bool(first) and is_revision(first)
+    paths = (*(others if is_target else words.words), *(words.paths or ()))
+    if paths or words.has("--patch", "-p"):
+        return (Files(paths, first if is_target else ""),)
+    if first == "-" or is_target:
+        return _moved(words, first)
+    return _moved(words, "")
+
+
+def _moved(words: Words, target: str) -> tuple[Risk, ...]:
+    """A switch to another commit: with force it takes changes away, and with a merge it writes into them."""
+    if words.has("-f", "--force", "--discard-changes", "-m", "--merge"):
+        return (Files(), Move(target))
+    return (Move(target),) if target else ()
+
+
+def _switch(words: Words, _is_revision: IsRevision) -> tuple[Risk, ...]:
+    made = words.values.get("-C") or words.values.get("--force-create")
+    is_new = made or words.has("-c", "--create", "--orphan")
+    start = words.words[0] if words.words else ("" if is_new else "-")
+    return (*((Commits(made, start or "HEAD"),) if made else ()), *_moved(words, start))
+
+
+def _restore(words: Words, _is_revision: IsRevision) -> tuple[Risk, ...]:
+    if words.has("--staged", "-S") and not words.has("--worktree", "-W"):
+        return ()
+    return (Files(words.named, words.values.get("--source") or words.values.get("-s") or ""),)
+
+
+def _stash(words: Words, _is_revision: IsRevision) -> tuple[Risk, ...]:
+    word, *others = words.words or ("push",)
+    if word in {"pop", "drop"}:
+        return (Stashes(others[0] if others else ""),)
+    if word == "clear":
+        return (Stashes(None),)
+    if word == "branch":
+        return (Move("stash"), Stashes(others[1] if len(others) > 1 else ""))
+    if word not in {"push", "save"}:
+        return ()
+    paths = (*others, *(words.paths or ())) if word == "push" else ()
+    with_all = words.has("--all", "-a")
+    untracked = (Untracked(paths, with_all),) if with_all or words.has("--include-untracked", "-u") else ()
+    return (Files(paths), *untracked)
+
+
+def _clean(words: Words, _is_revision: IsRevision) -> tuple[Risk, ...]:
+    if words.has("--dry-run", "-n"):
+        return ()
+    return (Untracked(words.named, words.has("-x", "-X")),)
+
+
+def _forced_on_files(words: Words, _is_revision: IsRevision) -> tuple[Risk, ...]:
+    is_forced = words.has("--force", "-f") and not words.has("--cached", "-n", "--dry-run")
+    return (Files(words.named),) if is_forced else ()
+
+
+def _move_of_file(words: Words, _is_revision: IsRevision) -> tuple[Risk, ...]:
+    return (Files(words.named[-1:]),) if words.has("--force", "-f") else ()
+
+
+def _joining(words: Words, _is_revision: IsRevision) -> tuple[Risk, ...]:
+    """Merging, picking and their like. To abort a merge is safe: git then keeps what it did not touch."""
+    if words.has("--abort", *_GONE) and not words.has("--autostash"):
+        return ()
+    return (Files(), Move()) if words.has("--autostash") else (Move(),)
+
+
+def _rebase(words: Words, is_revision: IsRevision) -> tuple[Risk, ...]:
+    return (Files(),) if words.has("--abort", "--skip") else _joining(words, is_revision)
+
+
+def _bisect(words: Words, _is_revision: IsRevision) -> tuple[Risk, ...]:
+    return () if words.words[:1] in {("log",), ("view",), ("visualize",), ("terms",), ("help",)} else (Move(),)
+
+
+def _branch(words: Words, _is_revision: IsRevision) -> tuple[Risk, ...]:
+    if words.has("-r", "--remotes"):
+        return ()
+    if words.has("-D") or (words.has("-d", "--delete") and words.has("-f", "--force")):
+        return tuple(Commits(name) for name in words.words)
+    if words.has("-M", "-C"):
+        return tuple(Commits(name) for name in words.words[-1:])
+    if words.has("-f", "--force") and words.words:
+        return (Commits(words.words[0], words.words[1] if words.words[1:] else "HEAD"),)
+    return ()
+
+
+def _worktree(words: Words, _is_revision: IsRevision) -> tuple[Risk, ...]:
+    is_forced = words.words[:1] == ("remove",) and words.has("--force", "-f")
+    return tuple(Worktree(path) for path in words.words[1:2]) if is_forced else ()
+
+
+def _push(words: Words, _is_revision: IsRevision) -> tuple[Risk, ...]:
+    refs = words.named[1:]
+    if words.has("-f", "--force", "--mirror", "--prune", "--delete", "-d") and "--force-with-lease" not in words.flags:
+        return (Pushed(is_checked=False),)
+    if any(ref.startswith(("+", ":")) for ref in refs):
+        return (Pushed(is_checked=False),)
+    return (Pushed(is_checked=True),) if words.has("--force-with-lease") else ()
+
+
+def _update_ref(words: Words, _is_revision: IsRevision) -> tuple[Risk, ...]:
+    if words.has("--stdin"):
+        return (Unknowable("the commits that the references lead to"),)
+    name, new = (*words.words, "", "")[:2]
+    return (Commits(name, "" if words.has("-d") else new),) if name else ()
+
+
+def _collecting(words: Words, _is_revision: IsRevision) -> tuple[Risk, ...]:
+    return (_OBJECTS,) if words.values.get("--prune") in {"now", "all"} else ()
+
+
+def _pruning(words: Words, _is_revision: IsRevision) -> tuple[Risk, ...]:
+    return () if words.has("-n", "--dry-run") else (_OBJECTS,)
+
+
+def _reflog(words: Words, _is_revision: IsRevision) -> tuple[Risk, ...]:
+    return (_HISTORY,) if words.words[:1] in {("expire",), ("delete",)} else ()
+
+
+def _rewriting(_words: Words, _is_revision: IsRevision) -> tuple[Risk, ...]:
+    return (Unknowable("commits of everybody, which it writes anew"),)
+
+
+def _read_tree(words: Words, _is_revision: IsRevision) -> tuple[Risk, ...]:
+    return (Files(),) if words.has("-u") else ()
+
+
+def _submodule(words: Words, _is_revision: IsRevision) -> tuple[Risk, ...]:
+    is_forced = words.words[:1] in {("deinit",), ("update",)} and words.has("-f", "--force")
+    return (Unknowable("what is changed inside of submodules"),) if is_forced else ()
+
+
+Judge = Callable[[Words, IsRevision], tuple[Risk, ...]]
+_JOIN: Final = Valued(
+    "msXSF", frozenset({"message", "strategy", "strategy-option", "onto", "exec", "into-name", "file"})
+)
+_TABLE: Final[Mapping[str, tuple[Valued, Judge]]] = {
+    "reset": (Valued("", frozenset({"pathspec-from-file"})), _reset),
+    "checkout": (Valued("bB", frozenset({"orphan", "conflict", "pathspec-from-file"})), _checkout),
+    "switch": (Valued("cC", frozenset({"create", "force-create", "orphan", "conflict"})), _switch),
+    "restore": (Valued("s", frozenset({"source", "conflict", "pathspec-from-file"})), _restore),
+    "stash": (Valued("m", frozenset({"message", "pathspec-from-file"})), _stash),
+    "clean": (Valued("e", frozenset({"exclude"})), _clean),
+    "rm": (Valued("", frozenset({"pathspec-from-file"})), _forced_on_files),
+    "checkout-index": (Valued("", frozenset({"prefix", "stage"})), _forced_on_files),
+    "mv": (Valued(), _move_of_file),
+    **dict.fromkeys(("merge", "pull", "cherry-pick", "revert", "am"), (_JOIN, _joining)),
+    "rebase": (Valued("xsX", _JOIN.names), _rebase),
+    "bisect": (Valued(), _bisect),
+    "branch": (Valued("u", frozenset({"set-upstream-to"})), _branch),
+    "worktree": (Valued("b", frozenset({"reason"})), _worktree),
+    "push": (Valued("o", frozenset({"push-option", "repo", "receive-pack"})), _push),
+    "update-ref": (Valued("m"), _update_ref),
+    "gc": (Valued(), _collecting),
+    "prune": (Valued("", frozenset({"expire"})), _pruning),
+    "reflog": (Valued(), _reflog),
+    "filter-branch": (Valued(), _rewriting),
+    "filter-repo": (Valued(), _rewriting),
+    "read-tree": (Valued(), _read_tree),
+    "submodule": (Valued(), _submodule),
+}

@@ -1,0 +1,113 @@
+"""A call of git as words: what stands before its command, the command, and what follows."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+_GLOBAL_VALUES: Final = frozenset(
+    {"-C", "-c", "--git-dir", "--work-tree", "--namespace", "--super-prefix", "--config-env", "--attr-source"}
+)
+
+
+@dataclass(frozen=True, slots=True)
+class GitCall:
+    """The words of a call, without `git` itself. `word` is the command, or an alias of one; empty where there is none."""
+
+    before: tuple[str, ...]
+    word: str
+    rest: tuple[str, ...]
+
+    @property
+    def argv(self) -> tuple[str, ...]:
+        """All words."""
+        return (*self.before, self.word, *self.rest) if self.word else self.before
+
+    def with_rest(self, *rest: str) -> "GitCall":
+        """The same command with other words after it."""
+        return GitCall(self.before, self.word, rest)
+
+
+def read_call(argv: Sequence[str]) -> GitCall:
+    """The call that these words make."""
+    at = 0
+    while at < len(argv) and argv[at].startswith("-"):
+        at += 2 if argv[at] in _GLOBAL_VALUES else 1
+    word = argv[at] if at < len(argv) else ""
+    return GitCall(tuple(argv[:at]), word, tuple(argv[at + 1 :]))
+
+
+@dataclass(frozen=True, slots=True)
+class Valued:
+    """The options of a command that take a value: letters, and long names without the dashes."""
+
+    letters: str = ""
+    names: frozenset[str] = frozenset()
+
+
+@dataclass(frozen=True, slots=True)
+class Words:
+    """What follows a command, sorted.
+
+    `flags` are options, each by itself (`-fd` is `-f` and `-d`); `values` what some were given; `words` stand before
+    `--`, `paths` after it (None: there is no `--`). `options` are all the options as they were given.
+    """
+
+    flags: frozenset[str]
+    values: dict[str, str]
+    words: tuple[str, ...]
+    paths: tuple[str, ...] | None
+    options: tuple[str, ...] = ()
+
+    def has(self, *flags: str) -> bool:
+        """Whether one of these options is given; of a long one the beginning is enough for git, and so for us."""
+        return any(flag in self.flags or _is_begun(flag, self.flags) for flag in flags)
+
+    @property
+    def named(self) -> tuple[str, ...]:
+        """All that is no option."""
+        return self.words + (self.paths or ())
+
+
+_SHORTEST: Final = 4
+
+
+def _is_begun(flag: str, flags: Iterable[str]) -> bool:
+    return flag.startswith("--") and any(
+        each.startswith("--") and len(each) >= _SHORTEST and flag.startswith(each) for each in flags
+    )
+
+
+def sort_words(rest: Sequence[str], valued: Valued) -> Words:
+    """Sort what follows a command."""
+    flags: set[str] = set()
+    values: dict[str, str] = {}
+    words: list[str] = []
+    options: list[str] = []
+    left = list(rest)
+    paths: tuple[str, ...] | None = None
+    while left and paths is None:
+        each, behind = left.pop(0), len(left)
+        if each == "--":
+            paths = tuple(left)
+        elif not each.startswith("-") or each == "-":
+            words.append(each)
+        else:
+            given = left[:1]
+            _sort_option(each, valued, left, flags, values)
+            options += [each, *given] if len(left) < behind else [each]
+    return Words(frozenset(flags), values, tuple(words), paths, tuple(options))
+
+
+def _sort_option(each: str, valued: Valued, left: list[str], flags: set[str], values: dict[str, str]) -> None:
+    """Sort one option; the value that it takes is taken from what is left."""
+    if each.startswith("--"):
+        name, is_given, value = each.partition("=")
+        flags.add(name)
+        if is_given or (name[2:] in valued.names and left):
+            values[name] = value if is_given else left.pop(0)
+        return
+    for at, letter in enumerate(each[1:], 2):
+        flags.add(f"-{letter}")
+        if letter in valued.letters:
+            values[f"-{letter}"] = each[at:] or (left.pop(0) if left else "")
+            return

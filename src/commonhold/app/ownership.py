@@ -1,0 +1,302 @@
+"""Whose is what differs between a file as it was committed to git and as it is now: told from the log, line by line."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Final
+
+from commonhold.merging.align import common
+from commonhold.merging.merge import merge
+from commonhold.merging.prose import lines_of
+from commonhold.merging.verdict import Proven
+from commonhold.regions.syntax import problem_in
+
+OUTSIDE: Final = ""
+"""Stands for whoever is no session: a person, or a program that nobody is known to have run."""
+
+Line = bytes | None
+_PRESENT: Final[Line] = None
+"""Stands before the lines of a file that is there."""
+_BINARY_SNIFF: Final = 8000
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """What one commit of the log did to a file: its bytes before and after (None: not there), and its mode after."""
+
+    holder: str
+    intent: str
+    before: bytes | None
+    after: bytes | None
+    is_executable: bool | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Version:
+    """A file as git would hold it: its bytes, and whether it may be run."""
+
+    content: bytes
+    is_executable: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Inseparable:
+    """A session's part cannot be told apart from what `others` (holders) have not committed yet."""
+
+    why: str
+    others: tuple[str, ...]
+
+
+@dataclass(slots=True)
+class _Entry:
+    """A line that was there at some time: who put it there, who took it out, and at which steps. `is_old`: HEAD has it.
+
+    Nobody is said to have put there what was there from the beginning.
+    """
+
+    line: Line
+    born: str | None
+    born_at: int = 0
+    gone: str | None = None
+    gone_at: int = 0
+    is_old: bool = False
+
+    @property
+    def is_here(self) -> bool:
+        """Whether the present version has it."""
+        return self.gone is None
+
+    @property
+    def differs(self) -> bool:
+        """Whether only one of the two versions has it."""
+        return self.is_old != self.is_here
+
+    @property
+    def author(self) -> str:
+        """Who made the difference."""
+        return (self.born if self.is_here else self.gone) or OUTSIDE
+
+    def part_of(self, holder: str) -> bool:
+        """Whether it stands in HEAD's version with what `holder` did, and nothing else."""
+        return self.gone != holder and (self.is_old or self.born == holder)
+
+    def rest_of(self, holder: str) -> bool:
+        """Whether it stands in HEAD's version with what all but `holder` did."""
+        return self.gone in (None, holder) and (self.is_old or self.born != holder)
+
+
+@dataclass(frozen=True, slots=True)
+class Authors:
+    """Who made the difference between HEAD's version of a file and the present one.
+
+    `holders` are all of them, with OUTSIDE for what nobody is known to have done.
+    """
+
+    holders: frozenset[str]
+    _entries: tuple[_Entry, ...] = field(repr=False)
+    _mode_by: str
+    _old: Version | None = field(repr=False)
+    _new: Version | None = field(repr=False)
+
+    def are_only(self, holder: str) -> bool:
+        """Whether all of it was done by `holder`."""
+        return self.holders <= {holder}
+
+    def part(self, holder: str, path: str) -> Version | None | Inseparable:
+        """HEAD's version with what `holder` did to it, and nothing of anybody else."""
+        if self.are_only(holder):
+            return self._new
+        if holder not in self.holders:
+            return self._old
+        if self._new is None and self._entries[0].gone == holder:
+            return None
+        entangled = self._built_on_by(holder)
+        if entangled:
+            return Inseparable("it changes lines that they wrote and have not committed", tuple(sorted(entangled)))
+        mine = self._text(entry for entry in self._entries if entry.part_of(holder))
+        if mine is None:
+            return None
+        fault = self._fault(holder, path, mine)
+        return fault or Version(mine, self._mode(holder))
+
+    def _mode(self, holder: str) -> bool:
+        shown = self._new if self._mode_by == holder or self._old is None else self._old
+        return shown is not None and shown.is_executable
+
+    def _built_on_by(self, holder: str) -> set[str]:
+        """Whose uncommitted lines `holder` took out, or wrote in the middle of."""
+        found: set[str] = set()
+        for run in self._runs():
+            if any(entry.differs and entry.author == holder for entry in run):
+                found |= _taken_out(run, holder) | _written_around(run, holder)
+        first = self._entries[0]
+        if first.differs and first.is_here and first.author != holder:
+            found.add(first.author)
+        return found
+
+    def _runs(self) -> Iterator[list[_Entry]]:
+        """The stretches between lines that both versions have."""
+        run: list[_Entry] = []
+        for entry in self._entries:
+            if entry.is_old and entry.is_here:
+                yield run
+                run = []
+            else:
+                run.append(entry)
+        yield run
+
+    def _is_mixed(self, holder: str) -> bool:
+        authors = ({entry.author for entry in run if entry.differs} for run in self._runs())
+        return any(holder in each and len(each) > 1 for each in authors)
+
+    def _fault(self, holder: str, path: str, mine: bytes) -> Inseparable | None:
+        others = tuple(sorted(self.holders - {holder}))
+        old, new = (each.content if each else b"" for each in (self._old, self._new))
+        if self._is_mixed(holder):
+            rest = self._text(entry for entry in self._entries if entry.rest_of(holder)) or b""
+            if not isinstance(merge(old, mine, rest, path), Proven):
+                return Inseparable("both changed the same place, and what each did cannot be proven apart", others)
+        if problem_in(mine, path, old) and not (problem_in(old, path) or problem_in(new, path)):
+            return Inseparable("without what they have not committed it would not be valid", others)
+        return None
+
+    @staticmethod
+    def _text(entries: Iterator[_Entry]) -> bytes | None:
+        lines = [entry.line for entry in entries]
+        return b"".join(line for line in lines if line is not None) if _PRESENT in lines else None
+
+
+def _taken_out(run: Sequence[_Entry], holder: str) -> set[str]:
+    """Who wrote the lines that `holder` took out and HEAD does not have: but for those that were gone before it."""
+    committed_at = max((entry.born_at for entry in run if entry.is_old), default=0)
+    return {
+        entry.born or OUTSIDE
+        for entry in run
+        if entry.gone == holder and entry.gone_at > committed_at and not entry.is_old and entry.born != holder
+    }
+
+
+def _written_around(run: Sequence[_Entry], holder: str) -> set[str]:
+    """Who wrote, at one step, lines on both sides of what `holder` wrote."""
+    loose = [entry for entry in run if not entry.is_old and entry.is_here]
+    mine = [at for at, entry in enumerate(loose) if entry.born == holder]
+    return {
+        before.born or OUTSIDE
+        for at in mine
+        for before in loose[:at]
+        if before.born != holder and any(after.born_at == before.born_at for after in loose[at + 1 :])
+    }
+
+
+def authors_of(old: Version | None, new: Version | None, steps: Sequence[Step]) -> Authors:
+    """Who made `new`, the file as it is, of `old`, which HEAD has; `steps` are what the log knows, oldest first."""
+    texts = [old and old.content, new and new.content]
+    start = _last_with(texts[0], steps)
+    known = steps if start is None else steps[start:]
+    entries = _woven(texts[0] if start is not None or not steps else steps[0].before, texts[1], known)
+    if start is None and steps:
+        entries = _placed(_lines(texts[0]), entries)
+    else:
+        for entry in entries:
+            entry.is_old = entry.born is None
+    mode_by = _mode_author(old, new, known)
+    holders = {entry.author for entry in entries if entry.differs}
+    if old and new and old.is_executable != new.is_executable:
+        holders.add(mode_by)
+    return Authors(frozenset(holders), tuple(entries), mode_by, old, new)
+
+
+def _last_with(content: bytes | None, steps: Sequence[Step]) -> int | None:
+    """The number of the first step after the file was last as HEAD has it; None if it never was."""
+    for number in range(len(steps), 0, -1):
+        if steps[number - 1].after == content:
+            return number
+        if steps[number - 1].before == content:
+            return number - 1
+    return None
+
+
+def _woven(start: bytes | None, end: bytes | None, steps: Sequence[Step]) -> list[_Entry]:
+    """All lines that ever were there, in order. What happened between steps, nobody is known to have done."""
+    states = [(content, who) for step in steps for content, who in ((step.before, OUTSIDE), (step.after, step.holder))]
+    entries = [_Entry(line, None) for line in _lines(start)]
+    for number, (content, who) in enumerate([*states, (end, OUTSIDE)], 1):
+        entries = _advanced(entries, _lines(content), who, number)
+    return entries
+
+
+def _advanced(entries: list[_Entry], lines: Sequence[Line], who: str, number: int) -> list[_Entry]:
+    """The entries after `who` made `lines` of what was there, at the step with that number."""
+    here = [entry for entry in entries if entry.is_here]
+    before = [entry.line for entry in here]
+    if before == list(lines):
+        return entries
+    kept = {id(here[left]): right for left, right in common(before, lines)}
+    found: list[_Entry] = []
+    at = 0
+    for entry in entries:
+        right = kept.get(id(entry))
+        if right is not None:
+            found += [_Entry(line, who, number) for line in lines[at:right]]
+            at = right + 1
+        elif entry.is_here:
+            entry.gone, entry.gone_at = who, number
+        found.append(entry)
+    return [*found, *(_Entry(line, who, number) for line in lines[at:])]
+
+
+def _placed(old: Sequence[Line], entries: list[_Entry]) -> list[_Entry]:
+    """The entries with HEAD's lines marked: those that are there still, then those that somebody took out."""
+    here = [entry for entry in entries if entry.is_here]
+    pairs = [*common(old, [entry.line for entry in here]), (len(old), len(here))]
+    found: list[_Entry] = []
+    rest = iter(entries)
+    start = 0
+    for left, right in pairs:
+        until = here[right] if right < len(here) else None
+        between = []
+        for entry in rest:
+            if entry is until:
+                break
+            between.append(entry)
+        found += _with_lost(old[start:left], between)
+        if until is not None:
+            until.is_old = True
+            found.append(until)
+        start = left + 1
+    return found
+
+
+def _with_lost(old: Sequence[Line], between: list[_Entry]) -> list[_Entry]:
+    """A stretch in which HEAD has `old`: each of its lines is one that was taken out here, or one that nobody knows."""
+    lost = [entry for entry in between if not entry.is_here]
+    matched = {left: lost[right] for left, right in common(old, [entry.line for entry in lost])}
+    found: list[_Entry] = []
+    rest = iter(between)
+    for number, line in enumerate(old):
+        entry = matched.get(number)
+        if entry is None:
+            found.append(_Entry(line, None, gone=OUTSIDE, is_old=True))
+            continue
+        for each in rest:
+            found.append(each)
+            if each is entry:
+                break
+        entry.is_old = True
+    return [*found, *rest]
+
+
+def _lines(content: bytes | None) -> list[Line]:
+    if content is None:
+        return []
+    is_binary = b"\0" in content[:_BINARY_SNIFF]
+    return [_PRESENT, *([content] if is_binary else lines_of(content))]
+
+
+def _mode_author(old: Version | None, new: Version | None, steps: Sequence[Step]) -> str:
+    """Who let the file be run, or not."""
+    now = old is not None and old.is_executable
+    by = OUTSIDE
+    for step in steps:
+        if step.is_executable is not None and step.is_executable != now:
+            now, by = step.is_executable, step.holder
+    return by if new is not None and new.is_executable == now else OUTSIDE
