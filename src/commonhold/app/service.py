@@ -113,6 +113,7 @@ class Service:
         self._options = options or Options()
         self._place = files.root if registry is None else f"{self._options.host}:{files.root}"
         self._store, self._files, self._clock = store, files, clock
+        self._is_shared = registry is not None
         self._registry = registry or TableRegistry(store, clock)
         self._read_set = ReadSet(store, clock, files.root, self._agent)
         self._newsroom = Newsroom(store, clock, files.root, self._agent)
@@ -120,10 +121,10 @@ class Service:
         self._works = PartialWorks(store, self._registry, self._tree)
         self._values = Values(self._registry, self._reading, self._options.policies)
         self._leases = Leases(store, self._registry, self._reading, ids, self._works, self._place, self._read_set)
-        self._compose_writing(ids, at_step, has_own_registry=registry is None)
+        self._compose_writing(ids, at_step)
         self._queries = Queries(store, self._registry, self._reading, self._leases)
 
-    def _compose_writing(self, ids: Ids, at_step: Step, *, has_own_registry: bool) -> None:
+    def _compose_writing(self, ids: Ids, at_step: Step) -> None:
         place = Place(self._store, self._files, self._registry, self._clock, self._place)
         options, read_set = self._options, self._read_set
         past = Past(self._store, self.root)
@@ -136,7 +137,7 @@ class Service:
         planner = planner_of(self._files)
         judging = Judging(planner, self._registry, self._values, options.policies, self.root, self._place)
         works = self._works
-        guard = GateGuard(self._registry, works) if has_own_registry else LeaseGuard(self._registry, works, ids)
+        guard = LeaseGuard(self._registry, works, ids) if self._is_shared else GateGuard(self._registry, works)
         self._commits = Commits(place, judging, guard, read_set, options.retention_seconds, at_step=at_step)
         self._taking = Taking(place, planner_of, judging, ids, works, read_set)
         self._proposing = Proposing(place, planner, judging, self._leases, self._taking, read_set, options)
@@ -153,6 +154,11 @@ class Service:
     def root(self) -> str:
         """The absolute path of the working tree."""
         return self._files.root
+
+    @property
+    def is_shared(self) -> bool:
+        """Whether leases are kept elsewhere than beside the repository."""
+        return self._is_shared
 
     @property
     def holder(self) -> str:

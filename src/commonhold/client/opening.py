@@ -57,8 +57,11 @@ def find_channel(path: str, agent: str | None, choices: Choices) -> tuple[str, C
     def direct() -> Service:
         return compose(repository, settings, agent=agent)
 
-    if settings.store or not settings.daemon:
+    if not settings.daemon:
         return repository.root, Direct(direct())
-    hello = calls.Hello(calls.PROTOCOL, commonhold.__version__, repository.root, agent, process_umask())
+    elsewhere = settings.store, settings.namespace
+    hello = calls.Hello(calls.PROTOCOL, commonhold.__version__, repository.root, agent, process_umask(), *elsewhere)
     daemon = Daemon(lambda: daemon_place.address(repository.state_folder), hello)
-    return repository.root, Nearest(daemon, direct, partial(daemons.start, repository))
+    # Where leases are kept elsewhere a daemon makes nothing faster: it is used where it is there, for hooks.
+    start = None if settings.store else partial(daemons.start, repository)
+    return repository.root, Nearest(daemon, direct, start)

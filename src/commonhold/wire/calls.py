@@ -18,7 +18,7 @@ from commonhold.domain.errors import Code, CommonholdError, InputError, Internal
 from commonhold.domain.events import Recorded
 from commonhold.wire import codec
 
-PROTOCOL: Final = 1
+PROTOCOL: Final = 2
 MAX_FRAME_BYTES: Final = 256_000_000
 LENGTH: Final = struct.Struct(">I")
 HELLO: Final = "hello"
@@ -53,13 +53,15 @@ class Reply(msgspec.Struct, array_like=True, frozen=True):
 
 
 class Hello(msgspec.Struct, frozen=True):
-    """What a client says first: for which working tree and agent it speaks."""
+    """What a client says first: for which working tree and agent it speaks, and where its leases are kept."""
 
     protocol: int
     version: str
     root: str
     agent: str | None
     umask: int
+    store: str = ""
+    namespace: str = ""
 
 
 class Welcome(msgspec.Struct, frozen=True):

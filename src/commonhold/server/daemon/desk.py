@@ -56,10 +56,15 @@ class Job:
         return (self.method == "acquire" and self.named.get("ticket")) or ""
 
     @property
+    def _is_elsewhere(self) -> bool:
+        """Whether the leases that it is about are kept on a server, which is not waited for here."""
+        return self.peer.service is not None and self.peer.service.is_shared
+
+    @property
     def hold_seconds(self) -> float:
         """How long its answer may be kept back."""
         seconds: float = self.named.get("hold_seconds") or 0.0
-        return seconds if self.ticket and seconds > 0 else 0.0
+        return seconds if self.ticket and seconds > 0 and not self._is_elsewhere else 0.0
 
     @property
     def agent(self) -> str | None:
@@ -69,6 +74,8 @@ class Job:
     @property
     def is_quick(self) -> bool:
         """Whether it can be done without looking into a file."""
+        if self._is_elsewhere:
+            return False
         if self.method == "acquire":
             return not any(parse(key).scheme == FILE for key in self.arguments if isinstance(key, str))
         return self.method in QUICK

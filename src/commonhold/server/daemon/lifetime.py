@@ -53,7 +53,7 @@ class Lifetime:
         self._repository = repository
         self._settings = load_settings(repository.root)
         self._times = times
-        self._services: dict[tuple[str, str | None, int], tuple[Settings, Service]] = {}
+        self._services: dict[calls.Hello, tuple[Settings, Service]] = {}
         self._is_ending = False
         self._look_again_at = 0.0
         self._lock = daemon_place.claim(repository.state_folder)
@@ -73,7 +73,7 @@ class Lifetime:
 
     def live(self) -> None:
         """Serve until nobody needs this any more."""
-        service = self._service(self._repository.root, None, process_umask())
+        service = self._service(_own_hello(self._repository.root))
         service.recover()
         swept_at = 0.0
         while not self._is_ending and not self._is_over():
@@ -119,23 +119,23 @@ class Lifetime:
                 hint="repeat the call",
                 retry_after_seconds=1.0,
             )
-        return self._service(hello.root, hello.agent, hello.umask)
+        return self._service(hello)
 
-    def _service(self, root: str, agent: str | None, umask: int) -> Service:
+    def _service(self, hello: calls.Hello) -> Service:
         """The service for one working tree and agent, by the settings as they are now."""
-        settings = load_settings(root, store="")  # who keeps leases elsewhere does not come here
-        known = self._services.get((root, agent, umask))
+        settings = load_settings(hello.root, store=hello.store, namespace=hello.namespace or None)
+        known = self._services.get(hello)
         if known is not None and known[0] == settings:
             return known[1]
-        found = find_repository(root)
-        if found.root != root or found.state_folder != self._repository.state_folder:
+        found = find_repository(hello.root)
+        if found.root != hello.root or found.state_folder != self._repository.state_folder:
             raise UsageError(
                 Code.USAGE,
-                f"{root} is no working tree of the repository that this daemon serves",
+                f"{hello.root} is no working tree of the repository that this daemon serves",
                 hint="start the command inside the repository",
             )
-        service = compose(found, settings, agent=agent, store=self._store, umask=umask)
-        self._services[root, agent, umask] = settings, service
+        service = compose(found, settings, agent=hello.agent, store=self._store, umask=hello.umask)
+        self._services[hello] = settings, service
         return service
 
     def close(self) -> None:
@@ -146,6 +146,11 @@ class Lifetime:
         self._loop.close()
         self._store.close()
         os.close(self._lock)
+
+
+def _own_hello(root: str) -> calls.Hello:
+    """What the daemon itself would say: it looks after what is kept beside the repository."""
+    return calls.Hello(calls.PROTOCOL, commonhold.__version__, root, None, process_umask())
 
 
 def serve(root: str, times: Times) -> int:
