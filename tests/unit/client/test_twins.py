@@ -79,7 +79,7 @@ def test_both_are_opened_alike() -> None:
 
 
 def test_what_a_daemon_does_for_others_is_all_but_what_needs_no_state() -> None:
-    assert public(Service) - {"close", "root", "holder", "regions"} == calls.NAMES
+    assert public(Service) - {"close", "root", "holder", "is_shared", "regions"} == calls.NAMES
 
 
 @dataclass
