@@ -21,6 +21,11 @@ class Place:
     home: Path
     model: str
 
+    @property
+    def scratch(self) -> Path:
+        """Its temporary folder. Codex makes none of its own programs in a home that lies in a temporary folder."""
+        return self.home.with_name("scratch")
+
 
 @dataclass(frozen=True, slots=True)
 class Cli:
@@ -60,6 +65,7 @@ def environment(place: Place, variables: Mapping[str, str]) -> dict[str, str]:
     return {
         "PATH": os.environ["PATH"],
         "HOME": str(place.home),
+        "TMPDIR": str(place.scratch),
         "LANG": "C.UTF-8",
         "TERM": "dumb",
         "GIT_CONFIG_NOSYSTEM": "1",
@@ -71,6 +77,7 @@ def environment(place: Place, variables: Mapping[str, str]) -> dict[str, str]:
 def start(cli: Cli, place: Place, prompt: str, *more: str, **variables: str) -> subprocess.Popen[bytes]:
     """An agent that works on a prompt."""
     place.home.mkdir(exist_ok=True)
+    place.scratch.mkdir(exist_ok=True)
     cli.furnish(place)
     return subprocess.Popen(
         [*_alone(), str(program_of(cli)), *cli.command(place, prompt), *more],
