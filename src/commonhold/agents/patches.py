@@ -25,24 +25,24 @@ _HEREDOC: Final = re.compile(
 
 
 @dataclass(frozen=True, slots=True)
-class Patch:
-    """What a patch asks for, in order; `trouble` says what of it could not be read, and nothing after that was."""
+class Asked:
+    """What a call asks for, in order; `trouble` says what of it could not be read, and nothing after that was."""
 
     wishes: tuple[Wish, ...]
     trouble: str = ""
 
 
-def read_patch(text: str, manner: Manner = TO_THE_LETTER) -> Patch:
+def read_patch(text: str, manner: Manner = TO_THE_LETTER) -> Asked:
     """The wishes of a patch, bare or in a here-document, for a tool of that manner."""
     lines = _bare(text).split("\n")
     if lines[0].strip() != _BEGIN:
-        return Patch((), f"the patch does not begin with {_BEGIN!r}")
+        return Asked((), f"the patch does not begin with {_BEGIN!r}")
     if len(lines) < 2 or lines[-1].strip() != _FINISH:  # noqa: PLR2004 - a first and a last line
-        return Patch((), f"the patch does not end with {_FINISH!r}")
+        return Asked((), f"the patch does not end with {_FINISH!r}")
     reader = _Reader(lines[1:-1], manner)
     while reader.lines and not reader.trouble:
         reader.read_file()
-    return Patch(tuple(reader.wishes), reader.trouble)
+    return Asked(tuple(reader.wishes), reader.trouble)
 
 
 def _bare(text: str) -> str:
