@@ -18,9 +18,10 @@ _DELETE: Final = "*** Delete File:"
 _MOVE: Final = "*** Move to:"
 _LAST: Final = "*** End of File"
 _WHERE: Final = "*** Environment ID:"
-_HEREDOC: Final = re.compile(
-    r"""\s*(?:(?:apply_?patch|cat)\s+)?<<-?\s*(['"]?)(?P<word>\w+)\1[ \t]*\n(?P<patch>.*?)\n[ \t]*(?P=word)\s*""",
-    re.DOTALL,
+_DOCUMENT: Final = r"""<<-?\s*(?P<quote>['"]?)(?P<word>\w+)(?P=quote)[ \t]*\n(?P<patch>.*?)\n[ \t]*(?P=word)\s*"""
+_WRAPPED: Final = re.compile(rf"\s*(?:(?:apply_?patch|cat)\s+)?{_DOCUMENT}", re.DOTALL)
+_CALLED: Final = re.compile(
+    rf"\s*(?:cd\s+(?P<folder>[^\s;&|'\"]+|'[^']*'|\"[^\"]*\")\s*&&\s*)?apply_?patch\s+{_DOCUMENT}", re.DOTALL
 )
 
 
@@ -45,9 +46,15 @@ def read_patch(text: str, manner: Manner = TO_THE_LETTER) -> Asked:
     return Asked(tuple(reader.wishes), reader.trouble)
 
 
+def called_in_shell(command: str) -> tuple[str, str] | None:
+    """The folder and the patch of a shell command that is nothing but a call of apply_patch; None for any other."""
+    found = _CALLED.fullmatch(command.replace("\r\n", "\n"))
+    return ((found["folder"] or "").strip("'\""), found["patch"]) if found else None
+
+
 def _bare(text: str) -> str:
     plain = text.replace("\r\n", "\n")
-    wrapped = _HEREDOC.fullmatch(plain)
+    wrapped = _WRAPPED.fullmatch(plain)
     return (wrapped["patch"] if wrapped else plain).strip()
 
 

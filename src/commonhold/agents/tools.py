@@ -97,8 +97,10 @@ def swap(path: Names, old: Names, new: Names, everywhere: str = "", manner: Mann
     return Edits(lambda arguments: _swaps(arguments, [arguments], (path, old, new, everywhere, manner)))
 
 
-def swaps(each: str, path: Names, old: Names, new: Names, everywhere: str = "", manner: Manner = TO_THE_LETTER) -> Edits:
-    """A tool that does so several times, one after the other; `each` are the arguments of one, which may lack a path."""
+def swaps(
+    each: str, path: Names, old: Names, new: Names, everywhere: str = "", manner: Manner = TO_THE_LETTER
+) -> Edits:
+    """A tool that does so several times, one after the other: a list in `each`, whose items may leave the path out."""
     return Edits(lambda arguments: _swaps(arguments, arguments.get(each), (path, old, new, everywhere, manner)))
 
 
@@ -180,8 +182,8 @@ def _swaps(shared: Arguments, each: object, how: _HowToSwap) -> Asked:
         missing = _missing(arguments, path, old, new)
         if missing:
             return Asked(tuple(found), missing.trouble)
-        words = (text(arguments, *names) for names in (path, old, new))
-        found.append(Swap(*words, everywhere=arguments.get(everywhere) is True, manner=manner))
+        at, was, becomes = (text(arguments, *names) for names in (path, old, new))
+        found.append(Swap(at, was, becomes, arguments.get(everywhere) is True, manner))
     return Asked(tuple(found))
 
 
