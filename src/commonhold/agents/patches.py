@@ -18,36 +18,43 @@ _DELETE: Final = "*** Delete File:"
 _MOVE: Final = "*** Move to:"
 _LAST: Final = "*** End of File"
 _WHERE: Final = "*** Environment ID:"
-_HEREDOC: Final = re.compile(
-    r"""\s*(?:(?:apply_?patch|cat)\s+)?<<-?\s*(['"]?)(?P<word>\w+)\1[ \t]*\n(?P<patch>.*?)\n[ \t]*(?P=word)\s*""",
-    re.DOTALL,
+_DOCUMENT: Final = r"""<<-?\s*(?P<quote>['"]?)(?P<word>\w+)(?P=quote)[ \t]*\n(?P<patch>.*?)\n[ \t]*(?P=word)\s*"""
+_WRAPPED: Final = re.compile(rf"\s*(?:(?:apply_?patch|cat)\s+)?{_DOCUMENT}", re.DOTALL)
+_CALLED: Final = re.compile(
+    rf"\s*(?:cd\s+(?P<folder>[^\s;&|'\"]+|'[^']*'|\"[^\"]*\")\s*&&\s*)?apply_?patch\s+{_DOCUMENT}", re.DOTALL
 )
 
 
 @dataclass(frozen=True, slots=True)
-class Patch:
-    """What a patch asks for, in order; `trouble` says what of it could not be read, and nothing after that was."""
+class Asked:
+    """What a call asks for, in order; `trouble` says what of it could not be read, and nothing after that was."""
 
     wishes: tuple[Wish, ...]
     trouble: str = ""
 
 
-def read_patch(text: str, manner: Manner = TO_THE_LETTER) -> Patch:
+def read_patch(text: str, manner: Manner = TO_THE_LETTER) -> Asked:
     """The wishes of a patch, bare or in a here-document, for a tool of that manner."""
     lines = _bare(text).split("\n")
     if lines[0].strip() != _BEGIN:
-        return Patch((), f"the patch does not begin with {_BEGIN!r}")
+        return Asked((), f"the patch does not begin with {_BEGIN!r}")
     if len(lines) < 2 or lines[-1].strip() != _FINISH:  # noqa: PLR2004 - a first and a last line
-        return Patch((), f"the patch does not end with {_FINISH!r}")
+        return Asked((), f"the patch does not end with {_FINISH!r}")
     reader = _Reader(lines[1:-1], manner)
     while reader.lines and not reader.trouble:
         reader.read_file()
-    return Patch(tuple(reader.wishes), reader.trouble)
+    return Asked(tuple(reader.wishes), reader.trouble)
+
+
+def called_in_shell(command: str) -> tuple[str, str] | None:
+    """The folder and the patch of a shell command that is nothing but a call of apply_patch; None for any other."""
+    found = _CALLED.fullmatch(command.replace("\r\n", "\n"))
+    return ((found["folder"] or "").strip("'\""), found["patch"]) if found else None
 
 
 def _bare(text: str) -> str:
     plain = text.replace("\r\n", "\n")
-    wrapped = _HEREDOC.fullmatch(plain)
+    wrapped = _WRAPPED.fullmatch(plain)
     return (wrapped["patch"] if wrapped else plain).strip()
 
 

@@ -1,9 +1,9 @@
 """What an agent's hooks report of its work, and what they answer: the same words for every agent."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import Final
+from typing import Any, Final
 
 from commonhold.domain.texts import MAX_HOLDER_LENGTH
 
@@ -52,22 +52,34 @@ class Ends(StrEnum):
     """A line that is new ends as the first line of the file does; every other keeps its end."""
 
 
+class Deleting(StrEnum):
+    """What a program's tool takes along with a text that it replaces by nothing."""
+
+    AS_GIVEN = "as given"
+    """Nothing."""
+    LINE_END = "line end"
+    """The end of the line, if that follows."""
+    WHOLE_LINES = "whole lines"
+    """The end of the line, if that follows and nothing would be left of the line."""
+
+
 @dataclass(frozen=True, slots=True)
 class Manner:
     """What a program's tool does beside what it was asked for: what the file will hold depends on it.
 
-    `keeps_mark`: a file that began with a byte order mark goes on doing so. `takes_line`: text that is deleted takes
-    the end of its line along. `keeps_last_end`: the file ends in a line end if it did before, and only then.
-    `bends_quotes`: curly quotes are found by straight ones. `keeps_context`: a line that a patch only finds stays as
-    the file has it, even if the patch wrote it with other blanks.
+    `keeps_mark`: a file that began with a byte order mark goes on doing so. `keeps_last_end`: the file ends in a line
+    end if it did before, and only then. `bends_quotes`: curly quotes are found by straight ones. `keeps_context`: a
+    line that a patch only finds stays as the file has it, even if the patch wrote it with other blanks. `reindents`:
+    where a patch has other indents than the file, what is new is indented anew.
     """
 
     ends: Ends = Ends.AS_GIVEN
+    deleting: Deleting = Deleting.AS_GIVEN
     keeps_mark: bool = False
-    takes_line: bool = False
     keeps_last_end: bool = False
     bends_quotes: bool = False
     keeps_context: bool = False
+    reindents: bool = False
 
 
 TO_THE_LETTER: Final = Manner()
@@ -204,23 +216,25 @@ class HasRead:
 
 @dataclass(frozen=True, slots=True)
 class AboutToRun:
-    """A tool is about to run a shell command."""
+    """A tool is about to run a shell command. `arguments` is all that the call says, the command among it."""
 
     caller: Caller
     cwd: str
     call: str
     tool: str
     command: str
+    arguments: Mapping[str, Any] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
 class Ran:
-    """The command has ended; `command` is as it ran."""
+    """The command has ended; `command` is as it ran. `has_failed` is as the program sees it."""
 
     caller: Caller
     cwd: str
     call: str
     command: str
+    has_failed: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,7 +3,7 @@
 import hashlib
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from decimal import Decimal
 from typing import Any, Final
 
@@ -30,7 +30,7 @@ def edited(wish: CellEdit, text: str | None) -> str | Unclear:
         return Unclear("the file is not JSON, so it is not a notebook", wish.path)
 
 
-def _cells(notebook: Any) -> list[Any] | None:
+def _cells(notebook: object) -> list[Any] | None:
     cells = notebook.get("cells") if isinstance(notebook, dict) else None
     return cells if isinstance(cells, list) and all(isinstance(cell, dict) for cell in cells) else None
 
@@ -95,7 +95,7 @@ def _written(notebook: dict[str, Any], before: str) -> str:
     return in_ends("\r\n", after) if is_crlf(before, Ends.MOST) else after
 
 
-def _json(value: Any, line: str) -> Iterator[str]:
+def _json(value: Any, line: str) -> Iterator[str]:  # noqa: ANN401 - JSON
     """The value as JSON with an indent of one; `line` is a line's end with the indent of the next."""
     match value:
         case dict() if value:
@@ -107,10 +107,10 @@ def _json(value: Any, line: str) -> Iterator[str]:
         case bool() | None | dict() | list():
             yield json.dumps(value)
         case _:
-            yield _number_text(float(value))
+            yield _number_text(value)
 
 
-def _items(brackets: str, line: str, items: Any) -> Iterator[str]:
+def _items(brackets: str, line: str, items: Iterable[Iterable[str]]) -> Iterator[str]:
     yield brackets[0]
     for number, item in enumerate(items):
         yield f",{line} " if number else f"{line} "

@@ -16,6 +16,8 @@ _PUNCTUATION: Final = str.maketrans(
     | dict.fromkeys("\u00a0\u2002\u2003\u2004\u2005\u2006\u2007\u2008\u2009\u200a\u202f\u205f\u3000", " ")
 )
 
+_Way = Callable[[str], str]
+
 
 @dataclass(frozen=True, slots=True)
 class _Line:
@@ -42,7 +44,7 @@ def patched(wish: Patched, text: str | None) -> str | Unclear:
     places: list[_Place] = []
     at = 0
     for hunk in wish.hunks:
-        place = _place([line.text for line in lines], hunk, at)
+        place = _place([line.text for line in lines], hunk, at, wish.manner)
         if isinstance(place, str):
             return Unclear(place, wish.path)
         places.append(place)
@@ -59,9 +61,10 @@ def _lines(text: str, manner: Manner) -> Iterator[_Line]:
         yield _Line(text[start:], "")
 
 
-def _place(lines: Sequence[str], hunk: Hunk, at: int) -> _Place | str:
+def _place(lines: Sequence[str], hunk: Hunk, at: int, manner: Manner) -> _Place | str:
+    ways = _WAYS_TO_SEE_INDENTS if manner.reindents else _WAYS_TO_SEE
     for anchor in hunk.anchors:
-        found = _find(lines, (anchor,), range(at, len(lines)))
+        found = _find(lines, (anchor,), range(at, len(lines)), _WAYS_TO_SEE)
         if found is None:
             return f"the patch names a line that is not in the file, or not after its last change: {anchor.strip()}"
         at = found + 1
@@ -70,16 +73,16 @@ def _place(lines: Sequence[str], hunk: Hunk, at: int) -> _Place | str:
     for each in (hunk, _less_a_blank(hunk)):
         last = len(lines) - len(each.before)
         is_last = each.at_end and each.before
-        start = _find(lines, each.before, range(max(at, last) if is_last else at, last + 1))
+        start = _find(lines, each.before, range(max(at, last) if is_last else at, last + 1), ways)
         if start is not None:
             return _Place(start, start + len(each.before), each)
     where = "at the end of the file" if hunk.at_end else "in the file, or not after the last change"
     return f"lines that the patch changes are not {where}: {_first_words(hunk)}"
 
 
-def _find(lines: Sequence[str], sought: Sequence[str], starts: range) -> int | None:
+def _find(lines: Sequence[str], sought: Sequence[str], starts: range, ways: Sequence[_Way]) -> int | None:
     """The first of the places where these lines stand: to the letter, or else with other blanks, or other dashes."""
-    for seen in _WAYS_TO_SEE:
+    for seen in ways:
         wanted = [seen(line) for line in sought]
         there = [seen(line) for line in lines]
         for start in starts:
@@ -92,7 +95,8 @@ def _plainly(line: str) -> str:
     return line.strip().translate(_PUNCTUATION)
 
 
-_WAYS_TO_SEE: Final[tuple[Callable[[str], str], ...]] = (str, str.rstrip, str.strip, _plainly)
+_WAYS_TO_SEE: Final[tuple[_Way, ...]] = (str, str.rstrip, str.strip, _plainly)
+_WAYS_TO_SEE_INDENTS: Final = _WAYS_TO_SEE[:2]
 
 
 def _less_a_blank(hunk: Hunk) -> Hunk:

@@ -2,7 +2,7 @@
 
 from typing import Final
 
-from commonhold.app.happenings import Ends, Swap, Unclear
+from commonhold.app.happenings import Deleting, Ends, Swap, Unclear
 from commonhold.app.line_ends import in_ends, is_crlf
 
 _MARK: Final = "\ufeff"
@@ -44,8 +44,8 @@ def _exchanged(wish: Swap, text: str, old: str, new: str) -> str | Unclear:
         return Unclear(f"the text to replace is in the file {count} times, and one place is to be changed", wish.path)
     if there != old:
         new = _quoted_like(there, new)
-    if wish.manner.takes_line and not new and not there.endswith("\n") and f"{there}\n" in text:
-        there = f"{there}\n"
+    if not new:
+        there = _with_its_end(wish, text, there)
     after = text.replace(there, new) if wish.everywhere else text.replace(there, new, 1)
     return _ended_like(text, after) if wish.manner.keeps_last_end else after
 
@@ -56,6 +56,20 @@ def _as_it_stands(wish: Swap, text: str, old: str) -> str:
         return old
     at = text.translate(_STRAIGHT).find(old.translate(_STRAIGHT))
     return text[at : at + len(old)] if at >= 0 else ""
+
+
+def _with_its_end(wish: Swap, text: str, there: str) -> str:
+    """The text to delete with what the tool takes along."""
+    if there.endswith("\n"):
+        return there
+    end = next((end for end in ("\n", "\r\n") if there + end in text), "")
+    match wish.manner.deleting:
+        case Deleting.LINE_END:
+            return there + end
+        case Deleting.WHOLE_LINES:
+            return there + end if f"\n{there}{end}" in f"\n{text}" else there
+        case Deleting.AS_GIVEN:
+            return there
 
 
 def _quoted_like(there: str, new: str) -> str:

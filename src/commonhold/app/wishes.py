@@ -12,7 +12,7 @@ from commonhold.app.swapping import swapped
 _MARK: Final = "\ufeff"
 
 
-def result(wish: Wish, content: bytes | None) -> bytes | None | Unclear:
+def result(wish: Wish, content: bytes | None) -> bytes | Unclear | None:
     """What the file will hold once the tool has done its work; None: it will be gone.
 
     `content` is what it holds now (None: there is none). What cannot be foretold is Unclear: the tool may look further

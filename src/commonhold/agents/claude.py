@@ -1,0 +1,43 @@
+"""Claude Code."""
+
+from functools import partial
+from typing import Final
+
+from commonhold.agents import claude_shaped
+from commonhold.agents.agent import Agent, Payload
+from commonhold.agents.claude_shaped import AFTER, Dialect
+from commonhold.agents.payloads import caller, mapping, text
+from commonhold.agents.tools import Reads, Runs, Tools, cell, swap, swaps, whole
+from commonhold.app.happenings import Deleting, Ends, Happening, Manner, SubagentBegan
+
+NAME: Final = "claude"
+_SWAPPING: Final = Manner(ends=Ends.MOST, deleting=Deleting.LINE_END, bends_quotes=True)
+_WRITING: Final = Manner(keeps_mark=True)
+_PATH, _OLD, _NEW = ("file_path",), ("old_string",), ("new_string",)
+_TOOLS: Final[Tools] = {
+    "Edit": swap(_PATH, _OLD, _NEW, "replace_all", _SWAPPING),
+    "MultiEdit": swaps("edits", _PATH, _OLD, _NEW, "replace_all", _SWAPPING),
+    "Write": whole(_PATH, ("content",), _WRITING),
+    "NotebookEdit": cell(("notebook_path",), ("cell_id",), ("new_source",), ("edit_mode",), ("cell_type",)),
+    "Bash": Runs(),
+    "PowerShell": Runs(),
+    "Monitor": Runs(may_idle=True),
+    "Read": Reads(_PATH),
+}
+_LAUNCHING: Final = frozenset({"Agent", "Task"})
+_DIALECT: Final = Dialect(NAME, _TOOLS)
+
+
+def read(payload: Payload, process: str) -> Happening:
+    """What a payload reports. Raises Unreadable."""
+    response = mapping(payload, "tool_response")
+    launched = text(response, "agentId") if text(response, "status") == "async_launched" else ""
+    if launched and text(payload, "tool_name") in _LAUNCHING and claude_shaped.event_of(payload) == AFTER:
+        # Only now is it known both which subagent it is and what it is to do.
+        by = caller(NAME, text(payload, "session_id"), launched, process)
+        task = text(mapping(payload, "tool_input"), "prompt", "description")
+        return SubagentBegan(by, text(payload, "cwd"), task)
+    return claude_shaped.read(_DIALECT, payload, process)
+
+
+CLAUDE: Final = Agent(NAME, "Claude Code", read, partial(claude_shaped.write, _DIALECT), claude_shaped.refuse)

@@ -1,0 +1,38 @@
+"""Codex CLI."""
+
+import posixpath
+from functools import partial
+from typing import Final
+
+from commonhold.agents import claude_shaped
+from commonhold.agents.agent import Agent, Payload
+from commonhold.agents.claude_shaped import Dialect
+from commonhold.agents.patches import called_in_shell
+from commonhold.agents.payloads import mapping, text
+from commonhold.agents.tools import Runs, Tools, patch
+from commonhold.app.happenings import Ends, Happening, Manner
+
+NAME: Final = "codex"
+_PATCH: Final = "apply_patch"
+_TOOLS: Final[Tools] = {
+    _PATCH: patch(("command", "input", ""), Manner(ends=Ends.FIRST, keeps_context=True)),
+    "Bash": Runs(),
+}
+# Codex takes another command from a hook only together with this word, and asks its user all the same.
+_DIALECT: Final = Dialect(NAME, _TOOLS, {"permissionDecision": "allow"})
+
+
+def read(payload: Payload, process: str) -> Happening:
+    """What a payload reports. Raises Unreadable.
+
+    A shell command that is nothing but a call of apply_patch is run by no shell: Codex applies the patch itself.
+    """
+    found = called_in_shell(text(mapping(payload, "tool_input"), "command"))
+    if found and text(payload, "tool_name") == "Bash":
+        folder, document = found
+        cwd = posixpath.join(text(payload, "cwd"), folder)
+        payload = {**payload, "cwd": cwd, "tool_name": _PATCH, "tool_input": {"command": document}}
+    return claude_shaped.read(_DIALECT, payload, process)
+
+
+CODEX: Final = Agent(NAME, "Codex CLI", read, partial(claude_shaped.write, _DIALECT), claude_shaped.refuse)

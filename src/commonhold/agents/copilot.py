@@ -1,0 +1,150 @@
+"""GitHub Copilot CLI. VS Code reads the same file of hooks, and sends its own payloads to them."""
+
+import json
+from collections.abc import Callable, Mapping
+from typing import Any, Final
+
+from commonhold.agents import claude_shaped, vscode
+from commonhold.agents.agent import Agent, Payload, Reply, Unreadable
+from commonhold.agents.claude_shaped import prompt_given, reply
+from commonhold.agents.patches import Asked
+from commonhold.agents.payloads import caller, text
+from commonhold.agents.tools import Arguments, Call, Edits, Reads, Runs, Tools, about_to, has_done, patch, swap, whole
+from commonhold.app.happenings import (
+    AboutToEdit,
+    AboutToRun,
+    Deleting,
+    Edited,
+    Ends,
+    Happening,
+    HasRead,
+    Manner,
+    PromptGiven,
+    Ran,
+    Response,
+    SessionBegan,
+    SessionEnded,
+    Stance,
+    SubagentBegan,
+    TurnEnded,
+    Unconcerned,
+    told,
+)
+
+NAME: Final = "copilot"
+_PATH: Final = ("path",)
+_SWAP: Final = swap(_PATH, ("old_str",), ("new_str",), manner=Manner(ends=Ends.SPOKEN, deleting=Deleting.WHOLE_LINES))
+_CREATE: Final = whole(_PATH, ("file_text",))
+_COMMANDS: Final[Mapping[str, Edits]] = {
+    "str_replace": _SWAP,
+    "create": _CREATE,
+    "view": Edits(lambda _: Asked(())),
+}
+
+
+def _by_command(arguments: Arguments) -> Asked:
+    command = text(arguments, "command")
+    if command in _COMMANDS:
+        return _COMMANDS[command].asks(arguments)
+    return Asked((), f"it edits in a way that is not known: {command!r}; use edit")
+
+
+_TOOLS: Final[Tools] = {
+    "edit": _SWAP,
+    "create": _CREATE,
+    "str_replace_editor": Edits(_by_command),
+    "apply_patch": patch(("", "input", "patch"), Manner(ends=Ends.FIRST, keeps_context=True, reindents=True)),
+    "bash": Runs(),
+    "powershell": Runs(),
+    "view": Reads(_PATH),
+}
+_WITH_CONTEXT: Final = (SessionBegan, PromptGiven, SubagentBegan, AboutToEdit, AboutToRun, Edited, HasRead, Ran)
+_EVENTS: Final[Mapping[str, Callable[[Call, Payload], Happening]]] = {
+    "before": lambda call, _: about_to(call, _TOOLS),
+    "after": lambda call, _: has_done(call, _TOOLS, has_failed=False),
+    "failed": lambda call, _: has_done(call, _TOOLS, has_failed=True),
+    "prompt": lambda call, payload: prompt_given(call, text(payload, "prompt")),
+    "began": lambda call, payload: SessionBegan(call.caller, call.cwd, text(payload, "source")),
+    "ended": lambda call, payload: SessionEnded(call.caller, call.cwd, text(payload, "reason")),
+    "subagent ended": lambda call, _: SessionEnded(call.caller, call.cwd, "complete"),
+    "subagent began": lambda call, payload: SubagentBegan(call.caller, call.cwd, text(payload, "agentDescription")),
+    "stopped": lambda call, _: TurnEnded(call.caller, call.cwd),
+    "other": lambda call, _: Unconcerned(call.caller, call.cwd),
+}
+
+
+def read(payload: Payload, process: str) -> Happening:
+    """What a payload reports. Raises Unreadable.
+
+    A subagent's own calls come under a session of its own, which is its id; what is told of it, under its parent's.
+    """
+    if _is_of_vscode(payload):
+        return vscode.read(payload, process)
+    session, subagent = text(payload, "sessionId"), text(payload, "agentId")
+    parent = text(payload, "parentAgentId") if session == subagent else ""
+    by = caller(NAME, parent or session, subagent, process)
+    call = Call(by, text(payload, "cwd", "workingDirectory"), "", text(payload, "toolName"), _arguments(payload))
+    return _EVENTS[_event(payload)](call, payload)
+
+
+def write(happening: Happening, response: Response) -> Reply:
+    """A response in Copilot's words. What it has no words for is left out."""
+    if happening.caller.agent == vscode.NAME:
+        return vscode.write(happening, response)
+    answer: dict[str, Any] = {}
+    match happening:
+        case AboutToEdit() | AboutToRun() if response.stance is Stance.DENY:
+            return reply(_denied(response.reason))
+        case AboutToRun(arguments=arguments) if response.command is not None:
+            answer["modifiedArgs"] = {**arguments, "command": response.command}
+        case _:
+            pass
+    context = told(response.reason, response.context)
+    if context and isinstance(happening, _WITH_CONTEXT):
+        answer["additionalContext"] = context
+    return reply(answer)
+
+
+def refuse(payload: Payload, why: str) -> Reply:
+    """Block a call of a tool; anything else goes on."""
+    if _is_of_vscode(payload):
+        return claude_shaped.refuse(payload, why)
+    return reply(_denied(why)) if not payload or _event(payload) == "before" else Reply(complaint=why)
+
+
+def _is_of_vscode(payload: Payload) -> bool:
+    return claude_shaped.event_of(payload) in claude_shaped.EVENTS
+
+
+def _event(payload: Payload) -> str:
+    """Which event it is, which a payload does not say: each has something that no other has."""
+    if "toolName" in payload:
+        return "after" if "toolResult" in payload else "failed" if "error" in payload else "before"
+    marks = {
+        "hook_event_name": "other",
+        "prompt": "prompt",
+        "source": "began",
+        "reason": "ended",
+        "response": "subagent ended",
+        "agentName": "subagent began",
+        "stopReason": "stopped",
+    }
+    return next((event for mark, event in marks.items() if mark in payload), "other")
+
+
+def _arguments(payload: Payload) -> object:
+    """The arguments of a call: an object, or a patch; some versions write the object as text."""
+    arguments = payload.get("toolArgs")
+    if isinstance(arguments, str) and arguments.lstrip().startswith("{"):
+        try:
+            return json.loads(arguments)
+        except (ValueError, RecursionError) as fault:
+            raise Unreadable(f"the arguments of its call are no JSON ({fault})") from fault
+    return arguments
+
+
+def _denied(why: str) -> Mapping[str, str]:
+    return {"permissionDecision": "deny", "permissionDecisionReason": why or "Commonhold refused it"}
+
+
+COPILOT: Final = Agent(NAME, "GitHub Copilot CLI", read, write, refuse)

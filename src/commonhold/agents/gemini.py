@@ -1,0 +1,99 @@
+"""Gemini CLI."""
+
+from collections.abc import Callable, Mapping
+from typing import Any, Final
+
+from commonhold.agents.agent import Agent, Payload, Reply, Unreadable
+from commonhold.agents.claude_shaped import event_of, prompt_given, reply
+from commonhold.agents.payloads import caller, mapping, text
+from commonhold.agents.tools import Call, Reads, Runs, Tools, about_to, has_done, swap, whole
+from commonhold.app.happenings import (
+    AboutToEdit,
+    AboutToRun,
+    Edited,
+    Ends,
+    Happening,
+    HasRead,
+    Manner,
+    PromptGiven,
+    Ran,
+    Response,
+    SessionBegan,
+    SessionEnded,
+    Stance,
+    TurnEnded,
+    Unconcerned,
+    told,
+)
+
+NAME: Final = "gemini"
+_BEFORE: Final = "BeforeTool"
+_PATH: Final = ("file_path",)
+_SWAPPING: Final = Manner(ends=Ends.ANY, keeps_last_end=True)
+_TOOLS: Final[Tools] = {
+    "replace": swap(_PATH, ("old_string",), ("new_string",), "allow_multiple", _SWAPPING),
+    "write_file": whole(_PATH, ("content",), Manner(ends=Ends.ANY)),
+    "run_shell_command": Runs(),
+    "read_file": Reads(_PATH),
+}
+_EVENTS: Final[Mapping[str, Callable[[Call, Payload], Happening]]] = {
+    "SessionStart": lambda call, payload: SessionBegan(call.caller, call.cwd, text(payload, "source")),
+    "SessionEnd": lambda call, payload: SessionEnded(call.caller, call.cwd, text(payload, "reason")),
+    "BeforeAgent": lambda call, payload: prompt_given(call, text(payload, "prompt")),
+    "AfterAgent": lambda call, _: TurnEnded(call.caller, call.cwd),
+    _BEFORE: lambda call, _: about_to(call, _TOOLS),
+    "AfterTool": lambda call, payload: has_done(
+        call, _TOOLS, has_failed=bool(mapping(payload, "tool_response").get("error"))
+    ),
+}
+_CONTEXT_OF: Final[Mapping[type[Happening], str]] = {
+    SessionBegan: "SessionStart",
+    PromptGiven: "BeforeAgent",
+    Edited: "AfterTool",
+    HasRead: "AfterTool",
+    Ran: "AfterTool",
+}
+
+
+def read(payload: Payload, process: str) -> Happening:
+    """What a payload reports. Raises Unreadable. A subagent's calls look like those of its session."""
+    event = event_of(payload)
+    if not event:
+        raise Unreadable("it does not say which event it is about")
+    by = caller(NAME, text(payload, "session_id"), "", process)
+    call = Call(by, text(payload, "cwd"), "", text(payload, "tool_name"), payload.get("tool_input"))
+    return _EVENTS[event](call, payload) if event in _EVENTS else Unconcerned(by, call.cwd)
+
+
+def write(happening: Happening, response: Response) -> Reply:
+    """A response in Gemini's words. What it has no words for is left out."""
+    answer: dict[str, Any] = {}
+    match happening:
+        case AboutToEdit() | AboutToRun() if response.stance is Stance.DENY:
+            answer |= _denied(response.reason)
+        case AboutToRun(arguments=arguments) if response.command is not None:
+            output = {"hookEventName": _BEFORE, "tool_input": {**arguments, "command": response.command}}
+            answer["hookSpecificOutput"] = output
+        case _ if type(happening) in _CONTEXT_OF:
+            # To block what has been done already would hide its result from the model.
+            context = told(response.reason, response.context)
+            if context:
+                output = {"hookEventName": _CONTEXT_OF[type(happening)], "additionalContext": context}
+                answer["hookSpecificOutput"] = output
+        case _:
+            pass
+    if response.notice:
+        answer["systemMessage"] = response.notice
+    return reply(answer)
+
+
+def refuse(payload: Payload, why: str) -> Reply:
+    """Block a call of a tool; anything else goes on, and the person is told."""
+    return reply(_denied(why) if event_of(payload) in ("", _BEFORE) else {"systemMessage": why})
+
+
+def _denied(why: str) -> Mapping[str, str]:
+    return {"decision": "deny", "reason": why or "Commonhold refused it"}
+
+
+GEMINI: Final = Agent(NAME, "Gemini CLI", read, write, refuse)

@@ -1,0 +1,29 @@
+"""Values out of payloads, of which nothing is known but that they are JSON."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from commonhold.agents.agent import Unreadable
+from commonhold.app.happenings import Caller
+
+MAX_ID_LENGTH = 150
+
+
+def text(values: Mapping[str, Any], *names: str) -> str:
+    """The first of the values of these names that is a text; empty if none is."""
+    return next((value for name in names if isinstance(value := values.get(name), str)), "")
+
+
+def mapping(values: Mapping[str, Any], *names: str) -> Mapping[str, Any]:
+    """The first of the values of these names that is an object; empty if none is."""
+    return next((value for name in names if isinstance(value := values.get(name), Mapping)), {})
+
+
+def caller(agent: str, session: str, subagent: str, process: str) -> Caller:
+    """Who works. Raises Unreadable if that cannot be said: nothing may be done in nobody's name."""
+    if not session:
+        raise Unreadable("it does not say which session it is about")
+    for name in (session, subagent):
+        if not name.isprintable() or len(name) > MAX_ID_LENGTH:
+            raise Unreadable(f"it calls a session {name[:MAX_ID_LENGTH]!r}, which is no name for one")
+    return Caller(agent, session, "" if subagent == session else subagent, process)

@@ -1,0 +1,31 @@
+"""VS Code, as it is documented."""
+
+from functools import partial
+from typing import Final
+
+from commonhold.agents import claude_shaped
+from commonhold.agents.agent import Agent
+from commonhold.agents.claude_shaped import Dialect
+from commonhold.agents.tools import Reads, Runs, Tools, cell, opaque, patch, swap, swaps, whole
+from commonhold.app.happenings import Ends, Manner
+
+NAME: Final = "vscode"
+_PATH, _OLD, _NEW = ("filePath",), ("oldString",), ("newString",)
+_SWAPPING: Final = Manner(ends=Ends.SPOKEN)
+_UNSAID: Final = "the tool says what is to change in words, and another model works out the text; use one that names it"
+_TOOLS: Final[Tools] = {
+    "create_file": whole(_PATH, ("content",)),
+    "replace_string_in_file": swap(_PATH, _OLD, _NEW, manner=_SWAPPING),
+    "multi_replace_string_in_file": swaps("replacements", _PATH, _OLD, _NEW, manner=_SWAPPING),
+    "apply_patch": patch(("input", "patch", ""), Manner(ends=Ends.FIRST, keeps_context=True, reindents=True)),
+    "edit_notebook_file": cell(_PATH, ("cellId",), ("newCode",), ("editType",), ("language",)),
+    "insert_edit_into_file": opaque(_UNSAID),
+    "editFiles": opaque(_UNSAID),
+    "run_in_terminal": Runs(),
+    "read_file": Reads(_PATH),
+}
+_DIALECT: Final = Dialect(NAME, _TOOLS)
+
+read = partial(claude_shaped.read, _DIALECT)
+write = partial(claude_shaped.write, _DIALECT)
+VSCODE: Final = Agent(NAME, "VS Code", read, write, claude_shaped.refuse)
