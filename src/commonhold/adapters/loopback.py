@@ -50,7 +50,7 @@ def loopback(state_folder: str) -> Loopback | None:
     if not is_private:
         raise _unusable(path, "others may read it, and it holds a token")
     match chosen:
-        case {"port": int(port), "token": str(token)} if 0 < port <= MAX_PORT and token.isalnum():
+        case {"port": int(port), "token": str(token)} if port is not True and 0 < port <= MAX_PORT and token.isalnum():
             return Loopback(port, token)
     raise _unusable(path, "it names no port and token")
 
@@ -58,12 +58,14 @@ def loopback(state_folder: str) -> Loopback | None:
 def choose(state_folder: str, port: int | None) -> Loopback:
     """Serve the repository at `port`, else at the one chosen before, else at one that is free now.
 
-    The token stays as it was, so that what knows it goes on to work.
+    The token stays with the port, so that what knows it goes on to work. Whoever has a port that is given up for
+    another may have been told it.
     """
+    before = None
     with suppress(InputError):  # what cannot be used is replaced
         before = loopback(state_folder)
-        if before is not None:
-            return _written(state_folder, Loopback(port or before.port, before.token))
+    if before is not None and port in (None, before.port):
+        return before
     return _written(state_folder, Loopback(port or _free_port(), secrets.token_hex(_TOKEN_BYTES)))
 
 

@@ -68,7 +68,8 @@ def stop(given: Given) -> int:
 def http(given: Given, port: int | None, *, off: bool) -> int:
     """Serve hooks and the Model Context Protocol on 127.0.0.1, too, for clients that speak HTTP.
 
-    Whoever asks there must know the token that is printed; it stays the same until --off. The daemon is started anew.
+    Whoever asks there must know the token that is printed; it stays the same as long as the port does. The daemon is
+    started anew.
     """
     repository = _repository(given)
     if off:
@@ -77,7 +78,11 @@ def http(given: Given, port: int | None, *, off: bool) -> int:
     else:
         chosen = loopback.choose(repository.state_folder, port)
     _stop(repository)
-    _start(repository)
+    try:
+        if chosen is not None:
+            loopback.bind(chosen).close()  # a port that another has is told here; the daemon can tell its log alone
+    finally:
+        _start(repository)
     if chosen is not None:
         _wait_for(chosen)
     _tell_where(given, chosen)

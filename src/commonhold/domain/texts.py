@@ -17,7 +17,7 @@ def check_holder(text: str) -> str:
         raise UsageError(
             Code.HOLDER_MISSING,
             "no holder was named, so nobody could be told whose lease this is",
-            hint="pass --agent NAME or set COMMONHOLD_AGENT to a name of this agent session",
+            hint="name this agent session: --agent NAME, COMMONHOLD_AGENT, or X-Commonhold-Agent over HTTP",
         )
     return check_line(text, "holder", MAX_HOLDER_LENGTH)
 

@@ -1,0 +1,64 @@
+"""`hooked_daemon.py ROOT IDLE`: a daemon that knows an agent `probe`, whose payloads say what becomes of them."""
+
+import json
+import sys
+import threading
+import time
+from pathlib import Path
+from typing import Any
+
+from commonhold.agents.agent import Agent, Payload, Reply, Unreadable
+from commonhold.app.happenings import AboutToEdit, Caller, Happening, Response, Stance
+from commonhold.domain.errors import Code, StoreError
+from commonhold.server import behind
+from commonhold.server.daemon.lifetime import Times, serve
+
+CROWD = 24
+_crowd = threading.Barrier(CROWD)
+
+
+def read(payload: Payload, process: str) -> Happening:
+    if "do" not in payload:
+        raise Unreadable("it says nothing to do")
+    caller = Caller("probe", payload.get("session", "s"), process=process)
+    return AboutToEdit(caller, payload.get("cwd", ""), payload.get("tool_use_id", ""), payload["do"], (), process)
+
+
+def attend(happening: Happening) -> Response:
+    assert isinstance(happening, AboutToEdit)
+    match happening.tool.split(maxsplit=1):
+        case ["deny"]:
+            return Response(Stance.DENY, reason="held by bob: «später»")
+        case ["fail"]:
+            raise StoreError(Code.DISK_FULL, "the disk is full", hint="make room")
+        case ["crash"]:
+            raise RuntimeError("a defect")
+        case ["meet"]:
+            _crowd.wait(30)
+        case ["wait", path]:
+            Path(f"{path}.begun").touch()
+            while not Path(path).exists():
+                time.sleep(0.01)
+        case _:
+            pass
+    return Response(context=happening.trouble)
+
+
+def write(_: Happening, response: Response) -> Reply:
+    if response.stance is Stance.DENY:
+        return Reply(_json(deny=response.reason), 2, response.reason)
+    return Reply(_json(process=response.context))
+
+
+def refuse(payload: Payload, why: str) -> Reply:
+    return Reply(_json(refused=why, payload=len(payload)), 2, why)
+
+
+def _json(**shape: Any) -> bytes:
+    return json.dumps(shape, ensure_ascii=False).encode()
+
+
+if __name__ == "__main__":
+    behind.AGENTS = {"probe": Agent("probe", "Probe", read, write, refuse)}
+    behind.attend = attend
+    sys.exit(serve(sys.argv[1], Times(float(sys.argv[2]), 600.0)))

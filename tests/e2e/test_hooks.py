@@ -1,0 +1,151 @@
+"""Hooks as agents run them: a process for each, a real daemon behind, and whatever may go wrong between them."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import pytest
+from tests.e2e.cli_driver import make_repository
+from tests.e2e.daemon_process import until
+from tests.e2e.hooked import KNOCK, Hooked, hooked, said
+from tests.e2e.hooked_daemon import CROWD
+
+from commonhold.adapters import daemon_place
+
+pytestmark = pytest.mark.slow
+
+
+@pytest.fixture(scope="module")
+def shared(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Hooked]:
+    with hooked(make_repository(tmp_path_factory.mktemp("hooked") / "work")) as daemon:
+        yield daemon
+
+
+@pytest.fixture
+def work(tmp_path: Path) -> Path:
+    return make_repository(tmp_path / "work")
+
+
+def test_a_hook_gives_back_what_the_daemon_says(shared: Hooked) -> None:
+    passed = shared.hook({"do": "pass"})
+    assert (passed.status, passed.complaint) == (0, "")
+    denied = shared.hook({"do": "deny"})
+    assert (denied.status, denied.shape) == (2, {"deny": "held by bob: «später»"})
+    assert denied.complaint == "held by bob: «später»"
+
+
+def test_a_large_payload_arrives_whole(shared: Hooked) -> None:
+    assert shared.hook({"do": "pass", "content": "x" * 5_000_000}).status == 0
+
+
+@pytest.mark.parametrize(
+    ("payload", "why"),
+    [
+        (b"", "no JSON"),
+        (b"{", "no JSON"),
+        (b"[1]", "no object but a list"),
+        (b"[" * 100_000, "no JSON"),
+        (b"\xff\xfe\xfd", "no JSON"),
+        (b"{}", "it says nothing to do"),
+        (b'{"do": "fail"}', "the disk is full [DISK_FULL]. Next: make room"),
+        (b'{"do": "crash"}', "a defect of Commonhold: RuntimeError: a defect"),
+        (b'{"do": 3}', "a defect of Commonhold: AttributeError"),
+    ],
+)
+def test_what_cannot_be_decided_is_refused_in_the_agents_words(shared: Hooked, payload: bytes, why: str) -> None:
+    refused = shared.hook(payload)
+    assert refused.status == 2
+    assert why in refused.shape["refused"]
+    assert "nothing is let through" in refused.complaint
+
+
+def test_a_payload_beyond_all_measure_is_refused(shared: Hooked) -> None:
+    refused = shared.hook(b'{"do": "pass", "content": "' + b"x" * 20_000_000 + b'"}')
+    assert (refused.status, refused.shape["payload"]) == (2, 0)
+    assert "more than 20 MB" in refused.complaint
+
+
+def test_the_agents_process_is_told_apart_from_the_shell_that_starts_the_hook(shared: Hooked) -> None:
+    began = Path(f"/proc/{os.getpid()}/stat").read_text(encoding="utf-8").rpartition(")")[2].split()[19]
+    assert shared.hook({"do": "pass"}).shape["process"] == f"{os.getpid()}:{began}"
+    line = f"true; '{sys.executable}' -I -S '{KNOCK}' probe '{shared.http}'; true"
+    through = subprocess.run(["sh", "-c", line], input=b'{"do": "pass"}', capture_output=True, check=True)
+    assert json.loads(through.stdout)["process"] == f"{os.getpid()}:{began}"
+
+
+def test_many_hooks_are_answered_at_once(shared: Hooked) -> None:
+    # Each waits until all are there: if one had to wait for another to be answered, none ever were.
+    with ThreadPoolExecutor(CROWD) as crowd:
+        answers = list(crowd.map(lambda _: shared.hook({"do": "meet"}).status, range(CROWD)))
+    assert answers == [0] * CROWD
+
+
+def test_an_agent_that_is_not_known_is_let_through_nothing(shared: Hooked) -> None:
+    answer = shared.hook({"hook_event_name": "PreToolUse"}, agent="nobody")
+    assert (answer.status, answer.output) == (2, b"")
+    assert "no hook 'nobody'" in answer.complaint
+    assert "commonhold doctor" in answer.complaint
+
+
+def test_a_daemon_that_is_suspended_lets_nothing_through(work: Path) -> None:
+    with hooked(work) as daemon:
+        daemon.process.send_signal(signal.SIGSTOP)
+        blocked = daemon.hook({"do": "pass"}, "block", "0.3")
+        assert (blocked.status, blocked.output) == (2, b"")
+        assert "did not answer within 0.3 seconds" in blocked.complaint
+        after = daemon.hook({"hook_event_name": "Stop"}, "block", "0.3")
+        assert after.status == 1, "what is no tool call must not keep an agent from ending"
+        allowed = daemon.hook({"do": "pass"}, "allow", "0.3", agent="copilot")
+        assert (allowed.status, allowed.output) == (0, b"")
+        assert "goes on without it" in allowed.complaint
+        told = daemon.hook({"do": "pass"}, "allow", "0.3", agent="claude")
+        assert (told.status, list(told.shape)) == (0, ["systemMessage"])
+
+
+def test_no_daemon_ends_while_a_hook_is_under_way(work: Path, tmp_path: Path) -> None:
+    with hooked(work, idle_seconds=0.1) as daemon:
+        hook = daemon.begin(json.dumps({"do": f"wait {tmp_path}/go"}).encode())
+        until((tmp_path / "go.begun").exists)
+        with pytest.raises(subprocess.TimeoutExpired):
+            daemon.process.wait(timeout=1.5)
+        (tmp_path / "go").touch()
+        assert said(hook).status == 0
+        assert daemon.process.wait(timeout=30) == 0
+
+
+def test_a_daemon_that_is_asked_to_end_answers_first(work: Path, tmp_path: Path) -> None:
+    with hooked(work) as daemon:
+        hook = daemon.begin(json.dumps({"do": f"wait {tmp_path}/go"}).encode())
+        until((tmp_path / "go.begun").exists)
+        daemon.process.send_signal(signal.SIGTERM)
+        until(lambda: not os.path.lexists(daemon.http))
+        (tmp_path / "go").touch()
+        assert said(hook).status == 0
+        assert daemon.process.wait(timeout=30) == 0
+        assert daemon.said() == ""
+
+
+def test_where_the_daemon_was_killed_the_next_one_takes_its_place(work: Path, tmp_path: Path) -> None:
+    with hooked(work) as daemon:
+        hook = daemon.begin(json.dumps({"do": f"wait {tmp_path}/go", "cwd": str(work)}).encode())
+        until((tmp_path / "go.begun").exists)
+        daemon.process.kill()
+        answer = said(hook)
+        assert "no hook 'probe'" in answer.complaint, "the daemon that was started answers, and knows no such agent"
+        assert daemon.is_served
+        assert daemon.pid != daemon.process.pid
+        assert daemon_place.identity(daemon.http) is not None
+
+
+def test_where_nothing_is_installed_any_more_nothing_is_let_through(work: Path, tmp_path: Path) -> None:
+    alone = tmp_path / "knock.py"
+    alone.write_bytes(Path(KNOCK).read_bytes())
+    bare = [sys._base_executable, "-I", "-S", str(alone), "claude", f"{work}/.git/commonhold/http.sock"]  # type: ignore[attr-defined]
+    gone = subprocess.run(bare, input=b'{"hook_event_name": "PreToolUse"}', capture_output=True, check=False)
+    assert (gone.returncode, gone.stdout) == (2, b"")
+    assert b"is it still installed?" in gone.stderr

@@ -1,0 +1,155 @@
+"""MCP over HTTP: one server for the sessions of all agents, in both generations of the protocol."""
+
+import asyncio
+import json
+import signal
+import subprocess
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any
+
+import httpx2
+import pytest
+from mcp.client import Client
+from mcp.client.streamable_http import streamable_http_client
+from tests.e2e.cli_driver import GIT, make_repository
+from tests.e2e.daemon_process import until
+from tests.e2e.hooked import Hooked, hooked
+
+from commonhold.adapters import loopback
+from commonhold.adapters.loopback import Loopback
+
+pytestmark = pytest.mark.slow
+Json = dict[str, Any]
+
+
+@pytest.fixture(scope="module")
+def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Hooked, Loopback]]:
+    root = make_repository(tmp_path_factory.mktemp("mcp") / "work")
+    chosen = loopback.choose(str(root / ".git/commonhold"), None)
+    with hooked(root) as daemon:
+        yield daemon, chosen
+
+
+@asynccontextmanager
+async def client(chosen: Loopback, mode: str, **headers: str) -> AsyncIterator[Client]:
+    named = {name.replace("_", "-"): value for name, value in headers.items()}
+    async with (
+        httpx2.AsyncClient(headers={"Authorization": f"Bearer {chosen.token}", **named}, timeout=60) as carrier,
+        Client(streamable_http_client(f"{chosen.url}/mcp", http_client=carrier), mode=mode) as connected,
+    ):
+        yield connected
+
+
+async def call(connected: Client, name: str, arguments: Json, meta: Json | None = None) -> Json:
+    result = await connected.call_tool(name, arguments, meta=meta)  # type: ignore[arg-type]
+    (content,) = result.content
+    assert content.type == "text"
+    answer: Json = json.loads(content.text)
+    return answer
+
+
+async def holder(connected: Client, key: str, meta: Json | None = None) -> str:
+    answer = await call(connected, "acquire", {"keys": [key], "task": "t"}, meta)
+    name: str = answer["lease"]["holder"] if "lease" in answer else answer["code"]
+    return name
+
+
+@pytest.mark.parametrize("mode", ["auto", "legacy"])
+def test_a_session_that_is_named_reads_and_commits(served: tuple[Hooked, Loopback], mode: str) -> None:
+    daemon, chosen = served
+
+    async def script() -> None:
+        async with client(chosen, mode, X_Commonhold_Agent=f"agent-{mode}") as agent:
+            assert len((await agent.list_tools()).tools) == 9
+            (one,) = (await call(agent, "read", {"keys": ["a.py#one"]}))["regions"]
+            edit = {
+                "op": "replace",
+                "key": "a.py#one",
+                "base": one["hash"],
+                "text": f"def one():\n    return '{mode}'\n",
+            }
+            answer = await call(agent, "commit", {"intent": "say it", "edits": [edit]})
+            assert answer["outcome"] == "committed", answer
+            changes = (await call(agent, "status", {"key": "a.py#one"}))["changes"]
+            assert changes[0]["holder"] == f"agent-{mode}"
+
+    asyncio.run(script())
+    assert f"return '{mode}'" in (daemon.root / "a.py").read_text(encoding="utf-8")
+
+
+def test_a_call_that_a_hook_has_reported_is_that_of_its_session(served: tuple[Hooked, Loopback]) -> None:
+    daemon, chosen = served
+    assert daemon.hook({"do": "pass", "session": "s1", "tool_use_id": "toolu_1"}).status == 0
+
+    async def script() -> None:
+        async with client(chosen, "auto") as claude:
+            assert await holder(claude, "x:1", {"claudecode/toolUseId": "toolu_1"}) == "probe:s1"
+            assert await holder(claude, "x:2", {"claudecode/toolUseId": "toolu_2"}) == "HOLDER_MISSING"
+            assert "leases" in await call(claude, "status", {}), "who has no name may ask"
+
+    asyncio.run(script())
+
+
+def test_sessions_of_the_older_wire_have_names_of_their_own(served: tuple[Hooked, Loopback]) -> None:
+    _, chosen = served
+
+    async def script() -> None:
+        async with client(chosen, "legacy") as one, client(chosen, "legacy") as two:
+            names = [await holder(one, "y:1"), await holder(two, "y:2"), await holder(one, "y:3")]
+            assert names[0] == names[2] != names[1]
+            assert all(name.startswith("mcp-") for name in names)
+
+    asyncio.run(script())
+
+
+def test_a_client_works_in_the_working_tree_that_it_names(served: tuple[Hooked, Loopback], tmp_path: Path) -> None:
+    daemon, chosen = served
+    other = tmp_path / "other"
+    subprocess.run([*GIT, "-C", str(daemon.root), "worktree", "add", "--quiet", "--detach", str(other)], check=True)
+    (other / "only.py").write_text("x = 1\n", encoding="utf-8")
+
+    async def script() -> None:
+        async with client(chosen, "auto", X_Commonhold_Folder=str(other)) as agent:
+            assert (await call(agent, "regions", {"path": "only.py"}))["language"] == "python"
+        async with client(chosen, "auto", X_Commonhold_Folder=str(tmp_path)) as stranger:
+            assert (await call(stranger, "status", {}))["code"] == "USAGE"
+
+    asyncio.run(script())
+
+
+def test_who_waits_in_line_holds_up_nobody_else(served: tuple[Hooked, Loopback]) -> None:
+    _, chosen = served
+
+    async def script() -> None:
+        async with (
+            client(chosen, "auto", X_Commonhold_Agent="ann") as ann,
+            client(chosen, "auto", X_Commonhold_Agent="bob") as bob,
+        ):
+            mine = (await call(ann, "acquire", {"keys": ["z:1"], "task": "first"}))["lease"]
+            waiting = asyncio.ensure_future(call(bob, "acquire", {"keys": ["z:1"], "task": "t", "wait_seconds": 50}))
+            seen: Json = {}
+            while "waiters" not in seen:  # each look gives the other its time
+                seen = await call(ann, "status", {"key": "z:1"})
+            await call(ann, "release", {"lease_id": mine["id"]})
+            assert (await waiting)["lease"]["fence"] > mine["fence"]
+
+    asyncio.run(script())
+
+
+def test_an_open_stream_keeps_the_daemon_and_does_not_keep_it_from_ending(tmp_path: Path) -> None:
+    root = make_repository(tmp_path / "work")
+    chosen = loopback.choose(str(root / ".git/commonhold"), None)
+
+    async def script(daemon: Hooked) -> None:
+        async with client(chosen, "legacy") as agent:  # it listens to a stream of what the server may say
+            await agent.list_tools()
+            await asyncio.sleep(1.5)
+            assert daemon.process.poll() is None
+            daemon.process.send_signal(signal.SIGTERM)
+            await asyncio.to_thread(until, lambda: daemon.process.poll() is not None)
+
+    with hooked(root, idle_seconds=0.1) as daemon:
+        asyncio.run(script(daemon))
+        assert daemon.said() == ""
