@@ -30,7 +30,7 @@ COMMANDS: Final = {
     "daemon": "Look after the process that serves the repository: status, start, stop, http.",
     "hook": "Answer an agent's hook; what install sets calls this by itself.",
     "doctor": "Check this machine and this repository; mend what can be mended.",
-    "install": "Let git merge with Commonhold.",
+    "install": "Let the agents that work here, and git, be coordinated from now on.",
     "uninstall": "Take out what install set.",
     "mcp": "Serve an agent over the Model Context Protocol (standard input and output).",
     "demo": "Show in a throw-away repository that nothing is lost.",

@@ -1,38 +1,78 @@
-"""`commonhold install`: let other programs work with Commonhold."""
+"""`commonhold install`: let agents and git work with Commonhold."""
 
 import click
 
-from commonhold.adapters.git.installing import carry_out, to_install
+from commonhold.adapters.git import installing as git_settings
 from commonhold.adapters.git.running import Git
-from commonhold.cli.command import Command, Group
+from commonhold.adapters.loopback import choose, loopback
+from commonhold.adapters.repository import find_repository
+from commonhold.agents.calling import Link
+from commonhold.cli.agent_changes import AgentPlan, Project, carry_out, hiding, to_install
+from commonhold.cli.command import Command
+from commonhold.cli.consent import GIT, dry_run_option, may_go_on, named, what_argument, yes_option
 from commonhold.cli.git_place import git_place
-from commonhold.cli.given import Given, common
-from commonhold.cli.setting_up import tell
+from commonhold.cli.given import Given, common, start_of
+from commonhold.cli.setting_up import Outcome, tell
+from commonhold.domain.errors import Code, UsageError
+
+_YET_UNKNOWN = Link("http://127.0.0.1:0", "made when this is written")
 
 
-@click.group("install", cls=Group, examples=("commonhold install git",))
-def command() -> None:
-    """Let other programs work with Commonhold; `uninstall` takes exactly that out again."""
-
-
-@command.command("git", cls=Command, examples=("commonhold install git", "commonhold install git --dry-run"))
+@click.command(
+    "install",
+    cls=Command,
+    examples=("commonhold install", "commonhold install claude codex --yes", "commonhold install git --dry-run"),
+)
+@what_argument
+@click.option("--http", is_flag=True, help="Let Claude Code's hooks ask the daemon themselves, over the loopback.")
+@click.option("--mcp/--no-mcp", default=True, help="Offer the agents the MCP tools, too, or only install hooks.")
 @click.option(
     "--shared",
     is_flag=True,
-    help="Name the driver in .gitattributes, for everybody who has installed it, instead of in this clone's settings.",
+    help="Name git's driver in .gitattributes, for all who have installed it, instead of in this clone's settings.",
 )
-@click.option("--dry-run", is_flag=True, help="Only tell what would be set.")
+@yes_option
+@dry_run_option
 @common
 @click.pass_obj
-def git(given: Given, *, shared: bool, dry_run: bool) -> None:
-    """Let git merge files with Commonhold, and `git mergetool --tool=commonhold` call it.
+def command(
+    given: Given, what: tuple[str, ...], *, http: bool, mcp: bool, shared: bool, yes: bool, dry_run: bool
+) -> None:
+    """Let agents and git work with Commonhold; `uninstall` takes exactly that out again.
 
-    All that merges lines in git then does: merge, rebase, cherry-pick, revert, stash. What is proven is taken, the rest
-    is left as a conflict. Without --shared it holds for this clone alone, for every file for which no attribute
-    names another way to merge.
+    WHAT is claude, codex, gemini, opencode, copilot, cursor, vscode: their hooks then report what they are about to do
+    here, and are answered. agents-md: a section in AGENTS.md for agents without hooks. git: merge, rebase, cherry-pick
+    take what is proven and leave the rest as a conflict. all: all of these. Nothing: the agents that are there.
+    Changes are shown first.
     """
-    place = Git(git_place(given).root)
-    plan = to_install(place, shared=shared)
-    if not dry_run:
-        carry_out(place, plan)
-    tell(given, plan, dry_run=dry_run)
+    project = Project(find_repository(start_of(given)))
+    setups = named(what) if what else project.found()
+    if http and all(each.name != "claude" for each in setups):
+        raise UsageError(Code.USAGE, "--http is for claude", hint="name it: commonhold install claude --http")
+    is_git_meant = GIT in what or "all" in what
+    place = Git(git_place(given).root) if is_git_meant else None
+    settings = git_settings.to_install(place, shared=shared) if place else git_settings.Plan(())
+    before = _link(project) if http else None
+
+    def plan(link: Link | None) -> AgentPlan:
+        return to_install(project, setups, project.ways(link), servers=mcp)
+
+    drafted = plan(before or (_YET_UNKNOWN if http else None))
+    files = hiding(drafted, before.token if before else "").changes
+    none_found = () if what or setups else ("no coding agent was found: name one, as in `commonhold install claude`",)
+    outcome = Outcome(settings.changes, files, setups, (*drafted.notices, *settings.notices, *none_found), dry_run)
+    if may_go_on(given, outcome, is_asked=not yes and bool(files)):
+        carry_out(project, drafted if not http or before else plan(_chosen(project)))
+        if place:
+            git_settings.carry_out(place, settings)
+    tell(given, outcome)
+
+
+def _link(project: Project) -> Link | None:
+    found = loopback(project.repository.state_folder)
+    return Link(found.url, found.token) if found else None
+
+
+def _chosen(project: Project) -> Link:
+    made = choose(project.repository.state_folder, None)
+    return Link(made.url, made.token)

@@ -1,32 +1,92 @@
 """Telling what is set, replaced or taken out when Commonhold is installed somewhere."""
 
-from collections.abc import Iterator
+import difflib
+import os
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 
-from commonhold.adapters.git.installing import Change, Plan
+from commonhold.adapters.git.installing import Change
+from commonhold.agents.installing import FileChange
+from commonhold.agents.setup import Setup
 from commonhold.cli.given import Given
-from commonhold.cli.output import answer, shown
+from commonhold.cli.output import answer, shown, shown_text
 
 
-def tell(given: Given, plan: Plan, *, dry_run: bool) -> None:
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """All that is changed, or would be: in git's settings and in files; for whom; and what to know about it."""
+
+    settings: Sequence[Change] = ()
+    files: Sequence[FileChange] = ()
+    setups: Sequence[Setup] = ()
+    notices: Sequence[str] = ()
+    is_dry_run: bool = False
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether all is as it should be already."""
+        return not self.settings and not self.files
+
+
+def tell(given: Given, outcome: Outcome) -> None:
     """Tell what was done, or would be."""
-    answer(given, plan, lambda plan: _shape(plan, is_dry_run=dry_run), lambda plan: _lines(plan, is_dry_run=dry_run))
+    answer(given, outcome, _shape, _lines)
 
 
-def _shape(plan: Plan, *, is_dry_run: bool) -> dict[str, object]:
-    changes = [
-        {"where": each.where, "name": each.name, "before": each.before, "after": each.after} for each in plan.changes
+def shown_changes(outcome: Outcome) -> Iterator[str]:
+    """The changes, as they may be looked at before they are made."""
+    for each in outcome.files:
+        yield from _difference(each)
+    yield from map(_change, outcome.settings)
+
+
+def _shape(outcome: Outcome) -> dict[str, object]:
+    settings = [
+        {"where": each.where, "name": each.name, "before": each.before, "after": each.after}
+        for each in outcome.settings
     ]
-    outcome = "changed" if plan.changes else "unchanged"
-    return {"outcome": outcome, "changes": changes, "notices": list(plan.notices), "dry_run": is_dry_run}
+    files = [{"where": "file", "name": each.path, "before": each.before, "after": each.after} for each in outcome.files]
+    agents = [
+        {"name": each.name, "level": each.level.value, "why": each.why, "next": each.next_step}
+        for each in outcome.setups
+    ]
+    return {
+        "outcome": "unchanged" if outcome.is_empty else "changed",
+        "changes": settings + files,
+        "agents": agents,
+        "notices": list(outcome.notices),
+        "dry_run": outcome.is_dry_run,
+    }
 
 
-def _lines(plan: Plan, *, is_dry_run: bool) -> Iterator[str]:
-    yield from map(_change, plan.changes)
-    yield from (f"notice: {shown(notice)}" for notice in plan.notices)
-    if not plan.changes:
+def _lines(outcome: Outcome) -> Iterator[str]:
+    if outcome.is_dry_run:
+        yield from shown_changes(outcome)
+    else:
+        yield from map(_written, outcome.files)
+        yield from map(_change, outcome.settings)
+    for each in outcome.setups:
+        yield f"{each.title} ({each.name}): {each.level.value}: {each.why}"
+        if each.next_step:
+            yield f"  next: {each.next_step}"
+    yield from (f"notice: {shown(notice)}" for notice in outcome.notices)
+    if outcome.is_empty:
         yield "nothing to change: all is as it should be"
-    elif is_dry_run:
+    elif outcome.is_dry_run:
         yield "(dry run: nothing is changed)"
+
+
+def _written(change: FileChange) -> str:
+    if change.after is None:
+        return f"removed  {shown(change.path)}"
+    return f"{'wrote   ' if change.before is None else 'changed '} {shown(change.path)}"
+
+
+def _difference(change: FileChange) -> Iterator[str]:
+    name = shown(change.path)
+    old, new = (os.devnull if text is None else name for text in (change.before, change.after))
+    before, after = ((text or "").splitlines() for text in (change.before, change.after))
+    yield from map(shown_text, difflib.unified_diff(before, after, old, new, lineterm=""))
 
 
 def _change(change: Change) -> str:

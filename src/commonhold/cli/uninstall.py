@@ -2,28 +2,38 @@
 
 import click
 
-from commonhold.adapters.git.installing import carry_out, to_uninstall
+from commonhold.adapters.git import installing as git_settings
 from commonhold.adapters.git.running import Git
-from commonhold.cli.command import Command, Group
+from commonhold.adapters.repository import find_repository
+from commonhold.agents.setups import SETUPS
+from commonhold.cli.agent_changes import Project, carry_out, to_uninstall
+from commonhold.cli.command import Command
+from commonhold.cli.consent import GIT, dry_run_option, may_go_on, named, what_argument, yes_option
 from commonhold.cli.git_place import git_place
-from commonhold.cli.given import Given, common
-from commonhold.cli.setting_up import tell
+from commonhold.cli.given import Given, common, start_of
+from commonhold.cli.setting_up import Outcome, tell
 
 
-@click.group("uninstall", cls=Group, examples=("commonhold uninstall git",))
-def command() -> None:
-    """Take out what `install` set, and nothing else."""
-
-
-@command.command("git", cls=Command, examples=("commonhold uninstall git", "commonhold uninstall git --shared"))
-@click.option("--shared", is_flag=True, help="Take the line out of .gitattributes, too, which others may rely on.")
-@click.option("--dry-run", is_flag=True, help="Only tell what would be taken out.")
+@click.command(
+    "uninstall",
+    cls=Command,
+    examples=("commonhold uninstall", "commonhold uninstall claude --yes", "commonhold uninstall git --shared"),
+)
+@what_argument
+@click.option("--shared", is_flag=True, help="Take git's line out of .gitattributes, too, which others may rely on.")
+@yes_option
+@dry_run_option
 @common
 @click.pass_obj
-def git(given: Given, *, shared: bool, dry_run: bool) -> None:
-    """Let git merge by itself again."""
-    place = Git(git_place(given).root)
-    plan = to_uninstall(place, shared=shared)
-    if not dry_run:
-        carry_out(place, plan)
-    tell(given, plan, dry_run=dry_run)
+def command(given: Given, what: tuple[str, ...], *, shared: bool, yes: bool, dry_run: bool) -> None:
+    """Take out what `install` set, and nothing else. WHAT is as there; nothing: all agents, but not git."""
+    project = Project(find_repository(start_of(given)))
+    plan = to_uninstall(project, named(what) if what else tuple(SETUPS.values()))
+    place = Git(git_place(given).root) if GIT in what or "all" in what else None
+    settings = git_settings.to_uninstall(place, shared=shared) if place else git_settings.Plan(())
+    outcome = Outcome(settings.changes, plan.changes, (), (*plan.notices, *settings.notices), dry_run)
+    if may_go_on(given, outcome, is_asked=not yes and bool(plan.changes)):
+        carry_out(project, plan)
+        if place:
+            git_settings.carry_out(place, settings)
+    tell(given, outcome)

@@ -1,0 +1,21 @@
+"""What git looks at: which files it tracks, and which this clone alone tells it to leave out."""
+
+import os
+
+from commonhold.adapters.git.running import Git
+
+
+def exclude_file(git: Git) -> str:
+    """The list of what git does not look at in this clone, as a path."""
+    place = git.ask("rev-parse", "--git-path", "info/exclude").decode("utf-8", "surrogateescape").rstrip("\n")
+    return os.path.join(git.root, place)
+
+
+def is_tracked(git: Git, path: str) -> bool:
+    """Whether git tracks the file."""
+    return git.run("ls-files", "--error-unmatch", "--", path).returncode == 0
+
+
+def is_ignored(git: Git, path: str) -> bool:
+    """Whether git leaves the file out already."""
+    return git.run("check-ignore", "--quiet", "--", path).returncode == 0

@@ -1,0 +1,78 @@
+"""The words by which an agent's hooks and its MCP client call us, and how we know them again as ours."""
+
+import re
+import shlex
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any, Final
+
+KNOCK: Final = "commonhold/client/knock.py"
+MARGIN_SECONDS: Final = 2
+"""A hook answers so long before its agent gives up on it."""
+MCP_WORDS: Final = ("-P", "-m", "commonhold", "mcp")
+_URL: Final = re.compile(r"http://127\.0\.0\.1:\d+/(?:t/\w+/)?hooks/\w+")
+# The interpreter may go (an environment is deleted): then a hook that gates still blocks, and says what to do.
+BLOCKING: Final = (
+    'test -x "$0" && test -r "$1" && exec "$0" -I -S "$@"; '
+    'echo "commonhold: $0, which its hooks run with, is gone or not as it was, so nothing is written unchecked. '
+    'Next: install Commonhold again and run: commonhold install (or: commonhold uninstall)" >&2; exit 2'
+)
+# By a 2, which Python, too, ends with where its script is gone, many an agent is told not to come to an end.
+TELLING: Final = '"$0" -I -S "$@" || exit 1'
+
+
+@dataclass(frozen=True, slots=True)
+class Link:
+    """An address on the loopback that hooks post to, with what they must know there."""
+
+    url: str
+    token: str
+
+
+@dataclass(frozen=True, slots=True)
+class Ways:
+    """How this machine's Commonhold is reached from the repository: resolved once, when it is installed.
+
+    `policy` is what a hook does that reaches nobody ("block" or "allow").
+    """
+
+    python: str
+    knock: str
+    socket: str
+    policy: str = "block"
+    link: Link | None = None
+
+    def words(self, agent: str, *, gates: bool, seconds: int) -> list[str]:
+        """The command of a hook that its agent waits for so long. One that gates nothing never blocks."""
+        guard = BLOCKING if gates else TELLING
+        within = str(seconds - MARGIN_SECONDS)
+        return ["/bin/sh", "-c", guard, self.python, self.knock, agent, self.socket, self.policy, within]
+
+    def line(self, agent: str, *, gates: bool, seconds: int) -> str:
+        """The same for agents that give it to a shell, which is then replaced by it."""
+        return f"exec {shlex.join(self.words(agent, gates=gates, seconds=seconds))}"
+
+    def server(self) -> list[str]:
+        """The command of the MCP server."""
+        return [self.python, *MCP_WORDS]
+
+
+def is_ours(value: Any) -> bool:  # noqa: ANN401 - JSON
+    """Whether a hook, a group of nothing but hooks, or the entry of an MCP server calls us by words of ours."""
+    if not isinstance(value, Mapping):
+        return False
+    inner = value.get("hooks")
+    if isinstance(inner, list):
+        return bool(inner) and all(map(is_ours, inner))
+    if isinstance(url := value.get("url"), str) and _URL.fullmatch(url):
+        return True
+    words = tuple(_words(value))
+    return any(KNOCK in word for word in words) or any(
+        words[place : place + len(MCP_WORDS)] == MCP_WORDS for place in range(len(words))
+    )
+
+
+def _words(value: Mapping[str, Any]) -> Iterator[str]:
+    for name in ("bash", "command", "args"):
+        part = value.get(name)
+        yield from part if isinstance(part, list) else [part] if isinstance(part, str) else []

@@ -1,0 +1,86 @@
+"""What installing or taking out comes to: for each file what it holds and what it is to hold, nothing written yet."""
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+
+from commonhold.agents.calling import Ways
+from commonhold.agents.marked_block import HASH, UnendedError, block_in, replaced
+from commonhold.agents.pieces import Obstacle, Piece
+from commonhold.agents.setup import Setup
+from commonhold.domain.errors import Code, InputError
+
+Load = Callable[[str], str | None]
+"""The text of a file of the project; None where there is none."""
+
+
+@dataclass(frozen=True, slots=True)
+class FileChange:
+    """A file before and after; None where it is not there. `is_local`: what is put in holds for this machine alone."""
+
+    path: str
+    before: str | None
+    after: str | None
+    is_local: bool = True
+    holds_secret: bool = False
+
+
+def pieces_of(setups: Iterable[Setup], ways: Ways, *, servers: bool) -> Iterator[Piece]:
+    """All pieces of some agents, hooks first."""
+    for setup in setups:
+        yield from setup.hooks(ways)
+        yield from setup.servers(ways) if servers else ()
+
+
+def path_of(piece: Piece, load: Load) -> str:
+    """The file that a piece belongs in: the first of its names that is there."""
+    return next((path for path in piece.paths if load(path) is not None), piece.paths[0])
+
+
+def to_put(pieces: Iterable[Piece], load: Load) -> tuple[FileChange, ...]:
+    """What putting pieces in changes. Raises InputError `CONFIG_INVALID`."""
+    return _drafted(pieces, load, lambda piece, text: piece.put(text))
+
+
+def to_take(pieces: Sequence[Piece], load: Load) -> tuple[FileChange, ...]:
+    """What taking pieces out changes: the last goes first, so that each finds what it left. Raises as `to_put`."""
+    return _drafted(reversed(pieces), load, lambda piece, text: piece.take(text))
+
+
+def _drafted(
+    pieces: Iterable[Piece], load: Load, change: Callable[[Piece, str | None], str | None]
+) -> tuple[FileChange, ...]:
+    drafts: dict[str, FileChange] = {}
+    for piece in pieces:
+        path = path_of(piece, load)
+        draft = drafts.get(path) or FileChange(path, load(path), load(path), is_local=False)
+        try:
+            after = change(piece, draft.after)
+        except Obstacle as fault:
+            raise _unusable(path, str(fault)) from fault
+        is_local, holds_secret = draft.is_local or piece.is_local, draft.holds_secret or piece.holds_secret
+        drafts[path] = FileChange(path, draft.before, after, is_local, holds_secret)
+    return tuple(draft for draft in drafts.values() if draft.before != draft.after)
+
+
+def _unusable(path: str, why: str) -> InputError:
+    return InputError(
+        Code.CONFIG_INVALID,
+        f"{path} cannot be changed: {why}; nothing was changed anywhere",
+        hint="mend that file, or move it away, and repeat the same call",
+        fields={"path": path},
+    )
+
+
+def with_unseen(text: str | None, paths: Iterable[str], *, but: Iterable[str] = ()) -> str | None:
+    """The list of what git does not look at, with these paths in our block of it, and `but` those no longer."""
+    gone = set(map(_line, but))
+    try:
+        there = block_in(text or "", HASH).splitlines()
+        lines = dict.fromkeys([*there, *map(_line, paths)])
+        return replaced(text, "\n".join(line for line in lines if line not in gone), HASH)
+    except UnendedError as fault:
+        raise _unusable("info/exclude in the git folder", str(fault)) from fault
+
+
+def _line(path: str) -> str:
+    return f"/{path}"

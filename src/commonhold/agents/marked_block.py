@@ -1,0 +1,94 @@
+"""A block of lines of ours at the end of a text of the user's, between two marks.
+
+Taking it out gives back, byte for byte, what was there before it was put in: the block of a text that ended in the
+middle of a line ends so itself.
+"""
+
+from typing import Final, NamedTuple
+
+_BEGIN: Final = "commonhold: begin"
+_END: Final = "commonhold: end"
+
+
+class Marks(NamedTuple):
+    """How a line becomes a comment in that kind of file."""
+
+    before: str
+    after: str = ""
+
+    def line(self, words: str) -> str:
+        """The words as a comment."""
+        return f"{self.before}{words}{self.after}"
+
+
+HASH: Final = Marks("# ")
+MARKDOWN: Final = Marks("<!-- ", " -->")
+
+
+class UnendedError(ValueError):
+    """A block begins and has no end, or ends without having begun: what is ours in it cannot be told."""
+
+
+def replaced(text: str | None, body: str, marks: Marks) -> str | None:
+    """The text with `body` as its block, at its end; without one where `body` is empty; None where nothing is left."""
+    if text is not None and body and block_in(text, marks) == body:
+        return text
+    bare = None if text is None else removed(text, marks)
+    if not body:
+        return bare
+    newline = "\r\n" if bare and "\r\n" in bare else "\n"
+    lines = [marks.line(_BEGIN), *body.splitlines(), marks.line(_END)]
+    block = newline.join(lines)
+    if not bare:
+        return f"{block}{newline}" if bare is None else block
+    return f"{bare}{newline}{block}{newline}" if bare.endswith("\n") else f"{bare}{newline}{block}"
+
+
+def block_in(text: str, marks: Marks) -> str:
+    """What is between the marks, with line ends as ours; empty where there is no block. Raises UnendedError."""
+    found = _span(text, marks)
+    return "\n".join(text[found[0] : found[1]].splitlines()[1:-1]) if found else ""
+
+
+def removed(text: str, marks: Marks) -> str | None:
+    """The text without the block; None where nothing else was in it. Raises UnendedError."""
+    found = _span(text, marks)
+    if found is None:
+        return text
+    begin, end = found
+    before, after = text[:begin], text[end:]
+    if not before and after in ("\n", "\r\n"):
+        return None
+    # Our own are the line end, or the empty line, that keeps the block apart, and the one behind it.
+    before = _shorter(before)
+    rest = after[len(_line_end(after)) :]
+    return before + (rest if before.endswith("\n") else after)
+
+
+def _shorter(text: str) -> str:
+    """The text without its last line end."""
+    return text.removesuffix("\r\n") if text.endswith("\r\n") else text.removesuffix("\n")
+
+
+def _line_end(text: str) -> str:
+    return next((each for each in ("\r\n", "\n") if text.startswith(each)), "")
+
+
+def _span(text: str, marks: Marks) -> tuple[int, int] | None:
+    """Where the block begins and ends, marks and all."""
+    begin, end = _line(text, marks.line(_BEGIN)), _line(text, marks.line(_END))
+    if begin is None and end is None:
+        return None
+    if begin is None or end is None or end < begin:
+        raise UnendedError(f"the marks {_BEGIN!r} and {_END!r} are not both there, in that order")
+    return begin, end + len(marks.line(_END))
+
+
+def _line(text: str, mark: str) -> int | None:
+    """Where a line that is the mark begins."""
+    at = 0
+    for line in text.splitlines(keepends=True):
+        if line.strip("\r\n") == mark:
+            return at
+        at += len(line)
+    return None

@@ -1,0 +1,88 @@
+"MARK"
+// It tells Commonhold what OpenCode's tools are about to do and have done. An edit that is refused, or that nobody could
+// be asked about, does not happen.
+import { spawn } from "node:child_process"
+
+const gating = "GATING"
+const telling = "TELLING"
+const WRITING = new Set(["edit", "write", "multiedit", "patch", "apply_patch", "bash"])
+const READING = new Set(["read"])
+const SESSION_EVENTS = new Set(["session.created", "session.idle", "session.deleted"])
+const GATING_MS = 30000
+const TELLING_MS = 5000
+
+function run([command, ...words], payload, milliseconds) {
+  return new Promise((resolve) => {
+    const child = spawn(command, words, { stdio: ["pipe", "pipe", "pipe"] })
+    const said = { out: "", err: "" }
+    const timer = setTimeout(() => child.kill("SIGKILL"), milliseconds)
+    const end = (status, why) => {
+      clearTimeout(timer)
+      resolve({ status, out: said.out, err: said.err.trim() || why })
+    }
+    child.stdout.setEncoding("utf8").on("data", (text) => (said.out += text))
+    child.stderr.setEncoding("utf8").on("data", (text) => (said.err += text))
+    child.on("error", (fault) => end(null, String(fault)))
+    child.on("close", (status) => end(status, "it gave no answer"))
+    child.stdin.on("error", () => {})
+    child.stdin.end(JSON.stringify(payload))
+  })
+}
+
+// Answers are JSON, or nothing: {"deny": why}, {"args": what to change in the call}, {"note": what to tell the model}.
+async function ask(payload) {
+  const { status, out, err } = await run(gating, payload, GATING_MS)
+  if (status !== 0) throw new Error(err)
+  if (out.trim() === "") return {}
+  const answer = JSON.parse(out)
+  if (answer.deny) throw new Error(answer.deny)
+  return answer
+}
+
+async function tell(payload) {
+  const { status, out } = await run(telling, payload, TELLING_MS)
+  try {
+    return status === 0 && out.trim() !== "" ? JSON.parse(out) : {}
+  } catch {
+    return {}
+  }
+}
+
+export const Commonhold = async ({ directory }) => {
+  const parents = new Map()
+  const begun = new Set()
+  const common = (sessionID) => ({ sessionID, parentID: parents.get(sessionID) ?? "", cwd: directory })
+  return {
+    event: async ({ event }) => {
+      const part = event.properties?.part
+      if (part?.state?.status === "error" && begun.delete(part.callID)) {
+        const { tool, callID, state } = part
+        const sessionID = event.properties.sessionID ?? part.sessionID
+        await tell({ event: "failed", ...common(sessionID), tool, callID, args: state.input ?? {} })
+      }
+      if (!SESSION_EVENTS.has(event.type)) return
+      const session = event.properties.info ?? {}
+      const sessionID = event.properties.sessionID ?? session.id
+      if (session.parentID) parents.set(sessionID, session.parentID)
+      await tell({ event: event.type, ...common(sessionID), title: session.title ?? "" })
+    },
+    "chat.message": async ({ sessionID }, { parts }) => {
+      const prompt = parts.filter((part) => part.type === "text" && !part.synthetic).map((part) => part.text).join("\n")
+      const { note } = await tell({ event: "prompt", ...common(sessionID), prompt })
+      const text = parts.find((part) => part.type === "text")
+      if (note && text) text.text += `\n\n${note}`
+    },
+    "tool.execute.before": async ({ tool, sessionID, callID }, output) => {
+      if (!WRITING.has(tool)) return
+      const { args } = await ask({ event: "before", ...common(sessionID), tool, callID, args: output.args })
+      Object.assign(output.args, args ?? {})
+      begun.add(callID)
+    },
+    "tool.execute.after": async ({ tool, sessionID, callID, args }, output) => {
+      if (!WRITING.has(tool) && !READING.has(tool)) return
+      begun.delete(callID)
+      const { note } = await tell({ event: "after", ...common(sessionID), tool, callID, args: args ?? {} })
+      if (note) output.output += `\n\n${note}`
+    },
+  }
+}

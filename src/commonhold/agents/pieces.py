@@ -1,0 +1,183 @@
+"""Pieces of files that make a project one where an agent is coordinated: each put in and taken out by itself."""
+
+import json
+import tomllib
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Protocol
+
+from commonhold.agents import json_entries, marked_block
+from commonhold.agents.calling import is_ours
+from commonhold.agents.json_entries import Entry, InTheWayError
+from commonhold.agents.json_text import NotJsonError
+from commonhold.agents.marked_block import Marks, UnendedError
+
+
+class Obstacle(ValueError):  # noqa: N818 - it is an answer to who installs
+    """The file as it is cannot take the piece, or give it back: why, in a few words."""
+
+
+class Piece(Protocol):
+    """One file, and what is ours in it. `text` is None where the file is not there; so is an answer.
+
+    `paths` are the names that the file may go by: the first that is there, else the first. `is_local` says that what is
+    put in holds for this machine alone, `holds_secret` that nobody else may read it. `put` and `take` raise Obstacle.
+    """
+
+    @property
+    def paths(self) -> tuple[str, ...]: ...  # noqa: D102 - as above
+
+    @property
+    def is_local(self) -> bool: ...  # noqa: D102 - as above
+
+    @property
+    def holds_secret(self) -> bool: ...  # noqa: D102 - as above
+
+    def put(self, text: str | None) -> str | None:
+        """The file with the piece in it."""
+
+    def take(self, text: str | None) -> str | None:
+        """The file without it."""
+
+    def trouble(self, text: str | None) -> str:
+        """What keeps the piece from working; empty where it is there as it is wanted."""
+
+    def left_out(self, text: str | None) -> tuple[str, ...]:
+        """Names in the file that somebody else has taken, and that are left to them."""
+
+
+@dataclass(frozen=True, slots=True)
+class JsonPiece:
+    """Entries in a JSON file. `alone` is what means nothing by itself: a file with nothing else goes."""
+
+    paths: tuple[str, ...]
+    entries: tuple[Entry, ...]
+    alone: Mapping[str, Any] = field(default_factory=dict)
+    is_local: bool = True
+    holds_secret: bool = False
+
+    def put(self, text: str | None) -> str | None:
+        """The file with the entries in it."""
+        try:
+            made = json_entries.installed(text, self.entries, is_ours)
+            return made if text is not None else self._with_heading(made)
+        except (NotJsonError, InTheWayError) as fault:
+            raise Obstacle(str(fault)) from fault
+
+    def _with_heading(self, made: str) -> str:
+        return json.dumps({**self.alone, **json.loads(made)}, indent=2, ensure_ascii=False) + "\n"
+
+    def take(self, text: str | None) -> str | None:
+        """The file without any entry of ours, be it from an earlier version."""
+        if text is None:
+            return None
+        try:
+            bare = json_entries.removed(text, self.entries, is_ours)
+            return None if bare != text and self._says_nothing(bare) else bare
+        except NotJsonError as fault:
+            raise Obstacle(str(fault)) from fault
+
+    def _says_nothing(self, bare: str | None) -> bool:
+        if bare is None or not self.alone:
+            return bare is None
+        return bare == json.dumps(self.alone, indent=2) + "\n"
+
+    def trouble(self, text: str | None) -> str:
+        """Whether all entries are there, and no others of ours."""
+        if text is None:
+            return "it is not there"
+        try:
+            is_there = json_entries.is_installed(text, self.entries, is_ours)
+        except NotJsonError as fault:
+            return str(fault)
+        return "" if is_there else "what was installed in it is not there any more, or was changed"
+
+    def left_out(self, text: str | None) -> tuple[str, ...]:
+        """Members of somebody else's under our names."""
+        return tuple(".".join((*each.path, each.key or "")) for each in json_entries.taken(text, self.entries, is_ours))
+
+
+@dataclass(frozen=True, slots=True)
+class BlockPiece:
+    """Lines between marks at the end of a text file. `is_toml`: what comes of it has to be read as TOML."""
+
+    paths: tuple[str, ...]
+    body: str
+    marks: Marks
+    is_local: bool = True
+    is_toml: bool = False
+    holds_secret: bool = False
+
+    def put(self, text: str | None) -> str | None:
+        """The file with the block at its end."""
+        try:
+            made = marked_block.replaced(text, self.body, self.marks)
+        except UnendedError as fault:
+            raise Obstacle(str(fault)) from fault
+        if self.is_toml:
+            _check_toml(text or "", "it is no TOML")
+            _check_toml(made or "", "it has a table of that name already, which is not ours")
+        return made
+
+    def take(self, text: str | None) -> str | None:
+        """The file without the block."""
+        try:
+            return None if text is None else marked_block.removed(text, self.marks)
+        except UnendedError as fault:
+            raise Obstacle(str(fault)) from fault
+
+    def trouble(self, text: str | None) -> str:
+        """Whether the block is there, word by word."""
+        if text is None:
+            return "it is not there"
+        try:
+            return (
+                "" if marked_block.block_in(text, self.marks) == self.body else "our part of it is missing or changed"
+            )
+        except UnendedError as fault:
+            return str(fault)
+
+    def left_out(self, text: str | None) -> tuple[str, ...]:  # noqa: ARG002 - what is taken is an obstacle here
+        """Nothing."""
+        return ()
+
+
+def _check_toml(text: str, why: str) -> None:
+    try:
+        tomllib.loads(text.removeprefix("\ufeff"))
+    except tomllib.TOMLDecodeError as fault:
+        raise Obstacle(f"{why}: {fault}") from fault
+
+
+@dataclass(frozen=True, slots=True)
+class FilePiece:
+    """A file that is all ours; `is_mine` knows it again, also one from an earlier version."""
+
+    paths: tuple[str, ...]
+    text: str
+    is_mine: Callable[[str], bool]
+    is_local: bool = True
+    holds_secret: bool = False
+
+    def put(self, text: str | None) -> str | None:
+        """The file."""
+        self._check(text)
+        return self.text
+
+    def take(self, text: str | None) -> str | None:
+        """Nothing; what is not ours stays."""
+        return None if text is not None and self.is_mine(text) else text
+
+    def _check(self, text: str | None) -> None:
+        if text is not None and not self.is_mine(text):
+            raise Obstacle("a file of that name is there already, and it is not ours")
+
+    def trouble(self, text: str | None) -> str:
+        """Whether it is there, byte for byte."""
+        if text is None:
+            return "it is not there"
+        return "" if text == self.text else "it is not as it was installed"
+
+    def left_out(self, text: str | None) -> tuple[str, ...]:  # noqa: ARG002 - a file of another's is an obstacle here
+        """Nothing."""
+        return ()

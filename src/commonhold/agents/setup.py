@@ -1,0 +1,39 @@
+"""What is known of one agent as far as installing is concerned."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from enum import StrEnum
+
+from commonhold.agents.calling import Ways
+from commonhold.agents.pieces import Piece
+
+
+class Level(StrEnum):
+    """How far an agent is kept to what was agreed."""
+
+    ENFORCED = "enforced"
+    GATED = "gated"
+    GATED_OPEN = "gated-open"
+    DETECTED = "detected"
+    NONE = "none"
+
+
+@dataclass(frozen=True, slots=True)
+class Setup:
+    """An agent as far as installing is concerned.
+
+    It is there where one of `programs` can be run, or one of `traces` lies in the repository or in the home folder.
+    `hooks` are the pieces that its level depends on, `servers` those that offer it the MCP tools. `level` is what its
+    hooks give when they are in force, and `why`; `next_step` what its user still has to do after installing.
+    """
+
+    name: str
+    title: str
+    programs: tuple[str, ...]
+    traces: tuple[str, ...]
+    hooks: Callable[[Ways], tuple[Piece, ...]]
+    servers: Callable[[Ways], tuple[Piece, ...]]
+    level: Level
+    why: str
+    next_step: str = ""
+    rewrites_shell: bool = True

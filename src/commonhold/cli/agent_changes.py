@@ -1,0 +1,144 @@
+"""Installing for agents, as files of a project: what would change there, and changing it."""
+
+import os
+import shutil
+import sys
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import commonhold
+from commonhold.adapters import project_files
+from commonhold.adapters.daemon_place import http_address
+from commonhold.adapters.git.running import Git
+from commonhold.adapters.git.unseen import exclude_file, is_ignored, is_tracked
+from commonhold.adapters.repository import Repository
+from commonhold.agents.calling import Link, Ways
+from commonhold.agents.installing import FileChange, pieces_of, to_put, to_take, with_unseen
+from commonhold.agents.setup import Setup
+from commonhold.agents.setups import SETUPS
+from commonhold.config import load_settings
+from commonhold.domain.errors import Code, InputError
+
+
+@dataclass(frozen=True, slots=True)
+class Project:
+    """A repository as the place where agents are set up."""
+
+    repository: Repository
+
+    @property
+    def git(self) -> Git | None:
+        """Git there; None in a plain folder."""
+        return Git(self.repository.root) if self.repository.git_dir else None
+
+    def load(self, path: str) -> str | None:
+        """The text of a file of the project."""
+        return project_files.read(self.repository.root, path)
+
+    def ways(self, link: Link | None = None) -> Ways:
+        """How Commonhold is reached from there: by this very interpreter."""
+        root, state = self.repository.root, self.repository.state_folder
+        return Ways(
+            sys.executable, knock(), http_address(state), getattr(load_settings(root), "when_down", "block"), link
+        )
+
+    def found(self) -> tuple[Setup, ...]:
+        """The agents that are there."""
+        return tuple(setup for setup in SETUPS.values() if self.why_found(setup))
+
+    def why_found(self, setup: Setup) -> str:
+        """What shows that an agent is there; empty where nothing does."""
+        if program := next(filter(None, map(shutil.which, setup.programs)), None):
+            return program
+        root, home = Path(self.repository.root), Path.home()
+        return next((trace for trace in setup.traces if (root / trace).exists() or (home / trace).exists()), "")
+
+
+def knock() -> str:
+    """Where the program that hooks start lies."""
+    return str(Path(commonhold.__file__).parent / "client" / "knock.py")
+
+
+@dataclass(frozen=True, slots=True)
+class AgentPlan:
+    """What changes in the project's files, in the list of what git does not look at, and what to know about it."""
+
+    files: tuple[FileChange, ...] = ()
+    unseen: FileChange | None = None
+    notices: tuple[str, ...] = ()
+
+    @property
+    def changes(self) -> tuple[FileChange, ...]:
+        """All of it."""
+        return self.files if self.unseen is None else (*self.files, self.unseen)
+
+
+def to_install(project: Project, setups: Iterable[Setup], ways: Ways, *, servers: bool) -> AgentPlan:
+    """What has to be written for these agents. Raises InputError where a file cannot take it."""
+    pieces = tuple(pieces_of(setups, ways, servers=servers))
+    files = to_put(pieces, project.load)
+    notices = [_left(piece.paths[0], name) for piece in pieces for name in piece.left_out(project.load(piece.paths[0]))]
+    git = project.git
+    if git is None:
+        return AgentPlan(files, None, tuple(notices))
+    local = [each for each in files if each.is_local]
+    tracked = [each for each in local if is_tracked(git, each.path)]
+    for each in tracked:
+        if each.holds_secret:
+            raise _tracked_secret(each.path)
+        notices.append(_TRACKED.format(each.path))
+    hidden = [each.path for each in local if each.before is None and each not in tracked]
+    return AgentPlan(files, _unseen(git, [each for each in hidden if not is_ignored(git, each)]), tuple(notices))
+
+
+_TRACKED = "{} is tracked by git, and now has paths of this machine in it: do not commit that part of it"
+
+
+def _left(path: str, name: str) -> str:
+    return f"{path} has {name} already, which is not ours: it was left as it is"
+
+
+def _tracked_secret(path: str) -> InputError:
+    return InputError(
+        Code.CONFIG_INVALID,
+        f"{path} is tracked by git, so the token that HTTP hooks need cannot be written there",
+        hint="let git track it no more (git rm --cached), or install without --http",
+        fields={"path": path},
+    )
+
+
+def to_uninstall(project: Project, setups: Iterable[Setup]) -> AgentPlan:
+    """What has to be taken out of the project for these agents."""
+    pieces = tuple(pieces_of(setups, project.ways(), servers=True))
+    files = to_take(pieces, project.load)
+    git = project.git
+    paths = [path for piece in pieces for path in piece.paths]
+    return AgentPlan(files, None if git is None else _unseen(git, (), but=paths))
+
+
+def _unseen(git: Git, paths: Sequence[str], but: Sequence[str] = ()) -> FileChange | None:
+    place = exclude_file(git)
+    before = project_files.read(*os.path.split(place))
+    after = with_unseen(before, paths, but=but)
+    return None if before == after else FileChange(place, before, after)
+
+
+def carry_out(project: Project, plan: AgentPlan) -> None:
+    """Make it so. What nobody should see is hidden before it is there."""
+    if plan.unseen is not None:
+        folder, name = os.path.split(plan.unseen.path)
+        project_files.write(folder, name, plan.unseen.before, plan.unseen.after)
+    for each in plan.files:
+        root = project.repository.root
+        project_files.write(root, each.path, each.before, each.after, is_private=each.holds_secret)
+
+
+def hiding(plan: AgentPlan, secret: str) -> AgentPlan:
+    """The plan as it may be shown on a screen."""
+    return replace(plan, files=tuple(_hidden(each, secret) for each in plan.files)) if secret else plan
+
+
+def _hidden(change: FileChange, secret: str) -> FileChange:
+    after = change.after and change.after.replace(secret, "…")
+    return replace(change, before=change.before and change.before.replace(secret, "…"), after=after)

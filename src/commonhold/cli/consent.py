@@ -1,0 +1,44 @@
+"""What is to be installed or taken out, and whether its user agrees."""
+
+import sys
+from typing import Final
+
+import click
+
+from commonhold.agents.setup import Setup
+from commonhold.agents.setups import SETUPS
+from commonhold.cli.given import Given
+from commonhold.cli.output import complain
+from commonhold.cli.setting_up import Outcome, shown_changes
+from commonhold.domain.errors import Code, UsageError
+
+GIT: Final = "git"
+ALL: Final = "all"
+
+what_argument = click.argument("what", nargs=-1, type=click.Choice([*SETUPS, GIT, ALL]), metavar="[WHAT]...")
+yes_option = click.option("--yes", is_flag=True, help="Ask nothing.")
+dry_run_option = click.option("--dry-run", is_flag=True, help="Only tell what would be changed.")
+
+
+def named(what: tuple[str, ...]) -> tuple[Setup, ...]:
+    """The agents that are named, each once."""
+    names = SETUPS if ALL in what else dict.fromkeys(name for name in what if name != GIT)
+    return tuple(SETUPS[name] for name in names)
+
+
+def may_go_on(given: Given, outcome: Outcome, *, is_asked: bool) -> bool:
+    """Whether to make the changes. Raises UsageError where somebody has to be asked and nobody can be."""
+    if outcome.is_dry_run or outcome.is_empty:
+        return False
+    if not is_asked:
+        return True
+    if given.as_json or sys.stdin is None or not sys.stdin.isatty():
+        raise UsageError(
+            Code.USAGE,
+            f"{len(outcome.files)} file(s) would be changed, and there is nobody to ask",
+            hint="look at it with --dry-run, then repeat the call with --yes",
+        )
+    complain(shown_changes(outcome))
+    if click.confirm("Make these changes?", default=True, err=True):
+        return True
+    raise click.exceptions.Exit(1)
