@@ -15,6 +15,7 @@ from commonhold.adapters.survey.ground import Ground
 from commonhold.adapters.system import RandomIds
 from commonhold.app.attribution import attributed
 from commonhold.app.giving import Given, Sought, give, holdings
+from commonhold.app.taking import TakeAnswer
 from commonhold.client.session import Commonhold
 from commonhold.config import Settings, Shell, load_settings
 from commonhold.domain.errors import Code, CommonholdError, InputError
@@ -30,6 +31,7 @@ _PROCESSES: Final = Path("/proc")
 
 Open = Callable[[str, str], Commonhold]
 """The session on the working tree at a root, for a holder."""
+Call = Callable[[Mapping[str, Any]], Mapping[str, Any]]
 Shape = dict[str, object]
 
 
@@ -50,7 +52,8 @@ class Asked:
     @property
     def intent(self) -> str:
         """What others see of it."""
-        return f"$ {self.command[-1]}"[:MAX_INTENT]
+        words = " ".join(self.command[-1].split())
+        return "".join(each if each.isprintable() else "?" for each in f"$ {words}")[:MAX_INTENT]
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,7 +128,7 @@ class Shells:
         self._lock = threading.Lock()
 
     @property
-    def calls(self) -> dict[str, Callable[[Mapping[str, Any]], Mapping[str, Any]]]:
+    def calls(self) -> dict[str, Call]:
         """What launchers ask for, by path."""
         return {"/shell/begin": self.begin, "/shell/end": self.end}
 
@@ -211,6 +214,11 @@ class Shells:
         if run is not None:
             self._settled(run, 0)
 
+    def may_write(self, root: str, path: str) -> bool:
+        """Whether a command that runs could be writing a file of the working tree at `root`: its end will tell."""
+        with self._lock:
+            return any(run.session.root == root and run.reaches(path) for run in self._runs.values())
+
     def reap(self) -> None:
         """End the commands whose launcher is no more, without having told their end."""
         with self._lock:
@@ -232,8 +240,9 @@ class Shells:
         sorted_ = attributed(readable, run.reaches, [each.reaches for each in run.beside], mine, others)
         intent = run.asked.intent
         if sorted_.nobody:
-            run.session.outside({path: readable[path] for path in sorted_.nobody}, intent=intent)
-        taken = run.session.take({path: readable[path] for path in sorted_.own}, intent=intent)
+            run.session.notice(sorted_.nobody, intent=intent)
+        own = {path: readable[path] for path in sorted_.own}
+        taken = run.session.take(own, intent=intent) if own else TakeAnswer("nothing")
         unread = tuple(change.path for change in changes if change.is_unread and run.reaches(change.path))
         return Outcome(status, replace(taken, notices=run.notices + taken.notices), sorted_.nobody, unread)
 

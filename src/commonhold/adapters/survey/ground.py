@@ -86,12 +86,13 @@ class Ground:
                 yield os.fsdecode(path)
 
     def ignored(self, paths: Sequence[str]) -> list[str]:
-        """Those of some paths that git would ignore."""
+        """Those of some paths that git would ignore, as files or, where nothing is there yet, as folders."""
         if self.git is None or not paths:
             return []
-        done = self.git.run("check-ignore", "-z", "--stdin", given="\0".join(paths).encode("utf-8", "surrogateescape"))
+        forms = [form for path in paths for form in (path, f"{path.rstrip('/')}/")]
+        done = self.git.run("check-ignore", "-z", "--stdin", given="\0".join(forms).encode("utf-8", "surrogateescape"))
         told = done.stdout if done.returncode in _ANY_IGNORED else b""
-        found = {os.fsdecode(path) for path in told.split(b"\0")}
+        found = {form for path in told.split(b"\0") for form in (os.fsdecode(path), os.fsdecode(path).rstrip("/"))}
         return [path for path in paths if path in found]
 
     def sought(self) -> tuple[Sought, ...]:

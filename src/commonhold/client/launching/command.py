@@ -57,7 +57,7 @@ def _start() -> None:
 
 def _unserved(fault: Unserved, when_down: str, command: list[str]) -> int:
     if when_down != "allow":
-        say(f"the command was not run: {fault}. Next: commonhold daemon start, then run it again")
+        say(f"the command was not run: {fault}. Next: {fault.next}")
         return _OUT_OF_REACH
     say(f"the command runs without being watched over: {fault}")
     become(command)
