@@ -3,7 +3,7 @@
 import math
 import os
 import tomllib
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from enum import StrEnum
 from functools import partial
@@ -30,6 +30,21 @@ _LIMITS: Final[dict[str, tuple[float, float]]] = {
 }
 
 
+class Shell(StrEnum):
+    """What becomes of agents' shell commands."""
+
+    SANDBOX = "sandbox"
+    WATCH = "watch"
+    OFF = "off"
+
+
+class WhenDown(StrEnum):
+    """What becomes of an agent's doings where nobody can judge them."""
+
+    BLOCK = "block"
+    ALLOW = "allow"
+
+
 @dataclass(frozen=True, slots=True)
 class Settings:
     """What a project may choose.
@@ -45,7 +60,9 @@ class Settings:
     read, or its author is just told so, in the same way. `suspicion`: what becomes of a change that may concern others
     of whom only a name tells, in the same way. `types`: whether type checkers are asked, where they are found, about
     what a change breaks. `tests`: the command that runs the tests that a change may concern, with `{tests}` for their
-    files; a user chooses it (COMMONHOLD_TESTS), no repository does.
+    files; a user chooses it (COMMONHOLD_TESTS), no repository does. `ignore`: patterns, as in .gitignore, of files that
+    are left alone. `writable`: folders that shell commands of agents may always write. `shell`: whether such commands
+    are kept from writing elsewhere, or only watched, or neither. `when_down`: whether they run where nobody answers.
     """
 
     ttl_seconds: float = DEFAULT_TTL_SECONDS
@@ -62,6 +79,10 @@ class Settings:
     types: str = "on"
     tests: str = ""
     reads: str | Mapping[str, str] = Rereading.NOTICE.value
+    ignore: Sequence[str] = ()
+    writable: Sequence[str] = ()
+    shell: str = Shell.SANDBOX.value
+    when_down: str = WhenDown.BLOCK.value
 
     def options(self, host: str = "") -> Options:
         """The part that the use cases follow, on the machine named `host`."""
@@ -146,6 +167,23 @@ def _check_text(path: Path, name: str, value: object) -> None:
         raise _invalid(path, f"{name} = {value!r} is not a text")
 
 
+def _check_list(path: Path, name: str, value: object) -> list[str]:
+    if not isinstance(value, list) or not all(isinstance(each, str) and each.strip() for each in value):
+        raise _invalid(path, f"{name} = {value!r} is not a list of texts")
+    return value
+
+
+def _check_folders(path: Path, name: str, value: object) -> None:
+    for each in _check_list(path, name, value):
+        if each.startswith(("/", "~")) or ".." in each.split("/") or each.strip("/") in ("", ".", ".git"):
+            raise _invalid(path, f"in {name}, {each!r} is no folder inside the repository")
+
+
+def _check_word(path: Path, name: str, value: object, words: type[StrEnum]) -> None:
+    if value not in list(words):
+        raise _invalid(path, f"{name} = {value!r}; there are {', '.join(words)}")
+
+
 def _check_choice(path: Path, name: str, value: object) -> None:
     if not isinstance(value, bool):
         raise _invalid(path, f"{name} = {value!r} is neither true nor false")
@@ -196,7 +234,7 @@ def _check_types(path: Path, name: str, value: object) -> None:
         raise _invalid(path, f'{name} = {value!r} is neither "on" nor "off"')
 
 
-_CHECKS: Final[dict[str, Callable[[Path, str, object], None]]] = {
+_CHECKS: Final[dict[str, Callable[[Path, str, object], object]]] = {
     "store": _check_text,
     "namespace": _check_text,
     "daemon": _check_choice,
@@ -207,6 +245,10 @@ _CHECKS: Final[dict[str, Callable[[Path, str, object], None]]] = {
     "types": _check_types,
     "tests": _check_text,
     "reads": partial(_check_worded, words=Rereading),
+    "ignore": _check_list,
+    "writable": _check_folders,
+    "shell": partial(_check_word, words=Shell),
+    "when_down": partial(_check_word, words=WhenDown),
 }
 
 

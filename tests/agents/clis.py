@@ -41,6 +41,7 @@ CODEX: Final = Cli(
     variables=lambda _place: {"OPENAI_API_KEY": "x"},
 )
 
+
 def _furnish_gemini(place: Place) -> None:
     folder = place.home / ".gemini"
     folder.mkdir(exist_ok=True)

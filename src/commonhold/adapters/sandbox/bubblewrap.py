@@ -18,10 +18,12 @@ class Bounds:
 
 def prefix(program: str, bounds: Bounds) -> list[str]:
     """What to put before a command. The later a bind, the more it says; capabilities would let root undo them."""
+    inside = tuple(f"{path}/" for path in bounds.masked)
     binds = [
         *(("--ro-bind", path) for path in bounds.protected),
         *(("--bind-try", path) for path in bounds.writable),
         *(("--ro-bind-try", path) for path in bounds.masked),
+        *(("--bind-try", path) for path in bounds.writable if path.startswith(inside)),
     ]
     places = [word for how, path in binds for word in (how, path, path)]
     return [program, "--dev-bind", "/", "/", *places, "--die-with-parent", "--cap-drop", "ALL", "--"]

@@ -11,10 +11,12 @@ MASKED, LANDLOCK, NOTHING = "landlock and mounts", "landlock", "none"
 def confine(protected: list[str], writable: list[str], masked: list[str]) -> None:
     """Write nothing below `protected` but what is `writable`, and of that nothing that is `masked`. Raises OSError.
 
+    What is writable inside of what is masked stays writable.
     It is for this process, which has one thread, and all that it becomes and starts; there is no way back.
     """
     if masked:
-        mounts.mask(masked)
+        inside = tuple(f"{path}/" for path in masked)
+        mounts.mask(masked, [path for path in writable if path.startswith(inside)])
     landlock.restrict(protected, writable)
 
 
@@ -29,7 +31,7 @@ def _offered() -> str:
     if not landlock.version():
         return NOTHING
     try:
-        mounts.mask(["/"])
+        mounts.mask(["/"], [])
         found = MASKED
     except OSError:
         found = LANDLOCK

@@ -14,7 +14,6 @@ _NEW_MOUNTS = 0x00020000
 _BIND, _RECURSIVE, _FOLLOWING = 1 << 12, 1 << 14, 1 << 19
 _SET_ATTRIBUTES = 442
 _HERE = -100
-_ALL_BELOW = 0x8000
 _READ_ONLY = 1
 
 
@@ -22,15 +21,20 @@ class _Attributes(ctypes.Structure):
     _fields_ = tuple((name, ctypes.c_uint64) for name in ("added", "taken", "propagation", "namespace"))
 
 
-def mask(paths: list[str]) -> None:
-    """Make what is at these absolute paths read-only. Raises OSError where that cannot be."""
+def mask(paths: list[str], kept: list[str]) -> None:
+    """Make what is at these absolute paths read-only, but for what is `kept`. Raises OSError where that cannot be."""
     kernel.unshare(_NEW_MOUNTS)
     kernel.mount(None, b"/", _RECURSIVE | _FOLLOWING)
+    # What is a mount of its own before is none of those that become read-only.
+    for path in filter(os.path.lexists, kept):
+        _bind(path)
     for path in filter(os.path.lexists, paths):
-        place = os.fsencode(path)
-        kernel.mount(place, place, _BIND | _RECURSIVE)
-        kernel.call(
-            _SET_ATTRIBUTES, _HERE, place, _ALL_BELOW, _Attributes(_READ_ONLY, 0, 0, 0), ctypes.sizeof(_Attributes)
-        )
+        _bind(path)
+        attributes = _Attributes(_READ_ONLY, 0, 0, 0)
+        kernel.call(_SET_ATTRIBUTES, _HERE, os.fsencode(path), 0, attributes, ctypes.sizeof(_Attributes))
     # The folder that this process is in is still the one below the mount.
     os.chdir(os.getcwd())
+
+
+def _bind(path: str) -> None:
+    kernel.mount(os.fsencode(path), os.fsencode(path), _BIND | _RECURSIVE)

@@ -18,8 +18,8 @@ from commonhold.regions.region import hash_bytes
 MAX_READ_BYTES: Final = 200_000_000
 """So much is read at one look; files beyond that are told by their stamps."""
 
-Keep = Callable[[bytes], object]
-"""Keeps bytes, so that they can be had again by their hash."""
+Keep = Callable[[Sequence[bytes]], object]
+"""Keeps bytes, so that they can be had again by their hashes."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,27 +58,31 @@ class Surveyor:
         self,
         root: str,
         git: Git | None,
-        keep: Keep,
         *,
         ignored: Sequence[str] = (),
         max_file_bytes: int = DEFAULT_MAX_FILE_BYTES,
     ) -> None:
-        """Survey the tree at `root`, without what `ignored` names; `keep` gets what git could not give back."""
+        """Survey the tree at `root`, without what `ignored` names."""
         self._root = root
         self._git = git
-        self._keep = keep
         self._ignored = tuple(ignored)
         self._max_file_bytes = max_file_bytes
         self._known: dict[str, Seen] = {}
         self._lock = threading.Lock()
 
-    def look(self) -> Survey:
-        """What the files are now. Whatever git has no object of is kept. Raises StoreError `GIT_FAILED`."""
+    def look(self, keep: Keep) -> Survey:
+        """What the files are now; `keep` gets what git could not give back. Raises StoreError `GIT_FAILED`."""
         with self._lock:
             found = listed(self._root, self._git, self._ignored)
-            return Survey(found.clean, self._looked_at(found))
+            new: list[bytes] = []
+            seen = self._looked_at(found, new)
+            if new:
+                keep(new)
+            self._known = {path: each for path, each in seen.items() if each.stamp is not None}
+            return Survey(found.clean, seen)
 
-    def _looked_at(self, found: Listed) -> dict[str, Seen]:
+    def _looked_at(self, found: Listed, new: list[bytes]) -> dict[str, Seen]:
+        """What is to be known of the loose files; the contents of those that are read are added to `new`."""
         now, budget = time.time_ns(), MAX_READ_BYTES
         seen: dict[str, Seen] = {}
         for path in sorted(found.loose):
@@ -87,9 +91,12 @@ class Surveyor:
             if stamp is None:
                 continue
             if known is None or known.stamp != stamp:
-                known, budget = self._read(path, stamp, now, budget)
+                content = self._content(path) if stamp[2] <= min(self._max_file_bytes, budget) else None
+                known = _seen(content, stamp, now)
+                if content is not None:
+                    new.append(content)
+                    budget -= len(content)
             seen[path] = known
-        self._known = {path: each for path, each in seen.items() if each.stamp is not None}
         return seen
 
     def _stamp(self, path: str) -> stamps.Stamp | None:
@@ -100,14 +107,6 @@ class Surveyor:
             return None
         return stamps.of_status(status) if stat.S_ISREG(status.st_mode) else None
 
-    def _read(self, path: str, stamp: stamps.Stamp, now: int, budget: int) -> tuple[Seen, int]:
-        size = stamp[2]
-        content = self._content(path) if size <= min(self._max_file_bytes, budget) else None
-        if content is None:
-            return Seen(None, stamp), budget
-        self._keep(content)
-        return Seen(hash_bytes(content), stamps.settled(stamp, now)), budget - size
-
     def _content(self, path: str) -> bytes | None:
         try:
             descriptor = os.open(f"{self._root}/{path}", os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
@@ -116,28 +115,34 @@ class Surveyor:
         with open(descriptor, "rb") as file:
             return file.read() if stat.S_ISREG(os.fstat(descriptor).st_mode) else None
 
-    def changes(self, before: Survey, after: Survey) -> tuple[Change, ...]:
+    def changes(self, before: Survey, after: Survey, keep: Keep) -> tuple[Change, ...]:
         """What differs between two looks, in the order of paths. The bytes before are kept."""
-        suspects = [path for path in sorted(_paths(before) | _paths(after)) if _differs(path, before, after)]
-        was = self._was(before, suspects)
-        found = (self._change(path, was.get(path), before, after) for path in suspects)
+        paths = _paths(before)
+        suspects = [path for path in sorted(paths | _paths(after)) if _differs(path, before, after)]
+        was = self._was(before, suspects, keep)
+        found = []
+        for path in suspects:
+            is_unread = (path in paths and was.get(path) is None) or self._is_unread(path, after)
+            content = None if is_unread else self._content(path)
+            found.append(Change(path, was.get(path), None if content is None else hash_bytes(content), is_unread))
         return tuple(change for change in found if change.is_unread or change.before != change.after)
 
-    def _was(self, before: Survey, paths: Iterable[str]) -> dict[str, str | None]:
+    def _was(self, before: Survey, paths: Iterable[str], keep: Keep) -> dict[str, str | None]:
         """The hashes that files had; git is asked for the bytes of those that it has."""
         objects = {path: before.clean[path] for path in paths if path in before.clean}
         contents = checked_out(self._git, objects) if objects and self._git else {}
-        for content in contents.values():
-            self._keep(content)
+        if contents:
+            keep(tuple(contents.values()))
         hashes = {path: seen.hash for path, seen in before.loose.items()}
         return hashes | {path: hash_bytes(content) for path, content in contents.items()}
 
-    def _change(self, path: str, was: str | None, before: Survey, after: Survey) -> Change:
-        stamp = self._stamp(path)
-        is_large = stamp is not None and stamp[2] > self._max_file_bytes
-        is_unread = is_large or (was is None and path in _paths(before)) or _is_unread(after.loose.get(path))
-        content = None if stamp is None or is_unread else self._content(path)
-        return Change(path, was, None if content is None else hash_bytes(content), is_unread)
+    def _is_unread(self, path: str, after: Survey) -> bool:
+        stamp, seen = self._stamp(path), after.loose.get(path)
+        return (stamp is not None and stamp[2] > self._max_file_bytes) or (seen is not None and seen.hash is None)
+
+
+def _seen(content: bytes | None, stamp: stamps.Stamp, now: int) -> Seen:
+    return Seen(None, stamp) if content is None else Seen(hash_bytes(content), stamps.settled(stamp, now))
 
 
 def _paths(survey: Survey) -> set[str]:
@@ -152,7 +157,3 @@ def _differs(path: str, before: Survey, after: Survey) -> bool:
     if was is None or now is None or was.hash is None or now.hash is None:
         return was != now
     return was.hash != now.hash
-
-
-def _is_unread(seen: Seen | None) -> bool:
-    return seen is not None and seen.hash is None

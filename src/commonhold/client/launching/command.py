@@ -20,7 +20,7 @@ def main(words: list[str]) -> int:
 
 def _main(socket: str, holder: str, when_down: str, *, command: list[str]) -> int:
     try:
-        begun = _begun(socket, {"holder": holder, "cwd": os.getcwd(), "command": command, "process": os.getpid()})
+        begun = _begun(socket, _question(holder, command))
         allowance = Allowance(begun) if not begun.get("refusal") else None
     except Unserved as fault:
         return _unserved(fault, when_down, command)
@@ -30,6 +30,11 @@ def _main(socket: str, holder: str, when_down: str, *, command: list[str]) -> in
     status = run(command, allowance)
     _end(socket, {"ticket": begun["ticket"], "status": status})
     return status
+
+
+def _question(holder: str, command: list[str]) -> Object:
+    here, temporary = os.getcwd(), os.environ.get("TMPDIR", "")
+    return {"holder": holder, "cwd": here, "command": command, "process": os.getpid(), "temporary": temporary}
 
 
 def _begun(socket: str, what: Object) -> Object:
@@ -52,7 +57,7 @@ def _start() -> None:
 
 def _unserved(fault: Unserved, when_down: str, command: list[str]) -> int:
     if when_down != "allow":
-        say(f"the command was not run: {fault}. Next: commonhold daemon start, then run it again")
+        say(f"the command was not run: {fault}. Next: {fault.next}")
         return _OUT_OF_REACH
     say(f"the command runs without being watched over: {fault}")
     become(command)

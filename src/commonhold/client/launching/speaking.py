@@ -15,13 +15,23 @@ _OK = b"200"
 
 
 class Unserved(Exception):  # noqa: N818 - it is answered by what was chosen for the case
-    """Nobody answers (`is_away`), or not as it should be."""
+    """Nobody answers (`is_away`), or not as it should be; `next` is what to do about it."""
 
     is_away = False
+    next = "commonhold doctor"
 
 
 class _Away(Unserved):
     is_away = True
+    next = "commonhold daemon start, then run it again"
+
+
+class _Refused(Unserved):
+    """The daemon says what is wrong with the question."""
+
+    def __init__(self, told: Object) -> None:
+        super().__init__(f"{told.get('message')} [{told.get('code')}]")
+        self.next = told.get("hint") or self.next
 
 
 def say(text: str) -> None:
@@ -41,7 +51,7 @@ def asked(socket: str, path: str, told: Object) -> Object:
         raise _Away(f"nobody serves this repository ({fault.strerror or fault})") from None
     head, _, body = answer.partition(b"\r\n\r\n")
     if head.split(b" ", 2)[1:2] != [_OK]:
-        raise Unserved(_why(body) or "the daemon gave no answer")
+        raise _fault(body)
     return decoded(body)
 
 
@@ -61,12 +71,11 @@ def _posted(socket: str, path: str, body: bytes) -> bytes:
         connection.close()
 
 
-def _why(body: bytes) -> str:
+def _fault(body: bytes) -> Unserved:
     try:
-        told = decoded(body)
-        return f"{told['message']} [{told['code']}]"
-    except (Unserved, KeyError):
-        return body.decode("utf-8", "replace").strip()[:300]
+        return _Refused(decoded(body))
+    except Unserved:
+        return Unserved(body.decode("utf-8", "replace").strip()[:300] or "the daemon gave no answer")
 
 
 def encoded(value: "str | int | list[Any] | Object") -> str:

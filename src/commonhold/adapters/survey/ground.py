@@ -1,0 +1,161 @@
+"""What a shell command finds: the working trees of its repository, what is free for all, what it is about to write."""
+
+import glob
+import os
+import re
+import tempfile
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from commonhold.adapters.git.running import Git
+from commonhold.adapters.git.worktrees import worktrees
+from commonhold.adapters.repository import Repository
+from commonhold.app.giving import ROOT, Sought
+from commonhold.app.shell_writes import Target, folders_made_by, targets_of
+
+_MAX_TARGETS: Final = 200
+_MAX_FREE: Final = 2000
+_ANY_IGNORED: Final = (0, 1)
+_PRIVATE: Final = 0o700
+_GIT: Final = re.compile(r"\b(?:git|gh|hub|pre-commit|jj)\b")
+
+
+@dataclass(frozen=True, slots=True)
+class Ground:
+    """One working tree, for a command that runs in the folder `cwd` of it."""
+
+    repository: Repository
+    cwd: str
+    command: tuple[str, ...]
+    writable: tuple[str, ...] = ()
+
+    @property
+    def root(self) -> str:
+        """The working tree."""
+        return self.repository.root
+
+    @property
+    def common(self) -> str | None:
+        """The folder that git keeps for all working trees of the repository."""
+        return os.path.dirname(self.repository.state_folder) if self.repository.git_dir else None
+
+    @property
+    def git(self) -> Git | None:
+        """How git is asked here."""
+        return Git(self.root) if self.repository.git_dir else None
+
+    def protected(self) -> tuple[str, ...]:
+        """All that commands of agents may not write unless it is given to them."""
+        common = self.common
+        return tuple(dict.fromkeys((self.root, *(worktrees(common) if common else ()), *((common,) if common else ()))))
+
+    def of_git(self, *, can_mask: bool) -> tuple[str, ...]:
+        """What git must be able to write for itself.
+
+        In its own folder it makes new files all the time, so that is given, less our state where that can be taken out
+        of it again; else only to commands that speak of git, and to others what is in it.
+        """
+        common = self.common
+        if common is None or self.repository.git_dir is None:
+            return ()
+        if can_mask or _GIT.search(" ".join(self.command)):
+            return common, self.repository.git_dir
+        state = os.path.basename(self.repository.state_folder)
+        return tuple(os.path.join(common, name) for name in sorted(os.listdir(common)) if name != state)
+
+    def free(self) -> tuple[str, ...]:
+        """What anybody may write at any time: what git ignores, and what the settings name, which is made if need be.
+
+        What the command's programs are about to make there is made for them: Landlock grants no name that is not there.
+        """
+        made = [self._inside(os.path.join(self.cwd, name)) for name in folders_made_by(self.command)]
+        missing = [path for path in made if path and not os.path.lexists(self.place(path))]
+        wanted = [*(f"{path.strip('/')}" for path in self.writable), *self.ignored(missing)]
+        for path in wanted:
+            os.makedirs(self.place(path), exist_ok=True)
+        return tuple(dict.fromkeys((*(f"{path}/" for path in wanted), *self._ignored_now())))
+
+    def _ignored_now(self) -> Iterator[str]:
+        """What is there and ignored: whole folders by their names alone."""
+        if self.git is None:
+            return
+        told = self.git.ask("ls-files", "-z", "--others", "--ignored", "--exclude-standard", "--directory")
+        for path in told.split(b"\0")[:_MAX_FREE]:
+            if path:
+                yield os.fsdecode(path)
+
+    def ignored(self, paths: Sequence[str]) -> list[str]:
+        """Those of some paths that git would ignore, as files or, where nothing is there yet, as folders."""
+        if self.git is None or not paths:
+            return []
+        forms = [form for path in paths for form in (path, f"{path.rstrip('/')}/")]
+        done = self.git.run("check-ignore", "-z", "--stdin", given="\0".join(forms).encode("utf-8", "surrogateescape"))
+        told = done.stdout if done.returncode in _ANY_IGNORED else b""
+        found = {form for path in told.split(b"\0") for form in (os.fsdecode(path), os.fsdecode(path).rstrip("/"))}
+        return [path for path in paths if path in found]
+
+    def sought(self) -> tuple[Sought, ...]:
+        """What the command plainly writes in this working tree, as far as that is no matter of git's alone."""
+        found = [(path, target) for target in targets_of(self.command) for path in self._paths(target)][:_MAX_TARGETS]
+        return tuple(dict.fromkeys(filter(None, (self._sought(path, target) for path, target in found))))
+
+    def _paths(self, target: Target) -> Iterator[str]:
+        place = os.path.join(self.cwd, target.path)
+        for each in glob.glob(place) if target.is_pattern else [place]:
+            path = self._inside(each)
+            if path is not None:
+                yield path
+
+    def _sought(self, path: str, target: Target) -> Sought | None:
+        place = self.place(path)
+        if os.path.isdir(place) and not (target.is_taken_away and path):
+            return Sought(f"{path}/" if path else ROOT, f"{path}/" if path else ROOT, is_file=False)
+        folder = self.nearest(path)
+        if folder is None:
+            return None
+        return Sought(f"{path}/" if os.path.isdir(place) else path, folder, is_file=os.path.isfile(place))
+
+    def seek(self, path: str) -> Sought | None:
+        """How to get to write a path of this working tree."""
+        folder = self.nearest(path.rstrip("/"))
+        return None if folder is None else Sought(path, folder, is_file=os.path.isfile(self.place(path)))
+
+    def nearest(self, path: str) -> str | None:
+        """The nearest folder above a path that is there; None where something else is in its place."""
+        folder = path.rpartition("/")[0]
+        while folder and not os.path.lexists(self.place(folder)):
+            folder = folder.rpartition("/")[0]
+        if not folder:
+            return ROOT
+        return f"{folder}/" if os.path.isdir(self.place(folder)) else None
+
+    def place(self, path: str) -> str:
+        """Where a path of this working tree is on the disk."""
+        return os.path.join(self.root, path.rstrip("/")) if path else self.root
+
+    def _inside(self, place: str) -> str | None:
+        """The path in this working tree, links followed; None of what is elsewhere, or git's own."""
+        real = os.path.join(
+            os.path.realpath(os.path.dirname(os.path.normpath(place))), os.path.basename(place.rstrip("/"))
+        )
+        real = os.path.realpath(real)
+        if real != self.root and not real.startswith(f"{self.root}/"):
+            return None
+        path = real[len(self.root) + 1 :]
+        return None if path.partition("/")[0] in (".git", ".commonhold") else path
+
+    def temporary(self, chosen: str) -> str | None:
+        """A folder for temporary files in place of the one that is `chosen`, where nothing new can be made in that.
+
+        So it is where the working tree itself lies somewhere below it.
+        """
+        usual = os.path.realpath(chosen or tempfile.gettempdir())
+        if not any(path.startswith(f"{usual}/") for path in self.protected()):
+            return None
+        folder = os.path.join(usual, f"commonhold-{os.geteuid()}-temporary")
+        os.makedirs(folder, mode=_PRIVATE, exist_ok=True)
+        status = os.lstat(folder)
+        return (
+            folder if os.path.isdir(folder) and not os.path.islink(folder) and status.st_uid == os.geteuid() else None
+        )

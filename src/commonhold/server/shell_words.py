@@ -1,0 +1,74 @@
+"""What is told of a shell command: why it was not run, and what became of what it wrote."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from commonhold.app.answers import AcquireAnswer
+from commonhold.app.giving import ROOT, Given, Withheld
+from commonhold.app.taking import TakeAnswer
+
+_MOST: Final = 5
+
+
+def some(paths: Sequence[str]) -> str:
+    """Paths in a line; of many the first."""
+    shown = ", ".join(path or "./" for path in paths[:_MOST])
+    return shown if len(paths) <= _MOST else f"{shown} and {len(paths) - _MOST} more"
+
+
+def held_by_others(answer: AcquireAnswer) -> str:
+    """Why a command is not run that would write what others hold."""
+    held = dict.fromkeys((each.key.removeprefix("file:"), each.holder, each.task) for each in answer.conflicts)
+    what = "; ".join(f"{path} is held by {_who(holder, task)}" for path, holder, task in list(held)[:_MOST])
+    return (
+        f"the command was not run: it would write what others are at work on. {what}.\n"
+        "Next: do something else first, or change your part of the file with your edit tool, which may share a file."
+    )
+
+
+def _who(holder: str, task: str) -> str:
+    return f"{holder} ({task})" if task else holder
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What a command left: its exit status, what was taken into the log, and what could not be."""
+
+    status: int
+    taken: TakeAnswer
+    shared: tuple[str, ...] = ()
+    unread: tuple[str, ...] = ()
+
+
+def report(outcome: Outcome, given: Given | None) -> str:
+    """What its agent must know of it; nothing where all is as it should be. `given`: what it was kept to."""
+    taken = outcome.taken
+    lines = [*taken.notices]
+    if taken.outcome == "unadmitted":
+        lines.append(f"what the command wrote is recorded, but would have been refused ({taken.code}): {taken.why}")
+        lines.append(f"it is left as it is, and waits for review. Next: commonhold review show {taken.review}")
+    if unknown := (*taken.unknown, *outcome.unread):
+        lines.append(f"not recorded, since too large or not kept from before: {some(unknown)}")
+    if outcome.shared:
+        lines.append(
+            f"other commands ran that could have written it, too, so it is laid on nobody: {some(outcome.shared)}"
+        )
+    if outcome.status and given is not None and ROOT not in given.writable:
+        lines.append(_bounds(given))
+    return "\n".join(lines)
+
+
+def _bounds(given: Given) -> str:
+    """Where a command could write that may have failed because of it."""
+    where = (
+        f"it could write in {some(given.writable)}" if given.writable else "it could write no file of this repository"
+    )
+    if given.withheld:
+        return f"{where}; not in {_because(given.withheld[0])}. Next: change files there with your edit tool"
+    return f"{where}. If that is why it failed, next: commonhold acquire PATH, or use your edit tool"
+
+
+def _because(withheld: Withheld) -> str:
+    because = withheld.because
+    return f"{withheld.folder or './'}, where {because.path or './'} is held by {_who(because.holder, because.task)}"

@@ -1,0 +1,347 @@
+"""Shell commands of agents: what one may write while it runs, and what it wrote, taken into the log afterwards."""
+
+import threading
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any, Final
+
+from commonhold.adapters.repository import find_repository
+from commonhold.adapters.sandbox import bubblewrap
+from commonhold.adapters.sandbox.probing import NONE, Offer, offered
+from commonhold.adapters.survey import Change, Survey, Surveyor
+from commonhold.adapters.survey.ground import Ground
+from commonhold.adapters.system import RandomIds
+from commonhold.app.attribution import attributed
+from commonhold.app.giving import Given, Sought, give, holdings
+from commonhold.app.taking import TakeAnswer
+from commonhold.client.session import Commonhold
+from commonhold.config import Settings, Shell, load_settings
+from commonhold.domain.errors import Code, CommonholdError, InputError
+from commonhold.domain.events import Committed
+from commonhold.domain.keys import file_key
+from commonhold.server.shell_words import Outcome, held_by_others, report
+
+MAX_INTENT: Final = 200
+_PAGE: Final = 1000
+_BY_KILL: Final = 137
+_NOBODY: Final = 0
+_PROCESSES: Final = Path("/proc")
+
+Open = Callable[[str, str], Commonhold]
+"""The session on the working tree at a root, for a holder."""
+Call = Callable[[Mapping[str, Any]], Mapping[str, Any]]
+Shape = dict[str, object]
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """A command that is about to run: for whom, where, its words, and the process that will wait for it.
+
+    `ticket` is what its end will be told by, `temporary` where its temporary files are to be.
+    """
+
+    holder: str
+    cwd: str
+    command: tuple[str, ...]
+    ticket: str
+    process: int = _NOBODY
+    temporary: str = ""
+
+    @property
+    def intent(self) -> str:
+        """What others see of it."""
+        words = " ".join(self.command[-1].split())
+        return "".join(each if each.isprintable() else "?" for each in f"$ {words}")[:MAX_INTENT]
+
+
+@dataclass(frozen=True, slots=True)
+class Prepared:
+    """What else a command is given: variables of its environment, and folders that it may write (absolute)."""
+
+    environment: Mapping[str, str] = field(default_factory=dict)
+    writable: Sequence[str] = ()
+
+
+def nothing_refused(_asked: Asked, _session: Commonhold) -> str:
+    """Refuse nothing."""
+    return ""
+
+
+def nothing_prepared(_asked: Asked, _session: Commonhold) -> Prepared:
+    """Prepare nothing."""
+    return Prepared()
+
+
+@dataclass(frozen=True, slots=True)
+class Rules:
+    """What decides beside leases: why a command is refused (empty: it is not), and what is prepared for it."""
+
+    refused: Callable[[Asked, Commonhold], str] = nothing_refused
+    prepared: Callable[[Asked, Commonhold], Prepared] = nothing_prepared
+
+
+@dataclass(eq=False, slots=True)
+class _Run:
+    """A command that runs in one working tree. `given` is what it is kept to, None where nothing keeps it.
+
+    `beside` are the others that ran there at some moment of its time.
+    """
+
+    asked: Asked
+    session: Commonhold
+    given: Given | None
+    lease_id: str | None
+    notices: tuple[str, ...]
+    surveyor: Surveyor
+    sequence: int
+    before: Survey
+    beside: "set[_Run]" = field(default_factory=set)
+
+    def reaches(self, path: str) -> bool:
+        """Whether it could write a file."""
+        return self.given is None or self.given.reaches(path)
+
+
+@dataclass(frozen=True, slots=True)
+class _Leave:
+    """What a command may write, by whom it is kept to that, and the lease that was taken for it."""
+
+    given: Given
+    offer: Offer
+    lease_id: str | None = None
+    notices: tuple[str, ...] = ()
+
+
+class Shells:
+    """The shell commands that run in the working trees of a repository."""
+
+    def __init__(self, open_session: Open, rules: Rules | None = None, offer: Callable[[], Offer] = offered) -> None:
+        """Speak to the service by `open_session`; keep commands by what the machine has on `offer`."""
+        self._open = open_session
+        self._rules = rules or Rules()
+        self._offer = offer
+        self._ids = RandomIds()
+        self._runs: dict[str, _Run] = {}
+        self._surveyors: dict[tuple[str, tuple[str, ...]], Surveyor] = {}
+        self._lock = threading.Lock()
+
+    @property
+    def calls(self) -> dict[str, Call]:
+        """What launchers ask for, by path."""
+        return {"/shell/begin": self.begin, "/shell/end": self.end}
+
+    def begin(self, told: Mapping[str, Any]) -> Shape:
+        """Let a command run, or refuse it: what it may write, and the ticket to tell its end by."""
+        self.reap()
+        asked = _asked(told, self._ids.new("shell"))
+        repository = find_repository(asked.cwd)
+        settings = load_settings(repository.root)
+        ground = Ground(repository, asked.cwd, asked.command, tuple(settings.writable))
+        if settings.shell == Shell.OFF:
+            return _unwatched()
+        session = self._open(repository.root, asked.holder)
+        try:
+            refusal = self._rules.refused(asked, session)
+            answer = _refused(refusal) if refusal else self._begun(asked, session, ground, settings)
+        except BaseException:
+            session.close()
+            raise
+        if "refusal" in answer:
+            session.close()
+        return answer
+
+    def _begun(self, asked: Asked, session: Commonhold, ground: Ground, settings: Settings) -> Shape:
+        offer = self._offer() if settings.shell == Shell.SANDBOX else NONE
+        leave = _leave(asked, session, ground, offer)
+        if isinstance(leave, str):
+            return _refused(leave)
+        try:
+            prepared = self._rules.prepared(asked, session)
+            self._note(asked, session, leave, self._surveyor(session, ground, settings))
+        except BaseException:
+            if leave.lease_id:
+                session.release(leave.lease_id)
+            raise
+        return _answer(asked, leave, ground, prepared)
+
+    def _note(self, asked: Asked, session: Commonhold, leave: _Leave, surveyor: Surveyor) -> None:
+        """Remember the command, and all that runs beside it."""
+        given = leave.given if leave.offer.is_enforced else None
+        # The log first: what is written into it from now on explains a part of what will differ.
+        sequence = _newest(session)
+        run = _Run(
+            asked, session, given, leave.lease_id, leave.notices, surveyor, sequence, surveyor.look(session.keep)
+        )
+        with self._lock:
+            for other in self._runs.values():
+                if other.session.root == session.root:
+                    other.beside.add(run)
+                    run.beside.add(other)
+            self._runs[asked.ticket] = run
+
+    def _surveyor(self, session: Commonhold, ground: Ground, settings: Settings) -> Surveyor:
+        name = session.root, tuple(settings.ignore)
+        with self._lock:
+            if name not in self._surveyors:
+                self._surveyors[name] = Surveyor(
+                    session.root,
+                    ground.git,
+                    ignored=settings.ignore,
+                    max_file_bytes=settings.max_file_bytes,
+                )
+            return self._surveyors[name]
+
+    def end(self, told: Mapping[str, Any]) -> Shape:
+        """Take what a command wrote into the log, and say what its agent must know of it."""
+        with self._lock:
+            run = self._runs.pop(str(told.get("ticket", "")), None)
+        if run is None:
+            return {"report": ""}
+        try:
+            outcome = self._settled(run, int(told.get("status", 0)))
+        finally:
+            if run.lease_id is not None:
+                run.session.release(run.lease_id)
+            run.session.close()
+        return {"report": report(outcome, run.given)}
+
+    def settle(self, ticket: str) -> None:
+        """Take what a command has written so far into the log."""
+        with self._lock:
+            run = self._runs.get(ticket)
+        if run is not None:
+            self._settled(run, 0)
+
+    def may_write(self, root: str, path: str) -> bool:
+        """Whether a command that runs could be writing a file of the working tree at `root`: its end will tell."""
+        with self._lock:
+            return any(run.session.root == root and run.reaches(path) for run in self._runs.values())
+
+    def reap(self) -> None:
+        """End the commands whose launcher is no more, without having told their end."""
+        with self._lock:
+            gone = [ticket for ticket, run in self._runs.items() if not _is_alive(run.asked.process)]
+        for ticket in gone:
+            with suppress(CommonholdError):
+                self.end({"ticket": ticket, "status": _BY_KILL})
+
+    def _settled(self, run: _Run, status: int) -> Outcome:
+        # Before the look: what a session that is looked after then writes must not be taken for the command's.
+        leases = run.session.leases()
+        after = run.surveyor.look(run.session.keep)
+        found = run.surveyor.changes(run.before, after, run.session.keep)
+        changes, run.sequence = _unexplained(found, run.session, run.sequence)
+        run.before = after
+        readable = {change.path: change.before for change in changes if not change.is_unread}
+        mine = holdings(lease for lease in leases if lease.holder == run.asked.holder)
+        others = holdings(lease for lease in leases if lease.holder != run.asked.holder)
+        sorted_ = attributed(readable, run.reaches, [each.reaches for each in run.beside], mine, others)
+        intent = run.asked.intent
+        if sorted_.nobody:
+            run.session.notice(sorted_.nobody, intent=intent)
+        own = {path: readable[path] for path in sorted_.own}
+        taken = run.session.take(own, intent=intent) if own else TakeAnswer("nothing")
+        unread = tuple(change.path for change in changes if change.is_unread and run.reaches(change.path))
+        return Outcome(status, replace(taken, notices=run.notices + taken.notices), sorted_.nobody, unread)
+
+
+def _asked(told: Mapping[str, Any], ticket: str) -> Asked:
+    """What a launcher asks. Raises InputError `TEXT_INVALID`."""
+    command = told.get("command")
+    words = tuple(word for word in command if isinstance(word, str)) if isinstance(command, list) else ()
+    process = told.get("process", _NOBODY)
+    texts = [told.get(name, "") for name in ("holder", "cwd", "temporary")]
+    if not words or words != tuple(command or ()) or not isinstance(process, int) or not all(map(_is_text, texts)):
+        raise InputError(
+            Code.TEXT_INVALID,
+            "a shell command needs holder, cwd and command, a list of words",
+            hint="run it with commonhold exec",
+        )
+    holder, cwd, temporary = texts
+    return Asked(holder, cwd, words, ticket, process, temporary)
+
+
+def _is_text(value: object) -> bool:
+    return isinstance(value, str)
+
+
+def _leave(asked: Asked, session: Commonhold, ground: Ground, offer: Offer) -> _Leave | str:
+    """Lease what the command plainly writes, and find what it may write; why not, where others hold it."""
+    sought = ground.sought()
+    named = _to_lease(ground, sought)
+    lease_id: str | None = None
+    notices: tuple[str, ...] = ()
+    if named:
+        got = session.acquire(*named, task=asked.intent, acquisition_id=asked.ticket)
+        if got.lease is None:
+            return held_by_others(got)
+        lease_id, notices = got.lease.id, got.notices
+    leases = session.leases()
+    mine = [each.path for each in holdings(each for each in leases if each.holder == session.holder)]
+    others = holdings(each for each in leases if each.holder != session.holder)
+    also = filter(None, map(ground.seek, mine))
+    given = give((*sought, *also), ground.free(), others, can_mask=offer.can_mask)
+    return _Leave(given, offer, lease_id, notices)
+
+
+def _to_lease(ground: Ground, sought: Sequence[Sought]) -> list[str]:
+    """The keys of what is plainly written: not of what is only looked into, nor of what git ignores."""
+    paths = [each.path for each in sought if each.path and (each.path != each.folder)]
+    ignored = set(ground.ignored(paths))
+    return [str(file_key(path)) for path in paths if path not in ignored]
+
+
+def _newest(session: Commonhold) -> int:
+    return max((each.sequence for each in session.log(limit=1)), default=0)
+
+
+def _unexplained(changes: Sequence[Change], session: Commonhold, since: int) -> tuple[tuple[Change, ...], int]:
+    """The changes that the log does not tell already, from where it leaves them; and how far it was read."""
+    told: dict[str, str | None] = {}
+    newest = since
+    while page := session.log(after=newest, limit=_PAGE):
+        newest = page[-1].sequence
+        for recorded in page:
+            if isinstance(recorded.event, Committed) and recorded.event.worktree == session.root:
+                told |= {file.path: file.after for file in recorded.event.files}
+    left = (replace(each, before=told[each.path]) if each.path in told else each for each in changes)
+    return tuple(each for each in left if each.is_unread or each.before != each.after), newest
+
+
+def _is_alive(process: int) -> bool:
+    """Whether a process is there still, as far as that can be told."""
+    return process == _NOBODY or not Path(_PROCESSES, "self").exists() or Path(_PROCESSES, str(process)).exists()
+
+
+def _refused(why: str) -> Shape:
+    return {"refusal": why}
+
+
+def _unwatched() -> Shape:
+    """Nothing is done about the command."""
+    nothing: list[str] = []
+    lists = dict.fromkeys(("protected", "writable", "masked", "prefix"), nothing)
+    return {"ticket": "", "sandbox": "", "env": {}, **lists}
+
+
+def _answer(asked: Asked, leave: _Leave, ground: Ground, prepared: Prepared) -> Shape:
+    """What the launcher is to do."""
+    environment = dict(prepared.environment)
+    if leave.offer.is_enforced and (folder := ground.temporary(asked.temporary)):
+        environment["TMPDIR"] = folder
+    shape = _unwatched() | {"ticket": asked.ticket, "env": environment}
+    if not leave.offer.is_enforced:
+        return shape
+    given = leave.given
+    bounds = bubblewrap.Bounds(
+        ground.protected(),
+        (*map(ground.place, given.writable), *ground.of_git(can_mask=leave.offer.can_mask), *prepared.writable),
+        (*map(ground.place, given.masked), ground.repository.state_folder),
+    )
+    if leave.offer.program:
+        return shape | {"prefix": bubblewrap.prefix(leave.offer.program, bounds)}
+    masked = bounds.masked if leave.offer.can_mask else ()
+    lists = {"protected": bounds.protected, "writable": bounds.writable, "masked": masked}
+    return shape | {"sandbox": "landlock", **{name: list(paths) for name, paths in lists.items()}}
