@@ -13,7 +13,7 @@ from typing import Any
 from langchain.agents import create_agent
 from langchain.tools import tool
 from langchain_core.language_models import BaseChatModel
-from langchain_core.messages import AIMessage, BaseMessage
+from langchain_core.messages import AIMessage, BaseMessage, HumanMessage
 from langchain_core.outputs import ChatGeneration, ChatResult
 from langgraph.checkpoint.memory import InMemorySaver
 
@@ -101,8 +101,8 @@ def play(folder: Path) -> None:
         ("ben", "add a tax of 10 %"),
     )
     for name, prompt in turns:
-        config = {"configurable": {"thread_id": name}}
-        messages = agents[name].invoke({"messages": [("user", prompt)]}, config)["messages"]
+        asked = HumanMessage(prompt)
+        messages = agents[name].invoke({"messages": [asked]}, {"configurable": {"thread_id": name}})["messages"]
         print(f"--- {name}, asked to {prompt}:\n{messages[-2].text}")
     print(f"--- shop.py in the end:\n{(folder / 'shop.py').read_text()}", end="")
     together.close()

@@ -7,7 +7,7 @@ from typing import Any
 from langchain.agents import create_agent
 from langchain.tools import tool
 from langchain_core.language_models import BaseChatModel
-from langchain_core.messages import AIMessage, BaseMessage, ToolMessage
+from langchain_core.messages import AIMessage, BaseMessage, HumanMessage, ToolMessage
 from langchain_core.outputs import ChatGeneration, ChatResult
 from tests.e2e.cli_driver import git
 
@@ -82,8 +82,17 @@ def make(folder: Path, **files: str) -> Path:
 def run(middleware: CommonholdMiddleware, folder: Path, *said: AIMessage, thread: str = "ann") -> list[ToolMessage]:
     """What the tools told an agent that says this."""
     agent = create_agent(in_order(*said), tools_in(folder), middleware=[middleware])
-    config: Any = {"configurable": {"thread_id": thread}}
-    return told(agent.invoke({"messages": [("user", "mend the\tshop\nquickly")]}, config))
+    return told(agent.invoke(asked("mend the\tshop\nquickly"), within(thread)))
+
+
+def asked(prompt: str) -> Any:
+    """What an agent is called with."""
+    return {"messages": [HumanMessage(prompt)]}
+
+
+def within(thread: str) -> Any:
+    """The configuration of a thread's run."""
+    return {"configurable": {"thread_id": thread}}
 
 
 def told(state: Any) -> list[ToolMessage]:

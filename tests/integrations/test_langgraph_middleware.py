@@ -12,7 +12,7 @@ from langchain_core.messages import AIMessage
 from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.graph import START, MessagesState, StateGraph
 from langgraph.prebuilt import ToolNode
-from tests.integrations.graphs import SHOP, calls, in_order, intents, make, run, told, tools_in
+from tests.integrations.graphs import SHOP, asked, calls, in_order, intents, make, run, told, tools_in, within
 
 import commonhold
 from commonhold.domain.errors import UsageError
@@ -139,7 +139,7 @@ def test_files_outside_and_other_tools_are_left_alone(
 
 def test_it_is_the_same_for_asyncio(middleware: CommonholdMiddleware, shop: Path) -> None:
     agent = create_agent(in_order(READ, swap("return 5", "return 6")), tools_in(shop), middleware=[middleware])
-    state = asyncio.run(agent.ainvoke({"messages": [("user", "go")]}, {"configurable": {"thread_id": "ann"}}))
+    state = asyncio.run(agent.ainvoke(asked("go"), within("ann")))
     assert [each.text for each in told(state)] == [SHOP, "committed: shop.py#shipping"]
 
 
@@ -151,20 +151,20 @@ def test_a_subagent_is_another_holder_and_so_is_each_run_without_a_thread(
     @tool
     def delegate(task: str) -> str:
         """Let another do it."""
-        return str(inner.invoke({"messages": [("user", task)]})["messages"][-1].text)
+        return str(inner.invoke(asked(task))["messages"][-1].text)
 
     outer = create_agent(
         in_order(calls("delegate", task="weigh"), READ, swap("sum", "max")),
         [*tools_in(shop), delegate],
         middleware=[middleware],
     )
-    outer.invoke({"messages": [("user", "all")]}, {"configurable": {"thread_id": "t1"}})
+    outer.invoke(asked("all"), within("t1"))
     (sub, weigh), (top, _) = intents(shop)
     assert weigh == "weigh"
     assert top == "langgraph:t1"
     assert sub.startswith("langgraph:t1/tools:")
     alone = create_agent(in_order(READ, swap("max", "min")), tools_in(shop), middleware=[middleware])
-    alone.invoke({"messages": [("user", "alone")]})
+    alone.invoke(asked("alone"))
     (*_, (holder, _)) = intents(shop)
     assert holder not in (sub, top)
 
@@ -173,7 +173,7 @@ def test_a_raw_graph_uses_it_through_its_tool_node(middleware: CommonholdMiddlew
     node = ToolNode(tools_in(shop), wrap_tool_call=middleware.wrap_tool_call)
     graph = StateGraph(MessagesState).add_node("tools", node).add_edge(START, "tools").compile()
     made = calls("write_file", path="one.py", content="a = 1\n")
-    state = graph.invoke({"messages": [made]}, {"configurable": {"thread_id": "raw"}})
+    state = graph.invoke({"messages": [made]}, within("raw"))
     assert told(state)[0].text == "committed: one.py"
     with pytest.raises(UsageError, match="thread_id"):
         graph.invoke({"messages": [made]})
@@ -206,9 +206,8 @@ def test_a_key_is_held_while_its_tool_runs(
     )
 
     def ask() -> Any:
-        config: Any = {"configurable": {"thread_id": "t"}}
-        asked: Any = {"messages": [("user", "pay")]}
-        return asyncio.run(agent.ainvoke(asked, config)) if way == "asyncio" else agent.invoke(asked, config)
+        told_it, config = asked("pay"), within("t")
+        return asyncio.run(agent.ainvoke(told_it, config)) if way == "asyncio" else agent.invoke(told_it, config)
 
     with commonhold.open(str(shop), agent="ben") as ben:
         (before, *_) = told(ask())
@@ -224,7 +223,7 @@ def test_a_key_that_another_holds_refuses_its_tool(
     agent = create_agent(in_order(calls("pay", account="1"), calls("pay", account="")), tools, middleware=[middleware])
     with commonhold.open(str(shop), agent="ben") as ben:
         ben.acquire("account:1", task="audit")
-        held, bad = told(agent.invoke({"messages": [("user", "pay")]}))
+        held, bad = told(agent.invoke(asked("pay")))
     assert "[LEASE_DENIED]: ben holds" in held.text
     assert "[KEY_INVALID]" in bad.text
     assert {held.status, bad.status} == {"error"}
@@ -240,10 +239,10 @@ def test_a_lease_that_is_broken_while_its_tool_runs_is_told(shop: Path) -> None:
         return f"paid from {account}"
 
     middleware = CommonholdMiddleware(
-        str(shop), FILE_TOOLS | {"pay": Holds(lambda given: [f"account:{given['account']}"])}
+        str(shop), {**FILE_TOOLS, "pay": Holds(lambda given: [f"account:{given['account']}"])}
     )
     agent = create_agent(in_order(calls("pay", account="1")), [pay], middleware=[middleware])
-    (answer,) = told(agent.invoke({"messages": [("user", "pay")]}))
+    (answer,) = told(agent.invoke(asked("pay")))
     middleware.close()
     assert answer.status == "error"
     assert "it has run" in answer.text
