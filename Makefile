@@ -6,7 +6,7 @@ STAMP  := $(VENV)/.installed
 UV     := uv==0.13.9
 TYPESCRIPT := typescript@7.0.2
 PIP    := $(PY) -m pip --disable-pip-version-check --quiet
-SRC    := $(wildcard src tests bench)
+SRC    := $(wildcard src tests bench examples)
 
 # The newest interpreter that really runs and is new enough (a shim that is found may still not run).
 FIND_PYTHON = for name in $(PYTHON) python3.14 python3.13 python3.12 python3.11 python3; do \

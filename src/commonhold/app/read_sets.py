@@ -48,10 +48,20 @@ class ReadSet:
                     writer.keep(((each, contents[each]) for each in missing), at)
                     self.read(writer, shown, since, at)
 
+    def known(self, keys: Iterable[str]) -> dict[str, str]:
+        """The hashes of `keys` as the session knows them, less those that it does not."""
+        with self._store.read() as reader:
+            return self._known(reader, keys)
+
+    def _known(self, reader: Reader, keys: Iterable[str]) -> dict[str, str]:
+        if self._holder is None:
+            return {}
+        return {each.key: each.hash for each in reader.sightings(self._holder, self._worktree, keys)}
+
     def _is_known(self, reader: Reader, shown: Shown) -> bool:
         if self._holder is None:
             return True
-        known = {each.key: each.hash for each in reader.sightings(self._holder, self._worktree, shown)}
+        known = self._known(reader, shown)
         keys = [canonical(key) for key in shown]
         overtaken = reader.overtaken(self._holder, self._worktree)
         return known == dict(shown) and not any(caught_up(each, keys, 0) for each in overtaken)

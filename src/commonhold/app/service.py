@@ -187,6 +187,12 @@ class Service:
         self._recover_if_possible()
         return tuple(RegionHash(str(region.key), region.hash) for region in self._reading.saw(keys))
 
+    def seen(self, *keys: str) -> tuple[RegionHash, ...]:
+        """What files or regions were when this session last read or wrote them as such; None where it never did."""
+        asked = [str(self._reading.locate(key)) for key in keys]
+        known = self._read_set.known(asked)
+        return tuple(RegionHash(key, known.get(key)) for key in asked)
+
     def news(self) -> tuple[News, ...]:
         """What others have changed of what this session has read, each once: the answers with notices tell it, too."""
         return self._newsroom.tell()

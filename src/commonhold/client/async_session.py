@@ -56,6 +56,7 @@ class AsyncCommonhold(Session):
     regions = _asked(Service.regions)
     read = _asked(Service.read)
     saw = _asked(Service.saw)
+    seen = _asked(Service.seen)
     news = _asked(Service.news)
     acquire = _spoken(acquiring.acquire)
     renew = _asked(Service.renew)

@@ -81,6 +81,7 @@ class Commonhold(Session):
     regions = _asked(Service.regions)
     read = _asked(Service.read)
     saw = _asked(Service.saw)
+    seen = _asked(Service.seen)
     news = _asked(Service.news)
     acquire = _spoken(acquiring.acquire)
     renew = _asked(Service.renew)

@@ -131,7 +131,7 @@ def story(say: Run, hold: Any) -> Iterator[object]:
     ]
     yield [say(ask) for ask in (hold.content(one.hash), hold.recover(), hold.forget(), hold.sweep())]
     yield [say(ask) for ask in (hold.partial_works(), hold.review("lease-1", note="looked"))]
-    yield [say(ask) for ask in (hold.saw("a.py", "a.py#f"), hold.news())]
+    yield [say(ask) for ask in (hold.saw("a.py", "a.py#f"), hold.seen("a.py"), hold.news())]
     for ask in (
         hold.acquire,
         lambda: hold.read("b.py"),

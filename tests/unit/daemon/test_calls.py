@@ -28,6 +28,7 @@ CALLS: list[tuple[str, tuple[Any, ...], dict[str, Any]]] = [
     ("content", ("00ff",), {}),
     ("sweep", (), {}),
     ("saw", ("a.py", "a.py#f"), {}),
+    ("seen", ("a.py", "a.py#f"), {}),
     ("news", (), {}),
 ]
 

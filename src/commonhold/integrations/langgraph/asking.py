@@ -1,0 +1,20 @@
+"""What an agent was asked to do: others see it as the intent of what it writes."""
+
+from typing import Any
+
+from langchain_core.messages import HumanMessage
+
+from commonhold.domain.texts import MAX_TEXT_LENGTH
+
+
+def asked(state: Any) -> str:  # noqa: ANN401 - a graph's state may be of any class
+    """The last thing that a person said, in one line; empty where nobody did."""
+    messages = state.get("messages", ()) if isinstance(state, dict) else getattr(state, "messages", state)
+    said = (message.text for message in reversed(messages) if isinstance(message, HumanMessage))
+    return one_line(next(said, ""))
+
+
+def one_line(text: str) -> str:
+    """The text as others may read it: one line, printable, and not too long."""
+    line = "".join(char if char.isprintable() else " " for char in text)
+    return " ".join(line.split())[:MAX_TEXT_LENGTH]

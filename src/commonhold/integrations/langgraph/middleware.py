@@ -1,0 +1,191 @@
+"""A middleware for agents: what their tools write is judged first, and nothing of others is overwritten."""
+
+import asyncio
+import os
+import secrets
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from contextlib import AsyncExitStack, ExitStack
+from pathlib import Path
+from typing import Annotated, Any, Final, Literal, NotRequired, Unpack
+
+from langchain.agents.middleware import AgentMiddleware, AgentState
+from langchain.agents.middleware.types import PrivateStateAttr
+from langchain_core.messages import ToolMessage
+from langgraph.prebuilt.tool_node import ToolCallRequest
+from langgraph.runtime import ExecutionInfo, Runtime
+from langgraph.types import Command
+
+from commonhold.client.async_opening import open_async
+from commonhold.client.opening import Choices
+from commonhold.domain.errors import InputError, RefusedError, StoreError
+from commonhold.integrations.langgraph.asking import asked
+from commonhold.integrations.langgraph.edits import renamed_to
+from commonhold.integrations.langgraph.identity import execution, holder_of
+from commonhold.integrations.langgraph.sessions import Sessions
+from commonhold.integrations.langgraph.telling import MIXED, failure, lost_meanwhile
+from commonhold.integrations.langgraph.tools import FILE_TOOLS, FileWish, Holds, Reads, Role, Writes
+from commonhold.integrations.langgraph.views import Views
+from commonhold.integrations.langgraph.writing import Desk
+
+Result = ToolMessage | Command[Any]
+# What the agent is told, since it may do better: its arguments, and what the store or the files say.
+_TOLD: Final = (InputError, StoreError, RefusedError, LookupError, TypeError)
+
+
+class CommonholdState(AgentState[Any]):
+    """What the middleware keeps with the conversation: a name for a run whose thread has none."""
+
+    commonhold_session: NotRequired[Annotated[str, PrivateStateAttr]]
+
+
+class CommonholdMiddleware(AgentMiddleware[CommonholdState, Any, Any]):
+    """Lets the tools of an agent share a repository, and whatever else has a name, with other agents.
+
+    `tools` says what each tool does; those that it does not name are left alone. Files that tools write are committed
+    by us, at the repository around `path`; what is refused the agent is told as an error of the tool, with what it
+    needs to succeed. `intent` says from the state what the agent is about, `holder` who it is.
+    """
+
+    state_schema = CommonholdState
+
+    def __init__(
+        self,
+        path: str = ".",
+        tools: Mapping[str, Role] = FILE_TOOLS,
+        *,
+        intent: Callable[[Any], str] = asked,
+        holder: Callable[[ExecutionInfo], str] | None = None,
+        **choices: Unpack[Choices],
+    ) -> None:
+        """Open nothing yet."""
+        super().__init__()
+        self._tools = tools
+        self._intent = intent
+        self._holder = holder
+        self._sessions = Sessions(path, choices)
+        self._views = Views()
+
+    def before_agent(self, state: CommonholdState, runtime: Runtime[Any]) -> dict[str, Any] | None:
+        """Give a run a name that has no thread to be known by."""
+        info = runtime.execution_info
+        is_known = self._holder is not None or (info is not None and info.thread_id is not None)
+        return None if is_known or "commonhold_session" in state else {"commonhold_session": secrets.token_hex(6)}
+
+    def wrap_tool_call(self, request: ToolCallRequest, handler: Callable[[ToolCallRequest], Result]) -> Result:
+        """Do what the table says of the tool. See AgentMiddleware."""
+        role = self._tools.get(request.tool_call["name"])
+        if isinstance(role, Holds):
+            return self._hold(role, request, handler)
+        return self._judged(role, request) or handler(request)
+
+    async def awrap_tool_call(
+        self, request: ToolCallRequest, handler: Callable[[ToolCallRequest], Awaitable[Result]]
+    ) -> Result:
+        """As `wrap_tool_call`, for asyncio."""
+        role = self._tools.get(request.tool_call["name"])
+        if isinstance(role, Holds):
+            return await self._hold_async(role, request, handler)
+        judged = None if role is None else await asyncio.to_thread(self._judged, role, request)
+        return judged or await handler(request)
+
+    def _judged(self, role: Role | None, request: ToolCallRequest) -> ToolMessage | None:
+        """What came of a write; None where the tool itself is to run."""
+        try:
+            if isinstance(role, Reads):
+                self._look(role, request)
+            elif isinstance(role, Writes):
+                return self._write(role.wishes(request.tool_call["args"]), request)
+        except _TOLD as fault:
+            return _error(request, failure(request.tool_call["name"], fault))
+        return None
+
+    def _look(self, role: Reads, request: ToolCallRequest) -> None:
+        """Note what the tool is about to show: what is there before it looks is never newer than what it shows."""
+        with self._sessions.of(self._name(request)) as hold:
+            for path in role.paths(request.tool_call["args"]):
+                inside = _inside(hold.root, path)
+                if inside is not None:
+                    Desk(hold, self._views).look(inside)
+
+    def _write(self, wishes: Sequence[FileWish], request: ToolCallRequest) -> ToolMessage | None:
+        with self._sessions.of(self._name(request)) as hold:
+            found = [(wish, _inside(hold.root, wish.path)) for wish in wishes]
+            ours = [renamed_to(wish, path) for wish, path in found if path is not None]
+            if not ours:
+                return None
+            if len(ours) < len(wishes):
+                return _error(request, MIXED)
+            told = Desk(hold, self._views).carry_out(ours, self._intent(request.state))
+        return _error(request, told.text) if told.is_refused else _message(request, told.text)
+
+    def _hold(self, role: Holds, request: ToolCallRequest, handler: Callable[[ToolCallRequest], Result]) -> Result:
+        result: Result | None = None
+        try:
+            with ExitStack() as stack:
+                try:
+                    keys = role.keys(request.tool_call["args"])
+                    hold = stack.enter_context(self._sessions.of(self._name(request)))
+                    stack.enter_context(hold.hold(*keys, **self._terms(role, request)))
+                except _TOLD as fault:
+                    return _error(request, failure(request.tool_call["name"], fault))
+                result = handler(request)
+        except RefusedError as fault:
+            return _error(request, _lost(fault, result))
+        return result
+
+    async def _hold_async(
+        self, role: Holds, request: ToolCallRequest, handler: Callable[[ToolCallRequest], Awaitable[Result]]
+    ) -> Result:
+        result: Result | None = None
+        path, choices = self._sessions.path, self._sessions.choices
+        try:
+            async with AsyncExitStack() as stack:
+                try:
+                    keys = role.keys(request.tool_call["args"])
+                    opened = await asyncio.to_thread(open_async, path, agent=self._name(request), **choices)
+                    hold = await stack.enter_async_context(opened)
+                    await stack.enter_async_context(hold.hold(*keys, **self._terms(role, request)))
+                except _TOLD as fault:
+                    return _error(request, failure(request.tool_call["name"], fault))
+                result = await handler(request)
+        except RefusedError as fault:
+            return _error(request, _lost(fault, result))
+        return result
+
+    def _terms(self, role: Holds, request: ToolCallRequest) -> dict[str, Any]:
+        return {"task": self._intent(request.state), "wait_seconds": role.wait_seconds}
+
+    def _name(self, request: ToolCallRequest) -> str:
+        info = execution()
+        if self._holder is not None:
+            return self._holder(info)
+        state = request.state
+        return holder_of(info, state.get("commonhold_session", "") if isinstance(state, dict) else "")
+
+    def close(self) -> None:
+        """Let go of the repository. Leases stay as they are."""
+        self._sessions.close()
+
+
+def _inside(root: str, path: str) -> str | None:
+    """The path from the root of the repository; None where it lies outside: then it is no matter of ours."""
+    if "\0" in path:  # no system has such a file: whoever judges it will say so
+        return path
+    real, top = os.path.realpath(Path(root, path)), os.path.realpath(root)
+    return os.path.relpath(real, top) if Path(real).is_relative_to(top) else None
+
+
+def _lost(fault: RefusedError, result: Result | None) -> str:
+    """What to say of a lease that ended while its tool ran. Raises what the tool itself has raised."""
+    if result is None:
+        raise fault
+    return lost_meanwhile(fault)
+
+
+def _error(request: ToolCallRequest, text: str) -> ToolMessage:
+    return _message(request, text, status="error")
+
+
+def _message(request: ToolCallRequest, text: str, status: Literal["success", "error"] = "success") -> ToolMessage:
+    call = request.tool_call
+    return ToolMessage(text, name=call["name"], tool_call_id=call["id"], status=status)

@@ -1,0 +1,65 @@
+"""What the tools of an agent do to files and to things with names: a table, a line for each."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+from commonhold.app.happenings import Removed, Swap, Whole
+
+Arguments = Mapping[str, Any]
+FileWish = Swap | Whole | Removed
+
+
+@dataclass(frozen=True, slots=True)
+class Writes:
+    """The tool writes files. What it would do is done as a commit instead; the tool itself does not run."""
+
+    wishes: Callable[[Arguments], Sequence[FileWish]]
+
+
+@dataclass(frozen=True, slots=True)
+class Reads:
+    """The tool shows the agent these files, whole or in part."""
+
+    paths: Callable[[Arguments], Sequence[str]]
+
+
+@dataclass(frozen=True, slots=True)
+class Holds:
+    """The tool changes something that these keys stand for: they are leased while it runs, `account:12345` say."""
+
+    keys: Callable[[Arguments], Sequence[str]]
+    wait_seconds: float = 0.0
+
+
+Role = Writes | Reads | Holds
+
+
+def _path(given: Arguments) -> str:
+    return str(given["file_path"] if "file_path" in given else given["path"])
+
+
+def _swap(given: Arguments) -> Sequence[FileWish]:
+    everywhere = bool(given.get("replace_all"))
+    return (Swap(_path(given), given["old_string"], given["new_string"], everywhere),)
+
+
+def _whole(given: Arguments) -> Sequence[FileWish]:
+    return (Whole(_path(given), given["content"] if "content" in given else given["text"]),)
+
+
+def _removed(given: Arguments) -> Sequence[FileWish]:
+    return (Removed(_path(given)),)
+
+
+def _read(given: Arguments) -> Sequence[str]:
+    return (_path(given),)
+
+
+FILE_TOOLS: Final[Mapping[str, Role]] = {
+    "read_file": Reads(_read),
+    "write_file": Writes(_whole),
+    "edit_file": Writes(_swap),
+    "delete_file": Writes(_removed),
+}
+"""Tools of the usual names: `file_path` or `path`, `content` or `text`, `old_string`, `new_string`, `replace_all`."""
