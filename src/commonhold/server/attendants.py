@@ -1,21 +1,40 @@
 """Who attends to the agents of one repository: the parts put together."""
 
+from collections.abc import Mapping
+
 from commonhold.adapters.repository import Repository
 from commonhold.adapters.trees import Trees
-from commonhold.app.happenings import NOTHING, AboutToRun, Response
+from commonhold.app.happenings import Happening, Response
 from commonhold.client.opening import open_session
 from commonhold.client.session import Commonhold
 from commonhold.server.attending import Attending
+from commonhold.server.http import Call
+from commonhold.server.shell_rewriting import Rewriting
+from commonhold.server.shells import Rules, Shells
 
 
-def attending(repository: Repository) -> Attending:
-    """Attend to whoever works in a working tree of this repository."""
-    return Attending(Trees(repository), _opened, lambda _root, _path: False, _unconfined)
+class Attendants:
+    """All that stands between the routes of a repository and its service."""
+
+    def __init__(self, repository: Repository) -> None:
+        """Attend to whoever works in a working tree of this repository."""
+        rules = Rules()
+        self._shells = Shells(_opened, rules)
+        self._attending = Attending(Trees(repository), _opened, lambda _root, _path: False, Rewriting(rules.refused))
+
+    @property
+    def calls(self) -> Mapping[str, Call]:
+        """What programs of ours ask for, by path."""
+        return self._shells.calls
+
+    def attend(self, happening: Happening) -> Response:
+        """The answer to what a hook reports."""
+        return self._attending.attend(happening)
+
+    def close(self) -> None:
+        """Let go of what is open."""
+        self._attending.close()
 
 
 def _opened(root: str, holder: str) -> Commonhold:
     return open_session(root, agent=holder, daemon=True)
-
-
-def _unconfined(_happening: AboutToRun, _root: str, _session: Commonhold) -> Response:
-    return NOTHING

@@ -25,29 +25,10 @@ HELLO: Final = "hello"
 NAMES: Final = frozenset(
     {
         *("show", "read", "acquire", "renew", "release", "ask", "hand_over", "break_lease", "get", "put"),
-<<<<<<< HEAD
-        *("saw", "news", "partial_works", "review", "leases", "commit", "who", "status", "log", "content"),
+        *("saw", "seen", "news", "partial_works", "review", "leases", "commit", "who", "status", "log", "content"),
         *("commits_on", "place", "propose", "settle", "take", "keep", "notice"),
         *("arrive", "briefing", "intend", "intent", "rest", "depart"),
         *("recover", "forget", "sweep"),
-=======
-        *(
-            "saw",
-            "seen",
-            "news",
-            "partial_works",
-            "review",
-            "leases",
-            "commit",
-            "who",
-            "status",
-            "log",
-            "content",
-            "recover",
-            "forget",
-            "sweep",
-        ),
->>>>>>> 1727f0d (Tools of LangChain agents share a repository: what they write is judged and committed, never overwritten)
     }
 )
 UNREADABLE: Final = (msgspec.DecodeError, UnicodeDecodeError, RecursionError)
