@@ -37,7 +37,7 @@ def parameters(function: Callable[..., Any]) -> dict[str, inspect.Parameter]:
     return {name: each for name, each in inspect.signature(function).parameters.items() if name != "self"}
 
 
-OPERATIONS = sorted(public(Service) - {"close", "show", "root", "holder"})
+OPERATIONS = sorted(public(Service) - {"close", "show", "root", "holder", "is_shared"})
 
 
 def test_both_have_the_operations_of_the_service_and_more_besides() -> None:
