@@ -1,8 +1,10 @@
 """The words by which an agent's hooks and its MCP client call us, and how we know them again as ours."""
 
+import json
 import re
 import shlex
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -10,6 +12,7 @@ KNOCK: Final = "commonhold/client/knock.py"
 MARGIN_SECONDS: Final = 2
 """A hook answers so long before its agent gives up on it."""
 MCP_WORDS: Final = ("-P", "-m", "commonhold", "mcp")
+_TEXT: Final = re.compile(r'"(?:[^"\\\n]|\\.)*"')
 _URL: Final = re.compile(r"http://127\.0\.0\.1:\d+/(?:t/\w+/)?hooks/\w+")
 # The interpreter may go (an environment is deleted): then a hook that gates still blocks, and says what to do.
 BLOCKING: Final = (
@@ -76,3 +79,29 @@ def _words(value: Mapping[str, Any]) -> Iterator[str]:
     for name in ("bash", "command", "args"):
         part = value.get(name)
         yield from part if isinstance(part, list) else [part] if isinstance(part, str) else []
+
+
+def ways_in(text: str) -> tuple[Ways, ...]:
+    """How the hooks in a file reach Commonhold, each way once; whatever else the file is."""
+    found: dict[Ways, None] = {}
+    texts = list(_texts(text))
+    for place, each in enumerate(texts):
+        words = _split(each) if each.startswith("exec ") else texts[place - 1 : place + 4]
+        spot = next((spot for spot, word in enumerate(words) if word.endswith(KNOCK)), 0)
+        if spot and len(words) > spot + 3:
+            found[Ways(words[spot - 1], words[spot], words[spot + 2], words[spot + 3])] = None
+    return tuple(found)
+
+
+def _texts(text: str) -> Iterator[str]:
+    """The texts between double quotes."""
+    for each in _TEXT.findall(text):
+        with suppress(ValueError):
+            yield json.loads(each)
+
+
+def _split(line: str) -> list[str]:
+    try:
+        return shlex.split(line)
+    except ValueError:
+        return []

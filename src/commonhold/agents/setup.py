@@ -25,6 +25,7 @@ class Setup:
     It is there where one of `programs` can be run, or one of `traces` lies in the repository or in the home folder.
     `hooks` are the pieces that its level depends on, `servers` those that offer it the MCP tools. `level` is what its
     hooks give when they are in force, and `why`; `next_step` what its user still has to do after installing.
+    `blocks_since` is the first version whose failing hooks block, where earlier ones go on.
     """
 
     name: str
@@ -37,3 +38,4 @@ class Setup:
     why: str
     next_step: str = ""
     rewrites_shell: bool = True
+    blocks_since: tuple[int, ...] = ()

@@ -33,8 +33,8 @@ class Hook(NamedTuple):
 
 _CLAUDE_WRITES: Final = "Edit|Write|MultiEdit|NotebookEdit|Bash|Monitor|PowerShell"
 CLAUDE: Final = (
-    Hook("PreToolUse", f"{_CLAUDE_WRITES}|Task|Agent", gates=True),
-    Hook("PostToolUse", f"{_CLAUDE_WRITES}|Read"),
+    Hook("PreToolUse", _CLAUDE_WRITES, gates=True),
+    Hook("PostToolUse", f"{_CLAUDE_WRITES}|Read|Task|Agent"),
     Hook("PostToolUseFailure", _CLAUDE_WRITES),
     *map(Hook, ("SessionStart", "SessionEnd", "UserPromptSubmit", "Stop", "SubagentStart", "SubagentStop")),
 )
@@ -56,7 +56,7 @@ COPILOT: Final = (
     *map(Hook, ("postToolUse", "postToolUseFailure", "sessionStart", "sessionEnd", "userPromptSubmitted")),
     *map(Hook, ("agentStop", "subagentStart", "subagentStop")),
 )
-_CURSOR_WRITES: Final = "Write|Edit|Delete|Shell|Task"
+_CURSOR_WRITES: Final = "Write|Edit|StrReplace|Delete|ApplyPatch|EditNotebook|Shell"
 CURSOR: Final = (
     Hook("preToolUse", _CURSOR_WRITES, gates=True),
     Hook("postToolUse", f"{_CURSOR_WRITES}|Read"),
@@ -190,7 +190,7 @@ AGENTS_MD: Final = """\
 
 Several agents may work in this repository at the same time; Commonhold keeps their changes apart.
 
-- Before you begin: `commonhold status` shows who holds and who changes what; `commonhold who PATH` for one file.
+- Before you begin: `commonhold status` shows who holds and changes what; `commonhold who PATH` does so for one file.
 - Write through it: `base=$(commonhold show PATH#NAME --to FILE)`, change FILE, then
   `commonhold commit --key PATH#NAME --base "$base" --intent "WHY" < FILE`. A refusal has the fresh text and the next call.
 - Name yourself: `export COMMONHOLD_AGENT=NAME`, another name for every session.
@@ -217,6 +217,7 @@ def _all() -> Iterator[Setup]:
         Level.GATED,
         "its hooks decide before an edit, and block where they fail (from Claude Code 2.1.295 on)",
         "start `claude` anew: a session that runs already may not have the hooks",
+        blocks_since=(2, 1, 295),
     )
     yield Setup(
         "codex",

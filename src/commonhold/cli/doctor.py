@@ -17,6 +17,7 @@ from commonhold.adapters.probes.type_checkers import type_checkers
 from commonhold.adapters.probes.versioning import git
 from commonhold.adapters.repository import Repository, find_repository
 from commonhold.cli.command import Command
+from commonhold.cli.doctor_agents import agents
 from commonhold.cli.exit_status import DONE, FAMILIES
 from commonhold.cli.given import Given, common, start_of
 from commonhold.cli.opening import agent_of, opened
@@ -64,6 +65,7 @@ def _findings(given: Given) -> Iterator[Finding]:
     if repository is not None:
         yield from _settings(repository.root, given)
         yield from _state(repository)
+        yield from agents(repository)
     yield ok("agent", agent_of(given) or "no name given (needed to acquire and to commit: --agent or COMMONHOLD_AGENT)")
 
 

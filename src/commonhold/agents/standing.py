@@ -1,0 +1,67 @@
+"""How far an agent is really kept to what was agreed: judged by what is installed, not by what was meant to be."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from commonhold.agents.setup import Level, Setup
+
+
+@dataclass(frozen=True, slots=True)
+class Seen:
+    """What was found of one agent's hooks.
+
+    `is_installed`: anything of ours is there. `troubles`: what of it is missing or changed. `lost`: files that the hooks
+    need and that are gone. `elsewhere`: that they lead to another repository. `by_another`: the interpreter that they run
+    with, where it is not the one that asks.
+    `lets_pass`: they let an edit through where nobody answers, as when_down says. `distrusted`: events whose hooks the
+    agent itself leaves out; None where that is not known. `is_too_old`: it goes on where a hook fails.
+    """
+
+    is_installed: bool
+    troubles: Sequence[str] = ()
+    lost: Sequence[str] = ()
+    elsewhere: str = ""
+    by_another: str = ""
+    lets_pass: bool = False
+    distrusted: Sequence[str] | None = None
+    is_too_old: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Standing:
+    """The level, why it is that, and what to do to get more; `is_broken`: nothing can be edited as it is."""
+
+    level: Level
+    why: str
+    next_step: str = ""
+    is_broken: bool = False
+
+
+def standing(setup: Setup, seen: Seen) -> Standing:
+    """Where an agent stands: the worst that was found decides."""
+    install = f"commonhold install {setup.name}"
+    if not seen.is_installed:
+        return Standing(Level.NONE, "its hooks are not installed here", install)
+    if seen.lost:
+        why = f"its hooks need {', '.join(seen.lost)}, which is gone, so every edit of its is blocked"
+        return Standing(setup.level, why, install, is_broken=True)
+    if seen.troubles:
+        return Standing(Level.NONE, "; ".join(seen.troubles), install)
+    if seen.elsewhere:
+        return Standing(Level.NONE, seen.elsewhere, install)
+    if seen.distrusted:
+        why = f"{setup.title} leaves these hooks out, since nobody has trusted them: {', '.join(seen.distrusted)}"
+        return Standing(Level.NONE, why, setup.next_step)
+    return _in_force(setup, seen)
+
+
+def _in_force(setup: Setup, seen: Seen) -> Standing:
+    is_gated = setup.level is Level.GATED
+    if seen.by_another:
+        why = f"{setup.why}; its hooks run with {seen.by_another}, another one than this command"
+        return Standing(setup.level, why, f"commonhold install {setup.name}, if this is the one to be used")
+    if is_gated and seen.lets_pass:
+        return Standing(Level.GATED_OPEN, "its hooks let an edit through where nobody answers: when_down is allow")
+    if is_gated and seen.is_too_old:
+        return Standing(Level.GATED_OPEN, "this version of it goes on where a hook fails", f"update {setup.title}")
+    return Standing(setup.level, setup.why)

@@ -1,0 +1,116 @@
+"""What `doctor` finds of the agents that are there: how far each is really kept to what was agreed, and why."""
+
+import os
+import shutil
+import sys
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+
+from commonhold.adapters.loopback import Loopback, loopback
+from commonhold.adapters.probes.agent_programs import hooks_in_force, version
+from commonhold.adapters.probes.finding import Finding, fail, ok, warn
+from commonhold.adapters.repository import Repository
+from commonhold.adapters.sandbox.probing import offered
+from commonhold.agents.calling import Link, Ways, ways_in
+from commonhold.agents.pieces import Piece
+from commonhold.agents.setup import Level, Setup
+from commonhold.agents.setups import CODEX
+from commonhold.agents.standing import Seen, Standing, standing
+from commonhold.cli.agent_changes import Project
+from commonhold.domain.errors import CommonholdError
+
+_FULL: frozenset[Level] = frozenset({Level.ENFORCED, Level.GATED})
+
+
+def agents(repository: Repository) -> Iterator[Finding]:
+    """A finding for each agent that is there."""
+    project = Project(repository)
+    for setup in project.found():
+        try:
+            yield _finding(setup, standing(setup, _seen(project, setup)))
+        except CommonholdError as fault:
+            yield fail(setup.name, f"{fault.message} [{fault.code}]", fault.hint)
+
+
+def _finding(setup: Setup, found: Standing) -> Finding:
+    shell = _shell(setup, found.level)
+    text = f"{found.level.value}: {found.why}" + (f"; {shell}" if shell else "")
+    facts = {"level": found.level.value, "shell": shell}
+    if found.is_broken:
+        return fail(setup.name, text, found.next_step, **facts)
+    if found.level in _FULL or (found.level is setup.level and not found.next_step):
+        return ok(setup.name, text, **facts)
+    return warn(setup.name, text, found.next_step or "see docs/agents.md", **facts)
+
+
+def _shell(setup: Setup, level: Level) -> str:
+    """What becomes of its shell commands, where its hooks are in force."""
+    if level is Level.NONE or not setup.rewrites_shell:
+        return ""
+    sandbox = offered()
+    if sandbox.is_enforced:
+        return f"what its shell commands write is enforced by {sandbox.name}"
+    return "what its shell commands write is only detected: this machine has no sandbox"
+
+
+def _seen(project: Project, setup: Setup) -> Seen:
+    pieces = setup.hooks(project.ways())
+    ways = [each for piece in pieces for each in ways_in(_text(project, piece))]
+    if not ways:
+        return Seen(is_installed=False)
+    chosen = loopback(project.repository.state_folder)
+    lost = dict.fromkeys(path for each in ways for path in (each.python, each.knock) if not os.access(path, os.R_OK))
+    return Seen(
+        is_installed=True,
+        troubles=_troubles(project, setup, ways[0], chosen),
+        lost=tuple(lost),
+        elsewhere=_elsewhere(ways[0], project.ways()),
+        by_another=ways[0].python if ways[0].python != sys.executable else "",
+        lets_pass=any(each.policy == "allow" for each in ways),
+        distrusted=_distrusted(project, setup),
+        is_too_old=_is_too_old(setup),
+    )
+
+
+def _text(project: Project, piece: Piece) -> str:
+    return next((text for path in piece.paths if (text := project.load(path)) is not None), "")
+
+
+def _troubles(project: Project, setup: Setup, ways: Ways, chosen: Loopback | None) -> tuple[str, ...]:
+    """What is not as `install` makes it, by command hooks or over HTTP: the better of the two counts."""
+    links = [None] if chosen is None else [None, Link(chosen.url, chosen.token)]
+    told = [
+        tuple(
+            f"{piece.paths[0]}: {why}"
+            for piece in setup.hooks(replace(ways, link=link))
+            if (why := piece.trouble(_text(project, piece) or None))
+        )
+        for link in links
+    ]
+    return min(told, key=len)
+
+
+def _elsewhere(installed: Ways, wanted: Ways) -> str:
+    if installed.socket == wanted.socket:
+        return ""
+    return f"its hooks ask at {installed.socket}, and this repository answers at {wanted.socket}"
+
+
+def _distrusted(project: Project, setup: Setup) -> tuple[str, ...] | None:
+    """The events of Codex that it leaves our hooks for out; None where it cannot be asked."""
+    program = shutil.which("codex") if setup.name == "codex" else None
+    if program is None:
+        return None
+    root = project.repository.root
+    trusted = hooks_in_force(program, root, str(Path(root, ".codex", "hooks.json")))
+    names = [f"{hook.event[0].lower()}{hook.event[1:]}" for hook in CODEX]
+    return None if trusted is None else tuple(name for name in names if name not in trusted)
+
+
+def _is_too_old(setup: Setup) -> bool:
+    """Whether it is there in a version that goes on where a hook fails; one that does not tell counts as such."""
+    program = next(filter(None, map(shutil.which, setup.programs)), None)
+    if not setup.blocks_since or program is None:
+        return False
+    return (version(program) or ()) < setup.blocks_since
