@@ -86,18 +86,19 @@ class Rules:
 class _Run:
     """A command that runs in one working tree. `given` is what it is kept to, None where nothing keeps it.
 
-    `beside` are the others that ran there at some moment of its time.
+    `beside` are the others that ran there at some moment of its time, `told` what its agent will be told at its end.
     """
 
     asked: Asked
     session: Commonhold
     given: Given | None
     lease_id: str | None
-    notices: tuple[str, ...]
     surveyor: Surveyor
     sequence: int
     before: Survey
+    told: list[str]
     beside: "set[_Run]" = field(default_factory=set)
+    turn: threading.Lock = field(default_factory=threading.Lock)
 
     def reaches(self, path: str) -> bool:
         """Whether it could write a file."""
@@ -171,9 +172,8 @@ class Shells:
         given = leave.given if leave.offer.is_enforced else None
         # The log first: what is written into it from now on explains a part of what will differ.
         sequence = _newest(session)
-        run = _Run(
-            asked, session, given, leave.lease_id, leave.notices, surveyor, sequence, surveyor.look(session.keep)
-        )
+        before = surveyor.look(session.keep)
+        run = _Run(asked, session, given, leave.lease_id, surveyor, sequence, before, list(leave.notices))
         with self._lock:
             for other in self._runs.values():
                 if other.session.root == session.root:
@@ -200,19 +200,21 @@ class Shells:
         if run is None:
             return {"report": ""}
         try:
-            outcome = self._settled(run, int(told.get("status", 0)))
+            with run.turn:
+                run.told.append(report(self._settled(run, int(told.get("status", 0))), run.given))
         finally:
             if run.lease_id is not None:
                 run.session.release(run.lease_id)
             run.session.close()
-        return {"report": report(outcome, run.given)}
+        return {"report": "\n".join(filter(None, run.told))}
 
-    def settle(self, ticket: str) -> None:
-        """Take what a command has written so far into the log."""
+    def settle(self, root: str, holder: str) -> None:
+        """Take what the commands of a holder have written so far, in the working tree at `root`, into the log."""
         with self._lock:
-            run = self._runs.get(ticket)
-        if run is not None:
-            self._settled(run, 0)
+            runs = [run for run in self._runs.values() if (run.session.root, run.asked.holder) == (root, holder)]
+        for run in runs:
+            with run.turn:
+                run.told.append(report(self._settled(run, 0), run.given))
 
     def may_write(self, root: str, path: str) -> bool:
         """Whether a command that runs could be writing a file of the working tree at `root`: its end will tell."""
@@ -228,7 +230,7 @@ class Shells:
                 self.end({"ticket": ticket, "status": _BY_KILL})
 
     def _settled(self, run: _Run, status: int) -> Outcome:
-        # Before the look: what a session that is looked after then writes must not be taken for the command's.
+        # Before the look: who gets a lease after it may write already what the look does not show.
         leases = run.session.leases()
         after = run.surveyor.look(run.session.keep)
         found = run.surveyor.changes(run.before, after, run.session.keep)
@@ -244,7 +246,7 @@ class Shells:
         own = {path: readable[path] for path in sorted_.own}
         taken = run.session.take(own, intent=intent) if own else TakeAnswer("nothing")
         unread = tuple(change.path for change in changes if change.is_unread and run.reaches(change.path))
-        return Outcome(status, replace(taken, notices=run.notices + taken.notices), sorted_.nobody, unread)
+        return Outcome(status, taken, sorted_.nobody, unread)
 
 
 def _asked(told: Mapping[str, Any], ticket: str) -> Asked:

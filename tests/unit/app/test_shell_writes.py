@@ -1,0 +1,95 @@
+"""What a line of shell plainly writes, told without running it."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from commonhold.app.shell_commands import MAX_LENGTH, commands_in
+from commonhold.app.shell_writes import Target, folders_made_by, targets_of
+
+PLAIN = {
+    "echo x > a.txt": ["a.txt"],
+    "echo x >> 'a b.txt'": ["a b.txt"],
+    'echo x > "a b.txt" 2>&1': ["a b.txt"],
+    "make &> log": ["log"],
+    "cmd >| a 2> b": ["a", "b"],
+    "cat > f.txt <<'EOF'\nhello > no\nEOF\n": ["f.txt"],
+    "cat <<EOF > a && echo b > c\nx\nEOF\n": ["a", "c"],
+    "echo x | tee -a one two": ["one", "two"],
+    "sed -i s/a/b/ x.py y.py": ["x.py", "y.py"],
+    "sed -i.bak -e s/a/b/ x.py": ["x.py"],
+    "sed -n -e 1p x.py": [],
+    "sed -Ei 's/a/b/' x.py": ["x.py"],
+    "perl -pi -e 's/a/b/' x y": ["x", "y"],
+    "perl -e 'print 1' x": [],
+    "cp a b": ["b", "b/a"],
+    "cp a b c/": ["c/a", "c/b"],
+    "cp -t d a b": ["d/a", "d/b"],
+    "cp a": [],
+    "mv old new": ["old", "new", "new/old"],
+    "rm -rf -- -x y": ["-x", "y"],
+    "touch -r ref a": ["a"],
+    "mkdir -p a/b && echo > a/b/c": ["a/b", "a/b/c"],
+    "cd sub && echo > a; cd .. && touch b": ["sub/a", "sub/../b"],
+    "(cd sub; rm a); rm b": ["sub/a", "b"],
+    "cd $X && echo > a": [],
+    "cd ~ && echo > a": [],
+    "for i in a b; do touch $i; done": [],
+    "if true; then touch a; fi": ["a"],
+    "bash -c 'echo > a'": ["a"],
+    "sudo -E env X=1 timeout 5s tee a": ["a"],
+    "eval 'echo > a'": ["a"],
+    "echo x > /dev/null": [],
+    "echo x > $(mktemp)": [],
+    "grep a < b": [],
+    "patch -p1 < x.patch; patch foo.c x.patch": ["foo.c"],
+    "dd if=/dev/zero of=a bs=1": ["a"],
+    "curl -o page http://example.org": ["page"],
+    "sort -o a a": ["a"],
+    "ruff format src; ruff check src; ruff check --fix a.py": ["src", "a.py"],
+    "prettier a.ts; prettier --write b.ts": ["b.ts"],
+    "npm install left; npm test": ["package.json", "package-lock.json"],
+    "python - <<'E'\nopen('x', 'w')\nE": [],
+    "echo \\> a": [],
+    "echo 'broken > ": [],
+}
+
+
+@pytest.mark.parametrize("line", PLAIN)
+def test_what_is_plain_is_told_and_nothing_else(line: str) -> None:
+    assert [target.path for target in targets_of(("bash", "-c", line))] == PLAIN[line]
+
+
+def test_a_command_without_a_shell_is_taken_by_its_words() -> None:
+    assert targets_of(("sed", "-i", "s/a/b/", "x y", ">")) == (Target("x y"), Target(">"))
+
+
+def test_a_pattern_is_told_as_one() -> None:
+    assert targets_of(("sh", "-c", "sed -i s/a/b/ src/*.py 'a*b'")) == (Target("src/*.py", True), Target("a*b"))
+
+
+def test_what_is_taken_away_is_told_apart() -> None:
+    assert targets_of(("sh", "-c", "rm -r a; touch a")) == (Target("a", is_taken_away=True), Target("a"))
+
+
+def test_a_shell_in_a_shell_is_looked_into_a_few_times_only() -> None:
+    line = "echo > deep"
+    for _ in range(8):
+        line = f"bash -c {line!r}" if "'" not in line else "bash -c " + '"' + line.replace('"', '\\"') + '"'
+    assert commands_in(("bash", "-c", line))
+
+
+def test_of_a_very_long_line_nothing_is_told() -> None:
+    assert targets_of(("bash", "-c", "echo > a;" * MAX_LENGTH)) == ()
+
+
+def test_programs_that_build_are_known_by_where_they_put_it() -> None:
+    assert folders_made_by(("bash", "-c", "cd web && npm ci && cd ../core && cargo build")) == (
+        "web/node_modules",
+        "web/../core/target",
+    )
+
+
+@given(st.text(max_size=200))
+def test_any_text_is_read(line: str) -> None:
+    assert all(target.path for target in targets_of(("bash", "-c", line)))
