@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from commonhold.app.forgetting import CONTENT_RETENTION_SECONDS
-from commonhold.app.options import PATIENCE_SECONDS, Options
+from commonhold.app.options import IDLE_SECONDS, PATIENCE_SECONDS, Options, Release
 from commonhold.app.policy import Merging, Policies, Policy, Rereading, Suspicion
 from commonhold.app.ports import DEFAULT_MAX_FILE_BYTES
 from commonhold.domain.errors import Code, InputError
@@ -27,6 +27,7 @@ _LIMITS: Final[dict[str, tuple[float, float]]] = {
     "max_file_bytes": (1, 1_000_000_000),
     "retention_days": (0.0, 36_500),
     "patience_seconds": (0.001, MAX_TTL_SECONDS),
+    "idle_seconds": (0.001, MAX_TTL_SECONDS),
 }
 
 
@@ -63,6 +64,8 @@ class Settings:
     files; a user chooses it (COMMONHOLD_TESTS), no repository does. `ignore`: patterns, as in .gitignore, of files that
     are left alone. `writable`: folders that shell commands of agents may always write. `shell`: whether such commands
     are kept from writing elsewhere, or only watched, or neither. `when_down`: whether they run where nobody answers.
+    `release`: whether what an agent edited stays leased to it to the end of its turn, or of each edit; at most
+    `idle_seconds` after its last sign of life.
     """
 
     ttl_seconds: float = DEFAULT_TTL_SECONDS
@@ -83,6 +86,8 @@ class Settings:
     writable: Sequence[str] = ()
     shell: str = Shell.SANDBOX.value
     when_down: str = WhenDown.BLOCK.value
+    release: str = Release.TURN.value
+    idle_seconds: float = IDLE_SECONDS
 
     def options(self, host: str = "") -> Options:
         """The part that the use cases follow, on the machine named `host`."""
@@ -92,7 +97,10 @@ class Settings:
         suspicions = {parse(pattern).key(): Suspicion(word) for pattern, word in _by_pattern(self.suspicion).items()}
         retention_seconds = self.retention_days * _DAY
         policies = Policies(by_pattern, merging, rereading, suspicions)
-        return Options(self.ttl_seconds, self.patience_seconds, retention_seconds, host, policies)
+        release = Release(self.release)
+        return Options(
+            self.ttl_seconds, self.patience_seconds, retention_seconds, host, policies, release, self.idle_seconds
+        )
 
 
 def _by_pattern(words: str | Mapping[str, str]) -> Mapping[str, str]:
@@ -249,6 +257,7 @@ _CHECKS: Final[dict[str, Callable[[Path, str, object], object]]] = {
     "writable": _check_folders,
     "shell": partial(_check_word, words=Shell),
     "when_down": partial(_check_word, words=WhenDown),
+    "release": partial(_check_word, words=Release),
 }
 
 

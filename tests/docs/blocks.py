@@ -43,6 +43,17 @@ SETTINGS = {
     "`off`: none is asked.",
     "tests": "The command that runs the tests that a change may concern, with `{tests}` for their files, in a copy of "
     "the working tree. A user chooses it, by `COMMONHOLD_TESTS`; no repository does.",
+    "ignore": "Patterns, as in `.gitignore`, of paths that are nobody's concern: no hook, no watcher looks at them. "
+    "The file `.commonholdignore` at the root holds more, and decides first; what neither names is ignored where git "
+    "ignores it.",
+    "writable": "Folders that agents' shell commands may write in any case: build output, caches.",
+    "shell": "What becomes of agents' shell commands: `sandbox`, they can write only where they may; `watch`, what "
+    "they changed is looked at afterwards; `off`, nothing.",
+    "when_down": "What hooks do with what nobody could judge, since no daemon answers: `block`, where the agent can be "
+    "blocked, or `allow`, and say so.",
+    "release": "How long what an agent's own tool edited stays leased to it: to the end of its `turn`, or of each "
+    "`edit`.",
+    "idle_seconds": "How long it stays leased, at most, after the agent's last sign of life.",
 }
 
 

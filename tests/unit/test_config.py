@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pytest
 
+from commonhold.app.options import Release
 from commonhold.config import Settings, load_settings
 from commonhold.domain.errors import Code, InputError
 from commonhold.domain.keys import canonical
@@ -41,6 +42,8 @@ def test_either_file_may_hold_them_and_our_own_wins(tmp_path: Path) -> None:
         ("max_file_bytes = 1.5", "not a whole number"),
         ("retention_days = -1", "not a number"),
         ("ttl_seconds =", "Invalid value"),
+        ("release = 'never'", "'never'"),
+        ("idle_seconds = 0", "not a number from 0.001"),
         ("\udcff", "utf-8"),
     ],
 )
@@ -150,3 +153,9 @@ def test_what_has_to_be_read_again_is_said_for_all_keys_or_by_pattern(
     tmp_path.joinpath("commonhold.toml").write_text(text)
     policies = load_settings(str(tmp_path)).options().policies
     assert [path for path in ("a.py", "src/b.py") if policies.wants_reread(canonical(f"file:{path}#f"))] == checked
+
+
+def test_how_long_edits_stay_leased_can_be_chosen(tmp_path: Path) -> None:
+    tmp_path.joinpath("commonhold.toml").write_text('release = "edit"\nidle_seconds = 5\n')
+    options = load_settings(str(tmp_path)).options()
+    assert (options.release, options.idle_seconds) == (Release.EDIT, 5)

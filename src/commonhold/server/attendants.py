@@ -2,11 +2,13 @@
 
 from collections.abc import Mapping
 
+from commonhold.adapters.ignoring import Ignoring
 from commonhold.adapters.repository import Repository
 from commonhold.adapters.trees import Trees
 from commonhold.app.happenings import Happening, Response
 from commonhold.client.opening import open_session
 from commonhold.client.session import Commonhold
+from commonhold.config import load_settings
 from commonhold.server.attending import Attending
 from commonhold.server.http import Call
 from commonhold.server.shell_rewriting import Rewriting
@@ -18,9 +20,9 @@ class Attendants:
 
     def __init__(self, repository: Repository) -> None:
         """Attend to whoever works in a working tree of this repository."""
-        rules = Rules()
+        rules, ignoring = Rules(), Ignoring(lambda root: load_settings(root).ignore)
         self._shells = Shells(_opened, rules)
-        self._attending = Attending(Trees(repository), _opened, lambda _root, _path: False, Rewriting(rules.refused))
+        self._attending = Attending(Trees(repository), _opened, ignoring.is_ignored, Rewriting(rules.refused))
 
     @property
     def calls(self) -> Mapping[str, Call]:

@@ -1,0 +1,59 @@
+"""What git ignores, told without starting it for each path."""
+
+import os
+from typing import Final
+
+from commonhold.adapters.git.running import Git
+from commonhold.adapters.ignoring.rules import RuleFile, walked
+from commonhold.adapters.index import stamps
+
+_RULES: Final = ".gitignore"
+
+
+class GitIgnored:
+    """What git ignores in one working tree. What it tracks it does not ignore, whatever the rules say."""
+
+    def __init__(self, git: Git) -> None:
+        """Ask `git` for its places, and for what it tracks against its own rules."""
+        self._git = git
+        asked = ("rev-parse", "--git-path", "index", "--git-path", "info/exclude")
+        index, own = (os.path.join(git.root, each) for each in os.fsdecode(git.ask(*asked)).splitlines())
+        self._index = index
+        self._last = [RuleFile(own), RuleFile(_users_own(git))]
+        self._by_folder: dict[str, RuleFile] = {}
+        self._tracked: tuple[stamps.Stamp | None, frozenset[str]] | None = None
+
+    def is_ignored(self, path: str) -> bool:
+        """Whether git ignores a path."""
+        return bool(walked(path, self._verdict)) and path not in self._tracked_all_the_same()
+
+    def _verdict(self, path: str) -> bool | None:
+        """The nearest folder's rules decide, then those of the repository, then those of the user."""
+        parts = path.rstrip("/").split("/")
+        for count in reversed(range(len(parts))):
+            above = "".join(f"{part}/" for part in parts[:count])
+            found = self._rules(above).patterns().verdict(path.removeprefix(above))
+            if found is not None:
+                return found
+        verdicts = (each.patterns().verdict(path) for each in self._last)
+        return next((found for found in verdicts if found is not None), None)
+
+    def _rules(self, folder: str) -> RuleFile:
+        if folder not in self._by_folder:
+            self._by_folder[folder] = RuleFile(os.path.join(self._git.root, folder, _RULES))
+        return self._by_folder[folder]
+
+    def _tracked_all_the_same(self) -> frozenset[str]:
+        """What is in the index although a rule is against it: seldom anything. Asked anew when it changed."""
+        now = stamps.at(self._index)
+        if self._tracked is None or now is None or self._tracked[0] != now:
+            listed = os.fsdecode(self._git.ask("ls-files", "-z", "--cached", "--ignored", "--exclude-standard"))
+            self._tracked = now, frozenset(listed.split("\0"))
+        return self._tracked[1]
+
+
+def _users_own(git: Git) -> str:
+    """The file of what a user wants ignored everywhere."""
+    named = git.line("config", "--type=path", "--get", "core.excludesFile")
+    home = os.environ.get("XDG_CONFIG_HOME") or os.path.expanduser("~/.config")
+    return named or os.path.join(home, "git", "ignore")

@@ -1,0 +1,85 @@
+"""Lists of patterns in the form of `.gitignore`, and what they say of a path."""
+
+import time
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import suppress
+from pathlib import Path
+from typing import Final, Protocol
+
+from pathspec import GitIgnoreSpec
+from pathspec.patterns.gitignore import GitIgnorePatternError
+from pathspec.patterns.gitignore.spec import GitIgnoreSpecPattern
+
+from commonhold.adapters.index import stamps
+
+
+class Patterns:
+    """Some patterns, which count from one folder. What git would not understand it passes over, and so does this."""
+
+    def __init__(self, lines: Iterable[str]) -> None:
+        """Read patterns, one a line."""
+        self._spec = GitIgnoreSpec(_understood(lines))
+
+    def verdict(self, path: str) -> bool | None:
+        """Whether they ignore a path, or say that it is not to be ignored; None: nothing. A folder's ends in `/`."""
+        return self._spec.check_file(path).include
+
+
+def _understood(lines: Iterable[str]) -> Iterator[GitIgnoreSpecPattern]:
+    for line in lines:
+        with suppress(GitIgnorePatternError):
+            yield GitIgnoreSpecPattern(line)
+
+
+NOTHING: Final = Patterns(())
+
+
+class RuleFile:
+    """The patterns in a file, as they are now: it is read anew when it has changed, and may not be there."""
+
+    def __init__(self, place: str) -> None:
+        """Read nothing yet."""
+        self._place = place
+        self._read: tuple[stamps.Stamp | None, Patterns] | None = None
+
+    def patterns(self) -> Patterns:
+        """What it says."""
+        now = stamps.at(self._place)
+        if now is None:
+            return NOTHING
+        if self._read is None or self._read[0] != now:
+            at = time.time_ns()
+            self._read = stamps.settled(now, at), _read(self._place)
+        return self._read[1]
+
+
+def _read(place: str) -> Patterns:
+    try:
+        text = Path(place).read_bytes().decode(errors="surrogateescape")
+    except OSError:  # it is gone again, or a folder
+        return NOTHING
+    return Patterns(text.split("\n"))
+
+
+class Says(Protocol):
+    """What decides over a path: True and False end the question, None leaves it to others."""
+
+    def __call__(self, path: str, /) -> bool | None:
+        """The verdict on one path alone, whatever it lies in. A folder's ends in `/`."""
+        ...
+
+
+def walked(path: str, says: Says) -> bool | None:
+    """The verdict on a path and all that it lies in: what is in an ignored folder is ignored."""
+    verdict = None
+    for each in _upper_first(path):
+        found = says(each)
+        if found:
+            return True
+        verdict = verdict if found is None else found
+    return verdict
+
+
+def _upper_first(path: str) -> Sequence[str]:
+    parts = path.split("/")
+    return [*("/".join(parts[:count]) + "/" for count in range(1, len(parts))), path]

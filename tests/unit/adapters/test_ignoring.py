@@ -1,0 +1,136 @@
+"""Which paths are nobody's concern: as git says, and as the project says."""
+
+import os
+import subprocess
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from tests.e2e.cli_driver import git
+
+from commonhold.adapters.git.running import Git
+from commonhold.adapters.ignoring import IgnoredPaths, Ignoring
+from commonhold.config import load_settings
+
+
+@pytest.fixture
+def root(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setenv("HOME", str(tmp_path / "home"))
+    monkeypatch.setenv("XDG_CONFIG_HOME", "")
+    made = tmp_path / "work"
+    made.mkdir()
+    git(made, "init", "--quiet")
+    return made
+
+
+def write(root: Path, path: str, text: str) -> None:
+    (root / path).parent.mkdir(parents=True, exist_ok=True)
+    (root / path).write_text(text, encoding="utf-8")
+
+
+def ignored(root: Path, *patterns: str) -> IgnoredPaths:
+    return IgnoredPaths(str(root), Git(str(root)), patterns)
+
+
+def test_what_git_ignores_is_ignored_unless_it_is_tracked(root: Path) -> None:
+    write(root, ".gitignore", "build/\n*.log\n")
+    write(root, "build/kept.py", "x = 1\n")
+    paths = ignored(root)
+    assert [paths.is_ignored(each) for each in ("build/kept.py", "a/b.log", "a.py", "build")] == [
+        True,
+        True,
+        False,
+        False,
+    ]
+    git(root, "add", "--force", "build/kept.py")
+    assert not paths.is_ignored("build/kept.py")
+    assert paths.is_ignored("build/other.py")
+
+
+def test_the_project_decides_before_git_and_the_file_before_the_settings(root: Path) -> None:
+    write(root, ".gitignore", "dist/\n")
+    write(root, ".commonholdignore", "gen/\n!dist/\n!notes.md\n")
+    paths = ignored(root, "*.md", "vendor/**", "gen/keep.py")
+    told = {each: paths.is_ignored(each) for each in ("gen/a.py", "dist/a.py", "notes.md", "other.md", "vendor/x/y.py")}
+    assert told == {"gen/a.py": True, "dist/a.py": False, "notes.md": False, "other.md": True, "vendor/x/y.py": True}
+
+
+def test_rules_are_read_anew_when_they_change(root: Path) -> None:
+    paths = ignored(root)
+    for number, text in enumerate(("a.py\n", "b.py\n", "c.py\n", "")):
+        write(root, ".commonholdignore", text)
+        assert [paths.is_ignored(f"{name}.py") for name in "abc"] == [number == 0, number == 1, number == 2]
+    (root / ".commonholdignore").unlink()
+    write(root, "deep/.gitignore", "a.py\n")
+    assert (paths.is_ignored("deep/a.py"), paths.is_ignored("a.py")) == (True, False)
+
+
+def test_what_the_user_ignores_everywhere_and_here_is_ignored(root: Path, tmp_path: Path) -> None:
+    write(tmp_path, "home/.config/git/ignore", "*.swp\n")
+    write(root, ".git/info/exclude", "mine/\n")
+    paths = ignored(root)
+    assert [paths.is_ignored(each) for each in ("a.swp", "mine/a.py", "a.py")] == [True, True, False]
+
+
+def test_our_own_folders_are_never_a_concern_and_a_broken_pattern_is_passed_over(root: Path) -> None:
+    write(root, ".commonholdignore", "!\nlast.py\n\\\n")
+    paths = ignored(root)
+    assert [paths.is_ignored(each) for each in (".git/index", ".commonhold/state.db", "last.py")] == [True, True, True]
+    assert not paths.is_ignored("a.git/x")
+
+
+def test_without_git_only_the_project_decides(tmp_path: Path) -> None:
+    write(tmp_path, ".gitignore", "*.log\n")
+    write(tmp_path, ".commonholdignore", "*.tmp\n")
+    paths = IgnoredPaths(str(tmp_path), None)
+    assert (paths.is_ignored("a.log"), paths.is_ignored("a.tmp")) == (False, True)
+
+
+def test_the_settings_are_read_anew_when_they_change(root: Path) -> None:
+    ignoring = Ignoring(lambda folder: load_settings(folder).ignore)
+    assert not ignoring.is_ignored(str(root), "a.py")
+    write(root, "commonhold.toml", 'ignore = ["a.py"]\n')
+    assert ignoring.is_ignored(str(root), "a.py")
+    write(root, "commonhold.toml", 'ignore = ["bb.py"]\n')
+    assert [ignoring.is_ignored(str(root), each) for each in ("a.py", "bb.py")] == [False, True]
+
+
+NAMES = st.sampled_from(["a", "b", "ab", "a.x", "b.x"])
+PATHS = st.lists(NAMES, min_size=1, max_size=3).map("/".join)
+PATTERNS = st.lists(
+    st.one_of(
+        PATHS,
+        PATHS.map("{}/".format),
+        PATHS.map("/{}".format),
+        PATHS.map("!{}".format),
+        st.sampled_from(["*.x", "!*.x", "a/**", "**/b", "a*", "?", "!a/", "[ab]", "# a", "", "*", "!*/", "a/*/b"]),
+    ),
+    max_size=5,
+)
+
+
+@pytest.fixture(scope="module")
+def tree() -> Iterator[tuple[Path, IgnoredPaths]]:
+    with tempfile.TemporaryDirectory() as folder:
+        git(Path(folder), "init", "--quiet")
+        yield Path(folder), ignored(Path(folder))
+
+
+@settings(max_examples=50)
+@given(rules=st.fixed_dictionaries({"": PATTERNS, "a/": PATTERNS, "a/b/": PATTERNS}), paths=st.lists(PATHS, min_size=1))
+def test_it_says_what_git_says(tree: tuple[Path, IgnoredPaths], rules: dict[str, list[str]], paths: list[str]) -> None:
+    folder, found = tree
+    for place, lines in rules.items():
+        write(folder, f"{place}.gitignore", "\n".join(lines))
+    files = [each for each in paths if each not in ("a", "a/b")]  # those are folders here
+    assert {each for each in files if found.is_ignored(each)} == _by_git(folder, files)
+
+
+def _by_git(folder: Path, paths: list[str]) -> set[str]:
+    command = ["git", "check-ignore", "-z", "--stdin", "--no-index"]
+    asked = b"".join(os.fsencode(each) + b"\0" for each in paths)
+    told = subprocess.run(command, cwd=folder, input=asked, capture_output=True, check=False).stdout
+    return set(filter(None, os.fsdecode(told).split("\0")))
