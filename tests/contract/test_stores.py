@@ -11,6 +11,7 @@ import pytest
 from commonhold.adapters.memory import MemoryStore
 from commonhold.adapters.sqlite import SqliteStore
 from commonhold.app.ports import Store, StoredAnswer, Write
+from commonhold.domain.at_work import Presence, Proposal
 from commonhold.domain.clock import Deadline
 from commonhold.domain.events import CommitRefused, Committed, Debt, FileChange, LeaseGranted, ValuePut
 from commonhold.domain.lease import Lease
@@ -25,6 +26,9 @@ WRITES = (Write("a.py", None, "a" * 64, None, 0o644),)
 HASHES = tuple(letter * 64 for letter in "abc")
 ANSWER = StoredAnswer("asked", Noted())
 OVERTAKEN = Overtaken("one", "/w", "file:a.py#f", HASHES[0], HASHES[1], (Overtaking(7, "two", "why", "what"),), 3, 3)
+
+PRESENCE = Presence("one", "/w", "mend it", "7:1", 1.0, 2.0)
+PROPOSAL = Proposal("one", "/w", "call-1", "a.py", HASHES[0], None, "mend it", "l1", 1.0)
 
 
 class Interrupted(Exception):  # noqa: N818 - it is thrown and caught here alone
@@ -148,6 +152,41 @@ def test_what_became_of_it_is_kept_until_it_is_over(store: Store) -> None:
         assert [len(writer.overtaken(holder, "/w")) for holder in ("one", "two")] == [0, 1]
 
 
+def test_who_is_at_work_is_kept_by_holder_and_working_tree(store: Store) -> None:
+    resting = replace(PRESENCE, seen_at=9.0, is_at_rest=True, intent="")
+    others = [replace(PRESENCE, holder="a/é"), replace(PRESENCE, worktree="/elsewhere")]
+    with store.write() as writer:
+        for each in (PRESENCE, *others, resting):
+            writer.attend(each)
+        assert writer.presences("/w") == (others[0], resting)
+        writer.depart("one", "/w")
+        writer.depart("one", "/w")
+        writer.depart("never", "/w")
+    with store.read() as reader:
+        assert reader.presences("/w") == (others[0],)
+        assert reader.presences("/elsewhere") == (others[1],)
+        assert reader.presences("/never") == ()
+
+
+def test_a_proposal_stands_until_it_is_withdrawn(store: Store) -> None:
+    anew = replace(PROPOSAL, before=None, after=HASHES[1], at=2.0)
+    others = [
+        replace(PROPOSAL, path="Z.py"),
+        replace(PROPOSAL, call=""),
+        replace(PROPOSAL, holder="two"),
+        replace(PROPOSAL, worktree="/elsewhere"),
+    ]
+    with store.write() as writer:
+        writer.propose([PROPOSAL, *others])
+        writer.propose([anew])
+        assert writer.proposals("/w") == (others[0], others[1], anew, others[2])
+        writer.withdraw([replace(PROPOSAL, slot="", at=0.0), others[0], replace(PROPOSAL, path="never.py")])
+        writer.withdraw([PROPOSAL])
+    with store.read() as reader:
+        assert reader.proposals("/w") == (others[1], others[2])
+        assert reader.proposals("/elsewhere") == (others[3],)
+
+
 def test_an_exception_takes_back_all_of_it(store: Store) -> None:
     with store.write() as writer:
         writer.record([LeaseGranted(LEASE), commit("a.py", debts=(Debt("file:a.py", "one", "why", "/w"),))], 0.0)
@@ -155,6 +194,8 @@ def test_an_exception_takes_back_all_of_it(store: Store) -> None:
         writer.remember("one", "r1", ANSWER, 1.0)
         writer.see("one", "/w", [Sighting("file:a.py", HASHES[0], 1), Sighting("file:b.py", HASHES[1], 1)], 1.0)
         writer.overtake([OVERTAKEN], 1.0)
+        writer.attend(PRESENCE)
+        writer.propose([PROPOSAL])
         journal = writer.begin("/w", "one", "first", WRITES)
     before = seen(store)
     with suppress(Interrupted), store.write() as writer:
@@ -165,6 +206,11 @@ def test_an_exception_takes_back_all_of_it(store: Store) -> None:
         writer.see("one", "/w", [Sighting("file:a.py", HASHES[2], 3)], 9.0)
         writer.see("two", "/w", [Sighting("file:a.py", HASHES[2], 3)], 9.0)
         writer.overtake([OVERTAKEN.once_told().read_at(9), replace(OVERTAKEN, holder="two")], 9.0)
+        writer.attend(replace(PRESENCE, is_at_rest=True))
+        writer.depart("one", "/w")
+        writer.attend(replace(PRESENCE, holder="two"))
+        writer.withdraw([PROPOSAL])
+        writer.propose([replace(PROPOSAL, call="call-2")])
         writer.end(journal.id)
         writer.begin("/w", "one", "second", WRITES)
         raise Interrupted
@@ -188,6 +234,8 @@ def seen(store: Store) -> tuple[object, ...]:
             reader.next_sequence,
             [reader.sightings(holder, "/w", ["file:a.py", "file:b.py"]) for holder in ("one", "two")],
             [reader.overtaken(holder, "/w") for holder in ("one", "two")],
+            reader.presences("/w"),
+            reader.proposals("/w"),
         )
 
 

@@ -1,10 +1,11 @@
 """Which regions a file that was written anew has otherwise than before."""
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
+from operator import itemgetter
 
 from commonhold.domain.keys import Key
 from commonhold.regions.region import Region, RegionMap
-from commonhold.regions.scope import header_lines, is_same_body
+from commonhold.regions.scope import header_lines, is_same_body, placed_lines
 
 Pair = tuple[Region | None, Region | None]
 """A region as it was and as it is; None where it was or is not there."""
@@ -13,13 +14,15 @@ Pair = tuple[Region | None, Region | None]
 def rewritten(before: RegionMap, after: RegionMap) -> list[Pair]:
     """The leaves that differ, those that are gone and those that are new; what follows from them is left out.
 
-    Blank lines between definitions belong to nobody. Where all that changed is the order of definitions, or where a
-    file has no regions of its own, it is the file that changed.
+    Blank lines between definitions belong to nobody. Where what is as it was stands in another order, or where a file
+    has no regions of its own, it is the file that changed.
     """
     if before.file in before.leaves() or after.file in after.leaves():
         return [(before.file, after.file)]
     pairs = [*_bodies(before, after), *_headers(before, after)]
-    return pairs or ([] if _has_same_order(before, after) else [(before.file, after.file)])
+    changed = {region.key for pair in pairs for region in pair if region}
+    is_moved = _standing(before, changed) != _standing(after, changed)
+    return [(before.file, after.file)] if is_moved else pairs
 
 
 def only_grew(before: RegionMap, after: RegionMap, header: Key) -> bool:
@@ -57,5 +60,8 @@ def _bodies_of(source: RegionMap) -> list[Region]:
     return [region for region in source.regions if region.is_body]
 
 
-def _has_same_order(before: RegionMap, after: RegionMap) -> bool:
-    return [each.key for each in _bodies_of(before)] == [each.key for each in _bodies_of(after)]
+def _standing(source: RegionMap, changed: Collection[Key]) -> list[Key | bytes]:
+    """The definitions and the lines of headers in the order in which they stand, less those that `changed`."""
+    bodies = ((each.start, each.key) for each in _bodies_of(source) if each.key not in changed)
+    lines = (line for key, placed in placed_lines(source) if key not in changed for line in placed)
+    return [each for _, each in sorted((*bodies, *lines), key=itemgetter(0))]

@@ -208,7 +208,14 @@ def _edited_header_spans(before: RegionMap, edits: Iterable[RegionEdit]) -> list
 
 def header_lines(map: RegionMap) -> dict[Key, list[bytes]]:  # noqa: A002
     """Each header with its lines, less those that are blank."""
-    return {region.key: list(_lines_of(map, region, ())) for region in map.regions if region.key.is_header}
+    return {key: [line for _, line in placed] for key, placed in placed_lines(map)}
+
+
+def placed_lines(map: RegionMap) -> Iterator[tuple[Key, list[tuple[int, bytes]]]]:  # noqa: A002
+    """Each header with its lines, less those that are blank, and where the span begins that a line is in."""
+    for region in map.regions:
+        if region.key.is_header:
+            yield region.key, [(span[0], line) for span in region.spans for line in _lines(map, span, ())]
 
 
 def _lines_of(map: RegionMap, region: Region, ranges: Sequence[Span]) -> Iterator[bytes]:  # noqa: A002

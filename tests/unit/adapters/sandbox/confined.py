@@ -30,7 +30,10 @@ class Confined:
 
     def run(self, *command: str) -> subprocess.CompletedProcess[str]:
         """Run a command in the root."""
-        lists = [[str(self.root)], *([str(self.root / path) for path in paths] for paths in (self.writable, self.masked))]
+        lists = [
+            [str(self.root)],
+            *([str(self.root / path) for path in paths] for paths in (self.writable, self.masked)),
+        ]
         words = [":".join(paths) for paths in lists]
         confine = [sys.executable, "-I", "-S", "-c", _CONFINE, *words]
         return subprocess.run([*confine, *command], cwd=self.root, capture_output=True, text=True, check=False)

@@ -50,6 +50,8 @@ def test_what_lies_around_and_what_is_kept_inside_can_be_written(tree: Path) -> 
 
 def test_a_command_that_begins_inside_what_is_masked_is_kept_too(tree: Path) -> None:
     inside = Confined(tree, [""], ["state"])
-    done = inside.run(sys.executable, "-c", "import os; os.chdir('state'); os.execvp('bash', ['bash', '-c', 'echo x >> log'])")
+    done = inside.run(
+        sys.executable, "-c", "import os; os.chdir('state'); os.execvp('bash', ['bash', '-c', 'echo x >> log'])"
+    )
     assert done.returncode != 0
     assert (tree / "state/log").read_text() == "log\n"

@@ -1,0 +1,159 @@
+"""A working tree in which agents write with tools of their own: the service on one side, the tool's hand on the other."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from tests.fakes import CountingIds, FakeClock
+
+from commonhold.adapters.files import WorkingTree
+from commonhold.adapters.sqlite import SqliteStore
+from commonhold.app.answers import CommitAnswer
+from commonhold.app.options import Options
+from commonhold.app.ports import Registry, Step, no_step
+from commonhold.app.service import Service, Surroundings
+from commonhold.app.taking import TakeAnswer
+from commonhold.domain.changeset import Changeset, Edit, LeaseRef, Op
+from commonhold.domain.events import Committed, Recorded
+from commonhold.domain.slots import SLOT_SECONDS, slot_of
+from commonhold.regions.region import hash_bytes
+
+F = "def f():\n    return 1\n"
+G = "def g():\n    return 2\n"
+SOURCE = f"{F}\n\n{G}"
+Files = Mapping[str, str | bytes | None]
+"""What files are to hold, by path; None: to be gone."""
+
+
+@dataclass
+class Workshop:
+    """One state, and working trees by name; each service has a store of its own, as a process would."""
+
+    folder: Path
+    clock: FakeClock = field(default_factory=FakeClock)
+    ids: CountingIds = field(default_factory=CountingIds)
+    options: Options = field(default_factory=Options)
+    opened: list[Service] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        self.write("a.py", SOURCE)
+
+    def service(
+        self, agent: str | None, tree: str = "root", *, registry: Registry | None = None, at_step: Step = no_step
+    ) -> Service:
+        self.folder.joinpath(tree).mkdir(exist_ok=True)
+        service = Service(
+            store=SqliteStore(str(self.folder / "state"), synchronous="OFF"),
+            files=WorkingTree(str(self.folder / tree), max_file_bytes=100_000, at_step=at_step),
+            clock=self.clock,
+            ids=self.ids,
+            agent=agent,
+            options=self.options,
+            surroundings=Surroundings(registry),
+            at_step=at_step,
+        )
+        self.opened.append(service)
+        return service
+
+    def hand(self, agent: str, tree: str = "root", *, registry: Registry | None = None) -> "Hand":
+        return Hand(self, self.service(agent, tree, registry=registry))
+
+    def path(self, path: str, tree: str = "root") -> Path:
+        return self.folder / tree / path
+
+    def write(self, path: str, data: str | bytes | None, tree: str = "root") -> None:
+        """As a program does that asks nobody."""
+        target = self.path(path, tree)
+        if data is None:
+            target.unlink()
+            return
+        target.parent.mkdir(parents=True, exist_ok=True)
+        target.write_bytes(data.encode() if isinstance(data, str) else data)
+
+    def text(self, path: str = "a.py", tree: str = "root") -> str:
+        return self.path(path, tree).read_text()
+
+    def close(self) -> None:
+        for service in self.opened:
+            service.close()
+
+
+@dataclass
+class Hand:
+    """What one agent's hooks and its tool do, one after the other."""
+
+    shop: Workshop
+    service: Service
+    meant: dict[str, Files] = field(default_factory=dict)
+
+    @property
+    def tree(self) -> str:
+        return Path(self.service.root).name
+
+    def propose(
+        self, files: Files, *, call: str = "call", blind: Sequence[str] = (), intent: str = "mend it"
+    ) -> CommitAnswer:
+        """What the hook before the tool does: the write slot first, then the question."""
+        slots = [str(slot_of(self.service.place(), path)) for path in files]
+        slot = self.service.acquire(*slots, task=intent, ttl_seconds=SLOT_SECONDS).lease
+        assert slot is not None
+        edits = tuple(edit for path, data in files.items() if (edit := self._edit(path, data)))
+        changeset = Changeset(edits, intent, leases=(LeaseRef(slot.id, slot.fence),), merge=False)
+        answer = self.service.propose(changeset, call=call, blind=blind)
+        if answer.outcome == "refused":
+            self.service.release(slot.id)
+        else:
+            self.meant[call] = files
+        return answer
+
+    def _edit(self, path: str, data: str | bytes | None) -> Edit | None:
+        target = self.shop.path(path, self.tree)
+        was = target.read_bytes() if target.exists() else None
+        new = data.encode() if isinstance(data, str) else data
+        if was is None:
+            return Edit(Op.CREATE_FILE, path, data=new)
+        if new is None:
+            return Edit(Op.DELETE_FILE, path, base=hash_bytes(was))
+        return Edit(Op.REWRITE, path, base=hash_bytes(was), data=new)
+
+    def write(self, call: str = "call") -> None:
+        """What the tool does."""
+        for path, data in self.meant[call].items():
+            self.shop.write(path, data, self.tree)
+
+    def settle(self, call: str = "call") -> TakeAnswer:
+        """What the hook after the tool does."""
+        return self.service.settle(call, tuple(self.meant.get(call, ())))
+
+    def edit(
+        self, files: Files, *, call: str = "call", blind: Sequence[str] = (), intent: str = "mend it"
+    ) -> TakeAnswer:
+        """All three, of an edit that must be admitted."""
+        answer = self.propose(files, call=call, blind=blind, intent=intent)
+        assert answer.outcome == "committed", answer
+        self.write(call)
+        return self.settle(call)
+
+    def leased(self) -> list[str]:
+        """The regions that are leased to it."""
+        return sorted(key for lease in self.service.leases(holder=self.service.holder) for key in lease.keys)
+
+
+@contextmanager
+def workshop(folder: Path, options: Options | None = None) -> Iterator[Workshop]:
+    """A workshop until the end of the block."""
+    shop = Workshop(folder, options=options or Options())
+    try:
+        yield shop
+    finally:
+        shop.close()
+
+
+def commits(service: Service) -> list[Committed]:
+    """What was recorded of files, oldest first."""
+    return [each.event for each in service.log(after=0, limit=10_000) if _is_commit(each)]  # type: ignore[misc]
+
+
+def _is_commit(recorded: Recorded) -> bool:
+    return isinstance(recorded.event, Committed)
