@@ -7,11 +7,13 @@ import time
 from pathlib import Path
 from typing import Any
 
+from commonhold.adapters.repository import Repository
 from commonhold.agents.agent import Agent, Payload, Reply, Unreadable
 from commonhold.app.happenings import AboutToEdit, Caller, Happening, Response, Stance
 from commonhold.domain.errors import Code, StoreError
 from commonhold.server import behind
 from commonhold.server.daemon.lifetime import Times, serve
+from commonhold.server.http import Call
 
 CROWD = 24
 _crowd = threading.Barrier(CROWD)
@@ -58,7 +60,22 @@ def _json(**shape: Any) -> bytes:
     return json.dumps(shape, ensure_ascii=False).encode()
 
 
+class Attendants:
+    """Who attends to the probe, in place of those who attend to agents."""
+
+    def __init__(self, _repository: Repository) -> None:
+        self.calls: dict[str, Call] = {}
+
+    def attend(self, happening: Happening) -> Response:
+        return attend(happening)
+
+    def close(self) -> None:
+        pass
+
+
 if __name__ == "__main__":
-    behind.AGENTS = {"probe": Agent("probe", "Probe", read, write, refuse)}
-    behind.attend = attend
+    vars(behind).update(
+        AGENTS={"probe": Agent("probe", "Probe", read, write, refuse)},
+        Attendants=Attendants,
+    )
     sys.exit(serve(sys.argv[1], Times(float(sys.argv[2]), 600.0)))

@@ -64,4 +64,5 @@ def _standing(source: RegionMap, changed: Collection[Key]) -> list[Key | bytes]:
     """The definitions and the lines of headers in the order in which they stand, less those that `changed`."""
     bodies = ((each.start, each.key) for each in _bodies_of(source) if each.key not in changed)
     lines = (line for key, placed in placed_lines(source) if key not in changed for line in placed)
-    return [each for _, each in sorted((*bodies, *lines), key=itemgetter(0))]
+    standing: list[tuple[int, Key | bytes]] = [*bodies, *lines]
+    return [each for _, each in sorted(standing, key=itemgetter(0))]
