@@ -37,7 +37,7 @@ class Checkout:
     def __init__(self, root: Path) -> None:
         self.root = root
         common = self.person("rev-parse", "--path-format=absolute", "--git-common-dir").out.strip()
-        self.calls = GitCalls(str(Path(common) / "commonhold"), self.log_of, lambda _ticket: None)
+        self.calls = GitCalls(str(Path(common) / "commonhold"), self.log_of, lambda _root, _holder: None)
 
     @staticmethod
     def log_of(root: str, holder: str) -> AbstractContextManager[Service]:

@@ -53,7 +53,7 @@ def test_a_lock_that_a_stranger_left_fails_nobody(checkout: Checkout, monkeypatc
 
 def test_a_lock_of_its_own_that_a_killed_call_left(checkout: Checkout) -> None:
     checkout.edit(ANN, "a.txt", "ann\n")
-    index = checkout.calls.environment(ANN, str(checkout.root), "")["GIT_INDEX_FILE"]
+    index = checkout.calls.environment(ANN, str(checkout.root))["GIT_INDEX_FILE"]
     Path(f"{index}.lock").touch()
     checkout.git(ANN, "commit", "-am", "x", ok=True)
 

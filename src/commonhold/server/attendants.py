@@ -42,12 +42,12 @@ class Attendants:
         return self._git.refusal(session.holder, asked.cwd, asked.command[-1]) or ""
 
     def _prepared(self, asked: Asked, session: Commonhold) -> Prepared:
-        environment = self._git.environment(session.holder, asked.cwd, asked.ticket)
+        environment = self._git.environment(session.holder, asked.cwd)
         writable = (str(Path(environment[INDEX]).parent),) if environment else ()
         return Prepared(environment, writable)
 
-    def _settle(self, ticket: str) -> None:
-        self._shells.settle(ticket)
+    def _settle(self, root: str, holder: str) -> None:
+        self._shells.settle(root, holder)
 
     def close(self) -> None:
         """Let go of what is open."""

@@ -24,8 +24,8 @@ from commonhold.server.whose import Log
 
 OpenLog = Callable[[str, str], AbstractContextManager[Log]]
 """The session of a holder on the repository around a path."""
-Settle = Callable[[str], object]
-"""Records what the shell with this ticket has changed so far."""
+Settle = Callable[[str, str], object]
+"""Records what the shells of a holder have changed so far, in the working tree at a root."""
 
 ELSEWHERE: Final = frozenset({"clone", "init", "worktree"})
 """Commands that make other working trees, with indexes of their own."""
@@ -43,7 +43,6 @@ class Asked:
     holder: str
     cwd: str
     argv: tuple[str, ...]
-    ticket: str = ""
     index: str = ""
     git_dir: str = ""
     work_tree: str = ""
@@ -91,7 +90,7 @@ class GitCalls:
             if not asked.has_turn:
                 home.prepare()
                 return {"turns": list(home.turns if call.word in MOVERS else home.turns[:1])}
-            self._settle(asked.ticket)
+            self._settle(tree.root, asked.holder)
         with self._session(home, asked.holder, folder) as session:
             return self._answer(session, call, has_turn=asked.has_turn)
 
@@ -150,7 +149,7 @@ class GitCalls:
             session.catch_up(has_turn=False)
             return session.refusal(_resolved(Git(tree.root), call))
 
-    def environment(self, holder: str, cwd: str, ticket: str) -> dict[str, str]:
+    def environment(self, holder: str, cwd: str) -> dict[str, str]:
         """What a shell's environment says, so that its calls of git come here; nothing where there is no git."""
         tree = self._tree(cwd, GitCall((), "", ()))
         if tree is None:
@@ -162,7 +161,6 @@ class GitCalls:
             INDEX: home.index,
             "COMMONHOLD_SOCKET": http_address(self._state_folder),
             "COMMONHOLD_HOLDER": holder,
-            "COMMONHOLD_TICKET": ticket,
             "COMMONHOLD_PROGRAMS": str(programs(self._state_folder)),
         }
 

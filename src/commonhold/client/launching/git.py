@@ -88,8 +88,7 @@ def _called(git: str, socket: str, words: list[str]) -> "tuple[int, bool]":
 
 
 def _question(words: list[str]) -> Object:
-    told = {"index": _INDEX, "git_dir": "GIT_DIR", "work_tree": "GIT_WORK_TREE"}
-    told |= {"holder": "COMMONHOLD_HOLDER", "ticket": "COMMONHOLD_TICKET"}
+    told = {"index": _INDEX, "git_dir": "GIT_DIR", "work_tree": "GIT_WORK_TREE", "holder": "COMMONHOLD_HOLDER"}
     return {"cwd": os.getcwd(), "argv": words, **{name: os.environ.get(each, "") for name, each in told.items()}}
 
 
