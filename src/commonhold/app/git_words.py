@@ -1,5 +1,6 @@
 """A call of git as words: what stands before its command, the command, and what follows."""
 
+import shlex
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Final
@@ -11,7 +12,7 @@ _GLOBAL_VALUES: Final = frozenset(
 
 @dataclass(frozen=True, slots=True)
 class GitCall:
-    """The words of a call, without `git` itself. `word` is the command, or an alias of one; empty where there is none."""
+    """The words of a call, without `git` itself. `word` is the command, or an alias; empty: none."""
 
     before: tuple[str, ...]
     word: str
@@ -36,6 +37,14 @@ def read_call(argv: Sequence[str]) -> GitCall:
     return GitCall(tuple(argv[:at]), word, tuple(argv[at + 1 :]))
 
 
+def split_alias(meant: str) -> tuple[str, ...]:
+    """The words of an alias; none where they cannot be told apart."""
+    try:
+        return tuple(shlex.split(meant))
+    except ValueError:
+        return ()
+
+
 @dataclass(frozen=True, slots=True)
 class Valued:
     """The options of a command that take a value: letters, and long names without the dashes."""
@@ -49,14 +58,15 @@ class Words:
     """What follows a command, sorted.
 
     `flags` are options, each by itself (`-fd` is `-f` and `-d`); `values` what some were given; `words` stand before
-    `--`, `paths` after it (None: there is no `--`). `options` are all the options as they were given.
+    `--`, `paths` after it (None: there is no `--`). `options` are all the options as they were given,
+    each with its value where that is a word of its own.
     """
 
     flags: frozenset[str]
     values: dict[str, str]
     words: tuple[str, ...]
     paths: tuple[str, ...] | None
-    options: tuple[str, ...] = ()
+    options: tuple[tuple[str, ...], ...] = ()
 
     def has(self, *flags: str) -> bool:
         """Whether one of these options is given; of a long one the beginning is enough for git, and so for us."""
@@ -82,7 +92,7 @@ def sort_words(rest: Sequence[str], valued: Valued) -> Words:
     flags: set[str] = set()
     values: dict[str, str] = {}
     words: list[str] = []
-    options: list[str] = []
+    options: list[tuple[str, ...]] = []
     left = list(rest)
     paths: tuple[str, ...] | None = None
     while left and paths is None:
@@ -94,7 +104,7 @@ def sort_words(rest: Sequence[str], valued: Valued) -> Words:
         else:
             given = left[:1]
             _sort_option(each, valued, left, flags, values)
-            options += [each, *given] if len(left) < behind else [each]
+            options.append((each, *given) if len(left) < behind else (each,))
     return Words(frozenset(flags), values, tuple(words), paths, tuple(options))
 
 

@@ -10,8 +10,8 @@ from commonhold.merging.prose import lines_of
 from commonhold.merging.verdict import Proven
 from commonhold.regions.syntax import problem_in
 
-OUTSIDE: Final = ""
-"""Stands for whoever is no session: a person, or a program that nobody is known to have run."""
+OUTSIDE: Final = "outside"
+"""The holder of what nobody is known to have done: a person, or a program that nobody is known to have run."""
 
 Line = bytes | None
 _PRESENT: Final[Line] = None
@@ -24,7 +24,6 @@ class Step:
     """What one commit of the log did to a file: its bytes before and after (None: not there), and its mode after."""
 
     holder: str
-    intent: str
     before: bytes | None
     after: bytes | None
     is_executable: bool | None = None
@@ -94,20 +93,27 @@ class Authors:
     holders: frozenset[str]
     _entries: tuple[_Entry, ...] = field(repr=False)
     _mode_by: str
-    _old: Version | None = field(repr=False)
-    _new: Version | None = field(repr=False)
+    old: Version | None = field(repr=False)
+    new: Version | None = field(repr=False)
+    _made_by: str | None = None
+
+    @property
+    def is_mode_alone(self) -> bool:
+        """Whether the versions differ only in whether they may be run, and nobody is known to have done that."""
+        is_same = self.old is not None and self.new is not None and self.old.content == self.new.content
+        return is_same and self.holders == {OUTSIDE}
 
     def are_only(self, holder: str) -> bool:
         """Whether all of it was done by `holder`."""
         return self.holders <= {holder}
 
-    def part(self, holder: str, path: str) -> Version | None | Inseparable:
+    def part(self, holder: str, path: str) -> Version | Inseparable | None:
         """HEAD's version with what `holder` did to it, and nothing of anybody else."""
         if self.are_only(holder):
-            return self._new
+            return self.new
         if holder not in self.holders:
-            return self._old
-        if self._new is None and self._entries[0].gone == holder:
+            return self.old
+        if self.new is None and self._entries[0].gone == holder:
             return None
         entangled = self._built_on_by(holder)
         if entangled:
@@ -119,12 +125,12 @@ class Authors:
         return fault or Version(mine, self._mode(holder))
 
     def _mode(self, holder: str) -> bool:
-        shown = self._new if self._mode_by == holder or self._old is None else self._old
+        shown = self.new if self._mode_by == holder or self.old is None else self.old
         return shown is not None and shown.is_executable
 
     def _built_on_by(self, holder: str) -> set[str]:
         """Whose uncommitted lines `holder` took out, or wrote in the middle of."""
-        found: set[str] = set()
+        found: set[str] = {self._made_by} - {holder} if self._made_by is not None else set()
         for run in self._runs():
             if any(entry.differs and entry.author == holder for entry in run):
                 found |= _taken_out(run, holder) | _written_around(run, holder)
@@ -150,7 +156,7 @@ class Authors:
 
     def _fault(self, holder: str, path: str, mine: bytes) -> Inseparable | None:
         others = tuple(sorted(self.holders - {holder}))
-        old, new = (each.content if each else b"" for each in (self._old, self._new))
+        old, new = (each.content if each else b"" for each in (self.old, self.new))
         if self._is_mixed(holder):
             rest = self._text(entry for entry in self._entries if entry.rest_of(holder)) or b""
             if not isinstance(merge(old, mine, rest, path), Proven):
@@ -187,22 +193,30 @@ def _written_around(run: Sequence[_Entry], holder: str) -> set[str]:
     }
 
 
-def authors_of(old: Version | None, new: Version | None, steps: Sequence[Step]) -> Authors:
-    """Who made `new`, the file as it is, of `old`, which HEAD has; `steps` are what the log knows, oldest first."""
-    texts = [old and old.content, new and new.content]
-    start = _last_with(texts[0], steps)
+def authors_of(
+    old: Version | None, new: Version | None, steps: Sequence[Step], *, moved_by: str | None = None
+) -> Authors:
+    """Who made `new`, the file as it is, of `old`, which HEAD has; `steps` are what the log knows, oldest first.
+
+    Where `moved_by` moved it here, `old` is what HEAD has at the place where it was.
+    """
+    before, after = (each.content if each is not None else None for each in (old, new))
+    start = _last_with(before, steps)
     known = steps if start is None else steps[start:]
-    entries = _woven(texts[0] if start is not None or not steps else steps[0].before, texts[1], known)
+    entries = _woven(before if start is not None or not steps else steps[0].before, after, known)
     if start is None and steps:
-        entries = _placed(_lines(texts[0]), entries)
+        entries = _placed(_lines(before), entries)
     else:
         for entry in entries:
             entry.is_old = entry.born is None
     mode_by = _mode_author(old, new, known)
     holders = {entry.author for entry in entries if entry.differs}
     if old and new and old.is_executable != new.is_executable:
+        # Where nobody is known to have done it, whoever alone changed the text did that, too.
+        mode_by = next(iter(holders)) if mode_by == OUTSIDE and len(holders) == 1 else mode_by
         holders.add(mode_by)
-    return Authors(frozenset(holders), tuple(entries), mode_by, old, new)
+    moved = frozenset() if moved_by is None else frozenset({moved_by})
+    return Authors(moved.union(holders), tuple(entries), mode_by, old, new, moved_by)
 
 
 def _last_with(content: bytes | None, steps: Sequence[Step]) -> int | None:

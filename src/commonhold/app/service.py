@@ -396,7 +396,7 @@ class Service:
         return self._queries.log(after=after, limit=limit, lease_id=lease_id)
 
     def commits_on(self, path: str, *, limit: int = 200) -> tuple[Recorded, ...]:
-        """The newest commits in this working tree that touched the file at `path`, as the log names it, oldest first."""
+        """The newest commits in this working tree that touched the file at `path`, oldest first."""
         return self._queries.commits_on(path, limit)
 
     def content(self, content_hash: str) -> bytes:

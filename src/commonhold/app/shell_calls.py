@@ -3,6 +3,7 @@
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Final
 
 from tree_sitter import Node
@@ -69,7 +70,7 @@ class _Walk:
             yield from self._inside(" ".join(word or "" for word in words[at + 1 :]))
 
     def _of_script(self, words: list[str | None]) -> Iterator[ShellCall]:
-        for flag, script in zip(words, words[1:], strict=False):
+        for flag, script in pairwise(words):
             if flag and re.fullmatch(r"-\w*c", flag):
                 yield from self._inside(script or "")
                 return

@@ -1,7 +1,9 @@
 """Who attends to the agents of one repository: the parts put together."""
 
 from collections.abc import Mapping
+from pathlib import Path
 
+from commonhold.adapters.git.objects import INDEX
 from commonhold.adapters.ignoring import Ignoring
 from commonhold.adapters.repository import Repository
 from commonhold.adapters.trees import Trees
@@ -10,9 +12,10 @@ from commonhold.client.opening import open_session
 from commonhold.client.session import Commonhold
 from commonhold.config import load_settings
 from commonhold.server.attending import Attending
+from commonhold.server.git_calls import GitCalls
 from commonhold.server.http import Call
 from commonhold.server.shell_rewriting import Rewriting
-from commonhold.server.shells import Rules, Shells
+from commonhold.server.shells import Asked, Prepared, Rules, Shells
 
 
 class Attendants:
@@ -20,18 +23,31 @@ class Attendants:
 
     def __init__(self, repository: Repository) -> None:
         """Attend to whoever works in a working tree of this repository."""
-        rules, ignoring = Rules(), Ignoring(lambda root: load_settings(root).ignore)
+        self._git = GitCalls(repository.state_folder, _opened, self._settle)
+        rules, ignoring = Rules(self._refused, self._prepared), Ignoring(lambda root: load_settings(root).ignore)
         self._shells = Shells(_opened, rules)
         self._attending = Attending(Trees(repository), _opened, ignoring.is_ignored, Rewriting(rules.refused))
 
     @property
     def calls(self) -> Mapping[str, Call]:
         """What programs of ours ask for, by path."""
-        return self._shells.calls
+        return {**self._shells.calls, **self._git.calls}
 
     def attend(self, happening: Happening) -> Response:
         """The answer to what a hook reports."""
         return self._attending.attend(happening)
+
+    def _refused(self, asked: Asked, session: Commonhold) -> str:
+        """Why a command is not to be run; empty where it may be."""
+        return self._git.refusal(session.holder, asked.cwd, asked.command[-1]) or ""
+
+    def _prepared(self, asked: Asked, session: Commonhold) -> Prepared:
+        environment = self._git.environment(session.holder, asked.cwd)
+        writable = (str(Path(environment[INDEX]).parent),) if environment else ()
+        return Prepared(environment, writable)
+
+    def _settle(self, root: str, holder: str) -> None:
+        self._shells.settle(root, holder)
 
     def close(self) -> None:
         """Let go of what is open."""

@@ -43,15 +43,14 @@ class Tree:
 
 def find_tree(git: Git, before: Sequence[str] = ()) -> Tree | None:
     """The working tree that git, called with the options `before`, would use."""
-    done = git.run(*before, "rev-parse", "--show-toplevel", "--absolute-git-dir", "--git-common-dir")
+    done = git.run(*before, "rev-parse", "--show-toplevel", "--absolute-git-dir", "--git-common-dir", "--show-prefix")
     lines = os.fsdecode(done.stdout).split("\n")
-    if done.returncode or len(lines) != len(("root", "git_dir", "common", "")):
+    if done.returncode or len(lines) != len(("root", "git_dir", "common", "folder", "")):
         return None
-    root, git_dir, common = lines[:3]
-    # The common folder is told from where git was called, after its own -C.
-    folder = git.line(*before, "rev-parse", "--show-prefix")
-    place = common if os.path.isabs(common) else os.path.join(root, folder or "", common)
-    return Tree(os.path.realpath(root), os.path.realpath(git_dir), os.path.realpath(place))
+    root, git_dir, common, folder = lines[:4]
+    # A common folder that is not absolute counts from where git was called.
+    places = (root, git_dir, os.path.join(root, folder, common))
+    return Tree(*(os.path.realpath(place) for place in places))
 
 
 def head_of(git: Git) -> str:

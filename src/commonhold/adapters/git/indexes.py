@@ -4,7 +4,7 @@ import errno
 import os
 import shutil
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from typing import Final
 
@@ -19,7 +19,6 @@ Conflict = Callable[[str, Change, Blob | None], Blob | None]
 
 _LOCK_SECONDS: Final = 3.0
 _LOCK_PAUSE_SECONDS: Final = 0.02
-_SUBMODULE: Final = "160000"
 
 
 class Index:
@@ -35,8 +34,13 @@ class Index:
         """The environment in which git uses it."""
         return {INDEX: self.path}
 
+    @property
+    def exists(self) -> bool:
+        """Whether it was made."""
+        return os.path.exists(self.path)
+
     def begin(self, commit: str, like: str) -> None:
-        """Make it anew from a commit (empty: none yet). What is known of the files is taken over from the one at `like`."""
+        """Make it anew from a commit (empty: none yet); what is known of the files is taken from the one at `like`."""
         os.makedirs(os.path.dirname(self.path), exist_ok=True)
         with suppress(FileNotFoundError):
             shutil.copyfile(like, self.path)
@@ -101,7 +105,7 @@ def staged_stays(_path: str, _change: Change, staged: Blob | None) -> Blob | Non
 
 @contextmanager
 def locked(git: Git, path: str) -> Iterator[Index | None]:
-    """The index at `path` under git's own lock, as a copy that takes its place at the end; None where it stays locked."""
+    """The index at `path` under git's own lock: a copy that takes its place at the end. None where it stays locked."""
     lock = f"{path}.lock"
     if not _took(lock):
         yield None
@@ -141,13 +145,3 @@ def _took(lock: str) -> bool:
 def empty_tree(git: Git) -> str:
     """The id of a tree without files."""
     return git.ask("mktree").decode().strip()
-
-
-def is_submodule(blob: Blob | None) -> bool:
-    """Whether an entry is a commit of another repository."""
-    return blob is not None and blob.mode == _SUBMODULE
-
-
-def literal(paths: Sequence[str]) -> tuple[str, ...]:
-    """Pathspecs that mean exactly these paths, from the root."""
-    return tuple(f":(top,literal){path}" for path in paths)

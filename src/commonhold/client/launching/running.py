@@ -81,6 +81,9 @@ def _be_child(command: list[str], allowance: Allowance, heeded: list[int]) -> No
             _signal.signal(number, _signal.SIG_DFL)
         _confine(allowance)
         os.environ.update(allowance.environment)
+        # Whoever answers does not know where programs are looked for here.
+        if first := os.environ.pop("COMMONHOLD_PROGRAMS", ""):
+            os.environ["PATH"] = f"{first}{os.pathsep}{os.environ.get('PATH', os.defpath)}"
         become([*allowance.prefix, *command])
     except OSError as fault:
         why = f"it cannot be kept to what it may write: {fault.strerror}"

@@ -1,0 +1,119 @@
+"""What stands in for git in a session's shell: asks what is to be run, and in which index; git itself does the rest."""
+
+import fcntl
+import os
+import sys
+import time
+
+from .running import NOT_FOUND, Allowance, become, run
+from .speaking import Object, Unserved, asked, say
+
+# What neither uses an index nor moves a reference is no matter of ours, but for the index in its environment.
+_HARMLESS = frozenset(
+    (
+        "archive blame bundle cat-file check-ref-format config count-objects describe diff-tree fetch fmt- "
+        "merge-msg for-each-ref fsck get-tar-commit-id hash-object help interpret-trailers log ls-remote ls- "
+        "tree merge-base name-rev notes patch-id range-diff remote rev-list rev-parse shortlog show show- "
+        "branch show-ref tag var verify-commit verify-tag version whatchanged"
+    ).split()
+)
+_WITH_VALUE = frozenset(
+    ("-C", "-c", "--git-dir", "--work-tree", "--namespace", "--super-prefix", "--config-env", "--attr-source")
+)
+_INDEX = "GIT_INDEX_FILE"
+_REFUSED, _OUT_OF_REACH = 1, 4
+_ATTEMPTS = 20
+_PAUSE_SECONDS = 0.05
+
+
+def main(folder: str, words: list[str]) -> int:
+    """Call git with these words, as the session may; its exit status."""
+    git = _git_behind(folder)
+    socket = os.environ.get("COMMONHOLD_SOCKET", "")
+    if git is None:
+        say("there is no git in PATH")
+        return NOT_FOUND
+    if not socket or _command(words) in _HARMLESS:
+        become([git, *words])
+    try:
+        return _attempted(git, socket, words)
+    except Unserved as fault:
+        say(f"git was not run: {fault}. Next: {fault.next}")
+        return _OUT_OF_REACH
+
+
+def _git_behind(folder: str) -> "str | None":
+    """The next git in PATH that is not this one."""
+    for place in os.environ.get("PATH", os.defpath).split(os.pathsep):
+        path = os.path.join(place or ".", "git")
+        if place != folder and os.access(path, os.X_OK) and os.path.isfile(path):
+            return path
+    return None
+
+
+def _command(words: list[str]) -> str:
+    at = 0
+    while at < len(words) and words[at].startswith("-"):
+        at += 2 if words[at] in _WITH_VALUE else 1
+    return words[at] if at < len(words) else "version"
+
+
+def _attempted(git: str, socket: str, words: list[str]) -> int:
+    status = _REFUSED
+    for attempt in range(_ATTEMPTS):
+        if attempt:
+            time.sleep(_PAUSE_SECONDS)
+        status, is_done = _called(git, socket, words)
+        if is_done:
+            break
+    return status
+
+
+def _called(git: str, socket: str, words: list[str]) -> "tuple[int, bool]":
+    """Call git once; whether that was it."""
+    question = _question(words)
+    answer = asked(socket, "/git", question)
+    locks = []
+    try:
+        if "turns" in answer:
+            locks = [_locked(path) for path in answer["turns"]]
+            answer = asked(socket, "/git", {**question, "has_turn": 1})
+        if answer.get("refusal"):
+            say(answer["refusal"])
+            return _REFUSED, True
+        return _run(git, socket, words, answer)
+    finally:
+        for lock in locks:
+            os.close(lock)
+
+
+def _question(words: list[str]) -> Object:
+    told = {"index": _INDEX, "git_dir": "GIT_DIR", "work_tree": "GIT_WORK_TREE", "holder": "COMMONHOLD_HOLDER"}
+    return {"cwd": os.getcwd(), "argv": words, **{name: os.environ.get(each, "") for name, each in told.items()}}
+
+
+def _locked(path: str) -> int:
+    """A file that nobody else has locked meanwhile: the kernel lets go of it when this process ends."""
+    descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+    fcntl.flock(descriptor, fcntl.LOCK_EX)
+    return descriptor
+
+
+def _run(git: str, socket: str, words: list[str], answer: Object) -> "tuple[int, bool]":
+    for name, value in answer["env"].items():
+        if value is None:
+            os.environ.pop(name, None)
+        else:
+            os.environ[name] = value
+    command = [git, *answer.get("argv", words)]
+    if "after" not in answer:
+        become(command)
+    status = run(command, _UNBOUND)
+    told = asked(socket, "/git/end", {"after": answer["after"], "status": status})
+    sys.stdout.flush()
+    if told.get("say"):
+        say(told["say"])
+    return status, not told.get("again")
+
+
+_UNBOUND = Allowance({"sandbox": "none", "protected": [], "writable": [], "masked": [], "prefix": [], "env": {}})

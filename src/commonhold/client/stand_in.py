@@ -1,0 +1,14 @@
+"""Run as `PYTHON -I -S stand_in.py FOLDER WORDS…` where a session's shell calls git; FOLDER is where it was found.
+
+A script is compiled anew at every start and a module is not, so this is short; see `launching/git.py`.
+"""
+
+import os
+import sys
+
+if __name__ == "__main__":
+    # After the standard library, so that it hides nothing of it.
+    sys.path.append(os.path.dirname(os.path.abspath(__file__)))
+    from launching.git import main  # type: ignore[import-not-found]  # by its short name
+
+    sys.exit(main(sys.argv[1], sys.argv[2:]))

@@ -1,0 +1,79 @@
+"""Keeping indexes in step with HEAD: a session's own, and the one that all share."""
+
+from collections.abc import Sequence
+
+from commonhold.adapters.git import differing, indexes
+from commonhold.adapters.git.indexes import Index, staged_stays
+from commonhold.adapters.git.objects import Change, read_blobs
+from commonhold.adapters.git.running import Git
+from commonhold.app.histories import Blob
+from commonhold.merging.merge import merge
+from commonhold.merging.verdict import Proven
+from commonhold.server.git_homes import Home
+
+_REGULAR = "100"
+
+
+class Following:
+    """Lets the indexes of one session and of its working tree follow HEAD."""
+
+    def __init__(self, git: Git, home: Home, shared_index: str) -> None:
+        """Follow the HEAD of the working tree of `git`."""
+        self._git = git
+        self._home = home
+        self._shared = shared_index
+
+    def catch_up(self) -> None:
+        """Bring the session's index in step with HEAD, or make it."""
+        index, known, head = Index(self._git, self._home.index), self._home.head, differing.head_of(self._git)
+        if known is None or not index.exists:
+            index.begin(head, self._shared)
+        elif known != head:
+            index.follow(self._tree(known), self._tree(head), self._joined)
+        else:
+            return
+        self._home.head = head
+
+    def went(self, before: str, head: str, *, committed: bool) -> None:
+        """HEAD went from one commit to another by a call of the session: so do the indexes.
+
+        What it `committed` is what it had staged.
+        """
+        if before == head:
+            return
+        index = Index(self._git, self._home.index)
+        if index.exists:
+            on_conflict = _as_committed if committed else self._joined
+            index.follow(self._tree(before), self._tree(head), on_conflict)
+        self._home.head = head
+        self._bring_up_shared(self._home.owed or before, head)
+
+    def _bring_up_shared(self, before: str, head: str) -> None:
+        with indexes.locked(self._git, self._shared) as shared:
+            if shared is None:
+                self._home.owed = before
+                return
+            shared.follow(self._tree(before), self._tree(head), staged_stays)
+        self._home.owed = None
+
+    def _tree(self, commit: str) -> str:
+        tree = self._git.line("rev-parse", "--verify", "--quiet", f"{commit}^{{tree}}") if commit else None
+        return tree or indexes.empty_tree(self._git)
+
+    def _joined(self, path: str, change: Change, staged: Blob | None) -> Blob | None:
+        """What was staged, joined with what HEAD has got; where that cannot be proven it is staged no more."""
+        blobs: Sequence[Blob | None] = (change.old, staged, change.new)
+        known = [each for each in blobs if each is not None]
+        if staged == change.new or len(known) < len(blobs) or not all(each.mode.startswith(_REGULAR) for each in known):
+            return change.new
+        read = read_blobs(self._git, [each.id for each in known])
+        base, mine, theirs = (read[each.id] for each in known)
+        answer = merge(base, mine, theirs, path)
+        if not isinstance(answer, Proven):
+            return change.new
+        done = self._git.ask("hash-object", "-w", "--stdin", "--no-filters", given=answer.source)
+        return Blob(known[1].mode, done.decode().strip())
+
+
+def _as_committed(_path: str, change: Change, _staged: Blob | None) -> Blob | None:
+    return change.new

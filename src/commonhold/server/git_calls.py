@@ -1,0 +1,197 @@
+"""Calls of git from a session's shell: what each is to run, in which index, and what follows from it.
+
+A session has an index of its own, which keeps in step with HEAD; what it stages is looked through, so that its commits
+hold what it did itself. The index that all share goes with HEAD, too, as far as nobody has staged something else.
+"""
+
+import secrets
+import threading
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final
+
+from commonhold.adapters.daemon_place import http_address
+from commonhold.adapters.git.differing import Tree, find_tree
+from commonhold.adapters.git.objects import INDEX
+from commonhold.adapters.git.running import Git
+from commonhold.app.git_words import GitCall, read_call, split_alias
+from commonhold.app.shell_calls import git_calls_in
+from commonhold.server.git_homes import Home, programs
+from commonhold.server.git_session import MOVERS, WRITERS, Answer, Pending, Session
+from commonhold.server.whose import Log
+
+OpenLog = Callable[[str, str], AbstractContextManager[Log]]
+"""The session of a holder on the repository around a path."""
+Settle = Callable[[str, str], object]
+"""Records what the shells of a holder have changed so far, in the working tree at a root."""
+
+ELSEWHERE: Final = frozenset({"clone", "init", "worktree"})
+"""Commands that make other working trees, with indexes of their own."""
+_MOST_ALIASES: Final = 10
+_ANYTHING: Final = "."
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """What is asked: who calls git with which words, in which folder, and what the environment says to git.
+
+    `has_turn`: whoever asks has locked the files that it was told of.
+    """
+
+    holder: str
+    cwd: str
+    argv: tuple[str, ...]
+    index: str = ""
+    git_dir: str = ""
+    work_tree: str = ""
+    has_turn: bool = False
+
+    @property
+    def before(self) -> tuple[str, ...]:
+        """What the environment says, as options."""
+        chosen = (("--git-dir", self.git_dir), ("--work-tree", self.work_tree))
+        return tuple(f"{option}={value}" for option, value in chosen if value)
+
+
+class GitCalls:
+    """Answers for one repository."""
+
+    def __init__(self, state_folder: str, open_log: OpenLog, settle: Settle) -> None:
+        """Keep indexes in the state folder; `open_log` says whose what is, once `settle` has seen what was done."""
+        self._state_folder = state_folder
+        self._open_log = open_log
+        self._settle = settle
+        self._pending: dict[str, Pending] = {}
+        self._lock = threading.Lock()
+
+    @property
+    def calls(self) -> dict[str, Callable[[Mapping[str, Any]], Answer]]:
+        """What the stand-in for git asks for, by path."""
+        return {"/git": self.begin, "/git/end": self.end}
+
+    def begin(self, told: Mapping[str, Any]) -> Answer:
+        """What a call of git is to run.
+
+        `refusal`: nothing, and why. `turns`: files to be locked, then to ask again. Else `env` (None: taken out),
+        `argv` where it is another, and `after` where the end is to be told by that name.
+        """
+        asked = Asked(**{**told, "argv": tuple(told["argv"]), "has_turn": bool(told.get("has_turn"))})
+        call, folder = _placed(asked)
+        tree = self._tree(folder, call)
+        if tree is None:
+            return {"env": {INDEX: None}}
+        home = Home(self._state_folder, tree, asked.holder)
+        if asked.index not in ("", home.index):
+            return {"env": {}}  # an index that the command chose itself is its own
+        call = _resolved(Git(tree.root), call)
+        if call.word in WRITERS:
+            if not asked.has_turn:
+                home.prepare()
+                return {"turns": list(home.turns if call.word in MOVERS else home.turns[:1])}
+            self._settle(tree.root, asked.holder)
+        with self._session(home, asked.holder, folder) as session:
+            return self._answer(session, call, has_turn=asked.has_turn)
+
+    @contextmanager
+    def _session(self, home: Home, holder: str, folder: str) -> Iterator[Session]:
+        def logs(root: str) -> AbstractContextManager[Log]:
+            return self._open_log(root, holder)
+
+        home.prepare()
+        with logs(home.tree.root) as log:
+            yield Session(home, holder, folder, log, logs)
+
+    def _answer(self, session: Session, call: GitCall, *, has_turn: bool) -> Answer:
+        session.catch_up(has_turn=has_turn)
+        refusal = session.refusal(call)
+        if refusal:
+            return {"refusal": refusal}
+        if call.word in ELSEWHERE:
+            return {"env": {INDEX: None}}
+        if call.word not in WRITERS:
+            return {"env": session.environment(session.index)}
+        pending = session.prepared(call)
+        token = secrets.token_hex(8)
+        with self._lock:
+            self._pending[token] = pending
+        return {"argv": list(pending.call.argv), "env": session.environment(pending.index), "after": token}
+
+    def end(self, told: Mapping[str, Any]) -> Answer:
+        """What follows from a call that has ended: what to `say`, and whether it is to be done `again`."""
+        with self._lock:
+            pending = self._pending.pop(told["after"], None)
+        if pending is None:
+            return {}
+        session = pending.session
+        with self._open_log(session.tree.root, session.holder) as log:
+            return session.asking(log).ended(pending, told["status"])
+
+    def refusal(self, holder: str, cwd: str, command: str) -> str | None:
+        """Why a line of shell is not to be run, for what git would do in it; None where it may be."""
+        for found in git_calls_in(command):
+            folder = str(Path(cwd, found.folder)) if found.folder is not None else cwd
+            # What is known only when it runs may be anything.
+            argv = tuple(_ANYTHING if word is None else word for word in found.argv)
+            refusal = self._refusal(Asked(holder, folder, argv))
+            if refusal:
+                return refusal
+        return None
+
+    def _refusal(self, asked: Asked) -> str | None:
+        call, folder = _placed(asked)
+        tree = self._tree(folder, call)
+        if tree is None:
+            return None
+        home = Home(self._state_folder, tree, asked.holder)
+        with self._session(home, asked.holder, folder) as session:
+            session.catch_up(has_turn=False)
+            return session.refusal(_resolved(Git(tree.root), call))
+
+    def environment(self, holder: str, cwd: str) -> dict[str, str]:
+        """What a shell's environment says, so that its calls of git come here; nothing where there is no git."""
+        tree = self._tree(cwd, GitCall((), "", ()))
+        if tree is None:
+            return {}
+        home = Home(self._state_folder, tree, holder)
+        with self._session(home, holder, cwd) as session:
+            session.catch_up(has_turn=False)
+        return {
+            INDEX: home.index,
+            "COMMONHOLD_SOCKET": http_address(self._state_folder),
+            "COMMONHOLD_HOLDER": holder,
+            "COMMONHOLD_PROGRAMS": str(programs(self._state_folder)),
+        }
+
+    def _tree(self, folder: str, call: GitCall) -> Tree | None:
+        """The working tree that is meant, where it is one of this repository."""
+        tree = find_tree(Git(folder), call.before) if Path(folder).is_dir() else None
+        is_ours = tree is not None and Path(self._state_folder).resolve() == Path(tree.common, "commonhold")
+        return tree if is_ours else None
+
+
+def _placed(asked: Asked) -> tuple[GitCall, str]:
+    """The call without its `-C`, and the folder that it is made in."""
+    call = read_call(asked.argv)
+    folder, before = Path(asked.cwd), list(asked.before)
+    left: Sequence[str] = call.before
+    while left:
+        if left[0] == "-C" and left[1:]:
+            folder, left = folder / left[1], left[2:]
+        else:
+            before.append(left[0])
+            left = left[1:]
+    return GitCall(tuple(before), call.word, call.rest), str(folder)
+
+
+def _resolved(git: Git, call: GitCall) -> GitCall:
+    """The call with what its alias stands for, where that is no shell command."""
+    for _ in range(_MOST_ALIASES):
+        if not call.word or call.word in WRITERS:
+            return call
+        meant = git.line("config", "--get", f"alias.{call.word}")
+        if not meant or meant.startswith("!"):
+            return call
+        call = read_call((*call.before, *split_alias(meant), *call.rest))
+    return call

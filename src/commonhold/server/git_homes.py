@@ -1,0 +1,166 @@
+"""What is kept of git for the sessions of one working tree: each one's index, and who made which commit or stash."""
+
+import fcntl
+import hashlib
+import os
+import shlex
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+from commonhold.adapters.git.differing import Tree
+from commonhold.client.launcher import STAND_IN
+
+FOLDER: Final = "git"
+_NAME_LENGTH: Final = 16
+
+
+@dataclass(frozen=True, slots=True)
+class Operation:
+    """What git is in the middle of in a working tree: whose it is, and whether it began in the index that all share."""
+
+    holder: str
+    is_in_shared_index: bool
+
+
+class Home:
+    """The folder of one session in one working tree."""
+
+    def __init__(self, state_folder: str, tree: Tree, holder: str) -> None:
+        """Lies in the state folder, under names made of those of the working tree and the holder."""
+        self.tree = tree
+        self._folder_of_all = Path(state_folder, FOLDER)
+        self.tree_folder = self._folder_of_all / _name(tree.root)
+        self.folder = self.tree_folder / _name(holder)
+
+    def prepare(self) -> None:
+        """Make the folder, and what is locked in it."""
+        self.folder.mkdir(parents=True, exist_ok=True)
+        for turn in self.turns:
+            Path(turn).touch()
+
+    @property
+    def index(self) -> str:
+        """Where the session's index is."""
+        return str(self.folder / "index")
+
+    @property
+    def turns(self) -> tuple[str, str]:
+        """Files that are locked (flock) by who writes the session's index, and by who moves HEAD: in this order."""
+        return str(self.folder / "turn"), str(self.tree_folder / "turn")
+
+    @property
+    def head(self) -> str | None:
+        """The commit that the index is in step with; empty: none yet. None: there is no index."""
+        try:
+            return (self.folder / "head").read_text(encoding="ascii")
+        except FileNotFoundError:
+            return None
+
+    @head.setter
+    def head(self, commit: str) -> None:
+        _write(self.folder / "head", commit)
+
+    @property
+    def owed(self) -> str | None:
+        """The commit that the shared index was last in step with, where it could not be brought up since."""
+        try:
+            return (self.tree_folder / "owed").read_text(encoding="ascii")
+        except FileNotFoundError:
+            return None
+
+    @owed.setter
+    def owed(self, commit: str | None) -> None:
+        if commit is None:
+            (self.tree_folder / "owed").unlink(missing_ok=True)
+        else:
+            _write(self.tree_folder / "owed", commit)
+
+    @property
+    def operation(self) -> Operation | None:
+        """Whose operation is under way, as far as is known."""
+        try:
+            how, _, holder = (self.tree_folder / "operation").read_text(encoding="utf-8").partition(" ")
+        except FileNotFoundError:
+            return None
+        return Operation(holder, how == "shared")
+
+    @operation.setter
+    def operation(self, operation: Operation | None) -> None:
+        if operation is None:
+            (self.tree_folder / "operation").unlink(missing_ok=True)
+        else:
+            how = "shared" if operation.is_in_shared_index else "own"
+            _write(self.tree_folder / "operation", f"{how} {operation.holder}")
+
+    def note(self, what: str, ids: tuple[str, ...], holder: str) -> None:
+        """Write down who made commits or stashes; who is known to have made one already stays so."""
+        known = self.makers(what)
+        lines = "".join(f"{each} {holder}\n" for each in ids if each not in known)
+        if lines:
+            with (self._folder_of_all / what).open("a", encoding="utf-8") as file:
+                file.write(lines)
+
+    def makers(self, what: str) -> dict[str, str]:
+        """Who made which commit or stash, by id."""
+        try:
+            lines = (self._folder_of_all / what).read_text(encoding="utf-8").splitlines()
+        except FileNotFoundError:
+            return {}
+        parts = [line.split(" ", 1) for line in reversed(lines)]
+        return {each[0]: each[1] for each in parts if len(each) == len(("id", "holder"))}
+
+    def scratch(self, token: str) -> str:
+        """Where the index of one call is."""
+        return str(self.folder / f"scratch-{token}")
+
+    @contextmanager
+    def turn(self) -> Iterator[bool]:
+        """Be the only one that writes the session's index; not so where somebody else is at it."""
+        descriptor = os.open(self.turns[0], os.O_CREAT | os.O_RDWR | os.O_CLOEXEC, 0o600)
+        try:
+            yield _took(descriptor)
+        finally:
+            os.close(descriptor)
+
+    def clear(self) -> None:
+        """Take away what calls that died have left; only for who has the turn."""
+        for pattern in ("scratch-*", "*.lock"):
+            for place in self.folder.glob(pattern):
+                place.unlink(missing_ok=True)
+
+
+def programs(state_folder: str) -> Path:
+    """The folder with what stands in for git in the shells of sessions, made if need be."""
+    folder = Path(state_folder, FOLDER, "bin")
+    place = folder / "git"
+    words = (sys.executable, "-I", "-S", STAND_IN, str(folder))
+    text = f'#!/bin/sh\nexec {shlex.join(words)} "$@"\n'
+    if not place.exists() or place.read_text(encoding="utf-8") != text:
+        folder.mkdir(parents=True, exist_ok=True)
+        beside = folder / "git.new"
+        beside.write_text(text, encoding="utf-8")
+        beside.chmod(0o755)
+        beside.replace(place)
+    return folder
+
+
+def _took(descriptor: int) -> bool:
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    return True
+
+
+def _name(text: str) -> str:
+    return hashlib.sha256(text.encode()).hexdigest()[:_NAME_LENGTH]
+
+
+def _write(place: Path, text: str) -> None:
+    beside = place.with_name(f"{place.name}.new")
+    beside.write_text(text, encoding="utf-8")
+    beside.replace(place)

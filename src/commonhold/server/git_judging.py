@@ -1,0 +1,169 @@
+"""Whether a call of git would throw away what is not the caller's own, and what to say then."""
+
+import shlex
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any, Final
+
+from commonhold.adapters.git import differing
+from commonhold.adapters.git.indexes import Index
+from commonhold.adapters.git.running import Git
+from commonhold.app import git_risks as risks
+from commonhold.app.git_words import GitCall
+from commonhold.app.ownership import OUTSIDE
+from commonhold.server.git_homes import Home
+from commonhold.server.whose import Logs, Whose
+
+COMMITS: Final = "commits"
+STASHES: Final = "stashes"
+_SHOWN: Final = 5
+_ID: Final = 10
+
+
+class Judging:
+    """Judges the calls of one session in one working tree."""
+
+    def __init__(self, whose: Whose, home: Home, holder: str, index: Index, logs: Logs) -> None:
+        """Tell with `whose` what is whose; pathspecs are read by the git of `index`, in its folder.
+
+        `logs` are asked about other working trees.
+        """
+        self._whose = whose
+        self._home = home
+        self._holder = holder
+        self._index = index
+        self._git = index.git
+        self._logs = logs
+
+    def refusal(self, call: GitCall) -> str | None:
+        """Why the call is not run; None where it may be."""
+        for risk in risks.risks_of(call, self._is_revision):
+            why = self._judged(risk)
+            if why:
+                return f"`{_shown(call)}` was not run: {why}"
+        return None
+
+    def _is_revision(self, word: str) -> bool:
+        """Whether a word names a commit, or a branch that git would make of a remote one."""
+        if differing.is_revision(self._git, word):
+            return True
+        return not word.startswith(("-", ":", ".")) and bool(self._git.line("for-each-ref", f"refs/remotes/*/{word}"))
+
+    def _judged(self, risk: risks.Risk) -> str | None:
+        judges: dict[type[risks.Risk], Callable[[Any], str | None]] = {
+            risks.Files: self._files,
+            risks.Untracked: self._untracked,
+            risks.Move: self._move,
+            risks.Commits: self._commits,
+            risks.Stashes: self._stashes,
+            risks.Worktree: self._worktree,
+            risks.Pushed: _pushed,
+            risks.Unknowable: _unknowable,
+        }
+        return judges[type(risk)](risk)
+
+    def _files(self, risk: risks.Files) -> str | None:
+        affected = list(differing.changed(self._git, self._index, self._whose.head, risk.paths))
+        if risk.source not in ("", "HEAD"):
+            beside = differing.untracked(self._git, self._index, risk.paths)
+            affected += [path for path in beside if differing.is_revision(self._git, f"{risk.source}:{path}")]
+        return self._lost(affected, "git restore --")
+
+    def _untracked(self, risk: risks.Untracked) -> str | None:
+        more = () if risk.ignored else ("--exclude-standard",)
+        return self._lost(differing.untracked(self._git, self._index, risk.paths, *more), "git clean -f --")
+
+    def _lost(self, paths: Sequence[str], instead: str) -> str | None:
+        foreign = self._whose.of_others(paths, self._holder)
+        if not foreign:
+            return None
+        own = [f":/{path}" for path in paths if path not in foreign]
+        then = f"{instead} {shlex.join(own)}" if own else "change back with your edit tool what you changed yourself"
+        return (
+            "it would throw away changes that are not this session's: "
+            f"{self._whose.told(foreign, self._holder)}. Next: {then}"
+        )
+
+    def _move(self, risk: risks.Move) -> str | None:
+        head = self._git.line("rev-parse", "--verify", "--quiet", "HEAD^{tree}")
+        target = risk.target and self._git.line("rev-parse", "--verify", "--quiet", f"{risk.target}^{{tree}}")
+        if head is not None and head == target:
+            return None
+        foreign = self._whose.of_others(differing.unstaged(self._whose.git, self._index), self._holder)
+        others = {path: by for path, by in foreign.items() if by - {self._holder, OUTSIDE}}
+        if not others:
+            return None
+        return (
+            "it would change files under other sessions, whose work here is not committed: "
+            f"{self._whose.told(others, self._holder)}. Next: wait until they have committed, or work on it in a tree "
+            f"of your own: git worktree add --detach ../{Path(self._whose.tree.root).name}-2 {risk.target or 'HEAD'}"
+        )
+
+    def _commits(self, risk: risks.Commits) -> str | None:
+        makers = self._home.makers(COMMITS)
+        lost = [
+            each
+            for each in differing.lost_commits(self._git, risk.lost, (risk.kept,))
+            if makers.get(each) != self._holder
+        ]
+        if not lost:
+            return None
+        shown = [f"{each[:_ID]} ({makers.get(each, 'not known to be a session')})" for each in lost[:_SHOWN]]
+        more = f" and {len(lost) - len(shown)} more" if len(lost) > len(shown) else ""
+        return (
+            f"no branch would lead any more to commits that this session did not make: {', '.join(shown)}{more}. "
+            f"Next: git revert {lost[0][:_ID]}, or git branch NAME {lost[0][:_ID]} first, which keeps them"
+        )
+
+    def _stashes(self, risk: risks.Stashes) -> str | None:
+        listed = (self._git.line("stash", "list", "--format=%H") or "").split()
+        makers = self._home.makers(STASHES)
+        own = [number for number, each in enumerate(listed) if makers.get(each) == self._holder]
+        wanted = range(len(listed)) if risk.entry is None else [_number(risk.entry)]
+        if all(number in own or number >= len(listed) for number in wanted):
+            return None
+        then = f"git stash pop 'stash@{{{own[0]}}}', which is this session's" if own else "leave it where it is"
+        return (
+            "what is stashed there was not stashed by this session, and all working trees share the stash. "
+            f"Next: {then}"
+        )
+
+    def _worktree(self, risk: risks.Worktree) -> str | None:
+        tree = differing.find_tree(Git(str(Path(self._git.root, risk.path)))) if self._is_folder(risk.path) else None
+        if tree is None:
+            return None
+        with self._logs(tree.root) as log:
+            whose = Whose(tree, log)
+            index = Index(whose.git, tree.shared_index)
+            foreign = whose.of_others(differing.unstaged(whose.git, index), self._holder)
+        if not foreign:
+            return None
+        return (
+            "that working tree holds changes that are not this session's and not committed: "
+            f"{whose.told(foreign, self._holder)}. Next: leave it, or ask for it to be committed"
+        )
+
+    def _is_folder(self, path: str) -> bool:
+        return Path(self._git.root, path).is_dir()
+
+
+def _pushed(risk: risks.Pushed) -> str | None:
+    if risk.is_checked:
+        return None
+    return (
+        "it would throw away what others have pushed, without looking. "
+        "Next: git push --force-with-lease, which goes ahead only where nobody has pushed since"
+    )
+
+
+def _unknowable(risk: risks.Unknowable) -> str:
+    return f"it would take away {risk.what}, and whose that is cannot be told. Next: leave that to a person"
+
+
+def _number(entry: str) -> int:
+    digits = "".join(each for each in entry if each.isdigit())
+    return int(digits) if digits else 0
+
+
+def _shown(call: GitCall) -> str:
+    return shlex.join(("git", *call.argv))

@@ -1,0 +1,294 @@
+"""One session in one working tree, for the length of one call of git: before it runs, and after."""
+
+import os
+import secrets
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any, Final
+
+from commonhold.adapters.git import differing
+from commonhold.adapters.git.indexes import Entries, Index
+from commonhold.adapters.git.objects import INDEX
+from commonhold.adapters.git.running import Git
+from commonhold.app.git_words import GitCall, Valued, Words, sort_words
+from commonhold.app.histories import Blob
+from commonhold.server.following import Following
+from commonhold.server.git_homes import Home, Operation
+from commonhold.server.git_judging import COMMITS, STASHES, Judging
+from commonhold.server.git_staging import Staging
+from commonhold.server.whose import Log, Logs, Whose
+
+Answer = Mapping[str, Any]
+
+MOVERS: Final = frozenset(
+    {
+        *("commit", "merge", "pull", "cherry-pick", "revert", "am", "rebase", "reset", "checkout", "switch", "bisect"),
+        *("stash", "update-ref", "symbolic-ref", "branch", "read-tree", "filter-branch"),
+    }
+)
+"""Commands that may move HEAD, or what it leads to: sessions take turns at them."""
+WRITERS: Final = MOVERS | {
+    *("add", "stage", "rm", "mv", "restore", "apply", "update-index", "checkout-index", "submodule", "sparse-checkout"),
+}
+"""Commands that may write an index."""
+_STAGERS: Final = frozenset({"add", "stage"})
+_GUARDED: Final = MOVERS - {"update-ref", "symbolic-ref", "branch", "stash"}
+_WITH_COMMIT: Final = Valued(
+    "mFCct",
+    frozenset(
+        {
+            *("message", "file", "reuse-message", "reedit-message", "fixup", "squash", "template", "author", "date"),
+            *("cleanup", "trailer"),
+        }
+    ),
+)
+_WITH_ADD: Final = Valued("", frozenset({"chmod", "pathspec-from-file"}))
+_GOING_ON: Final = frozenset({"--continue", "--abort", "--skip", "--quit"})
+_FATAL: Final = 128
+_SETTLED: Final = Blob("", "")
+
+
+@dataclass(frozen=True, slots=True)
+class Pending:
+    """A call that runs: what it was, where HEAD and the stash were, and the index it was given."""
+
+    session: "Session"
+    call: GitCall
+    head: str
+    stash: str
+    operation: str | None
+    index: Index
+    tree: str = ""
+    said: str = ""
+
+
+class Session:
+    """One session in one working tree, for the length of a call."""
+
+    def __init__(self, home: Home, holder: str, folder: str, log: Log, logs: Logs) -> None:
+        """Git is called in `folder`; `log` says whose what is, `logs` do so of other working trees."""
+        self.tree = home.tree
+        self.home = home
+        self.holder = holder
+        self.folder = folder
+        self._log = log
+        self._logs = logs
+        self._root = Git(self.tree.root)
+        self._following = Following(self._root, home, self.tree.shared_index)
+
+    def asking(self, log: Log) -> "Session":
+        """The same, with another way to ask the log."""
+        return Session(self.home, self.holder, self.folder, log, self._logs)
+
+    @property
+    def _uses_shared_index(self) -> bool:
+        operation = self.home.operation
+        return bool(operation and operation.is_in_shared_index and operation.holder == self.holder)
+
+    @property
+    def index(self) -> Index:
+        """The index that it uses: its own, but for an operation that it took over."""
+        path = self.tree.shared_index if self._uses_shared_index else self.home.index
+        return Index(self._root, path)
+
+    def environment(self, index: Index) -> dict[str, str | None]:
+        """What git is told by its environment."""
+        return {INDEX: None if index.path == self.tree.shared_index else index.path}
+
+    def catch_up(self, *, has_turn: bool) -> None:
+        """Bring the session's index in step with HEAD, if nobody else is at it."""
+        if has_turn:
+            self.home.clear()
+            self._following.catch_up()
+            return
+        with self.home.turn() as is_ours:
+            if is_ours:
+                self._following.catch_up()
+
+    def refusal(self, call: GitCall) -> str | None:
+        """Why it may not be run."""
+        if call.word in WRITERS:
+            refusal = self._guarded(call)
+            if refusal:
+                return refusal
+        here = Index(Git(self.folder), self.index.path)
+        return Judging(self._whose(), self.home, self.holder, here, self._logs).refusal(call)
+
+    def _whose(self) -> Whose:
+        return Whose(self.tree, self._log)
+
+    def _guarded(self, call: GitCall) -> str | None:
+        """A commit while another's merge is under way would end that merge, without its changes."""
+        under_way = self.tree.operation
+        if under_way is None:
+            self.home.operation = None
+        elif self.home.operation is None and self._goes_on_with_it(call):
+            self.home.operation = Operation(self.holder, is_in_shared_index=True)
+        known = self.home.operation
+        if under_way and call.word in _GUARDED and (known is None or known.holder != self.holder):
+            return (
+                f"`git {call.word}` was not run: {known.holder if known else 'somebody who is no session'} is in the "
+                f"middle of a {under_way} in this working tree. Next: wait until it is done, or work in a tree of your "
+                "own (git worktree add --detach ../NAME); if it is yours to finish, git add the files that you solved"
+            )
+        if call.word == "commit" and sort_words(call.rest, _WITH_COMMIT).has("--amend"):
+            return self._amending()
+        return None
+
+    def _goes_on_with_it(self, call: GitCall) -> bool:
+        """Whether a call takes over what a person began: it says so, or solves a file that is in conflict there."""
+        if _GOING_ON & set(call.rest):
+            return True
+        entries = Index(self._root, self.tree.shared_index).entries()
+        named = self._named(sort_words(call.rest, _WITH_ADD))
+        return any(entries.get(path, _SETTLED) is None for path in named)
+
+    def _amending(self) -> str | None:
+        head = differing.head_of(self._root)
+        maker = self.home.makers(COMMITS).get(head)
+        if maker in (None, self.holder):
+            return None
+        return (
+            f"`git commit --amend` was not run: {maker} made the last commit ({head[:10]}). "
+            "Next: git commit, which makes one of its own"
+        )
+
+    def prepared(self, call: GitCall) -> Pending:
+        """What is run, and in which index."""
+        head = differing.head_of(self._root)
+        pending = Pending(self, call, head, self._stash(call), self.tree.operation, self.index)
+        if self._uses_shared_index:
+            return pending
+        if call.word in _STAGERS:
+            return self._staging(pending)
+        return self._committing(pending) if call.word == "commit" else pending
+
+    def _stash(self, call: GitCall) -> str:
+        """The newest entry of the stash, for a call that may change that."""
+        return (call.word == "stash" and self._root.line("rev-parse", "--verify", "--quiet", "refs/stash")) or ""
+
+    def _scratch(self) -> Index:
+        return self.index.copied_to(self.home.scratch(secrets.token_hex(4)))
+
+    def _staging(self, pending: Pending) -> Pending:
+        words = sort_words(pending.call.rest, _WITH_ADD)
+        if words.has("-n", "--dry-run", "--refresh", "-N", "--intent-to-add"):
+            return pending
+        return replace(pending, index=self._scratch())
+
+    def _committing(self, pending: Pending) -> Pending:
+        words = sort_words(pending.call.rest, _WITH_COMMIT)
+        is_all = words.has("-a", "--all")
+        if not (is_all or words.named) or (words.named and not self._are_known(words)):
+            return replace(pending, tree=self.index.tree())
+        index = self._scratch()
+        staged_in = index.copied_to(f"{index.path}-all")
+        Git(self.folder).ask(
+            "add", "--update", *(("--", *words.named) if words.named else ()), settings=staged_in.settings
+        )
+        after = dict(staged_in.entries())
+        if words.named and not words.has("-i", "--include") and self.tree.operation is None:
+            after = self._alone(words, index, after, pending.head)
+        staged = Staging(self._whose(), self.holder, self._named(words)).own(index.entries(), after)
+        index.put(staged.entries)
+        call = pending.call.with_rest(*_without_paths(words))
+        return replace(pending, call=call, index=index, tree=index.tree(), said=staged.said)
+
+    def _are_known(self, words: Words) -> bool:
+        listed = ("ls-files", "--error-unmatch", "--", *words.named)
+        return Git(self.folder).run(*listed, settings=self.index.settings).returncode == 0
+
+    def _alone(self, words: Words, index: Index, after: Entries, head: str) -> dict[str, Blob | None]:
+        """Let the index be as HEAD is, but for the paths that are named; what it is to hold then."""
+        listed = Git(self.folder).ask("ls-files", "-z", "--full-name", "--", *words.named, settings=index.settings)
+        named = {os.fsdecode(each) for each in listed.split(b"\0") if each}
+        words_of_reset = ("--reset", head) if head else ("--empty",)
+        self._root.ask("read-tree", *words_of_reset, settings=index.settings)
+        kept = {path: blob for path, blob in index.entries().items() if path not in named}
+        return kept | {path: blob for path, blob in after.items() if path in named}
+
+    def _named(self, words: Words) -> frozenset[str]:
+        """The paths that are named one by one, from the root."""
+        folder = os.path.realpath(self.folder)
+        places = (os.path.normpath(str(Path(folder, each))) for each in words.named)
+        return frozenset(os.path.relpath(place, self.tree.root) for place in places)
+
+    def ended(self, pending: Pending, status: int) -> Answer:
+        """What follows from a call that has ended."""
+        if pending.call.word in _STAGERS and pending.index.path != self.index.path:
+            return {"say": self._staged(pending)}
+        said = pending.said
+        head = differing.head_of(self._root)
+        if self._came_between(pending, head, status):
+            return {"again": True}
+        self._note(pending, head)
+        if pending.index.path not in (self.index.path, self.tree.shared_index):
+            Path(pending.index.path).unlink(missing_ok=True)
+        self._following.went(pending.head, head, committed=pending.call.word == "commit" and status == 0)
+        return {"say": said} if said else {}
+
+    def _staged(self, pending: Pending) -> str:
+        words = sort_words(pending.call.rest, _WITH_ADD)
+        staged = Staging(self._whose(), self.holder, self._named(words)).own(
+            self.index.entries(), pending.index.entries()
+        )
+        if staged.left_out or staged.in_part:
+            self.index.put(staged.entries)
+            Path(pending.index.path).unlink(missing_ok=True)
+        else:
+            Path(pending.index.path).replace(self.index.path)
+        return staged.said
+
+    def _came_between(self, pending: Pending, head: str, status: int) -> bool:
+        """Whether a person committed between our look at HEAD and git's, and the commit has to be made anew.
+
+        Where git did not see it, the new commit takes the person's back: it is taken away again.
+        """
+        if pending.call.word != "commit" or sort_words(pending.call.rest, _WITH_COMMIT).has("--amend"):
+            return False
+        if status == _FATAL:
+            return head != pending.head or Path(self.tree.git_dir, "HEAD.lock").exists()
+        if status or not pending.tree or not pending.head:
+            return False
+        parents = (self._root.line("rev-list", "--parents", "--max-count=1", head) or "").split()[1:]
+        if pending.head in parents or self._root.line("rev-parse", f"{head}^{{tree}}") != pending.tree:
+            return False
+        self._root.finish("update-ref", "-m", "commonhold: made anew", "HEAD", f"{head}^", head)
+        return True
+
+    def _note(self, pending: Pending, head: str) -> None:
+        """Write down what the session made: commits, a stash, an operation that is under way."""
+        if head != pending.head and head and pending.call.word not in {"reset", "checkout", "switch", "bisect"}:
+            since = (pending.head,) if pending.head else ()
+            made = self._root.line("rev-list", head, "--not", *since, "--remotes", "--max-count=200") or ""
+            self.home.note(COMMITS, tuple(made.split()), self.holder)
+        stash = self._stash(pending.call)
+        if stash and stash != pending.stash:
+            self.home.note(STASHES, (stash,), self.holder)
+        if self.tree.operation is None:
+            self.home.operation = None
+        elif pending.operation is None:
+            self.home.operation = Operation(self.holder, is_in_shared_index=False)
+
+
+def _without_paths(words: Words) -> tuple[str, ...]:
+    """The options of a commit less those that say what is committed: that is staged already."""
+    found: list[str] = []
+    for option, *value in words.options:
+        if option in {"--all", "--include", "--only"}:
+            continue
+        kept = option if option.startswith("--") else _without_letters(option)
+        if kept != "-":
+            found += [kept, *value]
+    return tuple(found)
+
+
+def _without_letters(option: str) -> str:
+    """A cluster of letters without `a`, `i` and `o`, up to the one that takes the rest as its value."""
+    kept = "-"
+    for at, letter in enumerate(option[1:], 1):
+        if letter in _WITH_COMMIT.letters or letter in "uS":
+            return kept + option[at:]
+        kept += "" if letter in "aio" else letter
+    return kept

@@ -1,0 +1,103 @@
+"""What of a staging goes into a session's index: of each file that was staged, what the session did to it."""
+
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass, field
+from typing import Final
+
+from commonhold.adapters.git.differing import blob_of
+from commonhold.adapters.git.indexes import Entries
+from commonhold.app.histories import Blob
+from commonhold.app.ownership import OUTSIDE, Authors, Inseparable, Version
+from commonhold.server.whose import Whose
+
+_SHOWN: Final = 6
+_UNKNOWN: Final = "nobody that Commonhold knows: a person, it must be assumed"
+
+
+@dataclass(slots=True)
+class Staged:
+    """What came of it: the entries to set, and what is to be told of files that are not staged as they are."""
+
+    entries: dict[str, Blob | None] = field(default_factory=dict)
+    in_part: dict[str, str] = field(default_factory=dict)
+    left_out: dict[str, str] = field(default_factory=dict)
+
+    @property
+    def said(self) -> str:
+        """That, in lines for the agent."""
+        lines = []
+        if self.in_part:
+            lines.append(f"of these files only this session's own changes are staged: {_listed(self.in_part)}")
+        if self.left_out:
+            lines.append(f"not staged, since it is not this session's own: {_listed(self.left_out)}")
+        return "\n".join(lines)
+
+
+def _listed(paths: dict[str, str]) -> str:
+    shown = [f"{path} ({why})" for path, why in list(paths.items())[:_SHOWN]]
+    return ", ".join(shown) + (f" and {len(paths) - len(shown)} more" if len(paths) > len(shown) else "")
+
+
+class Staging:
+    """Decides about the files that a session has staged."""
+
+    def __init__(self, whose: Whose, holder: str, named: Collection[str]) -> None:
+        """Tell with `whose` what is whose. The files `named` were asked for by their paths, one by one."""
+        self._whose = whose
+        self._holder = holder
+        self._named = named
+
+    def own(self, before: Entries, after: Entries) -> Staged:
+        """What to make of an index that had the entries `before`, and that git staged into."""
+        staged = Staged()
+        for path in sorted(_differing(before, after)):
+            self._decide(path, before, after, staged)
+        return staged
+
+    def _decide(self, path: str, before: Entries, after: Entries, staged: Staged) -> None:
+        blob = after.get(path)
+        authors = self._whose.authors(path)
+        # What was in conflict is this session's to solve: it began the merge.
+        if (path in before and before[path] is None) or self._is_own(path, authors):
+            staged.entries[path] = blob
+        elif authors is None or self._holder not in authors.holders:
+            staged.left_out[path] = self._by(authors)
+        else:
+            self._take_part(path, authors, blob, staged)
+
+    def _is_own(self, path: str, authors: Authors | None) -> bool:
+        """Whether all of it may be staged: what the log cannot tell of is taken by whoever names it."""
+        if authors is None or authors.is_mode_alone:
+            return path in self._named
+        return authors.are_only(self._holder)
+
+    def _take_part(self, path: str, authors: Authors, blob: Blob | None, staged: Staged) -> None:
+        if not self._is_whole(path, authors, blob):
+            staged.left_out[path] = "it was staged in part, or changed meanwhile, and others have changed it, too"
+            return
+        part = authors.part(self._holder, path)
+        if isinstance(part, Inseparable):
+            staged.left_out[path] = f"{part.why}: {', '.join(part.others)}; when they have committed, stage it again"
+            return
+        staged.in_part[path] = f"the rest is of {self._by(authors)}"
+        staged.entries[path] = None if part is None else self._blob(path, part)
+
+    def _is_whole(self, path: str, authors: Authors, blob: Blob | None) -> bool:
+        """Whether git staged the very text that was looked into."""
+        if authors.new is None or blob is None:
+            return authors.new is None and blob is None
+        return blob_of(self._whose.git, path, authors.new.content) == blob.id
+
+    def _blob(self, path: str, version: Version) -> Blob:
+        mode = "100755" if version.is_executable else "100644"
+        return Blob(mode, blob_of(self._whose.git, path, version.content))
+
+    def _by(self, authors: Authors | None) -> str:
+        holders = sorted((authors.holders if authors else {OUTSIDE}) - {self._holder})
+        return ", ".join(_UNKNOWN if each == OUTSIDE else each for each in holders)
+
+
+def _differing(before: Entries, after: Entries) -> Sequence[str]:
+    return [
+        path for path in {*before, *after} if before.get(path) != after.get(path) or (path in before) != (path in after)
+    ]

@@ -1,0 +1,149 @@
+"""Whose the changes of a working tree are: asked of the log, file by file."""
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import AbstractContextManager
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Final, Protocol
+
+from commonhold.adapters.git.differing import Irregular, Tree, head_of, here, in_head
+from commonhold.adapters.git.running import Git
+from commonhold.app.ownership import OUTSIDE, Authors, Step, authors_of
+from commonhold.domain.errors import CommonholdError
+from commonhold.domain.events import Committed, FileChange, Recorded
+
+_EXECUTABLE: Final = 0o100
+_SHOWN: Final = 6
+
+
+class Log(Protocol):
+    """What is asked of a session of the repository."""
+
+    def commits_on(self, path: str) -> Sequence[Recorded]:
+        """The newest commits that touched a file, oldest first."""
+        ...
+
+    def content(self, content_hash: str) -> bytes:
+        """Bytes that were kept. Raises InputError `CONTENT_UNKNOWN`."""
+        ...
+
+
+Logs = Callable[[str], AbstractContextManager[Log]]
+"""The log of the working tree at a root."""
+
+
+@dataclass(slots=True)
+class _Past:
+    """What was done to a file, oldest first, and where it was before `moved_by` moved it."""
+
+    steps: list[Step] = field(default_factory=list)
+    origin: str | None = None
+    moved_by: str | None = None
+
+
+class Whose:
+    """Says of each file that differs from HEAD who made the difference."""
+
+    def __init__(self, tree: Tree, log: Log) -> None:
+        """Compare `tree` with its HEAD, as `log` explains it."""
+        self.tree = tree
+        self.git = Git(tree.root)
+        self._log = log
+        self._intents: dict[str, str] = {}
+
+    @cached_property
+    def head(self) -> str:
+        """The commit of HEAD; empty where there is none yet."""
+        return head_of(self.git)
+
+    def authors(self, path: str) -> Authors | None:
+        """Who made the difference; None for what is no plain file."""
+        past = self._past(path)
+        try:
+            old, new = in_head(self.git, self.head, path), here(self.tree.root, path)
+            moved_by = None
+            if old is None and past.origin is not None:
+                old, moved_by = in_head(self.git, self.head, past.origin), past.moved_by
+        except Irregular:
+            return None
+        return authors_of(old, new, past.steps, moved_by=moved_by)
+
+    def _past(self, path: str, until: int | None = None) -> _Past:
+        """What is known to have been done to a file before the event `until`."""
+        past = _Past()
+        for recorded in self._log.commits_on(path):
+            if until is None or recorded.sequence < until:
+                self._go_on(past, path, recorded)
+        return past
+
+    def _go_on(self, past: _Past, path: str, recorded: Recorded) -> None:
+        commit = recorded.event
+        change = _change_of(commit, path)
+        if not isinstance(commit, Committed) or change is None:
+            return
+        if commit.intent:
+            self._intents[commit.holder] = commit.intent
+        origin = _origin(commit, change)
+        if origin is not None:
+            before = self._past(origin, recorded.sequence)
+            past.steps, past.origin, past.moved_by = before.steps, before.origin or origin, commit.holder
+            return
+        self._add(past, commit.holder, change)
+
+    def _add(self, past: _Past, holder: str, change: FileChange) -> None:
+        before, after = self._kept(change.before), self._kept(change.after)
+        if _is_lost(change.after, after):
+            past.steps = []  # what cannot be looked at explains nothing, nor does what was before it
+            return
+        if _is_lost(change.before, before):
+            past.steps, before = [], after
+        mode = change.mode_after
+        past.steps.append(Step(holder, before, after, None if mode is None else bool(mode & _EXECUTABLE)))
+
+    def _kept(self, content_hash: str | None) -> bytes | None:
+        if content_hash is None:
+            return None
+        try:
+            return self._log.content(content_hash)
+        except CommonholdError:
+            return None
+
+    def of_others(self, paths: Iterable[str], holder: str) -> dict[str, frozenset[str]]:
+        """The paths whose changes are not all of `holder`, each with who made them."""
+        found = {path: self._holders(path) for path in paths}
+        return {path: holders for path, holders in found.items() if not holders <= {holder}}
+
+    def _holders(self, path: str) -> frozenset[str]:
+        authors = self.authors(path)
+        return frozenset({OUTSIDE}) if authors is None else authors.holders
+
+    def told(self, paths: dict[str, frozenset[str]], holder: str) -> str:
+        """The paths for a reader, with who changed them and what for."""
+        shown = [f"{path} ({', '.join(self._names(by - {holder}))})" for path, by in list(paths.items())[:_SHOWN]]
+        more = len(paths) - len(shown)
+        return ", ".join(shown) + (f" and {more} more" if more > 0 else "")
+
+    def _names(self, holders: frozenset[str]) -> Iterator[str]:
+        for holder in sorted(holders):
+            intent = self._intents.get(holder)
+            if holder == OUTSIDE:
+                yield "changed by nobody that Commonhold knows: a person, it must be assumed"
+            else:
+                yield f"{holder}: {intent!a}" if intent else holder
+
+
+def _change_of(commit: object, path: str) -> FileChange | None:
+    files = commit.files if isinstance(commit, Committed) else ()
+    return next((each for each in files if each.path == path), None)
+
+
+def _origin(commit: Committed, change: FileChange) -> str | None:
+    """The path from which a commit moved a file as it was to where the change says."""
+    if change.before is not None or change.after is None:
+        return None
+    gone = (each.path for each in commit.files if each.after is None and each.before == change.after)
+    return next(gone, None)
+
+
+def _is_lost(content_hash: str | None, content: bytes | None) -> bool:
+    return content_hash is not None and content is None

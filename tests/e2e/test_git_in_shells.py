@@ -1,0 +1,87 @@
+"""Git in real shells of sessions: the daemon, the sandbox, and what stands in for git there."""
+
+import os
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from tests.e2e.daemon_process import Serving, serving
+from tests.e2e.git_sessions import IDENTITY, make_checkout
+
+from commonhold.adapters.daemon_place import http_address
+from commonhold.client.launcher import launching
+
+ANN, BOB = "claude:ann", "codex:bob"
+pytestmark = pytest.mark.slow
+
+
+class Shells:
+    """Shells of sessions in one repository with a daemon."""
+
+    def __init__(self, daemon: Serving) -> None:
+        self.root = daemon.root
+        self._socket = http_address(str(daemon.state))
+
+    def start(self, holder: str, line: str) -> subprocess.Popen[str]:
+        words = launching(self._socket, holder, "block", ("bash", "-c", line))
+        environment = {name: value for name, value in os.environ.items() if not name.startswith("GIT_")} | IDENTITY
+        pipe = subprocess.PIPE
+        return subprocess.Popen(words, cwd=self.root, env=environment, stdout=pipe, stderr=pipe, text=True)
+
+    def run(self, holder: str, line: str) -> tuple[int, str, str]:
+        with self.start(holder, line) as shell:
+            out, err = shell.communicate(timeout=60)
+        return shell.returncode, out, err
+
+
+@pytest.fixture(scope="module")
+def shells(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Shells]:
+    root: Path = tmp_path_factory.mktemp("git") / "work"
+    make_checkout(root, {"a.txt": "a\n", "b.txt": "b\n", "src/m.py": "X = 1\n\n\nY = 2\n"})
+    with serving(root) as daemon:
+        yield Shells(daemon)
+
+
+def test_a_line_that_writes_and_commits(shells: Shells) -> None:
+    assert shells.run(BOB, "echo bob > b.txt && sed -i 's/Y = 2/Y = 3/' src/m.py")[0] == 0
+    line = "sed -i 's/X = 1/X = 5/' src/m.py; echo new > new.txt; git add -A && git commit -qm mine && git status -s"
+    status, out, err = shells.run(ANN, line)
+    assert (status, out) == (0, " M b.txt\n M src/m.py\n"), err
+    assert f"src/m.py (the rest is of {BOB})" in err
+    status, out, _ = shells.run(BOB, "git show HEAD:src/m.py; git show --stat --format=%an HEAD")
+    assert out.startswith("X = 5\n\n\nY = 2\nAnn Example\n")
+    assert "b.txt" not in out
+    assert "new.txt" in out
+
+
+def test_what_would_throw_away_others_work_is_not_run(shells: Shells) -> None:
+    assert shells.run(BOB, "echo more > b.txt")[0] == 0
+    # Neither where it stands in the line, nor where only the stand-in sees it.
+    for line in ("git reset --hard", "$(echo git) checkout -- b.txt", "xargs -a <(echo stash) git"):
+        status, _, err = shells.run(ANN, line)
+        assert status != 0
+        assert f"b.txt ({BOB}" in err
+        assert "Next: " in err
+        assert (shells.root / "b.txt").read_text(encoding="utf-8") == "more\n"
+
+
+def test_sessions_that_commit_at_the_same_time(shells: Shells) -> None:
+    holders = [f"claude:{number}" for number in range(4)]
+    line = "for n in 1 2; do echo {0} $n > f{0}.txt; git add f{0}.txt; git commit -qm {0}-$n || exit 1; done"
+    started = [shells.start(holder, line.format(holder[-1])) for holder in holders]
+    ended = [(shell.communicate(timeout=100), shell.returncode) for shell in started]
+    assert [status for _, status in ended] == [0] * len(holders), ended
+    _, out, _ = shells.run(ANN, "git log --format=%s --name-only -8")
+    told = out.replace("\n\n", " ").split("\n")
+    assert sorted(told[:-1]) == sorted(f"{n}-{m} f{n}.txt" for n in range(4) for m in (1, 2))
+
+
+def test_other_repositories_and_an_index_of_ones_own(shells: Shells, tmp_path: Path) -> None:
+    made = f"cd {tmp_path} && git init -q x && cd x && echo 1 > f && git add f && git commit -qm one && git status -s"
+    assert shells.run(ANN, made)[:2] == (0, "")
+    own = (
+        f"export GIT_INDEX_FILE={tmp_path}/i; git read-tree HEAD && git rm -q --cached a.txt && git ls-files | head -1"
+    )
+    assert shells.run(ANN, own)[:2] == (0, "b.txt\n")
+    assert "a.txt" in shells.run(ANN, "git ls-files")[1]

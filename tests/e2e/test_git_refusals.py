@@ -1,0 +1,215 @@
+"""What would throw away others' work is refused in a session's shell; what is the session's own goes through."""
+
+from pathlib import Path
+
+import pytest
+from tests.e2e.git_sessions import Checkout, make_checkout
+
+ANN, BOB = "claude:ann", "codex:bob"
+INTENT = "round the totals"
+
+
+@pytest.fixture
+def checkout(tmp_path: Path) -> Checkout:
+    return make_checkout(tmp_path / "work", {"a.txt": "a\n", "b.txt": "b\n", "sub/s.txt": "s\n"})
+
+
+@pytest.fixture
+def shared(checkout: Checkout) -> Checkout:
+    """Ann has changed a.txt and made x.txt; Bob has changed b.txt and made y.txt."""
+    checkout.edit(ANN, "a.txt", "ann\n")
+    checkout.edit(ANN, "x.txt", "x\n")
+    checkout.edit(BOB, "b.txt", "bob\n", INTENT)
+    checkout.edit(BOB, "y.txt", "y\n")
+    return checkout
+
+
+OF_ALL = [
+    ("reset", "--hard"),
+    ("reset", "--har", "HEAD"),
+    ("checkout", "--", "."),
+    ("checkout", "."),
+    ("checkout", "-f"),
+    ("checkout", "HEAD", "--", "a.txt", "b.txt"),
+    ("restore", "."),
+    ("restore", "-SW", "b.txt"),
+    ("restore", "--source=HEAD", ":/"),
+    ("stash",),
+    ("stash", "push", "-m", "mine"),
+    ("stash", "-u"),
+    ("rm", "-f", "b.txt"),
+    ("rm", "-rf", "."),
+    ("mv", "-f", "a.txt", "b.txt"),
+    ("read-tree", "-u", "--reset", "HEAD"),
+    ("checkout-index", "-f", "-a"),
+    ("switch", "--discard-changes", "main"),
+    ("rebase", "--autostash", "main"),
+]
+
+
+@pytest.mark.parametrize("words", OF_ALL, ids=" ".join)
+def test_what_takes_away_changes_of_files(shared: Checkout, words: tuple[str, ...]) -> None:
+    before = shared.text("a.txt"), shared.text("b.txt"), shared.text("x.txt")
+    said = shared.refused(ANN, *words)
+    assert "b.txt" in said
+    assert BOB in said
+    assert INTENT in said
+    assert "Next: " in said
+    assert "a.txt (" not in said
+    assert (shared.text("a.txt"), shared.text("b.txt"), shared.text("x.txt")) == before
+
+
+@pytest.mark.parametrize("words", OF_ALL[:4], ids=" ".join)
+def test_a_session_alone_may_throw_its_own_away(checkout: Checkout, words: tuple[str, ...]) -> None:
+    checkout.edit(ANN, "a.txt", "ann\n")
+    checkout.git(ANN, *words, ok=True)
+    assert checkout.text("a.txt") == "a\n"
+    assert checkout.staged() == ""
+
+
+def test_the_next_step_that_is_told_can_be_taken(shared: Checkout) -> None:
+    said = shared.refused(ANN, "checkout", "--", ".")
+    words = said.partition("Next: git ")[2].split()
+    assert words == ["restore", "--", ":/a.txt"]
+    shared.git(ANN, *words, ok=True)
+    assert (shared.text("a.txt"), shared.text("b.txt")) == ("a\n", "bob\n")
+
+
+def test_what_nobody_is_known_to_have_changed_is_a_persons(checkout: Checkout) -> None:
+    checkout.put("b.txt", "by hand\n")
+    said = checkout.refused(ANN, "checkout", "b.txt")
+    assert "a person" in said
+    assert checkout.text("b.txt") == "by hand\n"
+    checkout.git(ANN, "checkout", "a.txt", ok=True)
+
+
+@pytest.mark.parametrize("words", [("clean", "-fd"), ("clean", "-f", "y.txt"), ("clean", "-fdx"), ("stash", "-a")])
+def test_files_that_git_does_not_have(shared: Checkout, words: tuple[str, ...]) -> None:
+    shared.git(BOB, "add", "y.txt", ok=True)
+    assert BOB in shared.refused(ANN, *words)
+    shared.git(ANN, "clean", "-n", ok=True)
+    shared.git(ANN, "clean", "-f", "x.txt", ok=True)
+    assert not (shared.root / "x.txt").exists()
+    assert shared.text("y.txt") == "y\n"
+
+
+def test_a_stash_is_popped_by_who_made_it(checkout: Checkout) -> None:
+    checkout.edit(BOB, "b.txt", "bob\n")
+    checkout.git(BOB, "stash", ok=True)
+    checkout.edit(BOB, "b.txt", None)
+    checkout.edit(BOB, "b.txt", "b\n")
+    checkout.edit(ANN, "a.txt", "ann\n")
+    checkout.git(ANN, "stash", "push", ok=True)
+    assert "stash@{1}" in checkout.refused(BOB, "stash", "pop")
+    for words in (("drop", "stash@{1}"), ("clear",), ("branch", "new", "stash@{1}")):
+        assert "not stashed by this session" in checkout.refused(ANN, "stash", *words)
+    checkout.git(ANN, "stash", "list", ok=True)
+    checkout.git(BOB, "stash", "pop", "stash@{1}", ok=True)
+    assert checkout.text("b.txt") == "bob\n"
+    checkout.git(ANN, "stash", "pop", ok=True)
+    assert checkout.text("a.txt") == "ann\n"
+
+
+def test_the_tree_is_not_moved_under_others(shared: Checkout) -> None:
+    shared.person("branch", "other")
+    shared.git(ANN, "checkout", "-q", "-b", "same", ok=True)
+    shared.git(ANN, "commit", "-am", "x", ok=True)
+    for words in (("checkout", "other"), ("switch", "main"), ("merge", "other"), ("pull",), ("rebase", "other")):
+        said = shared.refused(ANN, *words)
+        assert BOB in said
+        assert "Next: wait" in said
+    shared.git(BOB, "add", "-A", ok=True)
+    shared.git(BOB, "commit", "-m", "y", ok=True)
+    shared.git(ANN, "clean", "-f", "x.txt", ok=True)
+    shared.git(ANN, "switch", "other", ok=True)
+    assert shared.text("a.txt") == "a\n"
+    assert shared.person("status", "--porcelain").out == ""
+
+
+def test_commits_of_others_stay_on_a_branch(checkout: Checkout) -> None:
+    checkout.edit(BOB, "b.txt", "bob\n")
+    checkout.git(BOB, "commit", "-am", "bob", ok=True)
+    checkout.edit(ANN, "a.txt", "ann\n")
+    checkout.git(ANN, "commit", "-am", "ann", ok=True)
+    for words in (("reset", "--soft", "HEAD~2"), ("reset", "HEAD~2"), ("branch", "-f", "main", "HEAD~2")):
+        assert BOB in checkout.refused(ANN, *words)
+    checkout.git(ANN, "reset", "--hard", "HEAD~1", ok=True)
+    assert (checkout.text("a.txt"), checkout.text("b.txt")) == ("a\n", "bob\n")
+    checkout.git(BOB, "checkout", "-q", "-b", "tmp", ok=True)
+    checkout.edit(BOB, "b.txt", "more\n")
+    checkout.git(BOB, "commit", "-am", "more", ok=True)
+    checkout.git(BOB, "checkout", "-q", "main", ok=True)
+    assert BOB in checkout.refused(ANN, "branch", "-D", "tmp")
+    checkout.git(BOB, "branch", "-D", "tmp", ok=True)
+
+
+def test_a_working_tree_with_others_changes_stays(checkout: Checkout, tmp_path: Path) -> None:
+    place = tmp_path / "other"
+    checkout.git(ANN, "worktree", "add", "-q", str(place), ok=True)
+    other = Checkout(place)
+    other.edit(BOB, "b.txt", "bob\n")
+    assert BOB in checkout.refused(ANN, "worktree", "remove", "--force", str(place))
+    checkout.git(BOB, "worktree", "remove", "--force", str(place), ok=True)
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("push", "--force"),
+        ("push", "origin", "+main"),
+        ("push", "origin", ":main"),
+        ("gc", "--prune=now"),
+        ("prune",),
+        ("reflog", "expire", "--expire=now", "--all"),
+        ("filter-branch", "HEAD"),
+        ("submodule", "deinit", "-f", "."),
+    ],
+    ids=" ".join,
+)
+def test_what_cannot_be_looked_into(checkout: Checkout, words: tuple[str, ...]) -> None:
+    assert "Next: " in checkout.refused(ANN, *words)
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("status",),
+        ("diff",),
+        ("reset",),
+        ("reset", "b.txt"),
+        ("restore", "--staged", "b.txt"),
+        ("checkout", "--help"),
+        ("stash", "list"),
+        ("checkout", "-b", "new"),
+        ("rm", "-n", "-f", "b.txt"),
+    ],
+    ids=" ".join,
+)
+def test_what_takes_nothing_away_is_run(shared: Checkout, words: tuple[str, ...]) -> None:
+    assert not shared.git(ANN, *words).is_refused
+    assert shared.text("b.txt") == "bob\n"
+
+
+def test_aliases_are_what_they_stand_for(shared: Checkout) -> None:
+    shared.person("config", "alias.wipe", "reset --hard")
+    shared.person("config", "alias.oops", "wipe HEAD")
+    shared.person("config", "alias.ci", "commit -a")
+    assert BOB in shared.refused(ANN, "oops")
+    shared.git(ANN, "ci", "-m", "x", ok=True)
+    assert shared.changed_in() == {"a.txt"}
+
+
+@pytest.mark.parametrize(
+    ("line", "is_refused"),
+    [
+        ("cd sub && git -C .. reset --hard", True),
+        ("make test || git checkout -- .", True),
+        ('bash -c "git stash"', True),
+        ("for f in *.txt; do git checkout -- $f; done", True),
+        ("git checkout -- a.txt && echo git reset --hard", False),
+        ("git commit -m 'git reset --hard'", False),
+        ("cd /tmp && git reset --hard", False),
+    ],
+)
+def test_a_line_of_shell_is_looked_into(shared: Checkout, line: str, *, is_refused: bool) -> None:
+    assert bool(shared.calls.refusal(ANN, str(shared.root), line)) is is_refused
