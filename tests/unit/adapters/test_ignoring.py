@@ -46,8 +46,8 @@ def test_what_git_ignores_is_ignored_unless_it_is_tracked(root: Path) -> None:
         False,
     ]
     git(root, "add", "--force", "build/kept.py")
-    assert not paths.is_ignored("build/kept.py")
-    assert paths.is_ignored("build/other.py")
+    told = [paths.is_ignored(each) for each in ("build/kept.py", "build/", "build/other.py", "a.log/")]
+    assert told == [False, False, True, True]
 
 
 def test_the_project_decides_before_git_and_the_file_before_the_settings(root: Path) -> None:
@@ -96,6 +96,8 @@ def test_the_settings_are_read_anew_when_they_change(root: Path) -> None:
     assert ignoring.is_ignored(str(root), "a.py")
     write(root, "commonhold.toml", 'ignore = ["bb.py"]\n')
     assert [ignoring.is_ignored(str(root), each) for each in ("a.py", "bb.py")] == [False, True]
+    write(root, "commonhold.toml", "ignore = [")
+    assert not ignoring.is_ignored(str(root), "bb.py")
 
 
 NAMES = st.sampled_from(["a", "b", "ab", "a.x", "b.x"])

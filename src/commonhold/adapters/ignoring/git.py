@@ -24,8 +24,11 @@ class GitIgnored:
         self._tracked: tuple[stamps.Stamp | None, frozenset[str]] | None = None
 
     def is_ignored(self, path: str) -> bool:
-        """Whether git ignores a path."""
-        return bool(walked(path, self._verdict)) and path not in self._tracked_all_the_same()
+        """Whether git ignores a path: a folder, which ends in `/`, with all that is in it."""
+        if not walked(path, self._verdict):
+            return False
+        tracked = self._tracked_all_the_same()
+        return not (any(each.startswith(path) for each in tracked) if path.endswith("/") else path in tracked)
 
     def _verdict(self, path: str) -> bool | None:
         """The nearest folder's rules decide, then those of the repository, then those of the user."""
@@ -48,7 +51,7 @@ class GitIgnored:
         now = stamps.at(self._index)
         if self._tracked is None or now is None or self._tracked[0] != now:
             listed = os.fsdecode(self._git.ask("ls-files", "-z", "--cached", "--ignored", "--exclude-standard"))
-            self._tracked = now, frozenset(listed.split("\0"))
+            self._tracked = now, frozenset(filter(None, listed.split("\0")))
         return self._tracked[1]
 
 

@@ -24,7 +24,7 @@ class IgnoredPaths:
         self._git = GitIgnored(git) if git else None
 
     def is_ignored(self, path: str) -> bool:
-        """Whether the path, from the root and with `/`, is nobody's concern. It need not be there."""
+        """Whether a path from the root is nobody's concern. A folder's ends in `/`. It need not be there."""
         if path.split("/", 1)[0].casefold() in RESERVED:
             return True
         verdict = walked(path, self._own)

@@ -1,0 +1,67 @@
+"""How it is noticed that something may have changed: the system tells, or one has to look."""
+
+import threading
+from collections.abc import Collection
+from typing import Final, Protocol, Self
+
+from watchfiles._rust_notify import RustNotify
+
+QUIET_MILLISECONDS: Final = 100
+"""Changes that follow each other this closely belong together."""
+LONGEST_BURST_MILLISECONDS: Final = 1_000
+LOOK_SECONDS: Final = 30.0
+"""How often all is looked at beside what the system tells: it may tell less than there was."""
+POLL_SECONDS: Final = 1.0
+
+
+class Source(Protocol):
+    """Where news of changes come from."""
+
+    def wait(self, stop: threading.Event) -> Collection[str] | None:
+        """The absolute paths of what may have changed; None: it may be anything. At `stop` it returns at once."""
+        ...
+
+    def close(self) -> None:
+        """Let go of it."""
+        ...
+
+
+class Notified:
+    """The system tells what becomes other in some folders, not in those below them."""
+
+    @classmethod
+    def of(cls, folders: Collection[str]) -> Self | None:
+        """Be told of `folders`; None where the system has no more watches, or no such service.
+
+        Raises FileNotFoundError where one is gone, PermissionError where one may not be looked at.
+        """
+        try:
+            return cls(folders)
+        except (FileNotFoundError, PermissionError):
+            raise
+        except (OSError, RuntimeError):
+            return None
+
+    def __init__(self, folders: Collection[str]) -> None:
+        """As `of`, but raises what the system does."""
+        self._notify = RustNotify(list(folders), False, False, 0, False, False)  # noqa: FBT003 - not our signature
+
+    def wait(self, stop: threading.Event) -> Collection[str] | None:
+        """See Source."""
+        told = self._notify.watch(LONGEST_BURST_MILLISECONDS, QUIET_MILLISECONDS, int(LOOK_SECONDS * 1000), stop)
+        return {path for _, path in told} if isinstance(told, set) else None
+
+    def close(self) -> None:
+        """See Source."""
+        self._notify.close()
+
+
+class Polled:
+    """Nobody tells: all is looked at again and again."""
+
+    def wait(self, stop: threading.Event) -> None:
+        """See Source."""
+        stop.wait(POLL_SECONDS)
+
+    def close(self) -> None:
+        """See Source."""
