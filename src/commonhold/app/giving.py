@@ -25,19 +25,23 @@ class Holding:
 
 @dataclass(frozen=True, slots=True)
 class Sought:
-    """A path that a command is to write, and the nearest folder above it that is there."""
+    """A path that a command is to write, and the nearest folder above it that is there.
+
+    Of one that is written `in_place` the folder is not needed.
+    """
 
     path: str
     folder: str
-    is_file: bool
+    in_place: bool
 
 
 @dataclass(frozen=True, slots=True)
 class Withheld:
-    """A folder that is not given, because of what another holds in it."""
+    """A folder that is not given, because of what another holds in it; `path` is what it was sought for."""
 
     folder: str
     because: Holding
+    path: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,9 +89,9 @@ def give(sought: Sequence[Sought], free: Collection[str], others: Sequence[Holdi
     for each in sought:
         obstacles = [other for other in others if _overlaps(other.path, each.folder)]
         if obstacles and (not can_mask or any(is_in(each.folder, other.path) for other in obstacles)):
-            withheld.setdefault(each.folder, Withheld(each.folder, obstacles[0]))
-            if each.is_file and not any(_overlaps(other.path, each.path) for other in others):
+            if each.in_place and not any(_overlaps(other.path, each.path) for other in others):
                 writable[each.path] = None
+            withheld.setdefault(each.path, Withheld(each.folder, obstacles[0], each.path))
         else:
             writable[each.folder] = None
             masked.update(dict.fromkeys(other.path for other in obstacles))

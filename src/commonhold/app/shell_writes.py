@@ -9,19 +9,21 @@ from commonhold.app.shell_commands import ShellCommand, Word, commands_in, joine
 
 Words = Sequence[Word]
 _SEPARATOR: Final = Word("--")
-_TAKING_AWAY: Final = frozenset({"rm", "rmdir", "mv"})
+_REPLACING: Final = frozenset(
+    {"rm", "rmdir", "unlink", "mv", "sed", "gsed", "perl", "ln", "install", "npm", "pnpm", "yarn"}
+)
 
 
 @dataclass(frozen=True, slots=True)
 class Target:
     """A path that is written, from the folder that the command runs in; a pattern stands for the files that match.
 
-    `is_taken_away`: what is there goes, also if it is a folder.
+    `is_replaced`: what is there goes, also if it is a folder, and something else may come in its place.
     """
 
     path: str
     is_pattern: bool = False
-    is_taken_away: bool = False
+    is_replaced: bool = False
 
 
 def targets_of(argv: Sequence[str]) -> tuple[Target, ...]:
@@ -34,7 +36,7 @@ def _placed(command: ShellCommand, word: Word) -> Target | None:
     path = joined(command.folder, word.text)
     if not path or path.startswith("/dev/"):
         return None
-    return Target(path, word.is_pattern, command.name in _TAKING_AWAY)
+    return Target(path, word.is_pattern, command.name in _REPLACING)
 
 
 def _written(command: ShellCommand) -> Iterator[Word]:

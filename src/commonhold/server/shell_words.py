@@ -27,6 +27,16 @@ def held_by_others(answer: AcquireAnswer) -> str:
     )
 
 
+def beside_others(withheld: Withheld) -> str:
+    """Why a command is not run that would write where others are at work, so that it cannot be kept from theirs."""
+    because = withheld.because
+    return (
+        f"the command was not run: it writes {withheld.path or './'}, and beside it {because.path or './'} is held "
+        f"by {_who(because.holder, because.task)}.\n"
+        "Next: write it with your edit tool, which is kept from nothing but the file, or do something else first."
+    )
+
+
 def _who(holder: str, task: str) -> str:
     return f"{holder} ({task})" if task else holder
 

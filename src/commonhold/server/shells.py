@@ -13,15 +13,16 @@ from commonhold.adapters.sandbox.probing import NONE, Offer, offered
 from commonhold.adapters.survey import Change, Survey, Surveyor
 from commonhold.adapters.survey.ground import Ground
 from commonhold.adapters.system import RandomIds
+from commonhold.app.answers import AcquireAnswer
 from commonhold.app.attribution import attributed
-from commonhold.app.giving import Given, Sought, give, holdings
+from commonhold.app.giving import Given, Sought, Withheld, give, holdings
 from commonhold.app.taking import TakeAnswer
 from commonhold.client.session import Commonhold
 from commonhold.config import Settings, Shell, load_settings
 from commonhold.domain.errors import Code, CommonholdError, InputError
 from commonhold.domain.events import Committed
 from commonhold.domain.keys import file_key
-from commonhold.server.shell_words import Outcome, held_by_others, report
+from commonhold.server.shell_words import Outcome, beside_others, held_by_others, report
 
 MAX_INTENT: Final = 200
 _PAGE: Final = 1000
@@ -272,20 +273,25 @@ def _is_text(value: object) -> bool:
 def _leave(asked: Asked, session: Commonhold, ground: Ground, offer: Offer) -> _Leave | str:
     """Lease what the command plainly writes, and find what it may write; why not, where others hold it."""
     sought = ground.sought()
-    named = _to_lease(ground, sought)
-    lease_id: str | None = None
-    notices: tuple[str, ...] = ()
-    if named:
+    got = AcquireAnswer("granted")
+    if named := _to_lease(ground, sought):
         got = session.acquire(*named, task=asked.intent, acquisition_id=asked.ticket)
         if got.lease is None:
             return held_by_others(got)
-        lease_id, notices = got.lease.id, got.notices
     leases = session.leases()
     mine = [each.path for each in holdings(each for each in leases if each.holder == session.holder)]
     others = holdings(each for each in leases if each.holder != session.holder)
     also = filter(None, map(ground.seek, mine))
     given = give((*sought, *also), ground.free(), others, can_mask=offer.can_mask)
-    return _Leave(given, offer, lease_id, notices)
+    lost = [each for each in given.withheld if offer.is_enforced and _is_lost(each, sought, given)]
+    if lost and got.lease:
+        session.release(got.lease.id)
+    return beside_others(lost[0]) if lost else _Leave(given, offer, got.lease.id if got.lease else None, got.notices)
+
+
+def _is_lost(withheld: Withheld, sought: Sequence[Sought], given: Given) -> bool:
+    """Whether a command would fail for want of what it plainly writes; what another holds is refused by its lease."""
+    return any(each.path == withheld.path for each in sought) and not given.reaches(withheld.path)
 
 
 def _to_lease(ground: Ground, sought: Sequence[Sought]) -> list[str]:

@@ -14,7 +14,7 @@ PATHS = st.sampled_from(["a", "src/a", "src/b", "src/sub/c", "lib/d", "src/", "s
 
 
 def sought(path: str) -> Sought:
-    return Sought(path, path.rstrip("/").rpartition("/")[0] + "/" if "/" in path.rstrip("/") else "", is_file=True)
+    return Sought(path, path.rstrip("/").rpartition("/")[0] + "/" if "/" in path.rstrip("/") else "", in_place=True)
 
 
 def other(path: str) -> Holding:
@@ -43,8 +43,8 @@ def test_a_folder_that_another_holds_as_a_whole_is_never_given() -> None:
     assert give([sought("src/sub/c")], [], [other("src/")], can_mask=True).writable == ()
 
 
-@given(st.lists(PATHS, max_size=4), st.lists(PATHS, max_size=4), st.booleans())
-def test_nothing_that_another_holds_is_ever_reached(wanted: list[str], held: list[str], can_mask: bool) -> None:
+@given(wanted=st.lists(PATHS, max_size=4), held=st.lists(PATHS, max_size=4), can_mask=st.booleans())
+def test_nothing_that_another_holds_is_ever_reached(*, wanted: list[str], held: list[str], can_mask: bool) -> None:
     found = give([sought(path) for path in wanted], [], list(map(other, held)), can_mask=can_mask)
     assert [path for path in held if not path.endswith("/") and path and found.reaches(path)] == []
 

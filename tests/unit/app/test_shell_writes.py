@@ -61,15 +61,21 @@ def test_what_is_plain_is_told_and_nothing_else(line: str) -> None:
 
 
 def test_a_command_without_a_shell_is_taken_by_its_words() -> None:
-    assert targets_of(("sed", "-i", "s/a/b/", "x y", ">")) == (Target("x y"), Target(">"))
+    assert targets_of(("sed", "-i", "s/a/b/", "x y", ">")) == (
+        Target("x y", is_replaced=True),
+        Target(">", is_replaced=True),
+    )
 
 
 def test_a_pattern_is_told_as_one() -> None:
-    assert targets_of(("sh", "-c", "sed -i s/a/b/ src/*.py 'a*b'")) == (Target("src/*.py", True), Target("a*b"))
+    assert targets_of(("sh", "-c", "sed -i s/a/b/ src/*.py 'a*b'")) == (
+        Target("src/*.py", is_pattern=True, is_replaced=True),
+        Target("a*b", is_replaced=True),
+    )
 
 
-def test_what_is_taken_away_is_told_apart() -> None:
-    assert targets_of(("sh", "-c", "rm -r a; touch a")) == (Target("a", is_taken_away=True), Target("a"))
+def test_what_is_replaced_is_told_apart() -> None:
+    assert targets_of(("sh", "-c", "rm -r a; touch a")) == (Target("a", is_replaced=True), Target("a"))
 
 
 def test_a_shell_in_a_shell_is_looked_into_a_few_times_only() -> None:

@@ -2,7 +2,6 @@
 
 import glob
 import os
-import re
 import tempfile
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -12,13 +11,14 @@ from commonhold.adapters.git.running import Git
 from commonhold.adapters.git.worktrees import worktrees
 from commonhold.adapters.repository import Repository
 from commonhold.app.giving import ROOT, Sought
+from commonhold.app.shell_commands import commands_in
 from commonhold.app.shell_writes import Target, folders_made_by, targets_of
 
 _MAX_TARGETS: Final = 200
 _MAX_FREE: Final = 2000
 _ANY_IGNORED: Final = (0, 1)
 _PRIVATE: Final = 0o700
-_GIT: Final = re.compile(r"\b(?:git|gh|hub|pre-commit|jj)\b")
+_SPEAKING_GIT: Final = frozenset({"git", "gh", "hub", "pre-commit", "jj"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,12 +54,12 @@ class Ground:
         """What git must be able to write for itself.
 
         In its own folder it makes new files all the time, so that is given, less our state where that can be taken out
-        of it again; else only to commands that speak of git, and to others what is in it.
+        of it again; else only to commands that run git, and to others what is in it.
         """
         common = self.common
         if common is None or self.repository.git_dir is None:
             return ()
-        if can_mask or _GIT.search(" ".join(self.command)):
+        if can_mask or any(each.name in _SPEAKING_GIT for each in commands_in(self.command)):
             return common, self.repository.git_dir
         state = os.path.basename(self.repository.state_folder)
         return tuple(os.path.join(common, name) for name in sorted(os.listdir(common)) if name != state)
@@ -109,17 +109,18 @@ class Ground:
 
     def _sought(self, path: str, target: Target) -> Sought | None:
         place = self.place(path)
-        if os.path.isdir(place) and not (target.is_taken_away and path):
-            return Sought(f"{path}/" if path else ROOT, f"{path}/" if path else ROOT, is_file=False)
+        if os.path.isdir(place) and not (target.is_replaced and path):
+            return Sought(f"{path}/" if path else ROOT, f"{path}/" if path else ROOT, in_place=False)
         folder = self.nearest(path)
         if folder is None:
             return None
-        return Sought(f"{path}/" if os.path.isdir(place) else path, folder, is_file=os.path.isfile(place))
+        is_here = os.path.isfile(place) and not target.is_replaced
+        return Sought(f"{path}/" if os.path.isdir(place) else path, folder, is_here)
 
     def seek(self, path: str) -> Sought | None:
         """How to get to write a path of this working tree."""
         folder = self.nearest(path.rstrip("/"))
-        return None if folder is None else Sought(path, folder, is_file=os.path.isfile(self.place(path)))
+        return None if folder is None else Sought(path, folder, os.path.isfile(self.place(path)))
 
     def nearest(self, path: str) -> str | None:
         """The nearest folder above a path that is there; None where something else is in its place."""

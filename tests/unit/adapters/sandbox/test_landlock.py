@@ -46,7 +46,7 @@ ATTEMPTS = {
         "d = os.open('other', os.O_RDONLY); os.open('kept', os.O_WRONLY | os.O_TRUNC, dir_fd=d)\""
     ),
     "by mounting over": "mount --bind free other && echo x >> other/kept",
-    "in a namespace of its own": "unshare -rm bash -c 'mount --bind free other && rm -f other/kept; echo x >> other/kept'",
+    "in a namespace of its own": "unshare -rm bash -c 'mount --bind free other; rm -f other/kept; : > other/kept'",
     "a named pipe": "mkfifo other/new",
     "a patch": "printf -- '--- a/other/kept\\n+++ b/other/kept\\n@@ -1 +1 @@\\n-was\\n+is\\n' | git apply",
 }
