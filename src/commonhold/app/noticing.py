@@ -10,7 +10,7 @@ from commonhold.app.ports import Reader
 from commonhold.app.proposing import Proposing
 from commonhold.app.taking import OUTSIDE, TakeAnswer, Taking
 from commonhold.domain.errors import InputError
-from commonhold.domain.keys import file_key
+from commonhold.domain.keys import canonical, file_key
 
 
 class Noticing:
@@ -22,13 +22,17 @@ class Noticing:
         self._taking = taking
         self._proposing = proposing
 
-    def notice(self, paths: Iterable[str], intent: str) -> TakeAnswer:
-        """Record what became of those of `paths` that somebody has read or written through us, and is not at."""
+    def notice(self, paths: Iterable[str] | None, intent: str) -> TakeAnswer:
+        """Record what became of those of `paths` (None: of all) that somebody has read or written through us.
+
+        What a tool is just writing is left out.
+        """
         with self._place.store.gate():
             self._settle_overdue()
             with self._place.store.read() as reader:
                 being_written = {each.path for each in reader.proposals(self._place.files.root)}
-                known = {path: self._known(reader, path) for path in paths if path not in being_written}
+                seen = _files(reader.seen(self._place.files.root)) if paths is None else paths
+                known = {path: self._known(reader, path) for path in seen if path not in being_written}
             before = {path: was for path, was in known.items() if was != "" and self._is_other(path, was)}
             return self._taking.take(OUTSIDE, before, intent)
 
@@ -54,3 +58,7 @@ class Noticing:
         except InputError:  # a folder, or too large: not what it was in any case
             return True
         return (stamp.hash if stamp else None) != was
+
+
+def _files(keys: Iterable[str]) -> list[str]:
+    return list(dict.fromkeys(canonical(key).file_path for key in keys))

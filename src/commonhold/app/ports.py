@@ -223,6 +223,10 @@ class Reader(LeaseReader, Protocol):
         """What all other holders last saw of `keys` in a working tree, each with who saw it, in no order."""
         ...
 
+    def seen(self, worktree: str) -> tuple[str, ...]:
+        """The keys of all that anybody has seen in a working tree."""
+        ...
+
     def overtaken(self, holder: str, worktree: str) -> tuple[Overtaken, ...]:
         """What a session has read in a working tree and others have changed since, by key."""
         ...

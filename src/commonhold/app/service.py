@@ -344,10 +344,10 @@ class Service:
         with self._store.write() as writer:
             writer.keep(((hash_bytes(each), each) for each in contents), self._clock.now().wall)
 
-    def notice(self, paths: Sequence[str], *, intent: str = "") -> TakeAnswer:
+    def notice(self, paths: Sequence[str] | None, *, intent: str = "") -> TakeAnswer:
         """Record what others than agents have made of files that agents have read or written, so that those are told.
 
-        Nobody is blamed for it. What a tool of a session is just writing is left to that session.
+        None: of all that agents have read. Nobody is blamed for it. What a tool of a session is just writing is left to that session.
         """
         return self._noticing.notice(paths, intent)
 

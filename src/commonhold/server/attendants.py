@@ -14,6 +14,7 @@ from commonhold.config import load_settings
 from commonhold.server.attending import Attending
 from commonhold.server.git_calls import GitCalls
 from commonhold.server.http import Call
+from commonhold.server.overseeing import Overseeing
 from commonhold.server.shell_rewriting import Rewriting
 from commonhold.server.shells import Asked, Prepared, Rules, Shells
 
@@ -26,7 +27,8 @@ class Attendants:
         self._git = GitCalls(repository.state_folder, _opened, self._settle)
         rules, ignoring = Rules(self._refused, self._prepared), Ignoring(lambda root: load_settings(root).ignore)
         self._shells = Shells(_opened, rules)
-        self._attending = Attending(Trees(repository), _opened, ignoring.is_ignored, Rewriting(rules.refused))
+        self._overseeing = Overseeing(_opened_by_nobody, ignoring.is_ignored, self._shells.may_write)
+        self._attending = Attending(Trees(repository), self._overseen, ignoring.is_ignored, Rewriting(rules.refused))
 
     @property
     def calls(self) -> Mapping[str, Call]:
@@ -36,6 +38,11 @@ class Attendants:
     def attend(self, happening: Happening) -> Response:
         """The answer to what a hook reports."""
         return self._attending.attend(happening)
+
+    def _overseen(self, root: str, holder: str) -> Commonhold:
+        """A session of an agent, in a working tree that is watched from now on."""
+        self._overseeing.begin(root)
+        return _opened(root, holder)
 
     def _refused(self, asked: Asked, session: Commonhold) -> str:
         """Why a command is not to be run; empty where it may be."""
@@ -51,7 +58,12 @@ class Attendants:
 
     def close(self) -> None:
         """Let go of what is open."""
+        self._overseeing.close()
         self._attending.close()
+
+
+def _opened_by_nobody(root: str) -> Commonhold:
+    return open_session(root, daemon=True)
 
 
 def _opened(root: str, holder: str) -> Commonhold:

@@ -27,7 +27,9 @@ def mapped(source: str | bytes, path: str = "a.py") -> RegionMap:
 
 
 def named(before: RegionMap, after: RegionMap) -> list[tuple[str | None, str | None]]:
-    return [(old.key.qualname if old else None, new.key.qualname if new else None) for old, new in rewritten(before, after)]
+    return [
+        (old.key.qualname if old else None, new.key.qualname if new else None) for old, new in rewritten(before, after)
+    ]
 
 
 CHANGES = [

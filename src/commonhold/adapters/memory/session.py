@@ -167,6 +167,10 @@ class MemorySession(Indexed):
             if who != holder and tree == worktree and key in wanted
         )
 
+    def seen(self, worktree: str) -> tuple[str, ...]:
+        """The keys of all that anybody has seen."""
+        return tuple(sorted({key for _, tree, key in self._sightings if tree == worktree}))
+
     def overtaken(self, holder: str, worktree: str) -> tuple[Overtaken, ...]:
         """What a session has read and others have changed since."""
         kept = (each for _, each in self._overtaken.values())

@@ -218,6 +218,10 @@ SELECT key, hash, seq FROM sightings WHERE holder = ? AND worktree = ? AND key I
 SELECT holder, key, hash, seq FROM sightings
 WHERE worktree = ?2 AND key IN (SELECT value FROM json_each(?3)) AND holder <> ?1;
 
+-- name: seen
+-- What anybody saw in a working tree.
+SELECT DISTINCT key FROM sightings WHERE worktree = ? ORDER BY key;
+
 -- name: see
 -- Keep what a holder saw.
 INSERT OR REPLACE INTO sightings (holder, worktree, key, hash, seq, at) VALUES (?, ?, ?, ?, ?, ?);

@@ -229,6 +229,10 @@ class SqliteSession:
         rows = self._rows("seen_by_others", holder, worktree, json_text(list(keys)))
         return tuple((who, Sighting(*seen)) for who, *seen in rows)
 
+    def seen(self, worktree: str) -> tuple[str, ...]:
+        """The keys of all that anybody has seen."""
+        return tuple(key for (key,) in self._rows("seen", worktree))
+
     def overtaken(self, holder: str, worktree: str) -> tuple[Overtaken, ...]:
         """What a session has read and others have changed since."""
         return self._bodies("overtaken", Overtaken, holder, worktree)

@@ -1,0 +1,58 @@
+"""Seeing what others than agents change in the working trees in which agents work."""
+
+import threading
+from collections.abc import Callable
+from typing import Final
+
+from commonhold.adapters.repository import find_repository
+from commonhold.adapters.watching import Burst, Watcher
+from commonhold.client.session import Commonhold
+
+BY_ANYBODY: Final = "changed outside Commonhold"
+BY_GIT: Final = "git went to another commit"
+
+IsIgnored = Callable[[str, str], bool]
+MayWrite = Callable[[str, str], bool]
+"""Whether a command that runs could be writing a path of the working tree at a root: its end will tell."""
+OpenAsNobody = Callable[[str], Commonhold]
+
+
+class Overseeing:
+    """Watches each working tree from the first time that an agent works there."""
+
+    def __init__(self, open_session: OpenAsNobody, is_ignored: IsIgnored, may_write: MayWrite) -> None:
+        """Record what is seen through sessions of nobody."""
+        self._open = open_session
+        self._is_ignored = is_ignored
+        self._may_write = may_write
+        self._watched: dict[str, tuple[Watcher, Commonhold]] = {}
+        self._lock = threading.Lock()
+
+    def begin(self, root: str) -> None:
+        """Watch the working tree at `root`, if it is not watched yet, and look what changed while nobody watched."""
+        with self._lock:
+            if root in self._watched:
+                return
+            session = self._open(root)
+            watcher = Watcher(
+                root,
+                find_repository(root).git_dir,
+                lambda path: self._is_ignored(root, path),
+                lambda burst: self._changed(root, session, burst),
+            )
+            self._watched[root] = watcher, session
+        watcher.start()
+        session.notice(None, intent=BY_ANYBODY)
+
+    def _changed(self, root: str, session: Commonhold, burst: Burst) -> None:
+        paths = [path for path in sorted(burst.paths) if not self._may_write(root, path)]
+        if paths:
+            session.notice(paths, intent=BY_GIT if burst.has_moved_head else BY_ANYBODY)
+
+    def close(self) -> None:
+        """Watch no more."""
+        with self._lock:
+            watched, self._watched = self._watched, {}
+        for watcher, session in watched.values():
+            watcher.stop()
+            session.close()
