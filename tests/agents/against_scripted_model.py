@@ -1,0 +1,176 @@
+"""Real agents, whose model plays a script, in a repository where `commonhold install` was run: `make test-agents`."""
+
+import os
+import signal
+from collections.abc import Generator
+from pathlib import Path
+
+import pytest
+from tests.agents.acting import is_refused
+from tests.agents.cli import outcome
+from tests.agents.clis import CLAUDE
+from tests.agents.site import APP, Site, coordinated, once
+from tests.e2e.scripted.conversation import Results, Script, Turn, in_turn, say
+from tests.e2e.scripted.server import ScriptedModel
+
+pytestmark = pytest.mark.timeout(600)
+
+SESSIONS, EDITS = 20, 10
+
+
+def swapped(site: Site, old: str, new: str, file: str = "app.py") -> Script:
+    return in_turn(site.acts.read(site.root, file), site.acts.swap(site.root, file, old, new))
+
+
+def test_an_edit_that_nobody_minds_is_granted_and_recorded(site: Site) -> None:
+    ended = site.play(swapped(site, "    return 1", "    return 11"))
+    assert ended.status == 0, ended.complaint
+    assert site.text("app.py") == APP.replace("return 1", "return 11")
+    (holder,) = site.holders()
+    assert holder.startswith(f"{site.cli.name}:")
+    assert site.leases() == []
+
+
+def test_a_denied_edit_tells_the_model_who_holds_it_and_what_to_do(site: Site) -> None:
+    site.commonhold("acquire", "app.py#two", "--task", "rework two")
+    site.play(swapped(site, "    return 2", "    return 22"))
+    assert site.text("app.py") == APP
+    told = site.told()[-1]
+    assert "ann" in told
+    assert "rework two" in told
+    assert "next: " in told
+
+
+def test_another_function_of_a_file_in_use_is_free(site: Site) -> None:
+    site.commonhold("acquire", "app.py#two", "--task", "rework two")
+    site.play(swapped(site, "    return 1", "    return 11"))
+    assert site.text("app.py") == APP.replace("return 1", "return 11")
+
+
+def test_what_was_changed_since_it_was_read_is_not_overwritten(site: Site) -> None:
+    """The model writes what it made of the old text; told that it is old, it reads again and makes it anew."""
+
+    def change() -> None:
+        base = site.commonhold("show", "app.py#two", "--to", "/dev/null").strip()
+        site.commonhold("commit", "--key", "app.py#two", "--base", base, text="def two():\n    return 22\n")
+
+    changed = once(change)
+
+    def script() -> Generator[Turn, Results, str]:
+        yield site.acts.read(site.root, "app.py")
+        changed()
+        yield site.acts.swap(site.root, "app.py", "    return 2", "    return 222")
+        yield site.acts.read(site.root, "app.py")
+        yield site.acts.swap(site.root, "app.py", "    return 22", "    return 2222")
+        return "Done."
+
+    site.play(script)
+    assert any(map(is_refused, site.model.told("main"))), site.told()
+    assert site.text("app.py") == APP.replace("return 2", "return 2222")
+
+
+def test_what_a_shell_command_writes_is_recorded_as_its_sessions(site: Site) -> None:
+    site.play(in_turn(site.acts.run("sed -i s/alpha/ALPHA/ notes.txt && echo x > made.txt")))
+    assert (site.text("notes.txt"), site.text("made.txt")) == ("ALPHA\nbeta\ngamma\n", "x\n")
+    (holder,) = site.holders()
+    assert holder.startswith(f"{site.cli.name}:")
+
+
+def test_a_shell_command_does_not_write_what_others_hold(site: Site) -> None:
+    site.commonhold("acquire", "app.py#two", "--task", "rework two")
+    site.play(in_turn(site.acts.run("sed -i s/return/RETURN/ app.py")))
+    assert site.text("app.py") == APP
+    assert "ann" in site.told()[-1]
+
+
+def test_a_subagent_is_known_from_its_session(site: Site) -> None:
+    acts = site.acts
+    assert acts.delegate
+    delegated = acts.delegate(site.model.plays("sub", swapped(site, "beta", "BETA", "notes.txt")) + " Change beta")
+
+    def script() -> Generator[Turn, Results, str]:
+        yield acts.read(site.root, "app.py")
+        yield acts.swap(site.root, "app.py", "    return 1", "    return 11")
+        begun = yield delegated
+        if acts.awaits:
+            yield acts.awaits(begun)
+        return "Done."
+
+    site.play(script)
+    assert site.text("notes.txt") == "alpha\nBETA\ngamma\n"
+    session, *parts = sorted(site.holders(), key=len)
+    # Gemini tells nothing by which a subagent could be known.
+    assert [part.startswith(f"{session}/") for part in parts] == ([] if site.cli.name == "gemini" else [True])
+
+
+def appending(site: Site, file: str, words: list[str]) -> Script:
+    """Adds each word above a list's end; refused, it reads again and tries again."""
+
+    def script() -> Generator[Turn, Results, str]:
+        yield site.acts.read(site.root, file)
+        for word in words:
+            for _ in range(30):
+                told = yield site.acts.swap(site.root, file, "\n]", f'\n    "{word}",\n]')
+                if f'"{word}"' in site.text(file):
+                    break
+                assert told, "a tool answers"
+                yield site.acts.read(site.root, file)
+        return "Done."
+
+    return script
+
+
+def test_two_sessions_that_race_on_one_file_lose_nothing(site: Site) -> None:
+    (site.place.root / "words.py").write_text('WORDS = [\n    "begin",\n]\n')
+    wanted = {name: [f"{name}{number}" for number in range(3)] for name in ("first", "second")}
+    running = [site.begin(name, appending(site, "words.py", words), home=name) for name, words in wanted.items()]
+    for each in running:
+        assert outcome(each).status == 0
+    text = site.text("words.py")
+    assert [text.count(f'"{word}"') for words in wanted.values() for word in words] == [1] * 6
+
+
+def test_where_nobody_can_be_asked_nothing_is_written(site: Site) -> None:
+    site.play(swapped(site, "    return 1", "    return 11"), COMMONHOLD_DAEMON="off")
+    assert site.text("app.py") == APP
+    assert "commonhold" in site.told()[-1].lower()
+
+
+def test_a_hook_that_gets_no_answer_in_time_blocks(site: Site) -> None:
+    pid = site.daemon()
+    os.kill(pid, signal.SIGSTOP)
+    try:
+        site.play(swapped(site, "    return 1", "    return 11"))
+    finally:
+        os.kill(pid, signal.SIGCONT)
+    assert site.text("app.py") == APP
+    assert "did not answer" in site.told()[-1]
+
+
+def test_twenty_sessions_of_claude_lose_nothing(tmp_path: Path, model: ScriptedModel) -> None:
+    """Each adds ten lines to lists that all of them change."""
+    with coordinated(CLAUDE, tmp_path, model) as site:
+        files = [f"words{number}.py" for number in range(4)]
+        for file in files:
+            (site.place.root / file).write_text('WORDS = [\n    "begin",\n]\n')
+        wanted = {f"s{one}": [f"s{one}w{number}" for number in range(EDITS)] for one in range(SESSIONS)}
+        running = [
+            site.begin(name, appending(site, files[index % len(files)], words), home=name)
+            for index, (name, words) in enumerate(wanted.items())
+        ]
+        for each in running:
+            assert outcome(each, 500).status == 0
+        text = "".join(map(site.text, files))
+        lost = [word for words in wanted.values() for word in words if text.count(f'"{word}"') != 1]
+        assert lost == []
+        assert len(site.commits()) >= SESSIONS * EDITS
+
+
+def test_a_prompt_of_a_person_is_what_others_see_as_its_intent(site: Site) -> None:
+    site.play(swapped(site, "    return 1", "    return 11"))
+    assert any("Improve the code" in str(event) for event in site.commits())
+
+
+def test_a_text_alone_takes_nothing(site: Site) -> None:
+    site.play(in_turn(say("Nothing to do.")))
+    assert site.commits() == []
