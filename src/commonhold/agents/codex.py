@@ -30,7 +30,7 @@ def read(payload: Payload, process: str) -> Happening:
     found = called_in_shell(text(mapping(payload, "tool_input"), "command"))
     if found and text(payload, "tool_name") == "Bash":
         folder, document = found
-        cwd = posixpath.join(text(payload, "cwd"), folder)
+        cwd = posixpath.normpath(posixpath.join(text(payload, "cwd"), folder))
         payload = {**payload, "cwd": cwd, "tool_name": _PATCH, "tool_input": {"command": document}}
     return claude_shaped.read(_DIALECT, payload, process)
 

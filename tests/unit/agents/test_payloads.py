@@ -1,0 +1,321 @@
+"""What real agents sent is read for what it was; what is broken is never taken for harmless."""
+
+import copy
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from tests.unit.agents.captured import FILES, agent_of, name_of, payload_in, told_of
+
+from commonhold.agents.agent import Unreadable
+from commonhold.agents.claude import CLAUDE
+from commonhold.agents.codex import CODEX
+from commonhold.agents.copilot import COPILOT
+from commonhold.agents.cursor import CURSOR
+from commonhold.agents.registry import AGENTS, agent_named
+from commonhold.agents.vscode import VSCODE
+from commonhold.app.happenings import (
+    AboutToEdit,
+    AboutToRun,
+    Caller,
+    CellEdit,
+    Edited,
+    Ends,
+    Happening,
+    HasRead,
+    Manner,
+    Part,
+    Patched,
+    PromptGiven,
+    Ran,
+    Removed,
+    SessionBegan,
+    SubagentBegan,
+    Swap,
+    TurnEnded,
+    Unconcerned,
+    Whole,
+)
+from commonhold.domain.errors import UsageError
+
+EXPECTED = dict(
+    line.split(" | ", 1) for line in Path(__file__).with_name("happenings.txt").read_text("utf-8").splitlines()
+)
+ARGUMENTS = ("tool_input", "toolArgs", "args")
+SPOILED: tuple[Any, ...] = (None, 7, [], {"a": "b"})
+json_values = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | st.text(),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=8), inner, max_size=3),
+    max_leaves=8,
+)
+
+
+@pytest.mark.parametrize("file", FILES, ids=name_of)
+def test_a_payload_is_read_for_what_it_is(file: Path) -> None:
+    assert told_of(agent_of(file).read(payload_in(file), "")) == EXPECTED[name_of(file)]
+
+
+def test_every_expectation_has_its_payload() -> None:
+    assert sorted(EXPECTED) == sorted(name_of(file) for file in FILES)
+
+
+def writes(file: Path) -> bool:
+    return isinstance(agent_of(file).read(payload_in(file), ""), AboutToEdit | AboutToRun)
+
+
+def damaged(payload: dict[str, Any]) -> list[tuple[str, dict[str, Any]]]:
+    """The payload with one thing taken away or spoiled."""
+    found = []
+    place = next(name for name in ARGUMENTS if name in payload)
+    for name in payload[place]:
+        for spoiled in SPOILED:
+            bad = copy.deepcopy(payload)
+            bad[place][name] = spoiled
+            found.append((f"{name} is {spoiled}", bad))
+        gone = copy.deepcopy(payload)
+        del gone[place][name]
+        found.append((f"no {name}", gone))
+    found += [(f"arguments are {value}", payload | {place: value}) for value in (*SPOILED, "x", {})]
+    return found
+
+
+def optional(name: str) -> bool:
+    """Whether a tool does its work without this argument, so that the call means what it meant."""
+    beside = ("description", "instruction", "replace_all", "replaceAll", "allow_multiple", "timeout_ms", "mode")
+    of_cells = ("edit_mode", "cell_type", "cell_id", "new_source")
+    return any(word in name for word in (*beside, *of_cells, "run_in_background", "is_background"))
+
+
+@pytest.mark.parametrize("file", [file for file in FILES if writes(file)], ids=name_of)
+def test_a_broken_call_of_a_tool_that_writes_is_refused(file: Path) -> None:
+    agent = agent_of(file)
+    for what, payload in damaged(payload_in(file)):
+        try:
+            happening = agent.read(payload, "")
+        except Unreadable:
+            continue
+        if isinstance(happening, Unconcerned):
+            assert "Monitor" in file.stem, what  # it may watch something else than a command
+            continue
+        assert isinstance(happening, AboutToEdit | AboutToRun), what
+        assert optional(what) or (isinstance(happening, AboutToEdit) and happening.trouble), what
+
+
+@given(st.sampled_from(sorted(AGENTS)), st.sampled_from(FILES), st.data())
+def test_rubbish_is_read_or_unreadable_and_can_be_refused(name: str, file: Path, data: st.DataObject) -> None:
+    payload = payload_in(file)
+    for key in data.draw(st.lists(st.sampled_from(sorted(payload)), unique=True)):
+        payload[key] = data.draw(json_values)
+    agent = AGENTS[name]
+    try:
+        happening = agent.read(payload, "1:2")
+    except Unreadable:
+        assert agent.refuse(payload, "why").status == 0
+    else:
+        assert happening.caller.process == "1:2"
+        assert len(happening.caller.holder) <= 200
+
+
+@pytest.mark.parametrize("name", sorted(AGENTS))
+def test_nothing_is_done_in_nobodys_name(name: str) -> None:
+    for payload in ({}, {"hook_event_name": "PreToolUse", "event": "before", "toolName": "bash", "toolArgs": {}}):
+        with pytest.raises(Unreadable):
+            AGENTS[name].read(payload, "")
+
+
+@pytest.mark.parametrize("session", ["", "a\nb", "a\x00b", "\u202e", "x" * 151, 7, None])
+def test_a_session_whose_name_is_no_name_is_unreadable(session: object) -> None:
+    payload = {"hook_event_name": "Stop", "session_id": session, "cwd": "/repo"}
+    with pytest.raises(Unreadable):
+        CLAUDE.read(payload, "")
+
+
+def test_parts_of_a_session_and_its_later_runs_are_told_apart() -> None:
+    stop = {"hook_event_name": "Stop", "session_id": "s", "cwd": "/repo"}
+    callers = [
+        CLAUDE.read(stop, "10:1").caller,
+        CLAUDE.read(stop, "11:2").caller,
+        CLAUDE.read(stop | {"agent_id": "a"}, "10:1").caller,
+        CODEX.read(stop, "10:1").caller,
+    ]
+    assert [caller.holder for caller in callers] == ["claude:s", "claude:s", "claude:s/a", "codex:s"]
+    assert len(set(callers)) == len(callers)
+
+
+def of(agent: str, name: str, **arguments: object) -> Happening:
+    """What a tool of an agent that speaks as Claude does is about to do."""
+    payload = {"session_id": "s", "conversation_id": "s", "cwd": "/repo", "tool_use_id": "c", "tool_name": name}
+    event = "preToolUse" if agent == "cursor" else "PreToolUse"
+    return AGENTS[agent].read(payload | {"hook_event_name": event, "tool_input": arguments}, "")
+
+
+SPOKEN = Manner(ends=Ends.SPOKEN)
+PATCHED = Manner(ends=Ends.FIRST, keeps_context=True, reindents=True)
+
+
+@pytest.mark.parametrize(
+    ("happening", "wishes"),
+    [
+        (of("vscode", "create_file", filePath="/a", content="x"), [Whole("/a", "x")]),
+        (
+            of("vscode", "replace_string_in_file", filePath="/a", oldString="x", newString=""),
+            [Swap("/a", "x", "", manner=SPOKEN)],
+        ),
+        (
+            of(
+                "vscode",
+                "multi_replace_string_in_file",
+                replacements=[
+                    {"filePath": "/a", "oldString": "x", "newString": "y"},
+                    {"filePath": "/b", "oldString": "y", "newString": "z"},
+                ],
+            ),
+            [Swap("/a", "x", "y", manner=SPOKEN), Swap("/b", "y", "z", manner=SPOKEN)],
+        ),
+        (
+            of("vscode", "apply_patch", input="*** Begin Patch\n*** Delete File: a\n*** End Patch"),
+            [Removed("a")],
+        ),
+        (
+            of("vscode", "edit_notebook_file", filePath="/n", editType="delete", cellId="c"),
+            [CellEdit("/n", "c", "", Part.DELETE)],
+        ),
+        (of("cursor", "Write", file_path="/a", contents="x"), [Whole("/a", "x")]),
+        (
+            of("cursor", "StrReplace", path="/a", old_string="x", new_string="y", replace_all=True),
+            [Swap("/a", "x", "y", everywhere=True, manner=SPOKEN)],
+        ),
+        (of("cursor", "Delete", path="/a"), [Removed("/a")]),
+    ],
+)
+def test_tools_that_are_documented_are_read(happening: Happening, wishes: list[object]) -> None:
+    assert isinstance(happening, AboutToEdit)
+    assert (list(happening.wishes), happening.trouble, happening.call) == (wishes, "", "c")
+
+
+@pytest.mark.parametrize(
+    "happening",
+    [
+        of("vscode", "insert_edit_into_file", filePath="/a", code="x"),
+        of("vscode", "editFiles", files=["/a"]),
+        of("cursor", "EditNotebook", target_notebook="/n"),
+        of("claude", "MultiEdit", file_path="/a", edits=[{"old_string": "x", "new_string": "y"}, {}]),
+        of("claude", "MultiEdit", file_path="/a", edits={}),
+        of("claude", "NotebookEdit", notebook_path="/n", new_source="x", edit_mode="swap"),
+        of("codex", "apply_patch", command="*** Begin Patch\n*** Move File: a\n*** End Patch"),
+    ],
+)
+def test_what_does_not_say_what_it_writes_is_in_trouble(happening: Happening) -> None:
+    assert isinstance(happening, AboutToEdit)
+    assert happening.trouble
+
+
+@pytest.mark.parametrize(
+    ("agent", "payload", "expected"),
+    [
+        (
+            VSCODE,
+            {"hook_event_name": "PreToolUse", "tool_name": "run_in_terminal", "tool_input": {"command": "ls", "x": 1}},
+            AboutToRun(Caller("vscode", "s"), "/repo", "", "run_in_terminal", "ls", {"command": "ls", "x": 1}),
+        ),
+        (
+            CURSOR,
+            {"hook_event_name": "postToolUse", "tool_name": "Read", "tool_input": {"path": "/a"}},
+            HasRead(Caller("cursor", "s"), "/repo", ("/a",)),
+        ),
+        (
+            CURSOR,
+            {"hook_event_name": "postToolUseFailure", "tool_name": "Shell", "tool_input": {"command": "ls"}},
+            Ran(Caller("cursor", "s"), "/repo", "", "ls", has_failed=True),
+        ),
+        (
+            CURSOR,
+            {"hook_event_name": "subagentStart", "subagent_id": "a", "task": "Look"},
+            SubagentBegan(Caller("cursor", "s", "a"), "/repo", "Look"),
+        ),
+        (CURSOR, {"hook_event_name": "sessionStart"}, SessionBegan(Caller("cursor", "s"), "/repo", "startup")),
+        (CURSOR, {"hook_event_name": "stop"}, TurnEnded(Caller("cursor", "s"), "/repo")),
+        (
+            CURSOR,
+            {"hook_event_name": "beforeSubmitPrompt", "prompt": "Go"},
+            PromptGiven(Caller("cursor", "s"), "/repo", "Go"),
+        ),
+    ],
+)
+def test_events_that_are_documented_are_read(agent: Any, payload: dict[str, Any], expected: Happening) -> None:
+    common = {"session_id": "s", "workspace_roots": ["/repo"]} | ({"cwd": "/repo"} if agent is VSCODE else {})
+    assert agent.read(common | payload, "") == expected
+
+
+def test_vs_code_is_heard_through_the_hooks_of_copilot() -> None:
+    arguments = {"filePath": "/a", "content": "x"}
+    payload = {"hook_event_name": "PreToolUse", "session_id": "s", "tool_name": "create_file", "tool_input": arguments}
+    happening = COPILOT.read(payload, "")
+    assert happening == VSCODE.read(payload, "")
+    assert happening.caller.agent == "vscode"
+
+
+COPILOT_CALL = {"sessionId": "s", "cwd": "/repo"}
+
+
+@pytest.mark.parametrize(
+    ("name", "arguments", "wishes"),
+    [
+        ("apply_patch", "*** Begin Patch\n*** Delete File: a\n*** End Patch\n", [Removed("a")]),
+        ("create", '{"path": "/a", "file_text": "x"}', [Whole("/a", "x")]),
+        ("str_replace_editor", {"command": "create", "path": "/a", "file_text": "x"}, [Whole("/a", "x")]),
+        ("str_replace_editor", {"command": "view", "path": "/a"}, []),
+    ],
+)
+def test_copilots_other_ways_to_say_it(name: str, arguments: object, wishes: list[object]) -> None:
+    happening = COPILOT.read(COPILOT_CALL | {"toolName": name, "toolArgs": arguments}, "")
+    assert isinstance(happening, AboutToEdit)
+    assert (list(happening.wishes), happening.trouble) == (wishes, "")
+
+
+@pytest.mark.parametrize("arguments", ["{", {"command": "insert", "path": "/a"}])
+def test_copilots_calls_that_are_not_understood(arguments: object) -> None:
+    payload = COPILOT_CALL | {"toolName": "str_replace_editor", "toolArgs": arguments}
+    try:
+        happening = COPILOT.read(payload, "")
+    except Unreadable:
+        assert arguments == "{"
+    else:
+        assert isinstance(happening, AboutToEdit)
+        assert happening.trouble
+
+
+@pytest.mark.parametrize(
+    ("command", "cwd"),
+    [
+        ("apply_patch <<'EOF'\n{}\nEOF", "/repo"),
+        ("cd 'src/a b' && apply_patch <<EOF\n{}\nEOF\n", "/repo/src/a b"),
+        ('cd .. && applypatch <<"X"\n{}\nX', "/"),
+    ],
+)
+def test_codex_applies_a_patch_itself_that_is_called_in_the_shell(command: str, cwd: str) -> None:
+    patch = "*** Begin Patch\n*** Update File: a\n@@\n-x\n+y\n*** End Patch"
+    happening = of("codex", "Bash", command=command.format(patch))
+    assert isinstance(happening, AboutToEdit)
+    assert happening.cwd == cwd
+    assert [type(wish) for wish in happening.wishes] == [Patched]
+
+
+@pytest.mark.parametrize("command", ["apply_patch <<'EOF'\nx\nEOF\nrm a", "echo; apply_patch <<'EOF'\nx\nEOF", "ls"])
+def test_any_other_command_is_one(command: str) -> None:
+    assert isinstance(of("codex", "Bash", command=command), AboutToRun)
+
+
+def test_an_edit_that_failed_is_told_so() -> None:
+    payload = {"session_id": "s", "hook_event_name": "PostToolUseFailure", "tool_name": "Write"}
+    happening = CLAUDE.read(payload | {"tool_input": {"file_path": "/a", "content": ""}}, "")
+    assert isinstance(happening, Edited)
+    assert happening.has_failed
+
+
+def test_an_agent_is_found_by_its_name() -> None:
+    assert [agent_named(name).name for name in AGENTS] == list(AGENTS)
+    with pytest.raises(UsageError, match="no agent is called 'clippy'"):
+        agent_named("clippy")
