@@ -15,11 +15,15 @@ MCP_WORDS: Final = ("-P", "-m", "commonhold", "mcp")
 _TEXT: Final = re.compile(r'"(?:[^"\\\n]|\\.)*"')
 _URL: Final = re.compile(r"http://127\.0\.0\.1:\d+/(?:t/\w+/)?hooks/\w+")
 # The interpreter may go (an environment is deleted): then a hook that gates still blocks, and says what to do.
-BLOCKING: Final = (
-    'test -x "$0" && test -r "$1" && exec "$0" -I -S "$@"; '
-    'echo "commonhold: $0, which its hooks run with, is gone or not as it was, so nothing is written unchecked. '
-    'Next: install Commonhold again and run: commonhold install (or: commonhold uninstall)" >&2; exit 2'
+_GUARD: Final = 'test -x "$0" && test -r "$1" && exec "$0" -I -S "$@"; '
+_GONE: Final = (
+    "commonhold: the Python that its hooks run with is gone, so nothing is written unchecked. "
+    "Next: install Commonhold again and run: commonhold install (or: commonhold uninstall)"
 )
+BLOCKING: Final = f'{_GUARD}echo "{_GONE}" >&2; exit 2'
+# To its model the Copilot CLI says of an exit status no more than the number.
+_DENIAL: Final = json.dumps({"permissionDecision": "deny", "permissionDecisionReason": _GONE})
+BLOCKING_BY_WORD: Final = {"copilot": f"{_GUARD}echo '{_DENIAL}'"}
 # By a 2, which Python, too, ends with where its script is gone, many an agent is told not to come to an end.
 TELLING: Final = '"$0" -I -S "$@" || exit 1'
 
@@ -47,7 +51,7 @@ class Ways:
 
     def words(self, agent: str, *, gates: bool, seconds: int) -> list[str]:
         """The command of a hook that its agent waits for so long. One that gates nothing never blocks."""
-        guard = BLOCKING if gates else TELLING
+        guard = BLOCKING_BY_WORD.get(agent, BLOCKING) if gates else TELLING
         within = str(seconds - MARGIN_SECONDS)
         return ["/bin/sh", "-c", guard, self.python, self.knock, agent, self.socket, self.policy, within]
 

@@ -26,6 +26,11 @@ class Hook(NamedTuple):
     gates: bool = False
 
     @property
+    def matcher(self) -> dict[str, str]:
+        """What says so in the agent's settings."""
+        return {"matcher": self.tools} if self.tools else {}
+
+    @property
     def seconds(self) -> int:
         """How long the agent waits for the answer."""
         return WAITING_SECONDS if self.gates else SECONDS
@@ -51,10 +56,17 @@ GEMINI: Final = (
     Hook("AfterTool", f"{_GEMINI_WRITES}|read_file|read_many_files"),
     *map(Hook, ("BeforeAgent", "AfterAgent", "SessionStart", "SessionEnd")),
 )
+# VS Code reads the same file; its tools are the longer names.
+_COPILOT_WRITES: Final = (
+    "edit|create|str_replace_editor|apply_patch|bash|powershell|"
+    "create_file|replace_string_in_file|multi_replace_string_in_file|insert_edit_into_file|edit_notebook_file|"
+    "editFiles|run_in_terminal"
+)
 COPILOT: Final = (
-    Hook("preToolUse", gates=True),
-    *map(Hook, ("postToolUse", "postToolUseFailure", "sessionStart", "sessionEnd", "userPromptSubmitted")),
-    *map(Hook, ("agentStop", "subagentStart", "subagentStop")),
+    Hook("preToolUse", _COPILOT_WRITES, gates=True),
+    Hook("postToolUse", f"{_COPILOT_WRITES}|view|read_file"),
+    Hook("postToolUseFailure", _COPILOT_WRITES),
+    *map(Hook, ("sessionStart", "sessionEnd", "userPromptSubmitted", "agentStop", "subagentStart", "subagentStop")),
 )
 _CURSOR_WRITES: Final = "Write|Edit|StrReplace|Delete|ApplyPatch|EditNotebook|Shell"
 CURSOR: Final = (
@@ -72,9 +84,8 @@ def claude_command(words: list[str]) -> dict[str, Any]:
 
 def claude_hooks(hook: Hook, call: Mapping[str, Any]) -> dict[str, Any]:
     """What Claude Code's settings say of a hook."""
-    matcher = {"matcher": hook.tools} if hook.tools else {}
     failing = {"onFailure": "block"} if hook.gates else {}
-    return {**matcher, "hooks": [{**call, "timeout": hook.seconds, **failing}]}
+    return {**hook.matcher, "hooks": [{**call, "timeout": hook.seconds, **failing}]}
 
 
 def _claude(ways: Ways) -> tuple[Piece, ...]:
@@ -91,13 +102,12 @@ def _claude_call(ways: Ways, hook: Hook) -> dict[str, Any]:
 
 def _codex(ways: Ways) -> tuple[Piece, ...]:
     def group(hook: Hook) -> dict[str, Any]:
-        matcher = {"matcher": hook.tools} if hook.tools else {}
         command = {
             "type": "command",
             "command": ways.line("codex", gates=hook.gates, seconds=hook.seconds),
             "timeout": hook.seconds,
         }
-        return {**matcher, "hooks": [command]}
+        return {**hook.matcher, "hooks": [command]}
 
     entries = tuple(Entry(("hooks", hook.event), group(hook)) for hook in CODEX)
     return (JsonPiece((".codex/hooks.json",), entries),)
@@ -116,9 +126,8 @@ def _toml(value: object) -> str:
 
 def _gemini(ways: Ways) -> tuple[Piece, ...]:
     def group(hook: Hook) -> dict[str, Any]:
-        matcher = {"matcher": hook.tools} if hook.tools else {}
         call = {"name": NAME, "type": "command", "command": ways.line("gemini", gates=hook.gates, seconds=hook.seconds)}
-        return {**matcher, "hooks": [{**call, "timeout": hook.seconds * 1000}]}
+        return {**hook.matcher, "hooks": [{**call, "timeout": hook.seconds * 1000}]}
 
     entries = tuple(Entry(("hooks", hook.event), group(hook)) for hook in GEMINI)
     return (JsonPiece((".gemini/settings.json",), entries),)
@@ -141,6 +150,7 @@ def _copilot(ways: Ways) -> tuple[Piece, ...]:
 def _copilot_hook(ways: Ways, hook: Hook) -> dict[str, Any]:
     return {
         "type": "command",
+        **hook.matcher,
         "bash": ways.line("copilot", gates=hook.gates, seconds=hook.seconds),
         "timeoutSec": hook.seconds,
     }
@@ -158,11 +168,10 @@ def _is_our_hooks_file(text: str) -> bool:
 
 def _cursor(ways: Ways) -> tuple[Piece, ...]:
     def call(hook: Hook) -> dict[str, Any]:
-        matcher = {"matcher": hook.tools} if hook.tools else {}
         closed = {"failClosed": True} if hook.gates else {}
         return {
             "command": ways.line("cursor", gates=hook.gates, seconds=hook.seconds),
-            **matcher,
+            **hook.matcher,
             "timeout": hook.seconds,
             **closed,
         }
@@ -192,7 +201,7 @@ Several agents may work in this repository at the same time; Commonhold keeps th
 
 - Before you begin: `commonhold status` shows who holds and changes what; `commonhold who PATH` does so for one file.
 - Write through it: `base=$(commonhold show PATH#NAME --to FILE)`, change FILE, then
-  `commonhold commit --key PATH#NAME --base "$base" --intent "WHY" < FILE`. A refusal has the fresh text and the next call.
+  `commonhold commit --key PATH#NAME --base "$base" --intent "WHY" < FILE`. A refusal says what to do next.
 - Name yourself: `export COMMONHOLD_AGENT=NAME`, another name for every session.
 - For long work: `commonhold acquire PATH#NAME --task "WHAT"`, and `commonhold release LEASE` when it is done.
 - What you write in other ways is seen, told to those whom it concerns, and never reverted."""

@@ -10,9 +10,9 @@ from commonhold.agents.setup import Level, Setup
 class Seen:
     """What was found of one agent's hooks.
 
-    `is_installed`: anything of ours is there. `troubles`: what of it is missing or changed. `lost`: files that the hooks
-    need and that are gone. `elsewhere`: that they lead to another repository. `by_another`: the interpreter that they run
-    with, where it is not the one that asks.
+    `is_installed`: anything of ours is there. `troubles`: what of it is missing or changed. `lost`: files that its
+    hooks need and that are gone. `elsewhere`: that they lead to another repository. `by_another`: the interpreter that
+    they run with, where it is not the one that asks.
     `lets_pass`: they let an edit through where nobody answers, as when_down says. `distrusted`: events whose hooks the
     agent itself leaves out; None where that is not known. `is_too_old`: it goes on where a hook fails.
     """

@@ -39,9 +39,7 @@ class Project:
     def ways(self, link: Link | None = None) -> Ways:
         """How Commonhold is reached from there: by this very interpreter."""
         root, state = self.repository.root, self.repository.state_folder
-        return Ways(
-            sys.executable, knock(), http_address(state), getattr(load_settings(root), "when_down", "block"), link
-        )
+        return Ways(sys.executable, knock(), http_address(state), load_settings(root).when_down, link)
 
     def found(self) -> tuple[Setup, ...]:
         """The agents that are there."""
