@@ -14,7 +14,7 @@ FIND_PYTHON = for name in $(PYTHON) python3.14 python3.13 python3.12 python3.11 
     then command -v "$$name"; break; fi; done
 
 .DEFAULT_GOAL := help
-.PHONY: help test test-types lint check format coverage stress bench bench-rivals bench-merge bench-semantics demo build lock clean
+.PHONY: help test test-types lint check format coverage stress bench bench-rivals bench-merge bench-semantics bench-hooks demo build lock clean
 .SILENT:
 .DELETE_ON_ERROR:
 
@@ -72,6 +72,9 @@ bench-merge: $(STAMP) ## Measure merging on real work: ARGS="--cooperbench DIR -
 
 bench-semantics: $(STAMP) ## Measure admission across files on real work: ARGS="--repos DIR... --work DIR"
 	$(PY) -m bench.semantics $(ARGS)
+
+bench-hooks: $(STAMP) ## Measure what a hook costs beside deciding
+	$(PY) -m bench.hooks $(ARGS)
 
 build: $(STAMP) ## Build the wheel and the source archive into dist/
 	rm -rf dist

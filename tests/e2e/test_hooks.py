@@ -142,6 +142,26 @@ def test_where_the_daemon_was_killed_the_next_one_takes_its_place(work: Path, tm
         assert daemon_place.identity(daemon.http) is not None
 
 
+def test_the_first_hook_starts_the_daemon(work: Path) -> None:
+    daemon = Hooked(work)
+    payload = {"hook_event_name": "SessionStart", "session_id": "s1", "cwd": str(work), "source": "startup"}
+    try:
+        answer = daemon.hook(payload, agent="claude")
+        assert (answer.status, answer.complaint) == (0, "")
+        assert daemon.is_served
+        outside = {**payload, "cwd": str(work.parent)}
+        elsewhere = subprocess.run(
+            [sys.executable, "-I", "-m", "commonhold", "hook", "claude"],
+            input=json.dumps(outside).encode(),
+            capture_output=True,
+            check=False,
+        )
+        assert (elsewhere.returncode, elsewhere.stdout) == (0, b""), "where no repository is there is nothing to guard"
+        assert not (work.parent / ".commonhold").exists()
+    finally:
+        daemon.end()
+
+
 def test_where_nothing_is_installed_any_more_nothing_is_let_through(work: Path, tmp_path: Path) -> None:
     alone = tmp_path / "knock.py"
     alone.write_bytes(Path(KNOCK).read_bytes())

@@ -1,0 +1,168 @@
+"""Hooks beside the time that deciding takes: over HTTP and as a command, each against the least that it could cost."""
+
+import asyncio
+import http.client
+import json
+import shutil
+import socket
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import uvicorn
+
+from bench.reporting import Figure, paired_ratio, report
+from commonhold.adapters import loopback
+from commonhold.adapters.daemon_place import http_address
+from commonhold.adapters.loopback import HOST, Loopback
+from commonhold.adapters.probes.http import is_answered
+from commonhold.client import knock
+
+HTTP_ROUNDS = 2000
+COMMAND_ROUNDS = 150
+EDITS = 60
+FUNCTIONS = 50
+WARM_UP = 20
+ANSWER = b"{}"
+
+
+class Caller:
+    """One agent's connection, which it keeps."""
+
+    def __init__(self, port: int, token: str = "") -> None:
+        """Connect, and name the token with each request."""
+        self._connection = http.client.HTTPConnection(HOST, port)
+        self._headers = {"Authorization": f"Bearer {token}"} if token else {}
+        self._connection.connect()
+        self._connection.sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+
+    def post(self, payload: bytes) -> bytes:
+        """Send a payload; the answer."""
+        self._connection.request("POST", "/hooks/claude", payload, self._headers)
+        answer = self._connection.getresponse()
+        body = answer.read()
+        assert answer.status == http.client.OK, body
+        return body
+
+
+async def bare(scope: dict[str, Any], receive: Callable[[], Any], send: Callable[[Any], Any]) -> None:
+    """The least that an application can do: hear the request, and answer it."""
+    assert scope["type"] == "http"
+    while (await receive()).get("more_body"):
+        pass
+    headers = [(b"content-length", str(len(ANSWER)).encode())]
+    await send({"type": "http.response.start", "status": 200, "headers": headers})
+    await send({"type": "http.response.body", "body": ANSWER})
+
+
+def serve_bare(descriptor: int) -> None:
+    """Serve that on a socket that listens already, as the daemon serves its own."""
+    choices = uvicorn.Config(bare, http="h11", loop="asyncio", lifespan="off", log_config=None, access_log=False)
+    with socket.socket(fileno=descriptor) as listener:
+        asyncio.run(uvicorn.Server(choices).serve(sockets=[listener]))
+
+
+@contextmanager
+def least() -> Iterator[int]:
+    """The port of the bare application, as a process of its own."""
+    with socket.create_server((HOST, 0)) as listener:
+        descriptor = listener.fileno()
+        command = [sys.executable, "-m", "bench.hooks", str(descriptor)]
+        child = subprocess.Popen(command, pass_fds=(descriptor,))  # noqa: S603
+        try:
+            yield listener.getsockname()[1]
+        finally:
+            child.terminate()
+            child.wait()
+
+
+@contextmanager
+def served() -> Iterator[tuple[Path, Loopback]]:
+    """A repository with a file of some functions, and its daemon."""
+    folder = Path(tempfile.mkdtemp(prefix="commonhold-bench-"))
+    source = "".join(f"def f{number}(value):\n    return value + {number}\n\n\n" for number in range(FUNCTIONS))
+    (folder / "a.py").write_text(source)
+    subprocess.run(["git", "init", "--quiet", folder], check=True)  # noqa: S603, S607
+    chosen = loopback.choose(str(folder / ".git/commonhold"), None)
+    child = subprocess.Popen([sys.executable, "-m", "commonhold.server.daemon", folder])  # noqa: S603
+    try:
+        while not is_answered(chosen):
+            time.sleep(0.05)
+        yield folder, chosen
+    finally:
+        child.terminate()
+        child.wait()
+        shutil.rmtree(folder)
+
+
+def payload(folder: Path, event: str, **more: object) -> bytes:
+    """What Claude Code sends."""
+    told = {"session_id": "s1", "cwd": str(folder), "hook_event_name": event, "permission_mode": "default"}
+    return json.dumps({**told, **more}).encode()
+
+
+def over_http(folder: Path, chosen: Loopback, port: int) -> Iterator[Figure]:
+    """A hook that is no matter of ours: all but deciding."""
+    ours, theirs = Caller(chosen.port, chosen.token), Caller(port)
+    text = payload(folder, "Notification", message="x" * 500)
+    for caller in (ours, theirs):
+        for _ in range(WARM_UP):
+            caller.post(text)
+    mine, other, ratio = paired_ratio(partial(ours.post, text), partial(theirs.post, text), HTTP_ROUNDS)
+    yield Figure("HTTP hook, round trip", mine * 1e3, "ms", "<= 2")
+    yield Figure("bare ASGI app, round trip", other * 1e3, "ms")
+    yield Figure("ratio", ratio, "")
+
+
+def by_command(folder: Path) -> Iterator[Figure]:
+    """The same as a command, which an agent starts each time."""
+    address = http_address(str(folder / ".git/commonhold"))
+    text = payload(folder, "Notification", message="x" * 500)
+    run = partial(subprocess.run, input=text, check=True, capture_output=True)
+    hook = [sys.executable, "-I", "-S", knock.__file__, "claude", address]
+    nothing = [sys.executable, "-I", "-S", "-c", "pass"]
+    mine, other, ratio = paired_ratio(partial(run, hook), partial(run, nothing), COMMAND_ROUNDS)
+    yield Figure("command hook, wall", mine * 1e3, "ms", "<= 25")
+    yield Figure("python -I -S -c pass, wall", other * 1e3, "ms")
+    yield Figure("ratio", ratio, "")
+
+
+def with_deciding(folder: Path, chosen: Loopback) -> Iterator[Figure]:
+    """Edits of a file, each with the hooks before and after it: what deciding and recording cost."""
+    caller, file = Caller(chosen.port, chosen.token), folder / "a.py"
+    caller.post(payload(folder, "SessionStart", source="startup"))
+    spent = []
+    for number in range(EDITS):
+        old, new = f"value + {number % FUNCTIONS}\n", f"value + {number % FUNCTIONS}\n    # {number}\n"
+        edit = {"file_path": str(file), "old_string": old, "new_string": new}
+        call = {"tool_name": "Edit", "tool_input": edit, "tool_use_id": f"call-{number}"}
+        read = {"tool_name": "Read", "tool_input": {"file_path": str(file)}, "tool_use_id": f"read-{number}"}
+        caller.post(payload(folder, "PostToolUse", **read))
+        begun = time.perf_counter()
+        answer = caller.post(payload(folder, "PreToolUse", **call))
+        spent.append(time.perf_counter() - begun)
+        assert b"deny" not in answer, answer
+        file.write_text(file.read_text().replace(old, new, 1))
+        caller.post(payload(folder, "PostToolUse", **call))
+    spent.sort()
+    yield Figure("HTTP hook before an edit, with deciding", spent[len(spent) // 2] * 1e3, "ms")
+
+
+def main() -> None:
+    """Measure all, one after the other."""
+    with served() as (folder, chosen), least() as port:
+        figures = [*over_http(folder, chosen, port), *by_command(folder), *with_deciding(folder, chosen)]
+    report("hooks", figures)
+
+
+if __name__ == "__main__":
+    if sys.argv[1:]:
+        serve_bare(int(sys.argv[1]))
+    else:
+        main()
