@@ -1,6 +1,6 @@
 """Whether a session knows what it is about to write over: region by region, by what it was shown last."""
 
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 
@@ -10,7 +10,7 @@ from commonhold.domain.keys import Key
 from commonhold.domain.read_set import Sighting
 from commonhold.domain.refusal import Refusal
 from commonhold.regions.discover import discover
-from commonhold.regions.region import RegionMap
+from commonhold.regions.region import Region, RegionMap
 
 Fresh = Callable[[Key], Stale]
 """What is at a key now."""
@@ -30,51 +30,51 @@ class Acquaintance:
         What it never saw is taken for known, since its tool had to name what it replaces, but not in the files that
         are overwritten `blind`.
         """
-        found = [each for key in keys if (each := self._stranger(reader, key, blind))]
+        found = [each for key in dict.fromkeys(keys) if (each := self._stranger(reader, key, blind))]
         if not found:
             return None
-        why = "; ".join(dict.fromkeys(map(_told, found)))
-        return Rejected(Refusal.REGION_CHANGED, why, tuple(each.key for each in found), tuple(found))
+        why = "; ".join(f"{stale.key} {what}" for stale, what in found)
+        strangers = tuple(stale for stale, _ in found)
+        return Rejected(Refusal.REGION_CHANGED, why, tuple(each.key for each in strangers), strangers)
 
-    def _stranger(self, reader: Reader, key: Key, blind: Collection[str]) -> Stale | None:
+    def _stranger(self, reader: Reader, key: Key, blind: Collection[str]) -> tuple[Stale, str] | None:
         now = self.fresh(key)
         if now.region is None or now.source is None:
             return None
         seen = self._seen(reader, key)
-        shown = list(_shown(reader, key, now.region.key, seen))
+        shown = [_shown(reader, key, now.source, now.region, each) for each in seen]
         if now.region.hash in shown:
             return None
         if not seen:
-            return now if key.file_path in blind else None
-        return Stale(now.asked, key, next((each for each in shown if each), None), now.source, now.region)
+            return (now, "is there already, and this session has not read it") if key.file_path in blind else None
+        base = next((each for each in shown if each), None)
+        return Stale(now.asked, key, base, now.source, now.region), "changed since this session read it"
 
     def _seen(self, reader: Reader, key: Key) -> list[Sighting]:
-        """What it saw of the region and of what lies around it, newest first."""
+        """What it saw last of the region, or of what lies around it: all that was seen with the newest event known."""
         around = [str(each) for each in key.upward() if not each.is_folder]
         found = reader.sightings(self.holder, self.worktree, around)
-        return sorted(found, key=lambda each: -each.sequence)
+        newest = max((each.sequence for each in found), default=0)
+        return [each for each in found if each.sequence == newest]
 
 
-def _shown(reader: Reader, key: Key, region: Key, seen: Iterable[Sighting]) -> Iterator[str | None]:
-    """The hashes that the region had in what was seen."""
-    for each in seen:
-        if each.key == str(key):
-            yield each.hash
-        elif each.key == str(key.file):
-            data = reader.content(each.hash)
-            known = _discovered(data, key.file_path).by_key.get(region) if data is not None else None
-            yield known.hash if known else None
+def _shown(reader: Reader, key: Key, source: RegionMap, region: Region, seen: Sighting) -> str | None:
+    """The hash that the region had in what was seen; None where it was not there, or that is not kept."""
+    if seen.key == str(key):
+        return seen.hash
+    data = reader.content(seen.hash)
+    if data is None:
+        return None
+    if seen.key == str(key.file):
+        known = _discovered(data, key.file_path).by_key.get(region.key)
+        return known.hash if known else None
+    # A class by itself is no file: the region was in it if each of its parts was.
+    return region.hash if all(source.cut(span) in data for span in region.spans) else None
 
 
 @lru_cache(maxsize=64)
 def _discovered(source: bytes, path: str) -> RegionMap:
     return discover(source, path)
-
-
-def _told(stale: Stale) -> str:
-    if stale.base is None:
-        return f"{stale.key} is there already, and this session has not read it"
-    return f"{stale.key} changed since this session read it"
 
 
 def known_by(shown: Mapping[str, str | None], most_bytes: int) -> tuple[str, ...]:

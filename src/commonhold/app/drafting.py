@@ -72,12 +72,14 @@ def draft(
         return replace(_drafted(before, looked, wanted, joint.content), joint=joint)
     if late:
         return _changed(late, joint)
-    made, flaw = drafted(path, looked, wanted)
-    return flaw or made
+    content = applied(before, wanted)
+    if flaw := flaw_in(before, content, tuple(edit.key for edit in wanted)):
+        return _flawed(flaw)
+    return _drafted(before, looked, wanted, content)
 
 
 def drafted(path: str, looked: Looked | None, edits: Sequence[KeyedEdit]) -> tuple[Draft, Rejected | None]:
-    """What edits make of one file, whatever comes of it; and why that may not be."""
+    """What edits of whole files made of one, whatever came of it; and why that should not have been."""
     before = looked.map if looked else discover(b"", path)
     content = applied(before, edits)
     flaw = flaw_in(before, content, tuple(edit.key for edit in edits))

@@ -102,7 +102,8 @@ class Judging:
         """The keys that must be free of other holders' leases: the regions written, and the files' write slots."""
         if isinstance(planned, Rejected):
             return planned.keys
-        written = (key for key in planned.writes_to if key not in planned.grown)
+        held_first = set(self._policies.held_first(planned.grown))
+        written = (key for key in planned.writes_to if key not in planned.grown or key in held_first)
         return (*written, *(slot_of(self._place, write.path) for write in planned.writes))
 
     def verdict(self, reader: Reader, request: CommitRequest, planned: Plan | Rejected) -> Admitted | Refused:

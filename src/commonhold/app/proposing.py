@@ -96,9 +96,9 @@ class Proposing:
         return answer
 
     def _left_over(self, wanted: Wanted) -> list[Proposal]:
-        """What the session proposed for the same files in other calls: those are over, though nobody has said so."""
+        """What the session proposed for the same files before: that is over, though nobody has said so."""
         paths = {self._planner.locate(edit.key).file_path for edit in wanted.changeset.edits}
-        return [each for each in self._of(wanted.holder) if each.path in paths and each.call != wanted.call]
+        return [each for each in self._of(wanted.holder) if each.path in paths]
 
     def _strangers(self, wanted: Wanted, plan: Plan) -> Rejected | None:
         """What the session does not know of what it is about to write over."""

@@ -23,17 +23,20 @@ _TEMPLATED: Final = re.compile(rb"(?<!\$)\{\{|\{%|<%")
 def problem_in(source: bytes, path: str, before: bytes | None = None) -> Problem | None:
     """The first that is wrong with a file, or None; with `before`, only what was not wrong there already.
 
-    Python is compiled as this Python does, whatever was before. JSON, YAML and TOML are read by a parser of their own.
+    Python is compiled as this Python does, unless what was before was not sound for it either: that may be of another
+    version, or half mended, and is judged as other languages are. JSON, YAML and TOML are read by a parser of their own.
     In other languages the grammar must find no new error: it knows less than a compiler, so that old ones may stay. A
     template that was not sound before is left alone, and so is text. Never raises on any `source`. The code is SYNTAX,
     the message names line and column, the span is where that is.
     """
     language = language_for(path, source)
-    if language is PYTHON:
-        return _compiled(source)
     if language is None:
         return None
     former = before if before and before.strip() else None
+    if language is PYTHON:
+        problem = _compiled(source)
+        was_sound = problem is None or former is None or _compiled(former) is None
+        return problem if was_sound else _grammatical(former, source, language)
     problem = _judged(former, source, language)
     is_template = former is None and language.name in _OFTEN_TEMPLATES and _TEMPLATED.search(source)
     return None if is_template else problem

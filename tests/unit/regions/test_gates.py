@@ -156,3 +156,18 @@ def test_toml_tells_the_end_of_a_document() -> None:
     problem = problem_in(b"a = ", "a.toml")
     assert problem is not None
     assert "end of document" in problem.message
+
+
+PYTHON_2 = b"def f():\n    print 'x'\n\n\ndef g():\n    return 1\n"
+
+
+def test_python_of_another_version_may_be_edited() -> None:
+    assert problem_in(PYTHON_2, "a.py") is not None
+    assert problem_in(PYTHON_2.replace(b"return 1", b"return 2"), "a.py", PYTHON_2) is None
+    assert problem_in(PYTHON_2.replace(b"return 1", b"return ("), "a.py", PYTHON_2) is not None
+
+
+def test_broken_python_may_be_mended_in_steps() -> None:
+    broken = b"def f(:\n    return 1\n\n\ndef g(:\n    return 2\n"
+    assert problem_in(broken.replace(b"f(:", b"f():"), "a.py", broken) is None
+    assert problem_in(b"def f(:\n", "a.py", b"def f(): ...\n") is not None
