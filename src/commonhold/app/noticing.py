@@ -39,7 +39,7 @@ class Noticing:
     def _settle_overdue(self) -> None:
         """What tools were about to write, and nobody has said that they did."""
         for each in self._proposing.overdue():
-            self._taking.take_late(each)
+            self._taking.record(self._taking.look(self._taking.late(each)))
             self._proposing.withdraw([each])
 
     def _known(self, reader: Reader, path: str) -> str | None:

@@ -21,7 +21,7 @@ from commonhold.app.planning import Planner
 from commonhold.app.ports import Writer
 from commonhold.app.read_sets import ReadSet
 from commonhold.app.recording import committed, refuse
-from commonhold.app.taking import TakeAnswer, Taking
+from commonhold.app.taking import Made, TakeAnswer, Taking
 from commonhold.domain.at_work import Proposal
 from commonhold.domain.changeset import Changeset
 from commonhold.domain.keys import Key, canonical
@@ -36,6 +36,7 @@ OURS: Final = frozenset({HELD_FOR_TURN, HELD_FOR_EDIT})
 MOST_SHOWN: Final = 12_000
 """So long a text is shown whole in a refusal, which counts as having been read."""
 _MOST_KEYS: Final = 50
+_BY_GRAVITY: Final = ("nothing", "recorded", "unadmitted")
 _TO_BE_LEASED: Final = frozenset({Refusal.REQUIRE_ADDITIONAL_LOCKS, Refusal.ESCALATION_REQUIRED})
 
 
@@ -83,6 +84,10 @@ class Proposing:
         planned = self._planner.plan(wanted.changeset)
         if isinstance(planned, Plan):
             planned = self._strangers(wanted, planned) or planned
+        with self._place.registry.together():
+            return self._proposed(wanted, request, planned, since)
+
+    def _proposed(self, wanted: Wanted, request: CommitRequest, planned: Plan | Rejected, since: int) -> CommitAnswer:
         granted: list[Lease] = []
         denied = self._leased(request, planned, granted)
         with self._place.store.write() as writer:
@@ -218,14 +223,15 @@ class Proposing:
             return TakeAnswer("nothing")
         live = {lease.id for lease in self._leases.live(holder=holder)}
         in_time = {each.path: each.before for each in proposals if each.slot in live}
-        answer = self._taking.take(holder, in_time, proposals[0].intent)
-        for each in proposals:
-            if each.slot not in live:
-                answer = _graver(answer, self._taking.take_late(each))
-        self.withdraw(proposals)
-        self._let_go_of(holder, {each.slot for each in proposals} & live)
-        for_edit = [lease for lease in self._leases.live(holder=holder) if lease.acquisition_id == HELD_FOR_EDIT]
-        self._let_go(holder, for_edit)
+        made = [Made(holder, in_time, proposals[0].intent)]
+        made += [self._taking.late(each) for each in proposals if each.slot not in live]
+        seen = [self._taking.look(each) for each in made]
+        with self._place.registry.together():
+            answer = max(map(self._taking.record, seen), key=lambda each: _BY_GRAVITY.index(each.outcome))
+            self.withdraw(proposals)
+            self._let_go_of(holder, {each.slot for each in proposals} & live)
+            for_edit = [each for each in self._leases.live(holder=holder) if each.acquisition_id == HELD_FOR_EDIT]
+            self._let_go(holder, for_edit)
         return answer
 
     def _let_go(self, holder: str, leases: Iterable[Lease]) -> None:
@@ -234,11 +240,6 @@ class Proposing:
     def _let_go_of(self, holder: str, lease_ids: Iterable[str]) -> None:
         for lease_id in lease_ids:
             self._leases.release(ReleaseRequest(holder, lease_id))
-
-
-def _graver(one: TakeAnswer, other: TakeAnswer) -> TakeAnswer:
-    order = ("nothing", "recorded", "unadmitted")
-    return max(one, other, key=lambda each: order.index(each.outcome))
 
 
 def _is_meant(proposal: Proposal, call: str, paths: Collection[str]) -> bool:

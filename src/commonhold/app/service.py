@@ -128,13 +128,15 @@ class Service:
         place = Place(self._store, self._files, self._registry, self._clock, self._place)
         options, read_set = self._options, self._read_set
         past = Past(self._store, self.root)
-        crossing = Crossing(self._insight, self._reading.look, options.policies) if self._insight else None
+        insight, joining = self._insight, Joining(past, options.policies, merge)
+        crossing = Crossing(insight, self._reading.look, options.policies) if insight else None
+        # Of what is written already neither a type checker nor a test can tell how it was before.
+        looking_back = Crossing(Insight(insight.index), self._reading.look, options.policies) if insight else None
 
         def planner_of(files: Files) -> Planner:
-            joining = Joining(past, options.policies, merge)
-            return Planner(files, Reading(files, read_set), past, joining, crossing)
+            return Planner(files, Reading(files, read_set), past, joining, looking_back)
 
-        planner = planner_of(self._files)
+        planner = Planner(self._files, self._reading, past, joining, crossing)
         judging = Judging(planner, self._registry, self._values, options.policies, self.root, self._place)
         works = self._works
         guard = LeaseGuard(self._registry, works, ids) if self._is_shared else GateGuard(self._registry, works)
@@ -347,7 +349,8 @@ class Service:
     def notice(self, paths: Sequence[str] | None, *, intent: str = "") -> TakeAnswer:
         """Record what others than agents have made of files that agents have read or written, so that those are told.
 
-        None: of all that agents have read. Nobody is blamed for it. What a tool of a session is just writing is left to that session.
+        `paths` None: of all that agents have read. Nobody is blamed for it. What a tool of a session is just writing is
+        left to that session.
         """
         return self._noticing.notice(paths, intent)
 

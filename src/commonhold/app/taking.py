@@ -15,7 +15,7 @@ from commonhold.app.partial_work import PartialWorks
 from commonhold.app.place import Place
 from commonhold.app.plan import CommitRequest, Plan, Rejected
 from commonhold.app.planning import Planner
-from commonhold.app.ports import Files, FileState, Ids, Writer
+from commonhold.app.ports import Files, FileState, Ids, Stamp, Writer
 from commonhold.app.read_sets import ReadSet
 from commonhold.app.recording import committed, event_of, shown
 from commonhold.domain.at_work import Proposal
@@ -58,6 +58,27 @@ class TakeAnswer:
     unknown: tuple[str, ...] = ()
 
 
+@dataclass(frozen=True, slots=True)
+class Made:
+    """What `holder` made of files that were as `before` says; `late` is why it came too late."""
+
+    holder: str
+    before: Before
+    intent: str
+    late: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Seen:
+    """The files that differ, as they are, and the plan of that with why it would have been rejected."""
+
+    made: Made
+    changeset: Changeset
+    now: Mapping[str, FileState | None]
+    planned: tuple[Plan, Rejected | None] | None
+    unknown: tuple[str, ...]
+
+
 class Taking:
     """Takes changes of one working tree into the log."""
 
@@ -72,35 +93,54 @@ class Taking:
         self._works = works
         self._read_set = read_set
 
-    def take(self, holder: str, before: Before, intent: str, late: str = "") -> TakeAnswer:
-        """Record what `holder` made of files that were as `before` says; `late` is why it came too late."""
-        states, now, unknown = self._differences(before)
-        if not now:
-            return TakeAnswer("nothing", unknown=unknown)
-        changeset = Changeset(tuple(_edits(states, now)), intent=intent, merge=False)
-        request = CommitRequest(holder, changeset, self._place.files.root)
-        plan, flawed = self._planner_of(AsItWas(self._place.files, states)).done(changeset)
-        with self._place.store.gate(), self._place.store.write() as writer:
-            verdict = _too_late(late) if late else self._verdict(writer, request, plan, flawed)
-            answer = self._record(writer, request, plan, verdict)
-            review = self._await_review(request, plan, verdict) if isinstance(verdict, Refused) else ""
-        taken = TakeAnswer("recorded", answer.regions, answer.notices, sequence=answer.sequence, unknown=unknown)
+    def take(self, holder: str, before: Before, intent: str) -> TakeAnswer:
+        """Record what `holder` made of files that were as `before` says."""
+        return self.record(self.look(Made(holder, before, intent)))
+
+    def look(self, made: Made) -> Seen:
+        """What became of the files, and what that would be as a commit: outside of the gate, since it takes time."""
+        states, now, unknown = self._differences(made.before)
+        changeset = Changeset(tuple(_edits(states, now)), intent=made.intent, merge=False)
+        planned = self._planner_of(AsItWas(self._place.files, states)).done(changeset) if now else None
+        return Seen(made, changeset, now, planned, unknown)
+
+    def record(self, seen: Seen) -> TakeAnswer:
+        """Record what was seen; where the files are others by now, what they are."""
+        if not seen.now:
+            return TakeAnswer("nothing", unknown=seen.unknown)
+        with self._place.registry.together(), self._place.store.write() as writer:
+            current = seen if self._is_current(seen) else self.look(seen.made)
+            return self._recorded(writer, current)
+
+    def _recorded(self, writer: Writer, seen: Seen) -> TakeAnswer:
+        if seen.planned is None:
+            return TakeAnswer("nothing", unknown=seen.unknown)
+        plan, flawed = seen.planned
+        request = CommitRequest(seen.made.holder, seen.changeset, self._place.files.root)
+        verdict = _too_late(seen.made.late) if seen.made.late else self._verdict(writer, request, plan, flawed)
+        answer = self._record(writer, request, plan, verdict)
+        taken = TakeAnswer("recorded", answer.regions, answer.notices, sequence=answer.sequence, unknown=seen.unknown)
         if isinstance(verdict, Admitted):
             return taken
+        review = self._await_review(request, plan, verdict)
         return replace(taken, outcome="unadmitted", code=verdict.code, why=verdict.why, review=review)
 
-    def take_late(self, proposal: Proposal) -> TakeAnswer:
-        """Record what a tool wrote that lost its write slot: over what others had committed meanwhile, maybe.
+    def _is_current(self, seen: Seen) -> bool:
+        files = self._place.files
+        return all(_hash_of(files.stamp(path)) == _hash_of(state) for path, state in seen.now.items())
+
+    def late(self, proposal: Proposal) -> Made:
+        """What a tool wrote that lost its write slot: over what others had committed meanwhile, maybe.
 
         It is laid on the session only where the file is what the session proposed.
         """
-        stamp = self._place.files.stamp(proposal.path)
-        now, was, late = stamp.hash if stamp else None, proposal.before, ""
+        now, was, late = _hash_of(self._place.files.stamp(proposal.path)), proposal.before, ""
         if (over := self._newer(proposal)) is not None:
             change, by, sequence = over
             was, late = change.after, f"it was written late, over what {by} had committed (event {sequence})"
-        holder = proposal.holder if now == proposal.after else OUTSIDE
-        return self.take(holder, {proposal.path: was}, proposal.intent, late if holder != OUTSIDE else "")
+        if now != proposal.after:
+            return Made(OUTSIDE, {proposal.path: was}, proposal.intent)
+        return Made(proposal.holder, {proposal.path: was}, proposal.intent, late)
 
     def _newer(self, proposal: Proposal) -> tuple[FileChange, str, int] | None:
         """What another committed to the file since the proposal, the newest."""
@@ -197,6 +237,12 @@ def _edit(path: str, was: FileState | None, now: FileState | None) -> Edit:
         return Edit(Op.DELETE_FILE, key, base=base)
     op = Op.REWRITE if was else Op.CREATE_FILE
     return Edit(op, key, base=base, data=now.content)
+
+
+def _hash_of(there: Stamp | FileState | None) -> str | None:
+    if there is None:
+        return None
+    return there.hash if isinstance(there, Stamp) else hash_bytes(there.content)
 
 
 def _too_late(why: str) -> Refused:
