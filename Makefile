@@ -5,6 +5,7 @@ PY     := $(VENV)/bin/python
 STAMP  := $(VENV)/.installed
 UV     := uv==0.13.9
 TYPESCRIPT := typescript@7.0.2
+AGENTS := $(VENV)/agents
 PIP    := $(PY) -m pip --disable-pip-version-check --quiet
 SRC    := $(wildcard src tests bench examples)
 
@@ -14,7 +15,7 @@ FIND_PYTHON = for name in $(PYTHON) python3.14 python3.13 python3.12 python3.11 
     then command -v "$$name"; break; fi; done
 
 .DEFAULT_GOAL := help
-.PHONY: help test test-types lint check format coverage stress bench bench-rivals bench-merge bench-semantics bench-hooks demo build lock clean
+.PHONY: help test test-types test-agents lint check format coverage stress bench bench-rivals bench-merge bench-semantics bench-hooks demo build lock clean
 .SILENT:
 .DELETE_ON_ERROR:
 
@@ -32,6 +33,10 @@ test: $(STAMP) ## Run all tests
 test-types: $(STAMP) ## Test the types level against TypeScript's own server, which npm brings
 	npm install --silent --no-audit --no-fund --prefix $(VENV)/typescript $(TYPESCRIPT)
 	$(PY) -m pytest $(ARGS) tests/typescript/against_npm.py
+
+test-agents: $(STAMP) ## Run real coding agents, whose models play scripts, against Commonhold; npm and pip bring them
+	[ -n "$$COMMONHOLD_AGENT_CLIS" ] || $(PY) -m tests.agents.fetch $(AGENTS)
+	$(PY) -m pytest $(ARGS) tests/agents/against_scripted_model.py
 
 lint: $(STAMP) ## Check style, types and the direction of imports
 	echo "Checking style"

@@ -131,7 +131,10 @@ def test_two_sessions_that_race_on_one_file_lose_nothing(site: Site) -> None:
 
 
 def test_where_nobody_can_be_asked_nothing_is_written(site: Site) -> None:
-    site.play(swapped(site, "    return 1", "    return 11"), COMMONHOLD_DAEMON="off")
+    state = site.place.root / ".git" / "commonhold" / "state.db"
+    state.parent.mkdir(exist_ok=True)
+    state.write_bytes(b"no database at all" * 100)
+    site.play(swapped(site, "    return 1", "    return 11"))
     assert site.text("app.py") == APP
     assert "commonhold" in site.told()[-1].lower()
 

@@ -31,13 +31,13 @@ class Place:
 class Cli:
     """One agent's program.
 
-    `packages` are what npm or pip installs it by. `furnish` writes what it must find in its home; `command` are its
+    `package` is what npm or pip installs it by. `furnish` writes what it must find in its home; `command` are its
     arguments to do what a prompt says and end; `variables` are what it must find in its environment.
     """
 
     name: str
     program: str
-    packages: tuple[str, ...]
+    package: str
     command: Callable[[Place, str], list[str]]
     variables: Callable[[Place], dict[str, str]]
     furnish: Callable[[Place], None] = lambda _place: None

@@ -8,7 +8,7 @@ from tests.agents.cli import Cli, Place
 CLAUDE: Final = Cli(
     name="claude",
     program="claude",
-    packages=("@anthropic-ai/claude-code@2.1.332",),
+    package="@anthropic-ai/claude-code@2.1.332",
     command=lambda _place, prompt: [
         *("-p", prompt, "--model", "claude-sonnet-4-5", "--permission-mode", "bypassPermissions"),
         *("--output-format", "stream-json", "--verbose"),
@@ -26,7 +26,7 @@ CLAUDE: Final = Cli(
 CODEX: Final = Cli(
     name="codex",
     program="codex",
-    packages=("@openai/codex@0.171.0",),
+    package="@openai/codex@0.171.0",
     command=lambda place, prompt: [
         *("exec", "--json", "--trust", "--dangerously-bypass-approvals-and-sandbox"),
         *("--dangerously-bypass-hook-trust", "-m", "gpt-5.5"),
@@ -51,7 +51,7 @@ def _furnish_gemini(place: Place) -> None:
 GEMINI: Final = Cli(
     name="gemini",
     program="gemini",
-    packages=("@google/gemini-cli@0.61.0",),
+    package="@google/gemini-cli@0.61.0",
     command=lambda _place, prompt: [
         *("-m", "gemini-2.5-pro", "--approval-mode", "yolo", "--output-format", "stream-json", "-p", prompt),
     ],
@@ -66,7 +66,7 @@ GEMINI: Final = Cli(
 COPILOT: Final = Cli(
     name="copilot",
     program="copilot",
-    packages=("@github/copilot@1.0.102",),
+    package="@github/copilot@1.0.102",
     command=lambda _place, prompt: ["-p", prompt, "--allow-all", "--output-format", "json"],
     variables=lambda place: {
         "COPILOT_OFFLINE": "true",
@@ -96,7 +96,7 @@ def _furnish_opencode(place: Place) -> None:
 OPENCODE: Final = Cli(
     name="opencode",
     program="opencode",
-    packages=("opencode-ai@1.18.33",),
+    package="opencode-ai@1.18.33",
     command=lambda _place, prompt: ["run", "--format", "json", prompt],
     variables=lambda _place: {
         "OPENCODE_DISABLE_AUTOUPDATE": "1",
@@ -109,7 +109,7 @@ OPENCODE: Final = Cli(
 MINI: Final = Cli(
     name="mini-swe-agent",
     program="mini",
-    packages=("mini-swe-agent==2.4.6",),
+    package="mini-swe-agent==2.4.6",
     command=lambda _place, prompt: ["-m", "openai/scripted", "-t", prompt, "-y", "--exit-immediately"],
     variables=lambda place: {
         "MSWEA_CONFIGURED": "true",
@@ -122,7 +122,7 @@ MINI: Final = Cli(
 AIDER: Final = Cli(
     name="aider",
     program="aider",
-    packages=("aider-chat==0.86.2",),
+    package="aider-chat==0.86.2",
     command=lambda _place, prompt: [
         *("--model", "openai/scripted", "--edit-format", "diff", "--yes-always", "--no-check-update"),
         *("--no-show-release-notes", "--no-analytics", "--no-stream", "--message", prompt),
