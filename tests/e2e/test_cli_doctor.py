@@ -52,6 +52,7 @@ def finding(run: Call, check: str, *options: str, status: int = 0) -> Any:
 @pytest.mark.usefixtures("state")
 def test_a_sound_repository(run: Call, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("COMMONHOLD_TYPES", "on")
+    monkeypatch.setattr("commonhold.cli.doctor.agents", lambda _: ())  # this machine may have any
     done = run("doctor", "--json")
     assert done.status == 0
     assert done.json["outcome"] == "sound"

@@ -4,7 +4,7 @@ import os
 import shutil
 import sys
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 
 import commonhold
@@ -130,13 +130,3 @@ def carry_out(project: Project, plan: AgentPlan) -> None:
     for each in plan.files:
         root = project.repository.root
         project_files.write(root, each.path, each.before, each.after, is_private=each.holds_secret)
-
-
-def hiding(plan: AgentPlan, secret: str) -> AgentPlan:
-    """The plan as it may be shown on a screen."""
-    return replace(plan, files=tuple(_hidden(each, secret) for each in plan.files)) if secret else plan
-
-
-def _hidden(change: FileChange, secret: str) -> FileChange:
-    after = change.after and change.after.replace(secret, "…")
-    return replace(change, before=change.before and change.before.replace(secret, "…"), after=after)

@@ -7,12 +7,13 @@ from commonhold.adapters.git.running import Git
 from commonhold.adapters.loopback import choose, loopback
 from commonhold.adapters.repository import find_repository
 from commonhold.agents.calling import Link
-from commonhold.cli.agent_changes import AgentPlan, Project, carry_out, hiding, to_install
+from commonhold.cli.agent_changes import AgentPlan, Project, carry_out, to_install
 from commonhold.cli.command import Command
 from commonhold.cli.consent import GIT, dry_run_option, may_go_on, named, what_argument, yes_option
 from commonhold.cli.git_place import git_place
 from commonhold.cli.given import Given, common, start_of
 from commonhold.cli.setting_up import Outcome, tell
+from commonhold.client import daemon
 from commonhold.domain.errors import Code, UsageError
 
 _YET_UNKNOWN = Link("http://127.0.0.1:0", "made when this is written")
@@ -58,10 +59,11 @@ def command(
         return to_install(project, setups, project.ways(link), servers=mcp)
 
     drafted = plan(before or (_YET_UNKNOWN if http else None))
-    files = hiding(drafted, before.token if before else "").changes
     none_found = () if what or setups else ("no coding agent was found: name one, as in `commonhold install claude`",)
-    outcome = Outcome(settings.changes, files, setups, (*drafted.notices, *settings.notices, *none_found), dry_run)
-    if may_go_on(given, outcome, is_asked=not yes and bool(files)):
+    outcome = Outcome(
+        settings.changes, drafted.changes, setups, (*drafted.notices, *settings.notices, *none_found), dry_run
+    )
+    if may_go_on(given, outcome, is_asked=not yes and bool(drafted.changes)):
         carry_out(project, drafted if not http or before else plan(_chosen(project)))
         if place:
             git_settings.carry_out(place, settings)
@@ -74,5 +76,8 @@ def _link(project: Project) -> Link | None:
 
 
 def _chosen(project: Project) -> Link:
+    """Choose a port and a token; a daemon that runs already knows neither, so the next call starts another."""
     made = choose(project.repository.state_folder, None)
+    if daemon.stop(project.repository) is not None:
+        daemon.wait_until(project.repository, is_there=False)
     return Link(made.url, made.token)

@@ -2,14 +2,18 @@
 
 import difflib
 import os
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from typing import Final
 
 from commonhold.adapters.git.installing import Change
 from commonhold.agents.installing import FileChange
 from commonhold.agents.setup import Setup
 from commonhold.cli.given import Given
 from commonhold.cli.output import answer, shown, shown_text
+
+_TOKEN: Final = re.compile(r"(\bBearer )\w+")
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +49,10 @@ def _shape(outcome: Outcome) -> dict[str, object]:
         {"where": each.where, "name": each.name, "before": each.before, "after": each.after}
         for each in outcome.settings
     ]
-    files = [{"where": "file", "name": each.path, "before": each.before, "after": each.after} for each in outcome.files]
+    files = [
+        {"where": "file", "name": each.path, "before": _open(each.before), "after": _open(each.after)}
+        for each in outcome.files
+    ]
     agents = [
         {"name": each.name, "level": each.level.value, "why": each.why, "next": each.next_step}
         for each in outcome.setups
@@ -85,8 +92,13 @@ def _written(change: FileChange) -> str:
 def _difference(change: FileChange) -> Iterator[str]:
     name = shown(change.path)
     old, new = (os.devnull if text is None else name for text in (change.before, change.after))
-    before, after = ((text or "").splitlines() for text in (change.before, change.after))
+    before, after = ((_open(text) or "").splitlines() for text in (change.before, change.after))
     yield from map(shown_text, difflib.unified_diff(before, after, old, new, lineterm=""))
+
+
+def _open(text: str | None) -> str | None:
+    """A file's text as it may be shown: the token of HTTP hooks is for nobody else."""
+    return text and _TOKEN.sub(r"\1…", text)
 
 
 def _change(change: Change) -> str:

@@ -1,0 +1,312 @@
+"""`commonhold install` and `uninstall` for agents, and what `doctor` says of them: real files, real git, real hooks."""
+
+import json
+import os
+import pty
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tests.e2e.cli_driver import GIT, Call, git, only_root, snapshot
+
+from commonhold.adapters.daemon_place import http_address
+from commonhold.agents.calling import ways_in
+from commonhold.agents.setups import SETUPS
+from commonhold.cli.agent_changes import knock
+
+AGENTS = [name for name in SETUPS if name != "agents-md"]
+CLAUDE = ".claude/settings.local.json"
+Program = Callable[[str, str], None]
+
+
+@pytest.fixture(autouse=True)
+def bin_folder(root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:  # noqa: ARG001 - before it
+    """A PATH with git and a shell on it, and none of the agents that this machine may have."""
+    folder = tmp_path / "bin"
+    folder.mkdir()
+    for name in ("git", "sh"):
+        found = subprocess.run(["/bin/sh", "-c", f"command -v {name}"], check=True, capture_output=True, text=True)
+        (folder / name).symlink_to(found.stdout.strip())
+    monkeypatch.setenv("PATH", str(folder))
+    return folder
+
+
+@pytest.fixture
+def program(bin_folder: Path) -> Program:
+    """Puts a program on the PATH."""
+
+    def put(name: str, body: str) -> None:
+        (bin_folder / name).write_text(f"#!/bin/sh\n{body}\n", encoding="utf-8")
+        (bin_folder / name).chmod(0o755)
+
+    return put
+
+
+def socket(root: Path) -> str:
+    return http_address(str(root / ".git" / "commonhold"))
+
+
+def seen_by_git(root: Path) -> str:
+    done = subprocess.run([*GIT, "status", "--short", "-uall"], cwd=root, check=True, capture_output=True, text=True)
+    return done.stdout
+
+
+def found(run: Call, name: str, status: int = 0) -> Any:
+    done = run("doctor", "--json")
+    assert done.status == status, done.text
+    (finding,) = (each for each in done.json["findings"] if each["check"] == name)
+    return finding
+
+
+@pytest.mark.parametrize("name", AGENTS)
+def test_installing_and_taking_out_leaves_all_as_it_was(name: str, run: Call, root: Path) -> None:
+    before, excluded = snapshot(root), (root / ".git/info/exclude").read_bytes()
+    done = run("install", name, "--yes", "--json")
+    assert (done.status, done.json["outcome"]) == (0, "changed")
+    assert [each["name"] for each in done.json["agents"]] == [name]
+    assert seen_by_git(root) == ""
+    after = snapshot(root)
+    assert len(after) > len(before)
+    assert run("install", name, "--yes", "--json").json["outcome"] == "unchanged"
+    assert snapshot(root) == after
+    assert run("uninstall", name, "--yes").status == 0
+    assert snapshot(root) == before
+    assert (root / ".git/info/exclude").read_bytes() == excluded
+    assert not (root / ".git" / "commonhold").exists()
+
+
+def test_all_of_it_at_once(run: Call, root: Path) -> None:
+    before, config = snapshot(root), (root / ".git/config").read_bytes()
+    assert run("install", "all", "--yes").status == 0
+    assert (root / ".git/config").read_bytes() != config
+    assert seen_by_git(root) == "?? AGENTS.md\n"
+    assert run("install", "all", "--yes").text.endswith("nothing to change: all is as it should be\n")
+    assert run("uninstall", "all", "--yes").status == 0
+    assert snapshot(root) == before
+    assert (root / ".git/config").read_bytes() == config
+
+
+def test_what_the_user_has_is_kept_to_the_byte(run: Call, root: Path) -> None:
+    mine = {
+        CLAUDE: '{\r\n\t"hooks": {"PreToolUse": [{"hooks": []}]}, // mine\r\n}',
+        ".gemini/settings.json": "{}",
+        ".codex/config.toml": "# mine\nmodel = 'x' # why",
+        "AGENTS.md": "# How we work\n",
+        "opencode.jsonc": '{\n  // mine\n  "mcp": {}\n}\n',
+    }
+    for name, text in mine.items():
+        (root / name).parent.mkdir(exist_ok=True)
+        (root / name).write_bytes(text.encode())
+    before = snapshot(root)
+    run("install", "all", "--yes")
+    assert not (root / "opencode.json").exists()
+    assert {name: (root / name).read_bytes() != text.encode() for name, text in mine.items()} == dict.fromkeys(
+        mine, True
+    )
+    assert (root / ".codex/config.toml").read_text(encoding="utf-8").startswith(mine[".codex/config.toml"])
+    run("uninstall", "--yes")
+    assert snapshot(root) == before
+
+
+def test_the_agents_that_are_there_are_found(run: Call, root: Path, tmp_path: Path, program: Program) -> None:
+    done = run("install", "--yes")
+    assert done.status == 0
+    assert list(snapshot(root)) == [str(root / "a.py")]
+    assert "no coding agent was found" in done.text
+    program("claude", "exit 1")
+    (root / ".gemini").mkdir()
+    (tmp_path / ".codex").mkdir()
+    done = run("install", "--yes", "--no-mcp", "--json")
+    assert [each["name"] for each in done.json["agents"]] == ["claude", "codex", "gemini"]
+    assert not (root / ".mcp.json").exists()
+
+
+def test_nothing_is_written_without_consent(run: Call, root: Path) -> None:
+    before = snapshot(root)
+    done = run("install", "claude")
+    assert (done.status, "--yes" in done.err) == (2, True)
+    dry = run("install", "claude", "--dry-run")
+    assert dry.status == 0
+    assert f"+++ {CLAUDE}" in dry.text
+    assert "+/.mcp.json" in dry.text
+    assert dry.text.endswith("(dry run: nothing is changed)\n")
+    assert snapshot(root) == before
+
+
+@pytest.mark.parametrize(("said", "is_written"), [("y", True), ("n", False)])
+def test_who_is_there_is_shown_the_changes_and_asked(said: str, *, is_written: bool, root: Path) -> None:
+    ours, theirs = pty.openpty()
+    command = [sys.executable, "-m", "commonhold", "install", "claude"]
+    with subprocess.Popen(
+        command, cwd=root, stdin=theirs, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    ) as child:
+        os.write(ours, f"{said}\n".encode())
+        out, err = child.communicate(timeout=60)
+    os.close(ours)
+    os.close(theirs)
+    assert f"+++ {CLAUDE}" in err
+    assert (child.returncode, (root / CLAUDE).exists()) == ((0, True) if is_written else (1, False)), out
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "code"),
+    [
+        (CLAUDE, "{", "CONFIG_INVALID"),
+        (CLAUDE, '{"hooks": []}', "CONFIG_INVALID"),
+        (".mcp.json", "\udcff", "ENCODING_INVALID"),
+    ],
+)
+def test_a_file_that_cannot_be_changed_stops_all(name: str, text: str, code: str, run: Call, root: Path) -> None:
+    (root / name).parent.mkdir(exist_ok=True)
+    (root / name).write_bytes(text.encode("utf-8", "surrogateescape"))
+    before = snapshot(root)
+    done = run("install", "claude", "codex", "--yes", "--json")
+    assert (done.status, done.json["code"]) == (3, code)
+    assert name in done.json["message"]
+    assert snapshot(root) == before
+
+
+@pytest.mark.parametrize("is_folder", [True, False])
+def test_nothing_is_written_through_a_link(run: Call, root: Path, tmp_path: Path, *, is_folder: bool) -> None:
+    target = tmp_path / "target"
+    link = root / (".claude" if is_folder else ".mcp.json")
+    if is_folder:
+        target.mkdir()
+    else:
+        target.write_text("{}", encoding="utf-8")
+    link.symlink_to(target)
+    done = run("install", "claude", "--yes", "--json")
+    assert (done.status, done.json["code"]) == (3, "PATH_OUTSIDE" if is_folder else "NOT_A_FILE")
+    assert list(target.iterdir()) == [] if is_folder else target.read_bytes() == b"{}"
+
+
+def test_another_users_file_is_left_to_them(run: Call, root: Path) -> None:
+    only_root("give a file away")
+    (root / ".mcp.json").write_text("{}", encoding="utf-8")
+    os.chown(root / ".mcp.json", 65534, 65534)
+    done = run("install", "claude", "--yes", "--json")
+    assert (done.status, done.json["code"]) == (4, "PERMISSION_DENIED")
+    assert not (root / ".claude").exists()
+
+
+def test_a_file_that_git_tracks_is_changed_with_a_warning(run: Call, root: Path) -> None:
+    (root / ".mcp.json").write_text("{}\n", encoding="utf-8")
+    git(root, "add", ".mcp.json")
+    done = run("install", "claude", "--yes", "--json")
+    assert [each for each in done.json["notices"] if ".mcp.json is tracked" in each]
+    assert seen_by_git(root) == "AM .mcp.json\n"
+    assert "/.mcp.json" not in (root / ".git/info/exclude").read_text(encoding="utf-8")
+
+
+def test_http_hooks_keep_their_token_to_themselves(run: Call, root: Path) -> None:
+    done = run("install", "claude", "--http", "--yes")
+    chosen = json.loads((root / ".git/commonhold/http.json").read_text(encoding="utf-8"))
+    text = (root / CLAUDE).read_text(encoding="utf-8")
+    assert f"http://127.0.0.1:{chosen['port']}/hooks/claude" in text
+    assert chosen["token"] in text
+    assert (root / CLAUDE).stat().st_mode & 0o077 == 0
+    assert (
+        chosen["token"]
+        not in done.text + run("uninstall", "--dry-run").text + run("install", "claude", "--dry-run").text
+    )
+    assert found(run, "claude")["facts"]["level"] == "gated"
+    git(root, "add", "--force", CLAUDE)
+    run("uninstall", "--yes")
+    (root / ".claude").mkdir(exist_ok=True)
+    (root / CLAUDE).write_text("{}", encoding="utf-8")
+    refused = run("install", "claude", "--http", "--yes", "--json")
+    assert (refused.status, refused.json["code"]) == (3, "CONFIG_INVALID")
+    assert (root / CLAUDE).read_bytes() == b"{}"
+
+
+def test_http_is_for_claude(run: Call) -> None:
+    assert run("install", "codex", "--http", "--yes").status == 2
+
+
+def test_a_plain_folder_and_a_second_working_tree(run: Call, root: Path, tmp_path: Path) -> None:
+    plain = tmp_path / "plain"
+    plain.mkdir()
+    assert run("-C", str(plain), "install", "claude", "codex", "--yes").status == 0
+    assert {path.name for path in plain.iterdir()} == {".claude", ".mcp.json", ".codex"}
+    git(root, "worktree", "add", "--quiet", "-b", "side", str(tmp_path / "side"))
+    assert run("-C", str(tmp_path / "side"), "install", "claude", "--yes").status == 0
+    (ways,) = ways_in((tmp_path / "side" / CLAUDE).read_text(encoding="utf-8"))
+    assert ways.socket == socket(root)
+    assert seen_by_git(tmp_path / "side") == ""
+
+
+def test_doctor_tells_the_level_from_what_is_really_there(run: Call, root: Path, program: Program) -> None:
+    program("claude", "echo 2.1.332 '(Claude Code)'")
+    none = found(run, "claude")
+    assert (none["level"], none["facts"]["level"]) == ("warn", "none")
+    assert none["mend"] == "commonhold install claude"
+    run("install", "claude", "--yes")
+    assert (found(run, "claude")["level"], found(run, "claude")["facts"]["level"]) == ("ok", "gated")
+    program("claude", "echo 2.1.294")
+    assert found(run, "claude")["facts"]["level"] == "gated-open"
+    text = (root / CLAUDE).read_text(encoding="utf-8")
+    (root / CLAUDE).write_text(text.replace('"timeout": 30', '"timeout": 1'), encoding="utf-8")
+    assert found(run, "claude")["facts"]["level"] == "none"
+    (root / CLAUDE).write_text(text.replace(sys.executable, "/nonexistent/python"), encoding="utf-8")
+    assert "every edit of its is blocked" in found(run, "claude", status=4)["found"]
+    (root / CLAUDE).write_text(text.replace(socket(root), "/moved/http.sock"), encoding="utf-8")
+    assert "this repository answers at" in found(run, "claude")["found"]
+    (root / CLAUDE).write_text("{", encoding="utf-8")
+    assert found(run, "claude")["facts"]["level"] == "none"
+
+
+def test_doctor_knows_that_hooks_may_let_pass(run: Call, root: Path, program: Program) -> None:
+    (root / "commonhold.toml").write_text('when_down = "allow"\n', encoding="utf-8")
+    program("opencode", "exit 1")
+    run("install", "opencode", "--yes")
+    assert found(run, "opencode")["facts"]["level"] == "gated-open"
+
+
+SERVER = """\
+while read -r line; do
+  case $line in
+    *hooks/list*) echo '{"id": 2, "result": {"data": [{"hooks": [HOOKS]}]}}';;
+    *) echo '{"id": 1, "result": {}}'; echo 'no JSON';;
+  esac
+done"""
+
+
+@pytest.mark.parametrize(
+    ("trust", "level"), [("trusted", "gated-open"), ("managed", "gated-open"), ("modified", "none"), ("", "none")]
+)
+def test_doctor_asks_codex_which_hooks_it_trusts(
+    trust: str, level: str, run: Call, root: Path, program: Program
+) -> None:
+    events = ["preToolUse", "postToolUse", "sessionStart", "sessionEnd", "userPromptSubmit", "stop"]
+    hooks = [
+        {"eventName": event, "sourcePath": str(root / ".codex/hooks.json"), "trustStatus": trust, "enabled": True}
+        for event in (*events, "subagentStart", "subagentStop")
+    ]
+    program("codex", SERVER.replace("HOOKS", json.dumps(hooks)[1:-1] if trust else ""))
+    run("install", "codex", "--yes")
+    told = found(run, "codex")
+    assert told["facts"]["level"] == level
+    assert level != "none" or "/hooks" in told["mend"]
+
+
+def test_codex_that_cannot_be_asked_is_taken_by_what_is_installed(run: Call, program: Program) -> None:
+    program("codex", "exit 1")
+    run("install", "codex", "--yes")
+    assert found(run, "codex")["facts"]["level"] == "gated-open"
+
+
+def test_a_hook_that_is_installed_runs_as_it_stands(run: Call, root: Path) -> None:
+    run("install", "claude", "--yes")
+    settings = json.loads((root / CLAUDE).read_text(encoding="utf-8"))
+    (group,) = settings["hooks"]["PreToolUse"]
+    (hook,) = group["hooks"]
+    words = [hook["command"], *hook["args"]]
+    assert Path(knock()).is_file()
+    words[words.index(socket(root))] = "/nonexistent/http.sock"
+    payload = {"hook_event_name": "PreToolUse", "cwd": "/nonexistent", "tool_name": "Edit"}
+    done = subprocess.run(words, check=False, capture_output=True, text=True, input=json.dumps(payload))
+    assert done.returncode == 2
+    assert "Commonhold could not be asked" in done.stderr
