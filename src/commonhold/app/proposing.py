@@ -178,7 +178,7 @@ class Proposing:
                 write.after,
                 wanted.changeset.intent,
                 slot,
-                wall,
+                writer.next_sequence - 1,
             )
             for write in plan.writes
         )
@@ -217,11 +217,11 @@ class Proposing:
         if not proposals:
             return TakeAnswer("nothing")
         live = {lease.id for lease in self._leases.live(holder=holder)}
-        in_time = {each.path: each.before for each in proposals if each.slot in live}
+        late = [each for each in proposals if each.slot not in live or self._taking.is_overtaken(each)]
+        in_time = {each.path: each.before for each in proposals if each not in late}
         answer = self._taking.take(holder, in_time, proposals[0].intent)
-        for each in proposals:
-            if each.slot not in live:
-                answer = _graver(answer, self._taking.take_late(each))
+        for each in late:
+            answer = _graver(answer, self._taking.take_late(each))
         self.withdraw(proposals)
         self._let_go_of(holder, {each.slot for each in proposals} & live)
         for_edit = [lease for lease in self._leases.live(holder=holder) if lease.acquisition_id == HELD_FOR_EDIT]

@@ -34,6 +34,8 @@ OUTSIDE: Final = "outside"
 """The holder of changes that nobody is known to have made."""
 FOUND: Final = "found"
 _FOUND_SECONDS: Final = 60.0
+_MOST_LOOKS: Final = 3
+_MOST_COMMITS: Final = 100
 
 Before = Mapping[str, str | None]
 """What files were, by path: content hashes of bytes that are kept; None where no file was."""
@@ -74,23 +76,40 @@ class Taking:
 
     def take(self, holder: str, before: Before, intent: str, late: str = "") -> TakeAnswer:
         """Record what `holder` made of files that were as `before` says; `late` is why it came too late."""
+        return self._taken(holder, before, intent, late, _MOST_LOOKS)
+
+    def _taken(self, holder: str, before: Before, intent: str, late: str, looks: int) -> TakeAnswer:
         states, now, unknown = self._differences(before)
         if not now:
             return TakeAnswer("nothing", unknown=unknown)
         changeset = Changeset(tuple(_edits(states, now)), intent=intent, merge=False)
         request = CommitRequest(holder, changeset, self._place.files.root)
         plan, flawed = self._planner_of(AsItWas(self._place.files, states)).done(changeset)
-        with self._place.store.gate(), self._place.store.write() as writer:
+        with self._place.store.gate():
+            # Whoever committed meanwhile started from what is recorded here: look anew, so that the log tells it so.
+            # A program that asks nobody, and writes on and on, is not waited for.
+            if looks == 1 or self._is_still(now):
+                return replace(self._judged(request, plan, flawed, late), unknown=unknown)
+        return self._taken(holder, before, intent, late, looks - 1)
+
+    def _is_still(self, now: Mapping[str, FileState | None]) -> bool:
+        try:
+            return all(self._place.files.load(path) == state for path, state in now.items())
+        except InputError:
+            return False
+
+    def _judged(self, request: CommitRequest, plan: Plan, flawed: Rejected | None, late: str) -> TakeAnswer:
+        with self._place.store.write() as writer:
             verdict = _too_late(late) if late else self._verdict(writer, request, plan, flawed)
             answer = self._record(writer, request, plan, verdict)
             review = self._await_review(request, plan, verdict) if isinstance(verdict, Refused) else ""
-        taken = TakeAnswer("recorded", answer.regions, answer.notices, sequence=answer.sequence, unknown=unknown)
+        taken = TakeAnswer("recorded", answer.regions, answer.notices, sequence=answer.sequence)
         if isinstance(verdict, Admitted):
             return taken
         return replace(taken, outcome="unadmitted", code=verdict.code, why=verdict.why, review=review)
 
     def take_late(self, proposal: Proposal) -> TakeAnswer:
-        """Record what a tool wrote that lost its write slot: over what others had committed meanwhile, maybe.
+        """Record what a tool wrote when the file was not its own any more: over what others had committed, maybe.
 
         It is laid on the session only where the file is what the session proposed.
         """
@@ -102,11 +121,15 @@ class Taking:
         holder = proposal.holder if now == proposal.after else OUTSIDE
         return self.take(holder, {proposal.path: was}, proposal.intent, late if holder != OUTSIDE else "")
 
+    def is_overtaken(self, proposal: Proposal) -> bool:
+        """Whether a change of the file was recorded since it was proposed."""
+        return self._newer(proposal) is not None
+
     def _newer(self, proposal: Proposal) -> tuple[FileChange, str, int] | None:
         """What another committed to the file since the proposal, the newest."""
         with self._place.store.read() as reader:
-            for recorded, commit in reader.commits_on(proposal.path, 1):
-                if recorded.at > proposal.at and commit.worktree == proposal.worktree:
+            for recorded, commit in reader.commits_on(proposal.path, _MOST_COMMITS):
+                if recorded.sequence > proposal.since and commit.worktree == proposal.worktree:
                     change = next(each for each in commit.files if each.path == proposal.path)
                     return change, commit.holder, recorded.sequence
         return None
