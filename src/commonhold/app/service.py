@@ -1,6 +1,6 @@
 """All use cases of one working tree, for one agent session: what every way in speaks to."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Final, Self, TypedDict, TypeVar, Unpack
 
@@ -334,7 +334,7 @@ class Service:
         """See what became of what a call proposed (where calls have no names, for `paths`), and record it."""
         return self._with_news(self._proposing.settle(self.holder, call, tuple(paths)))
 
-    def take(self, before: dict[str, str | None], *, intent: str = "") -> TakeAnswer:
+    def take(self, before: Mapping[str, str | None], *, intent: str = "") -> TakeAnswer:
         """Record what this session has made of files that were as `before` says: content hashes of kept bytes, by path.
 
         They are as they are. What could not have been committed is recorded too, and waits for review.
