@@ -7,10 +7,11 @@ from pathlib import Path
 
 import pytest
 from tests.agents.acting import is_refused
-from tests.agents.cli import outcome
-from tests.agents.clis import CLAUDE
+from tests.agents.cli import Cli, Place, outcome, run
+from tests.agents.clis import CLAUDE, HOOKLESS
 from tests.agents.site import APP, Site, coordinated, once
-from tests.e2e.scripted.conversation import Results, Script, Turn, in_turn, say
+from tests.e2e.daemon_process import until
+from tests.e2e.scripted.conversation import Results, Script, Turn, do, in_turn, say
 from tests.e2e.scripted.server import ScriptedModel
 
 pytestmark = pytest.mark.timeout(600)
@@ -167,6 +168,38 @@ def test_twenty_sessions_of_claude_lose_nothing(tmp_path: Path, model: ScriptedM
         lost = [word for words in wanted.values() for word in words if text.count(f'"{word}"') != 1]
         assert lost == []
         assert len(site.commits()) >= SESSIONS * EDITS
+
+
+SEARCH_AND_REPLACE = "app.py\n```python\n<<<<<<< SEARCH\n    return 2\n=======\n    return 22\n>>>>>>> REPLACE\n```\n"
+
+
+@pytest.mark.parametrize("cli", HOOKLESS, ids=lambda cli: cli.name)
+def test_what_an_agent_without_hooks_writes_is_seen_and_told(cli: Cli, tmp_path: Path, model: ScriptedModel) -> None:
+    """Nothing gates it. One who has read what it changes is told, before an edit of that is lost on either side."""
+    with coordinated(CLAUDE, tmp_path, model, "claude", "agents-md") as site:
+        assert "commonhold" in site.text("AGENTS.md")
+        command = do("bash", command="sed -i 's/return 2/return 22/' app.py")
+        finish = do("bash", command="echo COMPLETE_TASK_AND_SUBMIT_FINAL_OUTPUT")
+        model.plays("mini-swe-agent", in_turn(command, finish))
+        model.plays_without_tools("aider", in_turn(say(SEARCH_AND_REPLACE)))
+        place = Place(site.place.root, site.place.home.with_name("another"), model.url)
+
+        def change() -> None:
+            run(cli, place, f"[script:{cli.name}] Make two larger")
+            until(lambda: site.holders() == {"outside"})
+
+        changed = once(change)
+
+        def script() -> Generator[Turn, Results, str]:
+            yield site.acts.read(site.root, "app.py")
+            changed()
+            yield site.acts.swap(site.root, "app.py", "    return 1", "    return 11")
+            return "Done."
+
+        site.play(script)
+        assert site.text("app.py") == APP.replace("1", "11").replace("2", "22")
+        (told,) = [each for each in model.of("main")[-1].asked.prompts if "app.py#two" in each]
+        assert "outside" in told
 
 
 def test_a_prompt_of_a_person_is_what_others_see_as_its_intent(site: Site) -> None:

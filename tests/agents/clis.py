@@ -110,10 +110,11 @@ MINI: Final = Cli(
     name="mini-swe-agent",
     program="mini",
     package="mini-swe-agent==2.4.6",
-    command=lambda _place, prompt: ["-m", "openai/scripted", "-t", prompt, "-y", "--exit-immediately"],
+    command=lambda _place, prompt: ["-m", "openai/scripted", "-t", f"\n{prompt}", "-y", "--exit-immediately"],
     variables=lambda place: {
         "MSWEA_CONFIGURED": "true",
         "MSWEA_COST_TRACKING": "ignore_errors",
+        "LITELLM_LOCAL_MODEL_COST_MAP": "True",
         "OPENAI_API_KEY": "x",
         "OPENAI_API_BASE": f"{place.model}/v1",
     },
@@ -125,9 +126,14 @@ AIDER: Final = Cli(
     package="aider-chat==0.86.2",
     command=lambda _place, prompt: [
         *("--model", "openai/scripted", "--edit-format", "diff", "--yes-always", "--no-check-update"),
-        *("--no-show-release-notes", "--no-analytics", "--no-stream", "--message", prompt),
+        *("--no-show-release-notes", "--no-show-model-warnings", "--no-analytics", "--no-stream"),
+        *("--message", prompt, "app.py"),
     ],
-    variables=lambda place: {"OPENAI_API_KEY": "x", "OPENAI_API_BASE": f"{place.model}/v1"},
+    variables=lambda place: {
+        "LITELLM_LOCAL_MODEL_COST_MAP": "True",
+        "OPENAI_API_KEY": "x",
+        "OPENAI_API_BASE": f"{place.model}/v1",
+    },
 )
 
 HOOKED: Final = (CLAUDE, CODEX, GEMINI, OPENCODE, COPILOT)
