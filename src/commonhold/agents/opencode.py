@@ -30,12 +30,14 @@ NAME: Final = "opencode"
 _BEFORE: Final = "before"
 _PATH, _OLD, _NEW = ("filePath",), ("oldString",), ("newString",)
 _SWAPPING: Final = Manner(ends=Ends.SPOKEN)
+_WRITING: Final = Manner(keeps_mark=True)
+_PATCHING: Final = Manner(keeps_mark=True, heeds_end=False)
 _TOOLS: Final[Tools] = {
     "edit": swap(_PATH, _OLD, _NEW, "replaceAll", _SWAPPING),
     "multiedit": swaps("edits", _PATH, _OLD, _NEW, "replaceAll", _SWAPPING),
-    "write": whole(_PATH, ("content",), Manner(keeps_mark=True)),
-    "apply_patch": patch(("patchText", "")),
-    "patch": patch(("patchText", "")),
+    "write": whole(_PATH, ("content",), _WRITING),
+    "apply_patch": patch(("patchText", ""), _PATCHING),
+    "patch": patch(("patchText", ""), _PATCHING),
     "bash": Runs(),
     "read": Reads(_PATH),
 }

@@ -70,7 +70,8 @@ class Manner:
     `keeps_mark`: a file that began with a byte order mark goes on doing so. `keeps_last_end`: the file ends in a line
     end if it did before, and only then. `bends_quotes`: curly quotes are found by straight ones. `keeps_context`: a
     line that a patch only finds stays as the file has it, even if the patch wrote it with other blanks. `reindents`:
-    where a patch has other indents than the file, what is new is indented anew.
+    where a patch has other indents than the file, what is new is indented anew. `heeds_end`: what a patch says is at
+    the end of the file is sought there alone.
     """
 
     ends: Ends = Ends.AS_GIVEN
@@ -80,6 +81,7 @@ class Manner:
     bends_quotes: bool = False
     keeps_context: bool = False
     reindents: bool = False
+    heeds_end: bool = True
 
 
 TO_THE_LETTER: Final = Manner()

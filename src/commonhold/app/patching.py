@@ -7,6 +7,7 @@ from typing import Final
 
 from commonhold.app.happenings import Ends, Hunk, Manner, Patched, Unclear
 
+_MARK: Final = "\ufeff"
 _END: Final = re.compile(r"\r\n|\n|\r")
 _LINE_FEED: Final = re.compile(r"\n")
 _PUNCTUATION: Final = str.maketrans(
@@ -40,7 +41,8 @@ def patched(wish: Patched, text: str | None) -> str | Unclear:
         return Unclear("there is no such file", wish.path)
     if wish.to == wish.path:
         return Unclear("the patch moves the file to where it is", wish.path)
-    lines = list(_lines(text, wish.manner))
+    mark = _MARK if wish.manner.keeps_mark and text.startswith(_MARK) else ""
+    lines = list(_lines(text.removeprefix(mark), wish.manner))
     places: list[_Place] = []
     at = 0
     for hunk in wish.hunks:
@@ -49,7 +51,7 @@ def patched(wish: Patched, text: str | None) -> str | Unclear:
             return Unclear(place, wish.path)
         places.append(place)
         at = place.stop if hunk.before else at
-    return _joined(lines, places, wish.manner)
+    return mark + _joined(lines, places, wish.manner)
 
 
 def _lines(text: str, manner: Manner) -> Iterator[_Line]:
@@ -72,11 +74,13 @@ def _place(lines: Sequence[str], hunk: Hunk, at: int, manner: Manner) -> _Place 
         return _Place(len(lines), len(lines), hunk)
     for each in (hunk, _less_a_blank(hunk)):
         last = len(lines) - len(each.before)
-        is_last = each.at_end and each.before
+        is_last = each.at_end and manner.heeds_end and each.before
         start = _find(lines, each.before, range(max(at, last) if is_last else at, last + 1), ways)
         if start is not None:
             return _Place(start, start + len(each.before), each)
-    where = "at the end of the file" if hunk.at_end else "in the file, or not after the last change"
+    where = (
+        "at the end of the file" if hunk.at_end and manner.heeds_end else "in the file, or not after the last change"
+    )
     return f"lines that the patch changes are not {where}: {_first_words(hunk)}"
 
 

@@ -187,6 +187,16 @@ def test_a_tool_that_keeps_no_context_writes_it_as_the_patch_has_it() -> None:
     assert patched("a  \r\nb\r\n", "@@\n a\n-b\n+B", TO_THE_LETTER) == b"a\nB\n"
 
 
+def test_a_tool_that_does_not_heed_the_end_takes_the_first_place() -> None:
+    body = "@@\n-a\n+A\n*** End of File"
+    assert patched("a\na\n", body) == b"a\nA\n"
+    assert patched("a\na\n", body, Manner(heeds_end=False)) == b"A\na\n"
+
+
+def test_a_tool_that_keeps_the_mark_finds_lines_behind_it() -> None:
+    assert patched("\ufeffa\nb", "@@\n-a\n+A", Manner(keeps_mark=True)) == "\ufeffA\nb\n".encode()
+
+
 line_texts = st.text("abé \u2014", max_size=3)
 texts = st.lists(line_texts, max_size=8).map(lambda lines: "".join(f"{line}\n" for line in lines))
 
