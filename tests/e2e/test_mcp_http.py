@@ -17,6 +17,7 @@ from tests.e2e.cli_driver import GIT, make_repository
 from tests.e2e.daemon_process import until
 from tests.e2e.hooked import Hooked, hooked
 
+import commonhold
 from commonhold.adapters import loopback
 from commonhold.adapters.loopback import Loopback
 
@@ -153,3 +154,27 @@ def test_an_open_stream_keeps_the_daemon_and_does_not_keep_it_from_ending(tmp_pa
     with hooked(root, idle_seconds=0.1) as daemon:
         asyncio.run(script(daemon))
         assert daemon.said() == ""
+
+
+def test_who_waits_in_line_when_the_daemon_is_asked_to_end_is_told_to_come_again(tmp_path: Path) -> None:
+    root = make_repository(tmp_path / "work")
+    chosen = loopback.choose(str(root / ".git/commonhold"), None)
+
+    async def script(daemon: Hooked) -> None:
+        async with client(chosen, "auto", X_Commonhold_Agent="ann") as ann:
+            await call(ann, "acquire", {"keys": ["z:1"], "task": "first"})
+            async with client(chosen, "auto", X_Commonhold_Agent="bob") as bob:
+                asked = {"keys": ["z:1"], "task": "second", "wait_seconds": 50}
+                waiting = asyncio.ensure_future(call(bob, "acquire", asked))
+                seen: Json = {}
+                while "waiters" not in seen:
+                    seen = await call(ann, "status", {"key": "z:1"})
+                daemon.process.send_signal(signal.SIGTERM)
+                assert (await waiting)["code"] == "STORE_BUSY"
+                assert daemon.process.wait(timeout=30) == 0
+
+    with hooked(root) as daemon:
+        asyncio.run(script(daemon))
+        assert daemon.said() == ""
+        with commonhold.open(str(root)) as hold:
+            assert (len(hold.status().leases), hold.status().waiters) == (1, ())

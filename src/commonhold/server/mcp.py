@@ -21,7 +21,7 @@ import commonhold
 from commonhold.client.async_opening import open_async
 from commonhold.client.async_session import AsyncCommonhold
 from commonhold.client.opening import Choices
-from commonhold.domain.errors import Code, CommonholdError, InternalError
+from commonhold.domain.errors import Code, CommonholdError, InternalError, StoreError
 from commonhold.server.holder import Origin, Piped, Seat
 from commonhold.server.thrift import thrifty
 from commonhold.server.tools import TOOLS, call
@@ -55,6 +55,7 @@ class Desk:
         self._choices = choices
         self._open: dict[Seat, _Place] = {}
         self._calls: set[asyncio.Task[types.CallToolResult]] = set()
+        self._is_closing = False
 
     async def answer(self, name: str, arguments: Mapping[str, Any], origin: Origin) -> types.CallToolResult:
         """The result of a call. A refusal is a result like any other; only errors are marked as such."""
@@ -66,6 +67,8 @@ class Desk:
             return await asyncio.shield(call)
         except asyncio.CancelledError:
             call.cancel()
+            if self._is_closing and call.done():  # it was broken off, not given up by whoever asks
+                return _failure(_stopping())
             raise
 
     async def _answer(self, name: str, arguments: Mapping[str, Any], origin: Origin) -> types.CallToolResult:
@@ -93,9 +96,17 @@ class Desk:
                 await self._open.pop(left).hold.close()
         return place
 
-    async def close(self) -> None:
-        """Let what is under way end, then let go of the state. Leases stay as they are."""
-        await asyncio.gather(*self._calls, return_exceptions=True)
+    async def close(self, patience_seconds: float | None = None) -> None:
+        """Let what is under way end, or break it off after so long; then let go of the state. Leases stay as they are.
+
+        A call that is broken off does nothing by half: it is waited for, and whoever stood in line leaves it.
+        """
+        self._is_closing = True
+        if self._calls:
+            _, late = await asyncio.wait(self._calls, timeout=patience_seconds)
+            for call in late:
+                call.cancel()
+            await asyncio.gather(*late, return_exceptions=True)
         for place in self._open.values():
             await place.hold.close()
 
@@ -111,6 +122,15 @@ def _result(text: str) -> types.CallToolResult:
 def _failure(fault: CommonholdError) -> types.CallToolResult:
     text = dumps(thrifty(error(fault)), indent=0)
     return types.CallToolResult(content=[types.TextContent(text=text)], is_error=True)
+
+
+def _stopping() -> StoreError:
+    return StoreError(
+        Code.STORE_BUSY,
+        "the server is stopping, so the call was broken off",
+        hint="repeat the call; status shows what was done",
+        retry_after_seconds=1.0,
+    )
 
 
 def _defect(name: str, fault: Exception) -> InternalError:

@@ -2,7 +2,7 @@
 
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
-from typing import cast
+from typing import Final, cast
 
 from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
 
@@ -10,6 +10,9 @@ from commonhold.server.asgi import MAX_BODY_BYTES, App
 from commonhold.server.calls_seen import CallsSeen
 from commonhold.server.holder import Posted
 from commonhold.server.mcp import Desk, build
+
+LEAVE_SECONDS: Final = 1.0
+"""How long calls have at the end; who waits in line for longer is told to come again."""
 
 
 @asynccontextmanager
@@ -21,4 +24,4 @@ async def opened(path: str, seen: CallsSeen) -> AsyncIterator[App]:
         async with sessions.run():
             yield cast("App", sessions.handle_request)
     finally:
-        await desk.close()
+        await desk.close(patience_seconds=LEAVE_SECONDS)
