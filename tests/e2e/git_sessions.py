@@ -37,7 +37,13 @@ class Checkout:
     def __init__(self, root: Path) -> None:
         self.root = root
         common = self.person("rev-parse", "--path-format=absolute", "--git-common-dir").out.strip()
-        self.calls = GitCalls(str(Path(common) / "commonhold"), self.log_of, lambda _root, _holder: None)
+        self.calls = GitCalls(
+            str(Path(common) / "commonhold"), self.log_of, lambda _root, _holder: None, self.is_ignored
+        )
+
+    @staticmethod
+    def is_ignored(_root: str, path: str) -> bool:
+        return path.endswith(".lock")
 
     @staticmethod
     def log_of(root: str, holder: str) -> AbstractContextManager[Service]:
@@ -92,7 +98,9 @@ class Checkout:
                 self.calls.end({"after": answer["after"], "status": done.returncode}) if "after" in answer else {}
             )
         assert not told.get("again")
-        return Ran(done.returncode, done.stdout, done.stderr, told.get("say", ""))
+        return Ran(
+            done.returncode, done.stdout, done.stderr, "\n".join(filter(None, (answer.get("say"), told.get("say"))))
+        )
 
     def refused(self, holder: str, *argv: str, folder: str = "") -> str:
         """Call git, which must be refused; what is said."""

@@ -244,3 +244,24 @@ def test_submodules_are_left_alone(tmp_path: Path) -> None:
     outer.git(ANN, "add", "inner", ok=True)
     outer.git(ANN, "commit", "-m", "y", ok=True)
     assert outer.changed_in() == {"inner"}
+
+
+def test_what_is_nobodys_concern_is_staged_as_git_does(checkout: Checkout) -> None:
+    checkout.edit(ANN, "a.txt", "ann\n")
+    checkout.put("made.lock", "made by a tool\n")
+    checkout.git(ANN, "add", "-A", ok=True)
+    checkout.git(ANN, "commit", "-m", "x", ok=True)
+    assert checkout.changed_in() == {"a.txt", "made.lock"}
+    checkout.put("made.lock", "made again\n")
+    checkout.git(BOB, "checkout", "--", ".", ok=True)
+    assert checkout.text("made.lock") == "made by a tool\n"
+
+
+def test_what_cannot_be_joined_with_heads_new_version_is_staged_no_more(checkout: Checkout) -> None:
+    checkout.edit(ANN, "n.txt", "ann\n")
+    checkout.git(ANN, "add", "n.txt", ok=True)
+    checkout.edit(ANN, "n.txt", "n\n")
+    checkout.edit(BOB, "n.txt", "bob\n")
+    checkout.git(BOB, "commit", "-am", "x", ok=True)
+    assert "n.txt" in checkout.git(ANN, "status", ok=True).said
+    assert checkout.git(ANN, "diff", "--cached", "--name-only").out == ""

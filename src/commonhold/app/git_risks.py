@@ -99,13 +99,11 @@ def _checkout(words: Words, is_revision: IsRevision) -> tuple[Risk, ...]:
         start = words.words[0] if words.words else ""
         return (*((Commits(made, start or "HEAD"),) if made else ()), *_moved(words, start))
     first, *others = words.words or ("",)
-    is_target = bool(first) and is_revision(first)
+    is_target = first == "-" or (bool(first) and is_revision(first))
     paths = (*(others if is_target else words.words), *(words.paths or ()))
     if paths or words.has("--patch", "-p"):
         return (Files(paths, first if is_target else ""),)
-    if first == "-" or is_target:
-        return _moved(words, first)
-    return _moved(words, "")
+    return _moved(words, first if is_target else "")
 
 
 def _moved(words: Words, target: str) -> tuple[Risk, ...]:

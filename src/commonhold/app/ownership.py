@@ -140,15 +140,16 @@ class Authors:
         return found
 
     def _runs(self) -> Iterator[list[_Entry]]:
-        """The stretches between lines that both versions have."""
-        run: list[_Entry] = []
-        for entry in self._entries:
-            if entry.is_old and entry.is_here:
-                yield run
-                run = []
-            else:
-                run.append(entry)
-        yield run
+        """The stretches between lines that both versions have, and those lines."""
+        return _runs_of(self._entries)
+
+    def _rest(self, holder: str) -> list[_Entry]:
+        """HEAD's version with what all others did, but for where they did it after `holder`."""
+        found: list[_Entry] = []
+        for run in self._runs():
+            was_first = _was_first(run, holder)
+            found += [entry for entry in run if (entry.part_of(holder) if was_first else entry.rest_of(holder))]
+        return found
 
     def _is_mixed(self, holder: str) -> bool:
         authors = ({entry.author for entry in run if entry.differs} for run in self._runs())
@@ -158,7 +159,7 @@ class Authors:
         others = tuple(sorted(self.holders - {holder}))
         old, new = (each.content if each else b"" for each in (self.old, self.new))
         if self._is_mixed(holder):
-            rest = self._text(entry for entry in self._entries if entry.rest_of(holder)) or b""
+            rest = self._text(iter(self._rest(holder))) or b""
             if not isinstance(merge(old, mine, rest, path), Proven):
                 return Inseparable("both changed the same place, and what each did cannot be proven apart", others)
         if problem_in(mine, path, old) and not (problem_in(old, path) or problem_in(new, path)):
@@ -169,6 +170,26 @@ class Authors:
     def _text(entries: Iterator[_Entry]) -> bytes | None:
         lines = [entry.line for entry in entries]
         return b"".join(line for line in lines if line is not None) if _PRESENT in lines else None
+
+
+def _runs_of(entries: Sequence[_Entry]) -> Iterator[list[_Entry]]:
+    run: list[_Entry] = []
+    for entry in entries:
+        if entry.is_old and entry.is_here:
+            yield from (run, [entry])
+            run = []
+        else:
+            run.append(entry)
+    yield run
+
+
+def _was_first(run: Sequence[_Entry], holder: str) -> bool:
+    """Whether `holder` did all of its part before others did theirs: with that part alone it was so, once."""
+    committed_at = max((entry.born_at for entry in run if entry.is_old), default=0)
+    acts = {act for entry in run for act in ((entry.born_at, entry.born), (entry.gone_at, entry.gone))}
+    later = {(at, who) for at, who in acts if at > committed_at}
+    mine = [at for at, who in later if who == holder]
+    return max(mine, default=0) < min((at for at, who in later if who != holder), default=0)
 
 
 def _taken_out(run: Sequence[_Entry], holder: str) -> set[str]:
@@ -209,7 +230,8 @@ def authors_of(
     else:
         for entry in entries:
             entry.is_old = entry.born is None
-    mode_by = _mode_author(old, new, known)
+    _reconcile(entries)
+    mode_by = _mode_author(old, new, steps)
     holders = {entry.author for entry in entries if entry.differs}
     if old and new and old.is_executable != new.is_executable:
         # Where nobody is known to have done it, whoever alone changed the text did that, too.
@@ -217,6 +239,15 @@ def authors_of(
         holders.add(mode_by)
     moved = frozenset() if moved_by is None else frozenset({moved_by})
     return Authors(moved.union(holders), tuple(entries), mode_by, old, new, moved_by)
+
+
+def _reconcile(entries: Sequence[_Entry]) -> None:
+    """What was taken out and put in again, in one place, is no difference."""
+    for run in _runs_of(entries):
+        gone = [entry for entry in run if entry.is_old and not entry.is_here]
+        come = [entry for entry in run if entry.is_here and not entry.is_old]
+        for left, right in common([entry.line for entry in gone], [entry.line for entry in come]):
+            gone[left].is_old, come[right].is_old = False, True
 
 
 def _last_with(content: bytes | None, steps: Sequence[Step]) -> int | None:

@@ -1,7 +1,7 @@
 """The calls of git in a line of shell: found in its syntax, without running anything."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Final
@@ -18,6 +18,7 @@ _SHELLS: Final = frozenset({"sh", "bash", "dash", "zsh", "ksh"})
 _ESCAPED: Final = re.compile(r"\\(\n|.)", re.DOTALL)
 _ESCAPED_IN_QUOTES: Final = re.compile(r"\\([$`\"\\\n])")
 _GLOB: Final = re.compile(r"(?<!\\)(?:[*?\[]|\{[^}]*(?:,|\.\.))")
+_BARE: Final = frozenset({"word", "number"})
 _MAX_DEPTH: Final = 4
 
 
@@ -109,7 +110,7 @@ def _word(node: Node) -> str | None:
     match node.type:
         case "command_name":
             return _word(node.named_children[0]) if node.named_children else text
-        case "word" | "number":
+        case kind if kind in _BARE:
             return None if _GLOB.search(text) else _ESCAPED.sub(_unescaped, text)
         case "raw_string":
             return text[1:-1]
@@ -117,10 +118,16 @@ def _word(node: Node) -> str | None:
             is_plain = all(each.type == "string_content" for each in node.named_children)
             return _ESCAPED_IN_QUOTES.sub(_unescaped, text[1:-1]) if is_plain else None
         case "concatenation":
-            parts = [_word(each) for each in node.named_children]
-            return None if None in parts else "".join(part or "" for part in parts)
+            return _joined_word(node.named_children)
         case _:
             return None
+
+
+def _joined_word(nodes: Sequence[Node]) -> str | None:
+    """What several pieces say together; the shell looks for patterns in all that is not quoted."""
+    parts = [_word(each) for each in nodes]
+    bare = "".join((each.text or b"").decode("utf-8", "replace") for each in nodes if each.type in _BARE)
+    return None if None in parts or _GLOB.search(bare) else "".join(part or "" for part in parts)
 
 
 def _unescaped(match: re.Match[str]) -> str:

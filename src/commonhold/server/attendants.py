@@ -24,8 +24,9 @@ class Attendants:
 
     def __init__(self, repository: Repository) -> None:
         """Attend to whoever works in a working tree of this repository."""
-        self._git = GitCalls(repository.state_folder, _opened, self._settle)
-        rules, ignoring = Rules(self._refused, self._prepared), Ignoring(lambda root: load_settings(root).ignore)
+        ignoring = Ignoring(lambda root: load_settings(root).ignore)
+        self._git = GitCalls(repository.state_folder, _opened, self._settle, ignoring.is_ignored)
+        rules = Rules(self._refused, self._prepared)
         self._shells = Shells(_opened, rules)
         self._overseeing = Overseeing(_opened_by_nobody, ignoring.is_ignored, self._shells.may_write)
         self._attending = Attending(Trees(repository), self._overseen, ignoring.is_ignored, Rewriting(rules.refused))

@@ -1,6 +1,7 @@
 """Keeping indexes in step with HEAD: a session's own, and the one that all share."""
 
 from collections.abc import Sequence
+from typing import Final
 
 from commonhold.adapters.git import differing, indexes
 from commonhold.adapters.git.indexes import Index, staged_stays
@@ -8,10 +9,10 @@ from commonhold.adapters.git.objects import Change, read_blobs
 from commonhold.adapters.git.running import Git
 from commonhold.app.histories import Blob
 from commonhold.merging.merge import merge
-from commonhold.merging.verdict import Proven
+from commonhold.merging.verdict import Proven, Unproven
 from commonhold.server.git_homes import Home
 
-_REGULAR = "100"
+_REGULAR: Final = "100"
 
 
 class Following:
@@ -22,6 +23,7 @@ class Following:
         self._git = git
         self._home = home
         self._shared = shared_index
+        self.lost: list[str] = []
 
     def catch_up(self) -> None:
         """Bring the session's index in step with HEAD, or make it."""
@@ -64,15 +66,21 @@ class Following:
         """What was staged, joined with what HEAD has got; where that cannot be proven it is staged no more."""
         blobs: Sequence[Blob | None] = (change.old, staged, change.new)
         known = [each for each in blobs if each is not None]
-        if staged == change.new or len(known) < len(blobs) or not all(each.mode.startswith(_REGULAR) for each in known):
-            return change.new
-        read = read_blobs(self._git, [each.id for each in known])
-        base, mine, theirs = (read[each.id] for each in known)
-        answer = merge(base, mine, theirs, path)
+        if staged == change.new:
+            return staged
+        answer = self._merged(path, known) if len(known) == len(blobs) else None
         if not isinstance(answer, Proven):
+            self.lost.append(path)
             return change.new
         done = self._git.ask("hash-object", "-w", "--stdin", "--no-filters", given=answer.source)
         return Blob(known[1].mode, done.decode().strip())
+
+    def _merged(self, path: str, blobs: Sequence[Blob]) -> Proven | Unproven | None:
+        if not all(each.mode.startswith(_REGULAR) for each in blobs):
+            return None
+        read = read_blobs(self._git, [each.id for each in blobs])
+        base, mine, theirs = (read[each.id] for each in blobs)
+        return merge(base, mine, theirs, path)
 
 
 def _as_committed(_path: str, change: Change, _staged: Blob | None) -> Blob | None:

@@ -20,7 +20,7 @@ from commonhold.app.git_words import GitCall, read_call, split_alias
 from commonhold.app.shell_calls import git_calls_in
 from commonhold.server.git_homes import Home, programs
 from commonhold.server.git_session import MOVERS, WRITERS, Answer, Pending, Session
-from commonhold.server.whose import Log
+from commonhold.server.whose import Around, IsIgnored, Log
 
 OpenLog = Callable[[str, str], AbstractContextManager[Log]]
 """The session of a holder on the repository around a path."""
@@ -58,11 +58,15 @@ class Asked:
 class GitCalls:
     """Answers for one repository."""
 
-    def __init__(self, state_folder: str, open_log: OpenLog, settle: Settle) -> None:
-        """Keep indexes in the state folder; `open_log` says whose what is, once `settle` has seen what was done."""
+    def __init__(self, state_folder: str, open_log: OpenLog, settle: Settle, is_ignored: IsIgnored) -> None:
+        """Keep indexes in the state folder; `open_log` says whose what is, once `settle` has seen what was done.
+
+        What `is_ignored` is staged and taken back as git does it.
+        """
         self._state_folder = state_folder
         self._open_log = open_log
         self._settle = settle
+        self._is_ignored = is_ignored
         self._pending: dict[str, Pending] = {}
         self._lock = threading.Lock()
 
@@ -75,7 +79,7 @@ class GitCalls:
         """What a call of git is to run.
 
         `refusal`: nothing, and why. `turns`: files to be locked, then to ask again. Else `env` (None: taken out),
-        `argv` where it is another, and `after` where the end is to be told by that name.
+        `argv` where it is another, `say` what to tell, and `after` where the end is to be told by that name.
         """
         asked = Asked(**{**told, "argv": tuple(told["argv"]), "has_turn": bool(told.get("has_turn"))})
         call, folder = _placed(asked)
@@ -101,22 +105,22 @@ class GitCalls:
 
         home.prepare()
         with logs(home.tree.root) as log:
-            yield Session(home, holder, folder, log, logs)
+            yield Session(home, holder, folder, log, Around(logs, self._is_ignored))
 
     def _answer(self, session: Session, call: GitCall, *, has_turn: bool) -> Answer:
-        session.catch_up(has_turn=has_turn)
+        lost = session.catch_up(has_turn=has_turn)
         refusal = session.refusal(call)
         if refusal:
             return {"refusal": refusal}
         if call.word in ELSEWHERE:
             return {"env": {INDEX: None}}
         if call.word not in WRITERS:
-            return {"env": session.environment(session.index)}
+            return {"env": session.environment(session.index), "say": lost}
         pending = session.prepared(call)
         token = secrets.token_hex(8)
         with self._lock:
             self._pending[token] = pending
-        return {"argv": list(pending.call.argv), "env": session.environment(pending.index), "after": token}
+        return {"argv": list(pending.call.argv), "env": session.environment(pending.index), "after": token, "say": lost}
 
     def end(self, told: Mapping[str, Any]) -> Answer:
         """What follows from a call that has ended: what to `say`, and whether it is to be done `again`."""

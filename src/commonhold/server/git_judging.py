@@ -12,7 +12,7 @@ from commonhold.app import git_risks as risks
 from commonhold.app.git_words import GitCall
 from commonhold.app.ownership import OUTSIDE
 from commonhold.server.git_homes import Home
-from commonhold.server.whose import Logs, Whose
+from commonhold.server.whose import Around, Whose
 
 COMMITS: Final = "commits"
 STASHES: Final = "stashes"
@@ -23,17 +23,17 @@ _ID: Final = 10
 class Judging:
     """Judges the calls of one session in one working tree."""
 
-    def __init__(self, whose: Whose, home: Home, holder: str, index: Index, logs: Logs) -> None:
+    def __init__(self, whose: Whose, home: Home, holder: str, index: Index, around: Around) -> None:
         """Tell with `whose` what is whose; pathspecs are read by the git of `index`, in its folder.
 
-        `logs` are asked about other working trees.
+        `around` is asked about other working trees.
         """
         self._whose = whose
         self._home = home
         self._holder = holder
         self._index = index
         self._git = index.git
-        self._logs = logs
+        self._around = around
 
     def refusal(self, call: GitCall) -> str | None:
         """Why the call is not run; None where it may be."""
@@ -67,7 +67,7 @@ class Judging:
         if risk.source not in ("", "HEAD"):
             beside = differing.untracked(self._git, self._index, risk.paths)
             affected += [path for path in beside if differing.is_revision(self._git, f"{risk.source}:{path}")]
-        return self._lost(affected, "git restore --")
+        return self._lost([path for path in affected if not self._whose.is_ignored(path)], "git restore --")
 
     def _untracked(self, risk: risks.Untracked) -> str | None:
         more = () if risk.ignored else ("--exclude-standard",)
@@ -89,7 +89,8 @@ class Judging:
         target = risk.target and self._git.line("rev-parse", "--verify", "--quiet", f"{risk.target}^{{tree}}")
         if head is not None and head == target:
             return None
-        foreign = self._whose.of_others(differing.unstaged(self._whose.git, self._index), self._holder)
+        paths = differing.unstaged(self._whose.git, self._index)
+        foreign = self._whose.of_others((each for each in paths if not self._whose.is_ignored(each)), self._holder)
         others = {path: by for path, by in foreign.items() if by - {self._holder, OUTSIDE}}
         if not others:
             return None
@@ -132,8 +133,8 @@ class Judging:
         tree = differing.find_tree(Git(str(Path(self._git.root, risk.path)))) if self._is_folder(risk.path) else None
         if tree is None:
             return None
-        with self._logs(tree.root) as log:
-            whose = Whose(tree, log)
+        with self._around.logs(tree.root) as log:
+            whose = Whose(tree, log, self._around.is_ignored)
             index = Index(whose.git, tree.shared_index)
             foreign = whose.of_others(differing.unstaged(whose.git, index), self._holder)
         if not foreign:

@@ -17,7 +17,7 @@ from commonhold.server.following import Following
 from commonhold.server.git_homes import Home, Operation
 from commonhold.server.git_judging import COMMITS, STASHES, Judging
 from commonhold.server.git_staging import Staging
-from commonhold.server.whose import Log, Logs, Whose
+from commonhold.server.whose import Around, Log, Whose
 
 Answer = Mapping[str, Any]
 
@@ -66,20 +66,20 @@ class Pending:
 class Session:
     """One session in one working tree, for the length of a call."""
 
-    def __init__(self, home: Home, holder: str, folder: str, log: Log, logs: Logs) -> None:
-        """Git is called in `folder`; `log` says whose what is, `logs` do so of other working trees."""
+    def __init__(self, home: Home, holder: str, folder: str, log: Log, around: Around) -> None:
+        """Git is called in `folder`; `log` says whose what is; `around` is asked of other working trees."""
         self.tree = home.tree
         self.home = home
         self.holder = holder
         self.folder = folder
         self._log = log
-        self._logs = logs
+        self._around = around
         self._root = Git(self.tree.root)
         self._following = Following(self._root, home, self.tree.shared_index)
 
     def asking(self, log: Log) -> "Session":
         """The same, with another way to ask the log."""
-        return Session(self.home, self.holder, self.folder, log, self._logs)
+        return Session(self.home, self.holder, self.folder, log, self._around)
 
     @property
     def _uses_shared_index(self) -> bool:
@@ -96,15 +96,19 @@ class Session:
         """What git is told by its environment."""
         return {INDEX: None if index.path == self.tree.shared_index else index.path}
 
-    def catch_up(self, *, has_turn: bool) -> None:
-        """Bring the session's index in step with HEAD, if nobody else is at it."""
+    def catch_up(self, *, has_turn: bool) -> str:
+        """Bring the session's index in step with HEAD, if nobody else is at it; what is staged no more, in words."""
         if has_turn:
             self.home.clear()
             self._following.catch_up()
-            return
-        with self.home.turn() as is_ours:
-            if is_ours:
-                self._following.catch_up()
+        else:
+            with self.home.turn() as is_ours:
+                if is_ours:
+                    self._following.catch_up()
+        lost = self._following.lost
+        return (
+            f"staged no more, since HEAD has got other changes there: {', '.join(lost)}; stage it again" if lost else ""
+        )
 
     def refusal(self, call: GitCall) -> str | None:
         """Why it may not be run."""
@@ -113,10 +117,10 @@ class Session:
             if refusal:
                 return refusal
         here = Index(Git(self.folder), self.index.path)
-        return Judging(self._whose(), self.home, self.holder, here, self._logs).refusal(call)
+        return Judging(self._whose(), self.home, self.holder, here, self._around).refusal(call)
 
     def _whose(self) -> Whose:
-        return Whose(self.tree, self._log)
+        return Whose(self.tree, self._log, self._around.is_ignored)
 
     def _guarded(self, call: GitCall) -> str | None:
         """A commit while another's merge is under way would end that merge, without its changes."""

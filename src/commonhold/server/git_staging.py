@@ -58,7 +58,8 @@ class Staging:
         blob = after.get(path)
         authors = self._whose.authors(path)
         # What was in conflict is this session's to solve: it began the merge.
-        if (path in before and before[path] is None) or self._is_own(path, authors):
+        is_solved = path in before and before[path] is None
+        if is_solved or self._whose.is_ignored(path) or self._is_own(path, authors):
             staged.entries[path] = blob
         elif authors is None or self._holder not in authors.holders:
             staged.left_out[path] = self._by(authors)
@@ -77,7 +78,7 @@ class Staging:
             return
         part = authors.part(self._holder, path)
         if isinstance(part, Inseparable):
-            staged.left_out[path] = f"{part.why}: {', '.join(part.others)}; when they have committed, stage it again"
+            staged.left_out[path] = f"{part.why}: {', '.join(part.others)}; stage it again when they have committed"
             return
         staged.in_part[path] = f"the rest is of {self._by(authors)}"
         staged.entries[path] = None if part is None else self._blob(path, part)

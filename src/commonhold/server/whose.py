@@ -28,8 +28,16 @@ class Log(Protocol):
         ...
 
 
-Logs = Callable[[str], AbstractContextManager[Log]]
-"""The log of the working tree at a root."""
+IsIgnored = Callable[[str, str], bool]
+"""Whether a path in the working tree at a root is nobody's concern."""
+
+
+@dataclass(frozen=True, slots=True)
+class Around:
+    """What is asked about working trees by their roots: the log, as one session sees it, and what is left alone."""
+
+    logs: Callable[[str], AbstractContextManager[Log]]
+    is_ignored: IsIgnored
 
 
 @dataclass(slots=True)
@@ -44,11 +52,12 @@ class _Past:
 class Whose:
     """Says of each file that differs from HEAD who made the difference."""
 
-    def __init__(self, tree: Tree, log: Log) -> None:
-        """Compare `tree` with its HEAD, as `log` explains it."""
+    def __init__(self, tree: Tree, log: Log, is_ignored: IsIgnored) -> None:
+        """Compare `tree` with its HEAD, as `log` explains it; what `is_ignored` is nobody's."""
         self.tree = tree
         self.git = Git(tree.root)
         self._log = log
+        self._is_ignored = is_ignored
         self._intents: dict[str, str] = {}
 
     @cached_property
@@ -107,6 +116,10 @@ class Whose:
             return self._log.content(content_hash)
         except CommonholdError:
             return None
+
+    def is_ignored(self, path: str) -> bool:
+        """Whether a file is nobody's concern."""
+        return self._is_ignored(self.tree.root, path)
 
     def of_others(self, paths: Iterable[str], holder: str) -> dict[str, frozenset[str]]:
         """The paths whose changes are not all of `holder`, each with who made them."""

@@ -105,6 +105,8 @@ def _run(git: str, socket: str, words: list[str], answer: Object) -> "tuple[int,
             os.environ.pop(name, None)
         else:
             os.environ[name] = value
+    if answer.get("say"):
+        say(answer["say"])
     command = [git, *answer.get("argv", words)]
     if "after" not in answer:
         become(command)
