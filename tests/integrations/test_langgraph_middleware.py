@@ -1,6 +1,7 @@
 """The middleware: what tools write is judged, what is refused says why, and what is not ours is left alone."""
 
 import asyncio
+import re
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -15,8 +16,9 @@ from langgraph.prebuilt import ToolNode
 from tests.integrations.graphs import SHOP, asked, calls, in_order, intents, make, run, told, tools_in, within
 
 import commonhold
+from commonhold.app.happenings import Hunk, Patched
 from commonhold.domain.errors import UsageError
-from commonhold.integrations.langgraph import FILE_TOOLS, CommonholdMiddleware, Holds
+from commonhold.integrations.langgraph import FILE_TOOLS, CommonholdMiddleware, Holds, Role, Writes
 
 READ = calls("read_file", path="shop.py")
 
@@ -75,10 +77,10 @@ def test_what_was_not_read_is_not_overwritten_but_shown(middleware: CommonholdMi
 @pytest.mark.parametrize(
     ("said", "why"),
     [
-        (swap("return 7", "x"), "is not in shop.py"),
-        (swap("return", "x"), "is in shop.py 2 times"),
+        (swap("return 7", "x"), "shop.py: the text to replace is not in the file"),
+        (swap("return", "x"), "is in the file 2 times"),
         (swap("return 5", "return ("), "[PARSE_INVALID]"),
-        (swap("x", "y", "nowhere.py"), "nowhere.py is not there"),
+        (swap("x", "y", "nowhere.py"), "nowhere.py: there is no such file"),
         (calls("edit_file", path="shop.py"), "'old_string'"),
         (calls("write_file", path=".git/config", content=""), "[PATH_RESERVED]"),
         (calls("write_file", path="a\0b", content=""), "refused"),
@@ -113,7 +115,7 @@ def test_a_change_of_what_was_only_told_of_is_refused_with_what_is_there(
     other = calls("write_file", path="shop.py", content=mine.replace("sum", "min"))
     refused, again = run(middleware, shop, other, other, thread="ben")
     assert refused.status == "error"
-    assert 'changed by langgraph:ann: "mend the shop quickly"' in refused.text
+    assert re.search(r'changed by langgraph:ann, .*: "mend the shop quickly', refused.text)
     assert mine.replace("sum", "max") in refused.text
     assert again.status == "success", "it was shown the text, and may decide against it"
 
@@ -134,7 +136,27 @@ def test_files_outside_and_other_tools_are_left_alone(
     (answer,) = run(middleware, shop, calls("write_file", path=str(outside), content="a = 1\n"))
     assert answer.text == "the tool itself has written"
     assert outside.read_text() == "a = 1\n"
+    (shop / ".commonholdignore").write_text("*.log\n", encoding="utf-8")
+    (answer,) = run(middleware, shop, calls("write_file", path="a.log", content="1"))
+    assert answer.text == "the tool itself has written"
     assert intents(shop) == []
+
+
+def test_a_tool_that_patches_and_moves_is_described_by_its_wishes(shop: Path) -> None:
+    hunk = Hunk(("    return 5",), ("    return 6",))
+    table: dict[str, Role] = {
+        "read_file": FILE_TOOLS["read_file"],
+        "write_file": Writes(lambda given: [Patched(given["path"], (hunk,), given["content"])]),
+    }
+    middleware = CommonholdMiddleware(str(shop), table)
+    move = calls("write_file", path="shop.py", content="lib/shop.py")
+    astray = calls("write_file", path="shop.py", content="../shop.py")
+    outside, moved = run(middleware, shop, astray, READ, move)[0::2]
+    middleware.close()
+    assert outside.status == "error"
+    assert moved.text.startswith("committed")
+    assert (shop / "lib/shop.py").read_text() == SHOP.replace("5", "6")
+    assert not (shop / "shop.py").exists()
 
 
 def test_it_is_the_same_for_asyncio(middleware: CommonholdMiddleware, shop: Path) -> None:

@@ -11,7 +11,7 @@ from tests.fakes import CountingIds, FakeClock
 
 from commonhold.adapters.files import WorkingTree
 from commonhold.adapters.sqlite import SqliteStore
-from commonhold.app.answers import CommitAnswer
+from commonhold.app.answers import CommitAnswer, RegionHash
 from commonhold.app.options import Options
 from commonhold.app.service import Service
 from commonhold.domain.changeset import Changeset, Edit, Op, Read
@@ -87,6 +87,17 @@ def test_what_is_known_is_not_written_again(house: House) -> None:
     assert store["one"].writes == count
     one.read("a.py")
     assert store["one"].writes == count + 1
+
+
+def test_what_a_session_has_seen_is_what_it_read_or_wrote_last(house: House) -> None:
+    one, two, nobody = house.service("one"), house.service("two"), house.service(None)
+    assert one.seen("a.py", "a.py#f") == (RegionHash("file:a.py", None), RegionHash("file:a.py#f", None))
+    (was,) = one.read("a.py#f")
+    changed(two, "a.py#f", F_WITH_Y)
+    assert one.seen("a.py#f")[0].hash == was.hash, "what another made of it, it has not seen"
+    one.read("a.py#f")
+    assert one.seen("a.py#f") == two.seen("a.py#f")
+    assert nobody.seen("a.py#f")[0].hash is None
 
 
 def test_who_has_no_name_reads_and_is_told_nothing(house: House) -> None:

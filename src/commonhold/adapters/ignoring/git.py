@@ -1,10 +1,12 @@
 """What git ignores, told without starting it for each path."""
 
 import os
+from collections.abc import Sequence
+from functools import partial
 from typing import Final
 
 from commonhold.adapters.git.running import Git
-from commonhold.adapters.ignoring.rules import RuleFile, walked
+from commonhold.adapters.ignoring.rules import NOTHING, Patterns, RuleFile, walked
 from commonhold.adapters.index import stamps
 
 _RULES: Final = ".gitignore"
@@ -25,21 +27,17 @@ class GitIgnored:
 
     def is_ignored(self, path: str) -> bool:
         """Whether git ignores a path: a folder, which ends in `/`, with all that is in it."""
-        if not walked(path, self._verdict):
+        if not walked(path, partial(_verdict, self._rules_on(path))):
             return False
         tracked = self._tracked_all_the_same()
         return not (any(each.startswith(path) for each in tracked) if path.endswith("/") else path in tracked)
 
-    def _verdict(self, path: str) -> bool | None:
-        """The nearest folder's rules decide, then those of the repository, then those of the user."""
-        parts = path.rstrip("/").split("/")
-        for count in reversed(range(len(parts))):
-            above = "".join(f"{part}/" for part in parts[:count])
-            found = self._rules(above).patterns().verdict(path.removeprefix(above))
-            if found is not None:
-                return found
-        verdicts = (each.patterns().verdict(path) for each in self._last)
-        return next((found for found in verdicts if found is not None), None)
+    def _rules_on(self, path: str) -> list[tuple[str, Patterns]]:
+        """The rules on the way to a path, each with the folder that it counts from; what decides first stands first."""
+        ends = [index + 1 for index, char in enumerate(path.rstrip("/")) if char == "/"]
+        folders = [path[:end] for end in (*reversed(ends), 0)]
+        found = [(folder, self._rules(folder).patterns()) for folder in folders]
+        return [each for each in (*found, *(("", last.patterns()) for last in self._last)) if each[1] is not NOTHING]
 
     def _rules(self, folder: str) -> RuleFile:
         if folder not in self._by_folder:
@@ -53,6 +51,16 @@ class GitIgnored:
             listed = os.fsdecode(self._git.ask("ls-files", "-z", "--cached", "--ignored", "--exclude-standard"))
             self._tracked = now, frozenset(filter(None, listed.split("\0")))
         return self._tracked[1]
+
+
+def _verdict(rules: Sequence[tuple[str, Patterns]], path: str) -> bool | None:
+    """The nearest folder's rules decide, then those of the repository, then those of the user."""
+    for folder, patterns in rules:
+        if path.startswith(folder) and path != folder:
+            found = patterns.verdict(path.removeprefix(folder))
+            if found is not None:
+                return found
+    return None
 
 
 def _users_own(git: Git) -> str:

@@ -19,10 +19,11 @@ class Patterns:
     def __init__(self, lines: Iterable[str]) -> None:
         """Read patterns, one a line."""
         self._spec = GitIgnoreSpec(_understood(lines))
+        self._is_empty = not self._spec.patterns
 
     def verdict(self, path: str) -> bool | None:
         """Whether they ignore a path, or say that it is not to be ignored; None: nothing. A folder's ends in `/`."""
-        return self._spec.check_file(path).include
+        return None if self._is_empty else self._spec.check_file(path).include
 
 
 def _understood(lines: Iterable[str]) -> Iterator[GitIgnoreSpecPattern]:
@@ -81,5 +82,5 @@ def walked(path: str, says: Says) -> bool | None:
 
 
 def _upper_first(path: str) -> Sequence[str]:
-    parts = path.split("/")
-    return [*("/".join(parts[:count]) + "/" for count in range(1, len(parts))), path]
+    folders = [path[: index + 1] for index, char in enumerate(path) if char == "/"]
+    return folders if path.endswith("/") else [*folders, path]

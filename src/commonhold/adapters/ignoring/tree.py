@@ -2,6 +2,7 @@
 
 import os
 from collections.abc import Sequence
+from functools import partial
 
 from commonhold.adapters.files.locating import RESERVED
 from commonhold.adapters.git.running import Git
@@ -27,11 +28,11 @@ class IgnoredPaths:
         """Whether a path from the root is nobody's concern. A folder's ends in `/`. It need not be there."""
         if path.split("/", 1)[0].casefold() in RESERVED:
             return True
-        verdict = walked(path, self._own)
+        verdict = walked(path, partial(self._own, self._file.patterns()))
         if verdict is None and self._git is not None:
             return self._git.is_ignored(path)
         return bool(verdict)
 
-    def _own(self, path: str) -> bool | None:
-        found = self._file.patterns().verdict(path)
+    def _own(self, first: Patterns, path: str) -> bool | None:
+        found = first.verdict(path)
         return self._patterns.verdict(path) if found is None else found

@@ -5,6 +5,7 @@ import os
 import secrets
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextlib import AsyncExitStack, ExitStack
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Any, Final, Literal, NotRequired, Unpack
 
@@ -15,15 +16,18 @@ from langgraph.prebuilt.tool_node import ToolCallRequest
 from langgraph.runtime import ExecutionInfo, Runtime
 from langgraph.types import Command
 
+from commonhold.adapters.files.locating import RESERVED
+from commonhold.adapters.ignoring import Ignoring
+from commonhold.app.happenings import Patched, Wish
 from commonhold.client.async_opening import open_async
 from commonhold.client.opening import Choices
+from commonhold.config import load_settings
 from commonhold.domain.errors import InputError, RefusedError, StoreError
 from commonhold.integrations.langgraph.asking import asked
-from commonhold.integrations.langgraph.edits import renamed_to
 from commonhold.integrations.langgraph.identity import execution, holder_of
 from commonhold.integrations.langgraph.sessions import Sessions
 from commonhold.integrations.langgraph.telling import MIXED, failure, lost_meanwhile
-from commonhold.integrations.langgraph.tools import FILE_TOOLS, FileWish, Holds, Reads, Role, Writes
+from commonhold.integrations.langgraph.tools import FILE_TOOLS, Holds, Reads, Role, Writes
 from commonhold.integrations.langgraph.views import Views
 from commonhold.integrations.langgraph.writing import Desk
 
@@ -64,6 +68,7 @@ class CommonholdMiddleware(AgentMiddleware[CommonholdState, Any, Any]):
         self._holder = holder
         self._sessions = Sessions(path, choices)
         self._views = Views()
+        self._ignoring = Ignoring(lambda root: load_settings(root).ignore)
 
     def before_agent(self, state: CommonholdState, runtime: Runtime[Any]) -> dict[str, Any] | None:
         """Give a run a name that has no thread to be known by."""
@@ -103,20 +108,35 @@ class CommonholdMiddleware(AgentMiddleware[CommonholdState, Any, Any]):
         """Note what the tool is about to show: what is there before it looks is never newer than what it shows."""
         with self._sessions.of(self._name(request)) as hold:
             for path in role.paths(request.tool_call["args"]):
-                inside = _inside(hold.root, path)
-                if inside is not None:
+                if (inside := self._concern(hold.root, path)) is not None:
                     Desk(hold, self._views).look(inside)
 
-    def _write(self, wishes: Sequence[FileWish], request: ToolCallRequest) -> ToolMessage | None:
+    def _write(self, wishes: Sequence[Wish], request: ToolCallRequest) -> ToolMessage | None:
         with self._sessions.of(self._name(request)) as hold:
-            found = [(wish, _inside(hold.root, wish.path)) for wish in wishes]
-            ours = [renamed_to(wish, path) for wish, path in found if path is not None]
+            ours = [found for wish in wishes if (found := self._placed(hold.root, wish))]
             if not ours:
                 return None
             if len(ours) < len(wishes):
                 return _error(request, MIXED)
             told = Desk(hold, self._views).carry_out(ours, self._intent(request.state))
         return _error(request, told.text) if told.is_refused else _message(request, told.text)
+
+    def _placed(self, root: str, wish: Wish) -> Wish | None:
+        """The wish with its paths from the root; None where it is none of our concern."""
+        path = self._concern(root, wish.path)
+        if path is None:
+            return None
+        here = replace(wish, path=path)
+        if isinstance(here, Patched) and here.to:
+            return replace(here, to=self._concern(root, here.to) or here.to)
+        return here
+
+    def _concern(self, root: str, path: str) -> str | None:
+        """The path from the root; None where it lies outside, or is ignored: then it is no matter of ours."""
+        inside = _inside(root, path)
+        if inside is None or inside.split(os.sep, 1)[0] in RESERVED:  # of what git keeps, the service lets nobody write
+            return inside
+        return None if self._ignoring.is_ignored(root, inside) else inside
 
     def _hold(self, role: Holds, request: ToolCallRequest, handler: Callable[[ToolCallRequest], Result]) -> Result:
         result: Result | None = None
@@ -168,7 +188,7 @@ class CommonholdMiddleware(AgentMiddleware[CommonholdState, Any, Any]):
 
 
 def _inside(root: str, path: str) -> str | None:
-    """The path from the root of the repository; None where it lies outside: then it is no matter of ours."""
+    """The path from the root of the repository; None where it lies outside."""
     if "\0" in path:  # no system has such a file: whoever judges it will say so
         return path
     real, top = os.path.realpath(Path(root, path)), os.path.realpath(root)

@@ -4,17 +4,16 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
-from commonhold.app.happenings import Removed, Swap, Whole
+from commonhold.app.happenings import Removed, Swap, Whole, Wish
 
 Arguments = Mapping[str, Any]
-FileWish = Swap | Whole | Removed
 
 
 @dataclass(frozen=True, slots=True)
 class Writes:
     """The tool writes files. What it would do is done as a commit instead; the tool itself does not run."""
 
-    wishes: Callable[[Arguments], Sequence[FileWish]]
+    wishes: Callable[[Arguments], Sequence[Wish]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,16 +38,16 @@ def _path(given: Arguments) -> str:
     return str(given["file_path"] if "file_path" in given else given["path"])
 
 
-def _swap(given: Arguments) -> Sequence[FileWish]:
+def _swap(given: Arguments) -> Sequence[Wish]:
     everywhere = bool(given.get("replace_all"))
     return (Swap(_path(given), given["old_string"], given["new_string"], everywhere),)
 
 
-def _whole(given: Arguments) -> Sequence[FileWish]:
+def _whole(given: Arguments) -> Sequence[Wish]:
     return (Whole(_path(given), given["content"] if "content" in given else given["text"]),)
 
 
-def _removed(given: Arguments) -> Sequence[FileWish]:
+def _removed(given: Arguments) -> Sequence[Wish]:
     return (Removed(_path(given)),)
 
 

@@ -10,15 +10,15 @@ MOST: Final = 256
 
 @dataclass(frozen=True, slots=True)
 class View:
-    """A file as an agent knows it. `hash` and `text` of None: it is not there.
+    """A file as an agent knows it. `hash` and `content` of None: it is not there.
 
-    `hash` is that of the last version that it has read whole or made, `text` that version with its own edits since:
+    `hash` is that of the last version that it has read whole or made, `content` that version with its own edits since:
     what others have made of the file beside is not in it, even where the agent was told of it.
     """
 
     path: str
     hash: str | None = None
-    text: str | None = None
+    content: bytes | None = None
 
     @property
     def key(self) -> str:

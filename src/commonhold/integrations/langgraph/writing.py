@@ -7,12 +7,12 @@ from typing import Final
 
 from commonhold.app.answers import CommitAnswer
 from commonhold.app.differences import difference
+from commonhold.app.happenings import Unclear, Wish, is_about
+from commonhold.app.wishes import results
 from commonhold.client.session import Commonhold
-from commonhold.domain.changeset import Changeset
+from commonhold.domain.changeset import Changeset, Edit, Op
 from commonhold.domain.errors import Code, InputError
-from commonhold.integrations.langgraph.edits import Unfit, edits_between, resulting
 from commonhold.integrations.langgraph.telling import refusal, success, unread
-from commonhold.integrations.langgraph.tools import FileWish
 from commonhold.integrations.langgraph.views import View, Views
 from commonhold.regions.region import hash_bytes
 
@@ -35,23 +35,22 @@ class Desk:
     hold: Commonhold
     views: Views
 
-    def carry_out(self, wishes: Sequence[FileWish], intent: str) -> Told:
+    def carry_out(self, wishes: Sequence[Wish], intent: str) -> Told:
         """Do all of it, or nothing and say why. A file must have been read by this agent before it is changed."""
         views: dict[str, View] = {}
-        for path in dict.fromkeys(wish.path for wish in wishes):
+        for path in is_about(wishes):
             found = self._view(path)
             if found is None:
                 return Told(unread(path, self._shown(path)), is_refused=True)
             views[path] = found
-        try:
-            results = {path: resulting(view, [w for w in wishes if w.path == path]) for path, view in views.items()}
-        except Unfit as why:
-            texts = {path: self._shown(path) for path, view in views.items() if view.text is not None}
-            return Told(refusal(str(why), texts), is_refused=True)
-        edits = tuple(edit for path, view in views.items() for edit in edits_between(view, results[path]))
+        after = results(wishes, lambda path: views[path].content)
+        if isinstance(after, Unclear):
+            texts = {path: self._shown(path) for path, view in views.items() if view.content is not None}
+            return Told(refusal(f"{after.path}: {after.why}", texts), is_refused=True)
+        edits = tuple(edit for path, content in after.items() for edit in _edits(views[path], content))
         if not edits:
             return Told("nothing is to be changed: you have it so already")
-        return self._told(self.hold.commit(Changeset(edits, intent)), views, results)
+        return self._told(self.hold.commit(Changeset(edits, intent)), views, after)
 
     def look(self, path: str) -> None:
         """The agent is about to be shown a file. Raises what `saw` raises."""
@@ -67,11 +66,8 @@ class Desk:
         if known is not None:
             return known
         (seen,) = self.hold.seen(f"file:{path}")
-        data = None if seen.hash is None else self._kept(seen.hash)
-        try:
-            return None if data is None else View(path, seen.hash, data.decode())
-        except UnicodeDecodeError as fault:
-            raise _no_text(path) from fault
+        content = None if seen.hash is None else self._kept(seen.hash)
+        return None if content is None else View(path, seen.hash, content)
 
     def _kept(self, content_hash: str) -> bytes | None:
         """Bytes that were read or written; None where they never were, or that is so long ago that they are gone."""
@@ -91,37 +87,42 @@ class Desk:
         self.views.read(self.hold.holder, path)
         return region.text
 
-    def _told(self, answer: CommitAnswer, views: Mapping[str, View], results: Mapping[str, str | None]) -> Told:
+    def _told(self, answer: CommitAnswer, views: Mapping[str, View], after: Mapping[str, bytes | None]) -> Told:
         if answer.outcome == "refused":
             stale = {each.key.removeprefix("file:").partition("#")[0] for each in answer.repair.regions}
-            texts = {path: self._shown(path) for path in results if path in stale}
-            return Told(refusal(answer, texts), is_refused=True)
-        for path, after in results.items():
-            self.views.wrote(self.hold.holder, self._after(views[path], after))
-        return Told(success(answer, dict(self._other(results))))
+            return Told(refusal(answer, {path: self._shown(path) for path in after if path in stale}), is_refused=True)
+        for path, content in after.items():
+            self.views.wrote(self.hold.holder, self._after(views[path], content))
+        return Told(success(answer, dict(self._other(after))))
 
-    def _after(self, view: View, text: str | None) -> View:
+    def _after(self, view: View, content: bytes | None) -> View:
         """The view of who has written: from its own text on, if just that was there; else from where it began."""
-        if text is None:
+        if content is None:
             return View(view.path)
-        made = hash_bytes(text.encode())
-        return View(view.path, view.hash if self._kept(made) is None else made, text)
+        made = hash_bytes(content)
+        return View(view.path, view.hash if self._kept(made) is None else made, content)
 
-    def _other(self, results: Mapping[str, str | None]) -> Iterator[tuple[str, str]]:
+    def _other(self, after: Mapping[str, bytes | None]) -> Iterator[tuple[str, str]]:
         """By path, how what is there now differs from what the agent takes to be there."""
-        for path, after in results.items():
+        for path, content in after.items():
             file = Path(self.hold.root, path)
-            if after is not None and file.is_file():
-                now = file.read_bytes().decode(errors="replace")
-                diff = difference(after.splitlines(), now.splitlines(), "yours", "there now")
+            if content is not None and file.is_file():
+                diff = difference(_lines(content), _lines(file.read_bytes()), "yours", "there now")
                 if diff:
                     yield path, diff
 
 
-def _no_text(path: str) -> InputError:
-    return InputError(
-        Code.ENCODING_INVALID,
-        f"{path} is not valid UTF-8, so it cannot be edited as text",
-        hint="change it with a tool of its own, under a lease on the file",
-        fields={"path": path},
-    )
+def _edits(view: View, content: bytes | None) -> Iterator[Edit]:
+    """What makes the file, as the agent knows it, hold this: what others do to the rest of it is left as it is."""
+    if content == view.content:
+        return
+    if content is None:
+        yield Edit(Op.DELETE_FILE, view.key, base=view.hash)
+    elif view.content is None:
+        yield Edit(Op.CREATE_FILE, view.key, data=content)
+    else:
+        yield Edit(Op.REWRITE, view.key, base=view.hash, data=content)
+
+
+def _lines(content: bytes) -> list[str]:
+    return content.decode(errors="replace").splitlines()

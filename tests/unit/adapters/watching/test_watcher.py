@@ -15,7 +15,8 @@ from tests.e2e.cli_driver import git
 from commonhold.adapters.git.running import Git
 from commonhold.adapters.ignoring import IgnoredPaths
 from commonhold.adapters.repository import find_repository
-from commonhold.adapters.watching import Burst, Watcher
+from commonhold.adapters.watching import Burst, Watcher, noticing
+from commonhold.adapters.watching.noticing import Notified
 from commonhold.domain.errors import Code, StoreError
 
 PATIENCE_SECONDS = 20.0
@@ -198,6 +199,17 @@ def test_whoever_could_not_take_it_is_told_again(root: Path) -> None:
     watcher.stop()
 
 
+def test_where_nobody_tells_it_looks_again_and_again(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(Notified, "of", lambda _: None)
+    monkeypatch.setattr(noticing, "POLL_SECONDS", 0.05)
+    seen = Seen(root)
+    assert seen.watcher.way == "polled"
+    for change in (in_place, new_folders, folder_deleted):
+        change(root)
+        assert seen.until(*WAYS[change]) == WAYS[change]
+    seen.watcher.stop()
+
+
 def test_one_that_was_never_started_can_be_stopped(root: Path) -> None:
     watcher = Watcher(str(root), None, lambda _: False, lambda _: None)
     watcher.stop()
@@ -219,6 +231,13 @@ print(way, *sorted(found))
 """
 
 
+def can_set_limits() -> bool:
+    """Whether this machine lets anybody have a namespace of its own."""
+    command = ["unshare", "--user", "--map-root-user", "test", "-w", "/proc/sys/user/max_inotify_watches"]
+    return shutil.which("unshare") is not None and subprocess.run(command, check=False).returncode == 0
+
+
+@pytest.mark.skipif(not can_set_limits(), reason="only Linux with user namespaces can set a limit for one process")
 @pytest.mark.parametrize("limit", ["max_inotify_watches", "max_inotify_instances"])
 def test_where_the_system_has_no_more_watches_it_looks_again_and_again(root: Path, limit: str) -> None:
     """In a namespace of its own a limit can be set without anybody else feeling it."""
