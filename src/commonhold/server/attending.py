@@ -36,6 +36,7 @@ from commonhold.app.happenings import (
     told,
 )
 from commonhold.app.proposing import HELD_FOR_TURN
+from commonhold.app.shell_reads import shown_by
 from commonhold.app.wishes import results
 from commonhold.client.session import Commonhold
 from commonhold.domain.changeset import Changeset, Edit, LeaseRef, Op
@@ -164,7 +165,13 @@ class Attending:
 
     def _about_to_run(self, happening: AboutToRun) -> Response:
         root = self._trees.around(happening.cwd)
-        return self._shell(happening, root, self._session(root, happening.caller)) if root else NOTHING
+        if root is None:
+            return NOTHING
+        response = self._shell(happening, root, self._session(root, happening.caller))
+        if response.stance is not Stance.DENY:
+            shown = shown_by(("sh", "-c", happening.command))
+            self._has_read(HasRead(happening.caller, happening.cwd, shown))
+        return response
 
     def _ran(self, happening: Ran) -> Response:
         session = self._here(happening)
