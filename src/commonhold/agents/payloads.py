@@ -1,12 +1,13 @@
 """Values out of payloads, of which nothing is known but that they are JSON."""
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, Final
 
 from commonhold.agents.agent import Unreadable
 from commonhold.app.happenings import Caller
 
-MAX_ID_LENGTH = 150
+MAX_ID_LENGTH: Final = 90
+"""So long may the name of a session, and of a part of it, be: the holder's name has room for both."""
 
 
 def text(values: Mapping[str, Any], *names: str) -> str:

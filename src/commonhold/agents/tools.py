@@ -67,8 +67,11 @@ class Call:
 
 
 def about_to(call: Call, tools: Tools) -> Happening:
-    """What a call is about to do. Raises Unreadable if it runs a command that cannot be found."""
-    match tools.get(call.tool):
+    """What a call is about to do. Raises Unreadable if it writes or runs something, and does not say where or what."""
+    tool = tools.get(call.tool)
+    if isinstance(tool, Edits | Runs) and not call.cwd:
+        raise Unreadable(f"it calls {call.tool} and does not say in which folder")
+    match tool:
         case Edits() as edits:
             asked = _asked(edits, call)
             return AboutToEdit(call.caller, call.cwd, call.id, call.tool, asked.wishes, asked.trouble)

@@ -7,8 +7,8 @@ from collections.abc import Iterable, Iterator
 from decimal import Decimal
 from typing import Any, Final
 
-from commonhold.app.happenings import CellEdit, Ends, Part, Unclear
-from commonhold.app.line_ends import in_ends, is_crlf
+from commonhold.app.happenings import CellEdit, Part, Unclear
+from commonhold.app.line_ends import CRLF, are_mostly_crlf, in_ends
 
 _MARK: Final = "\ufeff"
 _BY_NUMBER: Final = re.compile(r"cell-(\d{1,9})")
@@ -92,7 +92,7 @@ def _replace(cell: dict[str, Any], wish: CellEdit) -> None:
 def _written(notebook: dict[str, Any], before: str) -> str:
     mark = _MARK if before.startswith(_MARK) else ""
     after = mark + "".join(_json(notebook, "\n")) + ("\n" if before.endswith("\n") else "")
-    return in_ends("\r\n", after) if is_crlf(before, Ends.MOST) else after
+    return in_ends(CRLF, after) if are_mostly_crlf(before) else after
 
 
 def _json(value: Any, line: str) -> Iterator[str]:  # noqa: ANN401 - JSON

@@ -3,7 +3,7 @@
 from typing import Final
 
 from commonhold.app.happenings import Deleting, Ends, Swap, Unclear
-from commonhold.app.line_ends import in_ends, is_crlf
+from commonhold.app.line_ends import CRLF, are_mostly_crlf, in_ends
 
 _MARK: Final = "\ufeff"
 _STRAIGHT: Final = str.maketrans("\u2018\u2019\u201c\u201d", "''\"\"")
@@ -17,11 +17,14 @@ def swapped(wish: Swap, text: str | None) -> str | Unclear:
     if text is None:
         return Unclear("there is no such file", wish.path)
     match wish.manner.ends:
-        case Ends.MOST | Ends.ANY:
+        case Ends.MOST:
             after = _exchanged(wish, in_ends("\n", text), wish.old, wish.new)
-            return in_ends("\r\n", after) if isinstance(after, str) and is_crlf(text, wish.manner.ends) else after
+            return in_ends(CRLF, after) if are_mostly_crlf(text) and isinstance(after, str) else after
+        case Ends.ANY:
+            after = _exchanged(wish, *(in_ends("\n", each) for each in (text, wish.old, wish.new)))
+            return in_ends(CRLF, after) if CRLF in text and isinstance(after, str) else after
         case Ends.SPOKEN:
-            end = "\r\n" if is_crlf(text, Ends.SPOKEN) else "\n"
+            end = CRLF if CRLF in text else "\n"
             return _exchanged(wish, text, in_ends(end, wish.old), in_ends(end, wish.new))
         case Ends.AS_GIVEN | Ends.FIRST:
             return _exchanged(wish, text, wish.old, wish.new)

@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Final, assert_never
 
 from commonhold.app.happenings import CellEdit, Ends, Patched, Removed, Swap, Unclear, Whole, Wish
-from commonhold.app.line_ends import in_ends
+from commonhold.app.line_ends import CRLF, in_ends
 from commonhold.app.notebooks import edited
 from commonhold.app.patching import patched
 from commonhold.app.swapping import swapped
@@ -49,8 +49,8 @@ def results(wishes: Sequence[Wish], load: Callable[[str], bytes | None]) -> Mapp
 
 def _whole(wish: Whole, content: bytes) -> str:
     text = wish.content
-    if wish.manner.ends is Ends.ANY and b"\r\n" in content:
-        text = in_ends("\r\n", text)
+    if wish.manner.ends is Ends.ANY and CRLF.encode() in content:
+        text = in_ends(CRLF, text)
     is_marked = wish.manner.keeps_mark and content.startswith(_MARK.encode())
     return _MARK + text.removeprefix(_MARK) if is_marked and text else text
 

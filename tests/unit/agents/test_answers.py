@@ -203,7 +203,7 @@ def test_a_payload_of_which_nothing_is_known_is_refused(agent: Agent) -> None:
 
 def test_vs_code_is_answered_in_its_own_words_through_copilot() -> None:
     copilot, vscode = AGENTS["copilot"], AGENTS["vscode"]
-    payload = {"hook_event_name": "PreToolUse", "session_id": "s", "tool_name": "create_file"}
+    payload = {"hook_event_name": "PreToolUse", "session_id": "s", "cwd": "/repo", "tool_name": "create_file"}
     happening = copilot.read(payload, "")
     assert copilot.write(happening, DENY) == vscode.write(happening, DENY)
     assert copilot.refuse(payload, "no") == vscode.refuse(payload, "no")

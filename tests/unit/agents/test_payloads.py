@@ -125,11 +125,25 @@ def test_nothing_is_done_in_nobodys_name(name: str) -> None:
             AGENTS[name].read(payload, "")
 
 
-@pytest.mark.parametrize("session", ["", "a\nb", "a\x00b", "\u202e", "x" * 151, 7, None])
+@pytest.mark.parametrize("session", ["", "a\nb", "a\x00b", "\u202e", "x" * 91, 7, None])
 def test_a_session_whose_name_is_no_name_is_unreadable(session: object) -> None:
     payload = {"hook_event_name": "Stop", "session_id": session, "cwd": "/repo"}
     with pytest.raises(Unreadable):
         CLAUDE.read(payload, "")
+
+
+@pytest.mark.parametrize(
+    ("name", "arguments"), [("Write", {"file_path": "a", "content": ""}), ("Bash", {"command": "ls"})]
+)
+def test_what_is_done_in_no_folder_is_unreadable(name: str, arguments: dict[str, str]) -> None:
+    payload = {"hook_event_name": "PreToolUse", "session_id": "s", "tool_name": name, "tool_input": arguments}
+    with pytest.raises(Unreadable, match="in which folder"):
+        CLAUDE.read(payload, "")
+
+
+def test_names_of_holders_have_room_for_the_longest_names() -> None:
+    payload = {"hook_event_name": "Stop", "session_id": "s" * 90, "agent_id": "a" * 90}
+    assert CLAUDE.read(payload, "").caller.holder == f"claude:{'s' * 90}/{'a' * 90}"
 
 
 def test_parts_of_a_session_and_its_later_runs_are_told_apart() -> None:
@@ -251,7 +265,8 @@ def test_events_that_are_documented_are_read(agent: Any, payload: dict[str, Any]
 
 def test_vs_code_is_heard_through_the_hooks_of_copilot() -> None:
     arguments = {"filePath": "/a", "content": "x"}
-    payload = {"hook_event_name": "PreToolUse", "session_id": "s", "tool_name": "create_file", "tool_input": arguments}
+    call = {"cwd": "/repo", "tool_name": "create_file", "tool_input": arguments}
+    payload = {"hook_event_name": "PreToolUse", "session_id": "s", **call}
     happening = COPILOT.read(payload, "")
     assert happening == VSCODE.read(payload, "")
     assert happening.caller.agent == "vscode"

@@ -52,6 +52,8 @@ MANNERS = (TO_THE_LETTER, CLAUDE, GEMINI, OPENCODE, COPILOT)
             "say \u201cho\u201d (\u201cx\u201d) and it\u2019s \u2018so\u2019\n",
         ),
         (CLAUDE, " \n", "", "made\n", "made\n"),
+        (CLAUDE, "a\n", "a", "b\r\nc", "b\r\nc\n"),
+        (GEMINI, "a\nb\n", "a\r\nb", "b\r\nc", "b\nc\n"),
         (GEMINI, "a\nb\n", "b\n", "c", "a\nc\n"),
         (GEMINI, "a\nb", "b", "c\n", "a\nc"),
         (GEMINI, "a\r\nb\nc\n", "b", "B", "a\r\nB\r\nc\r\n"),
