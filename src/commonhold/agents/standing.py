@@ -14,7 +14,8 @@ class Seen:
     hooks need and that are gone. `elsewhere`: that they lead to another repository. `by_another`: the interpreter that
     they run with, where it is not the one that asks.
     `lets_pass`: they let an edit through where nobody answers, as when_down says. `distrusted`: events whose hooks the
-    agent itself leaves out; None where that is not known. `is_too_old`: it goes on where a hook fails.
+    agent itself leaves out; None where that is not known. `is_too_old`: it goes on where a hook fails. `is_watched`: a
+    daemon runs, which notices what is written without being asked.
     """
 
     is_installed: bool
@@ -22,6 +23,7 @@ class Seen:
     lost: Sequence[str] = ()
     elsewhere: str = ""
     by_another: str = ""
+    is_watched: bool = False
     lets_pass: bool = False
     distrusted: Sequence[str] | None = None
     is_too_old: bool = False
@@ -40,18 +42,19 @@ class Standing:
 def standing(setup: Setup, seen: Seen) -> Standing:
     """Where an agent stands: the worst that was found decides."""
     install = f"commonhold install {setup.name}"
+    ungated = Level.DETECTED if seen.is_watched else Level.NONE
     if not seen.is_installed:
-        return Standing(Level.NONE, "its hooks are not installed here", install)
+        return Standing(ungated, "its hooks are not installed here", install)
     if seen.lost:
         why = f"its hooks need {', '.join(seen.lost)}, which is gone, so every edit of its is blocked"
         return Standing(setup.level, why, install, is_broken=True)
     if seen.troubles:
-        return Standing(Level.NONE, "; ".join(seen.troubles), install)
+        return Standing(ungated, "; ".join(seen.troubles), install)
     if seen.elsewhere:
-        return Standing(Level.NONE, seen.elsewhere, install)
+        return Standing(ungated, seen.elsewhere, install)
     if seen.distrusted:
         why = f"{setup.title} leaves these hooks out, since nobody has trusted them: {', '.join(seen.distrusted)}"
-        return Standing(Level.NONE, why, setup.next_step)
+        return Standing(ungated, why, setup.next_step)
     return _in_force(setup, seen)
 
 

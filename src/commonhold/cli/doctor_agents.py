@@ -13,11 +13,13 @@ from commonhold.adapters.probes.finding import Finding, fail, ok, warn
 from commonhold.adapters.repository import Repository
 from commonhold.adapters.sandbox.probing import offered
 from commonhold.agents.calling import Link, Ways, ways_in
+from commonhold.agents.hook_tables import CODEX
 from commonhold.agents.pieces import Piece
 from commonhold.agents.setup import Level, Setup
-from commonhold.agents.setups import CODEX
 from commonhold.agents.standing import Seen, Standing, standing
 from commonhold.cli.agent_changes import Project
+from commonhold.client.daemon import pid_of
+from commonhold.config import Shell, load_settings
 from commonhold.domain.errors import CommonholdError
 
 _FULL: frozenset[Level] = frozenset({Level.ENFORCED, Level.GATED})
@@ -28,13 +30,13 @@ def agents(repository: Repository) -> Iterator[Finding]:
     project = Project(repository)
     for setup in project.found():
         try:
-            yield _finding(setup, standing(setup, _seen(project, setup)))
+            found = standing(setup, _seen(project, setup))
+            yield _finding(setup, found, _shell(project, setup, found.level))
         except CommonholdError as fault:
             yield fail(setup.name, f"{fault.message} [{fault.code}]", fault.hint)
 
 
-def _finding(setup: Setup, found: Standing) -> Finding:
-    shell = _shell(setup, found.level)
+def _finding(setup: Setup, found: Standing, shell: str) -> Finding:
     text = f"{found.level.value}: {found.why}" + (f"; {shell}" if shell else "")
     facts = {"level": found.level.value, "shell": shell}
     if found.is_broken:
@@ -44,10 +46,13 @@ def _finding(setup: Setup, found: Standing) -> Finding:
     return warn(setup.name, text, found.next_step or "see docs/agents.md", **facts)
 
 
-def _shell(setup: Setup, level: Level) -> str:
+def _shell(project: Project, setup: Setup, level: Level) -> str:
     """What becomes of its shell commands, where its hooks are in force."""
-    if level is Level.NONE or not setup.rewrites_shell:
+    if level in (Level.NONE, Level.DETECTED) or not setup.rewrites_shell:
         return ""
+    chosen = load_settings(project.repository.root).shell
+    if chosen != Shell.SANDBOX:
+        return f"what its shell commands write is not kept back: shell is {chosen}"
     sandbox = offered()
     if sandbox.is_enforced:
         return f"what its shell commands write is enforced by {sandbox.name}"
@@ -57,8 +62,9 @@ def _shell(setup: Setup, level: Level) -> str:
 def _seen(project: Project, setup: Setup) -> Seen:
     pieces = setup.hooks(project.ways())
     ways = [each for piece in pieces for each in ways_in(_text(project, piece))]
+    is_watched = pid_of(project.repository) is not None
     if not ways:
-        return Seen(is_installed=False)
+        return Seen(is_installed=False, is_watched=is_watched)
     chosen = loopback(project.repository.state_folder)
     lost = dict.fromkeys(path for each in ways for path in (each.python, each.knock) if not os.access(path, os.R_OK))
     return Seen(
@@ -70,6 +76,7 @@ def _seen(project: Project, setup: Setup) -> Seen:
         lets_pass=any(each.policy == "allow" for each in ways),
         distrusted=_distrusted(project, setup),
         is_too_old=_is_too_old(setup),
+        is_watched=is_watched,
     )
 
 

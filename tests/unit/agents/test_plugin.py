@@ -7,7 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from commonhold.agents.setups import CLAUDE, claude_command, claude_hooks
+from commonhold.agents.hook_tables import CLAUDE
+from commonhold.agents.wiring import claude_command, claude_hooks
 
 PLUGIN = Path(__file__).parents[3] / "plugins" / "claude-code"
 SHELL = PLUGIN / "hooks" / "hook.sh"

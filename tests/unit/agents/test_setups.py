@@ -17,10 +17,11 @@ from tests.unit.agents.test_json_entries import TEXTS as JSON_TEXTS
 
 from commonhold.agents import claude, codex, copilot, cursor, gemini, opencode, vscode
 from commonhold.agents.calling import BLOCKING, KNOCK, TELLING, Link, Ways, is_ours, ways_in
+from commonhold.agents.hook_tables import CLAUDE, CODEX, COPILOT, CURSOR, GEMINI, Hook
 from commonhold.agents.json_entries import InTheWayError
 from commonhold.agents.pieces import BlockPiece, FilePiece, JsonPiece, Obstacle, Piece
 from commonhold.agents.registry import AGENTS
-from commonhold.agents.setups import CLAUDE, CODEX, COPILOT, CURSOR, GEMINI, SETUPS, Hook
+from commonhold.agents.setups import SETUPS
 from commonhold.agents.tools import Reads, Tools
 
 ODD = '/odd path/it\'s $HOME `x` "é"/bin/python'

@@ -1,0 +1,75 @@
+"""Which events of each agent are reported, for which of its tools, and how long it waits for the answer."""
+
+from typing import Final, NamedTuple
+
+SECONDS: Final = 5
+WAKING_SECONDS: Final = 15
+WAITING_SECONDS: Final = 30
+"""A hook before an edit may wait in line; the daemon answers within 25 seconds."""
+
+
+class Hook(NamedTuple):
+    """One event that an agent reports: for which tools, and whether it can still be kept from happening.
+
+    One that `wakes` may have to start the daemon first.
+    """
+
+    event: str
+    tools: str = ""
+    gates: bool = False
+    wakes: bool = False
+
+    @property
+    def matcher(self) -> dict[str, str]:
+        """What says so in the agent's settings."""
+        return {"matcher": self.tools} if self.tools else {}
+
+    @property
+    def seconds(self) -> int:
+        """How long the agent waits for the answer."""
+        return WAITING_SECONDS if self.gates else WAKING_SECONDS if self.wakes else SECONDS
+
+
+_CLAUDE_WRITES: Final = "Edit|Write|MultiEdit|NotebookEdit|Bash|Monitor|PowerShell"
+CLAUDE: Final = (
+    Hook("PreToolUse", _CLAUDE_WRITES, gates=True),
+    Hook("PostToolUse", f"{_CLAUDE_WRITES}|Read|Task|Agent"),
+    Hook("PostToolUseFailure", _CLAUDE_WRITES),
+    Hook("SessionStart", wakes=True),
+    *map(Hook, ("SessionEnd", "UserPromptSubmit", "Stop", "SubagentStart", "SubagentStop")),
+)
+# A hook over HTTP does not fire as a session starts; these two wake the daemon.
+CLAUDE_WAKING: Final = frozenset({"SessionStart", "UserPromptSubmit"})
+CODEX: Final = (
+    Hook("PreToolUse", "apply_patch|Edit|Write|Bash", gates=True),
+    Hook("PostToolUse", "apply_patch|Edit|Write|Bash"),
+    Hook("SessionStart", wakes=True),
+    *map(Hook, ("SessionEnd", "UserPromptSubmit", "Stop", "SubagentStart", "SubagentStop")),
+)
+_GEMINI_WRITES: Final = "write_file|replace|run_shell_command"
+GEMINI: Final = (
+    Hook("BeforeTool", _GEMINI_WRITES, gates=True),
+    Hook("AfterTool", f"{_GEMINI_WRITES}|read_file|read_many_files"),
+    Hook("SessionStart", wakes=True),
+    *map(Hook, ("BeforeAgent", "AfterAgent", "SessionEnd")),
+)
+# VS Code reads the same file; its tools are the longer names.
+_COPILOT_WRITES: Final = (
+    "edit|create|str_replace_editor|apply_patch|bash|powershell|"
+    "create_file|replace_string_in_file|multi_replace_string_in_file|insert_edit_into_file|edit_notebook_file|"
+    "editFiles|run_in_terminal"
+)
+COPILOT: Final = (
+    Hook("preToolUse", _COPILOT_WRITES, gates=True),
+    Hook("postToolUse", f"{_COPILOT_WRITES}|view|read_file"),
+    Hook("postToolUseFailure", _COPILOT_WRITES),
+    Hook("sessionStart", wakes=True),
+    *map(Hook, ("sessionEnd", "userPromptSubmitted", "agentStop", "subagentStart", "subagentStop")),
+)
+_CURSOR_WRITES: Final = "Write|Edit|StrReplace|Delete|ApplyPatch|EditNotebook|Shell"
+CURSOR: Final = (
+    Hook("preToolUse", _CURSOR_WRITES, gates=True),
+    Hook("postToolUse", f"{_CURSOR_WRITES}|Read"),
+    Hook("sessionStart", wakes=True),
+    *map(Hook, ("postToolUseFailure", "sessionEnd", "beforeSubmitPrompt", "stop", "subagentStart", "subagentStop")),
+)

@@ -1,0 +1,171 @@
+"""What of ours goes into which file of a project, agent by agent."""
+
+import json
+from collections.abc import Callable, Mapping
+from importlib.resources import files
+from typing import Any, Final
+
+from commonhold.agents import hook_tables
+from commonhold.agents.calling import Ways, is_ours
+from commonhold.agents.hook_tables import SECONDS, WAITING_SECONDS, Hook
+from commonhold.agents.json_entries import Entry
+from commonhold.agents.marked_block import HASH, MARKDOWN
+from commonhold.agents.pieces import BlockPiece, FilePiece, JsonPiece, Piece
+
+NAME: Final = "commonhold"
+PLUGIN_MARK: Final = "Made by `commonhold install`, taken out by `commonhold uninstall`."
+
+
+def claude_command(words: list[str]) -> dict[str, Any]:
+    """A command that Claude Code runs without a shell of its own."""
+    return {"type": "command", "command": words[0], "args": words[1:]}
+
+
+def claude_hooks(hook: Hook, call: Mapping[str, Any]) -> dict[str, Any]:
+    """What Claude Code's settings say of a hook."""
+    failing = {"onFailure": "block"} if hook.gates else {}
+    return {**hook.matcher, "hooks": [{**call, "timeout": hook.seconds, **failing}]}
+
+
+def claude(ways: Ways) -> tuple[Piece, ...]:
+    """Hooks of Claude Code, by command or over the loopback."""
+    entries = tuple(
+        Entry(("hooks", hook.event), claude_hooks(hook, _claude_call(ways, hook))) for hook in hook_tables.CLAUDE
+    )
+    return (JsonPiece((".claude/settings.local.json",), entries, holds_secret=ways.link is not None),)
+
+
+def _claude_call(ways: Ways, hook: Hook) -> dict[str, Any]:
+    if ways.link is None or hook.event in hook_tables.CLAUDE_WAKING:
+        return claude_command(ways.words("claude", gates=hook.gates, seconds=hook.seconds))
+    headers = {"Authorization": f"Bearer {ways.link.token}"}
+    return {"type": "http", "url": f"{ways.link.url}/hooks/claude", "headers": headers}
+
+
+def codex(ways: Ways) -> tuple[Piece, ...]:
+    """Hooks of the Codex CLI."""
+
+    def group(hook: Hook) -> dict[str, Any]:
+        command = {
+            "type": "command",
+            "command": ways.line("codex", gates=hook.gates, seconds=hook.seconds),
+            "timeout": hook.seconds,
+        }
+        return {**hook.matcher, "hooks": [command]}
+
+    entries = tuple(Entry(("hooks", hook.event), group(hook)) for hook in hook_tables.CODEX)
+    return (JsonPiece((".codex/hooks.json",), entries),)
+
+
+def codex_server(ways: Ways) -> tuple[Piece, ...]:
+    """The MCP server in the settings of the Codex CLI."""
+    command, *arguments = ways.server()
+    body = f"[mcp_servers.{NAME}]\ncommand = {_toml(command)}\nargs = {_toml(arguments)}"
+    return (BlockPiece((".codex/config.toml",), body, HASH, is_toml=True),)
+
+
+def _toml(value: object) -> str:
+    """A text, or a list of texts: what JSON writes for those, TOML reads."""
+    return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")
+
+
+def gemini(ways: Ways) -> tuple[Piece, ...]:
+    """Hooks of the Gemini CLI."""
+
+    def group(hook: Hook) -> dict[str, Any]:
+        call = {"name": NAME, "type": "command", "command": ways.line("gemini", gates=hook.gates, seconds=hook.seconds)}
+        return {**hook.matcher, "hooks": [{**call, "timeout": hook.seconds * 1000}]}
+
+    entries = tuple(Entry(("hooks", hook.event), group(hook)) for hook in hook_tables.GEMINI)
+    return (JsonPiece((".gemini/settings.json",), entries),)
+
+
+def opencode(ways: Ways) -> tuple[Piece, ...]:
+    """The plugin for OpenCode, which asks us as a hook does."""
+    template = files("commonhold.agents").joinpath("opencode_plugin.js").read_text(encoding="utf-8")
+    made = template.replace('"MARK"', f"// {PLUGIN_MARK}", 1)
+    for name, gates, seconds in (("GATING", True, WAITING_SECONDS), ("TELLING", False, SECONDS)):
+        made = made.replace(f'"{name}"', json.dumps(ways.words("opencode", gates=gates, seconds=seconds)), 1)
+    return (FilePiece((".opencode/plugin/commonhold.js",), made, lambda text: PLUGIN_MARK in text),)
+
+
+def copilot(ways: Ways) -> tuple[Piece, ...]:
+    """Hooks of the Copilot CLI, which VS Code reads as well."""
+    hooks = {hook.event: [_copilot_hook(ways, hook)] for hook in hook_tables.COPILOT}
+    text = json.dumps({"version": 1, "hooks": hooks}, indent=2) + "\n"
+    return (FilePiece((".github/hooks/commonhold.json",), text, _is_our_hooks_file),)
+
+
+def _copilot_hook(ways: Ways, hook: Hook) -> dict[str, Any]:
+    return {
+        "type": "command",
+        **hook.matcher,
+        "bash": ways.line("copilot", gates=hook.gates, seconds=hook.seconds),
+        "timeoutSec": hook.seconds,
+    }
+
+
+def _is_our_hooks_file(text: str) -> bool:
+    """Whether a file has hooks, and all of them are ours."""
+    try:
+        hooks = json.loads(text)["hooks"]
+        found = [each for group in hooks.values() for each in group]
+    except (ValueError, TypeError, KeyError, AttributeError, RecursionError):
+        return False
+    return bool(found) and all(map(is_ours, found))
+
+
+def cursor(ways: Ways) -> tuple[Piece, ...]:
+    """Hooks of Cursor."""
+
+    def call(hook: Hook) -> dict[str, Any]:
+        closed = {"failClosed": True} if hook.gates else {}
+        return {
+            "command": ways.line("cursor", gates=hook.gates, seconds=hook.seconds),
+            **hook.matcher,
+            "timeout": hook.seconds,
+            **closed,
+        }
+
+    entries = tuple(Entry(("hooks", hook.event), call(hook)) for hook in hook_tables.CURSOR)
+    return (JsonPiece((".cursor/hooks.json",), entries, alone={"version": 1}),)
+
+
+def server(path: str, place: str, **more: str) -> Callable[[Ways], tuple[Piece, ...]]:
+    """The MCP server as a member of the object `place` of a JSON file."""
+
+    def pieces(ways: Ways) -> tuple[Piece, ...]:
+        command, *arguments = ways.server()
+        entry = Entry((place,), {**more, "command": command, "args": arguments}, NAME)
+        return (JsonPiece((path,), (entry,)),)
+
+    return pieces
+
+
+def opencode_server(ways: Ways) -> tuple[Piece, ...]:
+    """The MCP server in the settings of OpenCode."""
+    entry = Entry(("mcp",), {"type": "local", "command": ways.server(), "enabled": True}, NAME)
+    return (JsonPiece(("opencode.json", "opencode.jsonc"), (entry,)),)
+
+
+AGENTS_MD: Final = """\
+## Working beside other agents
+
+Several agents may work in this repository at the same time; Commonhold keeps their changes apart.
+
+- Before you begin: `commonhold status` shows who holds and changes what; `commonhold who PATH` does so for one file.
+- Write through it: `base=$(commonhold show PATH#NAME --to FILE)`, change FILE, then
+  `commonhold commit --key PATH#NAME --base "$base" --intent "WHY" < FILE`. A refusal says what to do next.
+- Name yourself: `export COMMONHOLD_AGENT=NAME`, another name for every session.
+- For long work: `commonhold acquire PATH#NAME --task "WHAT"`, and `commonhold release LEASE` when it is done.
+- What you write in other ways is seen, told to those whom it concerns, and never reverted."""
+
+
+def agents_md(_: Ways) -> tuple[Piece, ...]:
+    """A section for agents that have no hooks."""
+    return (BlockPiece(("AGENTS.md",), AGENTS_MD, MARKDOWN, is_local=False),)
+
+
+def nothing(_: Ways) -> tuple[Piece, ...]:
+    """Nothing."""
+    return ()
