@@ -1,0 +1,102 @@
+"""The hook's own client: what it makes of an answer, and of none."""
+
+import json
+import os
+
+import pytest
+
+from commonhold.client import knock
+
+OK = b"HTTP/1.1 200 OK\r\n"
+REPLY = b"X-Commonhold-Reply: 2 3\r\n"
+
+
+def test_an_answer_is_parted_as_its_form_says() -> None:
+    answer = OK + b"connection: close\r\n" + REPLY + b"content-length: 7\r\n\r\nout\xc3\xa9rr"
+    assert knock._read(answer) == (2, b"out", "érr".encode())
+    assert knock.parted(b"0 0", b"") == (0, b"", b"")
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        b"",
+        b"HTTP/1.1 200",
+        OK + REPLY + b"content-length: 7\r\n",
+        OK + REPLY + b"content-length: 7\r\n\r\nout",
+        OK + REPLY + b"\r\nouterr",
+        b"SSH-2.0-something\r\n",
+    ],
+)
+def test_an_answer_that_is_cut_off_is_none(answer: bytes) -> None:
+    with pytest.raises(knock.Unanswered):
+        knock._read(answer)
+
+
+@pytest.mark.parametrize(
+    ("answer", "why"),
+    [
+        (b"HTTP/1.1 404 Not Found\r\ncontent-length: 3\r\n\r\nwhy", "why"),
+        (b"HTTP/1.1 500 \r\ncontent-length: 2\r\n\r\n\xff\xfe", "\ufffd"),
+        (OK + b"content-length: 0\r\n\r\n", "something else answers"),
+    ],
+)
+def test_an_answer_that_says_no_is_told(answer: bytes, why: str) -> None:
+    with pytest.raises(knock.Rejected, match=why):
+        knock._read(answer)
+
+
+@pytest.mark.parametrize(
+    ("payload", "status"),
+    [
+        ({"hook_event_name": "PreToolUse"}, knock.BLOCKED),
+        ({"hook_event_name": "preToolUse"}, knock.BLOCKED),
+        ({"hook_event_name": "BeforeTool"}, knock.BLOCKED),
+        ({"toolName": "edit", "toolArgs": "{}"}, knock.BLOCKED),
+        ({"toolName": "edit", "toolResult": {}}, knock.FAILED),
+        ({"hook_event_name": "Stop"}, knock.FAILED),
+        ({"hook_event_name": "PostToolUse"}, knock.FAILED),
+        ({"hook_event_name": "UserPromptSubmit"}, knock.FAILED),
+        ({"hook_event_name": 3}, knock.BLOCKED),
+        ([], knock.BLOCKED),
+    ],
+)
+def test_without_an_answer_what_is_about_to_act_is_blocked_and_nothing_else(payload: object, status: int) -> None:
+    said = knock.without_answer("claude", json.dumps(payload).encode(), "block", "it is gone")
+    assert said[:2] == (status, b"")
+    assert b"it is gone" in said[2]
+    assert (b"Nothing is written" in said[2]) is (status == knock.BLOCKED)
+
+
+@pytest.mark.parametrize("payload", [b"", b"{", b"\xff", b"[" * 100_000])
+def test_a_payload_that_cannot_be_read_is_taken_for_one_that_is_about_to_act(payload: bytes) -> None:
+    assert knock.without_answer("claude", payload, "block", "why")[0] == knock.BLOCKED
+
+
+@pytest.mark.parametrize("agent", ["claude", "codex", "gemini", "vscode", "copilot", "cursor", "opencode"])
+def test_who_chose_to_go_on_without_is_let_through_and_told(agent: str) -> None:
+    status, output, complaint = knock.without_answer(agent, b"{}", "allow", "it is gone")
+    assert status == 0
+    told = json.loads(output)["systemMessage"] if output else complaint.decode()
+    assert "it is gone" in told
+    assert "when_down = allow" in told
+
+
+@pytest.mark.parametrize(
+    ("address", "words"),
+    [
+        ("/w/r/.git/commonhold/http.sock", ["-C", "/w/r"]),
+        ("/w/r/.commonhold/http.sock", ["-C", "/w/r"]),
+        ("/.commonhold/http.sock", ["-C", "/"]),
+        ("/run/commonhold-0/0123.http.sock", []),
+    ],
+)
+def test_the_repository_is_that_of_the_socket(address: str, words: list[str]) -> None:
+    assert knock._place_of(address) == words
+
+
+def test_a_process_is_told_from_another_of_its_number_by_its_beginning() -> None:
+    pid, _, began = knock.agent_process(os.getpid()).partition(":")
+    assert int(pid) == os.getpid()
+    assert int(began) > 0
+    assert knock.agent_process(2**22 + 1) == "", "what is not there is not made up"
