@@ -28,7 +28,7 @@ ANSWER = StoredAnswer("asked", Noted())
 OVERTAKEN = Overtaken("one", "/w", "file:a.py#f", HASHES[0], HASHES[1], (Overtaking(7, "two", "why", "what"),), 3, 3)
 
 PRESENCE = Presence("one", "/w", "mend it", "7:1", 1.0, 2.0)
-PROPOSAL = Proposal("one", "/w", "call-1", "a.py", HASHES[0], None, "mend it", "l1", 1.0)
+PROPOSAL = Proposal("one", "/w", "call-1", "a.py", HASHES[0], None, "mend it", "l1", 1)
 
 
 class Interrupted(Exception):  # noqa: N818 - it is thrown and caught here alone
@@ -169,7 +169,7 @@ def test_who_is_at_work_is_kept_by_holder_and_working_tree(store: Store) -> None
 
 
 def test_a_proposal_stands_until_it_is_withdrawn(store: Store) -> None:
-    anew = replace(PROPOSAL, before=None, after=HASHES[1], at=2.0)
+    anew = replace(PROPOSAL, before=None, after=HASHES[1], since=2)
     others = [
         replace(PROPOSAL, path="Z.py"),
         replace(PROPOSAL, call=""),
@@ -180,7 +180,7 @@ def test_a_proposal_stands_until_it_is_withdrawn(store: Store) -> None:
         writer.propose([PROPOSAL, *others])
         writer.propose([anew])
         assert writer.proposals("/w") == (others[0], others[1], anew, others[2])
-        writer.withdraw([replace(PROPOSAL, slot="", at=0.0), others[0], replace(PROPOSAL, path="never.py")])
+        writer.withdraw([replace(PROPOSAL, slot="", since=0), others[0], replace(PROPOSAL, path="never.py")])
         writer.withdraw([PROPOSAL])
     with store.read() as reader:
         assert reader.proposals("/w") == (others[1], others[2])

@@ -4,6 +4,7 @@ A change is known by content, never by time. It is laid on nobody unless somebod
 """
 
 from collections.abc import Iterable
+from typing import Final
 
 from commonhold.app.place import Place
 from commonhold.app.ports import Reader
@@ -11,6 +12,9 @@ from commonhold.app.proposing import Proposing
 from commonhold.app.taking import OUTSIDE, TakeAnswer, Taking
 from commonhold.domain.errors import InputError
 from commonhold.domain.keys import canonical, file_key
+
+_MOST_COMMITS: Final = 100
+"""So many commits to a file are looked through: those of other working trees are among them."""
 
 
 class Noticing:
@@ -45,9 +49,10 @@ class Noticing:
     def _known(self, reader: Reader, path: str) -> str | None:
         """The hash of the content that the file is known to have, None: no file; empty where nothing is known."""
         found: list[tuple[int, str | None]] = []
-        for recorded, commit in reader.commits_on(path, 1):
+        for recorded, commit in reader.commits_on(path, _MOST_COMMITS):
             if commit.worktree == self._place.files.root:
-                found += [(recorded.sequence, each.after) for each in commit.files if each.path == path]
+                found = [(recorded.sequence, each.after) for each in commit.files if each.path == path]
+                break
         seen = reader.seen_by_others("", self._place.files.root, [str(file_key(path))])
         found += [(each.sequence, each.hash) for _, each in seen]
         return max(found, key=lambda each: each[0])[1] if found else ""

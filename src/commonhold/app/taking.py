@@ -34,6 +34,7 @@ OUTSIDE: Final = "outside"
 """The holder of changes that nobody is known to have made."""
 FOUND: Final = "found"
 _FOUND_SECONDS: Final = 60.0
+_MOST_COMMITS: Final = 100
 
 Before = Mapping[str, str | None]
 """What files were, by path: content hashes of bytes that are kept; None where no file was."""
@@ -130,7 +131,7 @@ class Taking:
         return all(_hash_of(files.stamp(path)) == _hash_of(state) for path, state in seen.now.items())
 
     def late(self, proposal: Proposal) -> Made:
-        """What a tool wrote that lost its write slot: over what others had committed meanwhile, maybe.
+        """What a tool wrote when the file was not its own any more: over what others had committed, maybe.
 
         It is laid on the session only where the file is what the session proposed.
         """
@@ -142,11 +143,15 @@ class Taking:
             return Made(OUTSIDE, {proposal.path: was}, proposal.intent)
         return Made(proposal.holder, {proposal.path: was}, proposal.intent, late)
 
+    def is_overtaken(self, proposal: Proposal) -> bool:
+        """Whether a change of the file was recorded since it was proposed."""
+        return self._newer(proposal) is not None
+
     def _newer(self, proposal: Proposal) -> tuple[FileChange, str, int] | None:
         """What another committed to the file since the proposal, the newest."""
         with self._place.store.read() as reader:
-            for recorded, commit in reader.commits_on(proposal.path, 1):
-                if recorded.at > proposal.at and commit.worktree == proposal.worktree:
+            for recorded, commit in reader.commits_on(proposal.path, _MOST_COMMITS):
+                if recorded.sequence > proposal.since and commit.worktree == proposal.worktree:
                     change = next(each for each in commit.files if each.path == proposal.path)
                     return change, commit.holder, recorded.sequence
         return None

@@ -27,7 +27,8 @@ class Proposal:
     """What a tool of a session is about to write to one file: admitted, and not yet seen done.
 
     `before` and `after` are content hashes, None where the file is not there; the bytes before are kept. `call` names
-    the tool's call, `slot` the lease that keeps other writers from the file meanwhile.
+    the tool's call, `slot` the lease that keeps other writers from the file meanwhile; `since` is the newest event when
+    it was admitted.
     """
 
     holder: str
@@ -38,4 +39,4 @@ class Proposal:
     after: str | None
     intent: str
     slot: str
-    at: float
+    since: int
