@@ -178,6 +178,18 @@ def test_a_slot_that_is_over_lets_others_write_and_what_is_written_then_is_found
     check_chain(shop)
 
 
+def test_a_session_that_goes_on_without_writing_keeps_nobody_from_the_file(shop: Workshop) -> None:
+    """Its user said no, say: no hook tells that."""
+    shop.write("b.py", "x = 1\n")
+    one, two = shop.hand("one"), shop.hand("two")
+    one.propose({"a.py": F_OTHERWISE})
+    for _ in range(2):
+        shop.clock.advance(SLOT_SECONDS * 0.6)
+        one.service.saw("b.py")
+    assert slots(one) == []
+    assert two.edit({"a.py": G_OTHERWISE}).outcome == "recorded"
+
+
 def test_what_is_written_late_over_anothers_change_is_shown_with_what_it_overwrote(shop: Workshop) -> None:
     one, two = shop.hand("one"), shop.hand("two")
     one.propose({"a.py": F_OTHERWISE}, intent="ten is enough")
