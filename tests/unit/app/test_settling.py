@@ -206,6 +206,35 @@ def test_what_is_written_late_over_anothers_change_is_shown_with_what_it_overwro
     check_chain(shop)
 
 
+def test_what_was_written_late_and_overwritten_at_once_is_told_to_who_wrote_it(shop: Workshop) -> None:
+    """Another had the file by then, and its tool wrote last: nothing of the late text was ever seen."""
+    one, two = shop.hand("one"), shop.hand("two")
+    one.propose({"a.py": F_OTHERWISE})
+    shop.clock.advance(SLOT_SECONDS + 1)
+    two.propose({"a.py": G_OTHERWISE})
+    one.write()
+    two.write()
+    two.settle()
+    taken = one.settle()
+    kept = hash_bytes(F_OTHERWISE.encode())
+    assert taken.notices == (
+        f"a.py is as two wrote it, not as you did, since you were late: read it, do it again; the text is kept: {kept}",
+    )
+    assert one.service.content(kept) == F_OTHERWISE.encode()
+    check_chain(shop)
+
+
+@pytest.mark.parametrize("is_late", [True, False])
+def test_what_others_went_on_from_is_not_said_to_be_gone(shop: Workshop, *, is_late: bool) -> None:
+    one, two = shop.hand("one"), shop.hand("two")
+    one.propose({"a.py": F_OTHERWISE})
+    one.write()
+    shop.clock.advance(SLOT_SECONDS + 1 if is_late else 0)
+    if is_late:
+        two.edit({"a.py": BOTH})
+    assert one.settle().notices == ()
+
+
 def test_a_commit_of_another_working_tree_overtakes_nothing(shop: Workshop) -> None:
     shop.write("a.py", SOURCE, "tree")
     one, elsewhere, two = shop.hand("one"), shop.hand("far", "tree"), shop.hand("two")
