@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from commonhold.adapters.repository import Repository, find_repository
 from commonhold.app.happenings import Patched, Wish
-from commonhold.domain.errors import CommonholdError
+from commonhold.domain.errors import Code, CommonholdError, InputError
 
 
 class Trees:
@@ -29,8 +29,14 @@ class Trees:
         return found.root if found.state_folder == self._repository.state_folder else None
 
     def place(self, path: str, cwd: str) -> tuple[str, str] | None:
-        """The working tree of a path, and the path inside it with all links followed; None where it is in none."""
-        whole = os.path.realpath(os.path.join(cwd, os.path.expanduser(path)))
+        """The working tree of a path, and the path inside it with all links followed; None where it is in none.
+
+        Raises InputError `PATH_INVALID` for what no file can be named.
+        """
+        try:
+            whole = os.path.realpath(os.path.join(cwd, os.path.expanduser(path)))
+        except ValueError as fault:  # a zero byte, or half a surrogate pair
+            raise _invalid(path) from fault
         root = self.around(os.path.dirname(whole))
         if root is None or not whole.startswith(f"{root}{os.sep}"):
             return None
@@ -50,3 +56,12 @@ class Trees:
                 here = replace(here, to=target[1] if target and target[0] == root else here.to)
             found.setdefault(root, []).append(here)
         return found
+
+
+def _invalid(path: str) -> InputError:
+    return InputError(
+        Code.PATH_INVALID,
+        f"{path!a} is no name that a file can have",
+        hint="name the file in printable UTF-8 characters",
+        fields={"path": ascii(path)},
+    )

@@ -190,7 +190,10 @@ class Proposing:
 
     def settle(self, holder: str, call: str, paths: Collection[str] = ()) -> TakeAnswer:
         """See what became of a call's proposals (where calls have no names, of those for `paths`), and record it."""
-        return self._settled(holder, [each for each in self._of(holder) if _is_meant(each, call, paths)])
+        meant = [each for each in self._of(holder) if _is_meant(each, call, paths)]
+        answer = self._settled(holder, meant)
+        gone = tuple(filter(None, map(self._taking.overwritten, meant)))
+        return replace(answer, notices=answer.notices + gone)
 
     def rest(self, holder: str) -> TakeAnswer:
         """The session's turn is over: see what became of all that it proposed, and free what it held for it."""

@@ -22,7 +22,7 @@ from commonhold.domain.at_work import Proposal
 from commonhold.domain.changeset import Changeset, Edit, Op
 from commonhold.domain.commands import Acquire, Break
 from commonhold.domain.errors import InputError
-from commonhold.domain.events import FileChange, Recorded
+from commonhold.domain.events import Committed, FileChange, Recorded
 from commonhold.domain.keys import canonical, file_key
 from commonhold.domain.lease import Base
 from commonhold.domain.modes import Mode
@@ -150,14 +150,30 @@ class Taking:
         """Whether a change of the file was recorded since it was proposed."""
         return self._newer(proposal) is not None
 
+    def overwritten(self, proposal: Proposal) -> str:
+        """What to tell a session that wrote late, where another's writing left nothing of it; else empty."""
+        after, since = proposal.after, self._since(proposal)
+        is_seen = any(each.holder == proposal.holder or after in (file.before, file.after) for file, each, _ in since)
+        if is_seen or not since or _hash_of(self._place.files.stamp(proposal.path)) == after:
+            return ""
+        by, kept = since[0][1].holder, f"; the text is kept: {after}" if after else ""
+        return f"{proposal.path} is as {by} wrote it, not as you did, since you were late: read it, do it again{kept}"
+
     def _newer(self, proposal: Proposal) -> tuple[FileChange, str, int] | None:
         """What another committed to the file since the proposal, the newest."""
+        since = self._since(proposal)
+        return (since[0][0], since[0][1].holder, since[0][2]) if since else None
+
+    def _since(self, proposal: Proposal) -> list[tuple[FileChange, Committed, int]]:
+        """What was recorded of the file since it was proposed, with the numbers of the events, newest first."""
         with self._place.store.read() as reader:
-            for recorded, commit in reader.commits_on(proposal.path, _MOST_COMMITS):
-                if recorded.sequence > proposal.since and commit.worktree == proposal.worktree:
-                    change = next(each for each in commit.files if each.path == proposal.path)
-                    return change, commit.holder, recorded.sequence
-        return None
+            return [
+                (file, commit, recorded.sequence)
+                for recorded, commit in reader.commits_on(proposal.path, _MOST_COMMITS)
+                if recorded.sequence > proposal.since and commit.worktree == proposal.worktree
+                for file in commit.files
+                if file.path == proposal.path
+            ]
 
     def _differences(
         self, before: Before

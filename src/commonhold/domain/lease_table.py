@@ -20,6 +20,7 @@ from commonhold.domain.fold import Change, changed_lease
 from commonhold.domain.keys import canonical
 from commonhold.domain.lease import Claims, Lease, Waiter, stands_against
 from commonhold.domain.partial_work import PartialWork
+from commonhold.domain.slots import is_for_slots
 from commonhold.domain.value import Value
 
 SIGN_OF_LIFE: Final = 0.5
@@ -207,8 +208,10 @@ def _upgraded(lease: Lease, replaced: Lease, now: Now) -> Lease:
 
 
 def is_short(lease: Lease, now: Now) -> bool:
-    """Whether a sign of life of its holder makes a lease last longer."""
-    return lease.is_claimed and lease.deadline.ticks - now.ticks < SIGN_OF_LIFE * lease.ttl_seconds
+    """Whether a sign of life of its holder makes a lease last longer: a write slot is for one moment, whoever lives."""
+    if not lease.is_claimed or is_for_slots(lease.keys):
+        return False
+    return lease.deadline.ticks - now.ticks < SIGN_OF_LIFE * lease.ttl_seconds
 
 
 def is_in_the_way(claim: Lease | Waiter, waiter: Waiter) -> bool:

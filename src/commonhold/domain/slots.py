@@ -5,6 +5,7 @@ are. A slot is an ordinary lease on a key that only the file's name makes.
 """
 
 import hashlib
+from collections.abc import Sequence
 from typing import Final
 
 from commonhold.domain.keys import Key, canonical
@@ -14,6 +15,11 @@ SLOT_SECONDS: Final = 15.0
 """How long a slot lasts if what was to be written is never seen done."""
 _PLACE_DIGITS: Final = 12
 _ESCAPES: Final = str.maketrans({"%": "%25", ":": "%3A", "#": "%23", "*": "%2A", "?": "%3F"})
+
+
+def is_for_slots(keys: Sequence[str]) -> bool:
+    """Whether a lease on these keys, which are in order, is on write slots."""
+    return keys[0].startswith(f"{SCHEME}:")
 
 
 def slot_of(place: str, path: str) -> Key:

@@ -11,6 +11,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any, Final
 
+from commonhold.adapters.files import WorkingTree
 from commonhold.adapters.trees import Trees
 from commonhold.app.answers import AcquireAnswer, CommitAnswer
 from commonhold.app.happenings import (
@@ -37,6 +38,7 @@ from commonhold.app.happenings import (
 )
 from commonhold.app.proposing import HELD_FOR_TURN
 from commonhold.app.shell_reads import shown_by
+from commonhold.app.taking import TakeAnswer
 from commonhold.app.wishes import results
 from commonhold.client.session import Commonhold
 from commonhold.domain.changeset import Changeset, Edit, LeaseRef, Op
@@ -48,9 +50,12 @@ from commonhold.regions.region import hash_bytes
 from commonhold.server import packets
 from commonhold.server.blindness import overwritten_blindly
 
+PATIENCE_SECONDS: Final = 20.0
+"""How long an edit may wait for others in all: less than any hook is given to answer."""
 SLOT_PATIENCE_SECONDS: Final = 8.0
-REGION_PATIENCE_SECONDS: Final = 10.0
 _MOST_ATTEMPTS: Final = 3
+_MOST_BYTES: Final = 1 << 26
+"""What is larger is not looked at; the settings may draw a closer line."""
 
 OpenSession = Callable[[str, str], Commonhold]
 """A session on the working tree at a root, for a holder."""
@@ -132,23 +137,28 @@ class Attending:
 
     def _has_read(self, happening: HasRead) -> Response:
         for path in happening.paths:
-            if (place := self._trees.place(path, happening.cwd)) and not self._is_ignored(*place):
-                with suppress(InputError):  # a folder, or a file that is too large: nobody edits that
+            with suppress(InputError):  # a folder, or a file that is too large: nobody edits that
+                place = self._trees.place(path, happening.cwd)
+                if place and not self._is_ignored(*place):
                     self._session(place[0], happening.caller).saw(str(file_key(place[1])))
         return NOTHING
 
     def _about_to_edit(self, happening: AboutToEdit) -> Response:
         if happening.trouble:
-            return Response(Stance.DENY, packets.unclear(happening.trouble, ()))
+            return Response(Stance.DENY, packets.unclear(happening.trouble))
         contexts: list[str] = []
+        begun: list[tuple[Commonhold, Sequence[Wish]]] = []
         for root, wishes in self._trees.sorted_by_tree(happening.wishes, happening.cwd).items():
             concerned = [wish for wish in wishes if not self._is_ignored(root, wish.path)]
             if concerned:
                 session = self._session(root, happening.caller)
                 response = _Edit(session, root, concerned, happening.call, self._intent(session, happening)).propose()
                 if response.stance is Stance.DENY:
+                    for other, admitted in begun:  # the tool will write nothing, in no tree
+                        other.settle(happening.call, is_about(admitted))
                     return response
                 contexts.append(response.context)
+                begun.append((session, concerned))
         return Response(context=told(*contexts))
 
     def _intent(self, session: Commonhold, happening: AboutToEdit) -> str:
@@ -178,19 +188,29 @@ class Attending:
         return Response(context=told(*(each.notice for each in session.news()))) if session else NOTHING
 
     def _turn_ended(self, happening: TurnEnded) -> Response:
-        return Response(reason="", notice=told(*self._everywhere(happening.caller, Commonhold.rest)))
+        return self._over(happening, self._of(happening.caller.holder), Commonhold.rest)
 
     def _session_ended(self, happening: SessionEnded) -> Response:
-        response = Response(notice=told(*self._everywhere(happening.caller, Commonhold.depart)))
+        """With a session its parts end, too, whether they have said so or not."""
+        holder = happening.caller.holder
+        names = [holder, *dict.fromkeys(name for _, name in list(self._sessions) if name.startswith(f"{holder}/"))]
+        response = self._over(happening, [each for name in names for each in self._of(name)], Commonhold.depart)
         with self._lock:
-            for key in [key for key in self._sessions if key[1] == happening.caller.holder]:
+            for key in [key for key in self._sessions if key[1] in names]:
                 self._sessions.pop(key).close()
         return response
 
-    def _everywhere(self, caller: Caller, end: Callable[[Commonhold], Any]) -> Sequence[str]:
+    def _over(
+        self, happening: TurnEnded | SessionEnded, known: Sequence[Commonhold], end: Callable[[Commonhold], TakeAnswer]
+    ) -> Response:
+        """End it wherever it is known to have been; a daemon that was begun anew knows where it is now."""
+        here = self._here(happening)
+        sessions = dict.fromkeys((*known, here) if here else known)
+        return Response(notice=told(*(packets.taken(end(session)) for session in sessions)))
+
+    def _of(self, holder: str) -> list[Commonhold]:
         with self._lock:
-            sessions = [session for (_, holder), session in self._sessions.items() if holder == caller.holder]
-        return [packets.taken(end(session)) for session in sessions]
+            return [session for (_, name), session in self._sessions.items() if name == holder]
 
 
 class _Edit:
@@ -198,74 +218,88 @@ class _Edit:
 
     def __init__(self, session: Commonhold, root: str, wishes: Sequence[Wish], call: str, intent: str) -> None:
         self._session = session
-        self._root = root
+        self._files = WorkingTree(root, max_file_bytes=_MOST_BYTES)
         self._wishes = wishes
         self._call = call
         self._intent = intent
         self._paths = [path for path in is_about(wishes) if not Path(path).is_absolute()]
         self._notices: list[str] = []
+        self._ends = time.monotonic() + PATIENCE_SECONDS
 
     def propose(self) -> Response:
         """Propose it; where others hold what it changes, wait for them a little, and look at it anew."""
         for _ in range(_MOST_ATTEMPTS):
             answer = self._attempt()
-            if isinstance(answer, Response):
-                return answer
+            if isinstance(answer, str):
+                return self._denied(answer)
+            if answer is None:
+                return Response(context=told(*self._notices))
             if answer.outcome != "refused":
                 return Response(context=told(*self._notices, *answer.notices))
             if answer.code is not Refusal.LOCK_CONFLICT:
-                return Response(Stance.DENY, packets.refusal(answer))
+                return self._denied(packets.refusal(answer))
             waited = self._wait_for([each.key for each in answer.conflicts])
             if waited.lease is None:
-                return Response(Stance.DENY, packets.denial(waited))
-        return Response(Stance.DENY, packets.unclear(f"{self._paths[0]} is changed by others again and again", ()))
+                return self._denied(packets.denial(waited))
+        return self._denied(packets.unclear(f"{self._paths[0]} is changed by others again and again"))
 
-    def _attempt(self) -> CommitAnswer | Response:
+    def _denied(self, packet: str) -> Response:
+        """What others changed was told with the slot, once: it is said before the next step."""
+        why, _, step = packet.rpartition("\n")
+        return Response(Stance.DENY, told(why, *self._notices, step))
+
+    def _attempt(self) -> CommitAnswer | str | None:
+        """The answer to the proposal; why there is none to be made, or None where nothing is changed."""
         slot = self._slot()
         if slot.lease is None:
-            return Response(Stance.DENY, packets.busy(slot, self._paths))
+            return packets.busy(slot, self._paths)
         is_kept = False
         try:
             answer = self._judged(LeaseRef(slot.lease.id, slot.lease.fence))
             is_kept = isinstance(answer, CommitAnswer) and answer.outcome != "refused"
         finally:
             if not is_kept:
-                self._session.release(slot.lease.id)
+                self._notices += self._session.release(slot.lease.id).notices
         return answer
 
     def _slot(self) -> AcquireAnswer:
         keys = [str(slot_of(self._session.place(), path)) for path in self._paths]
         slot = self._session.acquire(
-            *keys, task=self._intent, ttl_seconds=SLOT_SECONDS, wait_seconds=SLOT_PATIENCE_SECONDS
+            *keys,
+            task=self._intent,
+            ttl_seconds=SLOT_SECONDS,
+            wait_seconds=min(SLOT_PATIENCE_SECONDS, self._patience()),
         )
         self._notices += slot.notices
         return slot
 
     def _wait_for(self, keys: Sequence[str]) -> AcquireAnswer:
         wanted = [key for key in dict.fromkeys(keys) if path_of_slot(key) is None]
-        return self._session.acquire(
-            *wanted, task=self._intent, acquisition_id=HELD_FOR_TURN, wait_seconds=REGION_PATIENCE_SECONDS
+        answer = self._session.acquire(
+            *wanted, task=self._intent, acquisition_id=HELD_FOR_TURN, wait_seconds=self._patience()
         )
+        self._notices += answer.notices
+        return answer
 
-    def _judged(self, slot: LeaseRef) -> CommitAnswer | Response:
+    def _patience(self) -> float:
+        return max(0.0, self._ends - time.monotonic())
+
+    def _judged(self, slot: LeaseRef) -> CommitAnswer | str | None:
         there = {path: self._load(path) for path in self._paths}
         made = results(self._wishes, there.get)
         if isinstance(made, Unclear):
-            news = [each.notice for each in self._session.news()]
-            return Response(Stance.DENY, packets.unclear(f"{made.path or self._paths[0]}: {made.why}", news))
+            return packets.unclear(f"{made.path or self._paths[0]}: {made.why}")
         edits = [
             edit for path in self._paths if (edit := _edit(path, there[path], made.get(path, there[path]))) is not None
         ]
         if not edits:
-            return NOTHING
+            return None
         changeset = Changeset(tuple(edits), self._intent, leases=(slot,), merge=False)
         return self._session.propose(changeset, call=self._call, blind=overwritten_blindly(self._wishes))
 
     def _load(self, path: str) -> bytes | None:
-        try:
-            return Path(self._root, path).read_bytes()
-        except FileNotFoundError:
-            return None
+        state = self._files.load(path)
+        return state.content if state is not None else None
 
 
 def _edit(path: str, was: bytes | None, new: bytes | None) -> Edit | None:

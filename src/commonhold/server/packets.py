@@ -64,11 +64,10 @@ def denial(answer: AcquireAnswer) -> str:
     )
 
 
-def unclear(path_and_why: str, changes: Sequence[str]) -> str:
+def unclear(path_and_why: str) -> str:
     """That it cannot be told what a tool would write."""
     return _lines(
         f"Commonhold did not let this be written: {path_and_why}",
-        *changes,
         "next: read the file again, and give the text exactly as it is there",
     )
 

@@ -178,6 +178,18 @@ def test_a_slot_that_is_over_lets_others_write_and_what_is_written_then_is_found
     check_chain(shop)
 
 
+def test_a_session_that_goes_on_without_writing_keeps_nobody_from_the_file(shop: Workshop) -> None:
+    """Its user said no, say: no hook tells that."""
+    shop.write("b.py", "x = 1\n")
+    one, two = shop.hand("one"), shop.hand("two")
+    one.propose({"a.py": F_OTHERWISE})
+    for _ in range(2):
+        shop.clock.advance(SLOT_SECONDS * 0.6)
+        one.service.saw("b.py")
+    assert slots(one) == []
+    assert two.edit({"a.py": G_OTHERWISE}).outcome == "recorded"
+
+
 def test_what_is_written_late_over_anothers_change_is_shown_with_what_it_overwrote(shop: Workshop) -> None:
     one, two = shop.hand("one"), shop.hand("two")
     one.propose({"a.py": F_OTHERWISE}, intent="ten is enough")
@@ -192,6 +204,35 @@ def test_what_is_written_late_over_anothers_change_is_shown_with_what_it_overwro
     assert two.service.content(hash_bytes(G_OTHERWISE.encode())) == G_OTHERWISE.encode()
     assert b"def g():\n    return 20\n" in {two.service.content(each.base or "") for each in work.changes}
     check_chain(shop)
+
+
+def test_what_was_written_late_and_overwritten_at_once_is_told_to_who_wrote_it(shop: Workshop) -> None:
+    """Another had the file by then, and its tool wrote last: nothing of the late text was ever seen."""
+    one, two = shop.hand("one"), shop.hand("two")
+    one.propose({"a.py": F_OTHERWISE})
+    shop.clock.advance(SLOT_SECONDS + 1)
+    two.propose({"a.py": G_OTHERWISE})
+    one.write()
+    two.write()
+    two.settle()
+    taken = one.settle()
+    kept = hash_bytes(F_OTHERWISE.encode())
+    assert taken.notices == (
+        f"a.py is as two wrote it, not as you did, since you were late: read it, do it again; the text is kept: {kept}",
+    )
+    assert one.service.content(kept) == F_OTHERWISE.encode()
+    check_chain(shop)
+
+
+@pytest.mark.parametrize("is_late", [True, False])
+def test_what_others_went_on_from_is_not_said_to_be_gone(shop: Workshop, *, is_late: bool) -> None:
+    one, two = shop.hand("one"), shop.hand("two")
+    one.propose({"a.py": F_OTHERWISE})
+    one.write()
+    shop.clock.advance(SLOT_SECONDS + 1 if is_late else 0)
+    if is_late:
+        two.edit({"a.py": BOTH})
+    assert one.settle().notices == ()
 
 
 def test_a_commit_of_another_working_tree_overtakes_nothing(shop: Workshop) -> None:
@@ -276,6 +317,7 @@ def test_a_program_that_writes_on_and_on_is_not_waited_for(shop: Workshop) -> No
     one._taking._planner_of = interfered
     shop.write("a.py", F_OTHERWISE)
     one.keep([SOURCE.encode()])
+    assert one.keep([SOURCE.encode()]) is None
     assert one.take({"a.py": hash_bytes(SOURCE.encode())}).outcome == "recorded"
     assert next(count) == 2
 

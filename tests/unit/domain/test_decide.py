@@ -281,6 +281,16 @@ def test_a_sign_of_life_lets_the_holders_leases_last_on(desk: Desk) -> None:
     assert desk.events()[2:] == ["LeaseRenewed"]
 
 
+def test_a_write_slot_is_over_when_it_is_over_however_lively_its_holder(desk: Desk) -> None:
+    """A tool that never wrote, of a session that goes on, keeps nobody from the file for longer."""
+    desk.grant("one", canonical("slot:1:a.py"))
+    for seconds in (31.0, 59.0, 61.0):
+        desk.seconds = seconds
+        desk.run(Show("one"))
+    assert desk.state.leases == {}
+    assert desk.events() == ["LeaseGranted", "LeaseExpired"]
+
+
 def test_a_command_about_a_lease_is_no_sign_of_life_for_that_lease(desk: Desk) -> None:
     lease, beside = desk.grant("one", A), desk.grant("one", B)
     desk.seconds = 50.0

@@ -11,6 +11,7 @@ from commonhold.domain.keys import HEADER
 from commonhold.domain.lease import MAX_CONFLICTS
 from commonhold.domain.lease_table import SIGN_OF_LIFE
 from commonhold.domain.modes import COMPATIBLE, Mode
+from commonhold.domain.slots import SCHEME
 
 EPOCH: Final = "redis"
 """The epoch of every instant: the server's clock is wall time, which goes on through a restart."""
@@ -49,6 +50,7 @@ _WORDS: Final[dict[str, str]] = {
     "EXCLUSIVE": f'"{Mode.EXCLUSIVE}"',
     "COMPATIBLE": f'",{",".join(f"{held} {wanted}" for held, wanted in sorted(COMPATIBLE))},"',
     "SIGN_OF_LIFE": str(SIGN_OF_LIFE),
+    "KEYS_OF_SLOTS": f'\'"keys":["{SCHEME}:\'',
     "MAX_CONFLICTS": str(MAX_CONFLICTS),
     "MAX_EVENTS": "100000",
     "EVENTS_BETWEEN_TRIMS": "100",

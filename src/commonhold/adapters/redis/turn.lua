@@ -197,10 +197,16 @@ local function clear()
   end
 end
 
+-- A write slot is for one moment, whoever lives.
+local function is_for_slots(lease)
+  return lease.fixed:find(KEYS_OF_SLOTS, 1, true) ~= nil
+end
+
 -- Let the leases of a holder that showed a sign of life last on; `besides` is one to leave alone.
 local function hear(name, besides)
   for _, lease in ipairs(leases_of(name)) do
-    if lease.id ~= besides and lease.is_claimed and lease.ends - now < SIGN_OF_LIFE * lease.ttl then
+    local is_short = lease.is_claimed and lease.ends - now < SIGN_OF_LIFE * lease.ttl
+    if lease.id ~= besides and is_short and not is_for_slots(lease) then
       renew(lease, lease.ttl)
     end
   end

@@ -29,7 +29,9 @@ numbers = st.integers(0, 7)
 holders = st.sampled_from(("one", "two", "three", 'fo"ur é/\\'))
 texts = st.sampled_from(("fix it", 'say "why"\\n / é', ""))
 modes = st.sampled_from((Mode.EXCLUSIVE, *Mode))
-keys = st.lists(small_keys | st.just(Key("account", ())), min_size=1, max_size=3, unique=True).map(tuple)
+code_keys = st.lists(small_keys | st.just(Key("account", ())), min_size=1, max_size=3, unique=True).map(tuple)
+slots = st.sampled_from(((Key("slot", ("a",)),), (Key("slot", ("a",)), Key("slot", ("b",)))))
+keys = code_keys | code_keys | code_keys | slots
 accounts = st.builds(lambda part: Key("account", (part,)), st.sampled_from("abc"))
 value_keys = accounts | small_keys
 bases = st.sampled_from(((), (Base("file:a", None), Base("file:b", "1f"))))

@@ -1,0 +1,72 @@
+"""Nothing is lost, whatever the order in which agents, their tools and a person write; and defects are noticed."""
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from tests.sim.losses import losses
+from tests.sim.tool_users import Stage, Story
+
+from commonhold.app.acquaintance import Acquaintance
+from commonhold.app.proposing import Proposing
+from commonhold.app.taking import Made, TakeAnswer, Taking
+from commonhold.domain.keys import canonical
+from commonhold.server import attending
+
+SEEDS = range(8)
+MOST_SEEDS = 30
+
+
+@pytest.fixture(autouse=True)
+def _nobody_waits(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(attending, "PATIENCE_SECONDS", 0.0)
+
+
+def told(seed: int, folder: Path) -> Story:
+    stage = Stage(folder / str(seed))
+    try:
+        return Story(seed, stage).play()
+    finally:
+        stage.attending.close()
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_nothing_is_lost(seed: int, tmp_path: Path) -> None:
+    story = told(seed, tmp_path)
+    assert losses(story) == [], f"seed {seed}"
+    assert sum(edit.is_settled for edit in story.edits) >= 3
+
+
+def no_slots(patch: pytest.MonkeyPatch) -> None:
+    """Each has a slot of its own, and nobody looks at another's."""
+    count = iter(range(10_000))
+    patch.setattr(attending, "slot_of", lambda *_: canonical(f"slot:{next(count)}:x"))
+
+
+def no_acquaintance(patch: pytest.MonkeyPatch) -> None:
+    """Whoever is blind may write."""
+    patch.setattr(Acquaintance, "strangers", lambda *_: None)
+
+
+def no_settling(patch: pytest.MonkeyPatch) -> None:
+    """What was proposed is forgotten, and nobody looks what became of it."""
+
+    def forgotten(self: Proposing, holder: str, proposals: list[object]) -> TakeAnswer:
+        self.withdraw(proposals)  # type: ignore[arg-type]
+        return TakeAnswer("nothing")
+
+    patch.setattr(Proposing, "_settled", forgotten)
+
+
+def no_lateness(patch: pytest.MonkeyPatch) -> None:
+    """A late write is taken for one in time."""
+    patch.setattr(Taking, "is_overtaken", lambda *_: False)
+    patch.setattr(Taking, "late", lambda _, each: Made(each.holder, {each.path: each.before}, each.intent))
+
+
+@pytest.mark.parametrize("defect", [no_slots, no_acquaintance, no_settling, no_lateness])
+def test_a_defect_is_noticed(
+    defect: Callable[[pytest.MonkeyPatch], None], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    defect(monkeypatch)
+    assert any(losses(told(seed, tmp_path)) for seed in range(MOST_SEEDS))
