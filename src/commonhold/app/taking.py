@@ -167,6 +167,9 @@ class Taking:
     def _since(self, proposal: Proposal) -> list[tuple[FileChange, Committed, int]]:
         """What was recorded of the file since it was proposed, with the numbers of the events, newest first."""
         with self._place.store.read() as reader:
+            newest = reader.commits_on(proposal.path, 1)
+            if not newest or newest[0][0].sequence <= proposal.since:
+                return []
             return [
                 (file, commit, recorded.sequence)
                 for recorded, commit in reader.commits_on(proposal.path, _MOST_COMMITS)
