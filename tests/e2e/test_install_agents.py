@@ -91,8 +91,8 @@ def test_all_of_it_at_once(run: Call, root: Path) -> None:
 
 def test_what_the_user_has_is_kept_to_the_byte(run: Call, root: Path) -> None:
     mine = {
-        CLAUDE: '{\r\n\t"hooks": {"PreToolUse": [{"hooks": []}]}, // mine\r\n}',
-        ".gemini/settings.json": "{}",
+        CLAUDE: '{\r\n\t"hooks": {"PreToolUse": [{"hooks": []}]}\r\n}',
+        ".gemini/settings.json": "{ // mine\n}",
         ".codex/config.toml": "# mine\nmodel = 'x' # why",
         "AGENTS.md": "# How we work\n",
         "opencode.jsonc": '{\n  // mine\n  "mcp": {}\n}\n',
@@ -155,6 +155,7 @@ def test_who_is_there_is_shown_the_changes_and_asked(said: str, *, is_written: b
     ("name", "text", "code"),
     [
         (CLAUDE, "{", "CONFIG_INVALID"),
+        (CLAUDE, "{} // mine", "CONFIG_INVALID"),
         (CLAUDE, '{"hooks": []}', "CONFIG_INVALID"),
         (".mcp.json", "\udcff", "ENCODING_INVALID"),
     ],

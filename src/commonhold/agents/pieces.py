@@ -48,21 +48,39 @@ class Piece(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class JsonPiece:
-    """Entries in a JSON file. `alone` is what means nothing by itself: a file with nothing else goes."""
+    """Entries in a JSON file. `alone` is what means nothing by itself: a file with nothing else goes.
+
+    `is_strict`: the agent leaves a file with comments or trailing commas out, all of it and without a word.
+    """
 
     paths: tuple[str, ...]
     entries: tuple[Entry, ...]
     alone: Mapping[str, Any] = field(default_factory=dict)
+    is_strict: bool = False
     is_local: bool = True
     holds_secret: bool = False
 
     def put(self, text: str | None) -> str | None:
         """The file with the entries in it."""
+        if why := self._looseness(text):
+            raise Obstacle(why)
         try:
             made = json_entries.installed(text, self.entries, is_ours)
             return made if text is not None else self._with_heading(made)
         except (NotJsonError, InTheWayError) as fault:
             raise Obstacle(str(fault)) from fault
+
+    def _looseness(self, text: str | None) -> str:
+        """What keeps the agent from reading the file at all; empty where nothing does."""
+        if not self.is_strict or not (text or "").strip():
+            return ""
+        try:
+            json.loads(text or "")
+        except (ValueError, RecursionError) as fault:
+            return (
+                f"it is no plain JSON ({fault}), and its agent leaves such a file out; comments are not allowed in it"
+            )
+        return ""
 
     def _with_heading(self, made: str) -> str:
         return json.dumps({**self.alone, **json.loads(made)}, indent=2, ensure_ascii=False) + "\n"
@@ -86,6 +104,8 @@ class JsonPiece:
         """Whether all entries are there, and no others of ours."""
         if text is None:
             return "it is not there"
+        if why := self._looseness(text):
+            return why
         try:
             is_there = json_entries.is_installed(text, self.entries, is_ours)
         except NotJsonError as fault:

@@ -13,6 +13,7 @@ from commonhold.agents.marked_block import HASH, MARKDOWN
 from commonhold.agents.pieces import BlockPiece, FilePiece, JsonPiece, Piece
 
 NAME: Final = "commonhold"
+MCP_JSON: Final = ".mcp.json"
 PLUGIN_MARK: Final = "Made by `commonhold install`, taken out by `commonhold uninstall`."
 
 
@@ -32,7 +33,8 @@ def claude(ways: Ways) -> tuple[Piece, ...]:
     entries = tuple(
         Entry(("hooks", hook.event), claude_hooks(hook, _claude_call(ways, hook))) for hook in hook_tables.CLAUDE
     )
-    return (JsonPiece((".claude/settings.local.json",), entries, holds_secret=ways.link is not None),)
+    file = ".claude/settings.local.json"
+    return (JsonPiece((file,), entries, is_strict=True, holds_secret=ways.link is not None),)
 
 
 def _claude_call(ways: Ways, hook: Hook) -> dict[str, Any]:
@@ -54,7 +56,7 @@ def codex(ways: Ways) -> tuple[Piece, ...]:
         return {**hook.matcher, "hooks": [command]}
 
     entries = tuple(Entry(("hooks", hook.event), group(hook)) for hook in hook_tables.CODEX)
-    return (JsonPiece((".codex/hooks.json",), entries),)
+    return (JsonPiece((".codex/hooks.json",), entries, is_strict=True),)
 
 
 def codex_server(ways: Ways) -> tuple[Piece, ...]:
@@ -137,7 +139,7 @@ def server(path: str, place: str, **more: str) -> Callable[[Ways], tuple[Piece, 
     def pieces(ways: Ways) -> tuple[Piece, ...]:
         command, *arguments = ways.server()
         entry = Entry((place,), {**more, "command": command, "args": arguments}, NAME)
-        return (JsonPiece((path,), (entry,)),)
+        return (JsonPiece((path,), (entry,), is_strict=path == MCP_JSON),)
 
     return pieces
 

@@ -56,12 +56,31 @@ def test_a_users_json_is_as_it_was_afterwards(text: str, piece: JsonPiece) -> No
     try:
         made = piece.put(text)
     except Obstacle as fault:
-        if not isinstance(fault.__cause__, InTheWayError):
+        is_loose = piece.is_strict and not is_plain(text)
+        if not is_loose and not isinstance(fault.__cause__, InTheWayError):
             raise
         return
     assert made is not None
     assert piece.put(made) == made
     assert piece.take(made) == text
+
+
+def is_plain(text: str) -> bool:
+    try:
+        json.loads(text)
+    except ValueError:
+        return False
+    return True
+
+
+@pytest.mark.parametrize("text", ["{} // mine", '{"a": 1,}'])
+def test_a_file_that_its_agent_would_leave_out_is_not_taken_for_installed(text: str) -> None:
+    (plain,), (loose,) = SETUPS["claude"].hooks(WAYS), SETUPS["gemini"].hooks(WAYS)
+    with pytest.raises(Obstacle, match="no plain JSON"):
+        plain.put(text)
+    made = loose.put(text)
+    assert loose.trouble(made) == ""
+    assert "no plain JSON" in plain.trouble(f"{plain.put('{}')} // mine")
 
 
 TOML = st.lists(
