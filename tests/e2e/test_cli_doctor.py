@@ -17,7 +17,18 @@ from commonhold.app.ports import Write
 from commonhold.bootstrap import open_repository
 
 CHECKS = {
-    *("commonhold", "python", "system", "sqlite", "grammars", "clock", "landlock", "user namespaces", "overlayfs"),
+    *(
+        "commonhold",
+        "python",
+        "system",
+        "sqlite",
+        "grammars",
+        "clock",
+        "landlock",
+        "sandbox",
+        "user namespaces",
+        "overlayfs",
+    ),
     *(
         "git",
         "repository",

@@ -147,7 +147,7 @@ class Shells:
         try:
             refusal = self._rules.refused(asked, session)
             answer = _refused(refusal) if refusal else self._begun(asked, session, ground, settings)
-        except BaseException:
+        except BaseException:  # nobody will end what has not begun
             session.close()
             raise
         if "refusal" in answer:
@@ -162,7 +162,7 @@ class Shells:
         try:
             prepared = self._rules.prepared(asked, session)
             self._note(asked, session, leave, self._surveyor(session, ground, settings))
-        except BaseException:
+        except BaseException:  # nobody will end what has not begun
             if leave.lease_id:
                 session.release(leave.lease_id)
             raise

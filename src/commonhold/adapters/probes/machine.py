@@ -12,7 +12,8 @@ from typing import Final
 
 import apsw
 
-from commonhold.adapters.probes.finding import Finding, fail, ok
+from commonhold.adapters.probes.finding import Finding, fail, ok, warn
+from commonhold.adapters.sandbox.probing import offered
 from commonhold.adapters.sqlite.connect import FIRST_SAFE_SQLITE, sqlite_version
 from commonhold.adapters.system import BOOT_ID, CLOCK
 from commonhold.domain.errors import CommonholdError
@@ -34,6 +35,7 @@ def machine() -> Iterator[Finding]:
     yield _grammars()
     yield _clock()
     yield _landlock()
+    yield _sandbox()
     yield _namespaces()
     yield _overlay()
 
@@ -73,7 +75,15 @@ def _landlock() -> Finding:
     abi = _landlock_abi()
     if abi > 0:
         return ok("landlock", f"version {abi}: agents can be kept out of files", abi=abi)
-    return ok("landlock", "not available; nothing depends on it yet", abi=0)
+    return ok("landlock", "not available", abi=0)
+
+
+def _sandbox() -> Finding:
+    found = offered()
+    if found.is_enforced:
+        return ok("sandbox", f"{found.name}: shell commands of agents write only where they may", name=found.name)
+    mend = "install bubblewrap, or use a kernel with Landlock (5.13 or newer) that has it switched on"
+    return warn("sandbox", "none: what shell commands of agents write is only seen afterwards", mend, name=found.name)
 
 
 def _landlock_abi() -> int:

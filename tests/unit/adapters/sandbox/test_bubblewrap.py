@@ -1,0 +1,32 @@
+"""Bubblewrap in place of Landlock: the same bounds, said in another way."""
+
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from commonhold.adapters.sandbox import bubblewrap
+from commonhold.adapters.sandbox.bubblewrap import Bounds
+
+PROGRAM = shutil.which("bwrap") or ""
+
+
+def test_the_later_a_bind_the_more_it_says() -> None:
+    words = bubblewrap.prefix("bwrap", Bounds(["/r"], ["/r/src", "/r/.git", "/r/.git/s/own"], ["/r/.git/s"]))
+    binds = [word for word in words if word.startswith("/r")][::2]
+    assert binds == ["/r", "/r/src", "/r/.git", "/r/.git/s/own", "/r/.git/s", "/r/.git/s/own"]
+
+
+@pytest.mark.skipif(not PROGRAM, reason="bubblewrap is not there")
+def test_what_is_not_given_is_read_only(tmp_path: Path) -> None:
+    for path in ("free", "other", "free/held", "free/held/own"):
+        (tmp_path / path).mkdir()
+    bounds = Bounds(
+        [str(tmp_path)], [str(tmp_path / each) for each in ("free", "free/held/own")], [str(tmp_path / "free/held")]
+    )
+    line = "touch free/a free/held/own/b; touch other/c free/held/d e; mount -o remount,rw other; rm -rf other"
+    command = [*bubblewrap.prefix(PROGRAM, bounds), "bash", "-c", line]
+    assert subprocess.run(command, cwd=tmp_path, capture_output=True, check=False).returncode != 0
+    found = {str(path.relative_to(tmp_path)) for path in tmp_path.rglob("*")}
+    assert found == {"free", "other", "free/held", "free/held/own", "free/a", "free/held/own/b"}
