@@ -119,7 +119,7 @@ def test_the_agents_that_are_there_are_found(run: Call, root: Path, tmp_path: Pa
     program("claude", "exit 1")
     (root / ".gemini").mkdir()
     (tmp_path / ".codex").mkdir()
-    done = run("install", "--yes", "--no-mcp", "--json")
+    done = run("install", "--yes", "--json")
     assert [each["name"] for each in done.json["agents"]] == ["claude", "codex", "gemini"]
     assert not (root / ".mcp.json").exists()
 
