@@ -80,10 +80,10 @@ def test_installing_and_taking_out_leaves_all_as_it_was(name: str, run: Call, ro
 
 def test_all_of_it_at_once(run: Call, root: Path) -> None:
     before, config = snapshot(root), (root / ".git/config").read_bytes()
-    assert run("install", "all", "--yes").status == 0
+    assert run("install", "all", "--mcp", "--yes").status == 0
     assert (root / ".git/config").read_bytes() != config
     assert seen_by_git(root) == "?? AGENTS.md\n"
-    assert run("install", "all", "--yes").text.endswith("nothing to change: all is as it should be\n")
+    assert run("install", "all", "--mcp", "--yes").text.endswith("nothing to change: all is as it should be\n")
     assert run("uninstall", "all", "--yes").status == 0
     assert snapshot(root) == before
     assert (root / ".git/config").read_bytes() == config
@@ -101,7 +101,7 @@ def test_what_the_user_has_is_kept_to_the_byte(run: Call, root: Path) -> None:
         (root / name).parent.mkdir(exist_ok=True)
         (root / name).write_bytes(text.encode())
     before = snapshot(root)
-    run("install", "all", "--yes")
+    run("install", "all", "--mcp", "--yes")
     assert not (root / "opencode.json").exists()
     assert {name: (root / name).read_bytes() != text.encode() for name, text in mine.items()} == dict.fromkeys(
         mine, True
@@ -126,9 +126,9 @@ def test_the_agents_that_are_there_are_found(run: Call, root: Path, tmp_path: Pa
 
 def test_nothing_is_written_without_consent(run: Call, root: Path) -> None:
     before = snapshot(root)
-    done = run("install", "claude")
+    done = run("install", "claude", "--mcp")
     assert (done.status, "--yes" in done.err) == (2, True)
-    dry = run("install", "claude", "--dry-run")
+    dry = run("install", "claude", "--mcp", "--dry-run")
     assert dry.status == 0
     assert f"+++ {CLAUDE}" in dry.text
     assert "+/.mcp.json" in dry.text
@@ -164,7 +164,7 @@ def test_a_file_that_cannot_be_changed_stops_all(name: str, text: str, code: str
     (root / name).parent.mkdir(exist_ok=True)
     (root / name).write_bytes(text.encode("utf-8", "surrogateescape"))
     before = snapshot(root)
-    done = run("install", "claude", "codex", "--yes", "--json")
+    done = run("install", "claude", "codex", "--mcp", "--yes", "--json")
     assert (done.status, done.json["code"]) == (3, code)
     assert name in done.json["message"]
     assert snapshot(root) == before
@@ -179,7 +179,7 @@ def test_nothing_is_written_through_a_link(run: Call, root: Path, tmp_path: Path
     else:
         target.write_text("{}", encoding="utf-8")
     link.symlink_to(target)
-    done = run("install", "claude", "--yes", "--json")
+    done = run("install", "claude", "--mcp", "--yes", "--json")
     assert (done.status, done.json["code"]) == (3, "PATH_OUTSIDE" if is_folder else "NOT_A_FILE")
     assert list(target.iterdir()) == [] if is_folder else target.read_bytes() == b"{}"
 
@@ -188,7 +188,7 @@ def test_another_users_file_is_left_to_them(run: Call, root: Path) -> None:
     only_root("give a file away")
     (root / ".mcp.json").write_text("{}", encoding="utf-8")
     os.chown(root / ".mcp.json", 65534, 65534)
-    done = run("install", "claude", "--yes", "--json")
+    done = run("install", "claude", "--mcp", "--yes", "--json")
     assert (done.status, done.json["code"]) == (4, "PERMISSION_DENIED")
     assert not (root / ".claude").exists()
 
@@ -196,7 +196,7 @@ def test_another_users_file_is_left_to_them(run: Call, root: Path) -> None:
 def test_a_file_that_git_tracks_is_changed_with_a_warning(run: Call, root: Path) -> None:
     (root / ".mcp.json").write_text("{}\n", encoding="utf-8")
     git(root, "add", ".mcp.json")
-    done = run("install", "claude", "--yes", "--json")
+    done = run("install", "claude", "--mcp", "--yes", "--json")
     assert [each for each in done.json["notices"] if ".mcp.json is tracked" in each]
     assert seen_by_git(root) == "AM .mcp.json\n"
     assert "/.mcp.json" not in (root / ".git/info/exclude").read_text(encoding="utf-8")
@@ -230,10 +230,10 @@ def test_http_is_for_claude(run: Call) -> None:
 def test_a_plain_folder_and_a_second_working_tree(run: Call, root: Path, tmp_path: Path) -> None:
     plain = tmp_path / "plain"
     plain.mkdir()
-    assert run("-C", str(plain), "install", "claude", "codex", "--yes").status == 0
+    assert run("-C", str(plain), "install", "claude", "codex", "--mcp", "--yes").status == 0
     assert {path.name for path in plain.iterdir()} == {".claude", ".mcp.json", ".codex"}
     git(root, "worktree", "add", "--quiet", "-b", "side", str(tmp_path / "side"))
-    assert run("-C", str(tmp_path / "side"), "install", "claude", "--yes").status == 0
+    assert run("-C", str(tmp_path / "side"), "install", "claude", "--mcp", "--yes").status == 0
     (ways,) = ways_in((tmp_path / "side" / CLAUDE).read_text(encoding="utf-8"))
     assert ways.socket == socket(root)
     assert seen_by_git(tmp_path / "side") == ""
