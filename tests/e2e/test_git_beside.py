@@ -1,5 +1,6 @@
 """What happens beside a session's call of git: other sessions, a person, a lock that stays, a merge under way."""
 
+import os
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
@@ -139,3 +140,15 @@ def test_hooks_and_identity_are_the_users(checkout: Checkout) -> None:
     checkout.edit(ANN, "a.txt", "more\n")
     checkout.git(ANN, "commit", "-am", "y", ok=False)
     assert checkout.git(ANN, "diff", "--cached", "--name-only").out == ""
+
+
+def test_a_file_that_changes_within_a_second_and_keeps_its_size_is_seen(checkout: Checkout) -> None:
+    """Git compares times in seconds, and looks again only at what is as new as the index."""
+    for number in range(4):
+        checkout.edit(ANN, "a.txt", f"{number}\n")
+        os.utime(checkout.root / "a.txt", (1_000_000_000, 1_000_000_000))
+        index = Path(checkout.calls.environment(ANN, str(checkout.root))["GIT_INDEX_FILE"])
+        os.utime(index, (1_000_000_000, 1_000_000_000))
+        checkout.git(ANN, "add", "a.txt", ok=True)
+        checkout.git(ANN, "commit", "-m", str(number), ok=True)
+        assert checkout.committed("a.txt") == f"{number}\n"

@@ -43,7 +43,7 @@ class Index:
         """Make it anew from a commit (empty: none yet); what is known of the files is taken from the one at `like`."""
         os.makedirs(os.path.dirname(self.path), exist_ok=True)
         with suppress(FileNotFoundError):
-            shutil.copyfile(like, self.path)
+            _copy(like, self.path)
         if not commit:
             self.git.ask("read-tree", "--empty", settings=self.settings)
         elif self.git.run("read-tree", "--reset", commit, settings=self.settings).returncode:
@@ -52,7 +52,7 @@ class Index:
 
     def copied_to(self, path: str) -> "Index":
         """A copy at another path."""
-        shutil.copyfile(self.path, path)
+        _copy(self.path, path)
         return Index(self.git, path)
 
     def refresh(self) -> None:
@@ -114,7 +114,7 @@ def locked(git: Git, path: str) -> Iterator[Index | None]:
         copy = Index(git, f"{path}.commonhold-{os.getpid()}-{time.monotonic_ns()}")
         try:
             with suppress(FileNotFoundError):
-                shutil.copyfile(path, copy.path)
+                _copy(path, copy.path)
             yield copy
             if os.path.exists(copy.path):
                 os.replace(copy.path, path)
@@ -124,6 +124,11 @@ def locked(git: Git, path: str) -> Iterator[Index | None]:
     finally:
         with suppress(FileNotFoundError):
             os.unlink(lock)
+
+
+def _copy(path: str, to: str) -> None:
+    """Copy an index with its time: by that git tells whether a file may have changed after it was looked at."""
+    shutil.copy2(path, to)
 
 
 def _took(lock: str) -> bool:
