@@ -17,7 +17,7 @@ _MAX_DEPTH: Final = 4
 _SHELLS: Final = frozenset({"sh", "bash", "dash", "zsh", "ksh"})
 _SCRIPT_FLAG: Final = re.compile(r"-\w*c")
 _WRAPPERS: Final = frozenset(
-    {"sudo", "env", "command", "exec", "nohup", "time", "nice", "timeout", "stdbuf", "builtin"}
+    {"sudo", "env", "command", "exec", "nohup", "time", "nice", "ionice", "timeout", "stdbuf", "xargs", "builtin"}
 )
 _OF_WRAPPER: Final = re.compile(r"-.*|\w+=.*|[0-9.]+[smhd]?", re.DOTALL)
 _NO_WORDS: Final = frozenset({"variable_assignment", "file_redirect", "heredoc_redirect", "herestring_redirect"})

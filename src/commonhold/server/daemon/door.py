@@ -59,6 +59,10 @@ class Door:
             if self._is_knocked_at():
                 behind = import_module("commonhold.server.behind")
                 behind.serve(self._repository, self._listeners, self._loopback, self._under_way, self._stop_read)
+        except BaseException:  # whatever it was, whoever knocks must not wait for nobody
+            for listener in self._listeners:
+                listener.close()
+            raise
         finally:
             self._wake()
 
