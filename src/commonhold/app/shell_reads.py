@@ -6,7 +6,7 @@ from typing import Final
 from commonhold.app.shell_commands import ShellCommand, commands_in, joined
 
 _SHOWING: Final = frozenset({"cat", "bat", "batcat", "nl", "less", "more", "head", "tail", "sed"})
-"""Programs that show text as it is in a file. A part of it counts as the whole: who sees one knows that there is more."""
+"""Programs that show text as it is in a file. A part counts as the whole: who sees one knows that there is more."""
 
 
 def shown_by(argv: Sequence[str]) -> tuple[str, ...]:

@@ -24,7 +24,7 @@ def problem_in(source: bytes, path: str, before: bytes | None = None) -> Problem
     """The first that is wrong with a file, or None; with `before`, only what was not wrong there already.
 
     Python is compiled as this Python does, unless what was before was not sound for it either: that may be of another
-    version, or half mended, and is judged as other languages are. JSON, YAML and TOML are read by a parser of their own.
+    version, or half mended, and is judged as other languages are. JSON, YAML and TOML are read by parsers of their own.
     In other languages the grammar must find no new error: it knows less than a compiler, so that old ones may stay. A
     template that was not sound before is left alone, and so is text. Never raises on any `source`. The code is SYNTAX,
     the message names line and column, the span is where that is.
