@@ -1,5 +1,6 @@
 """Gemini CLI."""
 
+import re
 from collections.abc import Callable, Mapping
 from typing import Any, Final
 
@@ -29,6 +30,8 @@ from commonhold.app.happenings import (
 NAME: Final = "gemini"
 _BEFORE: Final = "BeforeTool"
 _PATH: Final = ("file_path",)
+_HOOK_CONTEXT: Final = re.compile(r"\A(?:\s*<hook_context>.*?</hook_context>\s*)+", re.DOTALL)
+"""What hooks have told as a session began stands before the first prompt: no person has asked for it."""
 _SWAPPING: Final = Manner(ends=Ends.ANY, keeps_last_end=True)
 _TOOLS: Final[Tools] = {
     "replace": swap(_PATH, ("old_string",), ("new_string",), "allow_multiple", _SWAPPING),
@@ -39,7 +42,7 @@ _TOOLS: Final[Tools] = {
 _EVENTS: Final[Mapping[str, Callable[[Call, Payload], Happening]]] = {
     "SessionStart": lambda call, payload: SessionBegan(call.caller, call.cwd, text(payload, "source")),
     "SessionEnd": lambda call, payload: SessionEnded(call.caller, call.cwd, text(payload, "reason")),
-    "BeforeAgent": lambda call, payload: prompt_given(call, text(payload, "prompt")),
+    "BeforeAgent": lambda call, payload: prompt_given(call, _HOOK_CONTEXT.sub("", text(payload, "prompt"))),
     "AfterAgent": lambda call, _: TurnEnded(call.caller, call.cwd),
     _BEFORE: lambda call, _: about_to(call, _TOOLS),
     "AfterTool": lambda call, payload: has_done(

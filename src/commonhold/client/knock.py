@@ -128,13 +128,19 @@ def without_answer(agent: str, payload: bytes, policy: str, why: str) -> Said:
     if not _is_about_to_act(payload):
         return FAILED, b"", message.encode()
     next_step = " Nothing is written meanwhile. Next: ask your user to run `commonhold doctor` here."
+    if agent == "copilot" and b'"toolName"' in payload:  # of an exit status it tells its model no more than that
+        return 0, _json(permissionDecision="deny", permissionDecisionReason=message + next_step), b""
     return BLOCKED, b"", (message + next_step).encode()
 
 
 def _notice(text: str) -> bytes:
+    return _json(systemMessage=text)
+
+
+def _json(**shape: str) -> bytes:
     import json  # noqa: PLC0415 - most hooks never need it
 
-    return json.dumps({"systemMessage": text}).encode()
+    return json.dumps(shape).encode()
 
 
 def _is_about_to_act(payload: bytes) -> bool:

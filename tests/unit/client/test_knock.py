@@ -73,6 +73,15 @@ def test_a_payload_that_cannot_be_read_is_taken_for_one_that_is_about_to_act(pay
     assert knock.without_answer("claude", payload, "block", "why")[0] == knock.BLOCKED
 
 
+def test_copilot_is_told_why_in_its_own_form() -> None:
+    payload = json.dumps({"sessionId": "s", "toolName": "edit", "toolArgs": {}}).encode()
+    status, output, complaint = knock.without_answer("copilot", payload, "block", "it is gone")
+    assert (status, complaint) == (0, b"")
+    answer = json.loads(output)
+    assert answer["permissionDecision"] == "deny"
+    assert "it is gone" in answer["permissionDecisionReason"]
+
+
 @pytest.mark.parametrize("agent", ["claude", "codex", "gemini", "vscode", "copilot", "cursor", "opencode"])
 def test_who_chose_to_go_on_without_is_let_through_and_told(agent: str) -> None:
     status, output, complaint = knock.without_answer(agent, b"{}", "allow", "it is gone")
