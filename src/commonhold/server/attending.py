@@ -8,6 +8,7 @@ import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, Final
 
@@ -49,6 +50,7 @@ from commonhold.domain.slots import SLOT_SECONDS, path_of_slot, slot_of
 from commonhold.regions.region import hash_bytes
 from commonhold.server import packets
 from commonhold.server.blindness import overwritten_blindly
+from commonhold.server.handing_down import handed_down
 
 PATIENCE_SECONDS: Final = 20.0
 """How long an edit may wait for others in all: less than any hook is given to answer."""
@@ -108,6 +110,10 @@ class Attending:
                 self._sessions[key] = self._open(*key)
             return self._sessions[key]
 
+    def _session_around(self, root: str, caller: Caller) -> Commonhold | None:
+        """The session that a subagent is a part of."""
+        return self._session(root, replace(caller, subagent="")) if caller.subagent else None
+
     def _here(self, happening: Happening) -> Commonhold | None:
         """The session in the working tree that the agent works in."""
         root = self._trees.around(happening.cwd)
@@ -152,7 +158,8 @@ class Attending:
             concerned = [wish for wish in wishes if not self._is_ignored(root, wish.path)]
             if concerned:
                 session = self._session(root, happening.caller)
-                response = _Edit(session, root, concerned, happening.call, self._intent(session, happening)).propose()
+                edit = _Edit(session, root, concerned, happening.call, self._intent(session, happening))
+                response = edit.propose(self._session_around(root, happening.caller))
                 if response.stance is Stance.DENY:
                     for other, admitted in begun:  # the tool will write nothing, in no tree
                         other.settle(happening.call, is_about(admitted))
@@ -226,8 +233,11 @@ class _Edit:
         self._notices: list[str] = []
         self._ends = time.monotonic() + PATIENCE_SECONDS
 
-    def propose(self) -> Response:
-        """Propose it; where others hold what it changes, wait for them a little, and look at it anew."""
+    def propose(self, around: Commonhold | None = None) -> Response:
+        """Propose it; where others hold what it changes, wait for them a little, and look at it anew.
+
+        `around` is the session that this one is a part of.
+        """
         for _ in range(_MOST_ATTEMPTS):
             answer = self._attempt()
             if isinstance(answer, str):
@@ -238,6 +248,8 @@ class _Edit:
                 return Response(context=told(*self._notices, *answer.notices))
             if answer.code is not Refusal.LOCK_CONFLICT:
                 return self._denied(packets.refusal(answer))
+            if around and handed_down(around, self._session, answer.conflicts):
+                continue
             waited = self._wait_for([each.key for each in answer.conflicts])
             if waited.lease is None:
                 return self._denied(packets.denial(waited))
