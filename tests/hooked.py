@@ -1,4 +1,4 @@
-"""Agents as their hooks report them, attended to in this process: a repository, a clock, and tools that write by hand."""
+"""Agents as their hooks report them, attended to in this process: a repository, a clock, tools that write by hand."""
 
 import subprocess
 from collections.abc import Callable, Iterator
@@ -56,7 +56,11 @@ class House:
 
     def attend(self) -> Attending:
         """What attends, begun anew: it knows nothing but what the state says."""
-        return Attending(Trees(self.repository), self.session, lambda *place: self.is_ignored(*place), self._run)
+        return Attending(Trees(self.repository), self.session, self._is_ignored, self._run)
+
+    def _is_ignored(self, root: str, path: str) -> bool:
+        """As it is said at the time."""
+        return self.is_ignored(root, path)
 
     def session(self, root: str, holder: str) -> Commonhold:
         return Commonhold(Direct(self.service(holder, root)), root=root, agent=holder)

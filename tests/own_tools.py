@@ -1,4 +1,4 @@
-"""A working tree in which agents write with tools of their own: the service on one side, the tool's hand on the other."""
+"""A working tree in which agents write with tools of their own: the service on one side, a tool's hand on the other."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager

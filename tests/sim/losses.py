@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from tests.sim.tool_users import PATHS, Story
+from tests.sim.tool_users import PATHS, Story, Told
 
 from commonhold.app.service import Service
 from commonhold.app.taking import OUTSIDE
@@ -34,6 +34,21 @@ def losses(story: Story) -> list[str]:
         *(each for path in PATHS for each in _not_as_recorded(story, path, steps[path])),
         *_gone(story, service, steps),
     ]
+
+
+def harm(story: Story) -> list[str]:
+    """All that is wrong where nobody was late: then nothing is overwritten, and nothing has to be reviewed."""
+    service = story.stage.service(None)
+    flagged = [each.event for path in PATHS for each in service.commits_on(path)]
+    return [
+        *losses(story),
+        *(f"{each.holder}: {each.unadmitted}" for each in flagged if isinstance(each, Committed) and each.unadmitted),
+        *(f"{each.token} is gone" for each in story.edits if each.is_settled and not _is_there(story, each)),
+    ]
+
+
+def _is_there(story: Story, edit: Told) -> bool:
+    return edit.token.encode() in TOKEN.findall(story.stage.root.joinpath(edit.path).read_bytes())
 
 
 def _steps(service: Service, path: str) -> Iterator[Step]:
@@ -67,7 +82,7 @@ def _gone(story: Story, service: Service, steps: dict[str, list[Step]]) -> Itera
     """What an agent was told is done is there, or a record that says so took it away; and all can be had again."""
     for edit in story.edits:
         token = edit.token.encode()
-        is_there = token in TOKEN.findall(story.stage.root.joinpath(edit.path).read_bytes())
+        is_there = _is_there(story, edit)
         is_recorded = any(token in step.after for step in steps[edit.path])
         if edit.is_settled and not edit.was_said_to_be_gone and not is_there and not is_recorded:
             yield f"{edit.token} was said to be done, and neither the file nor the log has it"

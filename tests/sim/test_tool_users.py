@@ -1,15 +1,16 @@
 """Nothing is lost, whatever the order in which agents, their tools and a person write; and defects are noticed."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import pytest
-from tests.sim.losses import losses
-from tests.sim.tool_users import Stage, Story
+from tests.sim.losses import harm, losses
+from tests.sim.tool_users import CALM, ROUGH, Stage, Story, Weather
 
 from commonhold.app.acquaintance import Acquaintance
 from commonhold.app.proposing import Proposing
 from commonhold.app.taking import Made, TakeAnswer, Taking
+from commonhold.domain.at_work import Proposal
 from commonhold.domain.keys import canonical
 from commonhold.server import attending
 
@@ -22,18 +23,25 @@ def _nobody_waits(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(attending, "PATIENCE_SECONDS", 0.0)
 
 
-def told(seed: int, folder: Path) -> Story:
+def told(seed: int, folder: Path, weather: Weather) -> Story:
     stage = Stage(folder / str(seed))
     try:
-        return Story(seed, stage).play()
+        return Story(seed, stage, weather).play()
     finally:
         stage.attending.close()
 
 
 @pytest.mark.parametrize("seed", SEEDS)
 def test_nothing_is_lost(seed: int, tmp_path: Path) -> None:
-    story = told(seed, tmp_path)
+    story = told(seed, tmp_path, ROUGH)
     assert losses(story) == [], f"seed {seed}"
+    assert sum(edit.is_settled for edit in story.edits) >= 3
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_where_nobody_is_late_nothing_is_overwritten(seed: int, tmp_path: Path) -> None:
+    story = told(seed, tmp_path, CALM)
+    assert harm(story) == [], f"seed {seed}"
     assert sum(edit.is_settled for edit in story.edits) >= 3
 
 
@@ -51,8 +59,8 @@ def no_acquaintance(patch: pytest.MonkeyPatch) -> None:
 def no_settling(patch: pytest.MonkeyPatch) -> None:
     """What was proposed is forgotten, and nobody looks what became of it."""
 
-    def forgotten(self: Proposing, holder: str, proposals: list[object]) -> TakeAnswer:
-        self.withdraw(proposals)  # type: ignore[arg-type]
+    def forgotten(self: Proposing, _holder: str, proposals: Sequence[Proposal]) -> TakeAnswer:
+        self.withdraw(proposals)
         return TakeAnswer("nothing")
 
     patch.setattr(Proposing, "_settled", forgotten)
@@ -64,9 +72,17 @@ def no_lateness(patch: pytest.MonkeyPatch) -> None:
     patch.setattr(Taking, "late", lambda _, each: Made(each.holder, {each.path: each.before}, each.intent))
 
 
-@pytest.mark.parametrize("defect", [no_slots, no_acquaintance, no_settling, no_lateness])
-def test_a_defect_is_noticed(
-    defect: Callable[[pytest.MonkeyPatch], None], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+Defect = Callable[[pytest.MonkeyPatch], None]
+DEFECTS: dict[Defect, tuple[Weather, Callable[[Story], list[str]]]] = {
+    no_slots: (CALM, harm),
+    no_acquaintance: (ROUGH, losses),
+    no_settling: (ROUGH, losses),
+    no_lateness: (ROUGH, losses),
+}
+
+
+@pytest.mark.parametrize("defect", DEFECTS)
+def test_a_defect_is_noticed(defect: Defect, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     defect(monkeypatch)
-    assert any(losses(told(seed, tmp_path)) for seed in range(MOST_SEEDS))
+    weather, found_by = DEFECTS[defect]
+    assert any(found_by(told(seed, tmp_path, weather)) for seed in range(MOST_SEEDS))

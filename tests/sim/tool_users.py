@@ -5,15 +5,15 @@ the whole file from what it read once. What an agent was told is written down, t
 """
 
 import random
-from collections.abc import Iterator
-from dataclasses import dataclass, field, replace
+from collections.abc import Generator, Iterator
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from tests.hooked import Agent, House
 
+from commonhold.adapters.files import WorkingTree
 from commonhold.adapters.memory import MemoryStore
 from commonhold.adapters.repository import Repository
-from commonhold.adapters.files import WorkingTree
 from commonhold.app.happenings import Caller, Response, Stance, Swap, Unclear, Whole, Wish
 from commonhold.app.service import Service
 from commonhold.app.wishes import result
@@ -51,12 +51,27 @@ class Told:
     was_said_to_be_gone: bool = False
 
 
+@dataclass(frozen=True)
+class Weather:
+    """How much time may pass at a step, and how likely it is that somebody dies, or that a person writes."""
+
+    passing: tuple[float, ...]
+    dying: float
+    meddling: float
+
+
+ROUGH = Weather((0.0, 0.0, 1.0, 3.0, 9.0, 16.0), 0.04, 0.05)
+CALM = Weather((0.0, 0.1), 0.0, 0.0)
+"""Nobody is ever late."""
+
+
 @dataclass
 class Story:
     """One seed's world."""
 
     seed: int
     stage: Stage
+    weather: Weather = ROUGH
     edits: list[Told] = field(default_factory=list)
     count: int = 0
 
@@ -67,12 +82,14 @@ class Story:
         """Let agents act in turns, time pass, and a person write now and then; then let all come to rest."""
         lives = [self._life(number) for number in range(agents)]
         for _ in range(steps):
-            self.stage.clock.advance(self.random.choice((0.0, 0.0, 1.0, 3.0, 9.0, 16.0)))
-            if self.random.random() < 0.05:
+            self.stage.clock.advance(self.random.choice(self.weather.passing))
+            if self.random.random() < self.weather.meddling:
                 self._person()
             number = self.random.randrange(agents)
             if next(lives[number], "over") == "over":
                 lives[number] = self._life(number)
+        for life in lives:
+            life.close()
         self.stage.clock.advance(3600.0)
         self._notice()
         return self
@@ -81,14 +98,14 @@ class Story:
         self.count += 1
         return f"t{self.count}_"
 
-    def _life(self, number: int) -> Iterator[str]:
+    def _life(self, number: int) -> Generator[str, None, None]:
         """One run of an agent's process; the next goes by the same name."""
         agent = Agent(self.stage, Caller("agent", str(number), process=self.token()))
         agent.begins()
         while True:
             for step in self._edit(agent):
                 yield step
-                if self.random.random() < 0.04:
+                if self.random.random() < self.weather.dying:
                     return
             if self.random.random() < 0.4:
                 agent.rests()
@@ -142,11 +159,3 @@ class Story:
 
     def _notice(self) -> None:
         self.stage.service(None).notice(PATHS)
-
-
-def told_at(story: Story) -> str:
-    """How to see it again."""
-    return f"seed {story.seed}"
-
-
-__all__ = ["PATHS", "Stage", "Story", "Told", "replace", "told_at"]

@@ -10,6 +10,7 @@ from commonhold.app.place import Place
 from commonhold.app.ports import Reader
 from commonhold.app.proposing import Proposing
 from commonhold.app.taking import OUTSIDE, TakeAnswer, Taking
+from commonhold.domain.at_work import Proposal
 from commonhold.domain.errors import InputError
 from commonhold.domain.keys import canonical, file_key
 
@@ -32,30 +33,33 @@ class Noticing:
         What a tool is just writing is left out.
         """
         with self._place.store.gate():
-            self._settle_overdue()
+            overdue = self._proposing.overdue()
+            self._settle(each for each in overdue if self._taking.is_as_foretold(each))
             with self._place.store.read() as reader:
-                being_written = {each.path for each in reader.proposals(self._place.files.root)}
+                waiting = reader.proposals(self._place.files.root)
+                being_written = {each.path for each in waiting if each not in overdue}
                 seen = _files(reader.seen(self._place.files.root)) if paths is None else paths
                 known = {path: self._known(reader, path) for path in seen if path not in being_written}
             before = {path: was for path, was in known.items() if was != "" and self._is_other(path, was)}
             return self._taking.take(OUTSIDE, before, intent)
 
-    def _settle_overdue(self) -> None:
-        """What tools were about to write, and nobody has said that they did."""
-        for each in self._proposing.overdue():
+    def _settle(self, overdue: Iterable[Proposal]) -> None:
+        """What tools have written, and nobody has said that they did. The others may wait for a person's word."""
+        for each in overdue:
             self._taking.record(self._taking.look(self._taking.late(each)))
             self._proposing.withdraw([each])
 
     def _known(self, reader: Reader, path: str) -> str | None:
-        """The hash of the content that the file is known to have, None: no file; empty where nothing is known."""
-        found: list[tuple[int, str | None]] = []
-        for recorded, commit in reader.commits_on(path, _MOST_COMMITS):
+        """The hash of the content that the file is known to have, None: no file; empty where nothing is known.
+
+        That is what was recorded last. Somebody may have read a later change before it was noticed: others have not.
+        """
+        for _, commit in reader.commits_on(path, _MOST_COMMITS):
             if commit.worktree == self._place.files.root:
-                found = [(recorded.sequence, each.after) for each in commit.files if each.path == path]
-                break
-        seen = reader.seen_by_others("", self._place.files.root, [str(file_key(path))])
-        found += [(each.sequence, each.hash) for _, each in seen]
-        return max(found, key=lambda each: each[0])[1] if found else ""
+                return next(each.after for each in commit.files if each.path == path)
+        seen = [each for _, each in reader.seen_by_others("", self._place.files.root, [str(file_key(path))])]
+        other = [each for each in seen if self._is_other(path, each.hash)]
+        return max(other, key=lambda each: each.sequence).hash if other else ""
 
     def _is_other(self, path: str, was: str | None) -> bool:
         try:

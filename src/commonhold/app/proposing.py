@@ -225,9 +225,11 @@ class Proposing:
         if not proposals:
             return TakeAnswer("nothing")
         live = {lease.id for lease in self._leases.live(holder=holder)}
-        late = [each for each in proposals if each.slot not in live or self._taking.is_overtaken(each)]
-        in_time = {each.path: each.before for each in proposals if each not in late}
-        made = [Made(holder, in_time, proposals[0].intent), *map(self._taking.late, late)]
+        late = [each for each in proposals if each.slot not in live]
+        overtaken = [each for each in proposals if each.slot in live and self._taking.is_overtaken(each)]
+        in_time = {each.path: each.before for each in proposals if each not in late and each not in overtaken}
+        made = [Made(holder, in_time, proposals[0].intent)]
+        made += [*map(self._taking.overtaken, overtaken), *map(self._taking.late, late)]
         seen = [self._taking.look(each) for each in made]
         with self._place.registry.together():
             answer = max(map(self._taking.record, seen), key=lambda each: _BY_GRAVITY.index(each.outcome))

@@ -328,6 +328,7 @@ class Service:
         `blind` are files that the tool overwrites without naming what is there: the session must have read them.
         """
         self._recover_if_possible()
+        self._noticing.notice([self._reading.locate(edit.key).file_path for edit in changeset.edits], "")
         return self._with_news(self._proposing.propose(Wanted(self.holder, changeset, call, tuple(blind))))
 
     def settle(self, call: str, paths: Sequence[str] = ()) -> TakeAnswer:

@@ -134,17 +134,26 @@ class Taking:
         return all(_hash_of(stamps[path]) == _hash_of(state) for path, state in seen.now.items())
 
     def late(self, proposal: Proposal) -> Made:
-        """What a tool wrote when the file was not its own any more: over what others had committed, maybe.
+        """What a tool wrote that lost its write slot: over what others had committed meanwhile, maybe.
 
         It is laid on the session only where the file is what the session proposed.
         """
-        now, was, late = _hash_of(self._place.files.stamp(proposal.path)), proposal.before, ""
+        made = self.overtaken(proposal)
+        return made if self.is_as_foretold(proposal) else Made(OUTSIDE, made.before, made.intent)
+
+    def overtaken(self, proposal: Proposal) -> Made:
+        """What a tool wrote to a file of which something was recorded since: over that, if it is as was foretold."""
+        was, late = proposal.before, ""
         if (over := self._newer(proposal)) is not None:
             change, by, sequence = over
-            was, late = change.after, f"it was written late, over what {by} had committed (event {sequence})"
-        if now != proposal.after:
-            return Made(OUTSIDE, {proposal.path: was}, proposal.intent)
+            was = change.after
+            if self.is_as_foretold(proposal):
+                late = f"it was written late, over what {by} had committed (event {sequence})"
         return Made(proposal.holder, {proposal.path: was}, proposal.intent, late)
+
+    def is_as_foretold(self, proposal: Proposal) -> bool:
+        """Whether the file is now what the tool was to make of it."""
+        return _hash_of(self._place.files.stamp(proposal.path)) == proposal.after
 
     def is_overtaken(self, proposal: Proposal) -> bool:
         """Whether a change of the file was recorded since it was proposed."""
@@ -154,7 +163,7 @@ class Taking:
         """What to tell a session that wrote late, where another's writing left nothing of it; else empty."""
         after, since = proposal.after, self._since(proposal)
         is_seen = any(each.holder == proposal.holder or after in (file.before, file.after) for file, each, _ in since)
-        if is_seen or not since or _hash_of(self._place.files.stamp(proposal.path)) == after:
+        if is_seen or not since or self.is_as_foretold(proposal):
             return ""
         by, kept = since[0][1].holder, f"; the text is kept: {after}" if after else ""
         return f"{proposal.path} is as {by} wrote it, not as you did, since you were late: read it, do it again{kept}"
@@ -165,18 +174,20 @@ class Taking:
         return (since[0][0], since[0][1].holder, since[0][2]) if since else None
 
     def _since(self, proposal: Proposal) -> list[tuple[FileChange, Committed, int]]:
-        """What was recorded of the file since it was proposed, with the numbers of the events, newest first."""
+        """What was recorded of the file after what the proposal started from, with the numbers of the events."""
+        found: list[tuple[FileChange, Committed, int]] = []
         with self._place.store.read() as reader:
             newest = reader.commits_on(proposal.path, 1)
             if not newest or newest[0][0].sequence <= proposal.since:
                 return []
-            return [
-                (file, commit, recorded.sequence)
-                for recorded, commit in reader.commits_on(proposal.path, _MOST_COMMITS)
-                if recorded.sequence > proposal.since and commit.worktree == proposal.worktree
-                for file in commit.files
-                if file.path == proposal.path
-            ]
+            commits = reader.commits_on(proposal.path, _MOST_COMMITS)
+        for recorded, commit in commits:
+            file = next(each for each in commit.files if each.path == proposal.path)
+            if commit.worktree == proposal.worktree:
+                if recorded.sequence <= proposal.since or file.after == proposal.before:
+                    break
+                found.append((file, commit, recorded.sequence))
+        return found
 
     def _differences(
         self, before: Before

@@ -1,6 +1,7 @@
 """What became of what a tool was to write: recorded as it is, whoever came between, and nothing is lost of it."""
 
 from collections.abc import Iterator
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
@@ -37,10 +38,10 @@ def changed(commit: Committed) -> list[str]:
 
 
 def check_chain(shop: Workshop, path: str = "a.py") -> None:
-    """Each recorded change starts from what the one before it left, all of it is kept, and the last is what is there."""
+    """Each recorded change starts from what the one before left, all of it is kept, and the last is what is there."""
     service = shop.opened[0]
     steps = [each for commit in commits(service) for each in commit.files if each.path == path]
-    for earlier, later in zip(steps, steps[1:], strict=False):
+    for earlier, later in pairwise(steps):
         assert later.before == earlier.after
     for step in steps:
         for each in filter(None, (step.before, step.after)):
@@ -268,7 +269,7 @@ def test_a_change_that_was_recorded_meanwhile_is_not_recorded_again(shop: Worksh
     one = shop.hand("one")
     one.propose({"a.py": F_OTHERWISE})
     one.write()
-    before = {"a.py": hash_bytes(SOURCE.encode())}
+    before: dict[str, str | None] = {"a.py": hash_bytes(SOURCE.encode())}
     assert one.service.take(before, intent="a command").outcome == "recorded"
     assert one.settle().outcome == "nothing"
     assert len(commits(one.service)) == 1
@@ -316,7 +317,6 @@ def test_a_program_that_writes_on_and_on_is_not_waited_for(shop: Workshop) -> No
 
     one._taking._planner_of = interfered
     shop.write("a.py", F_OTHERWISE)
-    one.keep([SOURCE.encode()])
     one.keep([SOURCE.encode()])
     assert one.take({"a.py": hash_bytes(SOURCE.encode())}).outcome == "recorded"
     assert next(count) == 2

@@ -16,8 +16,8 @@ from commonhold.regions.rewriting import only_grew, rewritten
 
 CORPUS: Final = Path(__file__).parents[2] / "corpus"
 SOURCE: Final = (
-    "import a\nimport b\n\n\ndef f():\n    return 1\n\n\nclass C:\n    x = 1\n\n    def m(self):\n        return 2\n\n\n"
-    "def g():\n    return 3\n"
+    "import a\nimport b\n\n\ndef f():\n    return 1\n\n\nclass C:\n    x = 1\n\n    def m(self):\n        return 2\n"
+    "\n\ndef g():\n    return 3\n"
 )
 CASES: Final = sorted(CORPUS.glob("*/*/module.*"))
 
@@ -97,7 +97,7 @@ GROWTHS = [
 
 
 @pytest.mark.parametrize(("old", "new", "grew"), GROWTHS)
-def test_a_header_that_only_got_lines(old: str, new: str, grew: bool) -> None:
+def test_a_header_that_only_got_lines(old: str, new: str, *, grew: bool) -> None:
     before, after = mapped(SOURCE), mapped(SOURCE.replace(old, new))
     assert only_grew(before, after, canonical("file:a.py#@header")) is grew
 
