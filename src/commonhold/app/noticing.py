@@ -10,7 +10,6 @@ from commonhold.app.place import Place
 from commonhold.app.ports import Reader
 from commonhold.app.proposing import Proposing
 from commonhold.app.taking import OUTSIDE, TakeAnswer, Taking
-from commonhold.domain.at_work import Proposal
 from commonhold.domain.errors import InputError
 from commonhold.domain.keys import canonical, file_key
 
@@ -33,8 +32,8 @@ class Noticing:
         What a tool is just writing is left out.
         """
         with self._place.store.gate():
+            self._proposing.settle_overdue()
             overdue = self._proposing.overdue()
-            self._settle(each for each in overdue if self._taking.is_as_foretold(each))
             with self._place.store.read() as reader:
                 waiting = reader.proposals(self._place.files.root)
                 being_written = {each.path for each in waiting if each not in overdue}
@@ -42,12 +41,6 @@ class Noticing:
                 known = {path: self._known(reader, path) for path in seen if path not in being_written}
             before = {path: was for path, was in known.items() if was != "" and self._is_other(path, was)}
             return self._taking.take(OUTSIDE, before, intent)
-
-    def _settle(self, overdue: Iterable[Proposal]) -> None:
-        """What tools have written, and nobody has said that they did. The others may wait for a person's word."""
-        for each in overdue:
-            self._taking.record(self._taking.look(self._taking.late(each)))
-            self._proposing.withdraw([each])
 
     def _known(self, reader: Reader, path: str) -> str | None:
         """The hash of the content that the file is known to have, None: no file; empty where nothing is known.

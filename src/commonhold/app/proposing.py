@@ -212,6 +212,16 @@ class Proposing:
         live = {lease.id for lease in self._leases.live()}
         return tuple(each for each in waiting if each.slot not in live)
 
+    def settle_overdue(self) -> None:
+        """Record what tools have written after their slots were over, and nobody has said that they did.
+
+        What is not written yet may be still: a person may have been asked first.
+        """
+        for each in self.overdue():
+            if self._taking.is_as_foretold(each):
+                self._taking.record(self._taking.look(self._taking.late(each)))
+                self.withdraw([each])
+
     def withdraw(self, proposals: Iterable[Proposal]) -> None:
         """Forget proposals: what became of them is recorded."""
         with self._place.store.write() as writer:
@@ -224,6 +234,8 @@ class Proposing:
     def _settled(self, holder: str, proposals: Sequence[Proposal]) -> TakeAnswer:
         if not proposals:
             return TakeAnswer("nothing")
+        if not all(map(self._taking.is_as_foretold, proposals)):
+            self.settle_overdue()  # another's late writing is not to be laid on this session
         live = {lease.id for lease in self._leases.live(holder=holder)}
         late = [each for each in proposals if each.slot not in live]
         overtaken = [each for each in proposals if each.slot in live and self._taking.is_overtaken(each)]

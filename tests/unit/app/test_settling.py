@@ -225,6 +225,20 @@ def test_what_was_written_late_and_overwritten_at_once_is_told_to_who_wrote_it(s
     check_chain(shop)
 
 
+def test_what_another_wrote_late_over_it_is_laid_on_the_other(shop: Workshop) -> None:
+    one, two = shop.hand("one"), shop.hand("two")
+    one.propose({"a.py": F_OTHERWISE})
+    shop.clock.advance(SLOT_SECONDS + 1)
+    two.propose({"a.py": G_OTHERWISE})
+    two.write()
+    one.write()
+    taken = two.settle()
+    assert [(each.holder, changed(each)) for each in commits(one.service)] == [("one", ["file:a.py#f"])]
+    assert "a.py is as one wrote it, not as you did" in taken.notices[-1]
+    assert one.settle().outcome == "nothing"
+    check_chain(shop)
+
+
 @pytest.mark.parametrize("is_late", [True, False])
 def test_what_others_went_on_from_is_not_said_to_be_gone(shop: Workshop, *, is_late: bool) -> None:
     one, two = shop.hand("one"), shop.hand("two")
