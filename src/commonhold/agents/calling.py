@@ -75,7 +75,7 @@ class Ways:
 
 
 def is_ours(value: Any) -> bool:  # noqa: ANN401 - JSON
-    """Whether a hook, a group of nothing but hooks, the entry of an MCP server or a variable names us in words of ours."""
+    """Whether a hook, a group of hooks alone, the entry of an MCP server or a variable names us in words of ours."""
     if not isinstance(value, Mapping):
         return shell_prefix.is_ours(value)
     inner = value.get("hooks")

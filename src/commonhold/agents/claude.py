@@ -1,6 +1,5 @@
 """Claude Code."""
 
-from functools import partial
 from typing import Final
 
 from commonhold.agents import claude_shaped, shell_prefix
@@ -44,7 +43,7 @@ CLAUDE: Final = Agent(
     NAME,
     "Claude Code",
     read,
-    partial(claude_shaped.write, _DIALECT),
+    claude_shaped.write,
     claude_shaped.refuse,
     shell_prefix.is_in_force,
 )

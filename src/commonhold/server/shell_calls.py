@@ -1,7 +1,7 @@
-"""An agent's calls of its shell: refused at once where that is known before, and what they write laid to whose they are.
+"""An agent's calls of its shell: refused at once where that is known before, and told whose they are afterwards.
 
-A command is never rewritten: its program would hold the other text against the rules of its user, and let through what they
-forbid.
+A command is never rewritten: its program would hold the other text against the rules of its user, and let through what
+they forbid.
 """
 
 import re
@@ -63,7 +63,7 @@ class ShellCalls:
             with self._turn:
                 before = self._tickets.pop(_name(happening), "")
                 self._tickets[_name(happening)] = str(ticket)
-            self._shells.end({"ticket": before})
+            self._shells.abandon(before)
         return str(answer.get("refusal", ""))
 
     def ran(self, happening: Ran) -> str:
@@ -73,12 +73,12 @@ class ShellCalls:
         return str(self._shells.end({"ticket": ticket})["report"])
 
     def over(self, holder: str) -> None:
-        """End what is still watched of a session, or of a part of it."""
+        """End what is still watched of a session, or of a part of it: its user did not let it run, for example."""
         with self._turn:
             names = [name for name in self._tickets if name[0] == holder]
             tickets = [self._tickets.pop(name) for name in names]
         for ticket in tickets:
-            self._shells.end({"ticket": ticket})
+            self._shells.abandon(ticket)
 
     def begin(self, told: Mapping[str, Any]) -> Shape:
         """Answer a launcher. One that was started in place of a shell knows its session and working tree alone."""

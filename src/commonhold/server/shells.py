@@ -14,7 +14,7 @@ from commonhold.adapters.survey import Change, Survey, Surveyor
 from commonhold.adapters.survey.ground import Ground
 from commonhold.adapters.system import RandomIds
 from commonhold.app.answers import AcquireAnswer
-from commonhold.app.attribution import attributed
+from commonhold.app.attribution import Reach, attributed
 from commonhold.app.giving import Given, Sought, Withheld, give, holdings
 from commonhold.app.taking import TakeAnswer
 from commonhold.client.session import Commonhold
@@ -88,7 +88,8 @@ class Rules:
 class _Run:
     """A command that runs in one working tree. `given` is what it is kept to, None where nothing keeps it.
 
-    `beside` are the others that ran there at some moment of its time, `told` what its agent will be told at its end.
+    `beside` are the others that ran there at some moment of its time, `perhaps` what else could have written then;
+    `told` is what its agent will be told at its end.
     """
 
     asked: Asked
@@ -100,6 +101,7 @@ class _Run:
     before: Survey
     told: list[str]
     beside: "set[_Run]" = field(default_factory=set)
+    perhaps: list[Reach] = field(default_factory=list)
     turn: threading.Lock = field(default_factory=threading.Lock)
 
     def reaches(self, path: str) -> bool:
@@ -200,13 +202,24 @@ class Shells:
 
     def end(self, told: Mapping[str, Any]) -> Shape:
         """Take what a command wrote into the log, and say what its agent must know of it."""
+        return self._ended(str(told.get("ticket", "")), int(told.get("status", 0)))
+
+    def abandon(self, ticket: str) -> None:
+        """End what was watched and perhaps never ran: what is found then is laid on nobody, but for what it held."""
         with self._lock:
-            run = self._runs.pop(str(told.get("ticket", "")), None)
+            run = self._runs.get(ticket)
+        if run is not None:
+            run.perhaps.append(lambda _: True)
+            self._ended(ticket, 0)
+
+    def _ended(self, ticket: str, status: int) -> Shape:
+        with self._lock:
+            run = self._runs.pop(ticket, None)
         if run is None:
             return {"report": ""}
         try:
             with run.turn:
-                run.told.append(report(self._settled(run, int(told.get("status", 0))), run.given))
+                run.told.append(report(self._settled(run, status), run.given))
         finally:
             if run.lease_id is not None:
                 run.session.release(run.lease_id)
@@ -244,7 +257,7 @@ class Shells:
         readable = {change.path: change.before for change in changes if not change.is_unread}
         mine = holdings(lease for lease in leases if lease.holder == run.asked.holder)
         others = holdings(lease for lease in leases if lease.holder != run.asked.holder)
-        sorted_ = attributed(readable, run.reaches, [each.reaches for each in run.beside], mine, others)
+        sorted_ = attributed(readable, run.reaches, [each.reaches for each in run.beside] + run.perhaps, mine, others)
         intent = run.asked.intent
         if sorted_.nobody:
             run.session.notice(sorted_.nobody, intent=intent)
