@@ -33,7 +33,7 @@ def test_the_level_of_every_agent(name: str) -> None:
     setup = SETUPS[name]
     edits, shell, _ = cells("agent | edits | shell commands | to know")[name]
     assert edits == f"`{setup.level}`"
-    assert (shell == "`enforced`") is setup.rewrites_shell
+    assert (shell == "`enforced`") is setup.keeps_shell
 
 
 def test_every_level_is_explained() -> None:

@@ -54,7 +54,7 @@ def _check_owner(path: str, status: os.stat_result) -> None:
         )
 
 
-def write(root: str, path: str, before: str | None, after: str | None, *, is_private: bool = False) -> None:
+def write(root: str, path: str, before: str | None, after: str | None, mode: int | None = None) -> None:
     """Let a file hold `after` in place of `before`; None: not be there. Folders that are empty then go, too.
 
     Raises InputError `FILE_EXISTS` where it has become another file since, and what `read` raises.
@@ -73,8 +73,8 @@ def write(root: str, path: str, before: str | None, after: str | None, *, is_pri
         else:
             os.makedirs(os.path.dirname(place), exist_ok=True)
             replace_file(place, after.encode())
-            if is_private:
-                os.chmod(place, 0o600)
+            if mode is not None:
+                os.chmod(place, mode)
     except OSError as fault:
         raise _failed(path, fault) from fault
 

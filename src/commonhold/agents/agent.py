@@ -25,6 +25,11 @@ class Reply:
     complaint: str = ""
 
 
+def _never(_root: str) -> bool:
+    """An agent's shells are its own."""
+    return False
+
+
 @dataclass(frozen=True, slots=True)
 class Agent:
     """A coding agent as data, with its adapter.
@@ -32,7 +37,8 @@ class Agent:
     `name` is the word for it on the command line and in names of holders, `title` what people call it. `read` makes a
     happening of a payload (decoded JSON) and of what tells the process apart, and raises Unreadable; `write` says a
     response to a happening in the agent's own words; `refuse` is the answer where a payload could not be read, or
-    nobody could decide: it blocks whatever was about to happen, as far as this agent can be blocked.
+    nobody could decide: it blocks whatever was about to happen, as far as this agent can be blocked. `wraps_shells`
+    says whether it starts our launcher in place of a shell, in the working tree at a root.
     """
 
     name: str
@@ -40,3 +46,4 @@ class Agent:
     read: Callable[[Payload, str], Happening]
     write: Callable[[Happening, Response], Reply]
     refuse: Callable[[Payload, str], Reply]
+    wraps_shells: Callable[[str], bool] = _never

@@ -8,7 +8,10 @@ from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any, Final
 
+from commonhold.agents import shell_prefix
+
 KNOCK: Final = "commonhold/client/knock.py"
+_KNOCK_NAME, _LAUNCH_NAME = "knock.py", "launch.py"
 MARGIN_SECONDS: Final = 2
 """A hook answers so long before its agent gives up on it."""
 MCP_WORDS: Final = ("-P", "-m", "commonhold", "mcp")
@@ -40,7 +43,8 @@ class Link:
 class Ways:
     """How this machine's Commonhold is reached from the repository: resolved once, when it is installed.
 
-    `policy` is what a hook does that reaches nobody ("block" or "allow").
+    `policy` is what a hook does that reaches nobody ("block" or "allow"). `wrapper` is where the program lies that
+    Claude Code is to start in place of a shell; empty where it cannot be named.
     """
 
     python: str
@@ -48,6 +52,12 @@ class Ways:
     socket: str
     policy: str = "block"
     link: Link | None = None
+    wrapper: str = ""
+
+    @property
+    def launch(self) -> str:
+        """The launcher of shell commands, which lies beside what hooks start."""
+        return f"{self.knock.removesuffix(_KNOCK_NAME)}{_LAUNCH_NAME}"
 
     def words(self, agent: str, *, gates: bool, seconds: int) -> list[str]:
         """The command of a hook that its agent waits for so long. One that gates nothing never blocks."""
@@ -65,9 +75,9 @@ class Ways:
 
 
 def is_ours(value: Any) -> bool:  # noqa: ANN401 - JSON
-    """Whether a hook, a group of nothing but hooks, or the entry of an MCP server calls us by words of ours."""
+    """Whether a hook, a group of hooks alone, the entry of an MCP server or a variable names us in words of ours."""
     if not isinstance(value, Mapping):
-        return False
+        return shell_prefix.is_ours(value)
     inner = value.get("hooks")
     if isinstance(inner, list):
         return bool(inner) and all(map(is_ours, inner))

@@ -1,9 +1,8 @@
 """Claude Code."""
 
-from functools import partial
 from typing import Final
 
-from commonhold.agents import claude_shaped
+from commonhold.agents import claude_shaped, shell_prefix
 from commonhold.agents.agent import Agent, Payload
 from commonhold.agents.claude_shaped import AFTER, Dialect
 from commonhold.agents.payloads import caller, mapping, text
@@ -40,4 +39,11 @@ def read(payload: Payload, process: str) -> Happening:
     return claude_shaped.read(_DIALECT, payload, process)
 
 
-CLAUDE: Final = Agent(NAME, "Claude Code", read, partial(claude_shaped.write, _DIALECT), claude_shaped.refuse)
+CLAUDE: Final = Agent(
+    NAME,
+    "Claude Code",
+    read,
+    claude_shaped.write,
+    claude_shaped.refuse,
+    shell_prefix.is_in_force,
+)

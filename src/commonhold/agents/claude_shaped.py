@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any, Final
 
 from commonhold.agents.agent import Payload, Reply, Unreadable
@@ -45,14 +45,10 @@ _CONTEXT_OF: Final[Mapping[type[Happening], str]] = {
 
 @dataclass(frozen=True, slots=True)
 class Dialect:
-    """What one program does in its own way: its name, its tools, and what it wants beside a command to run instead.
-
-    `beside_rewrite` must not be what lets a call past the program's own questions to its user.
-    """
+    """What one program does in its own way: its name and its tools."""
 
     agent: str
     tools: Tools
-    beside_rewrite: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,15 +73,13 @@ def read(dialect: Dialect, payload: Payload, process: str) -> Happening:
     return EVENTS[event](_Event(payload, call, dialect.tools))
 
 
-def write(dialect: Dialect, happening: Happening, response: Response) -> Reply:
+def write(happening: Happening, response: Response) -> Reply:
     """A response in words of this shape. What it has no words for is left out."""
     answer: dict[str, Any] = {}
     output: dict[str, Any] = {}
     match happening:
         case AboutToEdit() | AboutToRun() if response.stance is Stance.DENY:
             output |= _denied(response.reason)
-        case AboutToRun(arguments=arguments) if response.command is not None:
-            output |= {**dialect.beside_rewrite, "updatedInput": {**arguments, "command": response.command}}
         case Edited() if response.reason:
             answer |= {"decision": "block", "reason": response.reason}
         case _:

@@ -1,7 +1,6 @@
 """Codex CLI."""
 
 import posixpath
-from functools import partial
 from typing import Final
 
 from commonhold.agents import claude_shaped
@@ -18,8 +17,7 @@ _TOOLS: Final[Tools] = {
     _PATCH: patch(("command", "input", ""), Manner(ends=Ends.FIRST, keeps_context=True)),
     "Bash": Runs(),
 }
-# Codex takes another command from a hook only together with this word, and asks its user all the same.
-_DIALECT: Final = Dialect(NAME, _TOOLS, {"permissionDecision": "allow"})
+_DIALECT: Final = Dialect(NAME, _TOOLS)
 
 
 def read(payload: Payload, process: str) -> Happening:
@@ -35,4 +33,4 @@ def read(payload: Payload, process: str) -> Happening:
     return claude_shaped.read(_DIALECT, payload, process)
 
 
-CODEX: Final = Agent(NAME, "Codex CLI", read, partial(claude_shaped.write, _DIALECT), claude_shaped.refuse)
+CODEX: Final = Agent(NAME, "Codex CLI", read, claude_shaped.write, claude_shaped.refuse)

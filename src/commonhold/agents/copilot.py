@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Callable, Mapping
-from typing import Any, Final
+from typing import Final
 
 from commonhold.agents import claude_shaped, vscode
 from commonhold.agents.agent import Agent, Payload, Reply, Unreadable
@@ -91,18 +91,10 @@ def write(happening: Happening, response: Response) -> Reply:
     """A response in Copilot's words. What it has no words for is left out."""
     if happening.caller.agent == vscode.NAME:
         return vscode.write(happening, response)
-    answer: dict[str, Any] = {}
-    match happening:
-        case AboutToEdit() | AboutToRun() if response.stance is Stance.DENY:
-            return reply(_denied(response.reason))
-        case AboutToRun(arguments=arguments) if response.command is not None:
-            answer["modifiedArgs"] = {**arguments, "command": response.command}
-        case _:
-            pass
+    if isinstance(happening, AboutToEdit | AboutToRun) and response.stance is Stance.DENY:
+        return reply(_denied(response.reason))
     context = told(response.reason, response.context)
-    if context and isinstance(happening, _WITH_CONTEXT):
-        answer["additionalContext"] = context
-    return reply(answer)
+    return reply({"additionalContext": context} if context and isinstance(happening, _WITH_CONTEXT) else {})
 
 
 def refuse(payload: Payload, why: str) -> Reply:

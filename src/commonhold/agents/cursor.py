@@ -1,7 +1,7 @@
 """Cursor, as it is documented."""
 
 from collections.abc import Callable, Mapping
-from typing import Any, Final
+from typing import Final
 
 from commonhold.agents.agent import Agent, Payload, Reply, Unreadable
 from commonhold.agents.claude_shaped import event_of, prompt_given, reply
@@ -70,18 +70,10 @@ def read(payload: Payload, process: str) -> Happening:
 
 def write(happening: Happening, response: Response) -> Reply:
     """A response in Cursor's words. What it has no words for is left out."""
-    answer: dict[str, Any] = {}
+    if isinstance(happening, AboutToEdit | AboutToRun) and response.stance is Stance.DENY:
+        return reply(_denied(response.reason))
     context = told(response.reason, response.context)
-    match happening:
-        case AboutToEdit() | AboutToRun() if response.stance is Stance.DENY:
-            return reply(_denied(response.reason))
-        case AboutToRun(arguments=arguments) if response.command is not None:
-            answer["updated_input"] = {**arguments, "command": response.command}
-        case _ if context and isinstance(happening, _WITH_CONTEXT):
-            answer["additional_context"] = context
-        case _:
-            pass
-    return reply(answer)
+    return reply({"additional_context": context} if context and isinstance(happening, _WITH_CONTEXT) else {})
 
 
 def refuse(payload: Payload, why: str) -> Reply:

@@ -74,9 +74,6 @@ def write(happening: Happening, response: Response) -> Reply:
     match happening:
         case AboutToEdit() | AboutToRun() if response.stance is Stance.DENY:
             answer |= _denied(response.reason)
-        case AboutToRun(arguments=arguments) if response.command is not None:
-            output = {"hookEventName": _BEFORE, "tool_input": {**arguments, "command": response.command}}
-            answer["hookSpecificOutput"] = output
         case _ if type(happening) in _CONTEXT_OF:
             # To block what has been done already would hide its result from the model.
             context = told(response.reason, response.context)

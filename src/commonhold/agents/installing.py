@@ -9,6 +9,7 @@ from commonhold.agents.pieces import Obstacle, Piece
 from commonhold.agents.setup import Setup
 from commonhold.domain.errors import Code, InputError
 
+_PRIVATE, _PROGRAM = 0o600, 0o755
 Load = Callable[[str], str | None]
 """The text of a file of the project; None where there is none."""
 
@@ -22,6 +23,13 @@ class FileChange:
     after: str | None
     is_local: bool = True
     holds_secret: bool = False
+
+    @property
+    def mode(self) -> int | None:
+        """The permissions that it must have; None: what a file has."""
+        if self.holds_secret:
+            return _PRIVATE
+        return _PROGRAM if (self.after or "").startswith("#!") else None
 
 
 def pieces_of(setups: Iterable[Setup], ways: Ways, *, servers: bool) -> Iterator[Piece]:

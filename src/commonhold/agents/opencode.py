@@ -1,6 +1,6 @@
 """OpenCode, as our plugin in it reports: `before`, `after` and `failed` of calls, `prompt`, and events of sessions.
 
-The answer is `deny` with the reason, or `args` to change in the call, or a `note` for the model.
+The answer is `deny` with the reason, or a `note` for the model.
 """
 
 from collections.abc import Callable, Mapping
@@ -75,8 +75,6 @@ def write(happening: Happening, response: Response) -> Reply:
     match happening:
         case AboutToEdit() | AboutToRun() if response.stance is Stance.DENY:
             return _denied(response.reason)
-        case AboutToRun() if response.command is not None:
-            return reply({"args": {"command": response.command}})
         case AboutToEdit() | AboutToRun() | TurnEnded() | SessionEnded():
             return Reply()
         case _:

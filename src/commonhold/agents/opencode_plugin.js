@@ -29,14 +29,12 @@ function run([command, ...words], payload, milliseconds) {
   })
 }
 
-// Answers are JSON, or nothing: {"deny": why}, {"args": what to change in the call}, {"note": what to tell the model}.
+// Answers are JSON, or nothing: {"deny": why}, {"note": what to tell the model}.
 async function ask(payload) {
   const { status, out, err } = await run(gating, payload, GATING_MS)
   if (status !== 0) throw new Error(err)
-  if (out.trim() === "") return {}
-  const answer = JSON.parse(out)
-  if (answer.deny) throw new Error(answer.deny)
-  return answer
+  const { deny } = out.trim() === "" ? {} : JSON.parse(out)
+  if (deny) throw new Error(deny)
 }
 
 async function tell(payload) {
@@ -74,8 +72,7 @@ export const Commonhold = async ({ directory }) => {
     },
     "tool.execute.before": async ({ tool, sessionID, callID }, output) => {
       if (!WRITING.has(tool)) return
-      const { args } = await ask({ event: "before", ...common(sessionID), tool, callID, args: output.args })
-      Object.assign(output.args, args ?? {})
+      await ask({ event: "before", ...common(sessionID), tool, callID, args: output.args })
       begun.add(callID)
     },
     "tool.execute.after": async ({ tool, sessionID, callID, args }, output) => {

@@ -25,7 +25,8 @@ class Setup:
     It is there where one of `programs` can be run, or one of `traces` lies in the repository or in the home folder.
     `hooks` are the pieces that its level depends on, `servers` those that offer it the MCP tools. `level` is what its
     hooks give when they are in force, and `why`; `next_step` what its user still has to do after installing.
-    `blocks_since` is the first version whose failing hooks block, where earlier ones go on.
+    `blocks_since` is the first version whose failing hooks block, where earlier ones go on. `keeps_shell` says that its
+    shell commands are run by our launcher.
     """
 
     name: str
@@ -37,5 +38,5 @@ class Setup:
     level: Level
     why: str
     next_step: str = ""
-    rewrites_shell: bool = True
+    keeps_shell: bool = False
     blocks_since: tuple[int, ...] = ()

@@ -18,6 +18,7 @@ _ALL: Final = (
         "its hooks decide before an edit, and block where they fail (from Claude Code 2.1.295 on)",
         "start `claude` anew: a session that runs already may not have the hooks",
         blocks_since=(2, 1, 295),
+        keeps_shell=True,
     ),
     Setup(
         "codex",
@@ -95,7 +96,6 @@ _ALL: Final = (
         wiring.nothing,
         Level.DETECTED,
         "agents without hooks are told how to work here; nothing but the watcher and the merge holds them to it",
-        rewrites_shell=False,
     ),
 )
 SETUPS: Final[Mapping[str, Setup]] = {each.name: each for each in _ALL}

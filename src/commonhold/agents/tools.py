@@ -162,7 +162,7 @@ def _asked(edits: Edits, call: Call) -> Asked:
 def _about_to_run(runs: Runs, call: Call) -> Happening:
     command = _text(call, ("command",))
     if command:
-        return AboutToRun(call.caller, call.cwd, call.id, call.tool, command, dict(call.arguments))
+        return AboutToRun(call.caller, call.cwd, call.id, call.tool, command)
     if runs.may_idle and isinstance(call.arguments, Mapping) and "command" not in call.arguments:
         return Unconcerned(call.caller, call.cwd)
     raise Unreadable(f"it calls {call.tool} and does not say which command is to be run")

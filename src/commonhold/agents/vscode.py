@@ -27,5 +27,5 @@ _TOOLS: Final[Tools] = {
 _DIALECT: Final = Dialect(NAME, _TOOLS)
 
 read = partial(claude_shaped.read, _DIALECT)
-write = partial(claude_shaped.write, _DIALECT)
+write = claude_shaped.write
 VSCODE: Final = Agent(NAME, "VS Code", read, write, claude_shaped.refuse)

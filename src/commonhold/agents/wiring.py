@@ -5,7 +5,7 @@ from collections.abc import Callable, Mapping
 from importlib.resources import files
 from typing import Any, Final
 
-from commonhold.agents import hook_tables
+from commonhold.agents import hook_tables, shell_prefix
 from commonhold.agents.calling import Ways, is_ours
 from commonhold.agents.hook_tables import SECONDS, WAITING_SECONDS, Hook
 from commonhold.agents.json_entries import Entry
@@ -29,12 +29,17 @@ def claude_hooks(hook: Hook, call: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def claude(ways: Ways) -> tuple[Piece, ...]:
-    """Hooks of Claude Code, by command or over the loopback."""
-    entries = tuple(
+    """Hooks of Claude Code, by command or over the loopback, and what it starts in place of a shell."""
+    entries = [
         Entry(("hooks", hook.event), claude_hooks(hook, _claude_call(ways, hook))) for hook in hook_tables.CLAUDE
-    )
-    file = ".claude/settings.local.json"
-    return (JsonPiece((file,), entries, is_strict=True, holds_secret=ways.link is not None),)
+    ]
+    programs: list[Piece] = []
+    if ways.wrapper:
+        entries.append(Entry(("env",), ways.wrapper, shell_prefix.VARIABLE))
+        text = shell_prefix.wrapper((ways.python, ways.launch, ways.socket, ways.policy))
+        programs.append(FilePiece((shell_prefix.WRAPPER,), text, lambda text: PLUGIN_MARK in text))
+    settings = JsonPiece((shell_prefix.SETTINGS,), tuple(entries), is_strict=True, holds_secret=ways.link is not None)
+    return settings, *programs
 
 
 def _claude_call(ways: Ways, hook: Hook) -> dict[str, Any]:

@@ -1,9 +1,9 @@
 """What an agent's hooks report of its work, and what they answer: the same words for every agent."""
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Sequence
+from dataclasses import dataclass
 from enum import StrEnum
-from typing import Any, Final
+from typing import Final
 
 from commonhold.domain.texts import MAX_HOLDER_LENGTH
 
@@ -218,19 +218,18 @@ class HasRead:
 
 @dataclass(frozen=True, slots=True)
 class AboutToRun:
-    """A tool is about to run a shell command. `arguments` is all that the call says, the command among it."""
+    """A tool is about to run a shell command."""
 
     caller: Caller
     cwd: str
     call: str
     tool: str
     command: str
-    arguments: Mapping[str, Any] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
 class Ran:
-    """The command has ended; `command` is as it ran. `has_failed` is as the program sees it."""
+    """The command has ended. `has_failed` is as the program sees it."""
 
     caller: Caller
     cwd: str
@@ -304,14 +303,12 @@ class Response:
     """What we answer to a happening.
 
     `reason` is for the model, where it is denied, or where what a tool has done already is not as it should be;
-    `context` tells it something beside; `command` is what is run in place of the command that was asked for. `notice`
-    is for the person who watches.
+    `context` tells it something beside. `notice` is for the person who watches.
     """
 
     stance: Stance = Stance.PASS
     reason: str = ""
     context: str = ""
-    command: str | None = None
     notice: str = ""
 
 

@@ -4,7 +4,7 @@ import os
 import shutil
 import sys
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import commonhold
@@ -13,6 +13,7 @@ from commonhold.adapters.daemon_place import http_address
 from commonhold.adapters.git.running import Git
 from commonhold.adapters.git.unseen import exclude_file, is_ignored, is_tracked
 from commonhold.adapters.repository import Repository
+from commonhold.agents import shell_prefix
 from commonhold.agents.calling import Link, Ways
 from commonhold.agents.installing import FileChange, pieces_of, to_put, to_take, with_unseen
 from commonhold.agents.setup import Setup
@@ -39,7 +40,17 @@ class Project:
     def ways(self, link: Link | None = None) -> Ways:
         """How Commonhold is reached from there: by this very interpreter."""
         root, state = self.repository.root, self.repository.state_folder
-        return Ways(sys.executable, knock(), http_address(state), load_settings(root).when_down, link)
+        wrapper = "" if self.why_unwrapped() else self.wrapper
+        return Ways(sys.executable, knock(), http_address(state), load_settings(root).when_down, link, wrapper)
+
+    @property
+    def wrapper(self) -> str:
+        """Where the program lies that Claude Code starts in place of a shell."""
+        return f"{self.repository.root}/{shell_prefix.WRAPPER}"
+
+    def why_unwrapped(self) -> str:
+        """Why Claude Code cannot be let start it; empty where it can."""
+        return shell_prefix.obstacle(self.repository.root, str(Path.home()))
 
     def found(self) -> tuple[Setup, ...]:
         """The agents that are there."""
@@ -74,9 +85,12 @@ class AgentPlan:
 
 def to_install(project: Project, setups: Iterable[Setup], ways: Ways, *, servers: bool) -> AgentPlan:
     """What has to be written for these agents. Raises InputError where a file cannot take it."""
+    setups = tuple(setups)
     pieces = tuple(pieces_of(setups, ways, servers=servers))
     files = to_put(pieces, project.load)
     notices = [_left(piece.paths[0], name) for piece in pieces for name in piece.left_out(project.load(piece.paths[0]))]
+    if not ways.wrapper and any(setup.keeps_shell for setup in setups):
+        notices.append(f"{_UNWRAPPED}: {project.why_unwrapped()}")
     git = project.git
     if git is None:
         return AgentPlan(files, None, tuple(notices))
@@ -90,6 +104,7 @@ def to_install(project: Project, setups: Iterable[Setup], ways: Ways, *, servers
     return AgentPlan(files, _unseen(git, [each for each in hidden if not is_ignored(git, each)]), tuple(notices))
 
 
+_UNWRAPPED = "what shell commands of Claude Code write is only detected"
 _TRACKED = "{} is tracked by git, and now has paths of this machine in it: do not commit that part of it"
 
 
@@ -108,7 +123,8 @@ def _tracked_secret(path: str) -> InputError:
 
 def to_uninstall(project: Project, setups: Iterable[Setup]) -> AgentPlan:
     """What has to be taken out of the project for these agents."""
-    pieces = tuple(pieces_of(setups, project.ways(), servers=True))
+    ways = replace(project.ways(), wrapper=project.wrapper)
+    pieces = tuple(pieces_of(setups, ways, servers=True))
     files = to_take(pieces, project.load)
     git = project.git
     paths = [path for piece in pieces for path in piece.paths]
@@ -129,4 +145,4 @@ def carry_out(project: Project, plan: AgentPlan) -> None:
         project_files.write(folder, name, plan.unseen.before, plan.unseen.after)
     for each in plan.files:
         root = project.repository.root
-        project_files.write(root, each.path, each.before, each.after, is_private=each.holds_secret)
+        project_files.write(root, each.path, each.before, each.after, each.mode)

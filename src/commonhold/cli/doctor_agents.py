@@ -48,8 +48,12 @@ def _finding(setup: Setup, found: Standing, shell: str) -> Finding:
 
 def _shell(project: Project, setup: Setup, level: Level) -> str:
     """What becomes of its shell commands, where its hooks are in force."""
-    if level in (Level.NONE, Level.DETECTED) or not setup.rewrites_shell:
+    if level in (Level.NONE, Level.DETECTED):
         return ""
+    if not setup.keeps_shell:
+        return "what its shell commands write is only detected: it would hold another command against its user's rules"
+    if why := project.why_unwrapped():
+        return f"what its shell commands write is only detected: {why}"
     chosen = load_settings(project.repository.root).shell
     if chosen != Shell.SANDBOX:
         return f"what its shell commands write is not kept back: shell is {chosen}"
@@ -90,7 +94,7 @@ def _troubles(project: Project, setup: Setup, ways: Ways, chosen: Loopback | Non
     told = [
         tuple(
             f"{piece.paths[0]}: {why}"
-            for piece in setup.hooks(replace(ways, link=link))
+            for piece in setup.hooks(replace(ways, link=link, wrapper=project.ways().wrapper))
             if (why := piece.trouble(_text(project, piece) or None))
         )
         for link in links

@@ -7,6 +7,7 @@ from commonhold.adapters.git.objects import INDEX
 from commonhold.adapters.ignoring import Ignoring
 from commonhold.adapters.repository import Repository
 from commonhold.adapters.trees import Trees
+from commonhold.agents.registry import AGENTS
 from commonhold.app.happenings import Happening, Response
 from commonhold.client.opening import open_session
 from commonhold.client.session import Commonhold
@@ -15,7 +16,7 @@ from commonhold.server.attending import Attending
 from commonhold.server.git_calls import GitCalls
 from commonhold.server.http import Call
 from commonhold.server.overseeing import Overseeing
-from commonhold.server.shell_rewriting import Rewriting
+from commonhold.server.shell_calls import ShellCalls
 from commonhold.server.shells import Asked, Prepared, Rules, Shells
 
 
@@ -29,12 +30,14 @@ class Attendants:
         rules = Rules(self._refused, self._prepared)
         self._shells = Shells(_opened, rules)
         self._overseeing = Overseeing(_opened_by_nobody, ignoring.is_ignored, self._shells.may_write)
-        self._attending = Attending(Trees(repository), self._overseen, ignoring.is_ignored, Rewriting(rules.refused))
+        trees = Trees(repository)
+        self._shell_calls = ShellCalls(trees, self._shells, rules.refused, _is_wrapped)
+        self._attending = Attending(trees, self._overseen, ignoring.is_ignored, self._shell_calls)
 
     @property
     def calls(self) -> Mapping[str, Call]:
         """What programs of ours ask for, by path."""
-        return {**self._shells.calls, **self._git.calls}
+        return {"/shell/begin": self._shell_calls.begin, "/shell/end": self._shells.end, **self._git.calls}
 
     def attend(self, happening: Happening) -> Response:
         """The answer to what a hook reports."""
@@ -62,6 +65,10 @@ class Attendants:
         """Let go of what is open."""
         self._overseeing.close()
         self._attending.close()
+
+
+def _is_wrapped(agent: str, root: str) -> bool:
+    return agent in AGENTS and AGENTS[agent].wraps_shells(root)
 
 
 def _opened_by_nobody(root: str) -> Commonhold:

@@ -51,6 +51,7 @@ from commonhold.regions.region import hash_bytes
 from commonhold.server import packets
 from commonhold.server.blindness import overwritten_blindly
 from commonhold.server.handing_down import handed_down
+from commonhold.server.shell_calls import ShellCalls
 
 PATIENCE_SECONDS: Final = 20.0
 """How long an edit may wait for others in all: less than any hook is given to answer."""
@@ -63,14 +64,12 @@ OpenSession = Callable[[str, str], Commonhold]
 """A session on the working tree at a root, for a holder."""
 IsIgnored = Callable[[str, str], bool]
 """Whether a path in the working tree at a root is nobody's concern."""
-Shell = Callable[[AboutToRun, str, Commonhold], Response]
-"""What to say to a shell command in the working tree at a root."""
 
 
 class Attending:
     """Attends to the agents of one repository. Many threads may call at once."""
 
-    def __init__(self, trees: Trees, open_session: OpenSession, is_ignored: IsIgnored, shell: Shell) -> None:
+    def __init__(self, trees: Trees, open_session: OpenSession, is_ignored: IsIgnored, shell: ShellCalls) -> None:
         """Find files in `trees`, speak to the service through sessions, leave shell commands to `shell`."""
         self._trees = trees
         self._open = open_session
@@ -184,7 +183,7 @@ class Attending:
         root = self._trees.around(happening.cwd)
         if root is None:
             return NOTHING
-        response = self._shell(happening, root, self._session(root, happening.caller))
+        response = self._shell.about_to_run(happening, root, self._session(root, happening.caller))
         if response.stance is not Stance.DENY:
             shown = shown_by(("sh", "-c", happening.command))
             self._has_read(HasRead(happening.caller, happening.cwd, shown))
@@ -192,15 +191,20 @@ class Attending:
 
     def _ran(self, happening: Ran) -> Response:
         session = self._here(happening)
-        return Response(context=told(*(each.notice for each in session.news()))) if session else NOTHING
+        if session is None:
+            return NOTHING
+        return Response(context=told(self._shell.ran(happening), *(each.notice for each in session.news())))
 
     def _turn_ended(self, happening: TurnEnded) -> Response:
+        self._shell.over(happening.caller.holder)
         return self._over(happening, self._of(happening.caller.holder), Commonhold.rest)
 
     def _session_ended(self, happening: SessionEnded) -> Response:
         """With a session its parts end, too, whether they have said so or not."""
         holder = happening.caller.holder
         names = [holder, *dict.fromkeys(name for _, name in list(self._sessions) if name.startswith(f"{holder}/"))]
+        for name in names:
+            self._shell.over(name)
         response = self._over(happening, [each for name in names for each in self._of(name)], Commonhold.depart)
         with self._lock:
             for key in [key for key in self._sessions if key[1] in names]:

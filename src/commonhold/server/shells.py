@@ -14,7 +14,7 @@ from commonhold.adapters.survey import Change, Survey, Surveyor
 from commonhold.adapters.survey.ground import Ground
 from commonhold.adapters.system import RandomIds
 from commonhold.app.answers import AcquireAnswer
-from commonhold.app.attribution import attributed
+from commonhold.app.attribution import Reach, attributed
 from commonhold.app.giving import Given, Sought, Withheld, give, holdings
 from commonhold.app.taking import TakeAnswer
 from commonhold.client.session import Commonhold
@@ -32,7 +32,6 @@ _PROCESSES: Final = Path("/proc")
 
 Open = Callable[[str, str], Commonhold]
 """The session on the working tree at a root, for a holder."""
-Call = Callable[[Mapping[str, Any]], Mapping[str, Any]]
 Shape = dict[str, object]
 
 
@@ -40,7 +39,8 @@ Shape = dict[str, object]
 class Asked:
     """A command that is about to run: for whom, where, its words, and the process that will wait for it.
 
-    `ticket` is what its end will be told by, `temporary` where its temporary files are to be.
+    `ticket` is what its end will be told by, `temporary` where its temporary files are to be, `root` the working tree
+    that it is kept to where that is not the one around `cwd`.
     """
 
     holder: str
@@ -49,6 +49,7 @@ class Asked:
     ticket: str
     process: int = _NOBODY
     temporary: str = ""
+    root: str = ""
 
     @property
     def intent(self) -> str:
@@ -87,7 +88,8 @@ class Rules:
 class _Run:
     """A command that runs in one working tree. `given` is what it is kept to, None where nothing keeps it.
 
-    `beside` are the others that ran there at some moment of its time, `told` what its agent will be told at its end.
+    `beside` are the others that ran there at some moment of its time, `perhaps` what else could have written then;
+    `told` is what its agent will be told at its end.
     """
 
     asked: Asked
@@ -99,6 +101,7 @@ class _Run:
     before: Survey
     told: list[str]
     beside: "set[_Run]" = field(default_factory=set)
+    perhaps: list[Reach] = field(default_factory=list)
     turn: threading.Lock = field(default_factory=threading.Lock)
 
     def reaches(self, path: str) -> bool:
@@ -129,16 +132,18 @@ class Shells:
         self._surveyors: dict[tuple[str, tuple[str, ...]], Surveyor] = {}
         self._lock = threading.Lock()
 
-    @property
-    def calls(self) -> dict[str, Call]:
-        """What launchers ask for, by path."""
-        return {"/shell/begin": self.begin, "/shell/end": self.end}
-
     def begin(self, told: Mapping[str, Any]) -> Shape:
         """Let a command run, or refuse it: what it may write, and the ticket to tell its end by."""
+        return self._judged(told, self._offer)
+
+    def watch(self, told: Mapping[str, Any]) -> Shape:
+        """The same for a command that somebody else runs, whom nothing keeps from writing what it may not."""
+        return self._judged(told, lambda: NONE)
+
+    def _judged(self, told: Mapping[str, Any], offer: Callable[[], Offer]) -> Shape:
         self.reap()
         asked = _asked(told, self._ids.new("shell"))
-        repository = find_repository(asked.cwd)
+        repository = find_repository(asked.root or asked.cwd)
         settings = load_settings(repository.root)
         ground = Ground(repository, asked.cwd, asked.command, tuple(settings.writable))
         if settings.shell == Shell.OFF:
@@ -146,7 +151,8 @@ class Shells:
         session = self._open(repository.root, asked.holder)
         try:
             refusal = self._rules.refused(asked, session)
-            answer = _refused(refusal) if refusal else self._begun(asked, session, ground, settings)
+            kept_by = offer() if settings.shell == Shell.SANDBOX else NONE
+            answer = _refused(refusal) if refusal else self._begun(asked, session, (ground, settings), kept_by)
         except BaseException:  # nobody will end what has not begun
             session.close()
             raise
@@ -154,8 +160,8 @@ class Shells:
             session.close()
         return answer
 
-    def _begun(self, asked: Asked, session: Commonhold, ground: Ground, settings: Settings) -> Shape:
-        offer = self._offer() if settings.shell == Shell.SANDBOX else NONE
+    def _begun(self, asked: Asked, session: Commonhold, place: tuple[Ground, Settings], offer: Offer) -> Shape:
+        ground, settings = place
         leave = _leave(asked, session, ground, offer)
         if isinstance(leave, str):
             return _refused(leave)
@@ -196,13 +202,24 @@ class Shells:
 
     def end(self, told: Mapping[str, Any]) -> Shape:
         """Take what a command wrote into the log, and say what its agent must know of it."""
+        return self._ended(str(told.get("ticket", "")), int(told.get("status", 0)))
+
+    def abandon(self, ticket: str) -> None:
+        """End what was watched and perhaps never ran: what is found then is laid on nobody, but for what it held."""
         with self._lock:
-            run = self._runs.pop(str(told.get("ticket", "")), None)
+            run = self._runs.get(ticket)
+        if run is not None:
+            run.perhaps.append(lambda _: True)
+            self._ended(ticket, 0)
+
+    def _ended(self, ticket: str, status: int) -> Shape:
+        with self._lock:
+            run = self._runs.pop(ticket, None)
         if run is None:
             return {"report": ""}
         try:
             with run.turn:
-                run.told.append(report(self._settled(run, int(told.get("status", 0))), run.given))
+                run.told.append(report(self._settled(run, status), run.given))
         finally:
             if run.lease_id is not None:
                 run.session.release(run.lease_id)
@@ -240,7 +257,7 @@ class Shells:
         readable = {change.path: change.before for change in changes if not change.is_unread}
         mine = holdings(lease for lease in leases if lease.holder == run.asked.holder)
         others = holdings(lease for lease in leases if lease.holder != run.asked.holder)
-        sorted_ = attributed(readable, run.reaches, [each.reaches for each in run.beside], mine, others)
+        sorted_ = attributed(readable, run.reaches, [each.reaches for each in run.beside] + run.perhaps, mine, others)
         intent = run.asked.intent
         if sorted_.nobody:
             run.session.notice(sorted_.nobody, intent=intent)
@@ -255,15 +272,15 @@ def _asked(told: Mapping[str, Any], ticket: str) -> Asked:
     command = told.get("command")
     words = tuple(word for word in command if isinstance(word, str)) if isinstance(command, list) else ()
     process = told.get("process", _NOBODY)
-    texts = [told.get(name, "") for name in ("holder", "cwd", "temporary")]
+    texts = [told.get(name, "") for name in ("holder", "cwd", "temporary", "root")]
     if not words or words != tuple(command or ()) or not isinstance(process, int) or not all(map(_is_text, texts)):
         raise InputError(
             Code.TEXT_INVALID,
             "a shell command needs holder, cwd and command, a list of words",
             hint="run it with commonhold exec",
         )
-    holder, cwd, temporary = texts
-    return Asked(holder, cwd, words, ticket, process, temporary)
+    holder, cwd, temporary, root = texts
+    return Asked(holder, cwd, words, ticket, process, temporary, root)
 
 
 def _is_text(value: object) -> bool:

@@ -81,9 +81,8 @@ def _what(happening: Happening) -> str:
             return f"about to edit by {tool} ({call}): {trouble or _wishes(wishes)}"
         case Edited(_, _, call, tool, wishes, has_failed):
             return f"{'failed to edit' if has_failed else 'edited'} by {tool} ({call}): {_wishes(wishes)}"
-        case AboutToRun(_, _, call, tool, command, arguments):
-            beside = ", ".join(sorted(set(arguments) - {"command"}))
-            return f"about to run by {tool} ({call}): {command!r} {beside}".rstrip()
+        case AboutToRun(_, _, call, tool, command):
+            return f"about to run by {tool} ({call}): {command!r}"
         case Ran(_, _, call, command, has_failed):
             return f"{'failed' if has_failed else 'ran'} ({call}): {command!r}"
         case _:

@@ -37,7 +37,7 @@ EDIT = AboutToEdit(WHO, "/repo", "c", "Edit", ())
 EDITED = Edited(WHO, "/repo", "c", "Edit", ())
 FAILED = Edited(WHO, "/repo", "c", "Edit", (), has_failed=True)
 SEEN = HasRead(WHO, "/repo", ("a",))
-RUN = AboutToRun(WHO, "/repo", "c", "Bash", "make", {"command": "make", "timeout": 5})
+RUN = AboutToRun(WHO, "/repo", "c", "Bash", "make")
 RAN = Ran(WHO, "/repo", "c", "make")
 BEGUN = SubagentBegan(WHO, "/repo")
 RESTS = TurnEnded(WHO, "/repo")
@@ -46,7 +46,6 @@ OTHER = Unconcerned(WHO, "/repo")
 ALL: tuple[Happening, ...] = (BEGAN, ASKED, EDIT, EDITED, FAILED, SEEN, RUN, RAN, BEGUN, RESTS, ENDED, OTHER)
 
 DENY = Response(Stance.DENY, reason="taken")
-REWRITE = Response(command="exec make")
 CONTEXT = Response(context="news")
 TROUBLE = Response(reason="not as it was")
 NOTICE = Response(notice="see")
@@ -65,7 +64,6 @@ def context(event: str) -> dict[str, object]:
     return {"hookSpecificOutput": {"hookEventName": event, "additionalContext": "news"}}
 
 
-REWRITTEN = {"command": "exec make", "timeout": 5}
 Said = tuple[Happening, Response, Any]
 CLAUDE_SHAPED: list[Said] = [
     (EDIT, DENY, before(permissionDecision="deny", permissionDecisionReason="taken")),
@@ -84,13 +82,12 @@ CLAUDE_SHAPED: list[Said] = [
     (OTHER, CONTEXT, None),
 ]
 ANSWERS: dict[str, list[Said]] = {
-    "claude": [*CLAUDE_SHAPED, (RUN, REWRITE, before(updatedInput=REWRITTEN))],
-    "vscode": [*CLAUDE_SHAPED, (RUN, REWRITE, before(updatedInput=REWRITTEN))],
-    "codex": [*CLAUDE_SHAPED, (RUN, REWRITE, before(permissionDecision="allow", updatedInput=REWRITTEN))],
+    "claude": CLAUDE_SHAPED,
+    "vscode": CLAUDE_SHAPED,
+    "codex": CLAUDE_SHAPED,
     "gemini": [
         (EDIT, DENY, {"decision": "deny", "reason": "taken"}),
         (RUN, DENY, {"decision": "deny", "reason": "taken"}),
-        (RUN, REWRITE, {"hookSpecificOutput": {"hookEventName": "BeforeTool", "tool_input": REWRITTEN}}),
         (EDIT, CONTEXT, None),
         (EDITED, CONTEXT, context("AfterTool")),
         (
@@ -106,7 +103,6 @@ ANSWERS: dict[str, list[Said]] = {
     "opencode": [
         (EDIT, DENY, {"deny": "taken"}),
         (RUN, DENY, {"deny": "taken"}),
-        (RUN, REWRITE, {"args": {"command": "exec make"}}),
         (EDIT, CONTEXT, None),
         (EDITED, TROUBLE, {"note": "not as it was"}),
         (ASKED, CONTEXT, {"note": "news"}),
@@ -115,7 +111,6 @@ ANSWERS: dict[str, list[Said]] = {
     "copilot": [
         (EDIT, DENY, {"permissionDecision": "deny", "permissionDecisionReason": "taken"}),
         (RUN, DENY, {"permissionDecision": "deny", "permissionDecisionReason": "taken"}),
-        (RUN, REWRITE, {"modifiedArgs": REWRITTEN}),
         (EDIT, CONTEXT, {"additionalContext": "news"}),
         (EDITED, TROUBLE, {"additionalContext": "not as it was"}),
         (BEGAN, CONTEXT, {"additionalContext": "news"}),
@@ -124,7 +119,6 @@ ANSWERS: dict[str, list[Said]] = {
     "cursor": [
         (EDIT, DENY, {"permission": "deny", "user_message": "taken", "agent_message": "taken"}),
         (RUN, DENY, {"permission": "deny", "user_message": "taken", "agent_message": "taken"}),
-        (RUN, REWRITE, {"updated_input": REWRITTEN}),
         (EDITED, TROUBLE, {"additional_context": "not as it was"}),
         (BEGAN, CONTEXT, {"additional_context": "news"}),
         (RESTS, CONTEXT, None),
@@ -174,10 +168,6 @@ def test_nothing_is_ever_approved_and_what_is_denied_is(name: str, happening: Ha
     is_before = isinstance(happening, AboutToEdit | AboutToRun)
     if is_before and response.stance is Stance.DENY:
         assert decisions(answer) == ["deny"]
-    elif name == "codex" and isinstance(happening, AboutToRun) and response.command is not None:
-        # It takes another command with this word alone, and its approval policy decides as before.
-        assert decisions(answer) == ["allow"]
-        assert answer["hookSpecificOutput"]["updatedInput"]["command"] == response.command
     else:
         assert decisions(answer) in ([], ["block"])
         assert not is_before or decisions(answer) == []

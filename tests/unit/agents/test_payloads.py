@@ -232,7 +232,7 @@ def test_what_does_not_say_what_it_writes_is_in_trouble(happening: Happening) ->
         (
             VSCODE,
             {"hook_event_name": "PreToolUse", "tool_name": "run_in_terminal", "tool_input": {"command": "ls", "x": 1}},
-            AboutToRun(Caller("vscode", "s"), "/repo", "", "run_in_terminal", "ls", {"command": "ls", "x": 1}),
+            AboutToRun(Caller("vscode", "s"), "/repo", "", "run_in_terminal", "ls"),
         ),
         (
             CURSOR,

@@ -4,7 +4,10 @@ import os
 import sys
 
 from .running import BY_SIGNAL, NOT_RUN, Allowance, become, run
-from .speaking import Object, Unserved, asked, say
+from .speaking import TYPE_CHECKING, Object, Unserved, asked, say
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 _REFUSED, _OUT_OF_REACH = 1, 4
 _INTERRUPT = 2
@@ -12,29 +15,34 @@ _INTERRUPT = 2
 
 def main(words: list[str]) -> int:
     """Run the command; its exit status, as a shell tells it."""
+    socket, holder, when_down, *command = words
+    return attended(socket, when_down, {"holder": holder, "command": command}, lambda _: command)
+
+
+def attended(socket: str, when_down: str, asked_for: Object, made: "Callable[[Allowance | None], list[str]]") -> int:
+    """Run what is `made` of what the daemon allows (None: nobody was asked); its exit status."""
     try:
-        return _main(*words[:3], command=words[3:])
+        return _attended(socket, when_down, {**asked_for, **_here()}, made)
     except KeyboardInterrupt:  # the command has not begun
         return BY_SIGNAL + _INTERRUPT
 
 
-def _main(socket: str, holder: str, when_down: str, *, command: list[str]) -> int:
+def _attended(socket: str, when_down: str, question: Object, made: "Callable[[Allowance | None], list[str]]") -> int:
     try:
-        begun = _begun(socket, _question(holder, command))
+        begun = _begun(socket, question)
         allowance = Allowance(begun) if not begun.get("refusal") else None
     except Unserved as fault:
-        return _unserved(fault, when_down, command)
+        return _unserved(fault, when_down, made)
     if allowance is None:
         say(begun["refusal"])
         return _REFUSED
-    status = run(command, allowance)
+    status = run(made(allowance), allowance)
     _end(socket, {"ticket": begun["ticket"], "status": status})
     return status
 
 
-def _question(holder: str, command: list[str]) -> Object:
-    here, temporary = os.getcwd(), os.environ.get("TMPDIR", "")
-    return {"holder": holder, "cwd": here, "command": command, "process": os.getpid(), "temporary": temporary}
+def _here() -> Object:
+    return {"cwd": os.getcwd(), "process": os.getpid(), "temporary": os.environ.get("TMPDIR", "")}
 
 
 def _begun(socket: str, what: Object) -> Object:
@@ -55,12 +63,12 @@ def _start() -> None:
     os.waitpid(os.posix_spawn(sys.executable, words, os.environ, file_actions=silent), 0)
 
 
-def _unserved(fault: Unserved, when_down: str, command: list[str]) -> int:
+def _unserved(fault: Unserved, when_down: str, made: "Callable[[Allowance | None], list[str]]") -> int:
     if when_down != "allow":
         say(f"the command was not run: {fault}. Next: {fault.next}")
         return _OUT_OF_REACH
     say(f"the command runs without being watched over: {fault}")
-    become(command)
+    become(made(None))
     return NOT_RUN
 
 

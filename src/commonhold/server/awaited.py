@@ -1,0 +1,62 @@
+"""Whose a script of a shell is: the hook just before it has said so, the script itself names the session alone."""
+
+import shlex
+import threading
+from collections import deque
+from typing import Final
+
+from commonhold.app.happenings import AboutToRun, Caller
+
+MOST: Final = 64
+_BEFORE_COMMAND: Final = "eval"
+_ADDED: Final = "</dev/null"
+
+
+class Awaited:
+    """The commands that hooks have reported and no shell has come with yet, the newest of each session."""
+
+    def __init__(self) -> None:
+        """Await none yet."""
+        self._sessions: dict[str, deque[AboutToRun]] = {}
+        self._turn = threading.Lock()
+
+    def note(self, happening: AboutToRun) -> None:
+        """Remember what is about to be run."""
+        with self._turn:
+            session = _session_of(happening.caller)
+            self._sessions.setdefault(session, deque(maxlen=MOST)).append(happening)
+            if len(self._sessions) > MOST:
+                del self._sessions[next(iter(self._sessions))]
+
+    def claim(self, session: str, script: str) -> tuple[str, str]:
+        """The holder and the command of a script that a shell of the session comes with, which is then awaited no more.
+
+        Of one that nobody has reported the holder is the session, or its one part that anything is awaited of.
+        """
+        command = command_in(script)
+        with self._turn:
+            awaited = self._sessions.get(session, deque())
+            found = next((each for each in reversed(awaited) if _plain(each.command) == _plain(command)), None)
+            if found is not None:
+                awaited.remove(found)
+                return found.caller.holder, found.command
+            holders = {each.caller.holder for each in awaited}
+        return (holders.pop() if len(holders) == 1 else session), command
+
+
+def command_in(script: str) -> str:
+    """The command that a script of Claude Code's gives to its shell once that is set up; else the script."""
+    try:
+        words = shlex.split(script)
+        return words[words.index(_BEFORE_COMMAND) + 1]
+    except (ValueError, IndexError):
+        return script
+
+
+def _session_of(caller: Caller) -> str:
+    return Caller(caller.agent, caller.session).holder
+
+
+def _plain(command: str) -> str:
+    """A command as it can be known again: Claude Code closes the input of its first part, and trims it."""
+    return "".join(command.split()).replace(_ADDED, "")

@@ -1,0 +1,98 @@
+"""An agent's calls of its shell: refused at once where that is known before, and told whose they are afterwards.
+
+A command is never rewritten: its program would hold the other text against the rules of its user, and let through what
+they forbid.
+"""
+
+import re
+import shutil
+import threading
+from collections.abc import Callable, Mapping
+from typing import Any, Final
+
+from commonhold.adapters.trees import Trees
+from commonhold.app.happenings import NOTHING, AboutToRun, Ran, Response, Stance
+from commonhold.client.session import Commonhold
+from commonhold.config import Shell, load_settings
+from commonhold.server.awaited import Awaited
+from commonhold.server.shells import Asked, Shape, Shells
+
+Refused = Callable[[Asked, Commonhold], str]
+IsWrapped = Callable[[str, str], bool]
+"""Whether an agent starts our launcher in place of a shell, in the working tree at a root."""
+_PROCESS: Final = re.compile(r"\d+")
+
+
+class ShellCalls:
+    """The calls of shells in the working trees of a repository."""
+
+    def __init__(self, trees: Trees, shells: Shells, refused: Refused, is_wrapped: IsWrapped) -> None:
+        """Let `shells` know of them; `refused` says why a command is not to be run (empty: it may be)."""
+        self._trees = trees
+        self._shells = shells
+        self._refused = refused
+        self._is_wrapped = is_wrapped
+        self._awaited = Awaited()
+        self._tickets: dict[tuple[str, str], str] = {}
+        self._turn = threading.Lock()
+
+    def about_to_run(self, happening: AboutToRun, root: str, session: Commonhold) -> Response:
+        """What to say to a command in the working tree at `root`."""
+        if load_settings(root).shell == Shell.OFF or not happening.command.strip():
+            return NOTHING
+        if self._is_wrapped(happening.caller.agent, root):
+            refusal = self._refused(Asked(session.holder, happening.cwd, _words(happening), ""), session)
+            self._awaited.note(happening)
+        else:
+            refusal = self._watched(happening)
+        return Response(Stance.DENY, refusal) if refusal else NOTHING
+
+    def _watched(self, happening: AboutToRun) -> str:
+        """Look what is there before the command, which nothing of ours will run; why it is not to be run."""
+        caller = happening.caller
+        process = _PROCESS.match(caller.process)
+        answer = self._shells.watch(
+            {
+                "holder": caller.holder,
+                "cwd": happening.cwd,
+                "command": list(_words(happening)),
+                "process": int(process[0]) if process else 0,
+            }
+        )
+        if ticket := answer.get("ticket"):
+            with self._turn:
+                before = self._tickets.pop(_name(happening), "")
+                self._tickets[_name(happening)] = str(ticket)
+            self._shells.abandon(before)
+        return str(answer.get("refusal", ""))
+
+    def ran(self, happening: Ran) -> str:
+        """What an agent must know of a command that has ended."""
+        with self._turn:
+            ticket = self._tickets.pop(_name(happening), "")
+        return str(self._shells.end({"ticket": ticket})["report"])
+
+    def over(self, holder: str) -> None:
+        """End what is still watched of a session, or of a part of it: its user did not let it run, for example."""
+        with self._turn:
+            names = [name for name in self._tickets if name[0] == holder]
+            tickets = [self._tickets.pop(name) for name in names]
+        for ticket in tickets:
+            self._shells.abandon(ticket)
+
+    def begin(self, told: Mapping[str, Any]) -> Shape:
+        """Answer a launcher. One that was started in place of a shell knows its session and working tree alone."""
+        if told.get("root"):
+            holder, command = self._awaited.claim(str(told["holder"]), str(told["command"][-1]))
+            root = self._trees.around(str(told["cwd"])) or told["root"]
+            told = {**told, "holder": holder, "command": [*told["command"][:-1], command], "root": root}
+        return self._shells.begin(told)
+
+
+def _words(happening: AboutToRun) -> tuple[str, ...]:
+    return shutil.which("bash") or "sh", "-c", happening.command
+
+
+def _name(happening: AboutToRun | Ran) -> tuple[str, str]:
+    """What both ends of a call have: its id, or where the program gives it none, the command."""
+    return happening.caller.holder, happening.call or happening.command
