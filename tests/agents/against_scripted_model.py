@@ -105,13 +105,13 @@ def test_a_subagent_is_known_from_its_session(site: Site) -> None:
 
 
 def appending(site: Site, file: str, words: list[str]) -> Script:
-    """Adds each word above a list's end; refused, it reads again and tries again."""
+    """Adds each word behind a list's first; refused, it reads again and tries again."""
 
     def script() -> Generator[Turn, Results, str]:
         yield site.acts.read(site.root, file)
         for word in words:
             for _ in range(30):
-                told = yield site.acts.swap(site.root, file, "\n]", f'\n    "{word}",\n]')
+                told = yield site.acts.swap(site.root, file, '    "begin",', f'    "begin",\n    "{word}",')
                 if f'"{word}"' in site.text(file):
                     break
                 assert told, "a tool answers"
