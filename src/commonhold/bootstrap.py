@@ -42,10 +42,11 @@ def compose(
     at_step: Step = no_step,
     store: SqliteStore | None = None,
     umask: int | None = None,
+    insight: Insight | None = None,
 ) -> Service:
     """Put the parts together for a repository that was found, on a `store` that is open already or its own.
 
-    `umask` is that of the process that it is done for, where that is another.
+    `umask` is that of the process that it is done for, where that is another. `insight` is what is shared of it.
     """
     files = WorkingTree(
         repository.root,
@@ -61,15 +62,14 @@ def compose(
         ids=RandomIds(),
         agent=agent,
         options=settings.options(socket.gethostname()),
-        surroundings=_surroundings(repository, settings),
+        surroundings=Surroundings(_registry(repository, settings), insight or open_insight(repository, settings)),
         at_step=at_step,
     )
 
 
-def _surroundings(repository: Repository, settings: Settings) -> Surroundings:
+def _registry(repository: Repository, settings: Settings) -> Registry | None:
     namespace = settings.namespace or name_of(repository)
-    registry = open_registry(settings.store, namespace) if settings.store else None
-    return Surroundings(registry, open_insight(repository, settings))
+    return open_registry(settings.store, namespace) if settings.store else None
 
 
 def open_insight(repository: Repository, settings: Settings) -> Insight:

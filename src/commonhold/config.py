@@ -21,6 +21,7 @@ from commonhold.domain.lease import DEFAULT_TTL_SECONDS, MAX_TTL_SECONDS
 _DAY: Final = 86400.0
 _SERVERS: Final = ("postgresql://", "postgres://", "redis://", "rediss://")
 _EVERYWHERE: Final = "./"
+_NOT_WRITABLE: Final = (".git", ".commonhold")
 _SWITCH: Final = {"on": True, "1": True, "off": False, "0": False}
 _LIMITS: Final[dict[str, tuple[float, float]]] = {
     "ttl_seconds": (0.001, MAX_TTL_SECONDS),
@@ -183,7 +184,8 @@ def _check_list(path: Path, name: str, value: object) -> list[str]:
 
 def _check_folders(path: Path, name: str, value: object) -> None:
     for each in _check_list(path, name, value):
-        if each.startswith(("/", "~")) or ".." in each.split("/") or each.strip("/") in ("", ".", ".git"):
+        parts = [part.casefold() for part in each.split("/") if part not in ("", ".")]
+        if each.startswith(("/", "~")) or ".." in parts or not parts or parts[0] in _NOT_WRITABLE:
             raise _invalid(path, f"in {name}, {each!r} is no folder inside the repository")
 
 

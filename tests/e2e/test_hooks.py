@@ -11,11 +11,13 @@ from pathlib import Path
 
 import pytest
 from tests.e2e.cli_driver import make_repository
-from tests.e2e.daemon_process import until
+from tests.e2e.daemon_process import serving, until
 from tests.e2e.hooked import KNOCK, Hooked, hooked, said
 from tests.e2e.hooked_daemon import CROWD
 
 from commonhold.adapters import daemon_place
+from commonhold.adapters.daemon_place import http_address
+from commonhold.client import knock
 
 pytestmark = pytest.mark.slow
 
@@ -169,3 +171,29 @@ def test_where_nothing_is_installed_any_more_nothing_is_let_through(work: Path, 
     gone = subprocess.run(bare, input=b'{"hook_event_name": "PreToolUse"}', capture_output=True, check=False)
     assert (gone.returncode, gone.stdout) == (2, b"")
     assert b"is it still installed?" in gone.stderr
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="only /proc tells what a process has open")
+def test_agents_that_come_and_go_leave_nothing_open(work: Path) -> None:
+    """Each is somebody new to the daemon, and may be gone without a word after its last turn."""
+    (work / "a.py").write_text("def f():\n    return 1\n")
+    with serving(work, sweep_seconds=0.1) as daemon:
+
+        def is_open() -> int:
+            return len(os.listdir(f"/proc/{daemon.pid}/fd"))
+
+        def works(session: str) -> None:
+            edit = {"file_path": str(work / "a.py"), "old_string": "return 1\n", "new_string": "return 1 \n"}
+            about = {"tool_name": "Edit", "tool_use_id": session, "tool_input": edit}
+            for event, more in {"SessionStart": {}, "PreToolUse": about, "PostToolUse": about, "Stop": {}}.items():
+                payload = {"session_id": session, "cwd": str(work), "hook_event_name": event, **more}
+                status, _, complaint = knock.ask(
+                    "/hooks/claude", http_address(str(daemon.state)), json.dumps(payload).encode(), "", 30.0
+                )
+                assert (status, complaint) == (0, b"")
+
+        works("first")
+        before = is_open()
+        for number in range(20):
+            works(f"session-{number}")
+        until(lambda: is_open() <= before, what="as many files open as with one agent")

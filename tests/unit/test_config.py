@@ -102,6 +102,10 @@ def test_a_switch_in_the_environment_is_on_or_off(tmp_path: Path, monkeypatch: p
         ("reads = false", "not a table of patterns"),
         ("reads = 'always'", "there are notice, check"),
         ("reads = {'a.py' = 'never'}", "'a.py' is 'never'; there are notice, check"),
+        *(
+            (f"writable = ['{folder}']", "is no folder inside the repository")
+            for folder in ("/tmp", "~/x", "a/../..", "./", ".git", "./.git/hooks", ".GIT//x/", ".commonhold/git")
+        ),
     ],
 )
 def test_each_kind_of_setting_is_checked(tmp_path: Path, text: str, why: str) -> None:

@@ -15,6 +15,7 @@ SECONDS = 27.0
 """Agents give up on a hook after thirty seconds."""
 REPLY = b"\r\nx-commonhold-reply: "
 SHELLS = frozenset((b"sh", b"bash", b"dash", b"zsh", b"ash", b"ksh", b"fish"))
+_ROOT = 0
 BLOCKED = 2
 FAILED = 1
 
@@ -59,6 +60,8 @@ def ask(path: str, address: str, payload: bytes, process: str, seconds: float) -
     try:
         connection.settimeout(seconds)
         connection.connect(address)
+        if not (_place_of(address) or is_of_this_user(connection)):
+            raise Rejected("what listens at its socket belongs to another user of this machine")
         connection.sendall(head.encode() + payload)
         answer = _heard(connection)
     except TimeoutError:
@@ -68,6 +71,17 @@ def ask(path: str, address: str, payload: bytes, process: str, seconds: float) -
     finally:
         connection.close()
     return _read(answer)
+
+
+def is_of_this_user(connection: "_socket.socket") -> bool:
+    """Whether the other end belongs to who runs this, or to root, where the system can tell.
+
+    A socket outside of the repository is in a folder that anybody could have made while no daemon lived.
+    """
+    if not hasattr(_socket, "SO_PEERCRED"):
+        return True
+    credentials = connection.getsockopt(_socket.SOL_SOCKET, _socket.SO_PEERCRED, 12)
+    return int.from_bytes(credentials[4:8], sys.byteorder) in (posix.geteuid(), _ROOT)
 
 
 def _heard(connection: "_socket.socket") -> bytes:

@@ -217,7 +217,10 @@ class Attending:
         """End it wherever it is known to have been; a daemon that was begun anew knows where it is now."""
         here = self._here(happening)
         sessions = dict.fromkeys((*known, here) if here else known)
-        return Response(notice=told(*(packets.taken(end(session)) for session in sessions)))
+        response = Response(notice=told(*(packets.taken(end(session)) for session in sessions)))
+        for session in sessions:
+            session.close()  # its connection; the next call makes another, and many never make one
+        return response
 
     def _of(self, holder: str) -> list[Commonhold]:
         with self._lock:

@@ -13,6 +13,7 @@ from tests.e2e.cli_driver import git
 
 from commonhold.adapters.git.running import Git
 from commonhold.adapters.ignoring import IgnoredPaths, Ignoring
+from commonhold.adapters.ignoring.rules import MOST_BYTES
 from commonhold.config import load_settings
 
 
@@ -136,3 +137,18 @@ def _by_git(folder: Path, paths: list[str]) -> set[str]:
     asked = b"".join(os.fsencode(each) + b"\0" for each in paths)
     told = subprocess.run(command, cwd=folder, input=asked, capture_output=True, check=False).stdout
     return set(filter(None, os.fsdecode(told).split("\0")))
+
+
+@pytest.mark.parametrize("name", [".commonholdignore", ".gitignore", ".git/info/exclude"])
+def test_what_is_no_list_of_patterns_keeps_nobody_waiting(root: Path, name: str) -> None:
+    """All agents' hooks would wait with whoever waits here."""
+    place = root / name
+    place.unlink(missing_ok=True)
+    os.mkfifo(place)
+    assert not ignored(root).is_ignored("a.py"), "nobody writes into the pipe"
+    place.unlink()
+    place.symlink_to("/dev/zero")
+    assert not ignored(root).is_ignored("a.py"), "it has no end"
+    place.unlink()
+    place.write_bytes(b"a.py\n" + b"#" * MOST_BYTES)
+    assert not ignored(root).is_ignored("a.py")

@@ -2,6 +2,10 @@
 
 import json
 import os
+import socket
+import tempfile
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 
 import pytest
 
@@ -109,3 +113,31 @@ def test_a_process_is_told_from_another_of_its_number_by_its_beginning() -> None
     assert int(pid) == os.getpid()
     assert int(began) > 0
     assert knock.agent_process(2**22 + 1) == "", "what is not there is not made up"
+
+
+@pytest.mark.skipif(not hasattr(socket, "SO_PEERCRED"), reason="the system does not tell who listens")
+@pytest.mark.parametrize("is_ours", [True, False])
+def test_what_another_user_listens_at_is_told_nothing(monkeypatch: pytest.MonkeyPatch, *, is_ours: bool) -> None:
+    """In a folder for temporary files anybody may have made the socket, and would be asked what to run."""
+    with tempfile.TemporaryDirectory(prefix="k") as folder, socket.socket(socket.AF_UNIX) as listener:
+        listener.bind(address := f"{folder}/0123.http.sock")
+        listener.listen()
+        listener.settimeout(20)
+        uid = os.geteuid()
+        if not is_ours:
+            monkeypatch.setattr(knock.posix, "geteuid", lambda: uid + 1)
+            monkeypatch.setattr(knock, "_ROOT", uid + 2)
+        with ThreadPoolExecutor() as pool:
+            asking = pool.submit(knock.ask, "/hooks/claude", address, b"a secret", "", 20.0)
+            connection, _ = listener.accept()
+            with connection:
+                heard = connection.recv(65_536)
+                with suppress(OSError):
+                    connection.sendall(OK + b"x-commonhold-reply: 0 2\r\ncontent-length: 2\r\n\r\n{}")
+            if is_ours:
+                assert asking.result() == (0, b"{}", b"")
+                assert heard.endswith(b"a secret")
+            else:
+                with pytest.raises(knock.Rejected, match="another user"):
+                    asking.result()
+                assert heard == b""

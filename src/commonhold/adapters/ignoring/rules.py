@@ -1,9 +1,10 @@
 """Lists of patterns in the form of `.gitignore`, and what they say of a path."""
 
+import os
+import stat
 import time
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
-from pathlib import Path
 from typing import Final, Protocol
 
 from pathspec import GitIgnoreSpec
@@ -11,6 +12,11 @@ from pathspec.patterns.gitignore import GitIgnorePatternError
 from pathspec.patterns.gitignore.spec import GitIgnoreSpecPattern
 
 from commonhold.adapters.index import stamps
+
+MOST_BYTES: Final = 1_000_000
+"""What is longer is no list of patterns."""
+# At a pipe that somebody has put there nobody must wait.
+_READ_FLAGS: Final = os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC
 
 
 class Patterns:
@@ -56,10 +62,12 @@ class RuleFile:
 
 def _read(place: str) -> Patterns:
     try:
-        text = Path(place).read_bytes().decode(errors="surrogateescape")
+        with open(os.open(place, _READ_FLAGS), "rb") as file:
+            is_regular = stat.S_ISREG(os.fstat(file.fileno()).st_mode)
+            data = file.read(MOST_BYTES + 1) if is_regular else b""
     except OSError:  # it is gone again, or a folder
         return NOTHING
-    return Patterns(text.split("\n"))
+    return Patterns(data.decode(errors="surrogateescape").split("\n")) if len(data) <= MOST_BYTES else NOTHING
 
 
 class Says(Protocol):

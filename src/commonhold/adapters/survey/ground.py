@@ -4,6 +4,7 @@ import glob
 import os
 import tempfile
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Final
 
@@ -71,9 +72,12 @@ class Ground:
         """
         made = [self._inside(os.path.join(self.cwd, name)) for name in folders_made_by(self.command)]
         missing = [path for path in made if path and not os.path.lexists(self.place(path))]
-        wanted = [*(f"{path.strip('/')}" for path in self.writable), *self.ignored(missing)]
+        # A repository may hold a link of that name, which leads anywhere.
+        named = filter(None, (self._inside(self.place(path)) for path in self.writable))
+        wanted = [*named, *self.ignored(missing)]
         for path in wanted:
-            os.makedirs(self.place(path), exist_ok=True)
+            with suppress(FileExistsError, NotADirectoryError):
+                os.makedirs(self.place(path))
         return tuple(dict.fromkeys((*(f"{path}/" for path in wanted), *self._ignored_now())))
 
     def _ignored_now(self) -> Iterator[str]:

@@ -41,13 +41,14 @@ class Watcher:
     def __init__(self, root: str, git_dir: str | None, is_ignored: IsIgnored, changed: Changed) -> None:
         """Call `changed` from a thread of this watcher, one burst after the other.
 
-        Where it raises CommonholdError the same paths are told again with the next burst.
+        Where it raises CommonholdError the same paths are told again with the next burst. Where `is_ignored` does, the
+        path is a concern.
         """
         self._root = root
         self._git_dir = git_dir
-        self._is_ignored = is_ignored
+        self._asked = is_ignored
         self._changed = changed
-        self._snapshot = Snapshot(root, is_ignored)
+        self._snapshot = Snapshot(root, self._is_ignored)
         self._head = self._head_now()
         self._source: Source = Polled()
         self._watched: frozenset[str] = frozenset()
@@ -134,6 +135,12 @@ class Watcher:
             if folder and os.path.isdir(folder):
                 yield folder
 
+    def _is_ignored(self, path: str) -> bool:
+        try:
+            return self._asked(path)
+        except (CommonholdError, OSError):  # git fails for a moment, say: that must not end the watching
+            return False
+
     def _head_now(self) -> list[stamps.Stamp | None]:
         return [stamps.at(os.path.join(self._git_dir, name)) for name in _HEAD] if self._git_dir else []
 
@@ -141,7 +148,7 @@ class Watcher:
         head = self._head_now()
         self._untold |= {path for path in found if not self._is_ignored(path)}
         if self._untold or head != self._head:
-            with suppress(CommonholdError):  # the state is busy, or full: it is told again
+            with suppress(CommonholdError, OSError):  # the state is busy, or full: it is told again
                 self._changed(Burst(frozenset(self._untold), head != self._head))
                 self._head = head
                 self._untold.clear()

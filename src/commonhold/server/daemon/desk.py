@@ -14,6 +14,7 @@ from typing import Any, Final
 
 from commonhold.adapters.sqlite.mirror import MirroredStore
 from commonhold.app.answers import AcquireAnswer, LeaseAnswer
+from commonhold.app.service import Service
 from commonhold.domain.errors import Code, CommonholdError, InputError, InternalError, UsageError
 from commonhold.domain.keys import FILE, parse
 from commonhold.server.daemon.peer import Peer
@@ -105,6 +106,11 @@ class Desk:
     def is_idle(self) -> bool:
         """Whether nobody waits for an answer."""
         return not (self._patient or self._beside)
+
+    @property
+    def services(self) -> set[Service]:
+        """Those that a thread works with."""
+        return {job.peer.service for job in self._beside if job.peer.service is not None}
 
     def take(self, jobs: Iterable[Job]) -> None:
         """Begin all of `jobs`; the quick ones are finished and answered when this returns."""

@@ -15,12 +15,12 @@ from commonhold.adapters.repository import Repository, find_repository
 from commonhold.adapters.sqlite.mirror import MirroredStore
 from commonhold.adapters.system import process_umask
 from commonhold.app.service import Service
-from commonhold.bootstrap import compose
-from commonhold.config import Settings, load_settings
-from commonhold.domain.errors import Code, CommonholdError, StoreError, UsageError
+from commonhold.config import load_settings
+from commonhold.domain.errors import Code, CommonholdError, StoreError
 from commonhold.server.daemon.desk import Desk
 from commonhold.server.daemon.door import Door
 from commonhold.server.daemon.loop import Loop
+from commonhold.server.daemon.services import Services
 from commonhold.wire import calls
 
 GARBAGE_THRESHOLD: Final = 50_000
@@ -53,7 +53,6 @@ class Lifetime:
         self._repository = repository
         self._settings = load_settings(repository.root)
         self._times = times
-        self._services: dict[calls.Hello, tuple[Settings, Service]] = {}
         self._is_ending = False
         self._look_again_at = 0.0
         self._lock = daemon_place.claim(repository.state_folder)
@@ -62,6 +61,7 @@ class Lifetime:
         self._place = daemon_place.identity(self._address)
         self._store = MirroredStore(repository.state_folder, synchronous=self._settings.durability)
         self._store.own()
+        self._services = Services(repository, self._store)
         self._loop = Loop(listener, self._introduce)
         self._desk = Desk(self._store, time.monotonic, self._loop.wake)
         self._door = Door(repository, self._loop.wake)
@@ -73,7 +73,7 @@ class Lifetime:
 
     def live(self) -> None:
         """Serve until nobody needs this any more."""
-        service = self._service(_own_hello(self._repository.root))
+        service = self._services.service(_own_hello(self._repository.root))
         service.recover()
         swept_at = 0.0
         while not self._is_ending and not self._is_over():
@@ -81,6 +81,7 @@ class Lifetime:
             if now - swept_at >= self._sweep_seconds():
                 with suppress(StoreError):  # a full disk, say: whoever asks for something is told
                     service.sweep()
+                self._services.keep({service, *self._loop.services, *self._desk.services})
                 swept_at = now
             self._loop.turn(self._desk)
         self._close_door()
@@ -119,24 +120,7 @@ class Lifetime:
                 hint="repeat the call",
                 retry_after_seconds=1.0,
             )
-        return self._service(hello)
-
-    def _service(self, hello: calls.Hello) -> Service:
-        """The service for one working tree and agent, by the settings as they are now."""
-        settings = load_settings(hello.root, store=hello.store, namespace=hello.namespace or None)
-        known = self._services.get(hello)
-        if known is not None and known[0] == settings:
-            return known[1]
-        found = find_repository(hello.root)
-        if found.root != hello.root or found.state_folder != self._repository.state_folder:
-            raise UsageError(
-                Code.USAGE,
-                f"{hello.root} is no working tree of the repository that this daemon serves",
-                hint="start the command inside the repository",
-            )
-        service = compose(found, settings, agent=hello.agent, store=self._store, umask=hello.umask)
-        self._services[hello] = settings, service
-        return service
+        return self._services.service(hello)
 
     def close(self) -> None:
         """Finish what was begun, then let go of everything: the address first, the lock last."""

@@ -41,6 +41,11 @@ class Loop:
         self._restless: set[Peer] = set()
         self.last_request_at = time.monotonic()
 
+    @property
+    def services(self) -> set[Service]:
+        """Those that somebody is connected to."""
+        return {peer.service for peer in self._peers if peer.service is not None}
+
     def wake(self) -> None:
         """End the present wait; from any thread, also from a signal."""
         with suppress(BlockingIOError):  # it is awake enough

@@ -1,5 +1,6 @@
 """The watcher on a real disk: whatever changes a file is seen, however it does so, and what is ignored is not."""
 
+import errno
 import os
 import queue
 import shutil
@@ -194,6 +195,31 @@ def test_whoever_could_not_take_it_is_told_again(root: Path) -> None:
     assert watcher.wait_until_watching(PATIENCE_SECONDS)
     (root / "src/a.py").write_text("2", encoding="utf-8")
     assert told.get(timeout=PATIENCE_SECONDS).paths == {"src/a.py"}
+    (root / "src/b.py").write_text("2", encoding="utf-8")
+    assert told.get(timeout=PATIENCE_SECONDS).paths == {"src/a.py", "src/b.py"}
+    watcher.stop()
+
+
+def test_whatever_cannot_be_asked_or_told_for_a_moment_does_not_end_the_watching(root: Path) -> None:
+    told: queue.SimpleQueue[Burst] = queue.SimpleQueue()
+    is_failing = False
+
+    def ignored(_path: str) -> bool:
+        if is_failing:
+            raise StoreError(Code.GIT_FAILED, "git is busy", hint="later")
+        return False
+
+    def full(burst: Burst) -> None:
+        told.put(burst)
+        if "src/b.py" not in burst.paths:
+            raise OSError(errno.ENOSPC, "the disk is full")
+
+    watcher = Watcher(str(root), None, ignored, full)
+    watcher.start()
+    assert watcher.wait_until_watching(PATIENCE_SECONDS)
+    is_failing = True
+    (root / "src/a.py").write_text("2", encoding="utf-8")
+    assert told.get(timeout=PATIENCE_SECONDS).paths == {"src/a.py"}, "what may be ignored is told"
     (root / "src/b.py").write_text("2", encoding="utf-8")
     assert told.get(timeout=PATIENCE_SECONDS).paths == {"src/a.py", "src/b.py"}
     watcher.stop()

@@ -1,0 +1,67 @@
+"""The services behind the connections of a daemon: one for each working tree and holder, as long as somebody has it."""
+
+from collections.abc import Collection
+from dataclasses import dataclass
+
+from commonhold.adapters.repository import Repository, find_repository
+from commonhold.adapters.sqlite import SqliteStore
+from commonhold.app.crossing import Insight
+from commonhold.app.service import Service
+from commonhold.bootstrap import compose, open_insight
+from commonhold.config import Settings, load_settings
+from commonhold.domain.errors import Code, UsageError
+from commonhold.wire.calls import Hello
+
+
+@dataclass(frozen=True, slots=True)
+class _Known:
+    settings: Settings
+    service: Service
+    insight: Insight
+
+
+class Services:
+    """Makes them as they are asked for. What is seen of a working tree, all who work there see together."""
+
+    def __init__(self, repository: Repository, store: SqliteStore) -> None:
+        """Serve the working trees of `repository`, on its `store`."""
+        self._repository = repository
+        self._store = store
+        self._known: dict[Hello, _Known] = {}
+        self._insights: list[Insight] = []
+
+    def service(self, hello: Hello) -> Service:
+        """The service for one working tree and holder, by the settings as they are now. Raises CommonholdError."""
+        settings = load_settings(hello.root, store=hello.store, namespace=hello.namespace or None)
+        known = self._known.get(hello)
+        if known is not None and known.settings == settings:
+            return known.service
+        found = find_repository(hello.root)
+        if found.root != hello.root or found.state_folder != self._repository.state_folder:
+            raise UsageError(
+                Code.USAGE,
+                f"{hello.root} is no working tree of the repository that this daemon serves",
+                hint="start the command inside the repository",
+            )
+        insight = self._insight(found, settings)
+        service = compose(found, settings, agent=hello.agent, store=self._store, umask=hello.umask, insight=insight)
+        self._known[hello] = _Known(settings, service, insight)
+        return service
+
+    def _insight(self, found: Repository, settings: Settings) -> Insight:
+        """What is seen of the other files: it has files open, and type checkers, so one is for all in a working tree."""
+        for hello, known in self._known.items():
+            if hello.root == found.root and known.settings == settings:
+                return known.insight
+        insight = open_insight(found, settings)
+        self._insights.append(insight)
+        return insight
+
+    def keep(self, used: Collection[Service]) -> None:
+        """Let go of all but those that are `used`: agents come and go, and each is somebody new."""
+        self._known = {hello: known for hello, known in self._known.items() if known.service in used}
+        kept = [known.insight for known in self._known.values()]
+        for insight in self._insights:
+            if not any(insight is each for each in kept):
+                insight.close()
+        self._insights = [insight for insight in self._insights if any(insight is each for each in kept)]
