@@ -1,6 +1,7 @@
 """What became of what a tool was to write: recorded as it is, whoever came between, and nothing is lost of it."""
 
 from collections.abc import Iterator
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
@@ -37,10 +38,10 @@ def changed(commit: Committed) -> list[str]:
 
 
 def check_chain(shop: Workshop, path: str = "a.py") -> None:
-    """Each recorded change starts from what the one before it left, all of it is kept, and the last is what is there."""
+    """Each recorded change starts from what the one before it left, all is kept, and the last is what is there."""
     service = shop.opened[0]
     steps = [each for commit in commits(service) for each in commit.files if each.path == path]
-    for earlier, later in zip(steps, steps[1:], strict=False):
+    for earlier, later in pairwise(steps):
         assert later.before == earlier.after
     for step in steps:
         for each in filter(None, (step.before, step.after)):
@@ -272,6 +273,29 @@ def test_a_change_that_was_recorded_meanwhile_is_not_recorded_again(shop: Worksh
     assert one.service.take(before, intent="a command").outcome == "recorded"
     assert one.settle().outcome == "nothing"
     assert len(commits(one.service)) == 1
+
+
+def test_what_anothers_tool_has_just_written_is_not_laid_on_a_command_that_ran_beside_it(shop: Workshop) -> None:
+    one, two = shop.hand("one"), shop.service("two")
+    before = {"a.py": hash_bytes(SOURCE.encode()), "b.py": None}
+    two.keep([SOURCE.encode()])
+    one.propose({"a.py": F_OTHERWISE})
+    shop.write("a.py", F_OTHERWISE)
+    shop.write("b.py", "x = 1\n")
+    taken = two.take(before, intent="$ make b.py")
+    assert (taken.outcome, [each.key for each in taken.regions if "#" not in each.key]) == ("recorded", ["file:b.py"])
+    assert one.settle().outcome == "recorded"
+    assert two.take(before, intent="$ make b.py").outcome == "nothing", "by now the log tells all of it"
+    assert [(each.holder, each.files[0].path) for each in commits(two)] == [("two", "b.py"), ("one", "a.py")]
+
+
+def test_what_a_command_wrote_over_what_anothers_tool_was_to_write_is_its_own(shop: Workshop) -> None:
+    one, two = shop.hand("one"), shop.service("two")
+    two.keep([SOURCE.encode()])
+    one.propose({"a.py": F_OTHERWISE})
+    shop.write("a.py", G_OTHERWISE)
+    assert two.take({"a.py": hash_bytes(SOURCE.encode())}).code == Refusal.LOCK_CONFLICT
+    check_chain(shop)
 
 
 def test_an_overdue_proposal_is_found_by_whoever_looks(shop: Workshop) -> None:
