@@ -4,7 +4,7 @@ The files are as they are, so nothing is refused any more. What could have been 
 what could not is recorded too, says why, and waits for review. Nothing is ever reverted.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Final, Literal
 
@@ -15,7 +15,7 @@ from commonhold.app.partial_work import PartialWorks
 from commonhold.app.place import Place
 from commonhold.app.plan import CommitRequest, Plan, Rejected
 from commonhold.app.planning import Planner
-from commonhold.app.ports import Files, FileState, Ids, Stamp, Writer
+from commonhold.app.ports import Files, FileState, Ids, Reader, Stamp, Writer
 from commonhold.app.read_sets import ReadSet
 from commonhold.app.recording import committed, event_of, shown
 from commonhold.domain.at_work import Proposal
@@ -38,6 +38,7 @@ _MOST_COMMITS: Final = 100
 
 Before = Mapping[str, str | None]
 """What files were, by path: content hashes of bytes that are kept; None where no file was."""
+Step = tuple[str | None, str | None]
 PlannerOf = Callable[[Files], Planner]
 
 
@@ -95,8 +96,31 @@ class Taking:
         self._read_set = read_set
 
     def take(self, holder: str, before: Before, intent: str) -> TakeAnswer:
-        """Record what `holder` made of files that were as `before` says."""
-        return self.record(self.look(Made(holder, before, intent)))
+        """Record what `holder` made of files that were as `before` says, less what another made of them meanwhile."""
+        seen = self.look(self._own(Made(holder, before, intent)))
+        with self._place.registry.together():
+            own = self._own(seen.made)
+            return self.record(seen if own == seen.made else self.look(own))
+
+    def _own(self, made: Made) -> Made:
+        """Without what the log tells already, and what another's tool was to write so: its settling tells it."""
+        with self._place.store.read() as reader:
+            others = [each for each in reader.proposals(self._place.files.root) if each.holder != made.holder]
+            steps = {path: self._steps(reader, path, others) for path in made.before}
+        left = {path: was for path, was in made.before.items() if not self._is_one_of(steps[path], path, was)}
+        return replace(made, before=left)
+
+    def _steps(self, reader: Reader, path: str, proposals: Iterable[Proposal]) -> set[Step]:
+        """What a file was and became by the newest commit, and what it was and becomes by proposals."""
+        commits = [commit for _, commit in reader.commits_on(path, 1) if commit.worktree == self._place.files.root]
+        made = {(each.before, each.after) for commit in commits for each in commit.files if each.path == path}
+        return made | {(each.before, each.after) for each in proposals if each.path == path}
+
+    def _is_one_of(self, steps: Collection[Step], path: str, was: str | None) -> bool:
+        try:
+            return bool(steps) and (was, _hash_of(self._place.files.stamp(path))) in steps
+        except InputError:  # a folder, or too large: like nothing that anybody wrote through us
+            return False
 
     def look(self, made: Made) -> Seen:
         """What became of the files, and what that would be as a commit: outside of the gate, since it takes time."""

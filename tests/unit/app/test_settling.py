@@ -289,6 +289,29 @@ def test_a_change_that_was_recorded_meanwhile_is_not_recorded_again(shop: Worksh
     assert len(commits(one.service)) == 1
 
 
+def test_what_anothers_tool_has_just_written_is_not_laid_on_a_command_that_ran_beside_it(shop: Workshop) -> None:
+    one, two = shop.hand("one"), shop.service("two")
+    before = {"a.py": hash_bytes(SOURCE.encode()), "b.py": None}
+    two.keep([SOURCE.encode()])
+    one.propose({"a.py": F_OTHERWISE})
+    shop.write("a.py", F_OTHERWISE)
+    shop.write("b.py", "x = 1\n")
+    taken = two.take(before, intent="$ make b.py")
+    assert (taken.outcome, [each.key for each in taken.regions if "#" not in each.key]) == ("recorded", ["file:b.py"])
+    assert one.settle().outcome == "recorded"
+    assert two.take(before, intent="$ make b.py").outcome == "nothing", "by now the log tells all of it"
+    assert [(each.holder, each.files[0].path) for each in commits(two)] == [("two", "b.py"), ("one", "a.py")]
+
+
+def test_what_a_command_wrote_over_what_anothers_tool_was_to_write_is_its_own(shop: Workshop) -> None:
+    one, two = shop.hand("one"), shop.service("two")
+    two.keep([SOURCE.encode()])
+    one.propose({"a.py": F_OTHERWISE})
+    shop.write("a.py", G_OTHERWISE)
+    assert two.take({"a.py": hash_bytes(SOURCE.encode())}).code == Refusal.LOCK_CONFLICT
+    check_chain(shop)
+
+
 def test_an_overdue_proposal_is_found_by_whoever_looks(shop: Workshop) -> None:
     one, watcher = shop.hand("one"), shop.service(None)
     one.propose({"a.py": F_OTHERWISE})
