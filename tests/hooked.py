@@ -21,6 +21,7 @@ from commonhold.app.happenings import (
     Happening,
     HasRead,
     PromptGiven,
+    Ran,
     Removed,
     Response,
     SessionBegan,
@@ -56,7 +57,7 @@ class House:
 
     def attend(self) -> Attending:
         """What attends, begun anew: it knows nothing but what the state says."""
-        return Attending(Trees(self.repository), self.session, self._is_ignored, self._run)
+        return Attending(Trees(self.repository), self.session, self._is_ignored, self)
 
     def _is_ignored(self, root: str, path: str) -> bool:
         """As it is said at the time."""
@@ -76,9 +77,15 @@ class House:
             options=self.options,
         )
 
-    def _run(self, happening: AboutToRun, _root: str, _session: Commonhold) -> Response:
+    def about_to_run(self, happening: AboutToRun, _root: str, _session: Commonhold) -> Response:
         self.commands.append(happening)
         return NOTHING
+
+    def ran(self, _happening: Ran) -> str:
+        return ""
+
+    def over(self, holder: str) -> None:
+        """Nothing of its commands is kept."""
 
     def write(self, path: str, text: str | bytes) -> Path:
         target = self.root / path

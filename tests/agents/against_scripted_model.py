@@ -3,12 +3,13 @@
 import os
 import signal
 from collections.abc import Generator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from tests.agents.acting import is_refused
 from tests.agents.cli import Cli, Place, outcome, run
-from tests.agents.clis import CLAUDE, HOOKLESS
+from tests.agents.clis import CLAUDE, COPILOT, HOOKLESS
 from tests.agents.site import APP, Site, coordinated, once
 from tests.e2e.daemon_process import until
 from tests.e2e.scripted.conversation import Results, Script, Turn, do, in_turn, say
@@ -17,6 +18,8 @@ from tests.e2e.scripted.server import ScriptedModel
 pytestmark = pytest.mark.timeout(600)
 
 SESSIONS, EDITS = 20, 10
+FORBIDDEN = ("--deny-tool", "shell(touch)")
+BYPASS = "bypassPermissions"
 
 
 def swapped(site: Site, old: str, new: str, file: str = "app.py") -> Script:
@@ -82,6 +85,65 @@ def test_a_shell_command_does_not_write_what_others_hold(site: Site) -> None:
     site.play(in_turn(site.acts.run("sed -i s/return/RETURN/ app.py")))
     assert site.text("app.py") == APP
     assert "ann" in site.told()[-1]
+
+
+def test_a_rule_of_the_user_that_forbids_a_command_holds(site: Site) -> None:
+    site = forbidding(site)
+    site.play(in_turn(site.acts.run("touch forbidden.txt"), site.acts.run("echo x > made.txt")))
+    assert not (site.place.root / "forbidden.txt").exists()
+    assert site.text("made.txt") == "x\n"
+
+
+def forbidding(site: Site) -> Site:
+    """The same with `touch` forbidden, as a user of this agent does it."""
+    home = site.place.home
+    if site.cli.name == "copilot":
+        return replace(site, cli=replace(COPILOT, command=lambda *what: [*COPILOT.command(*what), *FORBIDDEN]))
+    rules: dict[str, tuple[Path, str]] = {
+        "claude": (home / ".claude/settings.json", '{"permissions": {"deny": ["Bash(touch:*)"]}}'),
+        "codex": (home / ".codex/rules/default.rules", 'prefix_rule(pattern=["touch"], decision="forbidden")\n'),
+        "gemini": (
+            home / ".gemini/policies/touch.toml",
+            '[[rule]]\ntoolName = "run_shell_command"\ncommandPrefix = "touch"\ndecision = "deny"\npriority = 900\n',
+        ),
+        "opencode": (site.place.root / "opencode.json", '{"permission": {"bash": {"*": "allow", "touch *": "deny"}}}'),
+    }
+    path, text = rules[site.cli.name]
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(text)
+    return site
+
+
+def test_claudes_shell_is_as_without_us(tmp_path: Path, model: ScriptedModel) -> None:
+    """`cd` carries over, an exit status is told, what takes too long is ended, and what goes on behind is recorded."""
+    with coordinated(CLAUDE, tmp_path, model) as site:
+        (site.place.root / "deep").mkdir()
+        acts = site.acts
+        behind = do("Bash", command="sleep 1; echo bg > behind.txt", run_in_background=True)
+        monitor = do("Monitor", command="echo m > seen.txt", description="It", timeout_ms=3000, persistent=False)
+        late = do("Bash", command="sleep 30; touch never.txt", timeout=1000)
+        turns = (acts.run("cd deep"), acts.run("pwd; exit 3"), acts.run("cd .."), behind, monitor, late, acts.run("ls"))
+        site.play(in_turn(*turns))
+        told = site.told()
+        assert "Exit code 3" in told[1]
+        assert f"{site.root}/deep" in told[1]
+        assert "timed out" in told[5]
+        until(lambda: {"behind.txt", "seen.txt"} <= {file["path"] for each in site.commits() for file in each["files"]})
+        assert not (site.place.root / "never.txt").exists()
+
+
+def test_a_rule_of_claudes_user_that_allows_a_command_holds(tmp_path: Path, model: ScriptedModel) -> None:
+    """Without a rule it would have to ask, and there is nobody to be asked."""
+    asking = replace(
+        CLAUDE, command=lambda *what: ["default" if word == BYPASS else word for word in CLAUDE.command(*what)]
+    )
+    with coordinated(asking, tmp_path, model) as site:
+        settings = site.place.home / ".claude/settings.json"
+        settings.parent.mkdir()
+        settings.write_text('{"permissions": {"allow": ["Bash(touch:*)"]}}')
+        site.play(in_turn(site.acts.run("touch allowed.txt"), site.acts.run("mkdir asked")))
+        assert (site.place.root / "allowed.txt").exists()
+        assert not (site.place.root / "asked").exists()
 
 
 def test_a_subagent_is_known_from_its_session(site: Site) -> None:

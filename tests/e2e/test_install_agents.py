@@ -311,3 +311,29 @@ def test_a_hook_that_is_installed_runs_as_it_stands(run: Call, root: Path) -> No
     done = subprocess.run(words, check=False, capture_output=True, text=True, input=json.dumps(payload))
     assert done.returncode == 2
     assert "Commonhold could not be asked" in done.stderr
+
+
+def test_claude_starts_our_program_in_place_of_a_shell(run: Call, root: Path, program: Program) -> None:
+    program("claude", "echo 2.1.332")
+    run("install", "claude", "--yes")
+    wrapper = root / ".claude/commonhold-shell"
+    settings = json.loads((root / CLAUDE).read_text(encoding="utf-8"))
+    assert settings["env"] == {"CLAUDE_CODE_SHELL_PREFIX": str(wrapper)}
+    assert os.access(wrapper, os.X_OK)
+    assert seen_by_git(root) == ""
+    run("uninstall", "claude", "--yes")
+    assert not (root / ".claude").exists()
+
+
+def test_the_users_own_program_stays_and_the_level_is_told(run: Call, root: Path, program: Program) -> None:
+    program("claude", "echo 2.1.332")
+    own = '{"env": {"CLAUDE_CODE_SHELL_PREFIX": "/usr/bin/nice"}}'
+    (root / ".claude").mkdir()
+    (root / CLAUDE).write_text(own, encoding="utf-8")
+    assert "is only detected" in run("install", "claude", "--yes").text
+    settings = json.loads((root / CLAUDE).read_text(encoding="utf-8"))
+    assert settings["env"] == {"CLAUDE_CODE_SHELL_PREFIX": "/usr/bin/nice"}
+    assert found(run, "claude")["facts"]["level"] == "gated"
+    assert "only detected" in found(run, "claude")["facts"]["shell"]
+    run("uninstall", "claude", "--yes")
+    assert (root / CLAUDE).read_text(encoding="utf-8") == own

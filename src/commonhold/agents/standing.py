@@ -48,10 +48,10 @@ def standing(setup: Setup, seen: Seen) -> Standing:
     if seen.lost:
         why = f"its hooks need {', '.join(seen.lost)}, which is gone, so every edit of its is blocked"
         return Standing(setup.level, why, install, is_broken=True)
-    if seen.troubles:
-        return Standing(ungated, "; ".join(seen.troubles), install)
     if seen.elsewhere:
         return Standing(ungated, seen.elsewhere, install)
+    if seen.troubles:
+        return Standing(ungated, "; ".join(seen.troubles), install)
     if seen.distrusted:
         why = f"{setup.title} leaves these hooks out, since nobody has trusted them: {', '.join(seen.distrusted)}"
         return Standing(ungated, why, setup.next_step)

@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, Protocol
 
 from commonhold.adapters.files import WorkingTree
 from commonhold.adapters.trees import Trees
@@ -51,7 +51,6 @@ from commonhold.regions.region import hash_bytes
 from commonhold.server import packets
 from commonhold.server.blindness import overwritten_blindly
 from commonhold.server.handing_down import handed_down
-from commonhold.server.shell_calls import ShellCalls
 
 PATIENCE_SECONDS: Final = 20.0
 """How long an edit may wait for others in all: less than any hook is given to answer."""
@@ -66,10 +65,23 @@ IsIgnored = Callable[[str, str], bool]
 """Whether a path in the working tree at a root is nobody's concern."""
 
 
+class Shell(Protocol):
+    """Sees to the shell commands of agents."""
+
+    def about_to_run(self, happening: AboutToRun, root: str, session: Commonhold) -> Response:
+        """What to say to a command in the working tree at `root`."""
+
+    def ran(self, happening: Ran) -> str:
+        """What an agent must know of a command that has ended; empty for nothing."""
+
+    def over(self, holder: str) -> None:
+        """Nothing more will be told of the commands of a holder that were begun."""
+
+
 class Attending:
     """Attends to the agents of one repository. Many threads may call at once."""
 
-    def __init__(self, trees: Trees, open_session: OpenSession, is_ignored: IsIgnored, shell: ShellCalls) -> None:
+    def __init__(self, trees: Trees, open_session: OpenSession, is_ignored: IsIgnored, shell: Shell) -> None:
         """Find files in `trees`, speak to the service through sessions, leave shell commands to `shell`."""
         self._trees = trees
         self._open = open_session

@@ -24,7 +24,9 @@ class Awaited:
         """Remember what is about to be run."""
         with self._turn:
             session = _session_of(happening.caller)
-            self._sessions.setdefault(session, deque(maxlen=MOST)).append(happening)
+            awaited = self._sessions.pop(session, deque(maxlen=MOST))
+            awaited.append(happening)
+            self._sessions[session] = awaited
             if len(self._sessions) > MOST:
                 del self._sessions[next(iter(self._sessions))]
 

@@ -149,7 +149,6 @@ responses = st.builds(
     st.sampled_from(Stance),
     st.text(max_size=9),
     st.text(max_size=9),
-    st.none() | st.text(min_size=1, max_size=9),
     st.text(max_size=9),
 )
 

@@ -26,13 +26,14 @@ from commonhold.agents.tools import Reads, Tools
 
 ODD = '/odd path/it\'s $HOME `x` "é"/bin/python'
 WAYS = Ways(ODD, f"/odd path/lib/{KNOCK}", "/tmp/it's/http.sock")  # noqa: S108 - never opened
+WRAPPED = replace(WAYS, wrapper="/odd path/it's/.claude/commonhold-shell")
 LINKED = replace(WAYS, link=Link("http://127.0.0.1:4711", "c0ffee"))
 FOLDER = Path(__file__).parents[3] / "src" / "commonhold" / "agents"
 
 
 def pieces() -> Iterator[tuple[str, Piece]]:
     for setup in SETUPS.values():
-        for ways in (WAYS, LINKED):
+        for ways in (WAYS, LINKED, WRAPPED):
             yield from ((setup.name, piece) for piece in (*setup.hooks(ways), *setup.servers(ways)))
 
 

@@ -1,0 +1,180 @@
+"""Shell commands of agents: Claude Code starts our program in place of a shell, others are watched between hooks."""
+
+import json
+import os
+import shlex
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tests.e2e.cli_driver import GIT
+from tests.e2e.daemon_process import Serving, serving
+
+from commonhold.adapters.daemon_place import http_address
+from commonhold.client import knock
+from commonhold.domain.events import Committed
+
+pytestmark = pytest.mark.slow
+SESSION = "00000000-0000-4000-8000-000000000001"
+# As Claude Code 2.1.332 makes it; what it sources sets PATH anew.
+SCRIPT = (
+    "source {home}/snapshot-bash-1.sh 2>/dev/null || true && {{ \\builtin shopt -u extglob || \\builtin setopt "
+    "NO_EXTENDED_GLOB; }} >/dev/null 2>&1 || true && {{ \\builtin unalias -- 'which'; \\builtin unset -f -- 'which'; "
+    "}} >/dev/null 2>&1 || true && eval {command} < /dev/null && pwd -P >| {home}/claude-1-cwd"
+)
+
+
+class Place:
+    """A repository with a daemon in which Claude Code and Codex were installed."""
+
+    def __init__(self, daemon: Serving, home: Path) -> None:
+        self.daemon = daemon
+        self.root = daemon.root
+        self.home = home
+        self.calls = 0
+
+    def hook(self, agent: str, event: str, command: str, **more: str) -> Any:
+        """What the hook of an event answers."""
+        payload: dict[str, Any] = {
+            "session_id": SESSION,
+            "hook_event_name": event,
+            "cwd": str(self.root),
+            "tool_name": "Bash",
+        }
+        payload |= {"tool_input": {"command": command}, "tool_use_id": f"call-{self.calls}", **more}
+        words = [sys.executable, "-I", "-S", knock.__file__, agent, http_address(str(self.daemon.state)), "block", "20"]
+        done = subprocess.run(words, input=json.dumps(payload).encode(), capture_output=True, check=True)
+        return json.loads(done.stdout) if done.stdout else None
+
+    def program(self, script: str, cwd: Path | None = None, **variables: str) -> subprocess.CompletedProcess[str]:
+        """The program that the settings name, as Claude Code starts it."""
+        settings = json.loads((self.root / ".claude/settings.local.json").read_text(encoding="utf-8"))
+        line = f"{shlex.quote(settings['env']['CLAUDE_CODE_SHELL_PREFIX'])} {shlex.quote(script)}"
+        inner = {"AI_AGENT": "claude-code_2-1-332_agent", "SHELL": "/bin/bash", "CLAUDE_CODE_SESSION_ID": SESSION}
+        environment = {"PATH": os.environ["PATH"], "HOME": str(self.home), **inner, **variables}
+        return subprocess.run(
+            ["bash", "-c", line], cwd=cwd or self.root, env=environment, capture_output=True, text=True, check=False
+        )
+
+    def claude(self, command: str, cwd: Path | None = None, **more: str) -> subprocess.CompletedProcess[str]:
+        """A command of Claude Code's model: its hook, then its script."""
+        self.calls += 1
+        assert self.hook("claude", "PreToolUse", command, **more) is None
+        return self.program(SCRIPT.format(home=self.home, command=shlex.quote(command)), cwd)
+
+    def told_folder(self) -> str:
+        return (self.home / "claude-1-cwd").read_text(encoding="utf-8").strip()
+
+    def commits(self) -> list[tuple[str, list[str]]]:
+        with self.daemon.session() as session:
+            events = [each.event for each in session.log(after=0, limit=1000)]
+        return [(each.holder, [file.path for file in each.files]) for each in events if isinstance(each, Committed)]
+
+
+@pytest.fixture(scope="module")
+def place(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Place]:
+    root, home = tmp_path_factory.mktemp("shells") / "it's work", tmp_path_factory.mktemp("home")
+    (root / "src").mkdir(parents=True)
+    (root / "src/app.py").write_text("def one():\n    return 1\n", encoding="utf-8")
+    (root / "notes.txt").write_text("alpha\n", encoding="utf-8")
+    for words in (("init", "-q"), ("add", "-A"), ("commit", "-qm", "first")):
+        subprocess.run((*GIT, *words), cwd=root, check=True)
+    (home / "snapshot-bash-1.sh").write_text("export PATH=/usr/local/bin:/usr/bin:/bin\n", encoding="utf-8")
+    install = [sys.executable, "-m", "commonhold", "install", "claude", "codex", "--yes"]
+    environment = os.environ | {"HOME": str(home)}
+    subprocess.run(install, cwd=root, env=environment, capture_output=True, check=True)
+    with serving(root) as daemon:
+        yield Place(daemon, home)
+
+
+def test_a_command_is_its_subagents_and_ends_as_it_would(place: Place) -> None:
+    done = place.claude('cd src && echo "it\'s" | tee here.txt; exit 3', agent_id="part")
+    assert (done.returncode, done.stdout) == (3, "it's\n")
+    assert place.commits()[-1] == (f"claude:{SESSION}/part", ["src/here.txt"])
+    assert place.claude("cd src").returncode == 0
+    assert place.told_folder() == f"{place.root}/src"
+
+
+def test_what_it_may_not_write_it_cannot_wherever_it_runs(place: Place, tmp_path: Path) -> None:
+    for cwd in (place.root, tmp_path):
+        done = place.claude(f"python3 -c \"open('{tmp_path}/out', 'w'); open('''{place.root}/notes.txt''', 'a')\"", cwd)
+        assert done.returncode == 1
+        assert "PermissionError" in done.stderr
+        assert "it could write" in done.stderr
+    assert (tmp_path / "out").exists()
+    assert (place.root / "notes.txt").read_text(encoding="utf-8") == "alpha\n"
+
+
+def test_git_in_it_is_the_sessions_own(place: Place) -> None:
+    done = place.claude("command -v git")
+    assert done.stdout.startswith(str(place.daemon.state))
+
+
+def test_a_script_that_no_hook_has_told_of_is_the_sessions(place: Place) -> None:
+    done = place.program(SCRIPT.format(home=place.home, command="'echo x > untold.txt'"))
+    assert done.returncode == 0, done.stderr
+    assert place.commits()[-1] == (f"claude:{SESSION}", ["untold.txt"])
+
+
+def test_hooks_and_servers_of_the_user_pass(place: Place) -> None:
+    own = "claude-code_2-1-332_harness"
+    done = place.program("echo x >> notes.txt; exit 7", AI_AGENT=own)
+    assert done.returncode == 7
+    assert (place.root / "notes.txt").read_text(encoding="utf-8") == "alpha\nx\n"
+    (place.root / "notes.txt").write_text("alpha\n", encoding="utf-8")
+    script = SCRIPT.format(home=place.home, command=shlex.quote("python3 -c \"open('notes.txt', 'a')\""))
+    assert "PermissionError" in place.program(script, AI_AGENT=own).stderr
+
+
+def test_a_claude_that_names_no_session_runs_nothing(place: Place) -> None:
+    done = place.program(SCRIPT.format(home=place.home, command="'touch ran'"), CLAUDE_CODE_SESSION_ID="")
+    assert done.returncode == 126
+    assert "commonhold: the command was not run" in done.stderr
+    assert not (place.root / "ran").exists()
+
+
+def test_where_its_python_is_gone_nothing_runs(place: Place) -> None:
+    program = place.root / ".claude/commonhold-shell"
+    text = program.read_text(encoding="utf-8")
+    program.write_text(text.replace(sys.executable, "/nonexistent/python"), encoding="utf-8")
+    try:
+        done = place.program("touch ran")
+    finally:
+        program.write_text(text, encoding="utf-8")
+    assert done.returncode == 126
+    assert "Next: commonhold install" in done.stderr
+    assert not (place.root / "ran").exists()
+
+
+def test_what_an_agent_runs_itself_is_told_from_hook_to_hook(place: Place) -> None:
+    place.calls += 1
+    assert place.hook("codex", "PreToolUse", "make") is None
+    (place.root / "made.txt").write_text("x\n", encoding="utf-8")
+    place.hook("codex", "PostToolUse", "make")
+    assert place.commits()[-1] == (f"codex:{SESSION}", ["made.txt"])
+
+
+def test_what_it_plainly_must_not_write_is_refused_before(place: Place) -> None:
+    with place.daemon.session("ann") as ann:
+        lease = ann.acquire("src/app.py#one", task="rework one").lease
+        assert lease is not None
+        answer = place.hook("codex", "PreToolUse", "sed -i s/1/2/ src/app.py")
+        ann.release(lease.id)
+    output = answer["hookSpecificOutput"]
+    assert output["permissionDecision"] == "deny"
+    assert "held by ann (rework one)" in output["permissionDecisionReason"]
+
+
+def test_what_changed_while_a_command_waited_and_never_ran_is_laid_on_nobody(place: Place) -> None:
+    place.calls += 1
+    file = place.root / "read.txt"
+    file.write_text("x\n", encoding="utf-8")
+    with place.daemon.session("ann") as ann:
+        ann.saw("read.txt")
+    assert place.hook("codex", "PreToolUse", "make") is None
+    file.write_text("y\n", encoding="utf-8")
+    place.hook("codex", "Stop", "")
+    assert place.commits()[-1] == ("outside", ["read.txt"])

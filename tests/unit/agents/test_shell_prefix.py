@@ -1,0 +1,55 @@
+"""When Claude Code can be let start our program in place of a shell, and when it is left as its user has it."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from commonhold.agents.shell_prefix import SETTINGS, VARIABLE, WRAPPER, is_in_force, obstacle
+
+
+def write(place: Path, program: str) -> None:
+    place.parent.mkdir(parents=True, exist_ok=True)
+    place.write_text(json.dumps({"env": {VARIABLE: program}}), encoding="utf-8")
+
+
+@pytest.fixture
+def root(tmp_path: Path) -> Path:
+    return tmp_path / "work"
+
+
+def test_nothing_is_in_its_way_where_nothing_is(root: Path, tmp_path: Path) -> None:
+    assert obstacle(str(root), str(tmp_path)) == ""
+    assert not is_in_force(str(root))
+
+
+@pytest.mark.parametrize("where", ["work/.claude/settings.local.json", "work/.claude/settings.json"])
+def test_the_users_own_stays(where: str, root: Path, tmp_path: Path) -> None:
+    write(tmp_path / where, "/usr/bin/nice")
+    assert where.removeprefix("work/") in obstacle(str(root), str(tmp_path))
+    assert not is_in_force(str(root))
+
+
+def test_the_users_own_for_all_projects_stays(root: Path, tmp_path: Path) -> None:
+    write(tmp_path / ".claude/settings.json", "/usr/bin/nice")
+    assert "~/.claude/settings.json" in obstacle(str(root), str(tmp_path))
+
+
+def test_ours_is_no_obstacle_and_in_force_where_it_names_this_place(root: Path, tmp_path: Path) -> None:
+    write(root / SETTINGS, f"{root}/{WRAPPER}")
+    assert obstacle(str(root), str(tmp_path)) == ""
+    assert is_in_force(str(root))
+    write(root / SETTINGS, f"/elsewhere/{WRAPPER}")
+    assert not is_in_force(str(root))
+
+
+def test_a_path_that_claude_code_would_cut_cannot_be_named(tmp_path: Path) -> None:
+    assert '" -"' in obstacle(str(tmp_path / "my -work"), str(tmp_path))
+
+
+@pytest.mark.parametrize("text", ["", "{", "[]", '{"env": []}', '{"env": {"A": 1}}', "\udcff"])
+def test_settings_that_say_nothing_are_in_nobodys_way(text: str, root: Path, tmp_path: Path) -> None:
+    (root / SETTINGS).parent.mkdir(parents=True)
+    (root / SETTINGS).write_bytes(text.encode("utf-8", "surrogateescape"))
+    assert obstacle(str(root), str(tmp_path)) == ""
+    assert not is_in_force(str(root))
