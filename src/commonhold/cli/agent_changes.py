@@ -4,7 +4,7 @@ import os
 import shutil
 import sys
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import commonhold
@@ -38,8 +38,12 @@ class Project:
 
     def ways(self, link: Link | None = None) -> Ways:
         """How Commonhold is reached from there: by this very interpreter."""
-        root, state = self.repository.root, self.repository.state_folder
-        return Ways(sys.executable, knock(), http_address(state), load_settings(root).when_down, link)
+        return replace(self.bare_ways, policy=load_settings(self.repository.root).when_down, link=link)
+
+    @property
+    def bare_ways(self) -> Ways:
+        """The same without what is in the settings, by which no piece is known again."""
+        return Ways(sys.executable, knock(), http_address(self.repository.state_folder))
 
     def found(self) -> tuple[Setup, ...]:
         """The agents that are there."""
@@ -108,7 +112,7 @@ def _tracked_secret(path: str) -> InputError:
 
 def to_uninstall(project: Project, setups: Iterable[Setup]) -> AgentPlan:
     """What has to be taken out of the project for these agents."""
-    pieces = tuple(pieces_of(setups, project.ways(), servers=True))
+    pieces = tuple(pieces_of(setups, project.bare_ways, servers=True))
     files = to_take(pieces, project.load)
     git = project.git
     paths = [path for piece in pieces for path in piece.paths]
