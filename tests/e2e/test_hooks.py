@@ -17,6 +17,8 @@ from tests.e2e.hooked_daemon import CROWD
 
 from commonhold.adapters import daemon_place
 from commonhold.adapters.daemon_place import http_address
+from commonhold.adapters.probes import http
+from commonhold.adapters.probes.finding import Level
 from commonhold.client import knock
 
 pytestmark = pytest.mark.slow
@@ -64,6 +66,7 @@ def test_what_cannot_be_decided_is_refused_in_the_agents_words(shared: Hooked, p
     assert refused.status == 2
     assert why in refused.shape["refused"]
     assert "nothing is let through" in refused.complaint
+    assert refused.complaint.count("Next: ") == 1
 
 
 def test_a_payload_beyond_all_measure_is_refused(shared: Hooked) -> None:
@@ -96,7 +99,9 @@ def test_an_agent_that_is_not_known_is_let_through_nothing(shared: Hooked) -> No
 
 def test_a_daemon_that_is_suspended_lets_nothing_through(work: Path) -> None:
     with hooked(work) as daemon:
+        assert http.serving(str(daemon.state), 1).level is Level.OK
         daemon.process.send_signal(signal.SIGSTOP)
+        assert "kill -9 4711" in http.serving(str(daemon.state), 4711).mend
         blocked = daemon.hook({"do": "pass"}, "block", "0.3")
         assert (blocked.status, blocked.output) == (2, b"")
         assert "did not answer within 0.3 seconds" in blocked.complaint
@@ -170,7 +175,8 @@ def test_where_nothing_is_installed_any_more_nothing_is_let_through(work: Path, 
     bare = [sys._base_executable, "-I", "-S", str(alone), "claude", f"{work}/.git/commonhold/http.sock"]  # type: ignore[attr-defined]
     gone = subprocess.run(bare, input=b'{"hook_event_name": "PreToolUse"}', capture_output=True, check=False)
     assert (gone.returncode, gone.stdout) == (2, b"")
-    assert b"is it still installed?" in gone.stderr
+    assert b"installed no more" in gone.stderr
+    assert b"No module named commonhold" in gone.stderr
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="only /proc tells what a process has open")
@@ -180,7 +186,7 @@ def test_agents_that_come_and_go_leave_nothing_open(work: Path) -> None:
     with serving(work, sweep_seconds=0.1) as daemon:
 
         def is_open() -> int:
-            return len(os.listdir(f"/proc/{daemon.pid}/fd"))
+            return len(list(Path(f"/proc/{daemon.pid}/fd").iterdir()))
 
         def works(session: str) -> None:
             edit = {"file_path": str(work / "a.py"), "old_string": "return 1\n", "new_string": "return 1 \n"}
@@ -197,3 +203,10 @@ def test_agents_that_come_and_go_leave_nothing_open(work: Path) -> None:
         for number in range(20):
             works(f"session-{number}")
         until(lambda: is_open() <= before, what="as many files open as with one agent")
+
+
+def test_a_daemon_that_cannot_be_started_is_told_with_the_reason(work: Path) -> None:
+    (work / ".git" / "commonhold").write_text("a file where the folder is to be", encoding="utf-8")
+    blocked = Hooked(work).hook({"hook_event_name": "PreToolUse", "session_id": "s1", "cwd": str(work)}, agent="claude")
+    assert blocked.status == 2
+    assert f"its daemon cannot be started (File exists: {work}/.git/commonhold)" in blocked.complaint

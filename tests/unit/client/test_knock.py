@@ -125,7 +125,7 @@ def test_what_another_user_listens_at_is_told_nothing(monkeypatch: pytest.Monkey
         listener.settimeout(20)
         uid = os.geteuid()
         if not is_ours:
-            monkeypatch.setattr(knock.posix, "geteuid", lambda: uid + 1)
+            monkeypatch.setattr("posix.geteuid", lambda: uid + 1)
             monkeypatch.setattr(knock, "_ROOT", uid + 2)
         with ThreadPoolExecutor() as pool:
             asking = pool.submit(knock.ask, "/hooks/claude", address, b"a secret", "", 20.0)
