@@ -5,6 +5,8 @@ from typing import Final
 
 from commonhold.domain.errors import Code, InputError, UsageError
 
+NOBODY: Final = "outside"
+"""The holder of changes that nobody is known to have made; they are judged by nobody."""
 MAX_HOLDER_LENGTH: Final = 200
 MAX_ID_LENGTH: Final = 200
 MAX_TEXT_LENGTH: Final = 2000
@@ -19,6 +21,8 @@ def check_holder(text: str) -> str:
             "no holder was named, so nobody could be told whose lease this is",
             hint="name this agent session: --agent NAME, COMMONHOLD_AGENT, or X-Commonhold-Agent over HTTP",
         )
+    if text == NOBODY:
+        raise _invalid("holder", f"cannot be {NOBODY!r}, the word for nobody", "choose another name")
     return check_line(text, "holder", MAX_HOLDER_LENGTH)
 
 

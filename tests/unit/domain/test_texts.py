@@ -2,7 +2,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from commonhold.domain.errors import Code, CommonholdError
+from commonhold.domain.errors import Code, CommonholdError, InputError
 from commonhold.domain.texts import MAX_HOLDER_LENGTH, MAX_TEXT_LENGTH, check_holder, check_line
 
 
@@ -50,3 +50,9 @@ def test_a_holder_name_has_a_limit() -> None:
     with pytest.raises(CommonholdError) as caught:
         check_holder("x" * (MAX_HOLDER_LENGTH + 1))
     assert caught.value.code is Code.TEXT_INVALID
+
+
+def test_no_holder_goes_by_the_word_for_nobody() -> None:
+    with pytest.raises(InputError, match="nobody"):
+        check_holder("outside")
+    assert check_holder("outside-1") == "outside-1"
