@@ -1,5 +1,6 @@
 """Holder names, task descriptions and intents: one line of printable text, since other agents read them."""
 
+import json
 import unicodedata
 from typing import Final
 
@@ -10,6 +11,7 @@ NOBODY: Final = "outside"
 MAX_HOLDER_LENGTH: Final = 200
 MAX_ID_LENGTH: Final = 200
 MAX_TEXT_LENGTH: Final = 2000
+_MOST_QUOTED: Final = 160
 _UNPRINTABLE: Final = frozenset({"Cc", "Cf", "Cs", "Zl", "Zp"})
 
 
@@ -34,6 +36,12 @@ def check_line(text: str, what: str, limit: int = MAX_TEXT_LENGTH) -> str:
     if len(text) > limit:
         raise _invalid(what, f"has {len(text)} characters; at most {limit} are kept", "shorten it")
     return text
+
+
+def quoted(text: str) -> str:
+    """What somebody else has said, for another agent: in quotation marks that it cannot end, and not too long."""
+    cut = text if len(text) <= _MOST_QUOTED else f"{text[: _MOST_QUOTED - 1]}…"
+    return json.dumps(cut, ensure_ascii=False)
 
 
 def _first_unprintable(text: str) -> str | None:
