@@ -137,7 +137,7 @@ def test_what_another_holds_is_refused_before_the_command_runs(shell: Shell) -> 
         session.acquire("src/use.py#show", task="bob's work")
     done = shell.line("touch build/ran; sed -i s/1/2/ src/use.py")
     assert done.returncode == 1
-    assert "src/use.py is held by bob (bob's work)" in done.stderr.replace("#show", "")
+    assert 'src/use.py is held by bob ("bob\'s work")' in done.stderr.replace("#show", "")
     assert "Next: " in done.stderr
     assert not (shell.root / "build/ran").exists()
 
@@ -238,7 +238,7 @@ def test_what_would_fail_midway_is_refused_before_it_begins(shell: Shell) -> Non
         session.acquire("src/", task="bob's work")
     done = shell.line("touch build/begun; f=x; echo > src/sub/new.txt")
     assert (done.returncode, (shell.root / "build/begun").exists()) == (1, False)
-    assert "held by bob (bob's work)" in done.stderr
+    assert 'held by bob ("bob\'s work")' in done.stderr
 
 
 def test_git_goes_on_as_ever(shell: Shell) -> None:

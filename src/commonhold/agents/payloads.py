@@ -24,7 +24,9 @@ def caller(agent: str, session: str, subagent: str, process: str) -> Caller:
     """Who works. Raises Unreadable if that cannot be said: nothing may be done in nobody's name."""
     if not session:
         raise Unreadable("it does not say which session it is about")
-    for name in (session, subagent):
+    part = "" if subagent == session else subagent
+    session = session.replace("%", "%25").replace("/", "%2F")  # the slash in a holder's name begins its part
+    for name in (session, part):
         if not name.isprintable() or len(name) > MAX_ID_LENGTH:
             raise Unreadable(f"it calls a session {name[:MAX_ID_LENGTH]!r}, which is no name for one")
-    return Caller(agent, session, "" if subagent == session else subagent, process)
+    return Caller(agent, session, part, process)

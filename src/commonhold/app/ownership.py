@@ -4,13 +4,14 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
+from commonhold.domain.texts import NOBODY
 from commonhold.merging.align import common
 from commonhold.merging.merge import merge
 from commonhold.merging.prose import lines_of
 from commonhold.merging.verdict import Proven
 from commonhold.regions.syntax import problem_in
 
-OUTSIDE: Final = "outside"
+OUTSIDE: Final = NOBODY
 """The holder of what nobody is known to have done: a person, or a program that nobody is known to have run."""
 
 Line = bytes | None

@@ -27,10 +27,10 @@ from commonhold.domain.keys import canonical, file_key
 from commonhold.domain.lease import Base
 from commonhold.domain.modes import Mode
 from commonhold.domain.refusal import Refusal
-from commonhold.domain.texts import MAX_TEXT_LENGTH
+from commonhold.domain.texts import MAX_TEXT_LENGTH, NOBODY
 from commonhold.regions.region import hash_bytes
 
-OUTSIDE: Final = "outside"
+OUTSIDE: Final = NOBODY
 """The holder of changes that nobody is known to have made."""
 FOUND: Final = "found"
 _FOUND_SECONDS: Final = 60.0

@@ -1,13 +1,17 @@
 """Holder names, task descriptions and intents: one line of printable text, since other agents read them."""
 
+import json
 import unicodedata
 from typing import Final
 
 from commonhold.domain.errors import Code, InputError, UsageError
 
+NOBODY: Final = "outside"
+"""The holder of changes that nobody is known to have made; they are judged by nobody."""
 MAX_HOLDER_LENGTH: Final = 200
 MAX_ID_LENGTH: Final = 200
 MAX_TEXT_LENGTH: Final = 2000
+_MOST_QUOTED: Final = 160
 _UNPRINTABLE: Final = frozenset({"Cc", "Cf", "Cs", "Zl", "Zp"})
 
 
@@ -19,6 +23,8 @@ def check_holder(text: str) -> str:
             "no holder was named, so nobody could be told whose lease this is",
             hint="name this agent session: --agent NAME, COMMONHOLD_AGENT, or X-Commonhold-Agent over HTTP",
         )
+    if text == NOBODY:
+        raise _invalid("holder", f"cannot be {NOBODY!r}, the word for nobody", "choose another name")
     return check_line(text, "holder", MAX_HOLDER_LENGTH)
 
 
@@ -30,6 +36,12 @@ def check_line(text: str, what: str, limit: int = MAX_TEXT_LENGTH) -> str:
     if len(text) > limit:
         raise _invalid(what, f"has {len(text)} characters; at most {limit} are kept", "shorten it")
     return text
+
+
+def quoted(text: str) -> str:
+    """What somebody else has said, for another agent: in quotation marks that it cannot end, and not too long."""
+    cut = text if len(text) <= _MOST_QUOTED else f"{text[: _MOST_QUOTED - 1]}…"
+    return json.dumps(cut, ensure_ascii=False)
 
 
 def _first_unprintable(text: str) -> str | None:

@@ -13,6 +13,10 @@ from commonhold.server.asgi import App, Receive, Scope, Send
 from commonhold.server.mcp_app import McpApp
 
 KEEP_ALIVE_SECONDS: Final = 75
+HEAD_SECONDS: Final = 10
+"""How long somebody who came over the loopback may take to say what is wanted: it could be anybody of this machine."""
+MOST_OVER_LOOPBACK: Final = 512
+"""So many may be connected there at once: what is open is shared with the agents, who come by the private way."""
 LEAVE_SECONDS: Final = 5
 """How long is waited at the end for what is under way."""
 
@@ -32,14 +36,28 @@ class Doors:
 
 
 class _Connection(H11Protocol):
+    is_private = False
+
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         super().connection_made(transport)
         connection: socket.socket = transport.get_extra_info("socket")
         # The socket itself says how somebody came; the address of one that has left already would not.
-        if connection.family == socket.AF_UNIX and isinstance(self.app, Doors):
+        self.is_private = connection.family == socket.AF_UNIX
+        if not self.is_private:
+            self._be_guarded(transport)
+        elif isinstance(self.app, Doors):
             self.app = self.app.private
             if not is_of_this_user(connection):
                 transport.abort()
+
+    def _be_guarded(self, transport: asyncio.Transport) -> None:
+        if sum(isinstance(each, _Connection) and not each.is_private for each in self.connections) > MOST_OVER_LOOPBACK:
+            transport.abort()
+        self.loop.call_later(HEAD_SECONDS, self._give_up, transport)
+
+    def _give_up(self, transport: asyncio.Transport) -> None:
+        if self.cycle is None:  # nothing was asked yet
+            transport.abort()
 
 
 class _Server(uvicorn.Server):

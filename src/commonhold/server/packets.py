@@ -4,7 +4,6 @@ Names, intents and texts of others are data: they are quoted, each on lines of t
 instruction.
 """
 
-import json
 from collections.abc import Iterable, Iterator, Sequence
 from datetime import UTC, datetime
 from typing import Final
@@ -18,9 +17,9 @@ from commonhold.domain.keys import canonical
 from commonhold.domain.lease import Conflict, Lease
 from commonhold.domain.refusal import Refusal
 from commonhold.domain.slots import path_of_slot
+from commonhold.domain.texts import quoted
 
 _MOST_LISTED: Final = 8
-_MOST_QUOTED: Final = 160
 _NEXT: Final = {
     Refusal.REGION_CHANGED: "read the file again, then redo your intent on what is there now; do not send the old text",
     Refusal.CONTRACT_CHANGED: "read again what changed, then redo your edit so that it fits",
@@ -90,7 +89,7 @@ def briefing(found: Briefing, now: float) -> str:
         *map(_presence, at_work[:_MOST_LISTED]),
         *map(_lease, found.leases[:_MOST_LISTED]),
         *(_change(each, now) for each in found.changes[:_MOST_LISTED]),
-        *(f"left half done by {each.holder}: {_quoted(each.task)} (commonhold review)" for each in found.works[:3]),
+        *(f"left half done by {each.holder}: {quoted(each.task)} (commonhold review)" for each in found.works[:3]),
         *(f"owed by you: {debt.key}, since {debt.why}" for debt in found.debts[:_MOST_LISTED]),
     ]
     if not lines:
@@ -100,7 +99,7 @@ def briefing(found: Briefing, now: float) -> str:
 
 
 def _presence(presence: Presence) -> str:
-    what = f" is at work on {_quoted(presence.intent)}" if presence.intent else " is at work"
+    what = f" is at work on {quoted(presence.intent)}" if presence.intent else " is at work"
     return f"- {presence.holder}{what}"
 
 
@@ -141,12 +140,7 @@ def _region(region: RepairRegion) -> Iterator[str]:
 
 
 def _for(intent: str) -> str:
-    return f" for {_quoted(intent)}" if intent else ""
-
-
-def _quoted(text: str) -> str:
-    cut = text if len(text) <= _MOST_QUOTED else f"{text[: _MOST_QUOTED - 1]}…"
-    return json.dumps(cut, ensure_ascii=False)
+    return f" for {quoted(intent)}" if intent else ""
 
 
 def _listed(names: Iterable[str]) -> str:

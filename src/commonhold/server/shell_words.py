@@ -7,6 +7,7 @@ from typing import Final
 from commonhold.app.answers import AcquireAnswer
 from commonhold.app.giving import ROOT, Given, Withheld
 from commonhold.app.taking import TakeAnswer
+from commonhold.domain.texts import quoted
 
 _MOST: Final = 5
 _NOT_RUN: Final = 126
@@ -40,7 +41,7 @@ def beside_others(withheld: Withheld) -> str:
 
 
 def _who(holder: str, task: str) -> str:
-    return f"{holder} ({task})" if task else holder
+    return f"{holder} ({quoted(task)})" if task else holder
 
 
 @dataclass(frozen=True, slots=True)

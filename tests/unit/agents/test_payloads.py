@@ -146,6 +146,17 @@ def test_names_of_holders_have_room_for_the_longest_names() -> None:
     assert CLAUDE.read(payload, "").caller.holder == f"claude:{'s' * 90}/{'a' * 90}"
 
 
+def test_no_session_has_the_name_of_a_part_of_another() -> None:
+    named = [("a", "b/c"), ("a/b", "c"), ("a/b/c", ""), ("a%2Fb", "c"), ("a/b/c", "a/b/c")]
+    payloads = ({"hook_event_name": "Stop", "session_id": session, "agent_id": part} for session, part in named)
+    holders = [CLAUDE.read(payload, "").caller.holder for payload in payloads]
+    assert holders[0] == "claude:a/b/c"
+    assert holders[2] == holders[4]
+    assert len(set(holders)) == len(named) - 1
+    with pytest.raises(Unreadable):
+        CLAUDE.read({"hook_event_name": "Stop", "session_id": "/" * 31}, "")
+
+
 def test_parts_of_a_session_and_its_later_runs_are_told_apart() -> None:
     stop = {"hook_event_name": "Stop", "session_id": "s", "cwd": "/repo"}
     callers = [

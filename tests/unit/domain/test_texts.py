@@ -1,9 +1,11 @@
+import json
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from commonhold.domain.errors import Code, CommonholdError
-from commonhold.domain.texts import MAX_HOLDER_LENGTH, MAX_TEXT_LENGTH, check_holder, check_line
+from commonhold.domain.errors import Code, CommonholdError, InputError
+from commonhold.domain.texts import MAX_HOLDER_LENGTH, MAX_TEXT_LENGTH, check_holder, check_line, quoted
 
 
 def passes(text: str) -> bool:
@@ -50,3 +52,16 @@ def test_a_holder_name_has_a_limit() -> None:
     with pytest.raises(CommonholdError) as caught:
         check_holder("x" * (MAX_HOLDER_LENGTH + 1))
     assert caught.value.code is Code.TEXT_INVALID
+
+
+def test_no_holder_goes_by_the_word_for_nobody() -> None:
+    with pytest.raises(InputError, match="nobody"):
+        check_holder("outside")
+    assert check_holder("outside-1") == "outside-1"
+
+
+@given(st.text(max_size=400))
+def test_no_words_of_another_end_their_quotation(text: str) -> None:
+    told = json.loads(quoted(text))
+    assert told == text if len(text) <= 160 else (told[:-1], told[-1]) == (text[:159], "…")
+    assert "\n" not in quoted(text)

@@ -77,10 +77,13 @@ def main(folder: str, words: list[str]) -> int:
 
 
 def _git_behind(folder: str) -> "str | None":
-    """The next git in PATH that is not this one."""
-    for place in os.environ.get("PATH", os.defpath).split(os.pathsep):
+    """The next git in PATH behind this one, which may stand in for git itself, in the shell of another repository."""
+    places = os.environ.get("PATH", os.defpath).split(os.pathsep)
+    while folder in places:
+        places = places[places.index(folder) + 1 :]
+    for place in places:
         path = os.path.join(place or ".", "git")
-        if place != folder and os.access(path, os.X_OK) and os.path.isfile(path):
+        if os.access(path, os.X_OK) and os.path.isfile(path):
             return path
     return None
 

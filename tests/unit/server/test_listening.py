@@ -1,0 +1,95 @@
+"""The server behind the sockets, in a thread: who comes over the loopback could be anybody of this machine."""
+
+import os
+import socket
+import tempfile
+import threading
+from collections.abc import Iterator
+from contextlib import ExitStack, closing
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from commonhold.server import listening
+from commonhold.server.asgi import Answer, Receive, Scope, Send, send_answer
+
+PATIENCE_SECONDS = 20.0
+QUESTION = b"GET / HTTP/1.1\r\nhost: x\r\n\r\n"
+
+
+async def answer(_scope: Scope, _receive: Receive, send: Send) -> None:
+    await send_answer(send, Answer(200, b"here"))
+
+
+async def nothing_to_close() -> None:
+    """As of an MCP server that has no streams."""
+
+
+@pytest.fixture
+def served(monkeypatch: pytest.MonkeyPatch) -> Iterator[tuple[socket.socket, socket.socket]]:
+    """A server that is impatient: its loopback's listener, and its private one."""
+    monkeypatch.setattr(listening, "HEAD_SECONDS", 0.2)
+    monkeypatch.setattr(listening, "MOST_OVER_LOOPBACK", 3)
+    mcp: Any = SimpleNamespace(close=nothing_to_close)
+    with tempfile.TemporaryDirectory(prefix="k") as folder, ExitStack() as stack:
+        loopback, private = (stack.enter_context(socket.socket(kind)) for kind in (socket.AF_INET, socket.AF_UNIX))
+        loopback.bind(("127.0.0.1", 0))
+        private.bind(f"{folder}/http.sock")
+        for each in (loopback, private):
+            each.listen()
+        stop_read, stop_write = os.pipe()
+        words = (loopback, private), listening.Doors(answer, answer), mcp, stop_read
+        thread = threading.Thread(target=listening.serve, args=words)
+        thread.start()
+        yield loopback, private
+        os.write(stop_write, b"s")
+        thread.join(PATIENCE_SECONDS)
+        assert not thread.is_alive()
+        os.close(stop_read)
+        os.close(stop_write)
+
+
+def comes(listener: socket.socket) -> socket.socket:
+    connection = socket.socket(listener.family)
+    connection.settimeout(PATIENCE_SECONDS)
+    connection.connect(listener.getsockname())
+    return connection
+
+
+def is_hung_up_on(connection: socket.socket) -> bool:
+    try:
+        return connection.recv(1) == b""
+    except ConnectionResetError:
+        return True
+
+
+def is_answered(connection: socket.socket) -> bool:
+    connection.sendall(QUESTION)
+    heard = b""
+    while not heard.endswith(b"here") and (part := connection.recv(4096)):
+        heard += part
+    return heard.endswith(b"here")
+
+
+def test_who_says_nothing_is_hung_up_on_and_who_has_asked_is_not(served: tuple[socket.socket, socket.socket]) -> None:
+    loopback, private = served
+    with closing(comes(private)) as quiet, closing(comes(loopback)) as asked, closing(comes(loopback)) as silent:
+        assert is_answered(asked)
+        silent.sendall(QUESTION[:10])
+        assert is_hung_up_on(silent)
+        assert is_answered(asked)
+        assert is_answered(quiet), "whoever comes by the private way may take as long as it likes"
+
+
+def test_so_many_may_come_at_once_and_the_private_way_stays_open(
+    served: tuple[socket.socket, socket.socket], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(listening, "HEAD_SECONDS", PATIENCE_SECONDS)
+    loopback, private = served
+    with ExitStack() as stack:
+        first = [stack.enter_context(closing(comes(loopback))) for _ in range(3)]
+        assert all(map(is_answered, first))
+        assert is_hung_up_on(stack.enter_context(closing(comes(loopback))))
+        assert is_answered(stack.enter_context(closing(comes(private))))
+        assert all(map(is_answered, first))
