@@ -104,7 +104,7 @@ def test_a_switch_in_the_environment_is_on_or_off(tmp_path: Path, monkeypatch: p
         ("reads = {'a.py' = 'never'}", "'a.py' is 'never'; there are notice, check"),
         *(
             (f"writable = ['{folder}']", "is no folder inside the repository")
-            for folder in ("/tmp", "~/x", "a/../..", "./", ".git", "./.git/hooks", ".GIT//x/", ".commonhold/git")
+            for folder in ("/var/cache", "~/x", "a/../..", "./", ".git", "./.git/hooks", ".GIT//x/", ".commonhold/git")
         ),
     ],
 )

@@ -49,7 +49,7 @@ class Services:
         return service
 
     def _insight(self, found: Repository, settings: Settings) -> Insight:
-        """What is seen of the other files: it has files open, and type checkers, so one is for all in a working tree."""
+        """What is seen of the other files: it has files open, and type checkers: one is for all in a working tree."""
         for hello, known in self._known.items():
             if hello.root == found.root and known.settings == settings:
                 return known.insight
