@@ -56,7 +56,8 @@ class _Connection(H11Protocol):
         self.loop.call_later(HEAD_SECONDS, self._give_up, transport)
 
     def _give_up(self, transport: asyncio.Transport) -> None:
-        if self.cycle is None:  # nothing was asked yet
+        cycle: object = self.cycle
+        if cycle is None:  # nothing was asked yet
             transport.abort()
 
 
