@@ -11,6 +11,7 @@ import pytest
 from tests.e2e.cli_driver import Call, git, immutable, mounted
 
 from commonhold.adapters.probes import machine, mounts
+from commonhold.adapters.probes.finding import ok
 from commonhold.adapters.probes.mounts import file_system, kind_of
 from commonhold.adapters.sqlite import SqliteStore
 from commonhold.app.ports import Write
@@ -248,8 +249,9 @@ def test_a_machine_without_any_of_it(run: Call, monkeypatch: pytest.MonkeyPatch)
 def test_a_daemon_holds_the_gate_for_good_reason(root: Path, run: Call, monkeypatch: pytest.MonkeyPatch) -> None:
     run("acquire", "a.py")
     monkeypatch.setattr("commonhold.cli.doctor.pid_of", lambda _: 4711)
+    monkeypatch.setattr("commonhold.cli.doctor.serving", lambda _, pid: ok("daemon", f"process {pid} is there"))
     with (root / ".git" / "commonhold" / "gate").open("r+b") as gate:
         fcntl.flock(gate, fcntl.LOCK_EX)
         told = run("doctor").text
-    assert "ok    daemon           process 4711 serves this repository" in told
+    assert "ok    daemon           process 4711 is there" in told
     assert "ok    gate             held by the daemon, for as long as it lives" in told

@@ -112,6 +112,11 @@ def test_elsewhere_it_writes_nothing_and_is_told_where_it_could(shell: Shell) ->
     assert "x" not in (shell.root / "src/prices.py").read_text().splitlines()
 
 
+@pytest.mark.parametrize("line", ["exec nosuchprogram", "kill -9 $$"])
+def test_what_did_not_fail_for_want_of_a_place_is_told_of_none(shell: Shell, line: str) -> None:
+    assert "it could write" not in shell.line(line).stderr
+
+
 def test_where_its_session_holds_something_it_writes_beside_it(shell: Shell) -> None:
     with shell.daemon.session() as session:
         session.acquire("src/prices.py#total")

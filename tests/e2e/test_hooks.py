@@ -17,6 +17,8 @@ from tests.e2e.hooked_daemon import CROWD
 
 from commonhold.adapters import daemon_place
 from commonhold.adapters.daemon_place import http_address
+from commonhold.adapters.probes import http
+from commonhold.adapters.probes.finding import Level
 from commonhold.client import knock
 
 pytestmark = pytest.mark.slow
@@ -64,6 +66,7 @@ def test_what_cannot_be_decided_is_refused_in_the_agents_words(shared: Hooked, p
     assert refused.status == 2
     assert why in refused.shape["refused"]
     assert "nothing is let through" in refused.complaint
+    assert refused.complaint.count("Next: ") == 1
 
 
 def test_a_payload_beyond_all_measure_is_refused(shared: Hooked) -> None:
@@ -96,10 +99,12 @@ def test_an_agent_that_is_not_known_is_let_through_nothing(shared: Hooked) -> No
 
 def test_a_daemon_that_is_suspended_lets_nothing_through(work: Path) -> None:
     with hooked(work) as daemon:
+        assert http.serving(str(daemon.state), 1).level is Level.OK
         daemon.process.send_signal(signal.SIGSTOP)
         blocked = daemon.hook({"do": "pass"}, "block", "0.3")
         assert (blocked.status, blocked.output) == (2, b"")
         assert "did not answer within 0.3 seconds" in blocked.complaint
+        assert "kill -9 4711" in http.serving(str(daemon.state), 4711).mend
         after = daemon.hook({"hook_event_name": "Stop"}, "block", "0.3")
         assert after.status == 1, "what is no tool call must not keep an agent from ending"
         allowed = daemon.hook({"do": "pass"}, "allow", "0.3", agent="copilot")
@@ -170,7 +175,15 @@ def test_where_nothing_is_installed_any_more_nothing_is_let_through(work: Path, 
     bare = [sys._base_executable, "-I", "-S", str(alone), "claude", f"{work}/.git/commonhold/http.sock"]  # type: ignore[attr-defined]
     gone = subprocess.run(bare, input=b'{"hook_event_name": "PreToolUse"}', capture_output=True, check=False)
     assert (gone.returncode, gone.stdout) == (2, b"")
-    assert b"is it still installed?" in gone.stderr
+    assert b"installed no more" in gone.stderr
+    assert b"No module named commonhold" in gone.stderr
+
+
+def test_a_daemon_that_cannot_be_started_is_told_with_the_reason(work: Path) -> None:
+    (work / ".git" / "commonhold").write_text("a file where the folder is to be", encoding="utf-8")
+    blocked = Hooked(work).hook({"hook_event_name": "PreToolUse", "session_id": "s1", "cwd": str(work)}, agent="claude")
+    assert blocked.status == 2
+    assert f"its daemon cannot be started (File exists: {work}/.git/commonhold)" in blocked.complaint
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="only /proc tells what a process has open")

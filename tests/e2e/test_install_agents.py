@@ -89,6 +89,16 @@ def test_all_of_it_at_once(run: Call, root: Path) -> None:
     assert (root / ".git/config").read_bytes() == config
 
 
+def test_settings_that_cannot_be_used_keep_nobody_from_taking_it_out(run: Call, root: Path) -> None:
+    before = snapshot(root)
+    run("install", "claude", "gemini", "--yes")
+    (root / "commonhold.toml").write_text('shell = "sandbx"\n', encoding="utf-8")
+    done = run("uninstall", "--yes")
+    assert done.status == 0, done.text
+    (root / "commonhold.toml").unlink()
+    assert snapshot(root) == before
+
+
 def test_what_the_user_has_is_kept_to_the_byte(run: Call, root: Path) -> None:
     mine = {
         CLAUDE: '{\r\n\t"hooks": {"PreToolUse": [{"hooks": []}]}\r\n}',

@@ -39,9 +39,15 @@ class Project:
 
     def ways(self, link: Link | None = None) -> Ways:
         """How Commonhold is reached from there: by this very interpreter."""
-        root, state = self.repository.root, self.repository.state_folder
         wrapper = "" if self.why_unwrapped() else self.wrapper
-        return Ways(sys.executable, knock(), http_address(state), load_settings(root).when_down, link, wrapper)
+        policy = load_settings(self.repository.root).when_down
+        return replace(self.bare_ways, policy=policy, link=link, wrapper=wrapper)
+
+    @property
+    def bare_ways(self) -> Ways:
+        """What every piece is known again by: without what the settings or the machine leave out of some."""
+        socket = http_address(self.repository.state_folder)
+        return Ways(sys.executable, knock(), socket, wrapper=self.wrapper)
 
     @property
     def wrapper(self) -> str:
@@ -123,8 +129,7 @@ def _tracked_secret(path: str) -> InputError:
 
 def to_uninstall(project: Project, setups: Iterable[Setup]) -> AgentPlan:
     """What has to be taken out of the project for these agents."""
-    ways = replace(project.ways(), wrapper=project.wrapper)
-    pieces = tuple(pieces_of(setups, ways, servers=True))
+    pieces = tuple(pieces_of(setups, project.bare_ways, servers=True))
     files = to_take(pieces, project.load)
     git = project.git
     paths = [path for piece in pieces for path in piece.paths]

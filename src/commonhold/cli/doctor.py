@@ -10,7 +10,7 @@ import click
 
 import commonhold
 from commonhold.adapters.probes.finding import Finding, Level, fail, ok
-from commonhold.adapters.probes.http import over_http
+from commonhold.adapters.probes.http import over_http, serving
 from commonhold.adapters.probes.machine import machine
 from commonhold.adapters.probes.state import state
 from commonhold.adapters.probes.type_checkers import type_checkers
@@ -106,7 +106,7 @@ def _settings(root: str, given: Given) -> Iterator[Finding]:
 def _state(repository: Repository) -> Iterator[Finding]:
     """What is found of the state; that a daemon holds the gate is as it should be."""
     pid = pid_of(repository)
-    yield ok("daemon", "none is running" if pid is None else f"process {pid} serves this repository")
+    yield serving(repository.state_folder, pid)
     yield from over_http(repository.state_folder, pid)
     for finding in state(repository.state_folder):
         is_expected = pid is not None and (finding.check, finding.level) == ("gate", Level.WARN)

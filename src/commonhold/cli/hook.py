@@ -44,6 +44,9 @@ def command(given: Given, name: str, when_down: str, seconds: float, process: st
         said = knock.without_answer(name, payload, when_down, str(fault))
     except TimeoutError:
         said = knock.without_answer(name, payload, when_down, f"its daemon did not answer within {seconds:g} seconds")
+    except OSError as fault:
+        why = f"its daemon cannot be started ({fault.strerror or fault}: {fault.filename})"
+        said = knock.without_answer(name, payload, when_down, why)
     status, output, complaint = said
     if framed:
         knock.write_all(1, b"%d %d\n" % (status, len(output)) + output + complaint)

@@ -118,11 +118,23 @@ def _ask_anew(words: tuple[str, str, str, str], payload: bytes, seconds: float) 
     try:
         done = subprocess.run(command, input=payload, capture_output=True, timeout=seconds + 1, check=False)  # noqa: S603
         form, _, body = done.stdout.partition(b"\n")
+        if not form:
+            return without_answer(agent, payload, policy, _unstarted(_last_line(done.stderr)))
         return parted(form, body)
     except subprocess.TimeoutExpired:
         return without_answer(agent, payload, policy, "its daemon could not be started in time")
     except (OSError, ValueError) as fault:
-        return without_answer(agent, payload, policy, f"it cannot be started ({fault}); is it still installed?")
+        return without_answer(agent, payload, policy, _unstarted(str(fault)))
+
+
+def _unstarted(why: str) -> str:
+    return f"it cannot be started, and may be installed no more ({why})"
+
+
+def _last_line(complaint: bytes) -> str:
+    """The end of what a program complained of: of a traceback that is what went wrong."""
+    lines = complaint.decode(errors="replace").strip().splitlines()
+    return lines[-1] if lines else "it says nothing"
 
 
 def _place_of(address: str) -> list[str]:

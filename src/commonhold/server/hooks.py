@@ -7,12 +7,14 @@ import json
 import traceback
 from collections.abc import Callable, Mapping
 from contextlib import suppress
+from typing import Final
 
 from commonhold.agents.agent import Agent, Payload, Reply, Unreadable
 from commonhold.app.happenings import Happening, Response
 from commonhold.domain.errors import CommonholdError
 from commonhold.server.calls_seen import CallsSeen
 
+_AFTER: Final = "Next: ask your user to run `commonhold doctor` here, and to report this with the agent's version"
 Attend = Callable[[Happening], Response]
 """Does what follows from a happening; may wait for seconds, in any thread."""
 
@@ -35,12 +37,12 @@ class Hooks:
         try:
             return self._answer(self._agents[name], _payload(body), process)
         except Unreadable as fault:
-            return self.refuse(name, body, f"the hook's payload cannot be read: {fault}")
+            return self.refuse(name, body, f"the hook's payload cannot be read: {fault}. {_AFTER}")
         except CommonholdError as fault:
             return self.refuse(name, body, f"{fault.message} [{fault.code}]. Next: {fault.hint}")
         except Exception as fault:  # noqa: BLE001 - a defect of ours must neither end the daemon nor let a write through
             traceback.print_exc()
-            return self.refuse(name, body, f"a defect of Commonhold: {type(fault).__name__}: {fault}")
+            return self.refuse(name, body, f"a defect of Commonhold: {type(fault).__name__}: {fault}. {_AFTER}")
 
     def _answer(self, agent: Agent, payload: Payload, process: str) -> Reply:
         happening = agent.read(payload, process)

@@ -9,6 +9,8 @@ from commonhold.app.giving import ROOT, Given, Withheld
 from commonhold.app.taking import TakeAnswer
 
 _MOST: Final = 5
+_NOT_RUN: Final = 126
+"""From here on an exit status says that a command was not found, or ended by a signal: no bounds make it so."""
 
 
 def some(paths: Sequence[str]) -> str:
@@ -64,7 +66,7 @@ def report(outcome: Outcome, given: Given | None) -> str:
         lines.append(
             f"other commands ran that could have written it, too, so it is laid on nobody: {some(outcome.shared)}"
         )
-    if outcome.status and given is not None and ROOT not in given.writable:
+    if 0 < outcome.status < _NOT_RUN and given is not None and ROOT not in given.writable:
         lines.append(_bounds(given))
     return "\n".join(lines)
 

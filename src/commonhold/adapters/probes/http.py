@@ -1,9 +1,11 @@
-"""Whether the daemon answers where it is to be found on the loopback."""
+"""Whether the daemon answers where it is to be found: at its socket, and on the loopback."""
 
 import http.client
+import socket
 from collections.abc import Iterator
 from typing import Final
 
+from commonhold.adapters.daemon_place import http_address
 from commonhold.adapters.loopback import HOST, Loopback, loopback
 from commonhold.adapters.probes.finding import Finding, fail, ok
 from commonhold.domain.errors import InputError
@@ -11,11 +13,39 @@ from commonhold.domain.errors import InputError
 PATIENCE_SECONDS: Final = 2.0
 
 
+class _Beside(http.client.HTTPConnection):
+    """To a socket in the file system."""
+
+    def __init__(self, address: str) -> None:
+        super().__init__("localhost", timeout=PATIENCE_SECONDS)
+        self._address = address
+
+    def connect(self) -> None:
+        """See HTTPConnection."""
+        self.sock = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+        self.sock.settimeout(self.timeout)
+        self.sock.connect(self._address)
+
+
+def serving(state_folder: str, daemon: int | None) -> Finding:
+    """Whether the process that serves the repository, if there is one, answers where hooks ask it."""
+    if daemon is None:
+        return ok("daemon", "none is running")
+    if _says_what_it_is(_Beside(http_address(state_folder)), {}):
+        return ok("daemon", f"process {daemon} serves this repository")
+    found = f"process {daemon} serves this repository, but does not answer: hooks let nothing be written"
+    return fail("daemon", found, f"kill -9 {daemon}: what it has answered is kept, and the next use starts another")
+
+
 def is_answered(chosen: Loopback) -> bool:
     """Whether the daemon of this repository answers at the port: nobody else lets the token in."""
     connection = http.client.HTTPConnection(HOST, chosen.port, timeout=PATIENCE_SECONDS)
+    return _says_what_it_is(connection, {"Authorization": f"Bearer {chosen.token}"})
+
+
+def _says_what_it_is(connection: http.client.HTTPConnection, headers: dict[str, str]) -> bool:
     try:
-        connection.request("GET", "/", headers={"Authorization": f"Bearer {chosen.token}"})
+        connection.request("GET", "/", headers=headers)
         answer = connection.getresponse()
         return answer.status == http.client.OK and b'"commonhold"' in answer.read(1000)
     except (OSError, http.client.HTTPException):
