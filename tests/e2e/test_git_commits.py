@@ -56,6 +56,18 @@ def test_a_commit_holds_what_the_session_did(mixed: Checkout, calls: list[tuple[
     assert mixed.person("status", "--porcelain").out == " M n.txt\n"
 
 
+def test_what_its_subagents_did_is_a_sessions_own_but_not_the_other_way_round(mixed: Checkout) -> None:
+    part = f"{ANN}/part"
+    mixed.edit(part, "part.txt", "part\n")
+    mixed.edit(part, "ann.txt", "ann, and her part\n")
+    mixed.git(f"{ANN}/other", "add", "-A", ok=True)
+    assert mixed.git(f"{ANN}/other", "diff", "--cached", "--name-only", ok=True).out == ""
+    mixed.git(ANN, "add", "-A", ok=True)
+    mixed.git(ANN, "commit", "-qm", "x", ok=True)
+    assert mixed.changed_in() == {"m.py", "ann.txt", "part.txt"}
+    assert mixed.committed("ann.txt") == "ann, and her part\n"
+
+
 def test_paths_that_are_named_are_committed_alone(mixed: Checkout) -> None:
     mixed.git(ANN, "add", "ann.txt", ok=True)
     mixed.git(ANN, "commit", "-m", "x", "m.py", ok=True)

@@ -105,6 +105,7 @@ def test_a_daemon_that_is_suspended_lets_nothing_through(work: Path) -> None:
         blocked = daemon.hook({"do": "pass"}, "block", "0.3")
         assert (blocked.status, blocked.output) == (2, b"")
         assert "did not answer within 0.3 seconds" in blocked.complaint
+        assert "kill -9 4711" in http.serving(str(daemon.state), 4711).mend
         after = daemon.hook({"hook_event_name": "Stop"}, "block", "0.3")
         assert after.status == 1, "what is no tool call must not keep an agent from ending"
         allowed = daemon.hook({"do": "pass"}, "allow", "0.3", agent="copilot")

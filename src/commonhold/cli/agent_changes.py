@@ -45,9 +45,9 @@ class Project:
 
     @property
     def bare_ways(self) -> Ways:
-        """The same without what is in the settings, by which no piece is known again."""
-        state = self.repository.state_folder
-        return Ways(sys.executable, knock(), http_address(state), wrapper=self.wrapper)
+        """What every piece is known again by: without what the settings or the machine leave out of some."""
+        socket = http_address(self.repository.state_folder)
+        return Ways(sys.executable, knock(), socket, wrapper=self.wrapper)
 
     @property
     def wrapper(self) -> str:

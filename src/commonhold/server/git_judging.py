@@ -134,7 +134,7 @@ class Judging:
         if tree is None:
             return None
         with self._around.logs(tree.root) as log:
-            whose = Whose(tree, log, self._around.is_ignored)
+            whose = Whose(tree, log, self._holder, self._around.is_ignored)
             index = Index(whose.git, tree.shared_index)
             foreign = whose.of_others(differing.unstaged(whose.git, index), self._holder)
         if not foreign:

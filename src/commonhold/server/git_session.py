@@ -120,7 +120,7 @@ class Session:
         return Judging(self._whose(), self.home, self.holder, here, self._around).refusal(call)
 
     def _whose(self) -> Whose:
-        return Whose(self.tree, self._log, self._around.is_ignored)
+        return Whose(self.tree, self._log, self.holder, self._around.is_ignored)
 
     def _guarded(self, call: GitCall) -> str | None:
         """A commit while another's merge is under way would end that merge, without its changes."""

@@ -50,13 +50,17 @@ class _Past:
 
 
 class Whose:
-    """Says of each file that differs from HEAD who made the difference."""
+    """Says of each file that differs from HEAD who made the difference, as far as `holder` is concerned.
 
-    def __init__(self, tree: Tree, log: Log, is_ignored: IsIgnored) -> None:
+    What subagents of a session did is its own: it has them work, and nobody else could commit it.
+    """
+
+    def __init__(self, tree: Tree, log: Log, holder: str, is_ignored: IsIgnored) -> None:
         """Compare `tree` with its HEAD, as `log` explains it; what `is_ignored` is nobody's."""
         self.tree = tree
         self.git = Git(tree.root)
         self._log = log
+        self._holder = holder
         self._is_ignored = is_ignored
         self._intents: dict[str, str] = {}
 
@@ -95,9 +99,13 @@ class Whose:
         origin = _origin(commit, change)
         if origin is not None:
             before = self._past(origin, recorded.sequence)
-            past.steps, past.origin, past.moved_by = before.steps, before.origin or origin, commit.holder
+            past.steps, past.origin = before.steps, before.origin or origin
+            past.moved_by = self._maker(commit)
             return
-        self._add(past, commit.holder, change)
+        self._add(past, self._maker(commit), change)
+
+    def _maker(self, commit: Committed) -> str:
+        return self._holder if commit.holder.startswith(f"{self._holder}/") else commit.holder
 
     def _add(self, past: _Past, holder: str, change: FileChange) -> None:
         before, after = self._kept(change.before), self._kept(change.after)
