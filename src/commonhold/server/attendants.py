@@ -18,17 +18,18 @@ from commonhold.server.http import Call
 from commonhold.server.overseeing import Overseeing
 from commonhold.server.shell_calls import ShellCalls
 from commonhold.server.shells import Asked, Prepared, Rules, Shells
+from commonhold.server.under_way import UnderWay
 
 
 class Attendants:
     """All that stands between the routes of a repository and its service."""
 
-    def __init__(self, repository: Repository) -> None:
-        """Attend to whoever works in a working tree of this repository."""
+    def __init__(self, repository: Repository, under_way: UnderWay) -> None:
+        """Attend to whoever works in a working tree of this repository; commands are `under_way` while they run."""
         ignoring = Ignoring(lambda root: load_settings(root).ignore)
         self._git = GitCalls(repository.state_folder, _opened, self._settle, ignoring.is_ignored)
         rules = Rules(self._refused, self._prepared)
-        self._shells = Shells(_opened, rules)
+        self._shells = Shells(_opened, rules, under_way=under_way)
         self._overseeing = Overseeing(_opened_by_nobody, ignoring.is_ignored, self._shells.may_write)
         trees = Trees(repository)
         self._shell_calls = ShellCalls(trees, self._shells, rules.refused, _is_wrapped)

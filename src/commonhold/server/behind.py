@@ -12,17 +12,18 @@ from commonhold.server.calls_seen import CallsSeen
 from commonhold.server.hooks import Hooks
 from commonhold.server.http import Web
 from commonhold.server.mcp_app import McpApp
+from commonhold.server.under_way import UnderWay
 
 
 def serve(
     repository: Repository,
     listeners: Sequence[socket.socket],
     loopback: Loopback | None,
-    under_way: set[object],
+    under_way: UnderWay,
     stop_descriptor: int,
 ) -> None:
     """Answer whoever comes to `listeners`, until there is something to read from `stop_descriptor`."""
-    seen, attendants = CallsSeen(), Attendants(repository)
+    seen, attendants = CallsSeen(), Attendants(repository, under_way)
     mcp = McpApp(repository.root, seen)
     web = Web(Hooks(AGENTS, attendants.attend, seen), attendants.calls, mcp, under_way)
     guarded = web.over(loopback) if loopback is not None else None

@@ -20,6 +20,7 @@ from commonhold.domain.errors import CommonholdError
 from commonhold.server.asgi import JSON, Answer, App, Receive, Scope, Send, body_of, header, send_answer, told
 from commonhold.server.beside import beside
 from commonhold.server.hooks import Hooks
+from commonhold.server.under_way import UnderWay
 from commonhold.wire.text import error
 
 HOOK_SECONDS: Final = 25.0
@@ -33,7 +34,7 @@ Call = Callable[[Mapping[str, Any]], Mapping[str, Any]]
 class Web:
     """The routes, for who may ask. `under_way` holds something for each request that is not answered yet."""
 
-    def __init__(self, hooks: Hooks, calls: Mapping[str, Call], mcp: App, under_way: set[object]) -> None:
+    def __init__(self, hooks: Hooks, calls: Mapping[str, Call], mcp: App, under_way: UnderWay) -> None:
         """Answer hooks, `calls` by their paths, and MCP."""
         self._hooks = hooks
         self._calls = calls
@@ -57,8 +58,7 @@ class Web:
         return guarded
 
     async def _answer(self, scope: Scope, receive: Receive, send: Send, form: Callable[[Reply], Answer]) -> None:
-        mark = object()
-        self._under_way.add(mark)
+        self._under_way.add(mark := lambda: True)
         try:
             path = scope["path"]
             if path == "/mcp":

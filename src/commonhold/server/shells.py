@@ -23,6 +23,7 @@ from commonhold.domain.errors import Code, CommonholdError, InputError
 from commonhold.domain.events import Committed
 from commonhold.domain.keys import file_key
 from commonhold.server.shell_words import Outcome, beside_others, held_by_others, report
+from commonhold.server.under_way import UnderWay
 
 MAX_INTENT: Final = 200
 _PAGE: Final = 1000
@@ -104,6 +105,11 @@ class _Run:
     perhaps: list[Reach] = field(default_factory=list)
     turn: threading.Lock = field(default_factory=threading.Lock)
 
+    def is_alive(self) -> bool:
+        """Whether its launcher is there still, as far as that can be told."""
+        process = self.asked.process
+        return process == _NOBODY or not Path(_PROCESSES, "self").exists() or Path(_PROCESSES, str(process)).exists()
+
     def reaches(self, path: str) -> bool:
         """Whether it could write a file."""
         return self.given is None or self.given.reaches(path)
@@ -122,8 +128,18 @@ class _Leave:
 class Shells:
     """The shell commands that run in the working trees of a repository."""
 
-    def __init__(self, open_session: Open, rules: Rules | None = None, offer: Callable[[], Offer] = offered) -> None:
-        """Speak to the service by `open_session`; keep commands by what the machine has on `offer`."""
+    def __init__(
+        self,
+        open_session: Open,
+        rules: Rules | None = None,
+        offer: Callable[[], Offer] = offered,
+        under_way: UnderWay | None = None,
+    ) -> None:
+        """Speak to the service by `open_session`; keep commands by what the machine has on `offer`.
+
+        Commands are `under_way` while they run.
+        """
+        self._under_way: UnderWay = set() if under_way is None else under_way
         self._open = open_session
         self._rules = rules or Rules()
         self._offer = offer
@@ -187,6 +203,7 @@ class Shells:
                     other.beside.add(run)
                     run.beside.add(other)
             self._runs[asked.ticket] = run
+            self._under_way.add(run.is_alive)
 
     def _surveyor(self, session: Commonhold, ground: Ground, settings: Settings) -> Surveyor:
         name = session.root, tuple(settings.ignore)
@@ -224,6 +241,7 @@ class Shells:
             if run.lease_id is not None:
                 run.session.release(run.lease_id)
             run.session.close()
+            self._under_way.discard(run.is_alive)
         return {"report": "\n".join(filter(None, run.told))}
 
     def settle(self, root: str, holder: str) -> None:
@@ -242,7 +260,7 @@ class Shells:
     def reap(self) -> None:
         """End the commands whose launcher is no more, without having told their end."""
         with self._lock:
-            gone = [ticket for ticket, run in self._runs.items() if not _is_alive(run.asked.process)]
+            gone = [ticket for ticket, run in self._runs.items() if not run.is_alive()]
         for ticket in gone:
             with suppress(CommonholdError):
                 self.end({"ticket": ticket, "status": _BY_KILL})
@@ -333,11 +351,6 @@ def _unexplained(changes: Sequence[Change], session: Commonhold, since: int) -> 
                 told |= {file.path: file.after for file in recorded.event.files}
     left = (replace(each, before=told[each.path]) if each.path in told else each for each in changes)
     return tuple(each for each in left if each.is_unread or each.before != each.after), newest
-
-
-def _is_alive(process: int) -> bool:
-    """Whether a process is there still, as far as that can be told."""
-    return process == _NOBODY or not Path(_PROCESSES, "self").exists() or Path(_PROCESSES, str(process)).exists()
 
 
 def _refused(why: str) -> Shape:

@@ -10,6 +10,7 @@ from commonhold.adapters import daemon_place
 from commonhold.adapters.loopback import Loopback, bind, loopback
 from commonhold.adapters.repository import Repository
 from commonhold.domain.errors import CommonholdError
+from commonhold.server.under_way import UnderWay
 
 
 class Door:
@@ -24,7 +25,7 @@ class Door:
         self._place = daemon_place.identity(self._address)
         self._loopback = self._served_there()
         self._stop_read, self._stop_write = os.pipe()
-        self._under_way: set[object] = set()
+        self._under_way: UnderWay = set()
         self._thread = threading.Thread(target=self._live, name="commonhold-http", daemon=True)
         self._thread.start()
 
@@ -41,8 +42,8 @@ class Door:
 
     @property
     def is_busy(self) -> bool:
-        """Whether somebody waits for an answer, or listens to a stream."""
-        return bool(self._under_way)
+        """Whether somebody waits for an answer, or listens to a stream, or runs a command."""
+        return any(is_so() for is_so in list(self._under_way))
 
     @property
     def is_open(self) -> bool:
