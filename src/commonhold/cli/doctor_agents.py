@@ -51,7 +51,7 @@ def _shell(project: Project, setup: Setup, level: Level) -> str:
     if level in (Level.NONE, Level.DETECTED):
         return ""
     if not setup.keeps_shell:
-        return "what its shell commands write is only detected: it would hold another command against its user's rules"
+        return "what its shell commands write is noticed afterwards: nothing can stand between it and its shell"
     if why := project.why_unwrapped():
         return f"what its shell commands write is only detected: {why}"
     chosen = load_settings(project.repository.root).shell

@@ -162,7 +162,7 @@ class Attending:
 
     def _about_to_edit(self, happening: AboutToEdit) -> Response:
         if happening.trouble:
-            return Response(Stance.DENY, packets.unclear(happening.trouble))
+            return Response(Stance.DENY, packets.unsaid(happening.trouble))
         contexts: list[str] = []
         begun: list[tuple[Commonhold, Sequence[Wish]]] = []
         for root, wishes in self._trees.sorted_by_tree(happening.wishes, happening.cwd).items():

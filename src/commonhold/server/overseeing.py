@@ -8,7 +8,7 @@ from commonhold.adapters.repository import find_repository
 from commonhold.adapters.watching import Burst, Watcher
 from commonhold.client.session import Commonhold
 
-BY_ANYBODY: Final = "changed outside Commonhold"
+BY_ANYBODY: Final = "by a person, a formatter, another program"
 BY_GIT: Final = "git went to another commit"
 
 IsIgnored = Callable[[str, str], bool]

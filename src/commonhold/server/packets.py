@@ -71,6 +71,14 @@ def unclear(path_and_why: str) -> str:
     )
 
 
+def unsaid(why: str) -> str:
+    """That a call does not say what it would write."""
+    return _lines(
+        f"Commonhold did not let this be written: {why}",
+        "next: call the tool again with all that it needs",
+    )
+
+
 def taken(answer: TakeAnswer) -> str:
     """That what a tool has written is not what could be admitted; empty where it is."""
     if answer.outcome != "unadmitted":

@@ -145,6 +145,7 @@ class Shells:
         self._offer = offer
         self._ids = RandomIds()
         self._runs: dict[str, _Run] = {}
+        self._know_bounds: set[str] = set()
         self._surveyors: dict[tuple[str, tuple[str, ...]], Surveyor] = {}
         self._lock = threading.Lock()
 
@@ -236,7 +237,7 @@ class Shells:
             return {"report": ""}
         try:
             with run.turn:
-                run.told.append(report(self._settled(run, status), run.given))
+                run.told.append(report(self._settled(run, status), self._bounds_to_tell(run, status)))
         finally:
             if run.lease_id is not None:
                 run.session.release(run.lease_id)
@@ -250,7 +251,14 @@ class Shells:
             runs = [run for run in self._runs.values() if (run.session.root, run.asked.holder) == (root, holder)]
         for run in runs:
             with run.turn:
-                run.told.append(report(self._settled(run, 0), run.given))
+                run.told.append(report(self._settled(run, 0), None))
+
+    def _bounds_to_tell(self, run: _Run, status: int) -> Given | None:
+        """What a command that failed was kept to: each holder is told so once, since most fail for another reason."""
+        if not status or run.asked.holder in self._know_bounds:
+            return None
+        self._know_bounds.add(run.asked.holder)
+        return run.given
 
     def may_write(self, root: str, path: str) -> bool:
         """Whether a command that runs could be writing a file of the working tree at `root`: its end will tell."""

@@ -190,7 +190,8 @@ def test_a_subagent_is_another_than_its_session(home: House, one: Agent) -> None
     part = Agent(home, Caller("claude", "one", "sub"))
     one.edits(TEN)
     assert "claude:one holds file:a.py#f" in part.tell(SubagentBegan(part.caller, part.where, "search")).context
-    assert "claude:one holds" in denied(part.wants(Swap("a.py", "return 10", "return 11")))
+    assert part.wants(Swap("a.py", "return 10", "return 11")) == NOTHING
+    assert (held_by(home, part), held_by(home, one)) == (["file:a.py#f", "slot"], [])
     service = home.service("claude:one/sub")
     assert service.intent() == "search"
     service.close()
@@ -306,8 +307,7 @@ def test_a_shell_command_is_asked_about_where_it_runs(home: House, one: Agent) -
 def test_what_cannot_be_read_is_not_let_through(one: Agent) -> None:
     happening = AboutToEdit(one.caller, one.where, "call", "patch", (), trouble="the patch has no end")
     assert denied(one.tell(happening)) == (
-        "Commonhold did not let this be written: the patch has no end\n"
-        "next: read the file again, and give the text exactly as it is there"
+        "Commonhold did not let this be written: the patch has no end\nnext: call the tool again with all that it needs"
     )
 
 
