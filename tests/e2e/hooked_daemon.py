@@ -14,6 +14,7 @@ from commonhold.domain.errors import Code, StoreError
 from commonhold.server import behind
 from commonhold.server.daemon.lifetime import Times, serve
 from commonhold.server.http import Call
+from commonhold.server.under_way import UnderWay
 
 CROWD = 24
 _crowd = threading.Barrier(CROWD)
@@ -63,7 +64,7 @@ def _json(**shape: Any) -> bytes:
 class Attendants:
     """Who attends to the probe, in place of those who attend to agents."""
 
-    def __init__(self, _repository: Repository) -> None:
+    def __init__(self, _repository: Repository, _under_way: UnderWay) -> None:
         self.calls: dict[str, Call] = {}
 
     def attend(self, happening: Happening) -> Response:
