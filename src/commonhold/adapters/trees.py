@@ -33,15 +33,17 @@ class Trees:
 
         Raises InputError `PATH_INVALID` for what no file can be named.
         """
-        try:
-            whole = os.path.realpath(os.path.join(cwd, os.path.expanduser(path)))
-        except ValueError as fault:  # a zero byte, or half a surrogate pair
-            raise _invalid(path) from fault
+        whole = _whole(path, cwd)
         root = self.around(os.path.dirname(whole))
         if root is None or not whole.startswith(f"{root}{os.sep}"):
             return None
         inside = os.path.relpath(whole, root)
         return None if inside.split(os.sep, 1)[0] == ".git" else (root, inside)
+
+    def is_in_state(self, path: str, cwd: str) -> bool:
+        """Whether a path leads into the folder where the state is kept. Raises as `place`."""
+        state = os.path.realpath(self._repository.state_folder)
+        return f"{_whole(path, cwd)}{os.sep}".startswith(f"{state}{os.sep}")
 
     def sorted_by_tree(self, wishes: Iterable[Wish], cwd: str) -> dict[str, list[Wish]]:
         """The wishes by working tree, with paths inside it; those for other files are left out."""
@@ -56,6 +58,14 @@ class Trees:
                 here = replace(here, to=target[1] if target and target[0] == root else here.to)
             found.setdefault(root, []).append(here)
         return found
+
+
+def _whole(path: str, cwd: str) -> str:
+    """The path from the root of all, with every link followed."""
+    try:
+        return os.path.realpath(os.path.join(cwd, os.path.expanduser(path)))
+    except ValueError as fault:  # a zero byte, or half a surrogate pair
+        raise _invalid(path) from fault
 
 
 def _invalid(path: str) -> InputError:

@@ -163,6 +163,8 @@ class Attending:
     def _about_to_edit(self, happening: AboutToEdit) -> Response:
         if happening.trouble:
             return Response(Stance.DENY, packets.unsaid(happening.trouble))
+        if inner := [path for path in is_about(happening.wishes) if self._trees.is_in_state(path, happening.cwd)]:
+            return Response(Stance.DENY, packets.reserved(inner))
         contexts: list[str] = []
         begun: list[tuple[Commonhold, Sequence[Wish]]] = []
         for root, wishes in self._trees.sorted_by_tree(happening.wishes, happening.cwd).items():

@@ -71,6 +71,14 @@ def unclear(path_and_why: str) -> str:
     )
 
 
+def reserved(paths: Sequence[str]) -> str:
+    """That a tool would write what Commonhold itself keeps."""
+    return _lines(
+        f"Commonhold did not let this be written: {_listed(paths)} is where it keeps its own state",
+        "next: leave it alone; `commonhold status` and `commonhold log` tell what is in it",
+    )
+
+
 def unsaid(why: str) -> str:
     """That a call does not say what it would write."""
     return _lines(

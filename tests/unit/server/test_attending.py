@@ -407,3 +407,10 @@ def test_what_nobody_proposed_is_settled_as_nothing(one: Agent) -> None:
     assert one.has_written(TEN) == NOTHING
     assert one.tell(Edited(one.caller, one.where, "", "Edit", ())) == NOTHING
     assert one.tell(HasRead(one.caller, one.where, ())) == NOTHING
+
+
+@pytest.mark.parametrize("path", [".git/commonhold/state.db", "src/../.git/commonhold", "link/http.json"])
+def test_where_the_state_is_kept_no_tool_writes(home: House, one: Agent, path: str) -> None:
+    (home.root / ".git" / "commonhold").mkdir(exist_ok=True)
+    (home.root / "link").symlink_to(home.root / ".git" / "commonhold")
+    assert "its own state" in denied(one.wants(Whole(path, "{}")))
