@@ -245,11 +245,16 @@ def test_the_examples_of_the_help_work(name: str, root: Path, run: Call) -> None
     for words in ("checkout -b feature", "commit --allow-empty --message feature", "checkout -"):
         git(root, *words.split())
     (root / "order.json").write_text("{}", encoding="utf-8")
+    (root / "Makefile").write_text("test:\n\ttrue\n", encoding="utf-8")
+    payload = {"session_id": "s", "cwd": str(root), "hook_event_name": "Stop"}
+    (root / "payload.json").write_text(json.dumps(payload), encoding="utf-8")
     changeset = {"edits": [{"op": "create_file", "key": "b.py", "text": "x = 1\n"}]}
     (root / "change.json").write_text(json.dumps(changeset), encoding="utf-8")
     if name == "review":
         (root / "src" / "prices.py").write_text("def total(items):\n    return 0\n", encoding="utf-8")
         run("break", lease, "--reason", "its machine is gone")
+    if name == "exec":
+        run("release", lease)
     for example in examples_of(cli.get_command(cli.make_context("commonhold", ["status"]), name)):
         if "--follow" in example:
             continue
@@ -257,6 +262,8 @@ def test_the_examples_of_the_help_work(name: str, root: Path, run: Call) -> None
         base = run("show", "src/prices.py#total", "--json").json["regions"][0]["hash"]
         done = pasted(f"base={base}\n{line}".replace('eval "$(', "( ").replace(')"', ")"), root)
         assert done.returncode == 0, (line, done)
+    if name in ("exec", "hook"):  # a daemon has answered them
+        run("daemon", "stop")
 
 
 def test_asking_again_is_asking_for_the_same(run: Call) -> None:
