@@ -2,6 +2,7 @@
 
 import os
 import signal
+import subprocess
 from collections.abc import Generator
 from dataclasses import replace
 from pathlib import Path
@@ -9,7 +10,7 @@ from pathlib import Path
 import pytest
 from tests.agents.acting import is_refused
 from tests.agents.cli import Cli, Place, outcome, run
-from tests.agents.clis import CLAUDE, COPILOT, HOOKLESS
+from tests.agents.clis import CLAUDE, COPILOT, HOOKLESS, OPENCODE
 from tests.agents.site import APP, Site, coordinated, once
 from tests.e2e.daemon_process import until
 from tests.e2e.scripted.conversation import Results, Script, Turn, do, in_turn, say
@@ -130,6 +131,26 @@ def test_claudes_shell_is_as_without_us(tmp_path: Path, model: ScriptedModel) ->
         assert "timed out" in told[5]
         until(lambda: {"behind.txt", "seen.txt"} <= {file["path"] for each in site.commits() for file in each["files"]})
         assert not (site.place.root / "never.txt").exists()
+
+
+def test_opencodes_shell_is_kept_to_what_its_session_may_write(tmp_path: Path, model: ScriptedModel) -> None:
+    """Git is the session's own, and what was put into the environment is out of it again."""
+    with coordinated(OPENCODE, tmp_path, model) as site:
+        acts = site.acts
+        hidden = "python3 -c \"open('app' + '.py', 'a').write('x')\" || exit 3"
+        commit = (
+            'echo it > "it\'s new.txt" && git add . && git -c user.name=o -c user.email=o@example.invalid commit -qm I'
+        )
+        turns = (acts.run(hidden), acts.run("command -v git; exit 4"), acts.run(commit), acts.run("env"))
+        site.play(in_turn(*turns))
+        told = site.told()
+        assert site.text("app.py") == APP
+        assert "PermissionError" in told[0]
+        assert ".git/commonhold" in told[1]
+        assert not any(f"COMMONHOLD_{name}=" in told[3] for name in ("GUARD", "GUARDED", "CALL"))
+        shown = subprocess.run(["git", "show", "--stat"], cwd=site.root, capture_output=True, text=True, check=True)
+        assert "it's new.txt" in shown.stdout
+        assert [file["path"] for each in site.commits() for file in each["files"]] == ["it's new.txt"]
 
 
 def test_a_rule_of_claudes_user_that_allows_a_command_holds(tmp_path: Path, model: ScriptedModel) -> None:

@@ -11,7 +11,7 @@ from typing import Any, Final
 from commonhold.agents import shell_prefix
 
 KNOCK: Final = "commonhold/client/knock.py"
-_KNOCK_NAME, _LAUNCH_NAME = "knock.py", "launch.py"
+_KNOCK_NAME, _LAUNCH_NAME, _GUARD_NAME = "knock.py", "launch.py", "guard.sh"
 MARGIN_SECONDS: Final = 2
 """A hook answers so long before its agent gives up on it."""
 MCP_WORDS: Final = ("-P", "-m", "commonhold", "mcp")
@@ -58,6 +58,11 @@ class Ways:
     def launch(self) -> str:
         """The launcher of shell commands, which lies beside what hooks start."""
         return f"{self.knock.removesuffix(_KNOCK_NAME)}{_LAUNCH_NAME}"
+
+    @property
+    def guard(self) -> str:
+        """What gives a command of a bash to the launcher: it lies there, too."""
+        return f"{self.knock.removesuffix(_KNOCK_NAME)}{_GUARD_NAME}"
 
     def words(self, agent: str, *, gates: bool, seconds: int) -> list[str]:
         """The command of a hook that its agent waits for so long. One that gates nothing never blocks."""

@@ -5,6 +5,7 @@ import { spawn } from "node:child_process"
 
 const gating = "GATING"
 const telling = "TELLING"
+const [guard, python, launcher, socket, whenDown] = "GUARDING"
 const WRITING = new Set(["edit", "write", "multiedit", "patch", "apply_patch", "bash"])
 const READING = new Set(["read"])
 const SESSION_EVENTS = new Set(["session.created", "session.idle", "session.deleted"])
@@ -46,6 +47,22 @@ async function tell(payload) {
   }
 }
 
+// A command stays as it is, for the rules of its user; the shell that runs it finds our launcher on its way, if it is bash.
+function guarding(holder, callID, own) {
+  return {
+    BASH_ENV: "$COMMONHOLD_GUARD",
+    COMMONHOLD_GUARD: guard,
+    COMMONHOLD_GUARDED: String(process.pid),
+    COMMONHOLD_OWN_BASH_ENV: own ?? "",
+    COMMONHOLD_PYTHON: python,
+    COMMONHOLD_LAUNCHER: launcher,
+    COMMONHOLD_SOCKET: socket,
+    COMMONHOLD_WHEN_DOWN: whenDown,
+    COMMONHOLD_HOLDER: holder,
+    COMMONHOLD_CALL: callID,
+  }
+}
+
 export const Commonhold = async ({ directory }) => {
   const parents = new Map()
   const begun = new Set()
@@ -74,6 +91,12 @@ export const Commonhold = async ({ directory }) => {
       if (!WRITING.has(tool)) return
       await ask({ event: "before", ...common(sessionID), tool, callID, args: output.args })
       begun.add(callID)
+    },
+    "shell.env": async ({ sessionID, callID }, { env }) => {
+      if (!begun.has(callID)) return
+      const parent = parents.get(sessionID)
+      const holder = `opencode:${parent ? `${parent}/` : ""}${sessionID}`
+      Object.assign(env, guarding(holder, callID, env.BASH_ENV ?? process.env.BASH_ENV))
     },
     "tool.execute.after": async ({ tool, sessionID, callID, args }, output) => {
       if (!WRITING.has(tool) && !READING.has(tool)) return

@@ -53,6 +53,7 @@ _ALL: Final = (
         Level.GATED,
         "its plugin decides before an edit, and blocks where it fails",
         "start `opencode` anew: it loads plugins as it starts",
+        keeps_shell=True,
     ),
     Setup(
         "copilot",

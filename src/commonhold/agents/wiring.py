@@ -93,6 +93,7 @@ def opencode(ways: Ways) -> tuple[Piece, ...]:
     made = template.replace('"MARK"', f"// {PLUGIN_MARK}", 1)
     for name, gates, seconds in (("GATING", True, WAITING_SECONDS), ("TELLING", False, SECONDS)):
         made = made.replace(f'"{name}"', json.dumps(ways.words("opencode", gates=gates, seconds=seconds)), 1)
+    made = made.replace('"GUARDING"', json.dumps([ways.guard, ways.python, ways.launch, ways.socket, ways.policy]), 1)
     return (FilePiece((".opencode/plugin/commonhold.js",), made, lambda text: PLUGIN_MARK in text),)
 
 

@@ -13,7 +13,7 @@ from commonhold.adapters.daemon_place import http_address
 from commonhold.adapters.git.running import Git
 from commonhold.adapters.git.unseen import exclude_file, is_ignored, is_tracked
 from commonhold.adapters.repository import Repository
-from commonhold.agents import shell_prefix
+from commonhold.agents import opencode_shell, shell_prefix
 from commonhold.agents.calling import Link, Ways
 from commonhold.agents.installing import FileChange, pieces_of, to_put, to_take, with_unseen
 from commonhold.agents.setup import Setup
@@ -58,6 +58,12 @@ class Project:
         """Why Claude Code cannot be let start it; empty where it can."""
         return shell_prefix.obstacle(self.repository.root, str(Path.home()))
 
+    def why_unkept(self, name: str) -> str:
+        """Why commands of an agent that can be let give them to the launcher do not come to it; empty where they do."""
+        if name == "opencode":
+            return opencode_shell.obstacle(self.repository.root, str(Path.home()), os.environ.get("SHELL", ""))
+        return self.why_unwrapped()
+
     def found(self) -> tuple[Setup, ...]:
         """The agents that are there."""
         return tuple(setup for setup in SETUPS.values() if self.why_found(setup))
@@ -95,8 +101,8 @@ def to_install(project: Project, setups: Iterable[Setup], ways: Ways, *, servers
     pieces = tuple(pieces_of(setups, ways, servers=servers))
     files = to_put(pieces, project.load)
     notices = [_left(piece.paths[0], name) for piece in pieces for name in piece.left_out(project.load(piece.paths[0]))]
-    if not ways.wrapper and any(setup.keeps_shell for setup in setups):
-        notices.append(f"{_UNWRAPPED}: {project.why_unwrapped()}")
+    kept = [setup for setup in setups if setup.keeps_shell]
+    notices += [_UNKEPT.format(setup.title, why) for setup in kept if (why := project.why_unkept(setup.name))]
     git = project.git
     if git is None:
         return AgentPlan(files, None, tuple(notices))
@@ -110,7 +116,7 @@ def to_install(project: Project, setups: Iterable[Setup], ways: Ways, *, servers
     return AgentPlan(files, _unseen(git, [each for each in hidden if not is_ignored(git, each)]), tuple(notices))
 
 
-_UNWRAPPED = "what shell commands of Claude Code write is only detected"
+_UNKEPT = "what shell commands of {} write is only detected: {}"
 _TRACKED = "{} is tracked by git, and now has paths of this machine in it: do not commit that part of it"
 
 

@@ -52,7 +52,7 @@ def _shell(project: Project, setup: Setup, level: Level) -> str:
         return ""
     if not setup.keeps_shell:
         return "what its shell commands write is noticed afterwards: nothing can stand between it and its shell"
-    if why := project.why_unwrapped():
+    if why := project.why_unkept(setup.name):
         return f"what its shell commands write is only detected: {why}"
     chosen = load_settings(project.repository.root).shell
     if chosen != Shell.SANDBOX:

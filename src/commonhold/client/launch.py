@@ -1,6 +1,7 @@
 """Run as `PYTHON -I -S launch.py SOCKET HOLDER WHEN_DOWN COMMAND…`; what it does is in `launching/`.
 
-As `launch.py --claude SOCKET WHEN_DOWN ROOT SCRIPT` it is what Claude Code starts in place of its shell.
+As `launch.py --claude SOCKET WHEN_DOWN ROOT SCRIPT` it is what Claude Code starts in place of its shell. With
+`--call CALL` first it tells which call of a tool the command is, that a hook has reported.
 
 A script is compiled anew at every start and a module is not, so this is short.
 """

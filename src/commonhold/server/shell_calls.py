@@ -68,9 +68,11 @@ class ShellCalls:
 
     def ran(self, happening: Ran) -> str:
         """What an agent must know of a command that has ended."""
+        return str(self._shells.end({"ticket": self._taken(_name(happening))})["report"])
+
+    def _taken(self, name: tuple[str, str]) -> str:
         with self._turn:
-            ticket = self._tickets.pop(_name(happening), "")
-        return str(self._shells.end({"ticket": ticket})["report"])
+            return self._tickets.pop(name, "")
 
     def over(self, holder: str) -> None:
         """End what is still watched of a session, or of a part of it: its user did not let it run, for example."""
@@ -81,11 +83,16 @@ class ShellCalls:
             self._shells.abandon(ticket)
 
     def begin(self, told: Mapping[str, Any]) -> Shape:
-        """Answer a launcher. One that was started in place of a shell knows its session and working tree alone."""
+        """Answer a launcher. One that was started in place of a shell knows its session and working tree alone.
+
+        A call that it names was watched until now, and is run by it instead.
+        """
         if told.get("root"):
             holder, command = self._awaited.claim(str(told["holder"]), str(told["command"][-1]))
             root = self._trees.around(str(told["cwd"])) or told["root"]
             told = {**told, "holder": holder, "command": [*told["command"][:-1], command], "root": root}
+        elif call := told.get("call"):
+            self._shells.drop(self._taken((str(told.get("holder", "")), str(call))))
         return self._shells.begin(told)
 
 

@@ -230,6 +230,20 @@ class Shells:
             run.perhaps.append(lambda _: True)
             self._ended(ticket, 0)
 
+    def drop(self, ticket: str) -> None:
+        """Forget what was watched and has not begun: a launcher runs it, which asks for itself."""
+        with self._lock:
+            run = self._runs.pop(ticket, None)
+            if run is None:
+                return
+            for other in run.beside:
+                other.beside.discard(run)
+        try:
+            if run.lease_id is not None:
+                run.session.release(run.lease_id)
+        finally:
+            run.session.close()
+
     def _ended(self, ticket: str, status: int) -> Shape:
         with self._lock:
             run = self._runs.pop(ticket, None)

@@ -15,8 +15,12 @@ _INTERRUPT = 2
 
 def main(words: list[str]) -> int:
     """Run the command; its exit status, as a shell tells it."""
+    call = ""
+    if words[0] == "--call":
+        _, call, *words = words
     socket, holder, when_down, *command = words
-    return attended(socket, when_down, {"holder": holder, "command": command}, lambda _: command)
+    told = {"holder": holder, "command": command, "call": call}
+    return attended(socket, when_down, told, lambda _: command)
 
 
 def attended(socket: str, when_down: str, asked_for: Object, made: "Callable[[Allowance | None], list[str]]") -> int:
