@@ -15,6 +15,7 @@ from tests.e2e.daemon_process import Serving, serving
 
 from commonhold.adapters.daemon_place import http_address
 from commonhold.client import knock
+from commonhold.client.launcher import LAUNCHER
 from commonhold.domain.events import Committed
 
 pytestmark = pytest.mark.slow
@@ -157,6 +158,19 @@ def test_what_an_agent_runs_itself_is_told_from_hook_to_hook(place: Place) -> No
     assert place.commits()[-1] == (f"codex:{SESSION}", ["made.txt"])
 
 
+def test_a_call_that_the_launcher_comes_with_is_watched_no_more(place: Place) -> None:
+    place.calls += 1
+    assert place.hook("codex", "PreToolUse", "echo x > launched.txt") is None
+    words = ["--call", f"call-{place.calls}", http_address(str(place.daemon.state)), f"codex:{SESSION}", "block"]
+    command = ["bash", "-c", "echo x > launched.txt; exit 3"]
+    done = subprocess.run([sys.executable, "-I", "-S", LAUNCHER, *words, *command], cwd=place.root, check=False)
+    assert done.returncode == 3
+    (place.root / "later.txt").write_text("x\n", encoding="utf-8")
+    place.hook("codex", "PostToolUse", "echo x > launched.txt")
+    assert place.commits()[-1] == (f"codex:{SESSION}", ["launched.txt"])
+    (place.root / "later.txt").unlink()
+
+
 def test_what_it_plainly_must_not_write_is_refused_before(place: Place) -> None:
     with place.daemon.session("ann") as ann:
         lease = ann.acquire("src/app.py#one", task="rework one").lease
@@ -165,7 +179,7 @@ def test_what_it_plainly_must_not_write_is_refused_before(place: Place) -> None:
         ann.release(lease.id)
     output = answer["hookSpecificOutput"]
     assert output["permissionDecision"] == "deny"
-    assert "held by ann (rework one)" in output["permissionDecisionReason"]
+    assert 'held by ann ("rework one")' in output["permissionDecisionReason"]
 
 
 def test_what_changed_while_a_command_waited_and_never_ran_is_laid_on_nobody(place: Place) -> None:
