@@ -108,6 +108,14 @@ def test_what_it_may_not_write_it_cannot_wherever_it_runs(place: Place, tmp_path
     assert (place.root / "notes.txt").read_text(encoding="utf-8") == "alpha\n"
 
 
+@pytest.mark.parametrize("path", [".claude/commonhold-shell", ".claude/settings.local.json", ".codex/hooks.json"])
+def test_what_keeps_agents_to_all_this_it_cannot_write(place: Place, path: str) -> None:
+    before = (place.root / path).read_text(encoding="utf-8")
+    for command in (f"python3 -c \"open('{path}', 'a').write('x')\"", f"echo x >> {path}", f"rm {path}"):
+        assert place.claude(command).returncode == 1
+    assert (place.root / path).read_text(encoding="utf-8") == before
+
+
 def test_git_in_it_is_the_sessions_own(place: Place) -> None:
     done = place.claude("command -v git")
     assert done.stdout.startswith(str(place.daemon.state))
@@ -165,7 +173,7 @@ def test_what_it_plainly_must_not_write_is_refused_before(place: Place) -> None:
         ann.release(lease.id)
     output = answer["hookSpecificOutput"]
     assert output["permissionDecision"] == "deny"
-    assert "held by ann (rework one)" in output["permissionDecisionReason"]
+    assert 'held by ann ("rework one")' in output["permissionDecisionReason"]
 
 
 def test_what_changed_while_a_command_waited_and_never_ran_is_laid_on_nobody(place: Place) -> None:

@@ -79,10 +79,14 @@ def nothing_prepared(_asked: Asked, _session: Commonhold) -> Prepared:
 
 @dataclass(frozen=True, slots=True)
 class Rules:
-    """What decides beside leases: why a command is refused (empty: it is not), and what is prepared for it."""
+    """What decides beside leases: why a command is refused (empty: it is not), and what is prepared for it.
+
+    `reserved` are paths in the working tree that none is given.
+    """
 
     refused: Callable[[Asked, Commonhold], str] = nothing_refused
     prepared: Callable[[Asked, Commonhold], Prepared] = nothing_prepared
+    reserved: tuple[str, ...] = ()
 
 
 @dataclass(eq=False, slots=True)
@@ -162,7 +166,7 @@ class Shells:
         asked = _asked(told, self._ids.new("shell"))
         repository = find_repository(asked.root or asked.cwd)
         settings = load_settings(repository.root)
-        ground = Ground(repository, asked.cwd, asked.command, tuple(settings.writable))
+        ground = Ground(repository, asked.cwd, asked.command, tuple(settings.writable), self._rules.reserved)
         if settings.shell == Shell.OFF:
             return _unwatched()
         session = self._open(repository.root, asked.holder)
