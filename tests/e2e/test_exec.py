@@ -105,7 +105,7 @@ def test_what_a_command_plainly_writes_it_may_and_it_is_recorded_as_its_sessions
 
 
 def test_elsewhere_it_writes_nothing_and_is_told_where_it_could(shell: Shell) -> None:
-    done = shell.run(sys.executable, "-c", "open('src/prices.py', 'a').write('x')")
+    done = shell.run(sys.executable, "-c", "open('src/prices.py', 'a').write('x')", agent="eve")
     assert done.returncode == 1
     assert "PermissionError" in done.stderr
     assert "it could write in build/. If that is why it failed, next: commonhold acquire PATH" in done.stderr

@@ -103,7 +103,6 @@ def test_what_it_may_not_write_it_cannot_wherever_it_runs(place: Place, tmp_path
         done = place.claude(f"python3 -c \"open('{tmp_path}/out', 'w'); open('''{place.root}/notes.txt''', 'a')\"", cwd)
         assert done.returncode == 1
         assert "PermissionError" in done.stderr
-        assert "it could write" in done.stderr
     assert (tmp_path / "out").exists()
     assert (place.root / "notes.txt").read_text(encoding="utf-8") == "alpha\n"
 
