@@ -104,9 +104,16 @@ def test_what_it_may_not_write_it_cannot_wherever_it_runs(place: Place, tmp_path
         done = place.claude(f"python3 -c \"open('{tmp_path}/out', 'w'); open('''{place.root}/notes.txt''', 'a')\"", cwd)
         assert done.returncode == 1
         assert "PermissionError" in done.stderr
-        assert "it could write" in done.stderr
     assert (tmp_path / "out").exists()
     assert (place.root / "notes.txt").read_text(encoding="utf-8") == "alpha\n"
+
+
+@pytest.mark.parametrize("path", [".claude/commonhold-shell", ".claude/settings.local.json", ".codex/hooks.json"])
+def test_what_keeps_agents_to_all_this_it_cannot_write(place: Place, path: str) -> None:
+    before = (place.root / path).read_text(encoding="utf-8")
+    for command in (f"python3 -c \"open('{path}', 'a').write('x')\"", f"echo x >> {path}", f"rm {path}"):
+        assert place.claude(command).returncode == 1
+    assert (place.root / path).read_text(encoding="utf-8") == before
 
 
 def test_git_in_it_is_the_sessions_own(place: Place) -> None:

@@ -1,9 +1,10 @@
 """The agents as data: how each is found, what lets it be coordinated, how far that keeps it, and what is left to do."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Final
 
-from commonhold.agents import wiring
+from commonhold.agents import shell_prefix, wiring
+from commonhold.agents.calling import Ways
 from commonhold.agents.setup import Level, Setup
 
 _ALL: Final = (
@@ -100,3 +101,14 @@ _ALL: Final = (
     ),
 )
 SETUPS: Final[Mapping[str, Setup]] = {each.name: each for each in _ALL}
+
+
+def _hook_files() -> Iterator[str]:
+    anywhere = Ways("", "", "", wrapper=shell_prefix.WRAPPER)
+    for setup in _ALL:
+        for piece in setup.hooks(anywhere):
+            yield from piece.paths if piece.is_local else ()
+
+
+HOOK_FILES: Final = tuple(dict.fromkeys(_hook_files()))
+"""The files of a project that the levels of its agents depend on."""

@@ -8,6 +8,7 @@ from commonhold.adapters.ignoring import Ignoring
 from commonhold.adapters.repository import Repository
 from commonhold.adapters.trees import Trees
 from commonhold.agents.registry import AGENTS
+from commonhold.agents.setups import HOOK_FILES
 from commonhold.app.happenings import Happening, Response
 from commonhold.client.opening import open_session
 from commonhold.client.session import Commonhold
@@ -28,7 +29,7 @@ class Attendants:
         """Attend to whoever works in a working tree of this repository; commands are `under_way` while they run."""
         ignoring = Ignoring(lambda root: load_settings(root).ignore)
         self._git = GitCalls(repository.state_folder, _opened, self._settle, ignoring.is_ignored)
-        rules = Rules(self._refused, self._prepared)
+        rules = Rules(self._refused, self._prepared, HOOK_FILES)
         self._shells = Shells(_opened, rules, under_way=under_way)
         self._overseeing = Overseeing(_opened_by_nobody, ignoring.is_ignored, self._shells.may_write)
         trees = Trees(repository)

@@ -79,10 +79,14 @@ def nothing_prepared(_asked: Asked, _session: Commonhold) -> Prepared:
 
 @dataclass(frozen=True, slots=True)
 class Rules:
-    """What decides beside leases: why a command is refused (empty: it is not), and what is prepared for it."""
+    """What decides beside leases: why a command is refused (empty: it is not), and what is prepared for it.
+
+    `reserved` are paths in the working tree that none is given.
+    """
 
     refused: Callable[[Asked, Commonhold], str] = nothing_refused
     prepared: Callable[[Asked, Commonhold], Prepared] = nothing_prepared
+    reserved: tuple[str, ...] = ()
 
 
 @dataclass(eq=False, slots=True)
@@ -162,7 +166,7 @@ class Shells:
         asked = _asked(told, self._ids.new("shell"))
         repository = find_repository(asked.root or asked.cwd)
         settings = load_settings(repository.root)
-        ground = Ground(repository, asked.cwd, asked.command, tuple(settings.writable))
+        ground = Ground(repository, asked.cwd, asked.command, tuple(settings.writable), self._rules.reserved)
         if settings.shell == Shell.OFF:
             return _unwatched()
         session = self._open(repository.root, asked.holder)
@@ -246,18 +250,31 @@ class Shells:
 
     def _ended(self, ticket: str, status: int) -> Shape:
         with self._lock:
-            run = self._runs.pop(ticket, None)
+            run = self._runs.get(ticket)
         if run is None:
             return {"report": ""}
-        try:
-            with run.turn:
-                run.told.append(report(self._settled(run, status), self._bounds_to_tell(run, status)))
-        finally:
-            if run.lease_id is not None:
-                run.session.release(run.lease_id)
-            run.session.close()
-            self._under_way.discard(run.is_alive)
+        with run.turn:
+            try:
+                self._settle(run, status)
+            finally:
+                # Not before: what is not recorded yet would be noticed as nobody's.
+                self._close(run)
         return {"report": "\n".join(filter(None, run.told))}
+
+    def _settle(self, run: _Run, status: int) -> None:
+        if run.asked.ticket in self._runs:
+            run.told.append(report(self._settled(run, status), self._bounds_to_tell(run, status)))
+
+    def _close(self, run: _Run) -> None:
+        with self._lock:
+            is_open = self._runs.pop(run.asked.ticket, None) is not None
+        if is_open:
+            try:
+                if run.lease_id is not None:
+                    run.session.release(run.lease_id)
+            finally:
+                run.session.close()
+                self._under_way.discard(run.is_alive)
 
     def settle(self, root: str, holder: str) -> None:
         """Take what the commands of a holder have written so far, in the working tree at `root`, into the log."""
@@ -265,7 +282,7 @@ class Shells:
             runs = [run for run in self._runs.values() if (run.session.root, run.asked.holder) == (root, holder)]
         for run in runs:
             with run.turn:
-                run.told.append(report(self._settled(run, 0), None))
+                self._settle(run, 0)
 
     def _bounds_to_tell(self, run: _Run, status: int) -> Given | None:
         """What a command that failed was kept to: each holder is told so once, since most fail for another reason."""

@@ -24,12 +24,16 @@ _SPEAKING_GIT: Final = frozenset({"git", "gh", "hub", "pre-commit", "jj"})
 
 @dataclass(frozen=True, slots=True)
 class Ground:
-    """One working tree, for a command that runs in the folder `cwd` of it."""
+    """One working tree, for a command that runs in the folder `cwd` of it.
+
+    `reserved` are files that are given to none, nor are their folders for being ignored: what keeps agents to all this.
+    """
 
     repository: Repository
     cwd: str
     command: tuple[str, ...]
     writable: tuple[str, ...] = ()
+    reserved: tuple[str, ...] = ()
 
     @property
     def root(self) -> str:
@@ -86,8 +90,12 @@ class Ground:
             return
         told = self.git.ask("ls-files", "-z", "--others", "--ignored", "--exclude-standard", "--directory")
         for path in told.split(b"\0")[:_MAX_FREE]:
-            if path:
+            if path and not self._is_reserved(os.fsdecode(path)):
                 yield os.fsdecode(path)
+
+    def _is_reserved(self, path: str) -> bool:
+        """Whether it is a file that is reserved, or a folder with one in it."""
+        return any(each == path or (path.endswith("/") and each.startswith(path)) for each in self.reserved)
 
     def ignored(self, paths: Sequence[str]) -> list[str]:
         """Those of some paths that git would ignore, as files or, where nothing is there yet, as folders."""
@@ -140,7 +148,7 @@ class Ground:
         return os.path.join(self.root, path.rstrip("/")) if path else self.root
 
     def _inside(self, place: str) -> str | None:
-        """The path in this working tree, links followed; None of what is elsewhere, or git's own."""
+        """The path in this working tree, links followed; None of what is elsewhere, git's own, or reserved."""
         real = os.path.join(
             os.path.realpath(os.path.dirname(os.path.normpath(place))), os.path.basename(place.rstrip("/"))
         )
@@ -148,7 +156,7 @@ class Ground:
         if real != self.root and not real.startswith(f"{self.root}/"):
             return None
         path = real[len(self.root) + 1 :]
-        return None if path.partition("/")[0] in (".git", ".commonhold") else path
+        return None if path.partition("/")[0] in (".git", ".commonhold") or self._is_reserved(path) else path
 
     def temporary(self, chosen: str) -> str | None:
         """A folder for temporary files in place of the one that is `chosen`, where nothing new can be made in that.
