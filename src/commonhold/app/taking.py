@@ -4,7 +4,7 @@ The files are as they are, so nothing is refused any more. What could have been 
 what could not is recorded too, says why, and waits for review. Nothing is ever reverted.
 """
 
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import Final, Literal
 
@@ -18,8 +18,9 @@ from commonhold.app.planning import Planner
 from commonhold.app.ports import Files, FileState, Ids, Reader, Stamp, Writer
 from commonhold.app.read_sets import ReadSet
 from commonhold.app.recording import committed, event_of, shown
+from commonhold.app.whole_files import made_to_hold
 from commonhold.domain.at_work import Proposal
-from commonhold.domain.changeset import Changeset, Edit, Op
+from commonhold.domain.changeset import Changeset, Edit
 from commonhold.domain.commands import Acquire, Break
 from commonhold.domain.errors import InputError
 from commonhold.domain.events import Committed, FileChange, Recorded
@@ -125,7 +126,7 @@ class Taking:
     def look(self, made: Made) -> Seen:
         """What became of the files, and what that would be as a commit: outside of the gate, since it takes time."""
         states, now, unknown = self._differences(made.before)
-        changeset = Changeset(tuple(_edits(states, now)), intent=made.intent, merge=False)
+        changeset = Changeset(_edits(states, now), intent=made.intent, merge=False)
         planned = self._planner_of(AsItWas(self._place.files, states)).done(changeset) if now else None
         return Seen(made, changeset, now, planned, unknown)
 
@@ -288,17 +289,9 @@ class Taking:
         return lease_id
 
 
-def _edits(states: Mapping[str, FileState | None], now: Mapping[str, FileState | None]) -> Sequence[Edit]:
-    return [_edit(path, state, now[path]) for path, state in states.items()]
-
-
-def _edit(path: str, was: FileState | None, now: FileState | None) -> Edit:
-    key = str(file_key(path))
-    base = hash_bytes(was.content) if was else None
-    if now is None:
-        return Edit(Op.DELETE_FILE, key, base=base)
-    op = Op.REWRITE if was else Op.CREATE_FILE
-    return Edit(op, key, base=base, data=now.content)
+def _edits(states: Mapping[str, FileState | None], now: Mapping[str, FileState | None]) -> tuple[Edit, ...]:
+    files = ((path, _hash_of(was), now[path]) for path, was in states.items())
+    return tuple(made_to_hold(path, base, there.content if there else None) for path, base, there in files)
 
 
 def _hash_of(there: Stamp | FileState | None) -> str | None:

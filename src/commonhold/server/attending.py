@@ -40,9 +40,10 @@ from commonhold.app.happenings import (
 from commonhold.app.proposing import HELD_FOR_TURN
 from commonhold.app.shell_reads import shown_by
 from commonhold.app.taking import TakeAnswer
+from commonhold.app.whole_files import made_to_hold
 from commonhold.app.wishes import results
 from commonhold.client.session import Commonhold
-from commonhold.domain.changeset import Changeset, Edit, LeaseRef, Op
+from commonhold.domain.changeset import Changeset, LeaseRef
 from commonhold.domain.errors import InputError
 from commonhold.domain.keys import file_key
 from commonhold.domain.refusal import Refusal
@@ -322,9 +323,8 @@ class _Edit:
         made = results(self._wishes, there.get)
         if isinstance(made, Unclear):
             return packets.unclear(f"{made.path or self._paths[0]}: {made.why}")
-        edits = [
-            edit for path in self._paths if (edit := _edit(path, there[path], made.get(path, there[path]))) is not None
-        ]
+        changed = [path for path in self._paths if path in made and made[path] != there[path]]
+        edits = [made_to_hold(path, _hash_of(there[path]), made[path]) for path in changed]
         if not edits:
             return None
         changeset = Changeset(tuple(edits), self._intent, leases=(slot,), merge=False)
@@ -335,13 +335,5 @@ class _Edit:
         return state.content if state is not None else None
 
 
-def _edit(path: str, was: bytes | None, new: bytes | None) -> Edit | None:
-    """What makes the new file of the old; None where it is the same."""
-    key = str(file_key(path))
-    if was == new:
-        return None
-    if was is None:
-        return Edit(Op.CREATE_FILE, key, data=new)
-    if new is None:
-        return Edit(Op.DELETE_FILE, key, base=hash_bytes(was))
-    return Edit(Op.REWRITE, key, base=hash_bytes(was), data=new)
+def _hash_of(content: bytes | None) -> str | None:
+    return None if content is None else hash_bytes(content)

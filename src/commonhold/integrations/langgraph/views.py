@@ -20,11 +20,6 @@ class View:
     hash: str | None = None
     content: bytes | None = None
 
-    @property
-    def key(self) -> str:
-        """The key of the file."""
-        return f"file:{self.path}"
-
 
 class Views:
     """The views of all agents, by holder and path, as far as they are more than the store knows.

@@ -8,9 +8,10 @@ from typing import Final
 from commonhold.app.answers import CommitAnswer
 from commonhold.app.differences import difference
 from commonhold.app.happenings import Unclear, Wish, is_about
+from commonhold.app.whole_files import made_to_hold
 from commonhold.app.wishes import results
 from commonhold.client.session import Commonhold
-from commonhold.domain.changeset import Changeset, Edit, Op
+from commonhold.domain.changeset import Changeset
 from commonhold.domain.errors import Code, InputError
 from commonhold.integrations.langgraph.telling import refusal, success, unread
 from commonhold.integrations.langgraph.views import View, Views
@@ -47,7 +48,9 @@ class Desk:
         if isinstance(after, Unclear):
             texts = {path: self._shown(path) for path, view in views.items() if view.content is not None}
             return Told(refusal(f"{after.path}: {after.why}", texts), is_refused=True)
-        edits = tuple(edit for path, content in after.items() for edit in _edits(views[path], content))
+        # What others do to the rest of a file, as the agent knows it, is left as it is.
+        changed = {path: content for path, content in after.items() if content != views[path].content}
+        edits = tuple(made_to_hold(path, views[path].hash, content) for path, content in changed.items())
         if not edits:
             return Told("nothing is to be changed: you have it so already")
         return self._told(self.hold.commit(Changeset(edits, intent)), views, after)
@@ -110,18 +113,6 @@ class Desk:
                 diff = difference(_lines(content), _lines(file.read_bytes()), "yours", "there now")
                 if diff:
                     yield path, diff
-
-
-def _edits(view: View, content: bytes | None) -> Iterator[Edit]:
-    """What makes the file, as the agent knows it, hold this: what others do to the rest of it is left as it is."""
-    if content == view.content:
-        return
-    if content is None:
-        yield Edit(Op.DELETE_FILE, view.key, base=view.hash)
-    elif view.content is None:
-        yield Edit(Op.CREATE_FILE, view.key, data=content)
-    else:
-        yield Edit(Op.REWRITE, view.key, base=view.hash, data=content)
 
 
 def _lines(content: bytes) -> list[str]:
