@@ -9,6 +9,7 @@ from commonhold.app.history import change_of, changes_on
 from commonhold.app.leases import Leases
 from commonhold.app.ports import Registry, Store
 from commonhold.app.reading import Reading
+from commonhold.domain.at_work import Presence
 from commonhold.domain.errors import Code, InputError
 from commonhold.domain.events import Debt, Recorded
 from commonhold.domain.keys import canonical, overlaps
@@ -31,7 +32,7 @@ class Who:
 
 @dataclass(frozen=True, slots=True)
 class Status:
-    """The whole picture in one answer."""
+    """The whole picture in one answer; `sessions` are the agents at work in this working tree, by holder."""
 
     root: str
     leases: tuple[Lease, ...]
@@ -39,6 +40,7 @@ class Status:
     debts: tuple[Debt, ...]
     waiters: tuple[Waiter, ...] = ()
     works: tuple[PartialWork, ...] = ()
+    sessions: tuple[Presence, ...] = ()
 
 
 class Queries:
@@ -64,7 +66,8 @@ class Queries:
         with self._store.read() as reader, self._registry.read() as view:
             changes = tuple(starmap(change_of, reader.latest_commits(SHOWN)))
             leases, waiters = self._leases.live(), self._leases.waiting()
-            return Status(self._reading.root, leases, changes, reader.debts(), waiters, view.works())
+            root = self._reading.root
+            return Status(root, leases, changes, reader.debts(), waiters, view.works(), reader.presences(root))
 
     def log(self, *, after: int | None = None, limit: int = 100, lease_id: str | None = None) -> tuple[Recorded, ...]:
         """Events in order: those after a sequence (with a lease: after 0), or the newest."""

@@ -9,6 +9,7 @@ from commonhold.app.queries import Status, Who
 from commonhold.cli.given import Given
 from commonhold.cli.next_call import next_lines
 from commonhold.cli.output import shown, shown_text
+from commonhold.domain.at_work import Presence
 from commonhold.domain.events import Debt
 from commonhold.domain.keys import FILE, canonical, contains
 from commonhold.domain.lease import Conflict, Lease, Waiter
@@ -243,8 +244,17 @@ def picture(place: str, found: Status | Who) -> Iterator[str]:
         yield from (f"  {debt(value)}" for value in found.debts)
 
 
+def session(presence: Presence) -> str:
+    """An agent, and what it was asked for."""
+    how = "at rest" if presence.is_at_rest else "at work"
+    return f"{shown(presence.holder)}  {how}, begun {until(presence.began_at)}{quoted(presence.intent)}"
+
+
 def whole_picture(found: Status, given: Given) -> Iterator[str]:
     """The same for the repository, and what waits for review."""
     yield from picture(found.root, found)
+    if found.sessions:
+        yield "agents at work:"
+        yield from (f"  {session(value)}" for value in found.sessions)
     if found.works:
         yield from works(found.works, given)

@@ -21,6 +21,7 @@ from commonhold.app.answers import (
 )
 from commonhold.app.queries import Status, Who
 from commonhold.app.reading import RegionText
+from commonhold.domain.at_work import Presence
 from commonhold.domain.events import KIND_OF, Recorded
 from commonhold.domain.lease import Conflict, Lease, Waiter
 from commonhold.domain.partial_work import PartialWork
@@ -252,7 +253,23 @@ def who(found: Who) -> Json:
 
 def status(found: Status) -> Json:
     """The whole picture."""
-    return {"root": found.root, **_picture(found), **works(found.works)}
+    return {
+        "root": found.root,
+        "sessions": [_session(each) for each in found.sessions],
+        **_picture(found),
+        **works(found.works),
+    }
+
+
+def _session(presence: Presence) -> Json:
+    """An agent at work."""
+    return {
+        "holder": presence.holder,
+        "intent": presence.intent,
+        "began_at": instant(presence.began_at),
+        "seen_at": instant(presence.seen_at),
+        "at_rest": presence.is_at_rest,
+    }
 
 
 def leases(held: Sequence[Lease], waiting: Sequence[Waiter]) -> Json:

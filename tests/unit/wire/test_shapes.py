@@ -21,6 +21,7 @@ from commonhold.app.answers import (
 )
 from commonhold.app.queries import Status, Who
 from commonhold.app.reading import Piece, RegionText
+from commonhold.domain.at_work import Presence
 from commonhold.domain.clock import Deadline
 from commonhold.domain.errors import Code, StoreError
 from commonhold.domain.events import Debt, LeaseGranted, Recorded
@@ -248,7 +249,17 @@ def test_region_text_shows_data_and_pieces_only_where_there_are_any() -> None:
 def test_who_and_status() -> None:
     debt = Debt("k", "one", "why", "/w")
     who = as_json(shapes.who(Who("k", (LEASE,), (CHANGE,), (debt,), (WAITER,))))
-    status = as_json(shapes.status(Status("/w", (LEASE,), (CHANGE,), (debt,), (WAITER,), (WORK,))))
+    agent = Presence("claude:1", "/w", "mend it", "7:1", 0.0, 60.0)
+    status = as_json(shapes.status(Status("/w", (LEASE,), (CHANGE,), (debt,), (WAITER,), (WORK,), (agent,))))
+    assert status.pop("sessions") == [
+        {
+            "holder": "claude:1",
+            "intent": "mend it",
+            "began_at": "1970-01-01T00:00:00.000Z",
+            "seen_at": "1970-01-01T00:01:00.000Z",
+            "at_rest": False,
+        }
+    ]
     assert (who.pop("key"), status.pop("root"), status.pop("works")) == ("k", "/w", [WORK_SHAPE])
     assert who == status
     assert who == {
