@@ -281,7 +281,7 @@ def test_what_an_agent_without_hooks_writes_is_seen_and_told(cli: Cli, tmp_path:
 
         site.play(script)
         assert site.text("app.py") == APP.replace("1", "11").replace("2", "22")
-        (told,) = [each for each in model.of("main")[-1].asked.prompts if "app.py#two" in each]
+        (told,) = [each for each in model.of("main")[-1].asked.prompts if "`two` in app.py" in each]
         assert "outside" in told
 
 
