@@ -2,14 +2,13 @@
 
 from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass
-from functools import lru_cache
 
 from commonhold.app.plan import Rejected, Stale
 from commonhold.app.ports import Reader
+from commonhold.app.reading import discovered
 from commonhold.domain.keys import Key
 from commonhold.domain.read_set import Sighting
 from commonhold.domain.refusal import Refusal
-from commonhold.regions.discover import discover
 from commonhold.regions.region import Region, RegionMap
 
 Fresh = Callable[[Key], Stale]
@@ -66,15 +65,10 @@ def _shown(reader: Reader, key: Key, source: RegionMap, region: Region, seen: Si
     if data is None:
         return None
     if seen.key == str(key.file):
-        known = _discovered(data, key.file_path).by_key.get(region.key)
+        known = discovered(data, key.file_path).by_key.get(region.key)
         return known.hash if known else None
     # A class by itself is no file: the region was in it if each of its parts was.
     return region.hash if all(source.cut(span) in data for span in region.spans) else None
-
-
-@lru_cache(maxsize=64)
-def _discovered(source: bytes, path: str) -> RegionMap:
-    return discover(source, path)
 
 
 def known_by(shown: Mapping[str, str | None], most_bytes: int) -> tuple[str, ...]:

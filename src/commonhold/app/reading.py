@@ -15,7 +15,7 @@ from commonhold.regions.edit import text_of
 from commonhold.regions.find import find, lookup, reserve
 from commonhold.regions.region import Region, RegionMap, Span, hash_bytes
 
-RECENT_MAPS: Final = 16
+RECENT_MAPS: Final = 64
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,7 +98,7 @@ class Reading:
     def look(self, path: str) -> Looked | None:
         """The file at `path` as it is now; None if it is not there."""
         state = self._files.load(path)
-        return None if state is None else Looked(state, _discovered(state.content, path))
+        return None if state is None else Looked(state, discovered(state.content, path))
 
     def now_at(self, key: Key) -> tuple[str | None, dict[str, bytes]]:
         """The hash of the file or region that a key names, None where it is not there; and its bytes to keep."""
@@ -196,7 +196,7 @@ def _found(key: Key, glances: Glances) -> tuple[Key, Found]:
 
 
 @lru_cache(maxsize=RECENT_MAPS)
-def _discovered(source: bytes, path: str) -> RegionMap:
+def discovered(source: bytes, path: str) -> RegionMap:
     """The regions of these very bytes: found once for a read and the commit that follows it."""
     return discover(source, path)
 
