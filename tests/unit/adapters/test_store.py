@@ -149,6 +149,27 @@ def test_an_empty_file_becomes_a_store(store: SqliteStore, folder: Path) -> None
     assert holders(store) == ["one"]
 
 
+def test_a_store_that_another_process_is_making_is_no_foreign_one(store: SqliteStore, folder: Path) -> None:
+    """The other makes it between the reads that tell whose it is."""
+    making = threading.Thread(target=add, args=(SqliteStore(str(folder)), "one"))
+
+    def trace(_: object, statement: str, __: object) -> bool:
+        if "FROM sqlite_schema" in statement and making.ident is None:
+            making.start()
+            making.join(0.5)
+        return True
+
+    folder.mkdir()
+    folder.joinpath("state.db").touch()
+    apsw.connection_hooks.append(lambda connection: connection.set_exec_trace(trace))
+    try:
+        holders(store)
+        making.join()
+    finally:
+        apsw.connection_hooks.pop()
+    assert holders(store) == ["one"]
+
+
 def test_a_newer_schema_is_refused(store: SqliteStore, folder: Path) -> None:
     newer = SqliteStore(str(folder), migrations=(*MIGRATIONS, MORE))
     add(newer, "one")

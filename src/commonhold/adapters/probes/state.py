@@ -18,7 +18,7 @@ import apsw
 
 from commonhold.adapters.probes.finding import Finding, fail, ok, warn, why
 from commonhold.adapters.probes.mounts import file_system, free_space
-from commonhold.adapters.sqlite.connect import APPLICATION_ID, MIGRATIONS
+from commonhold.adapters.sqlite.connect import APPLICATION_ID, MIGRATIONS, is_new
 from commonhold.adapters.sqlite.session import SqliteSession
 from commonhold.adapters.sqlite.store import DATABASE, GATE
 from commonhold.adapters.system import SystemClock
@@ -26,6 +26,7 @@ from commonhold.adapters.system import SystemClock
 _GATE_PATIENCE_SECONDS: Final = 1.0
 _GATE_PAUSE_SECONDS: Final = 0.02
 _BUSY_TIMEOUT_MS: Final = 1000
+_NO_DATABASE: Final = ok("database", "not there yet; the first use makes it")
 _ASIDE: Final = "move the state folder aside, keep it, and start afresh: mv {0} {0}.damaged"
 _RECOVER: Final = "commonhold doctor --recover"
 
@@ -103,10 +104,13 @@ def _seconds_to_take(descriptor: int) -> float | None:
 def _database(folder: str) -> Iterator[Finding]:
     path = str(Path(folder, DATABASE))
     if not os.path.lexists(path):
-        yield ok("database", "not there yet; the first use makes it")
+        yield _NO_DATABASE
         return
     try:
         with _reading(path) as connection:
+            if is_new(connection):
+                yield _NO_DATABASE
+                return
             identity = _identity(connection, path)
             yield identity or _integrity(connection, folder)
             if identity is None:

@@ -93,9 +93,11 @@ def _set_up(connection: apsw.Connection, synchronous: str) -> None:
 
 
 def _check_identity(connection: apsw.Connection, newest: int) -> None:
-    version, identity = connection.pragma("user_version"), connection.pragma("application_id")
-    if version == 0 and identity == 0 and not connection.execute("SELECT 1 FROM sqlite_schema LIMIT 1").fetchall():
-        return
+    # One snapshot: another process may be making the database between two reads.
+    with connection:
+        version, identity = connection.pragma("user_version"), connection.pragma("application_id")
+        if is_new(connection):
+            return
     if identity != APPLICATION_ID:
         raise StoreError(
             Code.STORE_CORRUPT,
@@ -109,6 +111,12 @@ def _check_identity(connection: apsw.Connection, newest: int) -> None:
             hint="upgrade this one: pip install --upgrade commonhold",
             fields={"schema": version, "known": newest},
         )
+
+
+def is_new(connection: apsw.Connection) -> bool:
+    """Whether the database is one that nobody has put anything in yet, or has signed. Takes two reads."""
+    signs = connection.pragma("user_version"), connection.pragma("application_id")
+    return signs == (0, 0) and not connection.execute("SELECT 1 FROM sqlite_schema LIMIT 1").fetchall()
 
 
 def _migrate(connection: apsw.Connection, migrations: tuple[str, ...]) -> None:
