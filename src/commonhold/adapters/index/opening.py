@@ -15,6 +15,7 @@ import apsw
 from commonhold.adapters.index.statements import schema
 from commonhold.adapters.sqlite.connect import FIRST_SAFE_SQLITE, IN_MEMORY, sqlite_version
 from commonhold.adapters.sqlite.ground import check_ground
+from commonhold.adapters.transaction import transaction
 from commonhold.domain.errors import StoreError
 
 DATABASE: Final = "index.db"
@@ -77,7 +78,7 @@ def _prepared(connection: apsw.Connection) -> apsw.Connection:
         if connection.execute("SELECT 1 FROM sqlite_schema LIMIT 1").fetchall():
             raise apsw.FormatError("the index is of another version, or no index")
         connection.pragma("journal_mode", "wal")
-        with connection:
+        with transaction(connection):
             connection.execute(schema())
             connection.pragma("application_id", APPLICATION_ID)
             connection.pragma("user_version", SCHEMA)

@@ -7,6 +7,7 @@ from typing import Final
 import apsw
 
 from commonhold.adapters.sqlite.ground import check_ground
+from commonhold.adapters.transaction import transaction
 from commonhold.domain.errors import Code, StoreError
 
 APPLICATION_ID: Final = 0x434D4844
@@ -94,7 +95,7 @@ def _set_up(connection: apsw.Connection, synchronous: str) -> None:
 
 def _check_identity(connection: apsw.Connection, newest: int) -> None:
     # One snapshot: another process may be making the database between two reads.
-    with connection:
+    with transaction(connection):
         version, identity = connection.pragma("user_version"), connection.pragma("application_id")
         if is_new(connection):
             return
@@ -122,7 +123,7 @@ def is_new(connection: apsw.Connection) -> bool:
 def _migrate(connection: apsw.Connection, migrations: tuple[str, ...]) -> None:
     if connection.pragma("user_version") == len(migrations):
         return
-    with connection:
+    with transaction(connection):
         version = connection.pragma("user_version")
         for script in migrations[int(str(version)) :]:
             connection.execute(script)
