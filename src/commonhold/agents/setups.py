@@ -31,7 +31,8 @@ _ALL: Final = (
         Level.GATED_OPEN,
         "its hooks decide before an edit; where one fails or takes too long, Codex goes on without it",
         "run `codex` here, trust the folder, and trust these hooks with /hooks: until then Codex leaves them out "
-        "without a word",
+        "without a word, and no shell command runs in its sandbox",
+        keeps_shell=True,
     ),
     Setup(
         "gemini",
@@ -104,7 +105,7 @@ SETUPS: Final[Mapping[str, Setup]] = {each.name: each for each in _ALL}
 
 
 def _hook_files() -> Iterator[str]:
-    anywhere = Ways("", "", "", wrapper=shell_prefix.WRAPPER)
+    anywhere = Ways("", "", "", wrapper=shell_prefix.WRAPPER, codex_root="/")
     for setup in _ALL:
         for piece in setup.hooks(anywhere):
             yield from piece.paths if piece.is_local else ()

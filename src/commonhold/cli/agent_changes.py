@@ -1,6 +1,7 @@
 """Installing for agents, as files of a project: what would change there, and changing it."""
 
 import os
+import pwd
 import shutil
 import sys
 from collections.abc import Iterable, Sequence
@@ -13,7 +14,7 @@ from commonhold.adapters.daemon_place import http_address
 from commonhold.adapters.git.running import Git
 from commonhold.adapters.git.unseen import exclude_file, is_ignored, is_tracked
 from commonhold.adapters.repository import Repository
-from commonhold.agents import opencode_shell, shell_prefix
+from commonhold.agents import codex_shell, opencode_shell, shell_prefix
 from commonhold.agents.calling import Link, Ways
 from commonhold.agents.installing import FileChange, pieces_of, to_put, to_take, with_unseen
 from commonhold.agents.setup import Setup
@@ -39,30 +40,34 @@ class Project:
 
     def ways(self, link: Link | None = None) -> Ways:
         """How Commonhold is reached from there: by this very interpreter."""
-        wrapper = "" if self.why_unwrapped() else self.wrapper
+        wrapper = "" if self.why_unkept("claude") else self.wrapper
+        codex_root = "" if self.why_unkept("codex") else self.repository.root
         policy = load_settings(self.repository.root).when_down
-        return replace(self.bare_ways, policy=policy, link=link, wrapper=wrapper)
+        return replace(self.bare_ways, policy=policy, link=link, wrapper=wrapper, codex_root=codex_root)
 
     @property
     def bare_ways(self) -> Ways:
         """What every piece is known again by: without what the settings or the machine leave out of some."""
-        socket = http_address(self.repository.state_folder)
-        return Ways(sys.executable, knock(), socket, wrapper=self.wrapper)
+        root, state_folder = self.repository.root, self.repository.state_folder
+        socket = http_address(state_folder)
+        return Ways(sys.executable, knock(), socket, wrapper=self.wrapper, codex_root=root, state_folder=state_folder)
 
     @property
     def wrapper(self) -> str:
         """Where the program lies that Claude Code starts in place of a shell."""
         return f"{self.repository.root}/{shell_prefix.WRAPPER}"
 
-    def why_unwrapped(self) -> str:
-        """Why Claude Code cannot be let start it; empty where it can."""
-        return shell_prefix.obstacle(self.repository.root, str(Path.home()))
-
     def why_unkept(self, name: str) -> str:
         """Why commands of an agent that can be let give them to the launcher do not come to it; empty where they do."""
-        if name == "opencode":
-            return opencode_shell.obstacle(self.repository.root, str(Path.home()), os.environ.get("SHELL", ""))
-        return self.why_unwrapped()
+        root, home = self.repository.root, str(Path.home())
+        match name:
+            case "opencode":
+                return opencode_shell.obstacle(root, home, os.environ.get("SHELL", ""))
+            case "codex":
+                settings = os.environ.get("CODEX_HOME") or f"{home}/.codex"
+                return codex_shell.obstacle(root, settings, _login_shell(), os.environ.get("BASH_ENV", ""))
+            case _:
+                return shell_prefix.obstacle(root, home)
 
     def found(self) -> tuple[Setup, ...]:
         """The agents that are there."""
@@ -74,6 +79,13 @@ class Project:
             return program
         root, home = Path(self.repository.root), Path.home()
         return next((trace for trace in setup.traces if (root / trace).exists() or (home / trace).exists()), "")
+
+
+def _login_shell() -> str:
+    try:
+        return pwd.getpwuid(os.getuid()).pw_shell
+    except KeyError:
+        return ""
 
 
 def knock() -> str:

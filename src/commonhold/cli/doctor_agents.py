@@ -91,10 +91,12 @@ def _text(project: Project, piece: Piece) -> str:
 def _troubles(project: Project, setup: Setup, ways: Ways, chosen: Loopback | None) -> tuple[str, ...]:
     """What is not as `install` makes it, by command hooks or over HTTP: the better of the two counts."""
     links = [None] if chosen is None else [None, Link(chosen.url, chosen.token)]
+    wanted = project.ways()
+    there = replace(ways, wrapper=wanted.wrapper, codex_root=wanted.codex_root, state_folder=wanted.state_folder)
     told = [
         tuple(
             f"{piece.paths[0]}: {why}"
-            for piece in setup.hooks(replace(ways, link=link, wrapper=project.ways().wrapper))
+            for piece in setup.hooks(replace(there, link=link))
             if (why := piece.trouble(_text(project, piece) or None))
         )
         for link in links

@@ -161,15 +161,35 @@ class Shells:
         """The same for a command that somebody else runs, whom nothing keeps from writing what it may not."""
         return self._judged(told, lambda: NONE)
 
+    def foretell(self, told: Mapping[str, Any]) -> tuple[Shape, Shape]:
+        """The same, and what keeps it where its agent may run it: nobody can be asked and nothing mounted there."""
+        answer = self.watch(told)
+        with self._lock:
+            run = self._runs.get(str(answer.get("ticket")))
+        return answer, answer if run is None else self._foretold(run)
+
+    def _foretold(self, run: _Run) -> Shape:
+        ground, settings = self._place(run.asked)
+        offer = _alone(self._offer()) if settings.shell == Shell.SANDBOX else NONE
+        given, lost = _given(run.session, ground, offer)
+        if lost:
+            return _refused(lost)
+        if offer.is_enforced:
+            run.given = given
+        return _answer(replace(run.asked, ticket=""), _Leave(given, offer), ground, Prepared())
+
+    def _place(self, asked: Asked) -> tuple[Ground, Settings]:
+        repository = find_repository(asked.root or asked.cwd)
+        settings = load_settings(repository.root)
+        return Ground(repository, asked.cwd, asked.command, tuple(settings.writable), self._rules.reserved), settings
+
     def _judged(self, told: Mapping[str, Any], offer: Callable[[], Offer]) -> Shape:
         self.reap()
         asked = _asked(told, self._ids.new("shell"))
-        repository = find_repository(asked.root or asked.cwd)
-        settings = load_settings(repository.root)
-        ground = Ground(repository, asked.cwd, asked.command, tuple(settings.writable), self._rules.reserved)
+        ground, settings = self._place(asked)
         if settings.shell == Shell.OFF:
             return _unwatched()
-        session = self._open(repository.root, asked.holder)
+        session = self._open(ground.repository.root, asked.holder)
         try:
             refusal = self._rules.refused(asked, session)
             kept_by = offer() if settings.shell == Shell.SANDBOX else NONE
@@ -346,21 +366,32 @@ def _is_text(value: object) -> bool:
 
 def _leave(asked: Asked, session: Commonhold, ground: Ground, offer: Offer) -> _Leave | str:
     """Lease what the command plainly writes, and find what it may write; why not, where others hold it."""
-    sought = ground.sought()
     got = AcquireAnswer("granted")
-    if named := _to_lease(ground, sought):
+    if named := _to_lease(ground, ground.sought()):
         got = session.acquire(*named, task=asked.intent, acquisition_id=asked.ticket)
         if got.lease is None:
             return held_by_others(got)
+    given, lost = _given(session, ground, offer)
+    if lost and got.lease:
+        session.release(got.lease.id)
+    return lost or _Leave(given, offer, got.lease.id if got.lease else None, got.notices)
+
+
+def _given(session: Commonhold, ground: Ground, offer: Offer) -> tuple[Given, str]:
+    """What a command may write, and why that is not enough for it; empty where it is."""
+    sought = ground.sought()
     leases = session.leases()
     mine = [each.path for each in holdings(each for each in leases if each.holder == session.holder)]
     others = holdings(each for each in leases if each.holder != session.holder)
     also = filter(None, map(ground.seek, mine))
     given = give((*sought, *also), ground.free(), others, can_mask=offer.can_mask)
     lost = [each for each in given.withheld if offer.is_enforced and _is_lost(each, sought, given)]
-    if lost and got.lease:
-        session.release(got.lease.id)
-    return beside_others(lost[0]) if lost else _Leave(given, offer, got.lease.id if got.lease else None, got.notices)
+    return given, beside_others(lost[0]) if lost else ""
+
+
+def _alone(offer: Offer) -> Offer:
+    """What of it works where nothing can be mounted."""
+    return replace(offer, can_mask=False) if offer.is_enforced and not offer.program else NONE
 
 
 def _is_lost(withheld: Withheld, sought: Sequence[Sought], given: Given) -> bool:

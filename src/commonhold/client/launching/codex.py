@@ -1,0 +1,97 @@
+"""A command of Codex's model, which our file in its BASH_ENV gives to us before its shell does anything.
+
+It comes here after Codex has held it against the rules of its user, inside of the sandbox that Codex runs it in. The
+environment of just this process names its session, thread and call; the hook before it has left a file about it.
+"""
+
+import os
+
+from .command import attended, begun
+from .foretold import place
+from .running import Allowance, become
+from .speaking import Object, ShutOff, Unserved, decoded
+
+_PROGRAMS = "COMMONHOLD_PROGRAMS"
+# Codex restores what its user's shell has set up, and then becomes the shell of the command.
+_RESTORING, _BECOMING = "__CODEX_SNAPSHOT_", "\nexec '"
+_LOGIN = "-lc"
+
+
+class _Untold(Unserved):
+    """Nobody can be asked, and no hook has told of it."""
+
+    next = "trust Commonhold's hooks with /hooks in codex; where they are trusted, run it again"
+
+
+def main(socket: str, when_down: str, state: str, root: str, *shell: str) -> int:
+    """Run the script, which comes last, in the shell with its flags; the exit status, as a shell tells it."""
+    *start, script = shell
+    holder, call = _holder(), os.environ["CODEX_TOOL_CALL_ID"]
+    foretold = _foretold(place(state, holder, call))
+    if foretold is not None and not _is_made_of(script, foretold["of"]):
+        become([*start, script])  # something else that the call starts
+    command = script if foretold is None else foretold["of"]
+    told = {"holder": holder, "call": call, "root": root, "command": [start[0], "-c", command]}
+
+    def ask(socket: str, question: Object) -> Object:
+        try:
+            return begun(socket, question)
+        except ShutOff:
+            if foretold is None and _is_in(root):
+                raise _Untold("Codex's sandbox lets it ask nobody, and no hook has told of it") from None
+            return foretold or _NOT_HERE
+
+    return attended(socket, when_down, told, lambda allowance: [*start, _fitted(script, allowance, start[-1])], ask)
+
+
+def _holder() -> str:
+    session, thread = os.environ.get("CODEX_SESSION_ID", ""), os.environ.get("CODEX_THREAD_ID", "")
+    return f"codex:{session}" if thread in ("", session) else f"codex:{session}/{thread}"
+
+
+def _foretold(path: str) -> "Object | None":
+    """What the hook has left; None where it has left nothing."""
+    try:
+        with open(path, "rb") as file:
+            return decoded(file.read())
+    except (OSError, Unserved):
+        return None
+
+
+def _is_made_of(script: str, command: str) -> bool:
+    """Whether a script is just a command, or has it in quotes."""
+    return script == command or "'" + command.replace("'", "'\"'\"'") + "'" in script
+
+
+def _is_in(root: str) -> bool:
+    return f"{os.getcwd()}/".startswith(f"{os.path.realpath(root)}/")
+
+
+def _fitted(script: str, allowance: "Allowance | None", flags: str) -> str:
+    """The script with our variables set, and our programs first in its PATH, after what sets its shell up."""
+    setting = "" if allowance is None else "; ".join(_exports(allowance.environment))
+    restoring, mark, rest = script.partition(_BECOMING)
+    if setting and mark and _RESTORING in restoring:
+        return f"{restoring}\n{setting}{mark}{rest}"
+    return f"{setting}; {script}" if setting and flags == _LOGIN else script
+
+
+def _exports(variables: dict[str, str]) -> list[str]:
+    found = [f"export {name}={_quoted(value)}" for name, value in variables.items() if name != _PROGRAMS]
+    programs = variables.get(_PROGRAMS)
+    return [*found, f'export PATH={_quoted(programs)}:"$PATH"'] if programs else found
+
+
+def _quoted(word: str) -> str:
+    return "'" + word.replace("'", "'\\''") + "'"
+
+
+_NOT_HERE: Object = {
+    "ticket": "",
+    "sandbox": "",
+    "env": {},
+    "protected": [],
+    "writable": [],
+    "masked": [],
+    "prefix": [],
+}
