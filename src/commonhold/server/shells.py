@@ -162,7 +162,7 @@ class Shells:
         return self._judged(told, lambda: NONE)
 
     def foretell(self, told: Mapping[str, Any]) -> tuple[Shape, Shape]:
-        """The same, and what keeps it where its agent may run it: nobody can be asked and nothing mounted there."""
+        """The same, and what would keep it in a sandbox of its agent's, where nobody can be asked."""
         answer = self.watch(told)
         with self._lock:
             run = self._runs.get(str(answer.get("ticket")))
@@ -170,13 +170,18 @@ class Shells:
 
     def _foretold(self, run: _Run) -> Shape:
         ground, settings = self._place(run.asked)
-        offer = _alone(self._offer()) if settings.shell == Shell.SANDBOX else NONE
+        offer = self._offered_inside() if settings.shell == Shell.SANDBOX else NONE
         given, lost = _given(run.session, ground, offer)
         if lost:
             return _refused(lost)
         if offer.is_enforced:
             run.given = given
         return _answer(replace(run.asked, ticket=""), _Leave(given, offer), ground, Prepared())
+
+    def _offered_inside(self) -> Offer:
+        """What can keep a command in a sandbox of its agent's, where nothing can be mounted and no other begun."""
+        offer = self._offer()
+        return replace(offer, can_mask=False) if offer.is_enforced and not offer.program else NONE
 
     def _place(self, asked: Asked) -> tuple[Ground, Settings]:
         repository = find_repository(asked.root or asked.cwd)
@@ -387,11 +392,6 @@ def _given(session: Commonhold, ground: Ground, offer: Offer) -> tuple[Given, st
     given = give((*sought, *also), ground.free(), others, can_mask=offer.can_mask)
     lost = [each for each in given.withheld if offer.is_enforced and _is_lost(each, sought, given)]
     return given, beside_others(lost[0]) if lost else ""
-
-
-def _alone(offer: Offer) -> Offer:
-    """What of it works where nothing can be mounted."""
-    return replace(offer, can_mask=False) if offer.is_enforced and not offer.program else NONE
 
 
 def _is_lost(withheld: Withheld, sought: Sequence[Sought], given: Given) -> bool:

@@ -34,12 +34,14 @@ def main(socket: str, when_down: str, state: str, root: str, *shell: str) -> int
     told = {"holder": holder, "call": call, "root": root, "command": [start[0], "-c", command]}
 
     def ask(socket: str, question: Object) -> Object:
-        try:
-            return begun(socket, question)
-        except ShutOff:
-            if foretold is None and _is_in(root):
-                raise _Untold("Codex's sandbox lets it ask nobody, and no hook has told of it") from None
-            return foretold or _NOT_HERE
+        if not _is_inside():
+            try:
+                return begun(socket, question)
+            except ShutOff:
+                pass
+        if foretold is None and _is_in(root):
+            raise _Untold("in Codex's sandbox nobody can be asked, and no hook has told of it")
+        return foretold or _NOT_HERE
 
     return attended(socket, when_down, told, lambda allowance: [*start, _fitted(script, allowance, start[-1])], ask)
 
@@ -61,6 +63,15 @@ def _foretold(path: str) -> "Object | None":
 def _is_made_of(script: str, command: str) -> bool:
     """Whether a script is just a command, or has it in quotes."""
     return script == command or "'" + command.replace("'", "'\"'\"'") + "'" in script
+
+
+def _is_inside() -> bool:
+    """Whether this runs in Codex's sandbox: there it can get no new rights, and sees its own processes alone."""
+    try:
+        with open("/proc/self/status", "rb") as file:
+            return os.getppid() == 1 and b"NoNewPrivs:\t1\n" in file.read()
+    except OSError:
+        return False
 
 
 def _is_in(root: str) -> bool:
