@@ -33,6 +33,8 @@ _ALL: Final = (
         "run `codex` here, trust the folder, and trust these hooks with /hooks: until then Codex leaves them out "
         "without a word, and no shell command runs in its sandbox",
         keeps_shell=True,
+        keeps_since=(0, 171, 0),
+        nests_shell=True,
     ),
     Setup(
         "gemini",

@@ -22,7 +22,7 @@ from commonhold.config import Settings, Shell, load_settings
 from commonhold.domain.errors import Code, CommonholdError, InputError
 from commonhold.domain.events import Committed
 from commonhold.domain.keys import file_key
-from commonhold.server.shell_words import Outcome, beside_others, held_by_others, report
+from commonhold.server.shell_words import Outcome, beside_others, bounds, held_by_others, report
 from commonhold.server.under_way import UnderWay
 
 MAX_INTENT: Final = 200
@@ -174,9 +174,8 @@ class Shells:
         given, lost = _given(run.session, ground, offer)
         if lost:
             return _refused(lost)
-        if offer.is_enforced:
-            run.given = given
-        return _answer(replace(run.asked, ticket=""), _Leave(given, offer), ground, Prepared())
+        answer = _answer(replace(run.asked, ticket=""), _Leave(given, offer), ground, Prepared())
+        return answer | {"if_failed": bounds(given) if offer.is_enforced else ""}
 
     def _offered_inside(self) -> Offer:
         """What can keep a command in a sandbox of its agent's, where nothing can be mounted and no other begun."""

@@ -57,6 +57,8 @@ def _attended(socket: str, when_down: str, question: Object, made: "Make", ask: 
     status = run(made(allowance), allowance)
     if answer["ticket"]:
         _end(socket, {"ticket": answer["ticket"], "status": status})
+    elif 0 < status < NOT_RUN and (why := answer.get("if_failed")):
+        say(why)
     return status
 
 
