@@ -156,14 +156,14 @@ def test_opencodes_shell_is_kept_to_what_its_session_may_write(tmp_path: Path, m
 
 @pytest.mark.parametrize("mode", ["danger-full-access", "workspace-write"])
 def test_codexs_shell_is_kept_to_what_its_session_may_write(mode: str, tmp_path: Path, model: ScriptedModel) -> None:
-    """Be it Codex's sandbox that it runs in as well, with this shell or that, in a terminal, behind, or of a subagent."""
+    """Be it in Codex's own sandbox as well; with this shell or that, in a terminal, behind, or of a subagent."""
     bound = replace(CODEX, command=lambda *what: _instead(CODEX.command(*what), UNBOUND, "--sandbox", mode))
     with coordinated(bound, tmp_path, model) as site:
-        site = forbidding(site)
-        part = site.model.plays("part", in_turn(site.acts.run(HIDDEN), site.acts.run("echo x > parts.txt")))
+        forbidding(site)
+        part = site.model.plays("part", in_turn(site.acts.run(HIDDEN), site.acts.run("echo x > deep/parts.txt")))
         ran = [
             do("exec_command", cmd=HIDDEN),
-            do("exec_command", cmd=HIDDEN, shell="sh"),
+            do("exec_command", {"cmd": HIDDEN, "shell": "sh"}),
             do("exec_command", cmd=HIDDEN, tty=True),
             do("exec_command", cmd="sleep 1; echo x > behind.txt", yield_time_ms=250),
             do("exec_command", cmd='mkdir deep && cd deep && echo "it\'s" | tee new.txt; env; exit 4'),
@@ -172,7 +172,7 @@ def test_codexs_shell_is_kept_to_what_its_session_may_write(mode: str, tmp_path:
 
         def script() -> Generator[Turn, Results, str]:
             for each in ran:
-                yield each
+                _ = yield each
             assert site.acts.delegate
             assert site.acts.awaits
             begun = yield site.acts.delegate(f"{part} Do it")
@@ -188,8 +188,8 @@ def test_codexs_shell_is_kept_to_what_its_session_may_write(mode: str, tmp_path:
         assert site.text("app.py") == APP
         assert not (site.place.root / "forbidden.txt").exists()
         written = {file["path"]: str(event["holder"]) for event in site.commits() for file in event["files"]}
-        assert written.keys() == {"behind.txt", "deep/new.txt", "parts.txt"}
-        assert written["parts.txt"].startswith(f"{written['deep/new.txt']}/")
+        assert written.keys() == {"behind.txt", "deep/new.txt", "deep/parts.txt"}
+        assert written["deep/parts.txt"].startswith(f"{written['deep/new.txt']}/")
 
 
 def test_what_codex_is_let_run_outside_of_its_sandbox_has_a_git_of_its_own(

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from tests.e2e.daemon_process import serving
+from tests.e2e.daemon_process import serving, until
 from tests.e2e.test_shells_of_agents import SESSION, Place, repository
 
 from commonhold.domain.keys import file_key
@@ -51,15 +51,23 @@ class Codex:
         self, script: str, *, is_shut_off: bool, cwd: Path | None = None, **variables: str
     ) -> subprocess.CompletedProcess[str]:
         """What comes of a script in a shell that Codex starts."""
+        running = self.started(script, is_shut_off=is_shut_off, cwd=cwd, **variables)
+        output, complaint = running.communicate()
+        return subprocess.CompletedProcess(running.args, running.returncode, output, complaint)
+
+    def started(
+        self, script: str, *, is_shut_off: bool, cwd: Path | None = None, **variables: str
+    ) -> "subprocess.Popen[str]":
+        """Such a shell, as it runs."""
         before = [sys.executable, str(SHUT_OFF)] if is_shut_off else []
-        return subprocess.run(
+        return subprocess.Popen(
             [*before, "bash", "-c", script],
             cwd=cwd or self.root,
             env=self.environment() | variables,
             stdin=subprocess.DEVNULL,
-            capture_output=True,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
             text=True,
-            check=False,
         )
 
     def script(self, command: str, shell: str = "/bin/bash") -> str:
@@ -130,6 +138,25 @@ def test_what_others_hold_beside_is_told_by_the_hook_before(codex: Codex) -> Non
     assert done.returncode == 1
     assert 'src/app.py is held by ann ("rework one")' in done.stderr
     assert not (codex.root / "src/beside.txt").exists()
+
+
+def test_what_goes_on_behind_is_seen_to_end_though_it_tells_nobody(codex: Codex) -> None:
+    """No hook tells its end. Meanwhile it is taken for kept to its folder, so that others' work is not in doubt."""
+    codex.place.calls += 1
+    command = f"echo x > src/behind.txt; touch {codex.place.home}/begun; read -r < {codex.place.home}/end"
+    os.mkfifo(codex.place.home / "end")
+    codex.place.hook("codex", "PreToolUse", command)
+    running = codex.started(codex.script(command), is_shut_off=True)
+    until((codex.place.home / "begun").exists)
+    (codex.root / "other").mkdir()
+    assert codex.runs("echo x > other/another.txt", is_shut_off=True, part="another").returncode == 0
+    assert codex.place.commits()[-1] == (f"codex:{SESSION}/another", ["other/another.txt"])
+    (codex.place.home / "end").write_text("\n", encoding="utf-8")
+    assert running.communicate() == ("", "")
+    codex.place.hook("codex", "UserPromptSubmit", "")
+    assert codex.place.commits()[-1] == (f"codex:{SESSION}", ["src/behind.txt"])
+    codex.place.hook("codex", "Stop", "")
+    assert codex.left() == []
 
 
 def test_what_no_hook_has_told_of_is_the_sessions_or_is_not_run(codex: Codex, tmp_path: Path) -> None:

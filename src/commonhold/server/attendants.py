@@ -46,6 +46,7 @@ class Attendants:
     def attend(self, happening: Happening) -> Response:
         """The answer to what a hook reports."""
         self._shells.reap()
+        self._shell_calls.look()
         return self._attending.attend(happening)
 
     def _overseen(self, root: str, holder: str) -> Commonhold:

@@ -1,5 +1,6 @@
 """What a command may write, left in a file before it runs: its agent may run it where nobody can be asked."""
 
+import fcntl
 import json
 import shutil
 from collections.abc import Callable, Mapping
@@ -20,6 +21,7 @@ class Foretelling:
         """Leave files in this folder; `is_for` says for whom."""
         self.is_for = is_for
         self._state_folder = state_folder
+        self._running: set[Path] = set()
         shutil.rmtree(foretold.folder(state_folder), ignore_errors=True)
 
     def leave(self, holder: str, call: str, command: str, answer: Mapping[str, object]) -> None:
@@ -30,7 +32,30 @@ class Foretelling:
 
     def withdraw(self, holder: str, call: str) -> None:
         """Leave nothing for a call any more."""
-        self._place(holder, call).unlink(missing_ok=True)
+        path = self._place(holder, call)
+        path.unlink(missing_ok=True)
+        self._running.discard(path)
+
+    def is_begun(self, holder: str, call: str) -> bool:
+        """Whether a launcher that went by a file still waits for the end of its command: it has the file locked."""
+        path = self._place(holder, call)
+        try:
+            with path.open("rb") as file:
+                fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            self._running.add(path)
+            return True
+        except FileNotFoundError:
+            pass
+        return False
+
+    def is_over(self, holder: str, call: str) -> bool:
+        """Whether one that was seen to wait does so no more; that is said once."""
+        path = self._place(holder, call)
+        if path not in self._running or self.is_begun(holder, call):
+            return False
+        self._running.discard(path)
+        return True
 
     def _place(self, holder: str, call: str) -> Path:
         return Path(foretold.place(self._state_folder, holder, call))

@@ -38,6 +38,7 @@ class ShellCalls:
         self._foretelling = foretelling
         self._awaited = Awaited()
         self._tickets: dict[tuple[str, str], str] = {}
+        self._reports: dict[tuple[str, str], str] = {}
         self._turn = threading.Lock()
 
     def about_to_run(self, happening: AboutToRun, root: str, session: Commonhold) -> Response:
@@ -73,7 +74,19 @@ class ShellCalls:
 
     def ran(self, happening: Ran) -> str:
         """What an agent must know of a command that has ended."""
-        return str(self._shells.end({"ticket": self._taken(_name(happening))})["report"])
+        name = _name(happening)
+        report = str(self._shells.end({"ticket": self._taken(name)})["report"])
+        return self._reports.pop(name, report)
+
+    def look(self) -> None:
+        """See how far they are whose launcher can tell nobody. Of what goes on behind no hook tells the end, either."""
+        with self._turn:
+            tickets = dict(self._tickets)
+        for name, ticket in tickets.items():
+            if self._foretelling.is_over(*name):
+                self._reports.setdefault(name, str(self._shells.end({"ticket": ticket})["report"]))
+            elif self._foretelling.is_begun(*name):
+                self._shells.confirm(ticket)
 
     def _taken(self, name: tuple[str, str]) -> str:
         self._foretelling.withdraw(*name)
@@ -86,6 +99,7 @@ class ShellCalls:
             names = [name for name in self._tickets if name[0] == holder]
         for name in names:
             self._shells.abandon(self._taken(name))
+            self._reports.pop(name, None)
 
     def begin(self, told: Mapping[str, Any]) -> Shape:
         """Answer a launcher. One that was started in place of a shell knows its session and working tree alone.

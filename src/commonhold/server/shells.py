@@ -93,8 +93,8 @@ class Rules:
 class _Run:
     """A command that runs in one working tree. `given` is what it is kept to, None where nothing keeps it.
 
-    `beside` are the others that ran there at some moment of its time, `perhaps` what else could have written then;
-    `told` is what its agent will be told at its end.
+    `foretold` is what it is kept to if its launcher goes by that. `beside` are the others that ran there at some moment
+    of its time, `perhaps` what else could have written then; `told` is what its agent will be told at its end.
     """
 
     asked: Asked
@@ -105,6 +105,7 @@ class _Run:
     sequence: int
     before: Survey
     told: list[str]
+    foretold: Given | None = None
     beside: "set[_Run]" = field(default_factory=set)
     perhaps: list[Reach] = field(default_factory=list)
     turn: threading.Lock = field(default_factory=threading.Lock)
@@ -175,7 +176,15 @@ class Shells:
         if lost:
             return _refused(lost)
         answer = _answer(replace(run.asked, ticket=""), _Leave(given, offer), ground, Prepared())
+        run.foretold = given if offer.is_enforced else None
         return answer | {"if_failed": bounds(given) if offer.is_enforced else ""}
+
+    def confirm(self, ticket: str) -> None:
+        """A launcher has come that goes by what was foretold: from now on the command is taken for kept to that."""
+        with self._lock:
+            run = self._runs.get(ticket)
+            if run is not None:
+                run.given = run.foretold
 
     def _offered_inside(self) -> Offer:
         """What can keep a command in a sandbox of its agent's, where nothing can be mounted and no other begun."""

@@ -4,6 +4,7 @@ It comes here after Codex has held it against the rules of its user, inside of t
 environment of just this process names its session, thread and call; the hook before it has left a file about it.
 """
 
+import fcntl
 import os
 
 from .command import attended, begun
@@ -27,7 +28,8 @@ def main(socket: str, when_down: str, state: str, root: str, *shell: str) -> int
     """Run the script, which comes last, in the shell with its flags; the exit status, as a shell tells it."""
     *start, script = shell
     holder, call = _holder(), os.environ["CODEX_TOOL_CALL_ID"]
-    foretold = _foretold(place(state, holder, call))
+    left = place(state, holder, call)
+    foretold = _foretold(left)
     if foretold is not None and not _is_made_of(script, foretold["of"]):
         become([*start, script])  # something else that the call starts
     command = script if foretold is None else foretold["of"]
@@ -41,7 +43,7 @@ def main(socket: str, when_down: str, state: str, root: str, *shell: str) -> int
                 pass
         if foretold is None and _is_in(root):
             raise _Untold("in Codex's sandbox nobody can be asked, and no hook has told of it")
-        return foretold or _NOT_HERE
+        return _lasting(foretold, left) if foretold else _NOT_HERE
 
     return attended(socket, when_down, told, lambda allowance: [*start, _fitted(script, allowance, start[-1])], ask)
 
@@ -58,6 +60,15 @@ def _foretold(path: str) -> "Object | None":
             return decoded(file.read())
     except (OSError, Unserved):
         return None
+
+
+def _lasting(foretold: Object, path: str) -> Object:
+    """The same, and a sign that it is gone by, which ends with this process: a lock on the file."""
+    try:
+        fcntl.flock(os.open(path, os.O_RDONLY | os.O_CLOEXEC), fcntl.LOCK_SH)
+    except OSError:
+        return foretold  # its turn has ended: nobody looks for it any more
+    return foretold
 
 
 def _is_made_of(script: str, command: str) -> bool:
