@@ -8,12 +8,14 @@ import re
 import shutil
 import threading
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from typing import Any, Final
 
 from commonhold.adapters.trees import Trees
 from commonhold.app.happenings import NOTHING, AboutToRun, Ran, Response, Stance
 from commonhold.client.session import Commonhold
 from commonhold.config import Shell, load_settings
+from commonhold.domain.errors import CommonholdError
 from commonhold.server.awaited import Awaited
 from commonhold.server.foretelling import Foretelling
 from commonhold.server.shells import Asked, Shape, Shells
@@ -84,7 +86,8 @@ class ShellCalls:
             tickets = dict(self._tickets)
         for name, ticket in tickets.items():
             if self._foretelling.is_over(*name):
-                self._reports.setdefault(name, str(self._shells.end({"ticket": ticket})["report"]))
+                with suppress(CommonholdError):  # it is no fault of whose hook looks
+                    self._reports.setdefault(name, str(self._shells.end({"ticket": ticket})["report"]))
             elif self._foretelling.is_begun(*name):
                 self._shells.confirm(ticket)
 
