@@ -172,17 +172,6 @@ def test_what_no_hook_has_told_of_is_the_sessions_or_is_not_run(codex: Codex, tm
     assert (allowed.stdout, "without being watched over" in allowed.stderr) == ("ran\n", True)
 
 
-@WAYS
-def test_what_else_a_call_starts_is_let_be(codex: Codex, *, is_shut_off: bool) -> None:
-    """A shell that is no bash, and that no bash of Codex's has begun, starts one: the call is watched still."""
-    codex.place.calls += 1
-    codex.place.hook("codex", "PreToolUse", "./build")
-    assert codex.shell(f"echo x > built{is_shut_off}.txt", is_shut_off=is_shut_off).returncode == 0
-    assert len(codex.left()) == 1
-    codex.place.hook("codex", "PostToolUse", "./build")
-    assert codex.left() == []
-
-
 def test_a_command_of_its_user_is_let_be(codex: Codex) -> None:
     done = codex.shell("command -v git; echo x >> notes.txt", is_shut_off=False, CODEX_TOOL_CALL_ID="")
     assert not done.stdout.startswith(str(codex.place.daemon.state))

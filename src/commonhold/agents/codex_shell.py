@@ -37,17 +37,18 @@ def obstacle(root: str, home: str, login_shell: str, inherited: str) -> str:
         )
     if inherited:
         return f"BASH_ENV is set already, to {inherited}"
-    places = {f"{root}/{SETTINGS}": SETTINGS, f"{home}/config.toml": "config.toml of Codex", _SYSTEM: _SYSTEM}
-    return next((f"{name} has {why}" for place, name in places.items() for why in _in_its_way(place)), "")
+    own = _bare(_text(f"{root}/{SETTINGS}"))
+    if _parsed(own) and not _parsed(f"{own}\n[{_POLICY}.set]\n"):
+        return f"{SETTINGS} has a set in its {_POLICY} already, which is not ours"
+    places = {SETTINGS: own, "config.toml of Codex": _text(f"{home}/config.toml"), _SYSTEM: _text(_SYSTEM)}
+    return next((f"{name} has {why}" for name, text in places.items() for why in _in_its_way(text)), "")
 
 
-def _in_its_way(place: str) -> Iterator[str]:
-    """What somebody else has in a file that would keep ours from being set, or be replaced by it."""
-    policy = _of(_parsed(_bare(_text(place))), _POLICY)
+def _in_its_way(text: str) -> Iterator[str]:
+    """What settings of somebody else have that would keep ours from being set, or be replaced by it."""
+    policy = _of(_parsed(text), _POLICY)
     if policy.get("include_only"):
         yield f"an include_only in its {_POLICY}, by which Codex leaves ours out"
-    if place.endswith(SETTINGS) and "set" in policy:
-        yield f"a set in its {_POLICY} already, which is not ours"
     yield from (f"{name} in its {_POLICY} already, which is not ours" for name in _TAKEN if name in _of(policy, "set"))
 
 

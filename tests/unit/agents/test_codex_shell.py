@@ -7,7 +7,7 @@ import pytest
 
 from commonhold.agents.calling import Ways
 from commonhold.agents.codex_shell import SETTINGS, is_in_force, obstacle
-from commonhold.agents.pieces import Piece
+from commonhold.agents.pieces import Obstacle, Piece
 from commonhold.agents.wiring import codex, codex_server
 
 BASH = "/bin/bash"
@@ -81,10 +81,22 @@ def test_what_the_user_has_set_stays(text: str, what: str, root: Path, tmp_path:
 
 def test_variables_of_the_user_for_all_projects_are_in_nobodys_way(root: Path, tmp_path: Path) -> None:
     text = '[shell_environment_policy]\nexclude = ["A*"]\nset = { MINE = "1" }\n'
-    write(tmp_path / "config.toml", text)
-    assert obstacle(str(root), str(tmp_path), BASH, "") == ""
+    write(tmp_path / SETTINGS, text)
+    assert obstacle(str(root), str(tmp_path / ".codex"), BASH, "") == ""
     write(root / SETTINGS, text)
     assert "a set in its" in obstacle(str(root), str(tmp_path), BASH, "")
+
+
+@pytest.mark.parametrize(
+    "text", [OWN, 'model = "x"\n[shell_environment_policy.more]\n', "shell_environment_policy = {}\n"]
+)
+def test_what_ours_cannot_be_added_to_is_told_before_it_is_tried(text: str, root: Path, tmp_path: Path) -> None:
+    write(root / SETTINGS, text)
+    if obstacle(str(root), str(tmp_path), BASH, "") == "":
+        assert piece_for(root).put(text) is not None
+    else:
+        with pytest.raises(Obstacle):
+            piece_for(root).put(text)
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,7 @@ import os
 
 from .command import attended, begun
 from .foretold import place
-from .running import Allowance, become
+from .running import Allowance
 from .speaking import Object, ShutOff, Unserved, decoded
 
 _PROGRAMS = "COMMONHOLD_PROGRAMS"
@@ -30,8 +30,6 @@ def main(socket: str, when_down: str, state: str, root: str, *shell: str) -> int
     holder, call = _holder(), os.environ["CODEX_TOOL_CALL_ID"]
     left = place(state, holder, call)
     foretold = _foretold(left)
-    if foretold is not None and not _is_made_of(script, foretold["of"]):
-        become([*start, script])  # something else that the call starts
     command = script if foretold is None else foretold["of"]
     told = {"holder": holder, "call": call, "root": root, "command": [start[0], "-c", command]}
 
@@ -69,11 +67,6 @@ def _lasting(foretold: Object, path: str) -> Object:
     except OSError:
         return foretold  # its turn has ended: nobody looks for it any more
     return foretold
-
-
-def _is_made_of(script: str, command: str) -> bool:
-    """Whether a script is just a command, or has it in quotes."""
-    return script == command or "'" + command.replace("'", "'\"'\"'") + "'" in script
 
 
 def _is_inside() -> bool:

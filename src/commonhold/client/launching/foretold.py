@@ -3,13 +3,12 @@
 Codex starts shells in a sandbox of its own, in which no socket can be connected; but all can be read there.
 """
 
+import hashlib
 import os
 
 
 def place(state_folder: str, holder: str, call: str) -> str:
     """The file for the call of a tool."""
-    import hashlib  # noqa: PLC0415 - most launchers never need it
-
     return os.path.join(folder(state_folder), hashlib.sha256(f"{holder}\0{call}".encode()).hexdigest())
 
 
