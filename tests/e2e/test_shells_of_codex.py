@@ -102,7 +102,8 @@ def test_a_command_is_its_subagents_and_ends_as_it_would(codex: Codex, *, is_shu
     command = f'cd src && echo "it\'s" | tee here{is_shut_off}.txt; bash -c \'echo "$BASH_ENV"\'; exit 3'
     done = codex.runs(command, is_shut_off=is_shut_off, part="part")
     assert (done.returncode, done.stdout) == (3, "it's\n\n")
-    assert done.stderr.startswith("commonhold: it could write in src/.")
+    assert done.stderr.startswith("commonhold: it could write in src/. If that is why it failed, next: ")
+    assert ("commonhold acquire" in done.stderr) is not is_shut_off
     assert codex.place.commits()[-1] == (f"codex:{SESSION}/part", [f"src/here{is_shut_off}.txt"])
     assert codex.left() == []
 
@@ -186,13 +187,3 @@ def test_without_a_sandbox_it_is_only_watched(codex: Codex, *, is_shut_off: bool
         done = codex.runs("python3 -c \"open('notes' + '.txt', 'a')\"", is_shut_off=is_shut_off)
         assert (done.returncode, done.stderr) == (0, "")
     (codex.root / "commonhold.toml").unlink()
-
-
-def test_a_daemon_knows_no_call_of_an_earlier_one(codex: Codex, tmp_path: Path) -> None:
-    repository(tmp_path / "work", tmp_path, "codex")
-    stale = tmp_path / "work/.git/commonhold/foretold/stale"
-    stale.parent.mkdir(parents=True)
-    stale.touch()
-    with serving(tmp_path / "work") as daemon:
-        Place(daemon, codex.place.home).hook("codex", "PreToolUse", "ls")
-        assert not stale.exists()

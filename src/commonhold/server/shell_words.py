@@ -72,7 +72,7 @@ def report(outcome: Outcome, given: Given | None) -> str:
     return "\n".join(filter(None, lines))
 
 
-def bounds(given: Given) -> str:
+def bounds(given: Given, remedy: str = "commonhold acquire PATH, or use your edit tool") -> str:
     """Where a command could write that may have failed because of it; empty where it could write all."""
     if ROOT in given.writable:
         return ""
@@ -81,7 +81,7 @@ def bounds(given: Given) -> str:
     )
     if given.withheld:
         return f"{where}; not in {_because(given.withheld[0])}. Next: change files there with your edit tool"
-    return f"{where}. If that is why it failed, next: commonhold acquire PATH, or use your edit tool"
+    return f"{where}. If that is why it failed, next: {remedy}"
 
 
 def _because(withheld: Withheld) -> str:

@@ -177,7 +177,7 @@ class Shells:
             return _refused(lost)
         answer = _answer(replace(run.asked, ticket=""), _Leave(given, offer), ground, Prepared())
         run.foretold = given if offer.is_enforced else None
-        return answer | {"if_failed": bounds(given) if offer.is_enforced else ""}
+        return answer | {"if_failed": bounds(given, "use your edit tool") if offer.is_enforced else ""}
 
     def confirm(self, ticket: str) -> None:
         """A launcher has come that goes by what was foretold: from now on the command is taken for kept to that."""
