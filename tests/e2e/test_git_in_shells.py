@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from tests.e2e.cli_driver import git
 from tests.e2e.daemon_process import Serving, serving
 from tests.e2e.git_sessions import IDENTITY, make_checkout
 
@@ -21,6 +22,7 @@ class Shells:
 
     def __init__(self, daemon: Serving) -> None:
         self.root = daemon.root
+        self.session = daemon.session
         self._socket = http_address(str(daemon.state))
 
     def start(self, holder: str, line: str) -> subprocess.Popen[str]:
@@ -75,6 +77,14 @@ def test_sessions_that_commit_at_the_same_time(shells: Shells) -> None:
     _, out, _ = shells.run(ANN, "git log --format=%s --name-only -8")
     told = out.replace("\n\n", " ").split("\n")
     assert sorted(told[:-1]) == sorted(f"{n}-{m} f{n}.txt" for n in range(4) for m in (1, 2))
+
+
+def test_a_folder_that_a_call_names_is_where_it_acts(shells: Shells, tmp_path: Path) -> None:
+    git(shells.root, "worktree", "add", "--quiet", "-b", "side", str(tmp_path / "side"))
+    line = "echo n > src/n.py; git -C src add n.py && git -C src commit -qm here && git log -1 --format=%s"
+    assert shells.run(ANN, line)[:2] == (0, "here\n")
+    there = f"git -C {tmp_path} -C side commit -q --allow-empty -m there"
+    assert shells.run(ANN, f"{there}; git log -1 --format=%s side; git log -1 --format=%s")[:2] == (0, "there\nhere\n")
 
 
 def test_other_repositories_and_an_index_of_ones_own(shells: Shells, tmp_path: Path) -> None:

@@ -259,3 +259,5 @@ _TABLE: Final[Mapping[str, tuple[Valued, Judge]]] = {
     "read-tree": (Valued(), _read_tree),
     "submodule": (Valued(), _submodule),
 }
+RISKY: Final = frozenset(_TABLE)
+"""Commands that may throw something away."""

@@ -1,5 +1,6 @@
 """The calls of git in a line of shell."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from commonhold.app.shell_commands import Word, commands_in
@@ -18,7 +19,12 @@ class ShellCall:
 
 def git_calls_in(text: str) -> tuple[ShellCall, ...]:
     """The calls of git that a line of shell makes, in order, also inside of `bash -c '…'` and substitutions."""
-    calls = (each for each in commands_in(("sh", "-c", text)) if each.name == "git")
+    return git_calls_of(("sh", "-c", text))
+
+
+def git_calls_of(argv: Sequence[str]) -> tuple[ShellCall, ...]:
+    """The calls of git that a command makes."""
+    calls = (each for each in commands_in(argv) if each.name == "git")
     return tuple(ShellCall(tuple(map(_text, each.words)), each.folder) for each in calls)
 
 

@@ -94,10 +94,11 @@ class Judging:
         others = {path: by for path, by in foreign.items() if by - {self._holder, OUTSIDE}}
         if not others:
             return None
+        beside = shlex.quote(f"{self._whose.tree.root}-2")
         return (
             "it would change files under other sessions, whose work here is not committed: "
             f"{self._whose.told(others, self._holder)}. Next: wait until they have committed, or work on it in a tree "
-            f"of your own: git worktree add --detach ../{Path(self._whose.tree.root).name}-2 {risk.target or 'HEAD'}"
+            f"of your own: git worktree add --detach {beside} {risk.target or 'HEAD'}"
         )
 
     def _commits(self, risk: risks.Commits) -> str | None:

@@ -1,5 +1,6 @@
 """What is told of a shell command: why it was not run, and what became of what it wrote."""
 
+import shlex
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
@@ -48,6 +49,7 @@ def _who(holder: str, task: str) -> str:
 class Outcome:
     """What a command left: its exit status, what was taken into the log, and what could not be."""
 
+    holder: str
     status: int
     taken: TakeAnswer
     shared: tuple[str, ...] = ()
@@ -68,18 +70,19 @@ def report(outcome: Outcome, given: Given | None) -> str:
             f"other commands ran that could have written it, too, so it is laid on nobody: {some(outcome.shared)}"
         )
     if 0 < outcome.status < _NOT_RUN and given is not None and ROOT not in given.writable:
-        lines.append(_bounds(given))
+        lines.append(_bounds(given, outcome.holder))
     return "\n".join(lines)
 
 
-def _bounds(given: Given) -> str:
+def _bounds(given: Given, holder: str) -> str:
     """Where a command could write that may have failed because of it."""
     where = (
         f"it could write in {some(given.writable)}" if given.writable else "it could write no file of this repository"
     )
     if given.withheld:
         return f"{where}; not in {_because(given.withheld[0])}. Next: change files there with your edit tool"
-    return f"{where}. If that is why it failed, next: commonhold acquire PATH, or use your edit tool"
+    acquire = f"commonhold acquire PATH --agent {shlex.quote(holder)}"
+    return f"{where}. If that is why it failed, next: {acquire}, or use your edit tool"
 
 
 def _because(withheld: Withheld) -> str:

@@ -321,7 +321,7 @@ class Shells:
         own = {path: readable[path] for path in sorted_.own}
         taken = run.session.take(own, intent=intent) if own else TakeAnswer("nothing")
         unread = tuple(change.path for change in changes if change.is_unread and run.reaches(change.path))
-        return Outcome(status, taken, sorted_.nobody, unread)
+        return Outcome(run.asked.holder, status, taken, sorted_.nobody, unread)
 
 
 def _asked(told: Mapping[str, Any], ticket: str) -> Asked:
@@ -355,8 +355,9 @@ def _leave(asked: Asked, session: Commonhold, ground: Ground, offer: Offer) -> _
     leases = session.leases()
     mine = [each.path for each in holdings(each for each in leases if each.holder == session.holder)]
     others = holdings(each for each in leases if each.holder != session.holder)
-    also = filter(None, map(ground.seek, mine))
-    given = give((*sought, *also), ground.free(), others, can_mask=offer.can_mask)
+    free = ground.free()
+    also = (*filter(None, map(ground.seek, mine)), *ground.welcome())
+    given = give((*sought, *also), free, others, can_mask=offer.can_mask)
     lost = [each for each in given.withheld if offer.is_enforced and _is_lost(each, sought, given)]
     if lost and got.lease:
         session.release(got.lease.id)
