@@ -1,15 +1,12 @@
 """Git that writes files, in sandboxed shells: what it changes it may write, without anybody having to ask for it."""
 
 import shutil
-import subprocess
 from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
-from tests.e2e.cli_driver import GIT
 from tests.e2e.daemon_process import serving
 from tests.e2e.git_sessions import make_checkout
-from tests.e2e.test_git_in_shells import ANN, BOB, Shells
+from tests.e2e.test_git_in_shells import ANN, BOB, Shells, git
 
 pytestmark = pytest.mark.slow
 
@@ -27,11 +24,6 @@ LINES = (
     "git checkout -q side~ -- src && grep -q 1 src/m.py && git restore -q -SW src && grep -q 2 src/m.py",
     "git diff side~ side > ../change && git apply -R ../change && grep -q 1 src/m.py",
 )
-
-
-def git(root: Path, *words: str) -> str:
-    """What git answers to a person."""
-    return subprocess.run([*GIT, *words], cwd=root, check=True, capture_output=True, text=True).stdout
 
 
 @pytest.fixture(scope="module")

@@ -87,7 +87,7 @@ class GitCalls:
         if tree is None:
             return {"env": {INDEX: None}}
         home = Home(self._state_folder, tree, asked.holder)
-        if asked.index not in ("", home.index):
+        if asked.index not in ("", home.index) and not home.is_beside(asked.index):
             return {"env": {}}  # an index that the command chose itself is its own
         call = resolved(Git(tree.root), call, WRITERS)
         if call.word in WRITERS:

@@ -7,15 +7,17 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Final
 
-from commonhold.adapters.repository import find_repository
+from commonhold.adapters.repository import Repository, find_repository
 from commonhold.adapters.sandbox import bubblewrap
 from commonhold.adapters.sandbox.probing import NONE, Offer, offered
 from commonhold.adapters.survey import Change, Survey, Surveyor
 from commonhold.adapters.survey.ground import Ground
 from commonhold.adapters.system import RandomIds
+from commonhold.adapters.trees import Trees
 from commonhold.app.answers import AcquireAnswer
 from commonhold.app.attribution import Reach, attributed
 from commonhold.app.giving import Given, Sought, Withheld, give, holdings
+from commonhold.app.shell_calls import goes_to
 from commonhold.app.taking import TakeAnswer
 from commonhold.client.session import Commonhold
 from commonhold.config import Settings, Shell, load_settings
@@ -164,7 +166,7 @@ class Shells:
     def _judged(self, told: Mapping[str, Any], offer: Callable[[], Offer]) -> Shape:
         self.reap()
         asked = _asked(told, self._ids.new("shell"))
-        repository = find_repository(asked.root or asked.cwd)
+        repository = _repository(asked)
         settings = load_settings(repository.root)
         ground = Ground(repository, asked.cwd, asked.command, tuple(settings.writable), self._rules.reserved)
         if settings.shell == Shell.OFF:
@@ -338,6 +340,14 @@ def _asked(told: Mapping[str, Any], ticket: str) -> Asked:
         )
     holder, cwd, temporary, root = texts
     return Asked(holder, cwd, words, ticket, process, temporary, root)
+
+
+def _repository(asked: Asked) -> Repository:
+    """The working tree that a command is about: the one that it goes to first, where that is of the same repository."""
+    here = find_repository(asked.root or asked.cwd)
+    folder = goes_to(asked.command)
+    there = Trees(here).around(str(Path(asked.cwd, folder))) if folder else None
+    return here if there in (None, here.root) else find_repository(there)
 
 
 def _is_text(value: object) -> bool:
