@@ -94,9 +94,7 @@ def test_a_folder_that_a_call_names_is_where_it_acts(shells: Shells, tmp_path: P
 
 def test_in_another_working_tree_it_acts_on_that_one(shells: Shells, tmp_path: Path) -> None:
     """What the session has staged here is no matter there, and files there are the session's to change."""
-    status, _, err = shells.run(
-        ANN, f"echo h > h.txt; git add h.txt; git worktree add -q -b far {tmp_path}/far && ls"
-    )
+    status, _, err = shells.run(ANN, f"echo h > h.txt; git add h.txt; git worktree add -q -b far {tmp_path}/far && ls")
     assert (status, err) == (0, "")
     line = (
         f"cd {tmp_path}/far && git status -s && sed -i s/a/A/ a.txt && git commit -qam far && git show --stat --format="

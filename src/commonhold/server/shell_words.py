@@ -34,8 +34,14 @@ def held_by_others(answer: AcquireAnswer) -> str:
 def beside_others(withheld: Withheld) -> str:
     """Why a command is not run that would write where others are at work, so that it cannot be kept from theirs."""
     because = withheld.because
+    if withheld.path == ROOT:
+        return (
+            "the command was not run: it may write anywhere in the working tree, and in that "
+            f"{because.path or './'} is held by {_who(because.holder, because.task)}.\n"
+            "Next: do something else first, or do it in a working tree of your own: git worktree add --detach ../NAME"
+        )
     return (
-        f"the command was not run: it writes {withheld.path or './'}, and beside it {because.path or './'} is held "
+        f"the command was not run: it writes {withheld.path}, and beside it {because.path or './'} is held "
         f"by {_who(because.holder, because.task)}.\n"
         "Next: write it with your edit tool, which is kept from nothing but the file, or do something else first."
     )
