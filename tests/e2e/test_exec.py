@@ -3,6 +3,7 @@
 import json
 import os
 import re
+import shutil
 import signal
 import socket
 import subprocess
@@ -141,6 +142,7 @@ def test_a_virtual_environment_that_git_ignores_can_be_made(shell: Shell) -> Non
     done = shell.run(sys.executable, "-m", "venv", "--without-pip", "build/../.venv")
     assert (done.returncode, done.stderr) == (0, "")
     assert (shell.root / ".venv/pyvenv.cfg").exists()
+    shutil.rmtree(shell.root / ".venv")
 
 
 def test_what_git_ignores_is_for_everybody(shell: Shell) -> None:

@@ -20,7 +20,7 @@ LINES = (
     "git stash pop -q && grep -q 3 src/m.py",
     "cd src && git checkout -q -- m.py && grep -q 1 m.py",
     "git -C docs mv n.md o.md && git commit -qm moved && git rm -q docs/o.md && git commit -qm gone",
-    "git onto -q side && grep -q 2 src/m.py && test ! -e docs",
+    "git onto -q side && grep -q 2 src/m.py && test ! -e docs/n.md",
     "git checkout -q side~ -- src && grep -q 1 src/m.py && git restore -q -SW src && grep -q 2 src/m.py",
     "git diff side~ side > ../change && git apply -R ../change && grep -q 1 src/m.py",
 )

@@ -4,7 +4,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Final
 
-from commonhold.app.git_risks import RISKY, Files, IsRevision, Move, Untracked, risks_of
+from commonhold.app.git_risks import JOINING, RISKY, Files, IsRevision, Move, Untracked, risks_of
 from commonhold.app.git_words import GitCall, Valued, Words, sort_words
 
 
@@ -12,17 +12,20 @@ from commonhold.app.git_words import GitCall, Valued, Words, sort_words
 class Written:
     """Paths, from the folder of the call. `changed`: all files that differ from HEAD. `anywhere`: that cannot be told.
 
-    `made` are folders that it makes for a working tree of its own.
+    `compared` are pairs of commits (`A..B`, `A...B`) whose differences it writes, `made` folders that it makes for a
+    working tree of its own.
     """
 
     paths: tuple[str, ...] = ()
     changed: bool = False
     anywhere: bool = False
+    compared: tuple[str, ...] = ()
     made: tuple[str, ...] = ()
 
 
 _NOTHING: Final = Written()
 _ANYWHERE: Final = Written(anywhere=True)
+_BEFORE: Final = "@{-1}"
 _ASKING: Final = frozenset({"-h", "--help"})
 _IN_THE_INDEX: Final = ("--cached", "--check", "--stat", "--numstat", "--summary", "--dry-run")
 COMMITTING: Final = frozenset({"commit", "merge", "cherry-pick", "revert", "rebase", "am", "pull"})
@@ -43,10 +46,12 @@ def _of_risks(call: GitCall, is_revision: IsRevision) -> Written:
     """What may be thrown away is written over."""
     found = risks_of(call, is_revision)
     files = [risk for risk in found if isinstance(risk, Files | Untracked)]
+    moves = [risk.target for risk in found if isinstance(risk, Move)]
     return Written(
         paths=tuple(path for risk in files for path in risk.paths),
         changed=any(isinstance(risk, Files) and not risk.paths and risk.source == "HEAD" for risk in files),
-        anywhere=any(isinstance(risk, Move) for risk in found) or any(_is_wide(risk) for risk in files),
+        anywhere=not all(moves) or any(_is_wide(risk) for risk in files),
+        compared=tuple(f"HEAD..{_BEFORE if target == '-' else target}" for target in moves if target),
     )
 
 
@@ -55,8 +60,25 @@ def _is_wide(risk: Files | Untracked) -> bool:
     return not risk.paths and (isinstance(risk, Untracked) or risk.source != "HEAD")
 
 
-def _joining(words: Words) -> Written:
-    return _NOTHING if words.has("--quit", "--edit-todo", "--show-current-patch") else _ANYWHERE
+def _merged(words: Words) -> Written:
+    if words.has("--quit"):
+        return _NOTHING
+    others = words.named
+    return Written(compared=tuple(f"HEAD...{each}" for each in others)) if others else _ANYWHERE
+
+
+def _rebased(words: Words) -> Written:
+    if words.has("--quit", "--edit-todo", "--show-current-patch"):
+        return _NOTHING
+    upstream, *more = words.named or ("",)
+    return Written(compared=(f"HEAD..{upstream}",)) if upstream and not more and not words.has("--onto") else _ANYWHERE
+
+
+def _picked(words: Words) -> Written:
+    if words.has("--quit"):
+        return _NOTHING
+    are_plain = words.named and not any(".." in each or each.startswith("-") for each in words.named)
+    return Written(compared=tuple(f"{each}~..{each}" for each in words.named)) if are_plain else _ANYWHERE
 
 
 def _applied(words: Words) -> Written:
@@ -76,12 +98,15 @@ def _reset(words: Words) -> Written:
         return _ANYWHERE
     if not words.has("--hard"):
         return _NOTHING
-    return _ANYWHERE if words.named and words.named[0] != "HEAD" else Written(changed=True)
+    return Written(changed=True, compared=tuple(f"HEAD..{each}" for each in words.words[:1]))
 
 
 def _stash(words: Words) -> Written:
     word, *paths = words.named or ("push",)
-    if word in {"pop", "apply", "branch"}:
+    if word in {"pop", "apply"}:
+        entry = paths[0] if paths else "stash@{0}"
+        return Written(compared=(f"{entry}^..{entry}",)) if "stash@" in entry else _ANYWHERE
+    if word == "branch":
         return _ANYWHERE
     if word not in {"push", "save"}:
         return _NOTHING
@@ -107,7 +132,10 @@ def _everything(_words: Words) -> Written:
 
 Rule = Callable[[Words], Written]
 _TABLE: Final[dict[str, tuple[Valued, Rule]]] = {
-    **dict.fromkeys(("merge", "pull", "cherry-pick", "revert", "am", "rebase"), (Valued(), _joining)),
+    "merge": (JOINING, _merged),
+    "rebase": (Valued("xsX", JOINING.names), _rebased),
+    **dict.fromkeys(("cherry-pick", "revert"), (JOINING, _picked)),
+    **dict.fromkeys(("pull", "am"), (JOINING, _everything)),
     **dict.fromkeys(("checkout-index", "read-tree", "sparse-checkout"), (Valued(), _everything)),
     "apply": (Valued("pC", frozenset({"directory", "include", "exclude", "whitespace"})), _applied),
     "mv": (Valued(), _moved),

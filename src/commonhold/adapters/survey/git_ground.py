@@ -17,6 +17,8 @@ from commonhold.app.shell_writes import Target
 
 _HOOKS: Final = ("pre-commit", "prepare-commit-msg", "commit-msg", "post-commit", "pre-merge-commit", "post-rewrite")
 _MAGIC: Final = re.compile(r"[:!^(]")
+_MOST: Final = 100
+"""Of more files it is said that any may be written."""
 _UNKNOWN: Final = "."
 
 
@@ -40,13 +42,20 @@ class _Look:
     def changed(self) -> list[str]:
         """The files that differ from HEAD, and those that git does not have yet."""
         if self._changed is None:
-            told = [
+            self._changed = self._places(
                 self.git.run("diff", "--name-only", "--no-renames", "-z", "HEAD").stdout,
                 self.git.run("ls-files", "-z", "--others", "--exclude-standard").stdout,
-            ]
-            names = (os.fsdecode(name) for each in told for name in each.split(b"\0") if name)
-            self._changed = [os.path.join(self.git.root, name) for name in names]
+            )
         return self._changed
+
+    def _differing(self, pair: str) -> list[str] | None:
+        """The files that differ between two commits; None where git cannot tell."""
+        done = self.git.run("diff", "--name-only", "--no-renames", "-z", pair, "--")
+        return self._places(done.stdout) if done.returncode == 0 else None
+
+    def _places(self, *told: bytes) -> list[str]:
+        names = (os.fsdecode(name) for each in told for name in each.split(b"\0") if name)
+        return [os.path.join(self.git.root, name) for name in names]
 
     def of(self, call: GitCall, folder: str) -> Written:
         here = Git(folder)
@@ -55,8 +64,10 @@ class _Look:
     def targets(self, written: Written, folder: str) -> Iterator[Target]:
         if written.anywhere or any(_MAGIC.match(path) for path in written.paths):
             yield Target(self.git.root)
-        if written.changed:
-            yield from (Target(glob.escape(path), is_pattern=True, is_replaced=True) for path in self.changed)
+        found = [self.changed] if written.changed else []
+        for names in [*found, *map(self._differing, written.compared)]:
+            is_told = names is not None and len(names) <= _MOST
+            yield from (Target(name, is_replaced=True) for name in names or ()) if is_told else [Target(self.git.root)]
         for path in written.paths:
             place = os.path.normpath(os.path.join(folder, path))
             yield Target(place, glob.has_magic(path), is_replaced=not os.path.isdir(place))
