@@ -146,6 +146,15 @@ def test_a_state_that_is_no_folder(root: Path, run: Call) -> None:
     assert "not a folder" in finding(run, "state folder", status=4)["found"]
 
 
+def test_a_state_that_cannot_be_made(root: Path, run: Call) -> None:
+    with mounted(root / "disk") as folder:
+        inner = Path(folder, "work")
+        inner.mkdir()
+        git(inner, "init", "--quiet")
+        subprocess.run(["mount", "-o", "remount,ro", folder], check=True)
+        assert "cannot be made" in finding(run, "state folder", "-C", str(inner), status=4)["found"]
+
+
 def test_a_state_that_cannot_be_written(root: Path, run: Call) -> None:
     with mounted(root / ".git" / "commonhold") as folder:
         with open_repository(str(root), agent="ann") as hold:

@@ -2,6 +2,8 @@
 
 import json
 import os
+import re
+import shutil
 import signal
 import socket
 import subprocess
@@ -69,7 +71,7 @@ def module_root(tmp_path_factory: pytest.TempPathFactory) -> Path:
         "src/use.py": "from src.prices import total\n\n\ndef show():\n    return total([1])\n",
         "lib/other.py": "def other():\n    return 1\n",
         "README.md": "# Work\n",
-        ".gitignore": "build/\n*.log\n.pytest_cache/\n",
+        ".gitignore": "build/\n*.log\n.pytest_cache/\n.venv/\n",
     }.items():
         (root / path).parent.mkdir(parents=True, exist_ok=True)
         (root / path).write_text(text)
@@ -111,6 +113,15 @@ def test_elsewhere_it_writes_nothing_and_is_told_where_it_could(shell: Shell) ->
     assert "PermissionError" in done.stderr
     assert "it could write in build/. If that is why it failed, next: commonhold acquire PATH" in done.stderr
     assert "it could write" not in shell.run(*wrong, agent="newcomer").stderr, "once is enough"
+    acquired = re.search(r"next: commonhold (acquire PATH --agent \S+), or", done.stderr)
+    assert acquired
+    words = acquired[1].replace("PATH", "lib/").split()
+    told = shell.run("env", "COMMONHOLD_DAEMON=on", sys.executable, "-m", "commonhold", *words, agent="newcomer")
+    assert told.returncode == 0, told.stderr
+    assert shell.run(sys.executable, "-c", "open('lib/new.py', 'a').close()", agent="newcomer").returncode == 0
+    with shell.daemon.session("newcomer") as session:
+        for lease in session.leases(holder="newcomer"):
+            session.release(lease.id)
     assert "x" not in (shell.root / "src/prices.py").read_text().splitlines()
 
 
@@ -125,6 +136,13 @@ def test_where_its_session_holds_something_it_writes_beside_it(shell: Shell) -> 
     done = shell.run(sys.executable, "-c", "open('src/made.txt', 'a').write('x')")
     assert (done.returncode, done.stderr) == (0, "")
     assert shell.commits()[-1] == ("ann", ["src/made.txt"], "")
+
+
+def test_a_virtual_environment_that_git_ignores_can_be_made(shell: Shell) -> None:
+    done = shell.run(sys.executable, "-m", "venv", "--without-pip", "build/../.venv")
+    assert (done.returncode, done.stderr) == (0, "")
+    assert (shell.root / ".venv/pyvenv.cfg").exists()
+    shutil.rmtree(shell.root / ".venv")
 
 
 def test_what_git_ignores_is_for_everybody(shell: Shell) -> None:

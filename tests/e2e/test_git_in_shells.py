@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from tests.e2e.cli_driver import GIT
 from tests.e2e.daemon_process import Serving, serving
 from tests.e2e.git_sessions import IDENTITY, make_checkout
 
@@ -16,11 +17,17 @@ ANN, BOB = "claude:ann", "codex:bob"
 pytestmark = pytest.mark.slow
 
 
+def git(root: Path, *words: str) -> str:
+    """What git answers to a person."""
+    return subprocess.run([*GIT, *words], cwd=root, check=True, capture_output=True, text=True).stdout
+
+
 class Shells:
     """Shells of sessions in one repository with a daemon."""
 
     def __init__(self, daemon: Serving) -> None:
         self.root = daemon.root
+        self.session = daemon.session
         self._socket = http_address(str(daemon.state))
 
     def start(self, holder: str, line: str) -> subprocess.Popen[str]:
@@ -75,6 +82,29 @@ def test_sessions_that_commit_at_the_same_time(shells: Shells) -> None:
     _, out, _ = shells.run(ANN, "git log --format=%s --name-only -8")
     told = out.replace("\n\n", " ").split("\n")
     assert sorted(told[:-1]) == sorted(f"{n}-{m} f{n}.txt" for n in range(4) for m in (1, 2))
+
+
+def test_a_folder_that_a_call_names_is_where_it_acts(shells: Shells, tmp_path: Path) -> None:
+    git(shells.root, "worktree", "add", "--quiet", "-b", "side", str(tmp_path / "side"))
+    line = "echo n > src/n.py; git -C src add n.py && git -C src commit -qm here && git log -1 --format=%s"
+    assert shells.run(ANN, line)[:2] == (0, "here\n")
+    there = f"git -C {tmp_path} -C side commit -q --allow-empty -m there"
+    assert shells.run(ANN, f"{there}; git log -1 --format=%s side; git log -1 --format=%s")[:2] == (0, "there\nhere\n")
+
+
+def test_in_another_working_tree_it_acts_on_that_one(shells: Shells, tmp_path: Path) -> None:
+    """What the session has staged here is no matter there, and files there are the session's to change."""
+    status, _, err = shells.run(ANN, f"echo h > h.txt; git add h.txt; git worktree add -q -b far {tmp_path}/far && ls")
+    assert (status, err) == (0, "")
+    line = (
+        f"cd {tmp_path}/far && git status -s && sed -i s/a/A/ a.txt && git commit -qam far && git show --stat --format="
+    )
+    assert shells.run(ANN, line) == (0, " a.txt | 2 +-\n 1 file changed, 1 insertion(+), 1 deletion(-)\n", "")
+    assert shells.run(ANN, f"git -C {tmp_path}/far reset -q --hard HEAD~; cat {tmp_path}/far/a.txt") == (0, "a\n", "")
+    made = f"git worktree add -q -b new {tmp_path}/new && cd {tmp_path}/new && git rm -q a.txt && git commit -qm new"
+    assert shells.run(ANN, f"{made}; git show --stat --format=")[::2] == (0, "")
+    assert git(tmp_path / "new", "diff", "--stat", "HEAD~", "HEAD").split("\n")[0].split() == ["a.txt", "|", "1", "-"]
+    assert shells.run(ANN, "git diff --cached --name-only; git reset -q; rm h.txt") == (0, "h.txt\n", "")
 
 
 def test_other_repositories_and_an_index_of_ones_own(shells: Shells, tmp_path: Path) -> None:

@@ -51,7 +51,7 @@ def test_what_takes_away_changes_of_files(shared: Checkout) -> None:
     before = shared.text("a.txt"), shared.text("b.txt"), shared.text("x.txt")
     for words in OF_ALL:
         said = shared.refused(ANN, *words)
-        assert f"b.txt ({BOB}: '{INTENT}')" in said
+        assert f'b.txt ({BOB}: "{INTENT}")' in said
         assert "Next: " in said
         assert "a.txt (" not in said
     assert (shared.text("a.txt"), shared.text("b.txt"), shared.text("x.txt")) == before
@@ -63,6 +63,18 @@ def test_a_session_alone_may_throw_its_own_away(checkout: Checkout) -> None:
         checkout.git(ANN, *words, ok=True)
         assert checkout.text("a.txt") == "a\n"
     assert checkout.staged() == ""
+
+
+def test_who_is_waited_for_is_at_work(shared: Checkout) -> None:
+    """A session that has ended commits nothing any more."""
+    shared.edit(BOB, "b.txt", "more\n", "round the “Beträge”")
+    with shared.log_of(str(shared.root), BOB) as bob:
+        bob.arrive()
+        said = shared.refused(ANN, "pull")
+        assert f'b.txt ({BOB}: "round the “Beträge”")' in said
+        assert "Next: wait until they have committed, or work on it in a tree of your own: git worktree add" in said
+        bob.depart()
+    assert "Next: ask your user to commit that or take it away, since none of" in shared.refused(ANN, "pull")
 
 
 def test_the_next_step_that_is_told_can_be_taken(shared: Checkout) -> None:
@@ -115,7 +127,7 @@ def test_the_tree_is_not_moved_under_others(shared: Checkout) -> None:
     for words in (("checkout", "other"), ("switch", "main"), ("merge", "other"), ("pull",), ("rebase", "other")):
         said = shared.refused(ANN, *words)
         assert BOB in said
-        assert "Next: wait" in said
+        assert "Next: ask your user to commit" in said
     shared.git(BOB, "add", "-A", ok=True)
     shared.git(BOB, "commit", "-m", "y", ok=True)
     shared.git(ANN, "clean", "-f", "x.txt", ok=True)

@@ -128,7 +128,8 @@ def test_the_agents_that_are_there_are_found(run: Call, root: Path, tmp_path: Pa
     done = run("install", "--yes")
     assert done.status == 0
     assert list(snapshot(root)) == [str(root / "a.py")]
-    assert "no coding agent was found" in done.text
+    assert done.text == "notice: no coding agent was found: name one, as in `commonhold install claude`\n"
+    assert "\nok    agents " in run("doctor").text
     program("claude", "exit 1")
     (root / ".gemini").mkdir()
     (tmp_path / ".codex").mkdir()

@@ -231,7 +231,7 @@ def _submodule(words: Words, _is_revision: IsRevision) -> tuple[Risk, ...]:
 
 
 Judge = Callable[[Words, IsRevision], tuple[Risk, ...]]
-_JOIN: Final = Valued(
+JOINING: Final = Valued(
     "msXSF", frozenset({"message", "strategy", "strategy-option", "onto", "exec", "into-name", "file"})
 )
 _TABLE: Final[Mapping[str, tuple[Valued, Judge]]] = {
@@ -244,8 +244,8 @@ _TABLE: Final[Mapping[str, tuple[Valued, Judge]]] = {
     "rm": (Valued("", frozenset({"pathspec-from-file"})), _forced_on_files),
     "checkout-index": (Valued("", frozenset({"prefix", "stage"})), _forced_on_files),
     "mv": (Valued(), _move_of_file),
-    **dict.fromkeys(("merge", "pull", "cherry-pick", "revert", "am"), (_JOIN, _joining)),
-    "rebase": (Valued("xsX", _JOIN.names), _rebase),
+    **dict.fromkeys(("merge", "pull", "cherry-pick", "revert", "am"), (JOINING, _joining)),
+    "rebase": (Valued("xsX", JOINING.names), _rebase),
     "bisect": (Valued(), _bisect),
     "branch": (Valued("u", frozenset({"set-upstream-to"})), _branch),
     "worktree": (Valued("b", frozenset({"reason"})), _worktree),
@@ -259,3 +259,5 @@ _TABLE: Final[Mapping[str, tuple[Valued, Judge]]] = {
     "read-tree": (Valued(), _read_tree),
     "submodule": (Valued(), _submodule),
 }
+RISKY: Final = frozenset(_TABLE)
+"""Commands that may throw something away."""

@@ -1,5 +1,6 @@
 """A call of git as words: what stands before its command, the command, and what follows."""
 
+import posixpath
 import shlex
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -35,6 +36,19 @@ def read_call(argv: Sequence[str]) -> GitCall:
         at += 2 if argv[at] in _GLOBAL_VALUES else 1
     word = argv[at] if at < len(argv) else ""
     return GitCall(tuple(argv[:at]), word, tuple(argv[at + 1 :]))
+
+
+def placed(call: GitCall, cwd: str) -> tuple[GitCall, str]:
+    """The call without its `-C`, and the folder that it is made in."""
+    before: list[str] = []
+    left: Sequence[str] = call.before
+    while left:
+        if left[0] == "-C" and left[1:]:
+            cwd, left = posixpath.join(cwd, left[1]), left[2:]
+        else:
+            before.append(left[0])
+            left = left[1:]
+    return GitCall(tuple(before), call.word, call.rest), cwd
 
 
 def split_alias(meant: str) -> tuple[str, ...]:

@@ -1,7 +1,9 @@
 """The calls of git in a line of shell."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
+from commonhold.app.git_words import placed, read_call
 from commonhold.app.shell_commands import Word, commands_in
 
 
@@ -18,8 +20,24 @@ class ShellCall:
 
 def git_calls_in(text: str) -> tuple[ShellCall, ...]:
     """The calls of git that a line of shell makes, in order, also inside of `bash -c '…'` and substitutions."""
-    calls = (each for each in commands_in(("sh", "-c", text)) if each.name == "git")
+    return git_calls_of(("sh", "-c", text))
+
+
+def git_calls_of(argv: Sequence[str]) -> tuple[ShellCall, ...]:
+    """The calls of git that a command makes."""
+    calls = (each for each in commands_in(argv) if each.name == "git")
     return tuple(ShellCall(tuple(map(_text, each.words)), each.folder) for each in calls)
+
+
+def goes_to(argv: Sequence[str]) -> str:
+    """The folder that the first thing is done in, from where a command begins; empty: there, or it cannot be told."""
+    first = next(iter(commands_in(argv)), None)
+    if first is None or first.folder is None:
+        return ""
+    if first.name != "git":
+        return first.folder
+    words = tuple(_text(word) or "" for word in first.words)
+    return placed(read_call(words), first.folder)[1]
 
 
 def _text(word: Word | None) -> str | None:

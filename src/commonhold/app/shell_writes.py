@@ -1,5 +1,6 @@
 """Which files a shell command plainly writes: told from its words, by one table. What is not plain is left out."""
 
+import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
@@ -8,6 +9,7 @@ from typing import Final
 from commonhold.app.shell_commands import ShellCommand, Word, commands_in, joined
 
 Words = Sequence[Word]
+_VERSION: Final = re.compile(r"(?<=[a-z])\d\.\d+\Z")
 _SEPARATOR: Final = Word("--")
 _REPLACING: Final = frozenset(
     {"rm", "rmdir", "unlink", "mv", "sed", "gsed", "perl", "ln", "install", "npm", "pnpm", "yarn"}
@@ -192,6 +194,29 @@ _RULES: Final[dict[str, Callable[[Words], Words]]] = {
     "poetry": _when("add remove lock update", "pyproject.toml", "poetry.lock"),
     "go": _when("get mod", "go.mod", "go.sum"),
 }
+
+
+def _of_python(words: Words) -> Words:
+    """`python -m venv FOLDER`."""
+    at = next((at for at, (flag, name) in enumerate(pairwise(words)) if (flag.text, name.text) == ("-m", "venv")), None)
+    return [] if at is None else _after_options(words[at + 2 :], "")[0]
+
+
+def _of_virtualenv(words: Words) -> Words:
+    return _after_options(words, "p")[0][-1:]
+
+
+def _of_uv(words: Words) -> Words:
+    return [Word(".venv"), *(_files(words)[1:] if words[:1] == [Word("venv")] else [])]
+
+
+# The folders that these are told to make.
+_NAMED: Final[dict[str, Callable[[Words], Words]]] = {
+    **dict.fromkeys(("python", "python3", "py"), _of_python),
+    "virtualenv": _of_virtualenv,
+    "uv": _of_uv,
+    "cmake": _given_to("-B"),
+}
 # What these make in the folder that they run in, if it is not there yet.
 _MADE: Final[dict[str, tuple[str, ...]]] = {
     "npm": ("node_modules",),
@@ -202,7 +227,8 @@ _MADE: Final[dict[str, tuple[str, ...]]] = {
     "mypy": (".mypy_cache",),
     "ruff": (".ruff_cache",),
     "tox": (".tox",),
-    "uv": (".venv",),
+    "bundle": ("vendor/bundle",),
+    "composer": ("vendor",),
     "make": ("build",),
     "tsc": ("dist",),
     "vite": ("dist",),
@@ -214,5 +240,12 @@ _MADE: Final[dict[str, tuple[str, ...]]] = {
 
 def folders_made_by(argv: Sequence[str]) -> tuple[str, ...]:
     """The folders that the programs of a command make for what they build, from the folder that it runs in."""
-    found = (joined(command.folder, folder) for command in commands_in(argv) for folder in _MADE.get(command.name, ()))
+    found = (joined(command.folder, folder) for command in commands_in(argv) for folder in _made_by(command))
     return tuple(dict.fromkeys(filter(None, found)))
+
+
+def _made_by(command: ShellCommand) -> Iterator[str]:
+    yield from _MADE.get(command.name, ())
+    rule = _NAMED.get(_VERSION.sub("", command.name))
+    if rule:
+        yield from (word.text for word in rule([word for word in command.words if word]) if not word.is_pattern)

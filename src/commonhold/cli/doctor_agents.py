@@ -26,9 +26,12 @@ _FULL: frozenset[Level] = frozenset({Level.ENFORCED, Level.GATED})
 
 
 def agents(repository: Repository) -> Iterator[Finding]:
-    """A finding for each agent that is there."""
+    """A finding for each agent that is there, or that none is."""
     project = Project(repository)
-    for setup in project.found():
+    setups = project.found()
+    if not setups:
+        yield ok("agents", "none is there that Commonhold knows: commonhold install NAME is for one that is to come")
+    for setup in setups:
         try:
             found = standing(setup, _seen(project, setup))
             yield _finding(setup, found, _shell(project, setup, found.level))

@@ -77,7 +77,7 @@ def _lines(outcome: Outcome) -> Iterator[str]:
         if each.next_step:
             yield f"  next: {each.next_step}"
     yield from (f"notice: {shown(notice)}" for notice in outcome.notices)
-    if outcome.is_empty:
+    if outcome.is_empty and (outcome.setups or not outcome.notices):
         yield "nothing to change: all is as it should be"
     elif outcome.is_dry_run:
         yield "(dry run: nothing is changed)"

@@ -60,7 +60,7 @@ class Attendants:
 
     def _prepared(self, asked: Asked, session: Commonhold) -> Prepared:
         environment = self._git.environment(session.holder, asked.cwd)
-        writable = (str(Path(environment[INDEX]).parent),) if environment else ()
+        writable = (str(Path(environment[INDEX]).parent.parent),) if environment else ()
         return Prepared(environment, writable)
 
     def _settle(self, root: str, holder: str) -> None:

@@ -6,17 +6,18 @@ hold what it did itself. The index that all share goes with HEAD, too, as far as
 
 import secrets
 import threading
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
 from commonhold.adapters.daemon_place import http_address
+from commonhold.adapters.git.aliases import resolved
 from commonhold.adapters.git.differing import Tree, find_tree
 from commonhold.adapters.git.objects import INDEX
 from commonhold.adapters.git.running import Git
-from commonhold.app.git_words import GitCall, read_call, split_alias
+from commonhold.app.git_words import GitCall, placed, read_call
 from commonhold.app.shell_calls import git_calls_in
 from commonhold.server.git_homes import Home, programs
 from commonhold.server.git_session import MOVERS, WRITERS, Answer, Pending, Session
@@ -29,7 +30,6 @@ Settle = Callable[[str, str], object]
 
 ELSEWHERE: Final = frozenset({"clone", "init", "worktree"})
 """Commands that make other working trees, with indexes of their own."""
-_MOST_ALIASES: Final = 10
 _ANYTHING: Final = "."
 
 
@@ -87,9 +87,9 @@ class GitCalls:
         if tree is None:
             return {"env": {INDEX: None}}
         home = Home(self._state_folder, tree, asked.holder)
-        if asked.index not in ("", home.index):
+        if asked.index not in ("", home.index) and not home.is_beside(asked.index):
             return {"env": {}}  # an index that the command chose itself is its own
-        call = _resolved(Git(tree.root), call)
+        call = resolved(Git(tree.root), call, WRITERS)
         if call.word in WRITERS:
             if not asked.has_turn:
                 home.prepare()
@@ -120,7 +120,8 @@ class GitCalls:
         token = secrets.token_hex(8)
         with self._lock:
             self._pending[token] = pending
-        return {"argv": list(pending.call.argv), "env": session.environment(pending.index), "after": token, "say": lost}
+        argv = ["-C", session.folder, *pending.call.argv]
+        return {"argv": argv, "env": session.environment(pending.index), "after": token, "say": lost}
 
     def end(self, told: Mapping[str, Any]) -> Answer:
         """What follows from a call that has ended: what to `say`, and whether it is to be done `again`."""
@@ -151,7 +152,7 @@ class GitCalls:
         home = Home(self._state_folder, tree, asked.holder)
         with self._session(home, asked.holder, folder) as session:
             session.catch_up(has_turn=False)
-            return session.refusal(_resolved(Git(tree.root), call))
+            return session.refusal(resolved(Git(tree.root), call, WRITERS))
 
     def environment(self, holder: str, cwd: str) -> dict[str, str]:
         """What a shell's environment says, so that its calls of git come here; nothing where there is no git."""
@@ -177,25 +178,5 @@ class GitCalls:
 
 def _placed(asked: Asked) -> tuple[GitCall, str]:
     """The call without its `-C`, and the folder that it is made in."""
-    call = read_call(asked.argv)
-    folder, before = Path(asked.cwd), list(asked.before)
-    left: Sequence[str] = call.before
-    while left:
-        if left[0] == "-C" and left[1:]:
-            folder, left = folder / left[1], left[2:]
-        else:
-            before.append(left[0])
-            left = left[1:]
-    return GitCall(tuple(before), call.word, call.rest), str(folder)
-
-
-def _resolved(git: Git, call: GitCall) -> GitCall:
-    """The call with what its alias stands for, where that is no shell command."""
-    for _ in range(_MOST_ALIASES):
-        if not call.word or call.word in WRITERS:
-            return call
-        meant = git.line("config", "--get", f"alias.{call.word}")
-        if not meant or meant.startswith("!"):
-            return call
-        call = read_call((*call.before, *split_alias(meant), *call.rest))
-    return call
+    call, folder = placed(read_call(asked.argv), asked.cwd)
+    return GitCall((*asked.before, *call.before), call.word, call.rest), folder

@@ -15,6 +15,7 @@ from commonhold.adapters.git.differing import Tree
 from commonhold.client.launcher import STAND_IN
 
 FOLDER: Final = "git"
+INDEX_NAME: Final = "index"
 _NAME_LENGTH: Final = 16
 
 
@@ -30,22 +31,32 @@ class Home:
     """The folder of one session in one working tree."""
 
     def __init__(self, state_folder: str, tree: Tree, holder: str) -> None:
-        """Lies in the state folder, under names made of those of the working tree and the holder."""
+        """Lies in the state folder, under names made of those of the holder and the working tree.
+
+        A holder's shell may write its own folder: it may go to a working tree that was not there as it began.
+        """
         self.tree = tree
         self._folder_of_all = Path(state_folder, FOLDER)
         self.tree_folder = self._folder_of_all / _name(tree.root)
-        self.folder = self.tree_folder / _name(holder)
+        self._folder_of_holder = self._folder_of_all / _name(holder)
+        self.folder = self._folder_of_holder / _name(tree.root)
 
     def prepare(self) -> None:
-        """Make the folder, and what is locked in it."""
-        self.folder.mkdir(parents=True, exist_ok=True)
+        """Make the folders, and what is locked in them."""
+        for folder in (self.folder, self.tree_folder):
+            folder.mkdir(parents=True, exist_ok=True)
         for turn in self.turns:
             Path(turn).touch()
 
     @property
     def index(self) -> str:
         """Where the session's index is."""
-        return str(self.folder / "index")
+        return str(self.folder / INDEX_NAME)
+
+    def is_beside(self, index: str) -> bool:
+        """Whether this is the session's index in another working tree: what a shell has that has gone from there."""
+        place = Path(index)
+        return place.name == INDEX_NAME and place.parent.parent == self._folder_of_holder and index != self.index
 
     @property
     def turns(self) -> tuple[str, str]:

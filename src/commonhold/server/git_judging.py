@@ -94,10 +94,17 @@ class Judging:
         others = {path: by for path, by in foreign.items() if by - {self._holder, OUTSIDE}}
         if not others:
             return None
+        makers = frozenset[str]().union(*others.values()) - {self._holder, OUTSIDE}
+        patience = (
+            "wait until they have committed"
+            if self._whose.is_any_at_work(makers)
+            else "ask your user to commit that or take it away, since none of them is at work any more"
+        )
+        beside = shlex.quote(f"{self._whose.tree.root}-2")
         return (
             "it would change files under other sessions, whose work here is not committed: "
-            f"{self._whose.told(others, self._holder)}. Next: wait until they have committed, or work on it in a tree "
-            f"of your own: git worktree add --detach ../{Path(self._whose.tree.root).name}-2 {risk.target or 'HEAD'}"
+            f"{self._whose.told(others, self._holder)}. Next: {patience}, or work on it in a tree "
+            f"of your own: git worktree add --detach {beside} {risk.target or 'HEAD'}"
         )
 
     def _commits(self, risk: risks.Commits) -> str | None:

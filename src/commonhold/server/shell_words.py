@@ -1,5 +1,6 @@
 """What is told of a shell command: why it was not run, and what became of what it wrote."""
 
+import shlex
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
@@ -33,8 +34,14 @@ def held_by_others(answer: AcquireAnswer) -> str:
 def beside_others(withheld: Withheld) -> str:
     """Why a command is not run that would write where others are at work, so that it cannot be kept from theirs."""
     because = withheld.because
+    if withheld.path == ROOT:
+        return (
+            "the command was not run: it may write anywhere in the working tree, and in that "
+            f"{because.path or './'} is held by {_who(because.holder, because.task)}.\n"
+            "Next: do something else first, or do it in a working tree of your own: git worktree add --detach ../NAME"
+        )
     return (
-        f"the command was not run: it writes {withheld.path or './'}, and beside it {because.path or './'} is held "
+        f"the command was not run: it writes {withheld.path}, and beside it {because.path or './'} is held "
         f"by {_who(because.holder, because.task)}.\n"
         "Next: write it with your edit tool, which is kept from nothing but the file, or do something else first."
     )
@@ -48,6 +55,7 @@ def _who(holder: str, task: str) -> str:
 class Outcome:
     """What a command left: its exit status, what was taken into the log, and what could not be."""
 
+    holder: str
     status: int
     taken: TakeAnswer
     shared: tuple[str, ...] = ()
@@ -68,11 +76,12 @@ def report(outcome: Outcome, given: Given | None) -> str:
             f"other commands ran that could have written it, too, so it is laid on nobody: {some(outcome.shared)}"
         )
     if 0 < outcome.status < _NOT_RUN and given is not None:
-        lines.append(bounds(given))
+        acquire = f"commonhold acquire PATH --agent {shlex.quote(outcome.holder)}"
+        lines.append(bounds(given, f"{acquire}, or use your edit tool"))
     return "\n".join(filter(None, lines))
 
 
-def bounds(given: Given, remedy: str = "commonhold acquire PATH, or use your edit tool") -> str:
+def bounds(given: Given, remedy: str) -> str:
     """Where a command could write that may have failed because of it; empty where it could write all."""
     if ROOT in given.writable:
         return ""

@@ -7,15 +7,17 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Final
 
-from commonhold.adapters.repository import find_repository
+from commonhold.adapters.repository import Repository, find_repository
 from commonhold.adapters.sandbox import bubblewrap
 from commonhold.adapters.sandbox.probing import NONE, Offer, offered
 from commonhold.adapters.survey import Change, Survey, Surveyor
 from commonhold.adapters.survey.ground import Ground
 from commonhold.adapters.system import RandomIds
+from commonhold.adapters.trees import Trees
 from commonhold.app.answers import AcquireAnswer
 from commonhold.app.attribution import Reach, attributed
 from commonhold.app.giving import Given, Sought, Withheld, give, holdings
+from commonhold.app.shell_calls import goes_to
 from commonhold.app.taking import TakeAnswer
 from commonhold.client.session import Commonhold
 from commonhold.config import Settings, Shell, load_settings
@@ -192,7 +194,7 @@ class Shells:
         return replace(offer, can_mask=False) if offer.is_enforced and not offer.program else NONE
 
     def _place(self, asked: Asked) -> tuple[Ground, Settings]:
-        repository = find_repository(asked.root or asked.cwd)
+        repository = _repository(asked)
         settings = load_settings(repository.root)
         return Ground(repository, asked.cwd, asked.command, tuple(settings.writable), self._rules.reserved), settings
 
@@ -354,7 +356,7 @@ class Shells:
         own = {path: readable[path] for path in sorted_.own}
         taken = run.session.take(own, intent=intent) if own else TakeAnswer("nothing")
         unread = tuple(change.path for change in changes if change.is_unread and run.reaches(change.path))
-        return Outcome(status, taken, sorted_.nobody, unread)
+        return Outcome(run.asked.holder, status, taken, sorted_.nobody, unread)
 
 
 def _asked(told: Mapping[str, Any], ticket: str) -> Asked:
@@ -371,6 +373,14 @@ def _asked(told: Mapping[str, Any], ticket: str) -> Asked:
         )
     holder, cwd, temporary, root = texts
     return Asked(holder, cwd, words, ticket, process, temporary, root)
+
+
+def _repository(asked: Asked) -> Repository:
+    """The working tree that a command is about: the one that it goes to first, where that is of the same repository."""
+    here = find_repository(asked.root or asked.cwd)
+    folder = goes_to(asked.command)
+    there = Trees(here).around(str(Path(asked.cwd, folder))) if folder else None
+    return here if there in (None, here.root) else find_repository(there)
 
 
 def _is_text(value: object) -> bool:
@@ -396,8 +406,9 @@ def _given(session: Commonhold, ground: Ground, offer: Offer) -> tuple[Given, st
     leases = session.leases()
     mine = [each.path for each in holdings(each for each in leases if each.holder == session.holder)]
     others = holdings(each for each in leases if each.holder != session.holder)
-    also = filter(None, map(ground.seek, mine))
-    given = give((*sought, *also), ground.free(), others, can_mask=offer.can_mask)
+    free = ground.free()
+    also = (*filter(None, map(ground.seek, mine)), *ground.welcome())
+    given = give((*sought, *also), free, others, can_mask=offer.can_mask)
     lost = [each for each in given.withheld if offer.is_enforced and _is_lost(each, sought, given)]
     return given, beside_others(lost[0]) if lost else ""
 

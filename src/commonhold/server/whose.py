@@ -9,8 +9,10 @@ from typing import Final, Protocol
 from commonhold.adapters.git.differing import Irregular, Tree, head_of, here, in_head
 from commonhold.adapters.git.running import Git
 from commonhold.app.ownership import OUTSIDE, Authors, Step, authors_of
+from commonhold.app.queries import Status
 from commonhold.domain.errors import CommonholdError
 from commonhold.domain.events import Committed, FileChange, Recorded
+from commonhold.domain.texts import quoted
 
 _EXECUTABLE: Final = 0o100
 _SHOWN: Final = 6
@@ -25,6 +27,10 @@ class Log(Protocol):
 
     def content(self, content_hash: str) -> bytes:
         """Bytes that were kept. Raises InputError `CONTENT_UNKNOWN`."""
+        ...
+
+    def status(self) -> Status:
+        """Who is at work in this working tree, beside other things."""
         ...
 
 
@@ -138,6 +144,11 @@ class Whose:
         authors = self.authors(path)
         return frozenset({OUTSIDE}) if authors is None else authors.holders
 
+    def is_any_at_work(self, holders: Iterable[str]) -> bool:
+        """Whether a session among some is there still, or one that it is a part of."""
+        there = {each.holder for each in self._log.status().sessions}
+        return any(each in there or each.partition("/")[0] in there for each in holders)
+
     def told(self, paths: dict[str, frozenset[str]], holder: str) -> str:
         """The paths for a reader, with who changed them and what for."""
         shown = [f"{path} ({', '.join(self._names(by - {holder}))})" for path, by in list(paths.items())[:_SHOWN]]
@@ -150,7 +161,7 @@ class Whose:
             if holder == OUTSIDE:
                 yield "changed by nobody that Commonhold knows: a person, it must be assumed"
             else:
-                yield f"{holder}: {intent!a}" if intent else holder
+                yield f"{holder}: {quoted(intent)}" if intent else holder
 
 
 def _change_of(commit: object, path: str) -> FileChange | None:

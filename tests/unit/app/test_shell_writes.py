@@ -96,6 +96,23 @@ def test_programs_that_build_are_known_by_where_they_put_it() -> None:
     )
 
 
+MADE = {
+    "python -m venv .venv": [".venv"],
+    "cd web; python3.12 -m venv --clear env": ["web/env"],
+    "virtualenv -p python3 env": ["env"],
+    "uv sync": [".venv"],
+    "uv venv --seed env": [".venv", "env"],
+    "cmake -S . -B out": ["out"],
+    "python -m http.server": [],
+    "python -m venv $X": [],
+}
+
+
+@pytest.mark.parametrize("line", MADE)
+def test_folders_that_are_to_be_made_are_known_by_their_names(line: str) -> None:
+    assert list(folders_made_by(("bash", "-c", line))) == MADE[line]
+
+
 @given(st.text(max_size=200))
 def test_any_text_is_read(line: str) -> None:
     assert all(target.path for target in targets_of(("bash", "-c", line)))

@@ -36,12 +36,20 @@ def state(folder: str) -> Iterator[Finding]:
     yield file_system(folder)
     yield free_space(folder)
     if not os.path.lexists(folder):
-        yield ok("state folder", f"{folder} is not there yet; the first use makes it", path=folder)
+        yield _not_there(folder)
         return
     yield _folder(folder)
     yield _locks(folder)
     yield _gate(folder)
     yield from _database(folder)
+
+
+def _not_there(folder: str) -> Finding:
+    above = str(Path(folder).parent)
+    if os.path.lexists(above) and not os.access(above, os.W_OK):
+        mend = f"make {above} writable for this user, or run as its owner: ls -ld {above}"
+        return fail("state folder", f"{folder} is not there, and cannot be made", mend, path=folder)
+    return ok("state folder", f"{folder} is not there yet; the first use makes it", path=folder)
 
 
 def _folder(folder: str) -> Finding:
@@ -172,7 +180,9 @@ def _contents(session: SqliteSession) -> Iterator[Finding]:
     yield ok("leases", f"{live} live, {expired} run out and not swept yet", live=live, expired=expired, events=events)
     debts = session.debts()
     if debts:
-        yield warn("debts", f"{len(debts)} open", "mend them: commonhold status", open=len(debts))
+        yield warn(
+            "debts", f"{len(debts)} open", "change what they name: commonhold status lists them", open=len(debts)
+        )
     else:
         yield ok("debts", "none open", open=0)
     journals = session.journals()

@@ -6,11 +6,13 @@ import tempfile
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Final
 
 from commonhold.adapters.git.running import Git
 from commonhold.adapters.git.worktrees import worktrees
 from commonhold.adapters.repository import Repository
+from commonhold.adapters.survey.git_ground import OfGit, of_git
 from commonhold.app.giving import ROOT, Sought
 from commonhold.app.shell_commands import commands_in
 from commonhold.app.shell_writes import Target, folders_made_by, targets_of
@@ -22,7 +24,7 @@ _PRIVATE: Final = 0o700
 _SPEAKING_GIT: Final = frozenset({"git", "gh", "hub", "pre-commit", "jj"})
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Ground:
     """One working tree, for a command that runs in the folder `cwd` of it.
 
@@ -74,6 +76,7 @@ class Ground:
 
         What the command's programs are about to make there is made for them: Landlock grants no name that is not there.
         """
+        trees = [path for path in map(self._inside, self._made_for_trees()) if path]
         made = [self._inside(os.path.join(self.cwd, name)) for name in folders_made_by(self.command)]
         missing = [path for path in made if path and not os.path.lexists(self.place(path))]
         # A repository may hold a link of that name, which leads anywhere.
@@ -82,7 +85,15 @@ class Ground:
         for path in wanted:
             with suppress(FileExistsError, NotADirectoryError):
                 os.makedirs(self.place(path))
-        return tuple(dict.fromkeys((*(f"{path}/" for path in wanted), *self._ignored_now())))
+        return tuple(dict.fromkeys((*(f"{path}/" for path in (*wanted, *trees)), *self._ignored_now())))
+
+    def _made_for_trees(self) -> Iterator[str]:
+        """The empty folders of new working trees: git takes one that is there, and here it could not make it."""
+        for place in self._of_git.made:
+            if not os.path.lexists(place):
+                with suppress(OSError):
+                    os.makedirs(place)
+                    yield place
 
     def _ignored_now(self) -> Iterator[str]:
         """What is there and ignored: whole folders by their names alone."""
@@ -107,9 +118,21 @@ class Ground:
         found = {form for path in told.split(b"\0") for form in (os.fsdecode(path), os.fsdecode(path).rstrip("/"))}
         return [path for path in paths if path in found]
 
+    @cached_property
+    def _of_git(self) -> OfGit:
+        """What git does here beside; asked once."""
+        is_called = any(each.name == "git" for each in commands_in(self.command))
+        return of_git(self.git, self.cwd, self.command) if self.git and is_called else OfGit()
+
+    def welcome(self) -> tuple[Sought, ...]:
+        """What it may write if nobody else is there, and need not: what a commit's hooks may want to mend."""
+        paths = filter(None, map(self._inside, self._of_git.by_hooks[:_MAX_TARGETS]))
+        return tuple(filter(None, map(self.seek, paths)))
+
     def sought(self) -> tuple[Sought, ...]:
-        """What the command plainly writes in this working tree, as far as that is no matter of git's alone."""
-        found = [(path, target) for target in targets_of(self.command) for path in self._paths(target)][:_MAX_TARGETS]
+        """What the command plainly writes in this working tree; also by git, beside git's own folder."""
+        targets = (*targets_of(self.command), *self._of_git.targets)
+        found = [(path, target) for target in targets for path in self._paths(target)][:_MAX_TARGETS]
         return tuple(dict.fromkeys(filter(None, (self._sought(path, target) for path, target in found))))
 
     def _paths(self, target: Target) -> Iterator[str]:
@@ -121,6 +144,8 @@ class Ground:
 
     def _sought(self, path: str, target: Target) -> Sought | None:
         place = self.place(path)
+        if own := self._own_repository(path):
+            return Sought(own, own, in_place=False)
         if os.path.isdir(place) and not (target.is_replaced and path):
             return Sought(f"{path}/" if path else ROOT, f"{path}/" if path else ROOT, in_place=False)
         folder = self.nearest(path)
@@ -128,6 +153,12 @@ class Ground:
             return None
         is_here = os.path.isfile(place) and not target.is_replaced
         return Sought(f"{path}/" if os.path.isdir(place) else path, folder, is_here)
+
+    def _own_repository(self, path: str) -> str | None:
+        """The repository inside of this one that a path is in: that is its own concern."""
+        parts = path.split("/")
+        folders = ("/".join(parts[:size]) for size in range(1, len(parts) + 1))
+        return next((f"{each}/" for each in folders if os.path.lexists(self.place(f"{each}/.git"))), None)
 
     def seek(self, path: str) -> Sought | None:
         """How to get to write a path of this working tree."""

@@ -1,0 +1,21 @@
+"""What an alias of git stands for."""
+
+from collections.abc import Collection
+from typing import Final
+
+from commonhold.adapters.git.running import Git
+from commonhold.app.git_words import GitCall, read_call, split_alias
+
+_MOST: Final = 10
+
+
+def resolved(git: Git, call: GitCall, known: Collection[str]) -> GitCall:
+    """The call with what its alias stands for, where that is no shell command; commands that are `known` are none."""
+    for _ in range(_MOST):
+        if not call.word or call.word in known:
+            return call
+        meant = git.line("config", "--get", f"alias.{call.word}")
+        if not meant or meant.startswith("!"):
+            return call
+        call = read_call((*call.before, *split_alias(meant), *call.rest))
+    return call

@@ -1,0 +1,114 @@
+"""Where git, called by a shell command, writes beside its own folder. All paths are absolute."""
+
+import glob
+import os
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Final
+
+from commonhold.adapters.git.aliases import resolved
+from commonhold.adapters.git.differing import is_revision
+from commonhold.adapters.git.running import Git, ask
+from commonhold.app.git_words import GitCall, placed, read_call
+from commonhold.app.git_writes import COMMITTING, KNOWN, Written, written_by
+from commonhold.app.shell_calls import ShellCall, git_calls_of
+from commonhold.app.shell_writes import Target
+
+_HOOKS: Final = ("pre-commit", "prepare-commit-msg", "commit-msg", "post-commit", "pre-merge-commit", "post-rewrite")
+_MAGIC: Final = re.compile(r"[:!^(]")
+_MOST: Final = 100
+"""Of more files it is said that any may be written."""
+_UNKNOWN: Final = "."
+
+
+@dataclass(frozen=True, slots=True)
+class OfGit:
+    """What the calls write. `made` are the folders of new working trees, `by_hooks` what hooks of a commit may mend."""
+
+    targets: tuple[Target, ...] = ()
+    made: tuple[str, ...] = ()
+    by_hooks: tuple[str, ...] = ()
+
+
+@dataclass
+class _Look:
+    """One look at the working tree; what differs from HEAD is asked for once, and only if it matters."""
+
+    git: Git
+    _changed: list[str] | None = field(default=None)
+
+    @property
+    def changed(self) -> list[str]:
+        """The files that differ from HEAD, and those that git does not have yet."""
+        if self._changed is None:
+            self._changed = self._places(
+                self.git.run("diff", "--name-only", "--no-renames", "-z", "HEAD").stdout,
+                self.git.run("ls-files", "-z", "--others", "--exclude-standard").stdout,
+            )
+        return self._changed
+
+    def _differing(self, pair: str) -> list[str] | None:
+        """The files that differ between two commits; None where git cannot tell."""
+        done = self.git.run("diff", "--name-only", "--no-renames", "-z", pair, "--")
+        return self._places(done.stdout) if done.returncode == 0 else None
+
+    def _places(self, *told: bytes) -> list[str]:
+        names = (os.fsdecode(name) for each in told for name in each.split(b"\0") if name)
+        return [os.path.join(self.git.root, name) for name in names]
+
+    def of(self, call: GitCall, folder: str) -> Written:
+        here = Git(folder)
+        return written_by(call, lambda word: is_revision(here, word))
+
+    def targets(self, written: Written, folder: str) -> Iterator[Target]:
+        if written.anywhere or any(_MAGIC.match(path) for path in written.paths):
+            yield Target(self.git.root)
+        found = [self.changed] if written.changed else []
+        for names in [*found, *map(self._differing, written.compared)]:
+            is_told = names is not None and len(names) <= _MOST
+            yield from (Target(name, is_replaced=True) for name in names or ()) if is_told else [Target(self.git.root)]
+        for path in written.paths:
+            place = os.path.normpath(os.path.join(folder, path))
+            yield Target(place, glob.has_magic(path), is_replaced=not os.path.isdir(place))
+
+
+def of_git(git: Git, cwd: str, command: Sequence[str]) -> OfGit:
+    """What the calls of git in a command write in the working tree of `git`; it runs in the folder `cwd`."""
+    look = _Look(git)
+    targets: list[Target] = []
+    made: list[str] = []
+    is_committing = False
+    for call, folder in _calls(git, cwd, command):
+        if call is None:
+            targets.append(Target(folder))
+            continue
+        written = look.of(call, folder)
+        targets += look.targets(written, folder)
+        made += [os.path.normpath(os.path.join(folder, path)) for path in written.made]
+        is_committing = is_committing or call.word in COMMITTING
+    hooked = look.changed if is_committing and _has_hooks(git.root) else []
+    return OfGit(tuple(dict.fromkeys(targets)), tuple(made), tuple(hooked))
+
+
+def _calls(git: Git, cwd: str, command: Sequence[str]) -> Iterator[tuple[GitCall | None, str]]:
+    """The calls in this working tree, and their folders; None for one in a repository inside of it."""
+    for found in git_calls_of(command):
+        call, folder = placed(read_call(_words(found)), os.path.join(cwd, found.folder or ""))
+        if not os.path.isdir(folder):
+            continue
+        top = Git(folder).line("rev-parse", "--show-toplevel")
+        if top == git.root:
+            yield resolved(git, call, KNOWN), folder
+        elif top and top.startswith(f"{git.root}/"):
+            yield None, top
+
+
+def _words(found: ShellCall) -> tuple[str, ...]:
+    # What is known only when it runs may be anything.
+    return tuple(_UNKNOWN if word is None else word for word in found.argv)
+
+
+def _has_hooks(root: str) -> bool:
+    folder = ask("-C", root, "rev-parse", "--path-format=absolute", "--git-path", "hooks")
+    return folder is not None and any(os.access(os.path.join(folder, name), os.X_OK) for name in _HOOKS)

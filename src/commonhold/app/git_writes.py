@@ -1,0 +1,149 @@
+"""What a call of git writes in the working tree: told from its words, by one table."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Final
+
+from commonhold.app.git_risks import JOINING, RISKY, Files, IsRevision, Move, Untracked, risks_of
+from commonhold.app.git_words import GitCall, Valued, Words, sort_words
+
+
+@dataclass(frozen=True, slots=True)
+class Written:
+    """Paths, from the folder of the call. `changed`: all files that differ from HEAD. `anywhere`: that cannot be told.
+
+    `compared` are pairs of commits (`A..B`, `A...B`) whose differences it writes, `made` folders that it makes for a
+    working tree of its own.
+    """
+
+    paths: tuple[str, ...] = ()
+    changed: bool = False
+    anywhere: bool = False
+    compared: tuple[str, ...] = ()
+    made: tuple[str, ...] = ()
+
+
+_NOTHING: Final = Written()
+_ANYWHERE: Final = Written(anywhere=True)
+_BEFORE: Final = "@{-1}"
+_ASKING: Final = frozenset({"-h", "--help"})
+_IN_THE_INDEX: Final = ("--cached", "--check", "--stat", "--numstat", "--summary", "--dry-run")
+COMMITTING: Final = frozenset({"commit", "merge", "cherry-pick", "revert", "rebase", "am", "pull"})
+"""What runs the hooks of a commit."""
+
+
+def written_by(call: GitCall, is_revision: IsRevision) -> Written:
+    """What a call writes beside git's own folder; nothing for most."""
+    if _ASKING & set(call.rest):
+        return _NOTHING
+    if call.word in _TABLE:
+        valued, rule = _TABLE[call.word]
+        return rule(sort_words(call.rest, valued))
+    return _of_risks(call, is_revision)
+
+
+def _of_risks(call: GitCall, is_revision: IsRevision) -> Written:
+    """What may be thrown away is written over."""
+    found = risks_of(call, is_revision)
+    files = [risk for risk in found if isinstance(risk, Files | Untracked)]
+    moves = [risk.target for risk in found if isinstance(risk, Move)]
+    return Written(
+        paths=tuple(path for risk in files for path in risk.paths),
+        changed=any(isinstance(risk, Files) and not risk.paths and risk.source == "HEAD" for risk in files),
+        anywhere=not all(moves) or any(_is_wide(risk) for risk in files),
+        compared=tuple(f"HEAD..{_BEFORE if target == '-' else target}" for target in moves if target),
+    )
+
+
+def _is_wide(risk: Files | Untracked) -> bool:
+    """Whether it is about files that no comparison with HEAD names."""
+    return not risk.paths and (isinstance(risk, Untracked) or risk.source != "HEAD")
+
+
+def _merged(words: Words) -> Written:
+    if words.has("--quit"):
+        return _NOTHING
+    others = words.named
+    return Written(compared=tuple(f"HEAD...{each}" for each in others)) if others else _ANYWHERE
+
+
+def _rebased(words: Words) -> Written:
+    if words.has("--quit", "--edit-todo", "--show-current-patch"):
+        return _NOTHING
+    upstream, *more = words.named or ("",)
+    return Written(compared=(f"HEAD..{upstream}",)) if upstream and not more and not words.has("--onto") else _ANYWHERE
+
+
+def _picked(words: Words) -> Written:
+    if words.has("--quit"):
+        return _NOTHING
+    are_plain = words.named and not any(".." in each or each.startswith("-") for each in words.named)
+    return Written(compared=tuple(f"{each}~..{each}" for each in words.named)) if are_plain else _ANYWHERE
+
+
+def _applied(words: Words) -> Written:
+    return _NOTHING if words.has(*_IN_THE_INDEX) and not words.has("--apply") else _ANYWHERE
+
+
+def _moved(words: Words) -> Written:
+    return Written(words.named)
+
+
+def _removed(words: Words) -> Written:
+    return _NOTHING if words.has("--cached", "-n", "--dry-run") else Written(words.named)
+
+
+def _reset(words: Words) -> Written:
+    if words.has("--keep", "--merge"):
+        return _ANYWHERE
+    if not words.has("--hard"):
+        return _NOTHING
+    return Written(changed=True, compared=tuple(f"HEAD..{each}" for each in words.words[:1]))
+
+
+def _stash(words: Words) -> Written:
+    word, *paths = words.named or ("push",)
+    if word in {"pop", "apply"}:
+        entry = paths[0] if paths else "stash@{0}"
+        return Written(compared=(f"{entry}^..{entry}",)) if "stash@" in entry else _ANYWHERE
+    if word == "branch":
+        return _ANYWHERE
+    if word not in {"push", "save"}:
+        return _NOTHING
+    if words.has("--all", "-a", "--include-untracked", "-u"):
+        return _ANYWHERE
+    return Written(tuple(paths)) if paths and word == "push" else Written(changed=True)
+
+
+def _worktree(words: Words) -> Written:
+    word, *rest = words.named or ("",)
+    if word == "add":
+        return Written(made=tuple(rest[:1]))
+    return Written(tuple(rest)) if word in {"remove", "move"} else _NOTHING
+
+
+def _submodule(words: Words) -> Written:
+    return _ANYWHERE if words.named[:1] in {("add",), ("update",), ("deinit",)} else _NOTHING
+
+
+def _everything(_words: Words) -> Written:
+    return _ANYWHERE
+
+
+Rule = Callable[[Words], Written]
+_TABLE: Final[dict[str, tuple[Valued, Rule]]] = {
+    "merge": (JOINING, _merged),
+    "rebase": (Valued("xsX", JOINING.names), _rebased),
+    **dict.fromkeys(("cherry-pick", "revert"), (JOINING, _picked)),
+    **dict.fromkeys(("pull", "am"), (JOINING, _everything)),
+    **dict.fromkeys(("checkout-index", "read-tree", "sparse-checkout"), (Valued(), _everything)),
+    "apply": (Valued("pC", frozenset({"directory", "include", "exclude", "whitespace"})), _applied),
+    "mv": (Valued(), _moved),
+    "rm": (Valued("", frozenset({"pathspec-from-file"})), _removed),
+    "reset": (Valued(), _reset),
+    "stash": (Valued("m", frozenset({"message", "pathspec-from-file"})), _stash),
+    "worktree": (Valued("bB", frozenset({"reason"})), _worktree),
+    "submodule": (Valued(), _submodule),
+}
+KNOWN: Final = frozenset({*_TABLE, *RISKY, *COMMITTING, "add", "status", "log", "diff", "show", "rev-parse"})
+"""Commands that need not be looked up as an alias."""
