@@ -44,7 +44,9 @@ class Ways:
     """How this machine's Commonhold is reached from the repository: resolved once, when it is installed.
 
     `policy` is what a hook does that reaches nobody ("block" or "allow"). `wrapper` is where the program lies that
-    Claude Code is to start in place of a shell; empty where it cannot be named.
+    Claude Code is to start in place of a shell; empty where it cannot be named. `bash_env` is where the file lies that
+    Gemini's shells are to read first; empty where it cannot be named, None where Gemini's file of variables is not ours
+    to change.
     """
 
     python: str
@@ -53,6 +55,7 @@ class Ways:
     policy: str = "block"
     link: Link | None = None
     wrapper: str = ""
+    bash_env: str | None = None
 
     @property
     def launch(self) -> str:

@@ -13,13 +13,13 @@ from commonhold.adapters.daemon_place import http_address
 from commonhold.adapters.git.running import Git
 from commonhold.adapters.git.unseen import exclude_file, is_ignored, is_tracked
 from commonhold.adapters.repository import Repository
-from commonhold.agents import opencode_shell, shell_prefix
+from commonhold.agents import gemini_shell, opencode_shell, shell_prefix
 from commonhold.agents.calling import Link, Ways
 from commonhold.agents.installing import FileChange, pieces_of, to_put, to_take, with_unseen
 from commonhold.agents.setup import Setup
 from commonhold.agents.setups import SETUPS
 from commonhold.config import load_settings
-from commonhold.domain.errors import Code, InputError
+from commonhold.domain.errors import Code, CommonholdError, InputError
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,13 +41,16 @@ class Project:
         """How Commonhold is reached from there: by this very interpreter."""
         wrapper = "" if self.why_unwrapped() else self.wrapper
         policy = load_settings(self.repository.root).when_down
-        return replace(self.bare_ways, policy=policy, link=link, wrapper=wrapper)
+        bare = self.bare_ways
+        bash_env = bare.bash_env and ("" if self.why_gemini_unkept() else bare.bash_env)
+        return replace(bare, policy=policy, link=link, wrapper=wrapper, bash_env=bash_env)
 
     @property
     def bare_ways(self) -> Ways:
         """What every piece is known again by: without what the settings or the machine leave out of some."""
         socket = http_address(self.repository.state_folder)
-        return Ways(sys.executable, knock(), socket, wrapper=self.wrapper)
+        bash_env = f"{self.repository.root}/{gemini_shell.FIRST_READ}" if self.has_gemini_file() else None
+        return Ways(sys.executable, knock(), socket, wrapper=self.wrapper, bash_env=bash_env)
 
     @property
     def wrapper(self) -> str:
@@ -62,7 +65,22 @@ class Project:
         """Why commands of an agent that can be let give them to the launcher do not come to it; empty where they do."""
         if name == "opencode":
             return opencode_shell.obstacle(self.repository.root, str(Path.home()), os.environ.get("SHELL", ""))
-        return self.why_unwrapped()
+        return self.why_gemini_unkept() if name == "gemini" else self.why_unwrapped()
+
+    def has_gemini_file(self) -> bool:
+        """Whether Gemini's own file of variables is one that can be changed here, or can be made."""
+        try:
+            self.load(gemini_shell.ENV_FILE)
+        except CommonholdError:
+            return False
+        return True
+
+    def why_gemini_unkept(self) -> str:
+        """Why commands of Gemini's model do not come to the launcher; empty where they do."""
+        if not self.has_gemini_file():
+            return f"{gemini_shell.ENV_FILE} is not to be changed here: it is a link, or no text, or another user's"
+        text, inherited = self.load(gemini_shell.ENV_FILE), os.environ.get(gemini_shell.VARIABLE, "")
+        return gemini_shell.obstacle(self.repository.root, str(Path.home()), text, inherited)
 
     def found(self) -> tuple[Setup, ...]:
         """The agents that are there."""

@@ -90,11 +90,12 @@ def _text(project: Project, piece: Piece) -> str:
 
 def _troubles(project: Project, setup: Setup, ways: Ways, chosen: Loopback | None) -> tuple[str, ...]:
     """What is not as `install` makes it, by command hooks or over HTTP: the better of the two counts."""
+    wanted = project.ways()
     links = [None] if chosen is None else [None, Link(chosen.url, chosen.token)]
     told = [
         tuple(
             f"{piece.paths[0]}: {why}"
-            for piece in setup.hooks(replace(ways, link=link, wrapper=project.ways().wrapper))
+            for piece in setup.hooks(replace(ways, link=link, wrapper=wanted.wrapper, bash_env=wanted.bash_env))
             if (why := piece.trouble(_text(project, piece) or None))
         )
         for link in links
