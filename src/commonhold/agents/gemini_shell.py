@@ -1,8 +1,8 @@
 """What lets the shell commands of Gemini CLI come to our launcher: a file of ours that its shells read first.
 
 Gemini takes variables from the first of a row of files named `.env`, and starts a bash for each command. That reads the
-file which BASH_ENV names, before anything else. Hooks, servers of MCP and commands of its user inherit the variable: the
-file lets all pass but what Gemini makes of its model's commands.
+file which BASH_ENV names, before anything else. Hooks, servers of MCP and commands of its user inherit the variable:
+the file lets all pass but what Gemini makes of its model's commands.
 """
 
 import re
@@ -19,13 +19,13 @@ ENV_FILE: Final = ".gemini/.env"
 FIRST_READ: Final = ".gemini/commonhold-shell"
 _SETTINGS: Final = ".gemini/settings.json"
 # bash expands the value, and Gemini takes it for what is between quotes.
-_SPECIAL: Final = re.compile(r"[$`\\'\"\x00-\x1f]")
+_SPECIAL: Final = re.compile(r"[$`\\\"\x00-\x1f]")
 _SETS_IT: Final = re.compile(rf"^[ \t]*(?:export[ \t]+)?{VARIABLE}[ \t]*[=:]", re.MULTILINE)
 
 _HIDING: Final = f"{ENV_FILE} would hide {{}} from Gemini; put there what it needs of that, and install again"
 
 _TEMPLATE: Final = """\
-# Made by `commonhold install`, taken out by `commonhold uninstall`. Gemini's shells read it first: .gemini/.env names it.
+# Made by `commonhold install`, taken out by `commonhold uninstall`. Gemini's shells read it first (.gemini/.env).
 # What Gemini makes of a command of its model's goes to our launcher, as it is; all else is left as it is.
 case ${{GEMINI_CLI-}}:${{BASH_EXECUTION_STRING-}} in
 1:"shopt -u "*"; _bgpids_file="*)
@@ -48,7 +48,7 @@ def first_read(words: Sequence[str]) -> str:
 
 def line(place: str) -> str:
     """What names the file at a place to Gemini."""
-    return f"{VARIABLE}='{place}'"
+    return f'{VARIABLE}="{place}"'
 
 
 def obstacle(root: str, home: str, env_file: str | None, inherited: str) -> str:

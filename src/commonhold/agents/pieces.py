@@ -150,8 +150,8 @@ class BlockPiece:
             raise Obstacle(str(fault)) from fault
 
     def trouble(self, text: str | None) -> str:
-        """Whether the block is there, word by word."""
-        if text is None:
+        """Whether the block is there, word by word; one without lines is in nobody's way."""
+        if text is None or not self.body:
             return "it is not there" if self.body else ""
         try:
             return (
