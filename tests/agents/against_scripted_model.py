@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from tests.agents.acting import is_refused
 from tests.agents.cli import Cli, Place, outcome, run
-from tests.agents.clis import CLAUDE, COPILOT, GEMINI, HOOKLESS, OPENCODE
+from tests.agents.clis import CLAUDE, CODEX, COPILOT, GEMINI, HOOKLESS, OPENCODE
 from tests.agents.site import APP, Site, coordinated, once
 from tests.e2e.daemon_process import until
 from tests.e2e.scripted.conversation import Results, Script, Turn, do, in_turn, say
@@ -22,6 +22,8 @@ pytestmark = pytest.mark.timeout(600)
 SESSIONS, EDITS = 20, 10
 FORBIDDEN = ("--deny-tool", "shell(touch)")
 BYPASS = "bypassPermissions"
+UNBOUND = "--dangerously-bypass-approvals-and-sandbox"
+HIDDEN = "python3 -c \"open('app' + '.py', 'a').write('x')\" || exit 3"
 
 
 def swapped(site: Site, old: str, new: str, file: str = "app.py") -> Script:
@@ -139,11 +141,10 @@ def test_its_shell_is_kept_to_what_its_session_may_write(cli: Cli, tmp_path: Pat
     """Git is the session's own, and what was put into the environment is out of it again."""
     with coordinated(cli, tmp_path, model) as site:
         acts = site.acts
-        hidden = "python3 -c \"open('app' + '.py', 'a').write('x')\" || exit 3"
         commit = (
             'echo it > "it\'s new.txt" && git add . && git -c user.name=o -c user.email=o@example.invalid commit -qm I'
         )
-        turns = (acts.run(hidden), acts.run("command -v git; exit 4"), acts.run(commit), acts.run("env"))
+        turns = (acts.run(HIDDEN), acts.run("command -v git; exit 4"), acts.run(commit), acts.run("env"))
         site.play(in_turn(*turns))
         told = site.told()
         assert site.text("app.py") == APP
@@ -173,6 +174,62 @@ def test_geminis_shell_is_as_without_us(tmp_path: Path, model: ScriptedModel) ->
             lambda: {"behind.txt", "wrapped.txt"} <= {file["path"] for each in site.commits() for file in each["files"]}
         )
         assert [name for name in ("hook.txt", "server.txt") if ".git/commonhold" in site.text(name)] == []
+
+
+@pytest.mark.parametrize("mode", ["danger-full-access", "workspace-write"])
+def test_codexs_shell_is_kept_to_what_its_session_may_write(mode: str, tmp_path: Path, model: ScriptedModel) -> None:
+    """Be it in Codex's own sandbox as well; with this shell or that, in a terminal, behind, or of a subagent."""
+    bound = replace(CODEX, command=lambda *what: _instead(CODEX.command(*what), UNBOUND, "--sandbox", mode))
+    with coordinated(bound, tmp_path, model) as site:
+        forbidding(site)
+        part = site.model.plays("part", in_turn(site.acts.run(HIDDEN), site.acts.run("echo x > deep/parts.txt")))
+        ran = [
+            do("exec_command", cmd=HIDDEN),
+            do("exec_command", {"cmd": HIDDEN, "shell": "sh"}),
+            do("exec_command", cmd=HIDDEN, tty=True),
+            do("exec_command", cmd="sleep 1; echo x > behind.txt", yield_time_ms=250),
+            do("exec_command", cmd='mkdir deep && cd deep && echo "it\'s" | tee new.txt; env; exit 4'),
+            do("exec_command", cmd="touch forbidden.txt"),
+        ]
+
+        def script() -> Generator[Turn, Results, str]:
+            for each in ran:
+                _ = yield each
+            assert site.acts.delegate
+            assert site.acts.awaits
+            begun = yield site.acts.delegate(f"{part} Do it")
+            yield site.acts.awaits(begun)
+            return "Done."
+
+        site.play(script)
+        told = site.told()
+        assert all("PermissionError" in each and "code 3" in each for each in (*told[:3], site.told("part")[0]))
+        assert "it's\n" in told[4]
+        assert "code 4" in told[4]
+        assert "BASH_ENV" not in told[4]
+        assert site.text("app.py") == APP
+        assert not (site.place.root / "forbidden.txt").exists()
+        written = {file["path"]: str(event["holder"]) for event in site.commits() for file in event["files"]}
+        assert written.keys() == {"behind.txt", "deep/new.txt", "deep/parts.txt"}
+        assert written["deep/parts.txt"].startswith(f"{written['deep/new.txt']}/")
+
+
+def test_what_codex_is_let_run_outside_of_its_sandbox_has_a_git_of_its_own(
+    tmp_path: Path, model: ScriptedModel
+) -> None:
+    with coordinated(CODEX, tmp_path, model) as site:
+        commit = "echo x > new.txt && git add . && git -c user.name=c -c user.email=c@example.invalid commit -qm I"
+        (site.place.root / "others.txt").write_text("mine\n")
+        site.play(in_turn(site.acts.run("command -v git"), site.acts.run(commit)))
+        assert ".git/commonhold" in site.told()[0]
+        shown = subprocess.run(["git", "show", "--stat"], cwd=site.root, capture_output=True, text=True, check=True)
+        assert "new.txt" in shown.stdout
+        assert "others.txt" not in shown.stdout
+
+
+def _instead(words: list[str], word: str, *others: str) -> list[str]:
+    place = words.index(word)
+    return [*words[:place], *others, *words[place + 1 :]]
 
 
 def test_a_rule_of_claudes_user_that_allows_a_command_holds(tmp_path: Path, model: ScriptedModel) -> None:

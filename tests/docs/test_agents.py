@@ -10,7 +10,7 @@ from commonhold.agents.setup import Level
 from commonhold.agents.setups import SETUPS
 
 TEXT = (Path(__file__).parents[2] / "docs" / "agents.md").read_text(encoding="utf-8")
-WAYS = Ways("/python", "/knock.py", "/socket")
+WAYS = Ways("/python", "/knock.py", "/socket", wrapper="/w", codex_root="/w")
 
 
 def cells(table: str) -> dict[str, list[str]]:

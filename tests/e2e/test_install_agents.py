@@ -5,6 +5,7 @@ import os
 import pty
 import subprocess
 import sys
+import tomllib
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -18,7 +19,7 @@ from commonhold.agents.setups import SETUPS
 from commonhold.cli.agent_changes import knock
 
 AGENTS = [name for name in SETUPS if name != "agents-md"]
-CLAUDE = ".claude/settings.local.json"
+CLAUDE, CODEX = ".claude/settings.local.json", ".codex/config.toml"
 Program = Callable[[str, str], None]
 
 
@@ -31,6 +32,8 @@ def bin_folder(root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> P
         found = subprocess.run(["/bin/sh", "-c", f"command -v {name}"], check=True, capture_output=True, text=True)
         (folder / name).symlink_to(found.stdout.strip())
     monkeypatch.setenv("PATH", str(folder))
+    for name in ("BASH_ENV", "CODEX_HOME"):
+        monkeypatch.delenv(name, raising=False)
     return folder
 
 
@@ -304,6 +307,30 @@ def test_doctor_asks_codex_which_hooks_it_trusts(
     assert level != "none" or "/hooks" in told["mend"]
 
 
+def test_shells_of_codex_become_the_launcher_and_doctor_says_how_far(run: Call, root: Path, program: Program) -> None:
+    program("codex", "echo codex-cli 0.171.0")
+    run("install", "codex", "--mcp", "--yes")
+    chosen = tomllib.loads((root / CODEX).read_text(encoding="utf-8"))["shell_environment_policy"]["set"]
+    assert (chosen["SHLVL"], chosen["COMMONHOLD_ROOT"]) == ("1", str(root))
+    assert Path(chosen["COMMONHOLD_GUARD"]).is_file()
+    assert "is enforced by" in found(run, "codex")["facts"]["shell"]
+    program("codex", "echo codex-cli 0.99.1")
+    assert "was not tried" in found(run, "codex")["facts"]["shell"]
+    run("uninstall", "codex", "--yes")
+    assert not (root / CODEX).exists()
+
+
+def test_variables_of_codexs_user_stay_and_the_level_is_told(run: Call, root: Path, program: Program) -> None:
+    program("codex", "echo codex-cli 0.171.0")
+    own = '[shell_environment_policy]\nset = { BASH_ENV = "/own" }\n'
+    (root / ".codex").mkdir()
+    (root / CODEX).write_text(own, encoding="utf-8")
+    assert "is only detected: .codex/config.toml has a set" in run("install", "codex", "--yes").text
+    assert (root / CODEX).read_text(encoding="utf-8") == own
+    told = found(run, "codex")["facts"]
+    assert (told["level"], "only detected" in told["shell"]) == ("gated-open", True)
+
+
 def test_codex_that_cannot_be_asked_is_taken_by_what_is_installed(run: Call, program: Program) -> None:
     program("codex", "exit 1")
     run("install", "codex", "--yes")
@@ -353,7 +380,7 @@ def test_the_users_own_program_stays_and_the_level_is_told(run: Call, root: Path
 def test_geminis_shells_read_a_file_of_ours_first_and_what_its_user_has_beside_is_not_shown(
     run: Call, root: Path, program: Program
 ) -> None:
-    program("gemini", "exit 1")
+    program("gemini", "echo 0.61.0")
     env_file = root / ".gemini/.env"
     env_file.parent.mkdir()
     env_file.write_text("GEMINI_API_KEY=hidden\n", encoding="utf-8")

@@ -99,18 +99,23 @@ class Place:
         return [(each.holder, [file.path for file in each.files]) for each in events if isinstance(each, Committed)]
 
 
-@pytest.fixture(scope="module")
-def place(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Place]:
-    root, home = tmp_path_factory.mktemp("shells") / "it's work", tmp_path_factory.mktemp("home")
+def repository(root: Path, home: Path, *agents: str) -> None:
+    """A repository in which these agents were installed."""
     (root / "src").mkdir(parents=True)
     (root / "src/app.py").write_text("def one():\n    return 1\n", encoding="utf-8")
     (root / "notes.txt").write_text("alpha\n", encoding="utf-8")
     for words in (("init", "-q"), ("add", "-A"), ("commit", "-qm", "first")):
         subprocess.run((*GIT, *words), cwd=root, check=True)
     (home / "snapshot-bash-1.sh").write_text("export PATH=/usr/local/bin:/usr/bin:/bin\n", encoding="utf-8")
-    install = [sys.executable, "-m", "commonhold", "install", "claude", "codex", "gemini", "--yes"]
-    environment = os.environ | {"HOME": str(home)}
+    install = [sys.executable, "-m", "commonhold", "install", *agents, "--yes"]
+    environment = os.environ | {"HOME": str(home), "BASH_ENV": "", "CODEX_HOME": ""}
     subprocess.run(install, cwd=root, env=environment, capture_output=True, check=True)
+
+
+@pytest.fixture(scope="module")
+def place(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Place]:
+    root, home = tmp_path_factory.mktemp("shells") / "it's work", tmp_path_factory.mktemp("home")
+    repository(root, home, "claude", "codex", "gemini")
     with serving(root) as daemon:
         yield Place(daemon, home)
 

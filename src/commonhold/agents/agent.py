@@ -26,7 +26,7 @@ class Reply:
 
 
 def _never(_root: str) -> bool:
-    """An agent's shells are its own."""
+    """An agent's shells are its own, and nothing of ours is in them."""
     return False
 
 
@@ -38,7 +38,8 @@ class Agent:
     happening of a payload (decoded JSON) and of what tells the process apart, and raises Unreadable; `write` says a
     response to a happening in the agent's own words; `refuse` is the answer where a payload could not be read, or
     nobody could decide: it blocks whatever was about to happen, as far as this agent can be blocked. `wraps_shells`
-    says whether it starts our launcher in place of a shell, in the working tree at a root.
+    says whether it starts our launcher in place of a shell, in the working tree at a root; `shuts_off_shells`, whether
+    shells of its become our launcher there, perhaps in a sandbox of its own in which that can ask nobody.
     """
 
     name: str
@@ -47,3 +48,4 @@ class Agent:
     write: Callable[[Happening, Response], Reply]
     refuse: Callable[[Payload, str], Reply]
     wraps_shells: Callable[[str], bool] = _never
+    shuts_off_shells: Callable[[str], bool] = _never

@@ -11,7 +11,7 @@ from typing import Any, Final
 from commonhold.agents import shell_prefix
 
 KNOCK: Final = "commonhold/client/knock.py"
-_KNOCK_NAME, _LAUNCH_NAME, _GUARD_NAME = "knock.py", "launch.py", "guard.sh"
+_KNOCK_NAME, _LAUNCH_NAME, _GUARD_NAME, _CODEX_GUARD_NAME = "knock.py", "launch.py", "guard.sh", "codex_guard.sh"
 MARGIN_SECONDS: Final = 2
 """A hook answers so long before its agent gives up on it."""
 MCP_WORDS: Final = ("-P", "-m", "commonhold", "mcp")
@@ -44,9 +44,10 @@ class Ways:
     """How this machine's Commonhold is reached from the repository: resolved once, when it is installed.
 
     `policy` is what a hook does that reaches nobody ("block" or "allow"). `wrapper` is where the program lies that
-    Claude Code is to start in place of a shell; empty where it cannot be named. `bash_env` is where the file lies that
-    Gemini's shells are to read first; empty where it cannot be named, None where Gemini's file of variables is not ours
-    to change.
+    Claude Code is to start in place of a shell; empty where it cannot be named. `codex_root` is the working tree in
+    which shells of Codex are to become the launcher; empty where they cannot. What they need is in `state_folder`.
+    `bash_env` is where the file lies that Gemini's shells are to read first; empty where it cannot be named, None where
+    Gemini's file of variables is not ours to change.
     """
 
     python: str
@@ -55,6 +56,8 @@ class Ways:
     policy: str = "block"
     link: Link | None = None
     wrapper: str = ""
+    codex_root: str = ""
+    state_folder: str = ""
     bash_env: str | None = None
 
     @property
@@ -66,6 +69,11 @@ class Ways:
     def guard(self) -> str:
         """What gives a command of a bash to the launcher: it lies there, too."""
         return f"{self.knock.removesuffix(_KNOCK_NAME)}{_GUARD_NAME}"
+
+    @property
+    def codex_guard(self) -> str:
+        """The same for a bash of Codex's."""
+        return f"{self.knock.removesuffix(_KNOCK_NAME)}{_CODEX_GUARD_NAME}"
 
     def words(self, agent: str, *, gates: bool, seconds: int) -> list[str]:
         """The command of a hook that its agent waits for so long. One that gates nothing never blocks."""

@@ -3,7 +3,7 @@
 import posixpath
 from typing import Final
 
-from commonhold.agents import claude_shaped
+from commonhold.agents import claude_shaped, codex_shell
 from commonhold.agents.agent import Agent, Payload
 from commonhold.agents.claude_shaped import Dialect
 from commonhold.agents.patches import called_in_shell
@@ -33,4 +33,11 @@ def read(payload: Payload, process: str) -> Happening:
     return claude_shaped.read(_DIALECT, payload, process)
 
 
-CODEX: Final = Agent(NAME, "Codex CLI", read, claude_shaped.write, claude_shaped.refuse)
+CODEX: Final = Agent(
+    NAME,
+    "Codex CLI",
+    read,
+    claude_shaped.write,
+    claude_shaped.refuse,
+    shuts_off_shells=codex_shell.is_in_force,
+)

@@ -26,7 +26,8 @@ class Setup:
     `hooks` are the pieces that its level depends on, `servers` those that offer it the MCP tools. `level` is what its
     hooks give when they are in force, and `why`; `next_step` what its user still has to do after installing.
     `blocks_since` is the first version whose failing hooks block, where earlier ones go on. `keeps_shell` says that its
-    shell commands are run by our launcher.
+    shell commands are run by our launcher, `keeps_since` from which version on, as far as that is known; `nests_shell`
+    that it may run them in a sandbox of its own, in which no other can be begun.
     """
 
     name: str
@@ -39,4 +40,6 @@ class Setup:
     why: str
     next_step: str = ""
     keeps_shell: bool = False
+    keeps_since: tuple[int, ...] = ()
+    nests_shell: bool = False
     blocks_since: tuple[int, ...] = ()

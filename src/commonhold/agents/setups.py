@@ -31,7 +31,10 @@ _ALL: Final = (
         Level.GATED_OPEN,
         "its hooks decide before an edit; where one fails or takes too long, Codex goes on without it",
         "run `codex` here, trust the folder, and trust these hooks with /hooks: until then Codex leaves them out "
-        "without a word",
+        "without a word, and no shell command runs in its sandbox",
+        keeps_shell=True,
+        keeps_since=(0, 171, 0),
+        nests_shell=True,
     ),
     Setup(
         "gemini",
@@ -44,6 +47,7 @@ _ALL: Final = (
         "its hooks decide before an edit; where one crashes or takes too long, Gemini goes on without it",
         "run `gemini` here and trust the folder: it leaves the settings of others out",
         keeps_shell=True,
+        keeps_since=(0, 61, 0),
     ),
     Setup(
         "opencode",
@@ -105,7 +109,7 @@ SETUPS: Final[Mapping[str, Setup]] = {each.name: each for each in _ALL}
 
 
 def _hook_files() -> Iterator[str]:
-    anywhere = Ways("", "", "", wrapper=shell_prefix.WRAPPER, bash_env=gemini_shell.FIRST_READ)
+    anywhere = Ways("", "", "", wrapper=shell_prefix.WRAPPER, codex_root="/", bash_env=gemini_shell.FIRST_READ)
     for setup in _ALL:
         for piece in setup.hooks(anywhere):
             yield from piece.paths if piece.is_local else ()

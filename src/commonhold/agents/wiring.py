@@ -5,7 +5,7 @@ from collections.abc import Callable, Mapping
 from importlib.resources import files
 from typing import Any, Final
 
-from commonhold.agents import gemini_shell, hook_tables, shell_prefix
+from commonhold.agents import codex_shell, gemini_shell, hook_tables, shell_prefix
 from commonhold.agents.calling import Ways, is_ours
 from commonhold.agents.hook_tables import SECONDS, WAITING_SECONDS, Hook
 from commonhold.agents.json_entries import Entry
@@ -50,7 +50,7 @@ def _claude_call(ways: Ways, hook: Hook) -> dict[str, Any]:
 
 
 def codex(ways: Ways) -> tuple[Piece, ...]:
-    """Hooks of the Codex CLI."""
+    """Hooks of the Codex CLI, and what lets its shells become our launcher."""
 
     def group(hook: Hook) -> dict[str, Any]:
         command = {
@@ -61,14 +61,30 @@ def codex(ways: Ways) -> tuple[Piece, ...]:
         return {**hook.matcher, "hooks": [command]}
 
     entries = tuple(Entry(("hooks", hook.event), group(hook)) for hook in hook_tables.CODEX)
-    return (JsonPiece((".codex/hooks.json",), entries, is_strict=True),)
+    hooks = JsonPiece((".codex/hooks.json",), entries, is_strict=True)
+    return (hooks, _codex_shells(ways)) if ways.codex_root else (hooks,)
+
+
+def _codex_shells(ways: Ways) -> Piece:
+    known = {
+        "guard": ways.codex_guard,
+        "python": ways.python,
+        "launcher": ways.launch,
+        "socket": ways.socket,
+        "when_down": ways.policy,
+        "state": ways.state_folder,
+        "root": ways.codex_root,
+    }
+    lines = (f"{name} = {_toml(value)}" for name, value in codex_shell.variables(known).items())
+    body = "\n".join(("[shell_environment_policy.set]", *lines))
+    return BlockPiece((codex_shell.SETTINGS,), body, codex_shell.MARKS, is_toml=True)
 
 
 def codex_server(ways: Ways) -> tuple[Piece, ...]:
     """The MCP server in the settings of the Codex CLI."""
     command, *arguments = ways.server()
     body = f"[mcp_servers.{NAME}]\ncommand = {_toml(command)}\nargs = {_toml(arguments)}"
-    return (BlockPiece((".codex/config.toml",), body, HASH, is_toml=True),)
+    return (BlockPiece((codex_shell.SETTINGS,), body, HASH, is_toml=True),)
 
 
 def _toml(value: object) -> str:

@@ -1,6 +1,7 @@
 """Installing for agents, as files of a project: what would change there, and changing it."""
 
 import os
+import pwd
 import shutil
 import sys
 from collections.abc import Iterable, Sequence
@@ -13,7 +14,7 @@ from commonhold.adapters.daemon_place import http_address
 from commonhold.adapters.git.running import Git
 from commonhold.adapters.git.unseen import exclude_file, is_ignored, is_tracked
 from commonhold.adapters.repository import Repository
-from commonhold.agents import gemini_shell, opencode_shell, shell_prefix
+from commonhold.agents import codex_shell, gemini_shell, opencode_shell, shell_prefix
 from commonhold.agents.calling import Link, Ways
 from commonhold.agents.installing import FileChange, pieces_of, to_put, to_take, with_unseen
 from commonhold.agents.setup import Setup
@@ -39,33 +40,39 @@ class Project:
 
     def ways(self, link: Link | None = None) -> Ways:
         """How Commonhold is reached from there: by this very interpreter."""
-        wrapper = "" if self.why_unwrapped() else self.wrapper
+        wrapper = "" if self.why_unkept("claude") else self.wrapper
+        codex_root = "" if self.why_unkept("codex") else self.repository.root
         policy = load_settings(self.repository.root).when_down
         bare = self.bare_ways
-        bash_env = bare.bash_env and ("" if self.why_gemini_unkept() else bare.bash_env)
-        return replace(bare, policy=policy, link=link, wrapper=wrapper, bash_env=bash_env)
+        bash_env = "" if bare.bash_env and self.why_unkept("gemini") else bare.bash_env
+        return replace(bare, policy=policy, link=link, wrapper=wrapper, codex_root=codex_root, bash_env=bash_env)
 
     @property
     def bare_ways(self) -> Ways:
         """What every piece is known again by: without what the settings or the machine leave out of some."""
-        socket = http_address(self.repository.state_folder)
-        bash_env = f"{self.repository.root}/{gemini_shell.FIRST_READ}" if self.has_gemini_file() else None
-        return Ways(sys.executable, knock(), socket, wrapper=self.wrapper, bash_env=bash_env)
+        root, state_folder = self.repository.root, self.repository.state_folder
+        ways = Ways(sys.executable, knock(), http_address(state_folder), wrapper=self.wrapper)
+        bash_env = f"{root}/{gemini_shell.FIRST_READ}" if self.has_gemini_file() else None
+        return replace(ways, codex_root=root, state_folder=state_folder, bash_env=bash_env)
 
     @property
     def wrapper(self) -> str:
         """Where the program lies that Claude Code starts in place of a shell."""
         return f"{self.repository.root}/{shell_prefix.WRAPPER}"
 
-    def why_unwrapped(self) -> str:
-        """Why Claude Code cannot be let start it; empty where it can."""
-        return shell_prefix.obstacle(self.repository.root, str(Path.home()))
-
     def why_unkept(self, name: str) -> str:
         """Why commands of an agent that can be let give them to the launcher do not come to it; empty where they do."""
-        if name == "opencode":
-            return opencode_shell.obstacle(self.repository.root, str(Path.home()), os.environ.get("SHELL", ""))
-        return self.why_gemini_unkept() if name == "gemini" else self.why_unwrapped()
+        root, home = self.repository.root, str(Path.home())
+        match name:
+            case "opencode":
+                return opencode_shell.obstacle(root, home, os.environ.get("SHELL", ""))
+            case "codex":
+                settings = os.environ.get("CODEX_HOME") or f"{home}/.codex"
+                return codex_shell.obstacle(root, settings, _login_shell(), os.environ.get("BASH_ENV", ""))
+            case "gemini":
+                return self._why_gemini_unkept()
+            case _:
+                return shell_prefix.obstacle(root, home)
 
     def has_gemini_file(self) -> bool:
         """Whether Gemini's own file of variables is one that can be changed here, or can be made."""
@@ -75,8 +82,7 @@ class Project:
             return False
         return True
 
-    def why_gemini_unkept(self) -> str:
-        """Why commands of Gemini's model do not come to the launcher; empty where they do."""
+    def _why_gemini_unkept(self) -> str:
         if not self.has_gemini_file():
             return f"{gemini_shell.ENV_FILE} is not to be changed here: it is a link, or no text, or another user's"
         text, inherited = self.load(gemini_shell.ENV_FILE), os.environ.get(gemini_shell.VARIABLE, "")
@@ -92,6 +98,13 @@ class Project:
             return program
         root, home = Path(self.repository.root), Path.home()
         return next((trace for trace in setup.traces if (root / trace).exists() or (home / trace).exists()), "")
+
+
+def _login_shell() -> str:
+    try:
+        return pwd.getpwuid(os.getuid()).pw_shell
+    except KeyError:
+        return ""
 
 
 def knock() -> str:

@@ -52,15 +52,22 @@ def _shell(project: Project, setup: Setup, level: Level) -> str:
         return ""
     if not setup.keeps_shell:
         return "what its shell commands write is noticed afterwards: nothing can stand between it and its shell"
-    if why := project.why_unkept(setup.name):
-        return f"what its shell commands write is only detected: {why}"
     chosen = load_settings(project.repository.root).shell
+    why = project.why_unkept(setup.name) or (_why_detected(setup) if chosen == Shell.SANDBOX else "")
+    if why:
+        return f"what its shell commands write is only detected: {why}"
     if chosen != Shell.SANDBOX:
         return f"what its shell commands write is not kept back: shell is {chosen}"
     sandbox = offered()
-    if sandbox.is_enforced:
-        return f"what its shell commands write is enforced by {sandbox.name}"
-    return "what its shell commands write is only detected: this machine has no sandbox"
+    but = ", but only detected in its own sandbox" if setup.nests_shell and sandbox.program else ""
+    return f"what its shell commands write is enforced by {sandbox.name}{but}"
+
+
+def _why_detected(setup: Setup) -> str:
+    """Why nothing keeps back what its launcher runs; empty where something does."""
+    if _is_before(setup, setup.keeps_since):
+        return f"this version of {setup.title} was not tried"
+    return "" if offered().is_enforced else "this machine has no sandbox"
 
 
 def _seen(project: Project, setup: Setup) -> Seen:
@@ -79,7 +86,7 @@ def _seen(project: Project, setup: Setup) -> Seen:
         by_another=ways[0].python if ways[0].python != sys.executable else "",
         lets_pass=any(each.policy == "allow" for each in ways),
         distrusted=_distrusted(project, setup),
-        is_too_old=_is_too_old(setup),
+        is_too_old=_is_before(setup, setup.blocks_since),
         is_watched=is_watched,
     )
 
@@ -90,12 +97,13 @@ def _text(project: Project, piece: Piece) -> str:
 
 def _troubles(project: Project, setup: Setup, ways: Ways, chosen: Loopback | None) -> tuple[str, ...]:
     """What is not as `install` makes it, by command hooks or over HTTP: the better of the two counts."""
-    wanted = project.ways()
     links = [None] if chosen is None else [None, Link(chosen.url, chosen.token)]
+    wanted = project.ways()
+    there = replace(wanted, python=ways.python, knock=ways.knock, socket=ways.socket, policy=ways.policy)
     told = [
         tuple(
             f"{piece.paths[0]}: {why}"
-            for piece in setup.hooks(replace(ways, link=link, wrapper=wanted.wrapper, bash_env=wanted.bash_env))
+            for piece in setup.hooks(replace(there, link=link))
             if (why := piece.trouble(_text(project, piece) or None))
         )
         for link in links
@@ -120,9 +128,7 @@ def _distrusted(project: Project, setup: Setup) -> tuple[str, ...] | None:
     return None if trusted is None else tuple(name for name in names if name not in trusted)
 
 
-def _is_too_old(setup: Setup) -> bool:
-    """Whether it is there in a version that goes on where a hook fails; one that does not tell counts as such."""
+def _is_before(setup: Setup, since: tuple[int, ...]) -> bool:
+    """Whether it is there in a version from before that one; one that does not tell counts as such."""
     program = next(filter(None, map(shutil.which, setup.programs)), None)
-    if not setup.blocks_since or program is None:
-        return False
-    return (version(program) or ()) < setup.blocks_since
+    return bool(since) and program is not None and (version(program) or ()) < since

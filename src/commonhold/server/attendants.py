@@ -14,6 +14,7 @@ from commonhold.client.opening import open_session
 from commonhold.client.session import Commonhold
 from commonhold.config import load_settings
 from commonhold.server.attending import Attending
+from commonhold.server.foretelling import Foretelling
 from commonhold.server.git_calls import GitCalls
 from commonhold.server.http import Call
 from commonhold.server.overseeing import Overseeing
@@ -33,7 +34,8 @@ class Attendants:
         self._shells = Shells(_opened, rules, under_way=under_way)
         self._overseeing = Overseeing(_opened_by_nobody, ignoring.is_ignored, self._shells.may_write)
         trees = Trees(repository)
-        self._shell_calls = ShellCalls(trees, self._shells, rules.refused, _is_wrapped)
+        foretelling = Foretelling(repository.state_folder, _is_shut_off)
+        self._shell_calls = ShellCalls(trees, self._shells, rules.refused, _is_wrapped, foretelling)
         self._attending = Attending(trees, self._overseen, ignoring.is_ignored, self._shell_calls)
 
     @property
@@ -44,6 +46,7 @@ class Attendants:
     def attend(self, happening: Happening) -> Response:
         """The answer to what a hook reports."""
         self._shells.reap()
+        self._shell_calls.look()
         return self._attending.attend(happening)
 
     def _overseen(self, root: str, holder: str) -> Commonhold:
@@ -71,6 +74,10 @@ class Attendants:
 
 def _is_wrapped(agent: str, root: str) -> bool:
     return agent in AGENTS and AGENTS[agent].wraps_shells(root)
+
+
+def _is_shut_off(agent: str, root: str) -> bool:
+    return agent in AGENTS and AGENTS[agent].shuts_off_shells(root)
 
 
 def _opened_by_nobody(root: str) -> Commonhold:

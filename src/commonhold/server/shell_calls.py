@@ -8,6 +8,7 @@ import re
 import shutil
 import threading
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from typing import Any, Final
 
 from commonhold.adapters.trees import Trees
@@ -15,7 +16,9 @@ from commonhold.app.happenings import NOTHING, AboutToRun, Ran, Response, Stance
 from commonhold.client.knock import agent_process
 from commonhold.client.session import Commonhold
 from commonhold.config import Shell, load_settings
+from commonhold.domain.errors import CommonholdError
 from commonhold.server.awaited import Awaited, command_in
+from commonhold.server.foretelling import Foretelling
 from commonhold.server.shells import Asked, Shape, Shells
 
 Refused = Callable[[Asked, Commonhold], str]
@@ -27,41 +30,46 @@ _PROCESS: Final = re.compile(r"\d+")
 class ShellCalls:
     """The calls of shells in the working trees of a repository."""
 
-    def __init__(self, trees: Trees, shells: Shells, refused: Refused, is_wrapped: IsWrapped) -> None:
+    def __init__(
+        self, trees: Trees, shells: Shells, refused: Refused, is_wrapped: IsWrapped, foretelling: Foretelling
+    ) -> None:
         """Let `shells` know of them; `refused` says why a command is not to be run (empty: it may be)."""
         self._trees = trees
         self._shells = shells
         self._refused = refused
         self._is_wrapped = is_wrapped
+        self._foretelling = foretelling
         self._awaited = Awaited()
         self._tickets: dict[tuple[str, str], str] = {}
+        self._reports: dict[tuple[str, str], str] = {}
         self._turn = threading.Lock()
 
     def about_to_run(self, happening: AboutToRun, root: str, session: Commonhold) -> Response:
         """What to say to a command in the working tree at `root`."""
-        if load_settings(root).shell == Shell.OFF or not happening.command.strip():
+        agent = happening.caller.agent
+        if self._foretelling.is_for(agent, root):
+            refusal = self._foretold(happening)
+        elif load_settings(root).shell == Shell.OFF or not happening.command.strip():
             return NOTHING
-        if self._is_wrapped(happening.caller.agent, root):
+        elif self._is_wrapped(agent, root):
             refusal = self._refused(Asked(session.holder, happening.cwd, _words(happening), ""), session)
             self._awaited.note(happening)
         else:
-            refusal = self._watched(happening)
+            refusal = self._noted(happening, self._shells.watch(_question(happening)))
             if not happening.call:
                 self._awaited.note(happening)
         return Response(Stance.DENY, refusal) if refusal else NOTHING
 
-    def _watched(self, happening: AboutToRun) -> str:
-        """Look what is there before the command, which nothing of ours will run; why it is not to be run."""
-        caller = happening.caller
-        process = _PROCESS.match(caller.process)
-        answer = self._shells.watch(
-            {
-                "holder": caller.holder,
-                "cwd": happening.cwd,
-                "command": list(_words(happening)),
-                "process": int(process[0]) if process else 0,
-            }
-        )
+    def _foretold(self, happening: AboutToRun) -> str:
+        """Answer its launcher before that asks, since it may not be able to; why the command is not to be run."""
+        answer, foretold = self._shells.foretell(_question(happening))
+        refusal = self._noted(happening, answer)
+        if not refusal:
+            self._foretelling.leave(*_name(happening), happening.command, foretold)
+        return refusal
+
+    def _noted(self, happening: AboutToRun, answer: Mapping[str, Any]) -> str:
+        """Remember a call that something is known of from before it; why it is not to be run."""
         if ticket := answer.get("ticket"):
             with self._turn:
                 before = self._tickets.pop(_name(happening), "")
@@ -71,9 +79,23 @@ class ShellCalls:
 
     def ran(self, happening: Ran) -> str:
         """What an agent must know of a command that has ended."""
-        return str(self._shells.end({"ticket": self._taken(_name(happening))})["report"])
+        name = _name(happening)
+        report = str(self._shells.end({"ticket": self._taken(name)})["report"])
+        return self._reports.pop(name, report)
+
+    def look(self) -> None:
+        """See how far they are whose launcher can tell nobody. Of what goes on behind no hook tells the end, either."""
+        with self._turn:
+            tickets = dict(self._tickets)
+        for name, ticket in tickets.items():
+            if self._foretelling.is_over(*name):
+                with suppress(CommonholdError):  # it is no fault of whose hook looks
+                    self._reports.setdefault(name, str(self._shells.end({"ticket": ticket})["report"]))
+            elif self._foretelling.is_begun(*name):
+                self._shells.confirm(ticket)
 
     def _taken(self, name: tuple[str, str]) -> str:
+        self._foretelling.withdraw(*name)
         with self._turn:
             return self._tickets.pop(name, "")
 
@@ -81,9 +103,9 @@ class ShellCalls:
         """End what is still watched of a session, or of a part of it: its user did not let it run, for example."""
         with self._turn:
             names = [name for name in self._tickets if name[0] == holder]
-            tickets = [self._tickets.pop(name) for name in names]
-        for ticket in tickets:
-            self._shells.abandon(ticket)
+        for name in names:
+            self._shells.abandon(self._taken(name))
+            self._reports.pop(name, None)
 
     def begin(self, told: Mapping[str, Any]) -> Shape:
         """Answer a launcher. One that was started in place of a shell knows its working tree, and its session or less.
@@ -91,7 +113,8 @@ class ShellCalls:
         A call that was watched until now is run by it instead.
         """
         if told.get("root"):
-            told = self._claimed(told)
+            told = {**told, "root": self._trees.around(str(told["cwd"])) or told["root"]}
+            told = told if told.get("call") else self._claimed(told)
         self._shells.drop(self._taken((str(told.get("holder", "")), str(told.get("call", "")))))
         return self._shells.begin(told)
 
@@ -103,8 +126,18 @@ class ShellCalls:
             holder, command = self._awaited.claim(session, str(given))
         else:
             holder, command = self._awaited.claim(str(told["holder"]), command_in(str(given)))
-        root = self._trees.around(str(told["cwd"])) or told["root"]
-        return {**told, "holder": holder, "command": [*start, command], "root": root, "call": command}
+        return {**told, "holder": holder, "command": [*start, command], "call": command}
+
+
+def _question(happening: AboutToRun) -> Shape:
+    """What a launcher of the command would ask."""
+    process = _PROCESS.match(happening.caller.process)
+    return {
+        "holder": happening.caller.holder,
+        "cwd": happening.cwd,
+        "command": list(_words(happening)),
+        "process": int(process[0]) if process else 0,
+    }
 
 
 def _words(happening: AboutToRun) -> tuple[str, ...]:

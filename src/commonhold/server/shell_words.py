@@ -67,19 +67,21 @@ def report(outcome: Outcome, given: Given | None) -> str:
         lines.append(
             f"other commands ran that could have written it, too, so it is laid on nobody: {some(outcome.shared)}"
         )
-    if 0 < outcome.status < _NOT_RUN and given is not None and ROOT not in given.writable:
-        lines.append(_bounds(given))
-    return "\n".join(lines)
+    if 0 < outcome.status < _NOT_RUN and given is not None:
+        lines.append(bounds(given))
+    return "\n".join(filter(None, lines))
 
 
-def _bounds(given: Given) -> str:
-    """Where a command could write that may have failed because of it."""
+def bounds(given: Given, remedy: str = "commonhold acquire PATH, or use your edit tool") -> str:
+    """Where a command could write that may have failed because of it; empty where it could write all."""
+    if ROOT in given.writable:
+        return ""
     where = (
         f"it could write in {some(given.writable)}" if given.writable else "it could write no file of this repository"
     )
     if given.withheld:
         return f"{where}; not in {_because(given.withheld[0])}. Next: change files there with your edit tool"
-    return f"{where}. If that is why it failed, next: commonhold acquire PATH, or use your edit tool"
+    return f"{where}. If that is why it failed, next: {remedy}"
 
 
 def _because(withheld: Withheld) -> str:

@@ -22,7 +22,7 @@ from commonhold.config import Settings, Shell, load_settings
 from commonhold.domain.errors import Code, CommonholdError, InputError
 from commonhold.domain.events import Committed
 from commonhold.domain.keys import file_key
-from commonhold.server.shell_words import Outcome, beside_others, held_by_others, report
+from commonhold.server.shell_words import Outcome, beside_others, bounds, held_by_others, report
 from commonhold.server.under_way import UnderWay
 
 MAX_INTENT: Final = 200
@@ -93,8 +93,8 @@ class Rules:
 class _Run:
     """A command that runs in one working tree. `given` is what it is kept to, None where nothing keeps it.
 
-    `beside` are the others that ran there at some moment of its time, `perhaps` what else could have written then;
-    `told` is what its agent will be told at its end.
+    `foretold` is what it is kept to if its launcher goes by that. `beside` are the others that ran there at some moment
+    of its time, `perhaps` what else could have written then; `told` is what its agent will be told at its end.
     """
 
     asked: Asked
@@ -105,6 +105,7 @@ class _Run:
     sequence: int
     before: Survey
     told: list[str]
+    foretold: Given | None = None
     beside: "set[_Run]" = field(default_factory=set)
     perhaps: list[Reach] = field(default_factory=list)
     turn: threading.Lock = field(default_factory=threading.Lock)
@@ -161,15 +162,47 @@ class Shells:
         """The same for a command that somebody else runs, whom nothing keeps from writing what it may not."""
         return self._judged(told, lambda: NONE)
 
+    def foretell(self, told: Mapping[str, Any]) -> tuple[Shape, Shape]:
+        """The same, and what would keep it in a sandbox of its agent's, where nobody can be asked."""
+        answer = self.watch(told)
+        with self._lock:
+            run = self._runs.get(str(answer.get("ticket")))
+        return answer, answer if run is None else self._foretold(run)
+
+    def _foretold(self, run: _Run) -> Shape:
+        ground, settings = self._place(run.asked)
+        offer = self._offered_inside() if settings.shell == Shell.SANDBOX else NONE
+        given, lost = _given(run.session, ground, offer)
+        if lost:
+            return _refused(lost)
+        answer = _answer(replace(run.asked, ticket=""), _Leave(given, offer), ground, Prepared())
+        run.foretold = given if offer.is_enforced else None
+        return answer | {"if_failed": bounds(given, "use your edit tool") if offer.is_enforced else ""}
+
+    def confirm(self, ticket: str) -> None:
+        """A launcher has come that goes by what was foretold: from now on the command is taken for kept to that."""
+        with self._lock:
+            run = self._runs.get(ticket)
+            if run is not None:
+                run.given = run.foretold
+
+    def _offered_inside(self) -> Offer:
+        """What can keep a command in a sandbox of its agent's, where nothing can be mounted and no other begun."""
+        offer = self._offer()
+        return replace(offer, can_mask=False) if offer.is_enforced and not offer.program else NONE
+
+    def _place(self, asked: Asked) -> tuple[Ground, Settings]:
+        repository = find_repository(asked.root or asked.cwd)
+        settings = load_settings(repository.root)
+        return Ground(repository, asked.cwd, asked.command, tuple(settings.writable), self._rules.reserved), settings
+
     def _judged(self, told: Mapping[str, Any], offer: Callable[[], Offer]) -> Shape:
         self.reap()
         asked = _asked(told, self._ids.new("shell"))
-        repository = find_repository(asked.root or asked.cwd)
-        settings = load_settings(repository.root)
-        ground = Ground(repository, asked.cwd, asked.command, tuple(settings.writable), self._rules.reserved)
+        ground, settings = self._place(asked)
         if settings.shell == Shell.OFF:
             return _unwatched()
-        session = self._open(repository.root, asked.holder)
+        session = self._open(ground.repository.root, asked.holder)
         try:
             refusal = self._rules.refused(asked, session)
             kept_by = offer() if settings.shell == Shell.SANDBOX else NONE
@@ -346,21 +379,27 @@ def _is_text(value: object) -> bool:
 
 def _leave(asked: Asked, session: Commonhold, ground: Ground, offer: Offer) -> _Leave | str:
     """Lease what the command plainly writes, and find what it may write; why not, where others hold it."""
-    sought = ground.sought()
     got = AcquireAnswer("granted")
-    if named := _to_lease(ground, sought):
+    if named := _to_lease(ground, ground.sought()):
         got = session.acquire(*named, task=asked.intent, acquisition_id=asked.ticket)
         if got.lease is None:
             return held_by_others(got)
+    given, lost = _given(session, ground, offer)
+    if lost and got.lease:
+        session.release(got.lease.id)
+    return lost or _Leave(given, offer, got.lease.id if got.lease else None, got.notices)
+
+
+def _given(session: Commonhold, ground: Ground, offer: Offer) -> tuple[Given, str]:
+    """What a command may write, and why that is not enough for it; empty where it is."""
+    sought = ground.sought()
     leases = session.leases()
     mine = [each.path for each in holdings(each for each in leases if each.holder == session.holder)]
     others = holdings(each for each in leases if each.holder != session.holder)
     also = filter(None, map(ground.seek, mine))
     given = give((*sought, *also), ground.free(), others, can_mask=offer.can_mask)
     lost = [each for each in given.withheld if offer.is_enforced and _is_lost(each, sought, given)]
-    if lost and got.lease:
-        session.release(got.lease.id)
-    return beside_others(lost[0]) if lost else _Leave(given, offer, got.lease.id if got.lease else None, got.notices)
+    return given, beside_others(lost[0]) if lost else ""
 
 
 def _is_lost(withheld: Withheld, sought: Sequence[Sought], given: Given) -> bool:

@@ -26,7 +26,7 @@ from commonhold.agents.tools import Reads, Tools
 
 ODD = '/odd path/it\'s $HOME `x` "é"/bin/python'
 WAYS = Ways(ODD, f"/odd path/lib/{KNOCK}", "/tmp/it's/http.sock")  # noqa: S108 - never opened
-WRAPPED = replace(WAYS, wrapper="/odd path/it's/.claude/commonhold-shell")
+WRAPPED = replace(WAYS, wrapper="/odd path/it's/.claude/commonhold-shell", codex_root="/odd path/it's")
 LINKED = replace(WAYS, link=Link("http://127.0.0.1:4711", "c0ffee"))
 FOLDER = Path(__file__).parents[3] / "src" / "commonhold" / "agents"
 

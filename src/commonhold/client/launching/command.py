@@ -9,6 +9,9 @@ from .speaking import TYPE_CHECKING, Object, Unserved, asked, say
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    Ask = Callable[[str, Object], Object]
+    Make = Callable[["Allowance | None"], list[str]]
+
 _REFUSED, _OUT_OF_REACH = 1, 4
 _INTERRUPT = 2
 
@@ -23,41 +26,44 @@ def main(words: list[str]) -> int:
     return attended(socket, when_down, told, lambda _: command)
 
 
-def attended(socket: str, when_down: str, asked_for: Object, made: "Callable[[Allowance | None], list[str]]") -> int:
+def begun(socket: str, question: Object) -> Object:
+    """What the daemon answers; it is started where there is none. Raises Unserved."""
+    try:
+        return asked(socket, "/shell/begin", question)
+    except Unserved as fault:
+        if not fault.is_away:
+            raise
+        _start()
+    return asked(socket, "/shell/begin", question)
+
+
+def attended(socket: str, when_down: str, asked_for: Object, made: "Make", ask: "Ask" = begun) -> int:
     """Run what is `made` of what the daemon allows (None: nobody was asked); its exit status."""
     try:
-        return _attended(socket, when_down, {**asked_for, **_here()}, made)
+        return _attended(socket, when_down, {**asked_for, **_here()}, made, ask)
     except KeyboardInterrupt:  # the command has not begun
         return BY_SIGNAL + _INTERRUPT
 
 
-def _attended(socket: str, when_down: str, question: Object, made: "Callable[[Allowance | None], list[str]]") -> int:
+def _attended(socket: str, when_down: str, question: Object, made: "Make", ask: "Ask") -> int:
     try:
-        begun = _begun(socket, question)
-        allowance = Allowance(begun) if not begun.get("refusal") else None
+        answer = ask(socket, question)
+        allowance = Allowance(answer) if not answer.get("refusal") else None
     except Unserved as fault:
         return _unserved(fault, when_down, made)
     if allowance is None:
-        say(begun["refusal"])
+        say(answer["refusal"])
         return _REFUSED
     status = run(made(allowance), allowance)
-    _end(socket, {"ticket": begun["ticket"], "status": status})
+    if answer["ticket"]:
+        _end(socket, {"ticket": answer["ticket"], "status": status})
+    elif 0 < status < NOT_RUN and (why := answer.get("if_failed")):
+        say(why)
     return status
 
 
 def _here() -> Object:
     return {"cwd": os.getcwd(), "process": os.getpid(), "temporary": os.environ.get("TMPDIR", "")}
-
-
-def _begun(socket: str, what: Object) -> Object:
-    """What the daemon answers; it is started where there is none."""
-    try:
-        return asked(socket, "/shell/begin", what)
-    except Unserved as fault:
-        if not fault.is_away:
-            raise
-        _start()
-    return asked(socket, "/shell/begin", what)
 
 
 def _start() -> None:
@@ -67,7 +73,7 @@ def _start() -> None:
     os.waitpid(os.posix_spawn(sys.executable, words, os.environ, file_actions=silent), 0)
 
 
-def _unserved(fault: Unserved, when_down: str, made: "Callable[[Allowance | None], list[str]]") -> int:
+def _unserved(fault: Unserved, when_down: str, made: "Make") -> int:
     if when_down != "allow":
         say(f"the command was not run: {fault}. Next: {fault.next}")
         return _OUT_OF_REACH

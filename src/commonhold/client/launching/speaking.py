@@ -2,6 +2,7 @@
 
 import _json
 import _socket
+import errno
 import os
 
 TYPE_CHECKING = False  # the module for types takes long to load
@@ -26,6 +27,10 @@ class _Away(Unserved):
     next = "commonhold daemon start, then run it again"
 
 
+class ShutOff(Unserved):
+    """What this runs in keeps it from asking anybody."""
+
+
 class _Refused(Unserved):
     """The daemon says what is wrong with the question."""
 
@@ -48,6 +53,8 @@ def asked(socket: str, path: str, told: Object) -> Object:
     try:
         answer = _posted(socket, path, encoded(told).encode())
     except OSError as fault:
+        if fault.errno == errno.EPERM:
+            raise ShutOff(f"what it runs in lets it ask nobody ({fault.strerror})") from None
         raise _Away(f"nobody serves this repository ({fault.strerror or fault})") from None
     head, _, body = answer.partition(b"\r\n\r\n")
     if head.split(b" ", 2)[1:2] != [_OK]:

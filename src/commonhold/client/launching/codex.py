@@ -1,0 +1,112 @@
+"""A command of Codex's model, which our file in its BASH_ENV gives to us before its shell does anything.
+
+It comes here after Codex has held it against the rules of its user, inside of the sandbox that Codex runs it in. The
+environment of just this process names its session, thread and call; the hook before it has left a file about it.
+"""
+
+import fcntl
+import os
+
+from .command import attended, begun
+from .foretold import place
+from .running import Allowance
+from .speaking import Object, ShutOff, Unserved, decoded
+
+_PROGRAMS = "COMMONHOLD_PROGRAMS"
+# Codex restores what its user's shell has set up, and then becomes the shell of the command.
+_RESTORING, _BECOMING = "__CODEX_SNAPSHOT_", "\nexec '"
+_LOGIN = "-lc"
+
+
+class _Untold(Unserved):
+    """Nobody can be asked, and no hook has told of it."""
+
+    next = "trust Commonhold's hooks with /hooks in codex; where they are trusted, run it again"
+
+
+def main(socket: str, when_down: str, state: str, root: str, *shell: str) -> int:
+    """Run the script, which comes last, in the shell with its flags; the exit status, as a shell tells it."""
+    *start, script = shell
+    holder, call = _holder(), os.environ["CODEX_TOOL_CALL_ID"]
+    left = place(state, holder, call)
+    foretold = _foretold(left)
+    command = script if foretold is None else foretold["of"]
+    told = {"holder": holder, "call": call, "root": root, "command": [start[0], "-c", command]}
+
+    def ask(socket: str, question: Object) -> Object:
+        if not _is_inside():
+            try:
+                return begun(socket, question)
+            except ShutOff:
+                pass
+        if foretold is None and _is_in(root):
+            raise _Untold("in Codex's sandbox nobody can be asked, and no hook has told of it")
+        return _lasting(foretold, left) if foretold else _NOT_HERE
+
+    return attended(socket, when_down, told, lambda allowance: [*start, _fitted(script, allowance, start[-1])], ask)
+
+
+def _holder() -> str:
+    session, thread = os.environ.get("CODEX_SESSION_ID", ""), os.environ.get("CODEX_THREAD_ID", "")
+    return f"codex:{session}" if thread in ("", session) else f"codex:{session}/{thread}"
+
+
+def _foretold(path: str) -> "Object | None":
+    """What the hook has left; None where it has left nothing."""
+    try:
+        with open(path, "rb") as file:
+            return decoded(file.read())
+    except (OSError, Unserved):
+        return None
+
+
+def _lasting(foretold: Object, path: str) -> Object:
+    """The same, and a sign that it is gone by, which ends with this process: a lock on the file."""
+    try:
+        fcntl.flock(os.open(path, os.O_RDONLY | os.O_CLOEXEC), fcntl.LOCK_SH)
+    except OSError:
+        return foretold  # its turn has ended: nobody looks for it any more
+    return foretold
+
+
+def _is_inside() -> bool:
+    """Whether this runs in Codex's sandbox: there it can get no new rights, and sees its own processes alone."""
+    try:
+        with open("/proc/self/status", "rb") as file:
+            return os.getppid() == 1 and b"NoNewPrivs:\t1\n" in file.read()
+    except OSError:
+        return False
+
+
+def _is_in(root: str) -> bool:
+    return f"{os.getcwd()}/".startswith(f"{os.path.realpath(root)}/")
+
+
+def _fitted(script: str, allowance: "Allowance | None", flags: str) -> str:
+    """The script with our variables set, and our programs first in its PATH, after what sets its shell up."""
+    setting = "" if allowance is None else "; ".join(_exports(allowance.environment))
+    restoring, mark, rest = script.partition(_BECOMING)
+    if setting and mark and _RESTORING in restoring:
+        return f"{restoring}\n{setting}{mark}{rest}"
+    return f"{setting}; {script}" if setting and flags == _LOGIN else script
+
+
+def _exports(variables: dict[str, str]) -> list[str]:
+    found = [f"export {name}={_quoted(value)}" for name, value in variables.items() if name != _PROGRAMS]
+    programs = variables.get(_PROGRAMS)
+    return [*found, f'export PATH={_quoted(programs)}:"$PATH"'] if programs else found
+
+
+def _quoted(word: str) -> str:
+    return "'" + word.replace("'", "'\\''") + "'"
+
+
+_NOT_HERE: Object = {
+    "ticket": "",
+    "sandbox": "",
+    "env": {},
+    "protected": [],
+    "writable": [],
+    "masked": [],
+    "prefix": [],
+}

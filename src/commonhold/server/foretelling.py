@@ -1,0 +1,61 @@
+"""What a command may write, left in a file before it runs: its agent may run it where nobody can be asked."""
+
+import fcntl
+import json
+import shutil
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Final
+
+from commonhold.client.launching import foretold
+
+IsShutOff = Callable[[str, str], bool]
+"""Whether commands of an agent come to our launcher, and perhaps cannot ask there, in the working tree at a root."""
+_PRIVATE: Final = 0o700
+
+
+class Foretelling:
+    """The files for the calls of a repository. Those of an earlier daemon are gone: it knows their calls no more."""
+
+    def __init__(self, state_folder: str, is_for: IsShutOff) -> None:
+        """Leave files in this folder; `is_for` says for whom."""
+        self.is_for = is_for
+        self._state_folder = state_folder
+        self._running: set[Path] = set()
+        shutil.rmtree(foretold.folder(state_folder), ignore_errors=True)
+
+    def leave(self, holder: str, call: str, command: str, answer: Mapping[str, object]) -> None:
+        """Leave what a launcher of this command is to be answered."""
+        path = self._place(holder, call)
+        path.parent.mkdir(_PRIVATE, exist_ok=True)
+        path.write_text(json.dumps({**answer, "of": command}), encoding="ascii")
+
+    def withdraw(self, holder: str, call: str) -> None:
+        """Leave nothing for a call any more."""
+        path = self._place(holder, call)
+        path.unlink(missing_ok=True)
+        self._running.discard(path)
+
+    def is_begun(self, holder: str, call: str) -> bool:
+        """Whether a launcher that went by a file still waits for the end of its command: it has the file locked."""
+        path = self._place(holder, call)
+        try:
+            with path.open("rb") as file:
+                fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            self._running.add(path)
+            return True
+        except FileNotFoundError:
+            pass
+        return False
+
+    def is_over(self, holder: str, call: str) -> bool:
+        """Whether one that was seen to wait does so no more; that is said once."""
+        path = self._place(holder, call)
+        if path not in self._running or self.is_begun(holder, call):
+            return False
+        self._running.discard(path)
+        return True
+
+    def _place(self, holder: str, call: str) -> Path:
+        return Path(foretold.place(self._state_folder, holder, call))
