@@ -1,5 +1,6 @@
 """Real agents, whose model plays a script, in a repository where `commonhold install` was run: `make test-agents`."""
 
+import json
 import os
 import signal
 import subprocess
@@ -10,7 +11,7 @@ from pathlib import Path
 import pytest
 from tests.agents.acting import is_refused
 from tests.agents.cli import Cli, Place, outcome, run
-from tests.agents.clis import CLAUDE, CODEX, COPILOT, HOOKLESS, OPENCODE
+from tests.agents.clis import CLAUDE, CODEX, COPILOT, GEMINI, HOOKLESS, OPENCODE
 from tests.agents.site import APP, Site, coordinated, once
 from tests.e2e.daemon_process import until
 from tests.e2e.scripted.conversation import Results, Script, Turn, do, in_turn, say
@@ -135,9 +136,10 @@ def test_claudes_shell_is_as_without_us(tmp_path: Path, model: ScriptedModel) ->
         assert not (site.place.root / "never.txt").exists()
 
 
-def test_opencodes_shell_is_kept_to_what_its_session_may_write(tmp_path: Path, model: ScriptedModel) -> None:
+@pytest.mark.parametrize("cli", [OPENCODE, GEMINI], ids=lambda cli: cli.name)
+def test_its_shell_is_kept_to_what_its_session_may_write(cli: Cli, tmp_path: Path, model: ScriptedModel) -> None:
     """Git is the session's own, and what was put into the environment is out of it again."""
-    with coordinated(OPENCODE, tmp_path, model) as site:
+    with coordinated(cli, tmp_path, model) as site:
         acts = site.acts
         commit = (
             'echo it > "it\'s new.txt" && git add . && git -c user.name=o -c user.email=o@example.invalid commit -qm I'
@@ -148,10 +150,30 @@ def test_opencodes_shell_is_kept_to_what_its_session_may_write(tmp_path: Path, m
         assert site.text("app.py") == APP
         assert "PermissionError" in told[0]
         assert ".git/commonhold" in told[1]
-        assert not any(f"COMMONHOLD_{name}=" in told[3] for name in ("GUARD", "GUARDED", "CALL"))
+        assert not any(f"{name}=" in told[3] for name in ("_GUARD", "_GUARDED", "_CALL", "BASH_ENV"))
         shown = subprocess.run(["git", "show", "--stat"], cwd=site.root, capture_output=True, text=True, check=True)
         assert "it's new.txt" in shown.stdout
         assert [file["path"] for each in site.commits() for file in each["files"]] == ["it's new.txt"]
+
+
+def test_geminis_shell_is_as_without_us(tmp_path: Path, model: ScriptedModel) -> None:
+    """An exit status is told, what goes on behind is recorded, and what its user starts is none of its model's."""
+    with coordinated(GEMINI, tmp_path, model) as site:
+        hook = {"type": "command", "command": "command -v git >hook.txt"}
+        settings = site.place.root / ".gemini/settings.json"
+        told = json.loads(settings.read_text())
+        told["hooks"]["BeforeTool"].append({"matcher": "run_shell_command", "hooks": [hook]})
+        told["mcpServers"] = {"mine": {"command": "bash", "args": ["-c", "command -v git >server.txt; cat"]}}
+        settings.write_text(json.dumps(told))
+        behind = do("run_shell_command", command="sleep 1; echo x > behind.txt", is_background=True)
+        wrapped = site.acts.run("bash -c 'echo x > wrapped.txt; exit 3'")
+        site.play(in_turn(wrapped, behind, site.acts.run("sleep 2; kill -TERM $$")))
+        assert "Exit Code: 3" in site.told()[0]
+        assert "Signal" in site.told()[2] or "Exit Code: 143" in site.told()[2]
+        until(
+            lambda: {"behind.txt", "wrapped.txt"} <= {file["path"] for each in site.commits() for file in each["files"]}
+        )
+        assert [name for name in ("hook.txt", "server.txt") if ".git/commonhold" in site.text(name)] == []
 
 
 @pytest.mark.parametrize("mode", ["danger-full-access", "workspace-write"])

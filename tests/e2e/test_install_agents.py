@@ -106,6 +106,7 @@ def test_what_the_user_has_is_kept_to_the_byte(run: Call, root: Path) -> None:
     mine = {
         CLAUDE: '{\r\n\t"hooks": {"PreToolUse": [{"hooks": []}]}\r\n}',
         ".gemini/settings.json": "{ // mine\n}",
+        ".gemini/.env": "# mine\r\nGEMINI_API_KEY='x'",
         ".codex/config.toml": "# mine\nmodel = 'x' # why",
         "AGENTS.md": "# How we work\n",
         "opencode.jsonc": '{\n  // mine\n  "mcp": {}\n}\n',
@@ -375,3 +376,51 @@ def test_the_users_own_program_stays_and_the_level_is_told(run: Call, root: Path
     assert "only detected" in found(run, "claude")["facts"]["shell"]
     run("uninstall", "claude", "--yes")
     assert (root / CLAUDE).read_text(encoding="utf-8") == own
+
+
+def test_geminis_shells_read_a_file_of_ours_first_and_what_its_user_has_beside_is_not_shown(
+    run: Call, root: Path, program: Program
+) -> None:
+    program("gemini", "echo 0.61.0")
+    env_file = root / ".gemini/.env"
+    env_file.parent.mkdir()
+    env_file.write_text("GEMINI_API_KEY=hidden\n", encoding="utf-8")
+    env_file.chmod(0o600)
+    for words in (("--dry-run",), ("--yes", "--json")):
+        said = run("install", "gemini", *words).text
+        assert "BASH_ENV=" in said
+        assert "hidden" not in said
+    named = subprocess.run(
+        ["/bin/bash", "-c", f'. "{env_file}"; echo "$GEMINI_API_KEY $BASH_ENV"'],
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert named.stdout == f"hidden {root}/.gemini/commonhold-shell\n"
+    assert env_file.stat().st_mode & 0o777 == 0o600
+    facts = found(run, "gemini")["facts"]
+    assert (facts["level"], "Gemini" in facts["shell"]) == ("gated-open", False)
+    run("uninstall", "gemini", "--yes")
+    assert env_file.read_text(encoding="utf-8") == "GEMINI_API_KEY=hidden\n"
+    assert list(env_file.parent.iterdir()) == [env_file]
+
+
+def test_no_file_of_variables_is_made_that_would_hide_another(run: Call, root: Path, program: Program) -> None:
+    program("gemini", "exit 1")
+    run("install", "gemini", "--yes")
+    assert (root / ".gemini/.env").exists()
+    (root / ".env").write_text("A=b\n", encoding="utf-8")
+    assert f"would hide {root}/.env" in found(run, "gemini")["facts"]["shell"]
+    assert f"only detected: .gemini/.env would hide {root}/.env" in run("install", "gemini", "--yes").text
+    assert not (root / ".gemini/.env").exists()
+    assert found(run, "gemini")["facts"]["level"] == "gated-open"
+
+
+def test_a_file_of_variables_that_is_a_link_is_left_alone(run: Call, root: Path, tmp_path: Path) -> None:
+    (tmp_path / "variables").write_text("A=b\n", encoding="utf-8")
+    (root / ".gemini").mkdir()
+    (root / ".gemini/.env").symlink_to(tmp_path / "variables")
+    assert "is not to be changed here" in run("install", "gemini", "--yes").text
+    assert run("uninstall", "--yes").status == 0
+    assert list((root / ".gemini").iterdir()) == [root / ".gemini/.env"]
+    assert (tmp_path / "variables").read_text(encoding="utf-8") == "A=b\n"

@@ -1,4 +1,4 @@
-"""Shell commands of agents: Claude Code starts our program in place of a shell, others are watched between hooks."""
+"""Shell commands of agents: our program takes the place of some agents' shells, others are watched between hooks."""
 
 import json
 import os
@@ -26,10 +26,20 @@ SCRIPT = (
     "NO_EXTENDED_GLOB; }} >/dev/null 2>&1 || true && {{ \\builtin unalias -- 'which'; \\builtin unset -f -- 'which'; "
     "}} >/dev/null 2>&1 || true && eval {command} < /dev/null && pwd -P >| {home}/claude-1-cwd"
 )
+# As Gemini 0.61.0 makes it.
+OF_GEMINI = """\
+shopt -u promptvars nullglob extglob nocaseglob dotglob; _bgpids_file={file}
+(
+  trap 'jobs -p > "$_bgpids_file"' EXIT
+{command}
+)
+__code=$?
+exit $__code"""
+RUNNING = "import subprocess, sys; sys.exit(subprocess.run(sys.argv[1:]).returncode)"
 
 
 class Place:
-    """A repository with a daemon in which Claude Code and Codex were installed."""
+    """A repository with a daemon in which Claude Code, Codex and Gemini were installed."""
 
     def __init__(self, daemon: Serving, home: Path) -> None:
         self.daemon = daemon
@@ -37,7 +47,7 @@ class Place:
         self.home = home
         self.calls = 0
 
-    def hook(self, agent: str, event: str, command: str, **more: str) -> Any:
+    def hook(self, agent: str, event: str, command: str, **more: Any) -> Any:
         """What the hook of an event answers."""
         payload: dict[str, Any] = {
             "session_id": SESSION,
@@ -66,6 +76,20 @@ class Place:
         assert self.hook("claude", "PreToolUse", command, **more) is None
         return self.program(SCRIPT.format(home=self.home, command=shlex.quote(command)), cwd)
 
+    def gemini(self, command: str, told: str = "", start: tuple[str, ...] = ()) -> subprocess.CompletedProcess[str]:
+        """A command of Gemini's model: its hook, then its bash, both from one process unless `start` begins another."""
+        more = {"tool_name": "run_shell_command", "tool_input": {"command": told or command}}
+        assert self.hook("gemini", "BeforeTool", command, **more) is None
+        done = self.shell_of_gemini(command, *start)
+        self.hook("gemini", "AfterTool", command, **more)
+        return done
+
+    def shell_of_gemini(self, command: str, *start: str) -> subprocess.CompletedProcess[str]:
+        variables = {"PATH": os.environ["PATH"], "HOME": str(self.home), "GEMINI_CLI": "1"}
+        variables["BASH_ENV"] = str(self.root / ".gemini/commonhold-shell")
+        words = [*start, "bash", "-c", OF_GEMINI.format(file=shlex.quote(f"{self.home}/bgpids"), command=command)]
+        return subprocess.run(words, cwd=self.root, env=variables, capture_output=True, text=True, check=False)
+
     def told_folder(self) -> str:
         return (self.home / "claude-1-cwd").read_text(encoding="utf-8").strip()
 
@@ -91,7 +115,7 @@ def repository(root: Path, home: Path, *agents: str) -> None:
 @pytest.fixture(scope="module")
 def place(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Place]:
     root, home = tmp_path_factory.mktemp("shells") / "it's work", tmp_path_factory.mktemp("home")
-    repository(root, home, "claude", "codex")
+    repository(root, home, "claude", "codex", "gemini")
     with serving(root) as daemon:
         yield Place(daemon, home)
 
@@ -113,7 +137,7 @@ def test_what_it_may_not_write_it_cannot_wherever_it_runs(place: Place, tmp_path
     assert (place.root / "notes.txt").read_text(encoding="utf-8") == "alpha\n"
 
 
-@pytest.mark.parametrize("path", [".claude/commonhold-shell", ".claude/settings.local.json", ".codex/hooks.json"])
+@pytest.mark.parametrize("path", [".claude/commonhold-shell", ".gemini/.env", ".codex/hooks.json"])
 def test_what_keeps_agents_to_all_this_it_cannot_write(place: Place, path: str) -> None:
     before = (place.root / path).read_text(encoding="utf-8")
     for command in (f"python3 -c \"open('{path}', 'a').write('x')\"", f"echo x >> {path}", f"rm {path}"):
@@ -160,6 +184,46 @@ def test_where_its_python_is_gone_nothing_runs(place: Place) -> None:
     assert done.returncode == 126
     assert "Next: commonhold install" in done.stderr
     assert not (place.root / "ran").exists()
+
+
+def test_a_command_of_geminis_is_its_sessions_and_ends_as_it_would(place: Place) -> None:
+    done = place.gemini('cat > "new one" <<X\nit\'s\nX\nsleep 0.1 & command -v git; exit 3')
+    assert (done.returncode, done.stderr) == (3, "")
+    assert done.stdout.startswith(str(place.daemon.state))
+    assert (place.home / "bgpids").read_text(encoding="utf-8").strip().isdigit()
+    assert place.commits()[-1] == (f"gemini:{SESSION}", ["new one"])
+
+
+@pytest.mark.parametrize("told", ["echo x >> known.txt", 'bash -c "echo x >> known.txt"'])
+def test_a_command_that_geminis_shell_comes_with_is_watched_no_more(told: str, place: Place) -> None:
+    """As Gemini runs it, which takes a shell around a command off."""
+    more = {"tool_name": "run_shell_command", "tool_input": {"command": told}}
+    assert place.hook("gemini", "BeforeTool", "", **more) is None
+    assert place.shell_of_gemini("echo x >> known.txt").returncode == 0
+    (place.root / "later.txt").write_text("x\n", encoding="utf-8")
+    place.hook("gemini", "AfterTool", "", **more)
+    assert place.commits()[-1] == (f"gemini:{SESSION}", ["known.txt"])
+    (place.root / "later.txt").unlink()
+
+
+def test_what_gemini_may_not_write_it_cannot_whichever_process_runs_it(place: Place) -> None:
+    """A process that no hook came from is a holder of its own."""
+    command = "python3 -c \"open('notes' + '.txt', 'a').write('x')\""
+    another = (sys.executable, "-c", RUNNING)
+    assert "PermissionError" in place.gemini(command).stderr
+    assert "PermissionError" in place.shell_of_gemini(command, *another).stderr
+    assert place.shell_of_gemini("echo x > by_another.txt", *another).returncode == 0
+    holder, files = place.commits()[-1]
+    assert files == ["by_another.txt"]
+    assert holder.startswith("gemini:")
+    assert holder != f"gemini:{SESSION}"
+
+
+def test_what_gemini_keeps_in_its_own_sandbox_is_watched(place: Place, tmp_path: Path) -> None:
+    (tmp_path / "bwrap").symlink_to(sys.executable)
+    done = place.gemini("command -v git; echo x > kept.txt", start=(str(tmp_path / "bwrap"), "-c", RUNNING))
+    assert not done.stdout.startswith(str(place.daemon.state))
+    assert place.commits()[-1] == (f"gemini:{SESSION}", ["kept.txt"])
 
 
 def test_what_an_agent_runs_itself_is_told_from_hook_to_hook(place: Place) -> None:

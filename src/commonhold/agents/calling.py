@@ -46,6 +46,8 @@ class Ways:
     `policy` is what a hook does that reaches nobody ("block" or "allow"). `wrapper` is where the program lies that
     Claude Code is to start in place of a shell; empty where it cannot be named. `codex_root` is the working tree in
     which shells of Codex are to become the launcher; empty where they cannot. What they need is in `state_folder`.
+    `bash_env` is where the file lies that Gemini's shells are to read first; empty where it cannot be named, None where
+    Gemini's file of variables is not ours to change.
     """
 
     python: str
@@ -56,6 +58,7 @@ class Ways:
     wrapper: str = ""
     codex_root: str = ""
     state_folder: str = ""
+    bash_env: str | None = None
 
     @property
     def launch(self) -> str:

@@ -1,6 +1,7 @@
 """Gemini CLI."""
 
 import re
+import shlex
 from collections.abc import Callable, Mapping
 from typing import Any, Final
 
@@ -32,6 +33,7 @@ _BEFORE: Final = "BeforeTool"
 _PATH: Final = ("file_path",)
 _HOOK_CONTEXT: Final = re.compile(r"\A(?:\s*<hook_context>.*?</hook_context>\s*)+", re.DOTALL)
 """What hooks have told as a session began stands before the first prompt: no person has asked for it."""
+_SHELL: Final = re.compile(r"\s*(?:\S+/)?(?:sh|bash|zsh)\s+-c\s+", re.IGNORECASE)
 _SWAPPING: Final = Manner(ends=Ends.ANY, keeps_last_end=True)
 _TOOLS: Final[Tools] = {
     "replace": swap(_PATH, ("old_string",), ("new_string",), "allow_multiple", _SWAPPING),
@@ -64,8 +66,29 @@ def read(payload: Payload, process: str) -> Happening:
     if not event:
         raise Unreadable("it does not say which event it is about")
     by = caller(NAME, text(payload, "session_id"), "", process)
-    call = Call(by, text(payload, "cwd"), "", text(payload, "tool_name"), payload.get("tool_input"))
+    call = Call(by, text(payload, "cwd"), "", text(payload, "tool_name"), _arguments(payload))
     return _EVENTS[event](call, payload) if event in _EVENTS else Unconcerned(by, call.cwd)
+
+
+def _arguments(payload: Payload) -> object:
+    """The arguments of a call, with the command that Gemini will run: it takes a shell around one off."""
+    arguments = payload.get("tool_input")
+    if not isinstance(arguments, Mapping) or not (command := text(arguments, "command")):
+        return arguments
+    return {**arguments, "command": bare(command) or command}
+
+
+def bare(command: str) -> str:
+    """A command without the shell that it is given to, as in `bash -c '…'`."""
+    shell = _SHELL.match(command)
+    inner = command[shell.end() :].strip() if shell else command
+    if not shell or len(inner) <= 1 or inner[0] != inner[-1] or inner[0] not in "'\"":
+        return inner
+    try:
+        words = shlex.split(inner) if inner[0] == '"' else []
+    except ValueError:
+        words = []
+    return words[0] if len(words) == 1 else inner[1:-1]
 
 
 def write(happening: Happening, response: Response) -> Reply:

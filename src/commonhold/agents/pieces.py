@@ -119,7 +119,10 @@ class JsonPiece:
 
 @dataclass(frozen=True, slots=True)
 class BlockPiece:
-    """Lines between marks at the end of a text file. `is_toml`: what comes of it has to be read as TOML."""
+    """Lines between marks at the end of a text file, none if there are none.
+
+    `is_toml`: what comes of it has to be read as TOML.
+    """
 
     paths: tuple[str, ...]
     body: str
@@ -147,9 +150,9 @@ class BlockPiece:
             raise Obstacle(str(fault)) from fault
 
     def trouble(self, text: str | None) -> str:
-        """Whether the block is there, word by word."""
-        if text is None:
-            return "it is not there"
+        """Whether the block is there, word by word; one without lines is in nobody's way."""
+        if text is None or not self.body:
+            return "it is not there" if self.body else ""
         try:
             return (
                 "" if marked_block.block_in(text, self.marks) == self.body else "our part of it is missing or changed"

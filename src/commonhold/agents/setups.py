@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping
 from typing import Final
 
-from commonhold.agents import shell_prefix, wiring
+from commonhold.agents import gemini_shell, shell_prefix, wiring
 from commonhold.agents.calling import Ways
 from commonhold.agents.setup import Level, Setup
 
@@ -46,6 +46,8 @@ _ALL: Final = (
         Level.GATED_OPEN,
         "its hooks decide before an edit; where one crashes or takes too long, Gemini goes on without it",
         "run `gemini` here and trust the folder: it leaves the settings of others out",
+        keeps_shell=True,
+        keeps_since=(0, 61, 0),
     ),
     Setup(
         "opencode",
@@ -107,7 +109,7 @@ SETUPS: Final[Mapping[str, Setup]] = {each.name: each for each in _ALL}
 
 
 def _hook_files() -> Iterator[str]:
-    anywhere = Ways("", "", "", wrapper=shell_prefix.WRAPPER, codex_root="/")
+    anywhere = Ways("", "", "", wrapper=shell_prefix.WRAPPER, codex_root="/", bash_env=gemini_shell.FIRST_READ)
     for setup in _ALL:
         for piece in setup.hooks(anywhere):
             yield from piece.paths if piece.is_local else ()

@@ -5,7 +5,7 @@ from collections.abc import Callable, Mapping
 from importlib.resources import files
 from typing import Any, Final
 
-from commonhold.agents import codex_shell, hook_tables, shell_prefix
+from commonhold.agents import codex_shell, gemini_shell, hook_tables, shell_prefix
 from commonhold.agents.calling import Ways, is_ours
 from commonhold.agents.hook_tables import SECONDS, WAITING_SECONDS, Hook
 from commonhold.agents.json_entries import Entry
@@ -93,14 +93,26 @@ def _toml(value: object) -> str:
 
 
 def gemini(ways: Ways) -> tuple[Piece, ...]:
-    """Hooks of the Gemini CLI."""
+    """Hooks of the Gemini CLI, and what its shells read first."""
 
     def group(hook: Hook) -> dict[str, Any]:
         call = {"name": NAME, "type": "command", "command": ways.line("gemini", gates=hook.gates, seconds=hook.seconds)}
         return {**hook.matcher, "hooks": [{**call, "timeout": hook.seconds * 1000}]}
 
     entries = tuple(Entry(("hooks", hook.event), group(hook)) for hook in hook_tables.GEMINI)
-    return (JsonPiece((".gemini/settings.json",), entries),)
+    return JsonPiece((".gemini/settings.json",), entries), *_gemini_shell(ways)
+
+
+def _gemini_shell(ways: Ways) -> tuple[Piece, ...]:
+    if ways.bash_env is None:
+        return ()
+    body = gemini_shell.line(ways.bash_env) if ways.bash_env else ""
+    naming = BlockPiece((gemini_shell.ENV_FILE,), body, HASH)
+    if not body:
+        return (naming,)
+    root = ways.bash_env.removesuffix(f"/{gemini_shell.FIRST_READ}")
+    text = gemini_shell.first_read((ways.python, ways.launch, ways.socket, ways.policy, root))
+    return naming, FilePiece((gemini_shell.FIRST_READ,), text, lambda text: PLUGIN_MARK in text)
 
 
 def opencode(ways: Ways) -> tuple[Piece, ...]:

@@ -14,13 +14,13 @@ from commonhold.adapters.daemon_place import http_address
 from commonhold.adapters.git.running import Git
 from commonhold.adapters.git.unseen import exclude_file, is_ignored, is_tracked
 from commonhold.adapters.repository import Repository
-from commonhold.agents import codex_shell, opencode_shell, shell_prefix
+from commonhold.agents import codex_shell, gemini_shell, opencode_shell, shell_prefix
 from commonhold.agents.calling import Link, Ways
 from commonhold.agents.installing import FileChange, pieces_of, to_put, to_take, with_unseen
 from commonhold.agents.setup import Setup
 from commonhold.agents.setups import SETUPS
 from commonhold.config import load_settings
-from commonhold.domain.errors import Code, InputError
+from commonhold.domain.errors import Code, CommonholdError, InputError
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,14 +43,17 @@ class Project:
         wrapper = "" if self.why_unkept("claude") else self.wrapper
         codex_root = "" if self.why_unkept("codex") else self.repository.root
         policy = load_settings(self.repository.root).when_down
-        return replace(self.bare_ways, policy=policy, link=link, wrapper=wrapper, codex_root=codex_root)
+        bare = self.bare_ways
+        bash_env = "" if bare.bash_env and self.why_unkept("gemini") else bare.bash_env
+        return replace(bare, policy=policy, link=link, wrapper=wrapper, codex_root=codex_root, bash_env=bash_env)
 
     @property
     def bare_ways(self) -> Ways:
         """What every piece is known again by: without what the settings or the machine leave out of some."""
         root, state_folder = self.repository.root, self.repository.state_folder
-        socket = http_address(state_folder)
-        return Ways(sys.executable, knock(), socket, wrapper=self.wrapper, codex_root=root, state_folder=state_folder)
+        ways = Ways(sys.executable, knock(), http_address(state_folder), wrapper=self.wrapper)
+        bash_env = f"{root}/{gemini_shell.FIRST_READ}" if self.has_gemini_file() else None
+        return replace(ways, codex_root=root, state_folder=state_folder, bash_env=bash_env)
 
     @property
     def wrapper(self) -> str:
@@ -66,8 +69,24 @@ class Project:
             case "codex":
                 settings = os.environ.get("CODEX_HOME") or f"{home}/.codex"
                 return codex_shell.obstacle(root, settings, _login_shell(), os.environ.get("BASH_ENV", ""))
+            case "gemini":
+                return self._why_gemini_unkept()
             case _:
                 return shell_prefix.obstacle(root, home)
+
+    def has_gemini_file(self) -> bool:
+        """Whether Gemini's own file of variables is one that can be changed here, or can be made."""
+        try:
+            self.load(gemini_shell.ENV_FILE)
+        except CommonholdError:
+            return False
+        return True
+
+    def _why_gemini_unkept(self) -> str:
+        if not self.has_gemini_file():
+            return f"{gemini_shell.ENV_FILE} is not to be changed here: it is a link, or no text, or another user's"
+        text, inherited = self.load(gemini_shell.ENV_FILE), os.environ.get(gemini_shell.VARIABLE, "")
+        return gemini_shell.obstacle(self.repository.root, str(Path.home()), text, inherited)
 
     def found(self) -> tuple[Setup, ...]:
         """The agents that are there."""

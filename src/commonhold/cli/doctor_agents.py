@@ -102,7 +102,7 @@ def _troubles(project: Project, setup: Setup, ways: Ways, chosen: Loopback | Non
     """What is not as `install` makes it, by command hooks or over HTTP: the better of the two counts."""
     links = [None] if chosen is None else [None, Link(chosen.url, chosen.token)]
     wanted = project.ways()
-    there = replace(ways, wrapper=wanted.wrapper, codex_root=wanted.codex_root, state_folder=wanted.state_folder)
+    there = replace(wanted, python=ways.python, knock=ways.knock, socket=ways.socket, policy=ways.policy)
     told = [
         tuple(
             f"{piece.paths[0]}: {why}"

@@ -9,10 +9,12 @@ from typing import Final
 
 from commonhold.adapters.git.installing import Change
 from commonhold.agents.installing import FileChange
+from commonhold.agents.marked_block import HASH, block_in
 from commonhold.agents.setup import Setup
 from commonhold.cli.given import Given
 from commonhold.cli.output import answer, shown, shown_text
 
+_SECRETS: Final = "/.env"
 _TOKEN: Final = re.compile(r"(\bBearer )\w+")
 
 
@@ -50,7 +52,7 @@ def _shape(outcome: Outcome) -> dict[str, object]:
         for each in outcome.settings
     ]
     files = [
-        {"where": "file", "name": each.path, "before": _open(each.before), "after": _open(each.after)}
+        {"where": "file", "name": each.path, "before": _open(each, each.before), "after": _open(each, each.after)}
         for each in outcome.files
     ]
     agents = [
@@ -92,12 +94,14 @@ def _written(change: FileChange) -> str:
 def _difference(change: FileChange) -> Iterator[str]:
     name = shown(change.path)
     old, new = (os.devnull if text is None else name for text in (change.before, change.after))
-    before, after = ((_open(text) or "").splitlines() for text in (change.before, change.after))
+    before, after = ((_open(change, text) or "").splitlines() for text in (change.before, change.after))
     yield from map(shown_text, difflib.unified_diff(before, after, old, new, lineterm=""))
 
 
-def _open(text: str | None) -> str | None:
-    """A file's text as it may be shown: the token of HTTP hooks is for nobody else."""
+def _open(change: FileChange, text: str | None) -> str | None:
+    """A file's text as it may be shown: the token of HTTP hooks is for nobody else, nor what a user has in a `.env`."""
+    if text and change.path.endswith(_SECRETS):
+        return block_in(text, HASH)
     return text and _TOKEN.sub(r"\1…", text)
 
 

@@ -1,9 +1,12 @@
-"""Whose a script of a shell is: the hook just before it has said so, the script itself names the session alone."""
+"""Whose a command of a shell is: the hook just before it has said so. The shell itself names no more than the session.
+
+Where it does not even name that, the session is the newest whose hooks came from the process that started the shell.
+"""
 
 import shlex
 import threading
 from collections import deque
-from typing import Final
+from typing import Any, Final
 
 from commonhold.app.happenings import AboutToRun, Caller
 
@@ -18,6 +21,7 @@ class Awaited:
     def __init__(self) -> None:
         """Await none yet."""
         self._sessions: dict[str, deque[AboutToRun]] = {}
+        self._processes: dict[tuple[str, str], str] = {}
         self._turn = threading.Lock()
 
     def note(self, happening: AboutToRun) -> None:
@@ -27,15 +31,21 @@ class Awaited:
             awaited = self._sessions.pop(session, deque(maxlen=MOST))
             awaited.append(happening)
             self._sessions[session] = awaited
-            if len(self._sessions) > MOST:
-                del self._sessions[next(iter(self._sessions))]
+            self._processes.pop((happening.caller.agent, happening.caller.process), None)
+            self._processes[happening.caller.agent, happening.caller.process] = session
+            _forget_oldest(self._sessions)
+            _forget_oldest(self._processes)
 
-    def claim(self, session: str, script: str) -> tuple[str, str]:
-        """The holder and the command of a script that a shell of the session comes with, which is then awaited no more.
+    def session_of(self, agent: str, process: str) -> str:
+        """The session whose hooks came from a process of an agent, the last of them; of one unknown, one of its own."""
+        with self._turn:
+            return self._processes.get((agent, process), f"{agent}:{process}")
+
+    def claim(self, session: str, command: str) -> tuple[str, str]:
+        """The holder and the command that a shell of the session comes with, as it was reported; it is awaited no more.
 
         Of one that nobody has reported the holder is the session, or its one part that anything is awaited of.
         """
-        command = command_in(script)
         with self._turn:
             awaited = self._sessions.get(session, deque())
             found = next((each for each in reversed(awaited) if _plain(each.command) == _plain(command)), None)
@@ -44,6 +54,11 @@ class Awaited:
                 return found.caller.holder, found.command
             holders = {each.caller.holder for each in awaited}
         return (holders.pop() if len(holders) == 1 else session), command
+
+
+def _forget_oldest(kept: dict[Any, Any]) -> None:
+    if len(kept) > MOST:
+        del kept[next(iter(kept))]
 
 
 def command_in(script: str) -> str:

@@ -13,10 +13,11 @@ from typing import Any, Final
 
 from commonhold.adapters.trees import Trees
 from commonhold.app.happenings import NOTHING, AboutToRun, Ran, Response, Stance
+from commonhold.client.knock import agent_process
 from commonhold.client.session import Commonhold
 from commonhold.config import Shell, load_settings
 from commonhold.domain.errors import CommonholdError
-from commonhold.server.awaited import Awaited
+from commonhold.server.awaited import Awaited, command_in
 from commonhold.server.foretelling import Foretelling
 from commonhold.server.shells import Asked, Shape, Shells
 
@@ -55,6 +56,8 @@ class ShellCalls:
             self._awaited.note(happening)
         else:
             refusal = self._noted(happening, self._shells.watch(_question(happening)))
+            if not happening.call:
+                self._awaited.note(happening)
         return Response(Stance.DENY, refusal) if refusal else NOTHING
 
     def _foretold(self, happening: AboutToRun) -> str:
@@ -105,18 +108,25 @@ class ShellCalls:
             self._reports.pop(name, None)
 
     def begin(self, told: Mapping[str, Any]) -> Shape:
-        """Answer a launcher. One that was started in place of a shell knows its session and working tree alone.
+        """Answer a launcher. One that was started in place of a shell knows its working tree, and its session or less.
 
-        A call that it names was watched until now, and is run by it instead.
+        A call that was watched until now is run by it instead.
         """
         if told.get("root"):
             told = {**told, "root": self._trees.around(str(told["cwd"])) or told["root"]}
-        if call := told.get("call"):
-            self._shells.drop(self._taken((str(told.get("holder", "")), str(call))))
-        elif told.get("root"):
-            holder, command = self._awaited.claim(str(told["holder"]), str(told["command"][-1]))
-            told = {**told, "holder": holder, "command": [*told["command"][:-1], command]}
+            told = told if told.get("call") else self._claimed(told)
+        self._shells.drop(self._taken((str(told.get("holder", "")), str(told.get("call", "")))))
         return self._shells.begin(told)
+
+    def _claimed(self, told: Mapping[str, Any]) -> Mapping[str, Any]:
+        """The same with the holder and the command that a hook has reported."""
+        *start, given = told["command"]
+        if parent := told.get("parent"):
+            session = self._awaited.session_of(str(told["agent"]), agent_process(int(parent)))
+            holder, command = self._awaited.claim(session, str(given))
+        else:
+            holder, command = self._awaited.claim(str(told["holder"]), command_in(str(given)))
+        return {**told, "holder": holder, "command": [*start, command], "call": command}
 
 
 def _question(happening: AboutToRun) -> Shape:

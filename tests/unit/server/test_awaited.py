@@ -21,37 +21,52 @@ def script(command: str) -> str:
     return f"source '/a b/s.sh' 2>/dev/null || true && eval {shlex.quote(command)} < /dev/null && pwd -P >| /tmp/x-cwd"
 
 
+def claimed(awaited: Awaited, command: str) -> tuple[str, str]:
+    """Whose the command is that a shell of the session comes with, in a script."""
+    return awaited.claim(SESSION, command_in(script(command)))
+
+
 @pytest.mark.parametrize("command", COMMANDS)
 def test_a_command_that_was_told_of_is_whose_hook_told_it(command: str) -> None:
     awaited = Awaited()
     awaited.note(about("other"))
     awaited.note(about(command, "part"))
-    assert awaited.claim(SESSION, script(command.strip())) == (f"{SESSION}/part", command)
+    assert claimed(awaited, command.strip()) == (f"{SESSION}/part", command)
 
 
 def test_it_is_known_again_with_its_input_closed() -> None:
     awaited = Awaited()
     for part in ("one", "two"):
         awaited.note(about(f"cat {part} | sort", part))
-    assert awaited.claim(SESSION, script("cat one < /dev/null | sort")) == (f"{SESSION}/one", "cat one | sort")
+    assert claimed(awaited, "cat one < /dev/null | sort") == (f"{SESSION}/one", "cat one | sort")
 
 
 def test_the_newest_of_two_alike_comes_first_and_each_but_once() -> None:
     awaited = Awaited()
     for part in ("one", "two"):
         awaited.note(about("make", part))
-    claimed = [awaited.claim(SESSION, script("make"))[0] for _ in range(3)]
-    assert claimed == [f"{SESSION}/two", f"{SESSION}/one", SESSION]
+    holders = [claimed(awaited, "make")[0] for _ in range(3)]
+    assert holders == [f"{SESSION}/two", f"{SESSION}/one", SESSION]
 
 
 def test_what_nobody_told_of_is_the_sessions_or_its_only_parts_that_waits() -> None:
     awaited = Awaited()
     awaited.note(about("make", "part", "another"))
-    assert awaited.claim(SESSION, script("ls")) == (SESSION, "ls")
+    assert claimed(awaited, "ls") == (SESSION, "ls")
     awaited.note(about("make", "part"))
-    assert awaited.claim(SESSION, script("ls")) == (f"{SESSION}/part", "ls")
+    assert claimed(awaited, "ls") == (f"{SESSION}/part", "ls")
     awaited.note(about("make"))
-    assert awaited.claim(SESSION, script("ls")) == (SESSION, "ls")
+    assert claimed(awaited, "ls") == (SESSION, "ls")
+
+
+def test_where_the_shell_names_no_session_it_is_the_newest_of_the_process_that_started_it() -> None:
+    awaited = Awaited()
+    assert awaited.session_of("gemini", "7:1") == "gemini:7:1"
+    for session, process in (("s", "7:1"), ("t", "8:1"), ("u", "7:1")):
+        awaited.note(AboutToRun(Caller("gemini", session, "", process), "/repo", "", "run_shell_command", "make"))
+    found = [awaited.session_of("gemini", each) for each in ("7:1", "8:1", "7:2")]
+    assert found == ["gemini:u", "gemini:t", "gemini:7:2"]
+    assert awaited.session_of("copilot", "7:1") == "copilot:7:1"
 
 
 def test_no_more_is_kept_than_can_be_awaited() -> None:
@@ -59,7 +74,7 @@ def test_no_more_is_kept_than_can_be_awaited() -> None:
     for number in range(MOST + 1):
         awaited.note(about(f"make {number}", f"part{number}"))
         awaited.note(about("make", "", f"s{number}"))
-    assert awaited.claim(SESSION, script("make 0")) == (SESSION, "make 0")
+    assert claimed(awaited, "make 0") == (SESSION, "make 0")
 
 
 @given(st.text(st.characters(codec="utf-8", exclude_characters="\0")))

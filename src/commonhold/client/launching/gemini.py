@@ -1,0 +1,38 @@
+"""A command of Gemini's model, which our file in its BASH_ENV gives to us before its shell does anything.
+
+It comes here after Gemini has held the command against the rules of its user. Nothing in its environment says whose it
+is: the hook just before it came from the same process as this shell.
+"""
+
+import os
+
+from .command import attended
+from .running import become
+
+# Gemini has the shell tell what the command leaves behind, and puts the command on lines of its own.
+_COMMAND, _END = " EXIT\n", "\n)\n__code=$?\nexit $__code"
+_OWN_SANDBOX = "bwrap\n"
+
+
+def main(socket: str, when_down: str, root: str, shell: str, script: str) -> int:
+    """Run the script; its exit status, as a shell tells it."""
+    words = [shell, "-c", script]
+    parent = os.getppid()
+    if _name(parent) == _OWN_SANDBOX:
+        become(words)  # what Gemini keeps itself is watched from outside, where process ids mean something
+    told = {"agent": "gemini", "parent": parent, "root": root, "command": [shell, "-c", _command_in(script)]}
+    return attended(socket, when_down, told, lambda _: words)
+
+
+def _name(process: int) -> str:
+    try:
+        with open(f"/proc/{process}/comm", encoding="utf-8", errors="replace") as file:
+            return file.read()
+    except OSError:
+        return ""
+
+
+def _command_in(script: str) -> str:
+    """The command that Gemini has made a script of; else the script."""
+    _, mark, rest = script.partition(_COMMAND)
+    return rest.removesuffix(_END) if mark and rest.endswith(_END) else script
