@@ -5,6 +5,8 @@ from pathlib import Path
 import pytest
 from tests.e2e.git_sessions import Checkout, make_checkout
 
+from commonhold.server import git_calls
+
 ANN, BOB = "claude:ann", "codex:bob"
 CODE = "import os\n\n\ndef a():\n    return 1\n\n\ndef b():\n    return 2\n"
 A = CODE.replace("return 1", "return 11")
@@ -277,3 +279,13 @@ def test_what_cannot_be_joined_with_heads_new_version_is_staged_no_more(checkout
     checkout.git(BOB, "commit", "-am", "x", ok=True)
     assert "n.txt" in checkout.git(ANN, "status", ok=True).said
     assert checkout.git(ANN, "diff", "--cached", "--name-only").out == ""
+
+
+def test_calls_whose_end_nobody_tells_are_forgotten(checkout: Checkout, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(git_calls, "MOST_PENDING", 1)
+    checkout.edit(ANN, "n.txt", "ann\n")
+    call = {"holder": ANN, "cwd": str(checkout.root), "argv": ["add", "n.txt"]}
+    checkout.calls.begin(call)  # makes what is locked
+    killed, ended = (checkout.calls.begin({**call, "has_turn": 1})["after"] for _ in range(2))
+    assert checkout.calls.end({"after": killed, "status": 0}) == {}
+    assert checkout.calls.end({"after": ended, "status": 0}) == {"say": ""}

@@ -72,9 +72,7 @@ def write(root: str, path: str, before: str | None, after: str | None, mode: int
             _remove(root, place)
         else:
             os.makedirs(os.path.dirname(place), exist_ok=True)
-            replace_file(place, after.encode())
-            if mode is not None:
-                os.chmod(place, mode)
+            replace_file(place, after.encode(), mode)
     except OSError as fault:
         raise _failed(path, fault) from fault
 

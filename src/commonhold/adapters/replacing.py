@@ -11,13 +11,14 @@ from commonhold.domain.errors import Code, InputError, StoreError
 _FLAGS: Final = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
 
 
-def replace_file(path: str, content: bytes) -> None:
+def replace_file(path: str, content: bytes, mode: int | None = None) -> None:
     """Write `content` to `path`, through a link if it is one; a pipe or device is written to as it is.
 
-    Raises StoreError where the system refuses; the file is as it was then.
+    A file has the permissions `mode` before anything is in it; None: those that it had. Raises StoreError where
+    the system refuses; the file is as it was then.
     """
     try:
-        _write(path, content)
+        _write(path, content, mode)
     except (FileNotFoundError, NotADirectoryError) as fault:
         raise _nowhere(path) from fault
     except OSError as fault:
@@ -26,10 +27,10 @@ def replace_file(path: str, content: bytes) -> None:
         raise StoreError(code_of(fault), message, hint=hint, fields={"path": path}) from fault
 
 
-def _write(path: str, content: bytes) -> None:
-    mode = _mode(path)
-    if mode is None or stat.S_ISREG(mode):
-        _replace(os.path.realpath(path), content, mode)
+def _write(path: str, content: bytes, mode: int | None) -> None:
+    before = _mode(path)
+    if before is None or stat.S_ISREG(before):
+        _replace(os.path.realpath(path), content, before if mode is None else mode)
     else:
         with open(path, "wb") as file:
             file.write(content)
@@ -47,10 +48,10 @@ def _replace(place: str, content: bytes, mode: int | None) -> None:
     beside = os.path.join(os.path.dirname(place), f".commonhold-{os.urandom(8).hex()}.tmp")
     try:
         with open(os.open(beside, _FLAGS, 0o666), "wb") as file:
-            file.write(content)
-            file.flush()
             if mode is not None:
                 os.fchmod(file.fileno(), stat.S_IMODE(mode))
+            file.write(content)
+            file.flush()
             os.fsync(file.fileno())
         os.replace(beside, place)
     finally:

@@ -5,7 +5,7 @@ from collections.abc import Iterable
 from dataclasses import replace
 
 from commonhold.adapters.repository import Repository, find_repository
-from commonhold.app.happenings import Patched, Wish
+from commonhold.app.happenings import Patched, Wish, is_about
 from commonhold.domain.errors import Code, CommonholdError, InputError
 
 
@@ -46,18 +46,23 @@ class Trees:
         return f"{_whole(path, cwd)}{os.sep}".startswith(f"{state}{os.sep}")
 
     def sorted_by_tree(self, wishes: Iterable[Wish], cwd: str) -> dict[str, list[Wish]]:
-        """The wishes by working tree, with paths inside it; those for other files are left out."""
+        """The wishes by working tree, with paths inside it; those for other files are left out.
+
+        A move is a matter of each tree that it touches; what of it is elsewhere has an absolute path.
+        """
         found: dict[str, list[Wish]] = {}
         for wish in wishes:
-            if (place := self.place(wish.path, cwd)) is None:
-                continue
-            root, inside = place
-            here = replace(wish, path=inside)
-            if isinstance(here, Patched) and here.to:
-                target = self.place(here.to, cwd)
-                here = replace(here, to=target[1] if target and target[0] == root else here.to)
-            found.setdefault(root, []).append(here)
+            places = [self.place(path, cwd) for path in is_about((wish,))]
+            for root in dict.fromkeys(place[0] for place in places if place):
+                here = replace(wish, path=self._seen_from(root, wish.path, cwd))
+                if isinstance(here, Patched) and here.to:
+                    here = replace(here, to=self._seen_from(root, here.to, cwd))
+                found.setdefault(root, []).append(here)
         return found
+
+    def _seen_from(self, root: str, path: str, cwd: str) -> str:
+        place = self.place(path, cwd)
+        return place[1] if place and place[0] == root else _whole(path, cwd)
 
 
 def _whole(path: str, cwd: str) -> str:

@@ -10,7 +10,6 @@ from commonhold.app.place import Place
 from commonhold.app.ports import Reader
 from commonhold.app.proposing import Proposing
 from commonhold.app.taking import OUTSIDE, TakeAnswer, Taking
-from commonhold.domain.errors import InputError
 from commonhold.domain.keys import canonical, file_key
 
 _MOST_COMMITS: Final = 100
@@ -39,7 +38,7 @@ class Noticing:
                 being_written = {each.path for each in waiting if each not in overdue}
                 seen = _files(reader.seen(self._place.files.root)) if paths is None else paths
                 known = {path: self._known(reader, path) for path in seen if path not in being_written}
-            before = {path: was for path, was in known.items() if was != "" and self._is_other(path, was)}
+            before = {path: was for path, was in known.items() if was != "" and not self._taking.holds(path, was)}
             return self._taking.take(OUTSIDE, before, intent)
 
     def _known(self, reader: Reader, path: str) -> str | None:
@@ -51,15 +50,8 @@ class Noticing:
             if commit.worktree == self._place.files.root:
                 return next(each.after for each in commit.files if each.path == path)
         seen = [each for _, each in reader.seen_by_others("", self._place.files.root, [str(file_key(path))])]
-        other = [each for each in seen if self._is_other(path, each.hash)]
+        other = [each for each in seen if not self._taking.holds(path, each.hash)]
         return max(other, key=lambda each: each.sequence).hash if other else ""
-
-    def _is_other(self, path: str, was: str | None) -> bool:
-        try:
-            stamp = self._place.files.stamp(path)
-        except InputError:  # a folder, or too large: not what it was in any case
-            return True
-        return (stamp.hash if stamp else None) != was
 
 
 def _files(keys: Iterable[str]) -> list[str]:

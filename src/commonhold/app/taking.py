@@ -4,7 +4,7 @@ The files are as they are, so nothing is refused any more. What could have been 
 what could not is recorded too, says why, and waits for review. Nothing is ever reverted.
 """
 
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import Final, Literal
 
@@ -117,9 +117,13 @@ class Taking:
         made = {(each.before, each.after) for commit in commits for each in commit.files if each.path == path}
         return made | {(each.before, each.after) for each in proposals if each.path == path}
 
-    def _is_one_of(self, steps: Collection[Step], path: str, was: str | None) -> bool:
+    def _is_one_of(self, steps: Iterable[Step], path: str, was: str | None) -> bool:
+        return any(before == was and self.holds(path, after) for before, after in steps)
+
+    def holds(self, path: str, content_hash: str | None) -> bool:
+        """Whether a file has that content now; None: it is not there."""
         try:
-            return bool(steps) and (was, _hash_of(self._place.files.stamp(path))) in steps
+            return _hash_of(self._place.files.stamp(path)) == content_hash
         except InputError:  # a folder, or too large: like nothing that anybody wrote through us
             return False
 
@@ -152,11 +156,7 @@ class Taking:
         return replace(taken, outcome="unadmitted", code=verdict.code, why=verdict.why, review=review)
 
     def _is_current(self, seen: Seen) -> bool:
-        try:
-            stamps = {path: self._place.files.stamp(path) for path in seen.now}
-        except InputError:
-            return False
-        return all(_hash_of(stamps[path]) == _hash_of(state) for path, state in seen.now.items())
+        return all(self.holds(path, _hash_of(state)) for path, state in seen.now.items())
 
     def late(self, proposal: Proposal) -> Made:
         """What a tool wrote that lost its write slot: over what others had committed meanwhile, maybe.
@@ -178,7 +178,7 @@ class Taking:
 
     def is_as_foretold(self, proposal: Proposal) -> bool:
         """Whether the file is now what the tool was to make of it."""
-        return _hash_of(self._place.files.stamp(proposal.path)) == proposal.after
+        return self.holds(proposal.path, proposal.after)
 
     def is_overtaken(self, proposal: Proposal) -> bool:
         """Whether a change of the file was recorded since it was proposed."""

@@ -1,6 +1,6 @@
 """What a merge is put together from: bytes that are settled, and clashes that are not."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from typing import TypeVar
 
@@ -25,7 +25,6 @@ class Clash:
 
 T = TypeVar("T")
 Piece = bytes | Clash
-Pieces = Sequence[Piece]
 
 
 def clashes_in(pieces: Iterable[Piece]) -> Iterator[Clash]:

@@ -169,7 +169,7 @@ class Attending:
         contexts: list[str] = []
         begun: list[tuple[Commonhold, Sequence[Wish]]] = []
         for root, wishes in self._trees.sorted_by_tree(happening.wishes, happening.cwd).items():
-            concerned = [wish for wish in wishes if not self._is_ignored(root, wish.path)]
+            concerned = [wish for wish in wishes if not all(self._is_ignored(root, path) for path in _inside(wish))]
             if concerned:
                 session = self._session(root, happening.caller)
                 edit = _Edit(session, root, concerned, happening.call, self._intent(session, happening))
@@ -251,7 +251,7 @@ class _Edit:
         self._wishes = wishes
         self._call = call
         self._intent = intent
-        self._paths = [path for path in is_about(wishes) if not Path(path).is_absolute()]
+        self._paths = list(dict.fromkeys(path for wish in wishes for path in _inside(wish)))
         self._notices: list[str] = []
         self._ends = time.monotonic() + PATIENCE_SECONDS
 
@@ -319,6 +319,8 @@ class _Edit:
         return max(0.0, self._ends - time.monotonic())
 
     def _judged(self, slot: LeaseRef) -> CommitAnswer | str | None:
+        if foreign := [wish.path for wish in self._wishes if Path(wish.path).is_absolute()]:
+            return packets.foreign(foreign[0], self._paths)
         there = {path: self._load(path) for path in self._paths}
         made = results(self._wishes, there.get)
         if isinstance(made, Unclear):
@@ -333,6 +335,11 @@ class _Edit:
     def _load(self, path: str) -> bytes | None:
         state = self._files.load(path)
         return state.content if state is not None else None
+
+
+def _inside(wish: Wish) -> list[str]:
+    """What a wish is about in the working tree whose it is."""
+    return [path for path in is_about((wish,)) if not Path(path).is_absolute()]
 
 
 def _hash_of(content: bytes | None) -> str | None:

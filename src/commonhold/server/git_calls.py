@@ -30,6 +30,8 @@ Settle = Callable[[str, str], object]
 
 ELSEWHERE: Final = frozenset({"clone", "init", "worktree"})
 """Commands that make other working trees, with indexes of their own."""
+MOST_PENDING: Final = 4096
+"""Who calls git may be killed, and never tell the end."""
 _ANYTHING: Final = "."
 
 
@@ -120,6 +122,8 @@ class GitCalls:
         token = secrets.token_hex(8)
         with self._lock:
             self._pending[token] = pending
+            if len(self._pending) > MOST_PENDING:
+                del self._pending[next(iter(self._pending))]
         argv = ["-C", session.folder, *pending.call.argv]
         return {"argv": argv, "env": session.environment(pending.index), "after": token, "say": lost}
 

@@ -4,14 +4,17 @@ import fcntl
 import hashlib
 import os
 import shlex
+import shutil
 import sys
+import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
 from commonhold.adapters.git.differing import Tree
+from commonhold.app.forgetting import CONTENT_RETENTION_SECONDS
 from commonhold.client.launcher import STAND_IN
 
 FOLDER: Final = "git"
@@ -43,10 +46,23 @@ class Home:
 
     def prepare(self) -> None:
         """Make the folders, and what is locked in them."""
+        if not self.folder.exists():
+            self._sweep()
         for folder in (self.folder, self.tree_folder):
             folder.mkdir(parents=True, exist_ok=True)
         for turn in self.turns:
             Path(turn).touch()
+
+    def _sweep(self) -> None:
+        """Take away what no session has used for as long as contents are kept: each that comes makes an index.
+
+        The objects that it names git drops before that.
+        """
+        oldest = time.time() - CONTENT_RETENTION_SECONDS
+        for turn in self._folder_of_all.glob("*/*/turn"):
+            with suppress(OSError):  # somebody else sweeps, too
+                if turn.stat().st_mtime < oldest:
+                    shutil.rmtree(turn.parent)
 
     @property
     def index(self) -> str:

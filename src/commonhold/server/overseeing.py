@@ -31,18 +31,25 @@ class Overseeing:
     def begin(self, root: str) -> None:
         """Watch the working tree at `root`, if it is not watched yet, and look what changed while nobody watched."""
         with self._lock:
+            self._forget_what_is_gone()
             if root in self._watched:
                 return
+            git_dir = find_repository(root).git_dir
             session = self._open(root)
             watcher = Watcher(
                 root,
-                find_repository(root).git_dir,
+                git_dir,
                 lambda path: self._is_ignored(root, path),
                 lambda burst: self._changed(root, session, burst),
             )
             self._watched[root] = watcher, session
-        watcher.start()
+            watcher.start()
         session.notice(None, intent=BY_ANYBODY)
+
+    def _forget_what_is_gone(self) -> None:
+        """Let go of trees that were taken away: one that is made in the same place is another."""
+        for root in [root for root, (watcher, _) in self._watched.items() if watcher.way == "ended"]:
+            self._watched.pop(root)[1].close()
 
     def _changed(self, root: str, session: Commonhold, burst: Burst) -> None:
         paths = [path for path in sorted(burst.paths) if not self._may_write(root, path)]

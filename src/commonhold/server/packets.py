@@ -79,6 +79,15 @@ def reserved(paths: Sequence[str]) -> str:
     )
 
 
+def foreign(source: str, paths: Sequence[str]) -> str:
+    """That what is elsewhere would be moved here, where nobody has seen it."""
+    return _lines(
+        f"Commonhold did not let this be written: {source}, which would be moved to {_listed(paths)}, is not in this "
+        "working tree, so that what it holds is not known here",
+        "next: write it here as a new file, then delete the other",
+    )
+
+
 def unsaid(why: str) -> str:
     """That a call does not say what it would write."""
     return _lines(

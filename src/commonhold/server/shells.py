@@ -69,6 +69,11 @@ class Prepared:
     writable: Sequence[str] = ()
 
 
+def anything(_path: str) -> bool:
+    """Reach any file."""
+    return True
+
+
 def nothing_refused(_asked: Asked, _session: Commonhold) -> str:
     """Refuse nothing."""
     return ""
@@ -95,8 +100,9 @@ class Rules:
 class _Run:
     """A command that runs in one working tree. `given` is what it is kept to, None where nothing keeps it.
 
-    `foretold` is what it is kept to if its launcher goes by that. `beside` are the others that ran there at some moment
-    of its time, `perhaps` what else could have written then; `told` is what its agent will be told at its end.
+    `foretold` is what it is kept to if its launcher goes by that. `beside` is what others could write that ran there at
+    some moment of its time, by their tickets: no more is kept of them, since there is no end to what runs beside a
+    command that goes on. `told` is what its agent will be told.
     """
 
     asked: Asked
@@ -108,8 +114,7 @@ class _Run:
     before: Survey
     told: list[str]
     foretold: Given | None = None
-    beside: "set[_Run]" = field(default_factory=set)
-    perhaps: list[Reach] = field(default_factory=list)
+    beside: dict[str, Reach] = field(default_factory=dict)
     turn: threading.Lock = field(default_factory=threading.Lock)
 
     def is_alive(self) -> bool:
@@ -117,9 +122,10 @@ class _Run:
         process = self.asked.process
         return process == _NOBODY or not Path(_PROCESSES, "self").exists() or Path(_PROCESSES, str(process)).exists()
 
-    def reaches(self, path: str) -> bool:
-        """Whether it could write a file."""
-        return self.given is None or self.given.reaches(path)
+    @property
+    def reaches(self) -> Reach:
+        """Says whether it could write a file."""
+        return anything if self.given is None else self.given.reaches
 
 
 @dataclass(frozen=True, slots=True)
@@ -187,6 +193,9 @@ class Shells:
             run = self._runs.get(ticket)
             if run is not None:
                 run.given = run.foretold
+                for other in self._runs.values():
+                    if ticket in other.beside:
+                        other.beside[ticket] = run.reaches
 
     def _offered_inside(self) -> Offer:
         """What can keep a command in a sandbox of its agent's, where nothing can be mounted and no other begun."""
@@ -240,8 +249,8 @@ class Shells:
         with self._lock:
             for other in self._runs.values():
                 if other.session.root == session.root:
-                    other.beside.add(run)
-                    run.beside.add(other)
+                    other.beside[asked.ticket] = run.reaches
+                    run.beside[other.asked.ticket] = other.reaches
             self._runs[asked.ticket] = run
             self._under_way.add(run.is_alive)
 
@@ -266,22 +275,17 @@ class Shells:
         with self._lock:
             run = self._runs.get(ticket)
         if run is not None:
-            run.perhaps.append(lambda _: True)
+            run.beside[ticket] = anything
             self._ended(ticket, 0)
 
     def drop(self, ticket: str) -> None:
         """Forget what was watched and has not begun: a launcher runs it, which asks for itself."""
         with self._lock:
-            run = self._runs.pop(ticket, None)
-            if run is None:
-                return
-            for other in run.beside:
-                other.beside.discard(run)
-        try:
-            if run.lease_id is not None:
-                run.session.release(run.lease_id)
-        finally:
-            run.session.close()
+            run = self._runs.get(ticket)
+            for other in self._runs.values():
+                other.beside.pop(ticket, None)
+        if run is not None:
+            self._close(run)
 
     def _ended(self, ticket: str, status: int) -> Shape:
         with self._lock:
@@ -349,7 +353,7 @@ class Shells:
         readable = {change.path: change.before for change in changes if not change.is_unread}
         mine = holdings(lease for lease in leases if lease.holder == run.asked.holder)
         others = holdings(lease for lease in leases if lease.holder != run.asked.holder)
-        sorted_ = attributed(readable, run.reaches, [each.reaches for each in run.beside] + run.perhaps, mine, others)
+        sorted_ = attributed(readable, run.reaches, [*run.beside.values()], mine, others)
         intent = run.asked.intent
         if sorted_.nobody:
             run.session.notice(sorted_.nobody, intent=intent)

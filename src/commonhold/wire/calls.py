@@ -223,11 +223,6 @@ def decode_fault(raw: msgspec.Raw) -> CommonholdError:
     )
 
 
-def decode_welcome(raw: msgspec.Raw) -> Welcome:
-    """The answer to a hello."""
-    return msgspec.msgpack.decode(raw, type=Welcome)
-
-
 def decode_hello(raw: msgspec.Raw) -> Hello:
     """A hello. Raises UNREADABLE."""
     return msgspec.msgpack.decode(raw, type=Hello)

@@ -14,7 +14,7 @@ from commonhold.agents.claude import CLAUDE
 from commonhold.agents.codex import CODEX
 from commonhold.agents.copilot import COPILOT
 from commonhold.agents.cursor import CURSOR
-from commonhold.agents.registry import AGENTS, agent_named
+from commonhold.agents.registry import AGENTS
 from commonhold.agents.vscode import VSCODE
 from commonhold.app.happenings import (
     AboutToEdit,
@@ -38,7 +38,6 @@ from commonhold.app.happenings import (
     Unconcerned,
     Whole,
 )
-from commonhold.domain.errors import UsageError
 
 EXPECTED = dict(
     line.split(" | ", 1) for line in Path(__file__).with_name("happenings.txt").read_text("utf-8").splitlines()
@@ -339,9 +338,3 @@ def test_an_edit_that_failed_is_told_so() -> None:
     happening = CLAUDE.read(payload | {"tool_input": {"file_path": "/a", "content": ""}}, "")
     assert isinstance(happening, Edited)
     assert happening.has_failed
-
-
-def test_an_agent_is_found_by_its_name() -> None:
-    assert [agent_named(name).name for name in AGENTS] == list(AGENTS)
-    with pytest.raises(UsageError, match="no agent is called 'clippy'"):
-        agent_named("clippy")

@@ -92,6 +92,21 @@ def test_a_file_that_is_gone_is_recorded_as_gone(shop: Workshop) -> None:
     assert (step.before, step.after) == (hash_bytes(SOURCE.encode()), None)
 
 
+@pytest.mark.parametrize("is_late", [False, True])
+def test_what_is_no_file_any_more_is_told_and_keeps_nobody_from_going_on(shop: Workshop, *, is_late: bool) -> None:
+    one, outside = shop.hand("one"), shop.service(None)
+    one.propose({"a.py": F_OTHERWISE})
+    shop.write("a.py", None)
+    shop.write("a.py/inside.py", SOURCE)
+    shop.clock.advance(SLOT_SECONDS + 1 if is_late else 0)
+    assert outside.notice(None).outcome == "nothing"
+    taken = one.settle()
+    assert (taken.outcome, taken.unknown) == ("nothing", () if is_late else ("a.py",))
+    assert (commits(one.service), one.leased()) == ([], ["file:a.py#f"])
+    one.service.rest()
+    assert one.leased() == []
+
+
 def test_what_could_not_be_admitted_is_kept_for_review_and_told(shop: Workshop) -> None:
     one = shop.hand("one")
     one.propose({"a.py": F_OTHERWISE})

@@ -99,7 +99,7 @@ def test_who_comes_and_who_welcomes_introduce_themselves() -> None:
     assert (request.number, request.method) == (0, calls.HELLO)
     assert calls.decode_hello(request.parameters) == hello
     reply = calls.decode_reply(calls.encode_answer(0, calls.Welcome("1", 7))[calls.LENGTH.size :])
-    assert calls.decode_welcome(reply.body) == calls.Welcome("1", 7)
+    assert msgspec.msgpack.decode(reply.body, type=calls.Welcome) == calls.Welcome("1", 7)
 
 
 @pytest.mark.parametrize("name", ["close", "__init__", "_agent", "holder", "nothing", ""])

@@ -8,7 +8,7 @@ from tests.unit.merging.cases import load
 
 from commonhold.merging.marking import marked
 from commonhold.merging.merge import merge
-from commonhold.merging.pieces import Clash, Pieces
+from commonhold.merging.pieces import Clash, Piece
 from commonhold.merging.verdict import Reason, Sides, Spot, Unproven
 
 SIDES = Sides("mine", "yours")
@@ -19,40 +19,40 @@ def clash(base: bytes, ours: bytes, theirs: bytes) -> Clash:
 
 
 def test_a_clash_is_widened_to_whole_lines() -> None:
-    pieces: Pieces = [b"first\nx = f(", clash(b"1", b"2", b"3"), b")  # why\nlast\n"]
+    pieces: list[Piece] = [b"first\nx = f(", clash(b"1", b"2", b"3"), b")  # why\nlast\n"]
     assert marked(pieces, SIDES) == (
         b"first\n<<<<<<< mine\nx = f(2)  # why\n=======\nx = f(3)  # why\n>>>>>>> yours\nlast\n"
     )
 
 
 def test_two_clashes_on_one_line_are_one_conflict() -> None:
-    pieces: Pieces = [b"f(", clash(b"1", b"2", b"3"), b", ", clash(b"4", b"5", b"6"), b")\n"]
+    pieces: list[Piece] = [b"f(", clash(b"1", b"2", b"3"), b", ", clash(b"4", b"5", b"6"), b")\n"]
     assert marked(pieces, SIDES) == b"<<<<<<< mine\nf(2, 5)\n=======\nf(3, 6)\n>>>>>>> yours\n"
 
 
 def test_two_clashes_on_two_lines_are_two_conflicts() -> None:
-    pieces: Pieces = [clash(b"", b"1\n", b"2\n"), b"between\n", clash(b"", b"3\n", b"4\n")]
+    pieces: list[Piece] = [clash(b"", b"1\n", b"2\n"), b"between\n", clash(b"", b"3\n", b"4\n")]
     assert marked(pieces, SIDES) == (
         b"<<<<<<< mine\n1\n=======\n2\n>>>>>>> yours\nbetween\n<<<<<<< mine\n3\n=======\n4\n>>>>>>> yours\n"
     )
 
 
 def test_clashes_that_follow_each_other_are_one_conflict() -> None:
-    pieces: Pieces = [b"a\n", clash(b"", b"1\n", b"2\n"), clash(b"", b"3\n", b"4\n"), b"\nz\n"]
+    pieces: list[Piece] = [b"a\n", clash(b"", b"1\n", b"2\n"), clash(b"", b"3\n", b"4\n"), b"\nz\n"]
     assert marked(pieces, SIDES) == b"a\n<<<<<<< mine\n1\n3\n=======\n2\n4\n>>>>>>> yours\n\nz\n"
     pieces = [clash(b"", b"\n1", b"\n2"), clash(b"", b"\n3", b"\n4"), b"\nz\n"]
     assert marked(pieces, SIDES) == b"\n<<<<<<< mine\n1\n3\n=======\n2\n4\n>>>>>>> yours\nz\n"
 
 
 def test_what_begins_with_the_end_of_the_line_before_leaves_that_line_out() -> None:
-    pieces: Pieces = [b"a = 1", clash(b"", b"\nb = 2", b"\nb = 3"), b"\nc = 4\n"]
+    pieces: list[Piece] = [b"a = 1", clash(b"", b"\nb = 2", b"\nb = 3"), b"\nc = 4\n"]
     assert marked(pieces, SIDES) == b"a = 1\n<<<<<<< mine\nb = 2\n=======\nb = 3\n>>>>>>> yours\nc = 4\n"
     pieces = [b"1", clash(b"", b"\r\n2", b"\r\n3"), b"\r\n4\r\n"]
     assert marked(pieces, SIDES) == b"1\r\n<<<<<<< mine\r\n2\r\n=======\r\n3\r\n>>>>>>> yours\r\n4\r\n"
 
 
 def test_a_clash_at_the_start_of_a_file_keeps_its_line_end() -> None:
-    pieces: Pieces = [clash(b"", b"\n2", b"\n3"), b"\n4\n"]
+    pieces: list[Piece] = [clash(b"", b"\n2", b"\n3"), b"\n4\n"]
     assert marked(pieces, SIDES) == b"\n<<<<<<< mine\n2\n=======\n3\n>>>>>>> yours\n4\n"
 
 
@@ -64,7 +64,7 @@ def test_a_side_that_took_an_entry_out_shows_no_separator_of_it() -> None:
 
 
 def test_a_side_that_has_nothing_shows_nothing() -> None:
-    pieces: Pieces = [b"a\n", clash(b"b\n", b"", b"c\n"), b"d\n"]
+    pieces: list[Piece] = [b"a\n", clash(b"b\n", b"", b"c\n"), b"d\n"]
     assert marked(pieces, SIDES) == b"a\n<<<<<<< mine\n=======\nc\n>>>>>>> yours\nd\n"
 
 
@@ -74,7 +74,7 @@ def test_the_last_line_gets_an_end_before_a_marker() -> None:
 
 
 def test_markers_end_as_the_lines_do_and_may_be_longer() -> None:
-    pieces: Pieces = [clash(b"", b"1\r\n", b"2\r\n")]
+    pieces: list[Piece] = [clash(b"", b"1\r\n", b"2\r\n")]
     assert marked(pieces, Sides("mine", "yours", 9)) == (
         b"<<<<<<<<< mine\r\n1\r\n=========\r\n2\r\n>>>>>>>>> yours\r\n"
     )

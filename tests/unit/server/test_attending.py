@@ -241,6 +241,27 @@ def test_what_one_tree_refuses_is_begun_in_none(home: House, one: Agent, two: Ag
 # Where things are.
 
 
+def test_what_is_moved_here_from_what_is_ignored_is_judged(home: House, one: Agent) -> None:
+    home.is_ignored = lambda _root, path: path.startswith("build/")
+    home.write("build/x.py", "x = 1\n")
+    assert "file:a.py#g is there already" in denied(one.wants(Patched("build/x.py", (), "a.py")))
+    assert one.edits(Patched("build/x.py", (), "b.py")).stance is Stance.PASS
+    assert home.text("b.py") == "x = 1\n"
+    with home.service(None) as service:
+        assert [each.path for each in commits(service)[-1].files if each.after] == ["b.py"]
+
+
+def test_what_is_moved_here_from_elsewhere_is_not_let_through_unseen(home: House, one: Agent) -> None:
+    git(home.root, "add", "-A")
+    git(home.root, "commit", "-q", "-m", "all")
+    git(home.root, "worktree", "add", "-q", "../tree")
+    outside = home.folder / "x.py"
+    outside.write_text("x = 1\n", encoding="utf-8")
+    for path, to in ((str(outside), "a.py"), ("a.py", str(home.folder / "tree" / "a.py"))):
+        assert "would be moved to a.py, is not in this working tree" in denied(one.wants(Patched(path, (), to)))
+        assert "slot" not in held_by(home, one)
+
+
 @pytest.mark.parametrize("path", [".git/config", "../beside.py", "/etc/hostname", "nested/x.py", "out/x.py"])
 def test_what_is_not_of_the_repository_is_nobodys_concern(home: House, one: Agent, path: str) -> None:
     home.root.joinpath("nested").mkdir()

@@ -32,7 +32,9 @@ Changed = Callable[[Burst], None]
 
 
 class Watcher:
-    """Watches the working tree at `root` until it is stopped. Ignored paths, links, and what git keeps are left out.
+    """Watches the working tree at `root` until it is stopped, or the tree is gone.
+
+    Ignored paths, links, and what git keeps are left out.
 
     What is told has changed, or may have: whoever is told compares contents. Where the system cannot watch any more
     folders, they are looked at again and again, a second apart.
@@ -82,7 +84,7 @@ class Watcher:
         self._follow()
         self._ready.set()
         try:
-            while not self._stop.is_set():
+            while not self._stop.is_set() and self._is_there():
                 hints = self._source.wait(self._stop)
                 if not self._stop.is_set():
                     self._tell(self._found(hints))
@@ -111,7 +113,7 @@ class Watcher:
     def _follow(self) -> set[str]:
         """Watch the folders that there are now; what changed in new ones before they were watched."""
         found: set[str] = set()
-        while (folders := self._snapshot.folders) != self._watched:
+        while self._is_there() and (folders := self._snapshot.folders) != self._watched:
             source = self._source_of(folders)
             if source is None:
                 found |= self._snapshot.look_at_all()
@@ -121,6 +123,10 @@ class Watcher:
             self._source, self._watched = source, folders
             found |= self._snapshot.look(new)
         return found
+
+    def _is_there(self) -> bool:
+        """Whether there is a tree to be looked at: of one that is gone the root would be looked for without end."""
+        return os.access(self._root, os.R_OK | os.X_OK)
 
     def _source_of(self, folders: Iterable[str]) -> Source | None:
         """Who tells of these folders; None where they are others already."""

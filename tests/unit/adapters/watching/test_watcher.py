@@ -236,6 +236,16 @@ def test_where_nobody_tells_it_looks_again_and_again(root: Path, monkeypatch: py
     seen.watcher.stop()
 
 
+def test_a_tree_that_is_taken_away_is_watched_no_more(root: Path) -> None:
+    seen = Seen(root)
+    shutil.rmtree(root)
+    seen.until("src/a.py", "src/b.py", "src/c.py")
+    until = time.monotonic() + PATIENCE_SECONDS
+    while seen.watcher.way != "ended" and time.monotonic() < until:
+        time.sleep(0.01)
+    assert seen.watcher.way == "ended"
+
+
 def test_one_that_was_never_started_can_be_stopped(root: Path) -> None:
     watcher = Watcher(str(root), None, lambda _: False, lambda _: None)
     watcher.stop()

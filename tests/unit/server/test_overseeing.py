@@ -1,0 +1,87 @@
+"""Overseeing on real trees: they come and go, and what others change in those that are there is told."""
+
+import shutil
+import time
+from collections.abc import Callable, Iterable, Iterator
+from pathlib import Path
+from typing import cast
+
+import pytest
+from tests.hooked import git
+
+from commonhold.client.session import Commonhold
+from commonhold.server.overseeing import Overseeing
+
+PATIENCE_SECONDS = 20.0
+
+
+class Nobody:
+    """What is told through a session of nobody, in the tree at `root`."""
+
+    def __init__(self, root: str) -> None:
+        self.root = root
+        self.noticed: list[str] = []
+        self.is_open = True
+
+    def notice(self, paths: Iterable[str] | None, *, intent: str) -> None:
+        assert intent
+        self.noticed += paths or ()
+
+    def close(self) -> None:
+        self.is_open = False
+
+
+@pytest.fixture
+def opened() -> list[Nobody]:
+    return []
+
+
+@pytest.fixture
+def overseeing(opened: list[Nobody]) -> Iterator[Overseeing]:
+    def open_session(root: str) -> Commonhold:
+        opened.append(Nobody(root))
+        return cast("Commonhold", opened[-1])
+
+    made = Overseeing(open_session, lambda *_: False, lambda *_: False)
+    yield made
+    made.close()
+    assert not any(each.is_open for each in opened)
+
+
+def tree(place: Path) -> str:
+    place.mkdir()
+    git(place, "init", "--quiet")
+    (place / "a.py").write_text("a = 1\n", encoding="utf-8")
+    return str(place)
+
+
+def until(is_so: Callable[[], object]) -> None:
+    end = time.monotonic() + PATIENCE_SECONDS
+    while not is_so() and time.monotonic() < end:
+        time.sleep(0.01)
+    assert is_so()
+
+
+def test_a_tree_that_is_made_where_one_was_taken_away_is_overseen(
+    tmp_path: Path, overseeing: Overseeing, opened: list[Nobody]
+) -> None:
+    root, other = tree(tmp_path / "one"), tree(tmp_path / "two")
+    overseeing.begin(root)
+    overseeing.begin(root)
+    assert len(opened) == 1, "a tree that is overseen is not begun again"
+    shutil.rmtree(root)
+
+    def is_let_go() -> bool:
+        overseeing.begin(other)
+        return not opened[0].is_open
+
+    until(is_let_go)
+    assert tree(tmp_path / "one") == root
+    overseeing.begin(root)
+    assert [each.root for each in opened if each.is_open] == [other, root]
+
+    def is_told() -> bool:
+        (tmp_path / "one" / "a.py").write_text(f"a = {time.monotonic()}\n", encoding="utf-8")
+        return "a.py" in opened[-1].noticed
+
+    until(is_told)

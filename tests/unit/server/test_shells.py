@@ -1,0 +1,89 @@
+"""Shell commands that run at the same time: what is kept of each, and until when."""
+
+import gc
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from tests.hooked import House, git, house
+from tests.own_tools import commits
+
+from commonhold.adapters.sandbox.probing import NONE
+from commonhold.adapters.survey import Survey
+from commonhold.server.shells import Shells
+from commonhold.server.under_way import UnderWay
+
+ONE, TWO = "codex:one", "codex:two"
+
+
+@pytest.fixture
+def home(tmp_path: Path) -> Iterator[House]:
+    with house(tmp_path) as made:
+        made.write("a.py", "a = 1\n")
+        git(made.root, "add", "-A")
+        git(made.root, "commit", "-q", "-m", "all")
+        yield made
+
+
+class Running:
+    """The shells of a house."""
+
+    def __init__(self, home: House) -> None:
+        self.home = home
+        self.under_way: UnderWay = set()
+        self.shells = Shells(home.session, offer=lambda: NONE, under_way=self.under_way)
+
+    def begin(self, holder: str, *command: str) -> str:
+        told = {"holder": holder, "cwd": str(self.home.root), "command": list(command or ("make",))}
+        return str(self.shells.watch(told)["ticket"])
+
+    def end(self, ticket: str) -> str:
+        return str(self.shells.end({"ticket": ticket, "status": 0})["report"])
+
+
+@pytest.fixture
+def running(home: House) -> Running:
+    return Running(home)
+
+
+def test_a_command_that_somebody_else_runs_after_all_is_under_way_no_more(running: Running) -> None:
+    ticket = running.begin(ONE, "touch", "new.py")
+    assert [is_so() for is_so in running.under_way] == [True]
+    running.shells.drop(ticket)
+    assert running.under_way == set()
+    with running.home.service(ONE) as service:
+        assert service.leases() == ()
+    assert running.end(ticket) == ""
+
+
+def test_whoever_was_dropped_could_have_written_nothing(running: Running) -> None:
+    dropped, ticket = running.begin(TWO), running.begin(ONE)
+    running.shells.drop(dropped)
+    running.home.write("a.py", "a = 2\n")
+    assert running.end(ticket) == ""
+    with running.home.service(None) as service:
+        assert [each.holder for each in commits(service)] == [ONE]
+
+
+def test_what_two_could_have_written_is_laid_on_neither_though_one_has_ended(running: Running) -> None:
+    first, ticket = running.begin(TWO), running.begin(ONE)
+    assert running.end(first) == ""
+    running.home.write("a.py", "a = 2\n")
+    assert "laid on nobody: a.py" in running.end(ticket)
+
+
+def test_of_commands_that_ended_beside_one_that_goes_on_next_to_nothing_is_kept(running: Running) -> None:
+    going_on = running.begin(ONE)
+    before = _surveys()
+    for _ in range(3):
+        one, two = running.begin(TWO), running.begin(TWO)
+        running.end(one)
+        running.end(two)
+    assert _surveys() == before
+    running.end(going_on)
+    assert _surveys() == before - 1
+
+
+def _surveys() -> int:
+    gc.collect()
+    return sum(isinstance(each, Survey) for each in gc.get_objects())
