@@ -178,7 +178,10 @@ class Taking:
 
     def is_as_foretold(self, proposal: Proposal) -> bool:
         """Whether the file is now what the tool was to make of it."""
-        return _hash_of(self._place.files.stamp(proposal.path)) == proposal.after
+        try:
+            return _hash_of(self._place.files.stamp(proposal.path)) == proposal.after
+        except InputError:  # a folder, or too large: no tool was let to make that
+            return False
 
     def is_overtaken(self, proposal: Proposal) -> bool:
         """Whether a change of the file was recorded since it was proposed."""
