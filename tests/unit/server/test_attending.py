@@ -419,7 +419,7 @@ def test_where_the_state_is_kept_no_tool_writes(home: House, one: Agent, path: s
 def test_a_session_that_dies_without_a_word_keeps_nothing_open(home: House) -> None:
     opened = home.attending._sessions._known
     ended: list[str] = []
-    home.over = ended.append  # type: ignore[method-assign]
+    home.over = ended.append  # type: ignore[method-assign, assignment]
     for number in range(20):
         one = Agent(home, Caller("claude", f"one-{number}", process=f"{number}:1"))
         one.begins()
