@@ -1,7 +1,12 @@
-"""What every test shares: how hard Hypothesis looks, and that no test leaves a daemon behind."""
+"""What every test shares: how hard Hypothesis looks, and that no test leaves a process behind."""
 
 import os
+import sys
+from collections.abc import Iterator
+from contextlib import suppress
+from pathlib import Path
 
+import pytest
 from hypothesis import settings
 
 pytest_plugins = ("tests.services.fixtures",)
@@ -18,3 +23,29 @@ settings.load_profile("suite")
 os.environ["COMMONHOLD_DAEMON"] = "off"
 # A test that wants a type checker to be asked says so: starting one takes longer than most tests.
 os.environ["COMMONHOLD_TYPES"] = "off"
+
+
+@pytest.fixture(scope="session", autouse=True)
+def no_child_is_left() -> Iterator[None]:
+    """Whatever the tests of a worker have started has ended, and was waited for, when the last of them is over."""
+    before = _children()
+    yield
+    left = _children() - before
+    assert not left, f"still there, or never waited for: {sorted(map(_described, left))}"
+
+
+def _children() -> set[int]:
+    """The processes that this one has started, as far as the system tells."""
+    found: set[int] = set()
+    for each in Path("/proc/self/task").glob("*/children") if sys.platform == "linux" else ():
+        with suppress(FileNotFoundError, ProcessLookupError):  # that thread has ended meanwhile
+            found.update(map(int, each.read_text(encoding="ascii").split()))
+    return found
+
+
+def _described(pid: int) -> str:
+    try:
+        words = Path(f"/proc/{pid}/cmdline").read_bytes().replace(b"\0", b" ").decode(errors="replace")
+    except OSError:
+        return str(pid)
+    return f"{pid} {words}"

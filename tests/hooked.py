@@ -35,6 +35,7 @@ from commonhold.app.wishes import results
 from commonhold.client.channel import Direct
 from commonhold.client.session import Commonhold
 from commonhold.server.attending import Attending
+from commonhold.server.open_sessions import OpenSessions, Silence
 
 
 @dataclass
@@ -47,6 +48,7 @@ class House:
     options: Options = field(default_factory=Options)
     is_ignored: Callable[[str, str], bool] = lambda _root, _path: False
     commands: list[AboutToRun] = field(default_factory=list)
+    running: set[str] = field(default_factory=set)
 
     def __post_init__(self) -> None:
         self.root = self.folder / "repo"
@@ -57,7 +59,8 @@ class House:
 
     def attend(self) -> Attending:
         """What attends, begun anew: it knows nothing but what the state says."""
-        return Attending(Trees(self.repository), self.session, self._is_ignored, self)
+        silence = Silence(self.options.idle_seconds, lambda: self.clock.now().ticks, self.running.__contains__)
+        return Attending(Trees(self.repository), OpenSessions(self.session, silence), self._is_ignored, self)
 
     def _is_ignored(self, root: str, path: str) -> bool:
         """As it is said at the time."""

@@ -1,6 +1,6 @@
 """A working tree in which agents write with tools of their own: the service on one side, a tool's hand on the other."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -11,7 +11,7 @@ from commonhold.adapters.files import WorkingTree
 from commonhold.adapters.sqlite import SqliteStore
 from commonhold.app.answers import CommitAnswer
 from commonhold.app.options import Options
-from commonhold.app.ports import Registry, Step, no_step
+from commonhold.app.ports import Registry, Step, Store, no_step
 from commonhold.app.service import Service, Surroundings
 from commonhold.app.taking import TakeAnswer
 from commonhold.domain.changeset import Changeset, Edit, LeaseRef, Op
@@ -35,6 +35,8 @@ class Workshop:
     ids: CountingIds = field(default_factory=CountingIds)
     options: Options = field(default_factory=Options)
     opened: list[Service] = field(default_factory=list)
+    running: set[str] = field(default_factory=set)
+    store: Callable[[str], Store] = lambda folder: SqliteStore(folder, synchronous="OFF")
 
     def __post_init__(self) -> None:
         self.write("a.py", SOURCE)
@@ -44,13 +46,13 @@ class Workshop:
     ) -> Service:
         self.folder.joinpath(tree).mkdir(exist_ok=True)
         service = Service(
-            store=SqliteStore(str(self.folder / "state"), synchronous="OFF"),
+            store=self.store(str(self.folder / "state")),
             files=WorkingTree(str(self.folder / tree), max_file_bytes=100_000, at_step=at_step),
             clock=self.clock,
             ids=self.ids,
             agent=agent,
             options=self.options,
-            surroundings=Surroundings(registry),
+            surroundings=Surroundings(registry, is_running=self.running.__contains__),
             at_step=at_step,
         )
         self.opened.append(service)

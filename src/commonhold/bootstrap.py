@@ -14,7 +14,7 @@ from commonhold.adapters.git.working_copy import WorkingCopy
 from commonhold.adapters.index import index_at
 from commonhold.adapters.repository import Repository, find_repository
 from commonhold.adapters.sqlite import SqliteStore
-from commonhold.adapters.system import RandomIds, SystemClock
+from commonhold.adapters.system import RandomIds, SystemClock, is_running
 from commonhold.adapters.typecheck import open_checkers
 from commonhold.app.checks import Check
 from commonhold.app.crossing import Insight
@@ -62,7 +62,9 @@ def compose(
         ids=RandomIds(),
         agent=agent,
         options=settings.options(socket.gethostname()),
-        surroundings=Surroundings(_registry(repository, settings), insight or open_insight(repository, settings)),
+        surroundings=Surroundings(
+            _registry(repository, settings), insight or open_insight(repository, settings), is_running
+        ),
         at_step=at_step,
     )
 

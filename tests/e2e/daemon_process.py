@@ -81,15 +81,26 @@ class Place:
 
     def end(self) -> None:
         """End whatever daemon serves, wait until it is gone, and take its socket away, which may be outside."""
-        while self.is_served:
-            # Whoever only looks whether a daemon lives holds its lock for a moment, too, and is none.
-            if (found := daemon_place.pid(str(self.state))) is not None:
+        # Whoever only looks whether a daemon lives holds its lock for a moment, too, and is none.
+        while self.is_served or self._begun():
+            served = daemon_place.pid(str(self.state))
+            for each in {*self._begun(), *([served] if served is not None else ())}:
                 with suppress(ProcessLookupError):
-                    os.kill(found, signal.SIGCONT)
-                    os.kill(found, signal.SIGKILL)
+                    os.kill(each, signal.SIGCONT)
+                    os.kill(each, signal.SIGKILL)
             time.sleep(0.02)
         with suppress(FileNotFoundError):
             os.unlink(self.address)  # noqa: PTH108 - as `address` gives it
+
+    def _begun(self) -> list[int]:
+        """The daemons that clients have started: one that is just beginning does not serve yet, and would later."""
+        words = f"-m\0commonhold.server.daemon\0{self.root}\0".encode()
+        found = []
+        for each in Path("/proc").glob("[0-9]*/cmdline"):
+            with suppress(OSError):
+                if each.read_bytes().endswith(words):
+                    found.append(int(each.parent.name))
+        return found
 
 
 @contextmanager

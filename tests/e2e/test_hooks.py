@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 from tests.e2e.cli_driver import make_repository
-from tests.e2e.daemon_process import serving, until
+from tests.e2e.daemon_process import Serving, serving, until
 from tests.e2e.hooked import KNOCK, Hooked, hooked, said
 from tests.e2e.hooked_daemon import CROWD
 
@@ -184,26 +184,57 @@ def test_where_nothing_is_installed_any_more_nothing_is_let_through(work: Path, 
 def test_agents_that_come_and_go_leave_nothing_open(work: Path) -> None:
     """Each is somebody new to the daemon, and may be gone without a word after its last turn."""
     (work / "a.py").write_text("def f():\n    return 1\n")
+    edit = {"file_path": str(work / "a.py"), "old_string": "return 1\n", "new_string": "return 1 \n"}
+    about = {"tool_name": "Edit", "tool_input": edit}
     with serving(work, sweep_seconds=0.1) as daemon:
 
-        def is_open() -> int:
-            return len(list(Path(f"/proc/{daemon.pid}/fd").iterdir()))
-
         def works(session: str) -> None:
-            edit = {"file_path": str(work / "a.py"), "old_string": "return 1\n", "new_string": "return 1 \n"}
-            about = {"tool_name": "Edit", "tool_use_id": session, "tool_input": edit}
             for event, more in {"SessionStart": {}, "PreToolUse": about, "PostToolUse": about, "Stop": {}}.items():
-                payload = {"session_id": session, "cwd": str(work), "hook_event_name": event, **more}
-                status, _, complaint = knock.ask(
-                    "/hooks/claude", http_address(str(daemon.state)), json.dumps(payload).encode(), "", 30.0
-                )
-                assert (status, complaint) == (0, b"")
+                tell(daemon, session, event, **more)
 
         works("first")
-        before = is_open()
+        before = has_open(daemon)
         for number in range(20):
             works(f"session-{number}")
-        until(lambda: is_open() <= before, what="as many files open as with one agent")
+        until(lambda: has_open(daemon) <= before, what="as many files open as with one agent")
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="only /proc tells what a process has open")
+def test_agents_that_die_in_the_middle_of_an_edit_leave_nothing_open(work: Path) -> None:
+    (work / "commonhold.toml").write_text("idle_seconds = 0.5\n")
+    with serving(work, sweep_seconds=0.1) as daemon:
+
+        def dies(session: str) -> None:
+            new = {"file_path": str(work / f"{session}.py"), "content": "X = 1\n"}
+            tell(daemon, session, "SessionStart")
+            tell(daemon, session, "PreToolUse", tool_name="Write", tool_input=new)
+
+        for number in range(DYING):
+            dies(f"session-{number}")
+        assert has_open(daemon) >= DYING
+
+        def is_let_go() -> bool:
+            tell(daemon, "last", "Stop")
+            return has_open(daemon) < DYING
+
+        until(is_let_go, what="the connections of the dead closed")
+
+
+DYING = 40
+
+
+def has_open(daemon: Serving) -> int:
+    """How many files and connections a daemon has open."""
+    return len(list(Path(f"/proc/{daemon.pid}/fd").iterdir()))
+
+
+def tell(daemon: Serving, session: str, event: str, **more: object) -> None:
+    """What a hook of Claude Code's reports, which nothing is said to."""
+    payload = {"session_id": session, "cwd": str(daemon.root), "hook_event_name": event, "tool_use_id": session, **more}
+    status, _, complaint = knock.ask(
+        "/hooks/claude", http_address(str(daemon.state)), json.dumps(payload).encode(), "", 30.0
+    )
+    assert (status, complaint) == (0, b"")
 
 
 def test_a_daemon_that_cannot_be_started_is_told_with_the_reason(work: Path) -> None:

@@ -24,7 +24,10 @@ LOOK_AGAIN_AFTER_SECONDS = 0.1
 
 
 class Order(TypedDict):
-    """What to keep, as whom and where, and whose end ends it (by this signal, quickly) and removes its folder."""
+    """What to keep, as whom and where, and whose end ends it (by this signal, quickly) and removes its folder.
+
+    What `is_nobodys_child` may live longer than the process that asked for it, which would be complained of otherwise.
+    """
 
     command: list[str]
     user: str | None
@@ -32,6 +35,7 @@ class Order(TypedDict):
     folder: str
     end_signal: int
     kept_for: list[int]
+    is_nobodys_child: bool
 
 
 def start(order: Order) -> subprocess.Popen[bytes]:
@@ -91,6 +95,8 @@ def main() -> None:
     """Keep the server that the order names."""
     signal.signal(signal.SIGHUP, signal.SIG_IGN)
     order: Order = json.loads(sys.argv[1])
+    if order["is_nobodys_child"] and os.fork():
+        return
     server = start(order)
     sys.stdout.write(f"{server.pid}\n")
     sys.stdout.flush()

@@ -76,12 +76,12 @@ class PostgresServer:
     program: Path
 
     @classmethod
-    def create(cls, kept_for: tuple[int, ...]) -> Self:
+    def create(cls, kept_for: tuple[int, ...], *, is_shared: bool = False) -> Self:
         """Make an empty one, not started yet, that ends when any of those it is kept for ends."""
         initdb = find_or_install("initdb").resolve()
         folder = make_folder("postgres")
         _initialise(initdb, folder)
-        process = Process(folder, signal.SIGQUIT, kept_for)
+        process = Process(folder, signal.SIGQUIT, kept_for, is_shared)
         return cls(PostgresAddress(free_port(), str(folder)), process, initdb.with_name("postgres"))
 
     @property

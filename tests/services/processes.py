@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
-from tests.services.keeper import Order
+from tests.services.keeper import Order, is_running
 
 LOOPBACK: Final = "127.0.0.1"
 KEEPER: Final = Path(__file__).with_name("keeper.py")
@@ -88,11 +88,15 @@ def _can_bind(probe: socket.socket, port: int) -> bool:
 
 @dataclass(slots=True)
 class Process:
-    """A server's process, and the keeper that ends it when any of those it is kept for ends."""
+    """A server's process, and the keeper that ends it when any of those it is kept for ends.
+
+    One that `is_shared` with other processes is ended by nobody else, since it may have to live longer than this one.
+    """
 
     folder: Path
     end_signal: int
     kept_for: tuple[int, ...]
+    is_shared: bool = False
     pid: int = 0
     _keeper: subprocess.Popen[str] | None = None
 
@@ -106,13 +110,19 @@ class Process:
             folder=str(self.folder),
             end_signal=self.end_signal,
             kept_for=list(self.kept_for),
+            is_nobodys_child=self.is_shared,
         )
         self._keeper = _start_keeper(order)
         self.pid = _first_line(self._keeper)
+        if self.is_shared:
+            self._keeper.wait()
+            self._keeper = None
         self._wait_until(is_ready)
 
     def is_running(self) -> bool:
         """Whether the server runs."""
+        if self.is_shared:
+            return is_running(self.pid)
         return self._keeper is not None and self._keeper.poll() is None
 
     def end(self, by_signal: int) -> None:

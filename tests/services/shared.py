@@ -4,12 +4,8 @@ import fcntl
 import json
 from dataclasses import asdict
 from pathlib import Path
-from typing import Final
 
 from tests.services.postgres_server import PostgresAddress, PostgresServer
-
-# Kept until this process ends: a child that nobody refers to any more is complained of.
-STARTED: Final[list[PostgresServer]] = []
 
 
 def shared_postgres(folder: Path, controller: int) -> PostgresAddress:
@@ -23,7 +19,6 @@ def shared_postgres(folder: Path, controller: int) -> PostgresAddress:
 
 
 def _start(controller: int) -> PostgresAddress:
-    server = PostgresServer.create((controller,))
-    STARTED.append(server)
+    server = PostgresServer.create((controller,), is_shared=True)
     server.start()
     return server.address

@@ -14,6 +14,8 @@ BOOT_ID: Final = Path("/proc/sys/kernel/random/boot_id")
 # Counts through suspend; macOS calls the clock that does so CLOCK_MONOTONIC.
 CLOCK: Final = "CLOCK_BOOTTIME" if hasattr(time, "CLOCK_BOOTTIME") else "CLOCK_MONOTONIC"
 _CLOCK_ID: Final = getattr(time, CLOCK)
+_BEGAN: Final = 19
+"""Where a process's file of facts says when it began, counted from behind its name."""
 
 
 class SystemClock:
@@ -42,6 +44,16 @@ class RandomIds:
     def new(self, prefix: str) -> str:
         """A fresh id, such as `lease-3f09c1d27be48a56`."""
         return f"{prefix}-{os.urandom(8).hex()}"
+
+
+def is_running(process: str) -> bool:
+    """Whether the process that an agent's hook has named (its id, and when it began) is there, as far as is known."""
+    pid, _, began = process.partition(":")
+    try:
+        told = Path("/proc", str(int(pid)), "stat").read_bytes()
+        return int(told.rpartition(b")")[2].split()[_BEGAN]) == int(began)
+    except (OSError, ValueError, IndexError):
+        return False
 
 
 def process_umask() -> int:

@@ -1,5 +1,6 @@
 """Who is at work in a working tree, and what somebody who comes to work there is to know."""
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Final
 
@@ -22,6 +23,9 @@ GONE_SECONDS: Final = 12 * 3600.0
 """Whoever was not heard of for so long is no longer said to be at work."""
 _MOST_CHANGES: Final = 50
 
+IsRunning = Callable[[str], bool]
+"""Whether the process that a session has named is certainly there."""
+
 
 @dataclass(frozen=True, slots=True)
 class Briefing:
@@ -41,12 +45,22 @@ class Briefing:
 class Attendance:
     """Keeps who is at work in one working tree."""
 
-    def __init__(self, place: Place, leases: Leases, works: PartialWorks, proposing: Proposing) -> None:
-        """Keep it in the state of `place`."""
+    def __init__(
+        self,
+        place: Place,
+        leases: Leases,
+        works: PartialWorks,
+        proposing: Proposing,
+        idle_seconds: float,
+        is_running: IsRunning,
+    ) -> None:
+        """Keep it in the state of `place`; a session that is idle for so long has ended, unless it `is_running`."""
         self._place = place
         self._leases = leases
         self._works = works
         self._proposing = proposing
+        self._idle_seconds = idle_seconds
+        self._is_running = is_running
 
     def arrive(self, holder: str, process: str) -> Briefing:
         """A session begins, or goes on. One of that name in another process has ended without saying so."""
@@ -96,6 +110,40 @@ class Attendance:
             self._works.waiting(),
             debts,
         )
+
+    def end_gone(self) -> None:
+        """See what became of all that sessions proposed which have ended without a word, and forget them in time.
+
+        What they wrote is recorded, what they were to write stays among the contents that are kept. One that goes on
+        after all begins again.
+        """
+        if self._gone():
+            with self._place.store.gate():  # none of them begins to write meanwhile
+                for holder in self._gone():
+                    self._proposing.give_up(holder)
+        self._forget_absent()
+
+    def _gone(self) -> list[str]:
+        """Who was to write something, and was not heard of since, holds nothing any more and is not known to run."""
+        root, wall = self._place.files.root, self._wall()
+        with self._place.store.read() as reader:
+            known = reader.presences(root)
+            writing = {each.holder for each in reader.proposals(root)}
+        heard = {each.holder for each in known if wall - each.seen_at < self._idle_seconds or self._runs(each)}
+        gone = writing - heard
+        return sorted(gone - {lease.holder for lease in self._leases.live()}) if gone else []
+
+    def _runs(self, presence: Presence) -> bool:
+        return bool(presence.process) and self._is_running(presence.process)
+
+    def _forget_absent(self) -> None:
+        root, wall = self._place.files.root, self._wall()
+        with self._place.store.read() as reader:
+            absent = [each.holder for each in reader.presences(root) if wall - each.seen_at >= GONE_SECONDS]
+        if absent:
+            with self._place.store.write() as writer:
+                for holder in absent:
+                    writer.depart(holder, root)
 
     def _end_without_word(self, holder: str) -> None:
         """What the one that is gone had begun is looked at; what it held is taken from it, and its work is kept."""

@@ -18,14 +18,15 @@ from commonhold.app.options import Options, Release
 from commonhold.app.place import Place
 from commonhold.app.plan import CommitRequest, Plan, Rejected
 from commonhold.app.planning import Planner
-from commonhold.app.ports import Writer
+from commonhold.app.ports import Reader, Writer
 from commonhold.app.read_sets import ReadSet
 from commonhold.app.recording import committed, refuse
-from commonhold.app.taking import Made, TakeAnswer, Taking
-from commonhold.domain.at_work import Proposal
+from commonhold.app.taking import OUTSIDE, Made, TakeAnswer, Taking
+from commonhold.domain.at_work import Presence, Proposal
 from commonhold.domain.changeset import Changeset
-from commonhold.domain.keys import Key, canonical
+from commonhold.domain.keys import Key, canonical, file_key
 from commonhold.domain.lease import Conflict, Lease
+from commonhold.domain.read_set import Sighting
 from commonhold.domain.refusal import Refusal
 from commonhold.regions.region import hash_bytes
 
@@ -173,6 +174,7 @@ class Proposing:
         wall = self._place.clock.now().wall
         writer.keep(plan.contents.items(), wall)
         slot = next((ref.id for ref in wanted.changeset.leases), "")
+        writer.attend(self._at_work(writer, wanted.holder, wall))
         writer.propose(
             Proposal(
                 wanted.holder,
@@ -187,6 +189,12 @@ class Proposing:
             )
             for write in plan.writes
         )
+
+    def _at_work(self, reader: Reader, holder: str, wall: float) -> Presence:
+        """That the session is there: its proposals stay for as long as that is known."""
+        root = self._place.files.root
+        known = next((each for each in reader.presences(root) if each.holder == holder), None)
+        return replace(known or Presence(holder, root, "", "", wall, wall), seen_at=wall, is_at_rest=False)
 
     def settle(self, holder: str, call: str, paths: Collection[str] = ()) -> TakeAnswer:
         """See what became of a call's proposals (where calls have no names, of those for `paths`), and record it."""
@@ -204,6 +212,17 @@ class Proposing:
     def settle_all(self, holder: str) -> TakeAnswer:
         """See what became of all that the session proposed."""
         return self._settled(holder, self._of(holder))
+
+    def give_up(self, holder: str) -> None:
+        """See what became of all that a session proposed which has ended.
+
+        What its tool was to write over stays known: if it is written after all, the log tells what was there.
+        """
+        before = [(str(file_key(each.path)), each.before, each.since) for each in self._of(holder)]
+        known = [Sighting(key, was, since) for key, was, since in before if was is not None]
+        with self._place.store.write() as writer:
+            writer.see(OUTSIDE, self._place.files.root, known, self._place.clock.now().wall)
+        self.settle_all(holder)
 
     def overdue(self) -> tuple[Proposal, ...]:
         """Proposals of anybody whose write slot is over, though nobody has said that they were carried out."""

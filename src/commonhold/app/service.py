@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 from typing import Final, Self, TypedDict, TypeVar, Unpack
 
 from commonhold.app.answers import AcquireAnswer, CommitAnswer, LeaseAnswer, PutAnswer, RegionHash, ReviewAnswer
-from commonhold.app.attendance import Attendance, Briefing
+from commonhold.app.attendance import Attendance, Briefing, IsRunning
 from commonhold.app.commits import Commits
 from commonhold.app.crossing import Crossing, Insight
 from commonhold.app.forgetting import forget
@@ -77,11 +77,13 @@ class Surroundings:
     """What lies beyond a working tree and its state.
 
     Leases are kept in `registry`, where other machines share them; else in the state. What a commit means for other
-    files is seen with `insight`; else each file is looked at by itself.
+    files is seen with `insight`; else each file is looked at by itself. A session whose process `is_running` is there,
+    however long nothing is heard of it.
     """
 
     registry: Registry | None = None
     insight: Insight | None = None
+    is_running: IsRunning = lambda _: False
 
 
 _ALONE: Final = Surroundings()
@@ -109,6 +111,7 @@ class Service:
     ) -> None:
         """Put the use cases together; `commonhold.open` does so for a repository on disk."""
         registry, self._insight = surroundings.registry, surroundings.insight
+        self._is_running = surroundings.is_running
         self._agent = texts.check_holder(agent) if agent is not None else None
         self._options = options or Options()
         self._place = files.root if registry is None else f"{self._options.host}:{files.root}"
@@ -144,7 +147,9 @@ class Service:
         self._taking = Taking(place, planner_of, judging, ids, works, read_set)
         self._proposing = Proposing(place, planner, judging, self._leases, self._taking, read_set, options)
         self._noticing = Noticing(place, self._taking, self._proposing)
-        self._attendance = Attendance(place, self._leases, works, self._proposing)
+        self._attendance = Attendance(
+            place, self._leases, works, self._proposing, options.idle_seconds, self._is_running
+        )
 
     def _tree(self, place: str) -> Reading | None:
         """How to look at a working tree: where leases are shared by machines, at this one only."""
@@ -282,8 +287,12 @@ class Service:
         return self._works.review(self.holder, lease_id, note)
 
     def sweep(self) -> None:
-        """End what is over, give it to whoever waits for it, and look for what was left half done."""
+        """End what is over, give it to whoever waits for it, and look for what was left half done.
+
+        That is so of leases, and of sessions that have ended without a word.
+        """
         self._registry.execute(Show(self._agent or ""))
+        self._attendance.end_gone()
         self._works.look_for()
 
     def show(self) -> None:

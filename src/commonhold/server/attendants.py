@@ -6,17 +6,19 @@ from pathlib import Path
 from commonhold.adapters.git.objects import INDEX
 from commonhold.adapters.ignoring import Ignoring
 from commonhold.adapters.repository import Repository
+from commonhold.adapters.system import is_running
 from commonhold.adapters.trees import Trees
 from commonhold.agents.registry import AGENTS
 from commonhold.agents.setups import HOOK_FILES
 from commonhold.app.happenings import Happening, Response
 from commonhold.client.opening import open_session
-from commonhold.client.session import Commonhold
+from commonhold.client.session import Commonhold, ticks
 from commonhold.config import load_settings
 from commonhold.server.attending import Attending
 from commonhold.server.foretelling import Foretelling
 from commonhold.server.git_calls import GitCalls
 from commonhold.server.http import Call
+from commonhold.server.open_sessions import OpenSessions, Silence
 from commonhold.server.overseeing import Overseeing
 from commonhold.server.shell_calls import ShellCalls
 from commonhold.server.shells import Asked, Prepared, Rules, Shells
@@ -36,7 +38,9 @@ class Attendants:
         trees = Trees(repository)
         foretelling = Foretelling(repository.state_folder, _is_shut_off)
         self._shell_calls = ShellCalls(trees, self._shells, rules.refused, _is_wrapped, foretelling)
-        self._attending = Attending(trees, self._overseen, ignoring.is_ignored, self._shell_calls)
+        silence = Silence(load_settings(repository.root).idle_seconds, ticks, is_running)
+        sessions = OpenSessions(self._overseen, silence)
+        self._attending = Attending(trees, sessions, ignoring.is_ignored, self._shell_calls)
 
     @property
     def calls(self) -> Mapping[str, Call]:

@@ -1,14 +1,12 @@
 """Answering what agents' hooks report: each happening becomes calls of the service, and what the agent is told.
 
-A hook is answered from what the service knows; nothing is kept here but sessions that are open. Raises what the service
-raises: whoever sends the answer then blocks what was about to happen.
+A hook is answered from what the service knows; nothing is kept here but open sessions, while they are heard of. Raises
+what the service raises: whoever sends the answer then blocks what was about to happen.
 """
 
-import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import replace
 from pathlib import Path
 from typing import Any, Final, Protocol
 
@@ -19,7 +17,6 @@ from commonhold.app.happenings import (
     NOTHING,
     AboutToEdit,
     AboutToRun,
-    Caller,
     Edited,
     Happening,
     HasRead,
@@ -44,7 +41,7 @@ from commonhold.app.whole_files import made_to_hold
 from commonhold.app.wishes import results
 from commonhold.client.session import Commonhold
 from commonhold.domain.changeset import Changeset, LeaseRef
-from commonhold.domain.errors import InputError
+from commonhold.domain.errors import CommonholdError, InputError
 from commonhold.domain.keys import file_key
 from commonhold.domain.refusal import Refusal
 from commonhold.domain.slots import SLOT_SECONDS, path_of_slot, slot_of
@@ -52,6 +49,7 @@ from commonhold.regions.region import hash_bytes
 from commonhold.server import packets
 from commonhold.server.blindness import overwritten_blindly
 from commonhold.server.handing_down import handed_down
+from commonhold.server.open_sessions import OpenSessions
 
 PATIENCE_SECONDS: Final = 20.0
 """How long an edit may wait for others in all: less than any hook is given to answer."""
@@ -60,8 +58,6 @@ _MOST_ATTEMPTS: Final = 3
 _MOST_BYTES: Final = 1 << 26
 """What is larger is not looked at; the settings may draw a closer line."""
 
-OpenSession = Callable[[str, str], Commonhold]
-"""A session on the working tree at a root, for a holder."""
 IsIgnored = Callable[[str, str], bool]
 """Whether a path in the working tree at a root is nobody's concern."""
 
@@ -82,14 +78,12 @@ class Shell(Protocol):
 class Attending:
     """Attends to the agents of one repository. Many threads may call at once."""
 
-    def __init__(self, trees: Trees, open_session: OpenSession, is_ignored: IsIgnored, shell: Shell) -> None:
-        """Find files in `trees`, speak to the service through sessions, leave shell commands to `shell`."""
+    def __init__(self, trees: Trees, sessions: OpenSessions, is_ignored: IsIgnored, shell: Shell) -> None:
+        """Find files in `trees`, speak to the service through `sessions`, leave shell commands to `shell`."""
         self._trees = trees
-        self._open = open_session
+        self._sessions = sessions
         self._is_ignored = is_ignored
         self._shell = shell
-        self._sessions: dict[tuple[str, str], Commonhold] = {}
-        self._lock = threading.Lock()
         self._answers: Mapping[type[Happening], Callable[[Any], Response]] = {
             SessionBegan: self._session_began,
             PromptGiven: self._prompt_given,
@@ -106,30 +100,24 @@ class Attending:
 
     def attend(self, happening: Happening) -> Response:
         """The answer to what a hook reports. Raises CommonholdError where that cannot be decided."""
-        return self._answers[type(happening)](happening)
+        response = self._answers[type(happening)](happening)
+        self._let_go_of_silent()
+        return response
 
     def close(self) -> None:
         """Let go of all sessions."""
-        with self._lock:
-            for session in self._sessions.values():
-                session.close()
-            self._sessions.clear()
+        self._sessions.close()
 
-    def _session(self, root: str, caller: Caller) -> Commonhold:
-        with self._lock:
-            key = root, caller.holder
-            if key not in self._sessions:
-                self._sessions[key] = self._open(*key)
-            return self._sessions[key]
-
-    def _session_around(self, root: str, caller: Caller) -> Commonhold | None:
-        """The session that a subagent is a part of."""
-        return self._session(root, replace(caller, subagent="")) if caller.subagent else None
+    def _let_go_of_silent(self) -> None:
+        """A session that ends without a word leaves nothing open here; what it held the service sees to."""
+        for holder in self._sessions.let_go_of_silent():
+            with suppress(CommonholdError):  # it is no fault of whoever is being answered
+                self._shell.over(holder)
 
     def _here(self, happening: Happening) -> Commonhold | None:
         """The session in the working tree that the agent works in."""
         root = self._trees.around(happening.cwd)
-        return self._session(root, happening.caller) if root else None
+        return self._sessions.session(root, happening.caller) if root else None
 
     def _session_began(self, happening: SessionBegan) -> Response:
         session = self._here(happening)
@@ -158,7 +146,7 @@ class Attending:
             with suppress(InputError):  # a folder, or a file that is too large: nobody edits that
                 place = self._trees.place(path, happening.cwd)
                 if place and not self._is_ignored(*place):
-                    self._session(place[0], happening.caller).saw(str(file_key(place[1])))
+                    self._sessions.session(place[0], happening.caller).saw(str(file_key(place[1])))
         return NOTHING
 
     def _about_to_edit(self, happening: AboutToEdit) -> Response:
@@ -171,9 +159,9 @@ class Attending:
         for root, wishes in self._trees.sorted_by_tree(happening.wishes, happening.cwd).items():
             concerned = [wish for wish in wishes if not all(self._is_ignored(root, path) for path in _inside(wish))]
             if concerned:
-                session = self._session(root, happening.caller)
+                session = self._sessions.session(root, happening.caller)
                 edit = _Edit(session, root, concerned, happening.call, self._intent(session, happening))
-                response = edit.propose(self._session_around(root, happening.caller))
+                response = edit.propose(self._sessions.around(root, happening.caller))
                 if response.stance is Stance.DENY:
                     for other, admitted in begun:  # the tool will write nothing, in no tree
                         other.settle(happening.call, is_about(admitted))
@@ -189,7 +177,7 @@ class Attending:
         reasons: list[str] = []
         contexts: list[str] = []
         for root, wishes in self._trees.sorted_by_tree(happening.wishes, happening.cwd).items():
-            answer = self._session(root, happening.caller).settle(happening.call, is_about(wishes))
+            answer = self._sessions.session(root, happening.caller).settle(happening.call, is_about(wishes))
             reasons.append(packets.taken(answer))
             contexts += answer.notices
         return Response(reason=told(*reasons), context=told(*contexts))
@@ -198,7 +186,7 @@ class Attending:
         root = self._trees.around(happening.cwd)
         if root is None:
             return NOTHING
-        response = self._shell.about_to_run(happening, root, self._session(root, happening.caller))
+        response = self._shell.about_to_run(happening, root, self._sessions.session(root, happening.caller))
         if response.stance is not Stance.DENY:
             shown = shown_by(("sh", "-c", happening.command))
             self._has_read(HasRead(happening.caller, happening.cwd, shown))
@@ -212,18 +200,18 @@ class Attending:
 
     def _turn_ended(self, happening: TurnEnded) -> Response:
         self._shell.over(happening.caller.holder)
-        return self._over(happening, self._of(happening.caller.holder), Commonhold.rest)
+        return self._over(happening, self._sessions.of(happening.caller.holder), Commonhold.rest)
 
     def _session_ended(self, happening: SessionEnded) -> Response:
         """With a session its parts end, too, whether they have said so or not."""
         holder = happening.caller.holder
-        names = [holder, *dict.fromkeys(name for _, name in list(self._sessions) if name.startswith(f"{holder}/"))]
+        names = [holder, *self._sessions.parts_of(holder)]
         for name in names:
             self._shell.over(name)
-        response = self._over(happening, [each for name in names for each in self._of(name)], Commonhold.depart)
-        with self._lock:
-            for key in [key for key in self._sessions if key[1] in names]:
-                self._sessions.pop(key).close()
+        response = self._over(
+            happening, [each for name in names for each in self._sessions.of(name)], Commonhold.depart
+        )
+        self._sessions.let_go(names)
         return response
 
     def _over(
@@ -236,10 +224,6 @@ class Attending:
         for session in sessions:
             session.close()  # its connection; the next call makes another, and many never make one
         return response
-
-    def _of(self, holder: str) -> list[Commonhold]:
-        with self._lock:
-            return [session for (_, name), session in self._sessions.items() if name == holder]
 
 
 class _Edit:

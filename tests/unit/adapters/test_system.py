@@ -1,8 +1,11 @@
 import os
+import subprocess
+import sys
 
 import pytest
 
-from commonhold.adapters.system import RandomIds, SystemClock, process_umask
+from commonhold.adapters.system import RandomIds, SystemClock, is_running, process_umask
+from commonhold.client.knock import agent_process
 
 
 def test_the_clock_goes_on_within_one_boot() -> None:
@@ -24,3 +27,15 @@ def test_the_umask_is_read_and_left_as_it_is(umask: int) -> None:
         assert process_umask() == process_umask() == umask
     finally:
         os.umask(before)
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="only /proc tells when a process began")
+def test_a_process_is_known_by_when_it_began() -> None:
+    process = agent_process(os.getpid())
+    assert is_running(process)
+    pid, began = process.split(":")
+    assert not is_running(f"{pid}:{int(began) + 1}")
+    child = subprocess.Popen(["true"])
+    gone = f"{child.pid}:{began}"
+    child.wait()
+    assert not any(map(is_running, (gone, "", "7", "x:y", "../1:2", f"{pid}:")))

@@ -435,3 +435,31 @@ def test_where_the_state_is_kept_no_tool_writes(home: House, one: Agent, path: s
     (home.root / ".git" / "commonhold").mkdir(exist_ok=True)
     (home.root / "link").symlink_to(home.root / ".git" / "commonhold")
     assert "its own state" in denied(one.wants(Whole(path, "{}")))
+
+
+def test_a_session_that_dies_without_a_word_keeps_nothing_open(home: House) -> None:
+    opened = home.attending._sessions._known
+    ended: list[str] = []
+    home.over = ended.append  # type: ignore[method-assign, assignment]
+    for number in range(20):
+        one = Agent(home, Caller("claude", f"one-{number}", process=f"{number}:1"))
+        one.begins()
+        assert one.wants(Whole(f"m{number}.py", "X = 1\n")).stance is Stance.PASS
+    home.running.add("7:1")
+    home.clock.advance(home.options.idle_seconds)
+    last = Agent(home, Caller("codex", "last"))
+    last.begins()
+    assert [holder for _, holder in opened] == ["codex:last"]
+    assert ended == [f"claude:one-{number}" for number in range(20) if number != 7], "that one's command may be running"
+    again = Agent(home, Caller("claude", "one-3", process="3:1"))
+    assert again.edits(Whole("again.py", "X = 1\n")).stance is Stance.PASS
+
+
+def test_who_is_heard_of_again_is_not_let_go(home: House) -> None:
+    one, two = Agent(home, Caller("claude", "one")), Agent(home, Caller("claude", "two"))
+    one.begins()
+    home.clock.advance(home.options.idle_seconds - 1)
+    one.is_asked("go on")
+    home.clock.advance(2)
+    two.begins()
+    assert {holder for _, holder in home.attending._sessions._known} == {"claude:one", "claude:two"}

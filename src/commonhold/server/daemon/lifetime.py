@@ -79,8 +79,9 @@ class Lifetime:
         while not self._is_ending and not self._is_over():
             now = time.monotonic()
             if now - swept_at >= self._sweep_seconds():
-                with suppress(StoreError):  # a full disk, say: whoever asks for something is told
-                    service.sweep()
+                for each in self._services.of_trees():
+                    with suppress(CommonholdError):  # a full disk, say: whoever asks for something is told
+                        each.sweep()
                 self._services.keep({service, *self._loop.services, *self._desk.services})
                 swept_at = now
             self._loop.turn(self._desk)

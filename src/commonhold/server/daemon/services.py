@@ -57,6 +57,10 @@ class Services:
         self._insights.append(insight)
         return insight
 
+    def of_trees(self) -> list[Service]:
+        """One for each working tree that somebody works in, with its leases where the settings say."""
+        return list({hello.root: known.service for hello, known in self._known.items() if not hello.store}.values())
+
     def keep(self, used: Collection[Service]) -> None:
         """Let go of all but those that are `used`: agents come and go, and each is somebody new."""
         self._known = {hello: known for hello, known in self._known.items() if known.service in used}

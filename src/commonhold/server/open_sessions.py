@@ -1,0 +1,91 @@
+"""The sessions of agents that are open, each with its connection, for as long as it is heard of."""
+
+import threading
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, replace
+
+from commonhold.app.happenings import Caller
+from commonhold.client.session import Commonhold
+
+OpenSession = Callable[[str, str], Commonhold]
+"""A session on the working tree at a root, for a holder."""
+
+
+@dataclass(frozen=True, slots=True)
+class Silence:
+    """When a session has ended without a word: it is not heard of for so long, as `now` tells, nor known to run."""
+
+    idle_seconds: float
+    now: Callable[[], float]
+    is_running: Callable[[str], bool]
+
+
+@dataclass(slots=True)
+class _Open:
+    session: Commonhold
+    process: str
+    heard_at: float
+
+
+class OpenSessions:
+    """One for each holder and working tree. Many threads may ask at once."""
+
+    def __init__(self, open_session: OpenSession, silence: Silence) -> None:
+        """Open each with `open_session` when it is wanted."""
+        self._open = open_session
+        self._silence = silence
+        self._known: dict[tuple[str, str], _Open] = {}
+        self._lock = threading.Lock()
+
+    def session(self, root: str, caller: Caller) -> Commonhold:
+        """The session of a caller in the working tree at `root`."""
+        key = root, caller.holder
+        with self._lock:
+            known = self._known.get(key)
+            if known is None:
+                known = self._known[key] = _Open(self._open(*key), "", 0.0)
+            known.process, known.heard_at = caller.process or known.process, self._silence.now()
+            return known.session
+
+    def around(self, root: str, caller: Caller) -> Commonhold | None:
+        """The session that a subagent is a part of."""
+        return self.session(root, replace(caller, subagent="")) if caller.subagent else None
+
+    def of(self, holder: str) -> list[Commonhold]:
+        """Those of a holder, in all working trees."""
+        with self._lock:
+            return [known.session for (_, name), known in self._known.items() if name == holder]
+
+    def parts_of(self, holder: str) -> list[str]:
+        """The holders that are a part of a session, as far as they are open."""
+        with self._lock:
+            return list(dict.fromkeys(name for _, name in self._known if name.startswith(f"{holder}/")))
+
+    def let_go_of_silent(self) -> list[str]:
+        """Close those that are not heard of; the holders of which nothing tells that they go on.
+
+        Those that go on are opened anew with the next that is heard of them.
+        """
+        heard_after = self._silence.now() - self._silence.idle_seconds
+        with self._lock:
+            known = [(name, each) for (_, name), each in self._known.items()]
+        heard = {name for name, each in known if each.heard_at > heard_after}
+        silent = {name: each.process for name, each in known if name not in heard}
+        self.let_go(silent)
+        return [name for name, process in silent.items() if not (process and self._silence.is_running(process))]
+
+    def let_go(self, holders: Iterable[str]) -> None:
+        """Close the sessions of some holders."""
+        names = frozenset(holders)
+        with self._lock:
+            keys = [key for key in self._known if key[1] in names]
+            sessions = [self._known.pop(key).session for key in keys]
+        for session in sessions:
+            session.close()
+
+    def close(self) -> None:
+        """Close all."""
+        with self._lock:
+            known, self._known = self._known, {}
+        for each in known.values():
+            each.session.close()
