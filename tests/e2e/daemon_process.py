@@ -6,6 +6,7 @@ import signal
 import socket
 import subprocess
 import sys
+import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
@@ -15,6 +16,7 @@ from typing import Any, Final, Self
 
 import commonhold
 from commonhold.adapters import daemon_place
+from commonhold.client.daemon import waiting_name
 from commonhold.wire import calls
 
 CLIENT: Final = Path(__file__).with_name("daemon_client.py")
@@ -81,15 +83,20 @@ class Place:
 
     def end(self) -> None:
         """End whatever daemon serves, wait until it is gone, and take its socket away, which may be outside."""
-        while self.is_served:
+        while self.is_served or self._is_one_begun:
             # Whoever only looks whether a daemon lives holds its lock for a moment, too, and is none.
-            if (found := daemon_place.pid(str(self.state))) is not None:
+            if self.is_served and (found := daemon_place.pid(str(self.state))) is not None:
                 with suppress(ProcessLookupError):
                     os.kill(found, signal.SIGCONT)
                     os.kill(found, signal.SIGKILL)
             time.sleep(0.02)
         with suppress(FileNotFoundError):
             os.unlink(self.address)  # noqa: PTH108 - as `address` gives it
+
+    @property
+    def _is_one_begun(self) -> bool:
+        """Whether a daemon that a session of this process began is on its way, or serves."""
+        return any(each.name == waiting_name(str(self.root)) for each in threading.enumerate())
 
 
 @contextmanager
@@ -125,6 +132,19 @@ class Serving(Place):
             self.process.send_signal(signal.SIGCONT)
             self.process.send_signal(signal.SIGTERM)
         return self.said()
+
+
+def kept(root: Path) -> Callable[[], object]:
+    """A lease that keeps a daemon, however soon that ends when idle, from its first moment on; what lets go of it."""
+    with commonhold.open(str(root), agent="keeper", daemon=False) as keeper:
+        lease = keeper.acquire("kept:1", ttl_seconds=PATIENCE_SECONDS).lease
+    assert lease is not None
+
+    def let_go() -> None:
+        with commonhold.open(str(root), agent="keeper", daemon=True) as keeper:
+            assert keeper.release(lease.id).outcome == "released"
+
+    return let_go
 
 
 @contextmanager

@@ -35,7 +35,12 @@ def start(repository: Repository) -> None:
     finally:
         os.close(log)
     # Where it ends before this process does, no zombie is left.
-    threading.Thread(target=daemon.wait, name="commonhold-daemon", daemon=True).start()
+    threading.Thread(target=daemon.wait, name=waiting_name(repository.root), daemon=True).start()
+
+
+def waiting_name(root: str) -> str:
+    """The name of the thread that waits for the end of a daemon that this process has begun for `root`."""
+    return f"commonhold-daemon {root}"
 
 
 def wait_until(repository: Repository, *, is_there: bool) -> bool:
