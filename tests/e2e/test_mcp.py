@@ -85,14 +85,19 @@ def play(root: Path, script: Callable[[Session], Awaitable[None]], **wishes: Any
     asyncio.run(run())
 
 
-def play_inside(root: Path, script: Callable[[Session], Awaitable[None]]) -> None:
+@asynccontextmanager
+async def inside(root: Path, agent: str) -> AsyncIterator[Session]:
     """The same with the server in this process: what a call answers does not depend on how it travels."""
+    desk = Desk(Piped(str(root), agent))
+    async with Client(build(desk)) as client:
+        yield Session(client)
+    await desk.close()
 
+
+def play_inside(root: Path, script: Callable[[Session], Awaitable[None]]) -> None:
     async def run() -> None:
-        desk = Desk(Piped(str(root), "agent-1"))
-        async with Client(build(desk)) as client:
-            await script(Session(client))
-        await desk.close()
+        async with inside(root, "agent-1") as agent:
+            await script(agent)
 
     asyncio.run(run())
 
