@@ -6,6 +6,7 @@ import signal
 import socket
 import subprocess
 import sys
+import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
@@ -136,6 +137,19 @@ class Serving(Place):
             self.process.send_signal(signal.SIGCONT)
             self.process.send_signal(signal.SIGTERM)
         return self.said()
+
+
+def kept(root: Path) -> Callable[[], object]:
+    """A lease that keeps a daemon, however soon that ends when idle, from its first moment on; what lets go of it."""
+    with commonhold.open(str(root), agent="keeper", daemon=False) as keeper:
+        lease = keeper.acquire("kept:1", ttl_seconds=PATIENCE_SECONDS).lease
+    assert lease is not None
+
+    def let_go() -> None:
+        with commonhold.open(str(root), agent="keeper", daemon=True) as keeper:
+            assert keeper.release(lease.id).outcome == "released"
+
+    return let_go
 
 
 @contextmanager

@@ -5,23 +5,18 @@ import os
 import signal
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import pytest
 from tests.e2e.cli_driver import process, start
+from tests.e2e.daemon_process import until
 
 from commonhold.bootstrap import open_repository
 
 
 def wait_for_the_gate(pid: int) -> None:
     """Return when the process stands in the queue of a lock, which the kernel lists with an arrow."""
-    for _ in range(500):
-        lines = Path("/proc/locks").read_text(encoding="ascii").splitlines()
-        if any("->" in line and f" {pid} " in line for line in lines):
-            return
-        time.sleep(0.02)
-    pytest.fail("the process never waited")
+    until(lambda: any("->" in line and f" {pid} " in line for line in Path("/proc/locks").read_text().splitlines()))
 
 
 def test_ctrl_c_while_waiting_for_the_gate(root: Path) -> None:
@@ -31,7 +26,7 @@ def test_ctrl_c_while_waiting_for_the_gate(root: Path) -> None:
         with start("acquire", "a.py#one", cwd=root) as waiting:
             wait_for_the_gate(waiting.pid)
             waiting.send_signal(signal.SIGINT)
-            out, err = waiting.communicate(timeout=20)
+            out, err = waiting.communicate(timeout=60)
     assert waiting.returncode == 130
     assert out == b""
     assert err.count(b"\n") == 1

@@ -13,7 +13,7 @@ from tempfile import TemporaryDirectory
 
 import pytest
 from tests.e2e.cli_driver import NOBODY, git, make_repository, only_root
-from tests.e2e.daemon_process import Raw, Serving, client, place, serving, until
+from tests.e2e.daemon_process import Raw, Serving, client, kept, place, serving, until
 
 import commonhold
 from commonhold.adapters import daemon_place
@@ -77,7 +77,9 @@ def test_who_looks_whether_it_lives_does_not_keep_it_from_beginning(root: Path) 
 
 
 def test_it_ends_when_nobody_needs_it(root: Path) -> None:
-    with serving(root, idle_seconds=2.0) as daemon:
+    let_go = kept(root)
+    with serving(root, idle_seconds=0.1) as daemon:
+        let_go()
         assert daemon.said() == ""
         assert daemon.process.returncode == 0
         assert not os.path.lexists(daemon.address)
@@ -87,18 +89,20 @@ def test_it_ends_when_nobody_needs_it(root: Path) -> None:
 
 
 def test_it_does_not_end_while_somebody_holds_or_waits(root: Path) -> None:
-    with serving(root, idle_seconds=2.0) as daemon, daemon.session("ann") as ann, daemon.session("cid") as cid:
+    let_go = kept(root)
+    with serving(root, idle_seconds=0.1) as daemon, daemon.session("ann") as ann, daemon.session("cid") as cid:
         held = ann.acquire("account:1", ttl_seconds=60.0)
         assert held.lease is not None
         with client(root, "stand", "bob", "account:1", 60) as bob:
             bob.begin()
             until(lambda: len(ann.status().waiters) == 1)
+            let_go()
             with pytest.raises(subprocess.TimeoutExpired):
-                daemon.process.wait(4.0)
+                daemon.process.wait(1.5)
             ann.release(held.lease.id)
             assert bob.hear()["outcome"] == "granted"
             with pytest.raises(subprocess.TimeoutExpired):
-                daemon.process.wait(4.0)
+                daemon.process.wait(1.5)
             bob.go_on()
             assert bob.hear()["outcome"] == "released"
         assert daemon.said() == ""

@@ -15,7 +15,7 @@ from pathlib import Path
 
 import pytest
 from tests.e2e.cli_driver import GIT, make_repository
-from tests.e2e.daemon_process import Serving, serving, until
+from tests.e2e.daemon_process import Serving, kept, serving, until
 
 from commonhold.adapters.daemon_place import http_address
 from commonhold.client.launcher import launching
@@ -238,19 +238,23 @@ def running(shell: Shell, line: str, agent: str = "ann") -> Iterator[Callable[[]
 @pytest.mark.parametrize("is_killed", [False, True])
 def test_no_daemon_ends_while_a_command_runs(tmp_path: Path, *, is_killed: bool) -> None:
     """Its git would find nobody, and its end nobody to tell."""
-    root = make_repository(tmp_path / "work")
-    with serving(root, idle_seconds=1.5) as daemon:
-        waiting = f"for each in $(seq 600); do [ -e {tmp_path}/go ] && break; sleep 0.05; done"
+    root, beside = make_repository(tmp_path / "work"), tmp_path / "beside"
+    beside.mkdir()
+    let_go = kept(root)
+    with serving(root, idle_seconds=0.1) as daemon:
+        waiting = f"touch {beside}/begun; for each in $(seq 600); do [ -e {beside}/go ] && break; sleep 0.05; done"
         words = Shell(daemon).words("bash", "-c", f"{waiting}; git status")
         with subprocess.Popen(words, cwd=root, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE) as shell:
+            until((beside / "begun").exists)
+            let_go()
             with pytest.raises(subprocess.TimeoutExpired):
-                daemon.process.wait(timeout=3.5)
+                daemon.process.wait(timeout=1.5)
             if is_killed:
                 shell.kill()
             else:
-                (tmp_path / "go").touch()
-            assert (shell.communicate(timeout=30)[1], shell.returncode) == (b"", -9 if is_killed else 0)
-        assert daemon.process.wait(timeout=30) == 0
+                (beside / "go").touch()
+            assert (shell.communicate(timeout=60)[1], shell.returncode) == (b"", -9 if is_killed else 0)
+        assert daemon.process.wait(timeout=60) == 0
 
 
 def test_two_at_once_are_each_told_their_own(shell: Shell) -> None:

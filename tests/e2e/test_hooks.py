@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 from tests.e2e.cli_driver import make_repository
-from tests.e2e.daemon_process import Serving, serving, until
+from tests.e2e.daemon_process import Serving, kept, serving, until
 from tests.e2e.hooked import KNOCK, Hooked, hooked, said
 from tests.e2e.hooked_daemon import CROWD
 
@@ -116,14 +116,16 @@ def test_a_daemon_that_is_suspended_lets_nothing_through(work: Path) -> None:
 
 
 def test_no_daemon_ends_while_a_hook_is_under_way(work: Path, tmp_path: Path) -> None:
+    let_go = kept(work)
     with hooked(work, idle_seconds=0.1) as daemon:
         hook = daemon.begin(json.dumps({"do": f"wait {tmp_path}/go"}).encode())
         until((tmp_path / "go.begun").exists)
+        let_go()
         with pytest.raises(subprocess.TimeoutExpired):
             daemon.process.wait(timeout=1.5)
         (tmp_path / "go").touch()
         assert said(hook).status == 0
-        assert daemon.process.wait(timeout=30) == 0
+        assert daemon.process.wait(timeout=60) == 0
 
 
 def test_a_daemon_that_is_asked_to_end_answers_first(work: Path, tmp_path: Path) -> None:
@@ -134,7 +136,7 @@ def test_a_daemon_that_is_asked_to_end_answers_first(work: Path, tmp_path: Path)
         until(lambda: not os.path.lexists(daemon.http))
         (tmp_path / "go").touch()
         assert said(hook).status == 0
-        assert daemon.process.wait(timeout=30) == 0
+        assert daemon.process.wait(timeout=60) == 0
         assert daemon.said() == ""
 
 

@@ -85,14 +85,19 @@ def play(root: Path, script: Callable[[Session], Awaitable[None]], **wishes: Any
     asyncio.run(run())
 
 
-def play_inside(root: Path, script: Callable[[Session], Awaitable[None]]) -> None:
+@asynccontextmanager
+async def inside(root: Path, agent: str) -> AsyncIterator[Session]:
     """The same with the server in this process: what a call answers does not depend on how it travels."""
+    desk = Desk(Piped(str(root), agent))
+    async with Client(build(desk)) as client:
+        yield Session(client)
+    await desk.close()
 
+
+def play_inside(root: Path, script: Callable[[Session], Awaitable[None]]) -> None:
     async def run() -> None:
-        desk = Desk(Piped(str(root), "agent-1"))
-        async with Client(build(desk)) as client:
-            await script(Session(client))
-        await desk.close()
+        async with inside(root, "agent-1") as agent:
+            await script(agent)
 
     asyncio.run(run())
 
@@ -243,9 +248,7 @@ def test_a_client_that_hangs_up_stands_in_no_line(root: Path) -> None:
         wire.begin("tools/call", {"name": "acquire", "arguments": {"keys": [ONE], "task": "t", "wait_seconds": 40}})
         while not other.status().waiters:
             time.sleep(0.05)
-        before = time.monotonic()
-        assert wire.leave() == 0
-        assert time.monotonic() - before < 10
+        assert wire.leave() == 0, "it does not wait for what nobody is there to hear"
         assert other.status().waiters == ()
 
 
@@ -399,7 +402,7 @@ class Wire:
 
     def leave(self) -> int:
         """Hang up as a client does; the exit status."""
-        self.process.communicate(timeout=30)
+        self.process.communicate(timeout=35)  # less than anybody waits in line here
         return self.process.returncode
 
 

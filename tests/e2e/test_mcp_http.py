@@ -14,7 +14,7 @@ import pytest
 from mcp.client import Client
 from mcp.client.streamable_http import streamable_http_client
 from tests.e2e.cli_driver import GIT, make_repository
-from tests.e2e.daemon_process import until
+from tests.e2e.daemon_process import kept, until
 from tests.e2e.hooked import Hooked, hooked
 
 import commonhold
@@ -146,11 +146,13 @@ def test_an_open_stream_keeps_the_daemon_and_does_not_keep_it_from_ending(tmp_pa
     async def script(daemon: Hooked) -> None:
         async with client(chosen, "legacy") as agent:  # it listens to a stream of what the server may say
             await agent.list_tools()
+            await asyncio.to_thread(let_go)
             await asyncio.sleep(1.5)
             assert daemon.process.poll() is None
             daemon.process.send_signal(signal.SIGTERM)
             await asyncio.to_thread(until, lambda: daemon.process.poll() is not None)
 
+    let_go = kept(root)
     with hooked(root, idle_seconds=0.1) as daemon:
         asyncio.run(script(daemon))
         assert daemon.said() == ""
@@ -171,7 +173,7 @@ def test_who_waits_in_line_when_the_daemon_is_asked_to_end_is_told_to_come_again
                     seen = await call(ann, "status", {"key": "z:1"})
                 daemon.process.send_signal(signal.SIGTERM)
                 assert (await waiting)["code"] == "STORE_BUSY"
-                assert daemon.process.wait(timeout=30) == 0
+                assert daemon.process.wait(timeout=60) == 0
 
     with hooked(root) as daemon:
         asyncio.run(script(daemon))

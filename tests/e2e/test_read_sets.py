@@ -10,7 +10,7 @@ import pytest
 from tests.e2e.cli_driver import Call, git, process
 from tests.e2e.daemon_process import serving
 from tests.e2e.test_cli_commands import next_words
-from tests.e2e.test_mcp import Session, session, text_and_hash
+from tests.e2e.test_mcp import Session, inside, session, text_and_hash
 
 from commonhold import Changeset, Edit, Op, Refusal
 from commonhold.server.tools import TOOLS
@@ -77,11 +77,10 @@ def test_another_working_tree_is_another_place(root: Path, run: Call, tmp_path: 
     assert run("leases").err == ""
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("tool", [*sorted(set(TOOLS) - {"commit"}), "commit"])
 def test_every_tool_tells_it_once(root: Path, tool: str) -> None:
     async def script() -> None:
-        async with session(root, "ann") as ann, session(root, "ben") as ben:
+        async with inside(root, "ann") as ann, inside(root, "ben") as ben:
             await text_and_hash(ann, "a.py#one")
             lease = (await ann.call("acquire", {"keys": ["x:1"], "task": "t"}))["lease"]
             await _scaled(ben)

@@ -114,7 +114,7 @@ def test_what_runs_on_in_the_background_is_ended(tmp_path: Path) -> None:
 
 def is_alive(pid: int) -> bool:
     """Whether a process goes on after it was killed: the kernel needs a moment, and its parent may not have looked."""
-    for _ in range(500):
+    for _ in range(6_000):
         try:
             state = Path(f"/proc/{pid}/stat").read_text(encoding="ascii").rpartition(")")[2].split()[0]
         except (FileNotFoundError, ProcessLookupError):

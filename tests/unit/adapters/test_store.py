@@ -475,7 +475,7 @@ def test_no_thread_gets_into_the_transaction_of_another(kind: type[SqliteStore],
         def _inside(self, who: int) -> None:
             if who and threading.current_thread().name == "other":
                 beginning.set()
-                go_on.wait(10)
+                go_on.wait(60)
             self.__dict__["who"] = who
 
     slow: SqliteStore = Slow(str(folder))
@@ -488,10 +488,10 @@ def test_no_thread_gets_into_the_transaction_of_another(kind: type[SqliteStore],
     add(slow, "mine")
     other = threading.Thread(target=taken_back, name="other")
     other.start()
-    assert beginning.wait(10)
+    assert beginning.wait(60)
     threading.Timer(0.3, go_on.set).start()
     add(slow, "mine, too")
-    other.join(30)
+    other.join(60)
     assert holders(slow) == ["mine", "mine, too"]
     slow.close()
 

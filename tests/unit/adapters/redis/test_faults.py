@@ -167,6 +167,13 @@ def test_too_few_replicas(redis_server: RedisServer, open_registry: OpenRegistry
         assert (fault.code, fault.retryable) == (Code.STORE_UNREACHABLE, True)
 
 
+def wait_until_busy(server: RedisServer) -> None:
+    """It says so itself, once a script has taken longer than it should."""
+    with server.client() as client, suppress(exceptions.ResponseError):
+        while client.ping():
+            time.sleep(0.01)
+
+
 def test_a_server_that_is_busy(redis_server: RedisServer, open_registry: OpenRegistry) -> None:
     def keep_busy() -> None:
         with redis_server.client() as client, suppress(exceptions.ResponseError):
@@ -177,7 +184,7 @@ def test_a_server_that_is_busy(redis_server: RedisServer, open_registry: OpenReg
     with set_to(redis_server, busy_reply_threshold="10"):
         thread = threading.Thread(target=keep_busy)
         thread.start()
-        time.sleep(0.2)
+        wait_until_busy(redis_server)
         fault = refused(registry)
         assert (fault.code, fault.retryable) == (Code.STORE_BUSY, True)
         with redis_server.client() as client:

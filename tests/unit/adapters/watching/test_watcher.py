@@ -20,7 +20,7 @@ from commonhold.adapters.watching import Burst, Watcher, noticing
 from commonhold.adapters.watching.noticing import Notified
 from commonhold.domain.errors import Code, StoreError
 
-PATIENCE_SECONDS = 20.0
+PATIENCE_SECONDS = 60.0
 
 
 class Seen:
