@@ -51,7 +51,10 @@ class _Look:
     def _differing(self, pair: str) -> list[str] | None:
         """The files that differ between two commits; None where git cannot tell."""
         done = self.git.run("diff", "--name-only", "--no-renames", "-z", pair, "--")
-        return self._places(done.stdout) if done.returncode == 0 else None
+        if done.returncode == 0:
+            return self._places(done.stdout)
+        # A stash that is not there yet is made by the same command, of what differs now.
+        return self.changed if pair.startswith("stash@") else None
 
     def _places(self, *told: bytes) -> list[str]:
         names = (os.fsdecode(name) for each in told for name in each.split(b"\0") if name)

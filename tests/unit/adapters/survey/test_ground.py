@@ -67,6 +67,7 @@ OF_GIT = {
     "git reset --hard": ["a.txt"],
     "git reset --hard side": ["a.txt", "docs/n.md", "src/m.py", "src/new.py"],
     "git cherry-pick side": ["src/m.py", "src/new.py"],
+    "git stash; git stash pop": ["a.txt"],
     "git stash && git pull": ["a.txt", ""],
     "git onto side": ["docs/n.md", "src/m.py", "src/new.py"],
     "git log; git status; git add -A": [],
