@@ -1,7 +1,7 @@
 """The sessions of agents that are open, each with its connection, for as long as it is heard of."""
 
 import threading
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Container, Iterable
 from dataclasses import dataclass, replace
 
 from commonhold.app.happenings import Caller
@@ -68,24 +68,31 @@ class OpenSessions:
         """
         heard_after = self._silence.now() - self._silence.idle_seconds
         with self._lock:
-            known = [(name, each) for (_, name), each in self._known.items()]
-        heard = {name for name, each in known if each.heard_at > heard_after}
-        silent = {name: each.process for name, each in known if name not in heard}
-        self.let_go(silent)
+            heard = {name for (_, name), each in self._known.items() if each.heard_at > heard_after}
+            silent = {name: each.process for (_, name), each in self._known.items() if name not in heard}
+            taken = self._taken(silent)
+        _close(taken)
         return [name for name, process in silent.items() if not (process and self._silence.is_running(process))]
 
     def let_go(self, holders: Iterable[str]) -> None:
         """Close the sessions of some holders."""
         names = frozenset(holders)
         with self._lock:
-            keys = [key for key in self._known if key[1] in names]
-            sessions = [self._known.pop(key).session for key in keys]
-        for session in sessions:
-            session.close()
+            taken = self._taken(names)
+        _close(taken)
+
+    def _taken(self, names: Container[str]) -> list[Commonhold]:
+        """The sessions of some holders, which are not known any more."""
+        keys = [key for key in self._known if key[1] in names]
+        return [self._known.pop(key).session for key in keys]
 
     def close(self) -> None:
         """Close all."""
         with self._lock:
             known, self._known = self._known, {}
-        for each in known.values():
-            each.session.close()
+        _close(each.session for each in known.values())
+
+
+def _close(sessions: Iterable[Commonhold]) -> None:
+    for session in sessions:
+        session.close()
