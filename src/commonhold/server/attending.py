@@ -238,8 +238,10 @@ class Attending:
         return response
 
     def _of(self, holder: str) -> list[Commonhold]:
+        """Its sessions, but for those in trees that are gone: in these nothing can be looked at any more."""
         with self._lock:
-            return [session for (_, name), session in self._sessions.items() if name == holder]
+            known = list(self._sessions.items())
+        return [session for (root, name), session in known if name == holder and Path(root).is_dir()]
 
 
 class _Edit:
