@@ -75,7 +75,7 @@ class Web:
             return told(404, f"there is no hook {name!r}: POST to /hooks/AGENT")
         body = await body_of(receive)
         if body is None:
-            return form(self._hooks.refuse(name, b"", "the hook sent more than 20 MB"))
+            return form(self._hooks.refuse(name, b"", "the hook sent more than 20 MB. Next: write it in parts"))
         work = partial(self._hooks.answer, name, body, header(scope, b"x-commonhold-process"))
         try:
             return form(await asyncio.wait_for(beside(work), HOOK_SECONDS))

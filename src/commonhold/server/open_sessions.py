@@ -3,6 +3,7 @@
 import threading
 from collections.abc import Callable, Container, Iterable
 from dataclasses import dataclass, replace
+from pathlib import Path
 
 from commonhold.app.happenings import Caller
 from commonhold.client.session import Commonhold
@@ -52,9 +53,10 @@ class OpenSessions:
         return self.session(root, replace(caller, subagent="")) if caller.subagent else None
 
     def of(self, holder: str) -> list[Commonhold]:
-        """Those of a holder, in all working trees."""
+        """Those of a holder, but for those in working trees that are gone: in these nothing can be looked at any more."""
         with self._lock:
-            return [known.session for (_, name), known in self._known.items() if name == holder]
+            of_holder = [(root, known.session) for (root, name), known in self._known.items() if name == holder]
+        return [session for root, session in of_holder if Path(root).is_dir()]
 
     def parts_of(self, holder: str) -> list[str]:
         """The holders that are a part of a session, as far as they are open."""

@@ -301,7 +301,8 @@ class Shells:
         return {"report": "\n".join(filter(None, run.told))}
 
     def _settle(self, run: _Run, status: int) -> None:
-        if run.asked.ticket in self._runs:
+        # Of a tree that the command has taken away nothing is left to be looked at.
+        if run.asked.ticket in self._runs and Path(run.session.root).is_dir():
             run.told.append(report(self._settled(run, status), self._bounds_to_tell(run, status)))
 
     def _close(self, run: _Run) -> None:

@@ -8,8 +8,10 @@ import pytest
 from tests.hooked import House, git, house
 from tests.own_tools import commits
 
+from commonhold.adapters.git.running import Git
 from commonhold.adapters.sandbox.probing import NONE
 from commonhold.adapters.survey import Survey
+from commonhold.domain.errors import StoreError
 from commonhold.server.shells import Shells
 from commonhold.server.under_way import UnderWay
 
@@ -82,6 +84,18 @@ def test_of_commands_that_ended_beside_one_that_goes_on_next_to_nothing_is_kept(
     assert _surveys() == before
     running.end(going_on)
     assert _surveys() == before - 1
+
+
+def test_a_command_that_takes_its_own_tree_away_ends_as_any_other(running: Running) -> None:
+    git(running.home.root, "worktree", "add", "-q", "../tree")
+    tree = running.home.folder / "tree"
+    told = {"holder": ONE, "cwd": str(tree), "command": ["git", "worktree", "remove", "--force", "."]}
+    ticket = str(running.shells.watch(told)["ticket"])
+    git(running.home.root, "worktree", "remove", "--force", "../tree")
+    assert running.end(ticket) == ""
+    assert running.under_way == set()
+    with pytest.raises(StoreError, match="there is no folder"):
+        Git(str(tree)).ask("status")
 
 
 def _surveys() -> int:

@@ -69,11 +69,11 @@ class Git:
         self.root = root
 
     def run(self, *words: str, given: bytes = b"", settings: Mapping[str, str] | None = None) -> Done:
-        """Run git, and let the caller see how it ended. Raises StoreError `GIT_FAILED` where there is none."""
+        """Run git, and let the caller see how it ended. Raises StoreError `GIT_FAILED` where it or the tree is gone."""
         try:
             return run(*_ALONE, *words, folder=self.root, settings=_told(settings), given=given)
         except FileNotFoundError as fault:
-            raise _missing() from fault
+            raise (_missing() if os.path.isdir(self.root) else _gone(self.root)) from fault
 
     def ask(self, *words: str, given: bytes = b"", settings: Mapping[str, str] | None = None) -> bytes:
         """What git answers. Raises StoreError `GIT_FAILED` where it fails."""
@@ -114,6 +114,10 @@ def _told(settings: Mapping[str, str] | None) -> dict[str, str]:
 
 def _missing() -> StoreError:
     return StoreError(Code.GIT_FAILED, "there is no git to be run", hint="install git 2.38 or newer, or mend PATH")
+
+
+def _gone(root: str) -> StoreError:
+    return StoreError(Code.GIT_FAILED, f"there is no folder {root!r} any more", hint="work in a folder that is there")
 
 
 def overriding(settings: Mapping[str, str]) -> dict[str, str]:
