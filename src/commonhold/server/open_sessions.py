@@ -53,7 +53,7 @@ class OpenSessions:
         return self.session(root, replace(caller, subagent="")) if caller.subagent else None
 
     def of(self, holder: str) -> list[Commonhold]:
-        """Those of a holder, but for those in working trees that are gone: in these nothing can be looked at any more."""
+        """Those of a holder, but for working trees that are gone: in these nothing can be looked at any more."""
         with self._lock:
             of_holder = [(root, known.session) for (root, name), known in self._known.items() if name == holder]
         return [session for root, session in of_holder if Path(root).is_dir()]
