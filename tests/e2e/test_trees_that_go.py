@@ -22,8 +22,9 @@ from commonhold.app.happenings import (
     TurnEnded,
 )
 from commonhold.client.opening import open_session
-from commonhold.client.session import Commonhold
+from commonhold.client.session import Commonhold, ticks
 from commonhold.server.attending import Attending
+from commonhold.server.open_sessions import OpenSessions, Silence
 
 pytestmark = pytest.mark.slow
 WHO = Caller("claude", "one")
@@ -52,7 +53,8 @@ def test_whoever_worked_there_can_end_turn_and_session(tmp_path: Path) -> None:
     (root / "a.py").write_text("def f():\n    return 1\n", encoding="utf-8")
     for words in (("init", "-q"), ("add", "-A"), ("commit", "-qm", "first"), ("worktree", "add", "-q", "../tree")):
         subprocess.run((*GIT, *words), cwd=root, check=True)
-    attending = Attending(Trees(find_repository(str(root))), opened, lambda *_: False, NoShell())
+    sessions = OpenSessions(opened, Silence(600.0, ticks, lambda _: True))
+    attending = Attending(Trees(find_repository(str(root))), sessions, lambda *_: False, NoShell())
     with serving(root):
         for tree in (tmp_path / "tree", root):
             wishes = (Swap(str(tree / "a.py"), "return 1", "return 2"),)
