@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from tests.e2e.cli_driver import git
+from tests.e2e.templates import copied
 
 Files = Mapping[Any, str | bytes | None]
 """The content of each file, by name (text or bytes); None where it is not there."""
@@ -14,7 +15,11 @@ Files = Mapping[Any, str | bytes | None]
 
 def two_branches(root: Path, base: Files, ours: Files, theirs: Files) -> Path:
     """Make the repository. `ours` and `theirs` name only what differs from `base`."""
-    root.mkdir(exist_ok=True)
+    what = tuple(tuple(files.items()) for files in (base, ours, theirs))
+    return copied(root, what, lambda made: _make(made, base, ours, theirs))
+
+
+def _make(root: Path, base: Files, ours: Files, theirs: Files) -> None:
     git(root, "init", "--quiet")
     for name, value in (("user.name", "Ann Example"), ("user.email", "ann@example.org")):
         git(root, "config", name, value)
@@ -23,7 +28,6 @@ def two_branches(root: Path, base: Files, ours: Files, theirs: Files) -> Path:
     commit(root, theirs, "what they want")
     git(root, "checkout", "--quiet", "main")
     commit(root, ours, "what we want")
-    return root
 
 
 def commit(root: Path, files: Files, message: str) -> None:

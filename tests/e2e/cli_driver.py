@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.e2e.templates import copied
 
 from commonhold.cli.program import main
 
@@ -82,12 +83,14 @@ def git(root: Path, *words: str) -> None:
 
 
 def make_repository(root: Path) -> Path:
-    root.mkdir(exist_ok=True)
+    return copied(root, "sample", _make_sample)
+
+
+def _make_sample(root: Path) -> None:
     git(root, "init", "--quiet")
     (root / "a.py").write_text(SAMPLE, encoding="utf-8")
     git(root, "add", "--all")
     git(root, "commit", "--quiet", "--message", "begin")
-    return root
 
 
 def snapshot(root: Path) -> dict[str, bytes | str]:
