@@ -9,6 +9,7 @@ import subprocess
 import tempfile
 import time
 from collections.abc import Callable, Iterator, Mapping
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import IO, Final
@@ -115,7 +116,25 @@ def _put(root: str, path: str, content: bytes) -> str:
 
 def _run(command: str, folder: str, env: Mapping[str, str], printed: IO[bytes], seconds: float) -> int | None:
     """The exit status; None where the time was over. Nothing that the command started in its group lives on."""
-    child = subprocess.Popen(
+    # Ctrl-C comes to the main thread: in the midst of beginning the command it would lose it. So a thread begins it.
+    with ThreadPoolExecutor(1) as thread:
+        beginning = thread.submit(_begin, command, folder, env, printed)
+        try:
+            child = beginning.result()
+            has_ended = _has_ended(child.pid, seconds)
+            if not has_ended:
+                _signal_group(child.pid, signal.SIGTERM)
+                _has_ended(child.pid, GRACE_SECONDS)
+        finally:
+            child = beginning.result()
+            # The child is not reaped yet, so its group cannot be another's.
+            _signal_group(child.pid, signal.SIGKILL)
+            status = child.wait()
+    return status if has_ended else None
+
+
+def _begin(command: str, folder: str, env: Mapping[str, str], printed: IO[bytes]) -> "subprocess.Popen[bytes]":
+    return subprocess.Popen(
         ("/bin/sh", "-c", command),
         cwd=folder,
         env=env,
@@ -124,16 +143,6 @@ def _run(command: str, folder: str, env: Mapping[str, str], printed: IO[bytes], 
         stderr=subprocess.STDOUT,
         start_new_session=True,
     )
-    try:
-        has_ended = _has_ended(child.pid, seconds)
-        if not has_ended:
-            _signal_group(child.pid, signal.SIGTERM)
-            _has_ended(child.pid, GRACE_SECONDS)
-    finally:
-        # The child is not reaped yet, so its group cannot be another's.
-        _signal_group(child.pid, signal.SIGKILL)
-        status = child.wait()
-    return status if has_ended else None
 
 
 def _has_ended(pid: int, seconds: float) -> bool:

@@ -7,6 +7,7 @@ import sys
 import tempfile
 import time
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -136,6 +137,24 @@ def test_ctrl_c_ends_the_command(tmp_path: Path) -> None:
         waiting.send_signal(signal.SIGINT)
     assert not is_alive(int(pids.read_text(encoding="ascii")))
     assert not list(tmp_path.glob("commonhold-check-*"))
+
+
+def test_ctrl_c_while_the_command_is_just_being_begun_ends_it_too(monkeypatch: pytest.MonkeyPatch) -> None:
+    """It runs before Python knows that it does."""
+    begun: list[int] = []
+
+    class Interrupted(subprocess.Popen[bytes]):
+        def __init__(self, *words: Any, **choices: Any) -> None:
+            super().__init__(*words, **choices)
+            begun.append(self.pid)
+            os.kill(os.getpid(), signal.SIGINT)
+
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    monkeypatch.setattr(subprocess, "Popen", Interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        CommandCheck("sleep 600").passes({"a": b""}, 600)
+    signal.signal(signal.SIGINT, before)
+    assert not is_alive(begun[0])
 
 
 def test_what_the_candidate_removes_is_not_in_the_copy(scratch: Path) -> None:
