@@ -12,8 +12,9 @@ from hypothesis import strategies as st
 from tests.e2e.cli_driver import git
 
 from commonhold.adapters.git.running import Git
-from commonhold.adapters.ignoring import IgnoredPaths, Ignoring
+from commonhold.adapters.ignoring import IgnoredPaths, Ignoring, wildcards
 from commonhold.adapters.ignoring.rules import MOST_BYTES
+from commonhold.adapters.survey.listed import listed
 from commonhold.config import load_settings
 
 
@@ -137,6 +138,125 @@ def _by_git(folder: Path, paths: list[str]) -> set[str]:
     asked = b"".join(os.fsencode(each) + b"\0" for each in paths)
     told = subprocess.run(command, cwd=folder, input=asked, capture_output=True, check=False).stdout
     return set(filter(None, os.fsdecode(told).split("\0")))
+
+
+PLAIN = [
+    "a",
+    "b",
+    "A",
+    "é",
+    ".x",
+    "-",
+    "!",
+    "#",
+    " ",
+    "\t",
+    "/",
+    "*",
+    "**",
+    "**/",
+    "/**",
+    "?",
+    "[",
+    "]",
+    "\\",
+    "a*",
+    "*a",
+]
+SETS = ["[ab]", "[!a]", "[^b]", "[a-b]", "[]a]", "[!]a]", "[a-]", "[\\]]", "[--a]", "[[:alpha:]]", "[[:bad:]]", "[[:x]"]
+PIECES = st.sampled_from([*PLAIN, *SETS, "\\*", "\\#", "\\!", "\\ ", "a/b", "[/]", "[!-~]"])
+LINES = st.lists(st.lists(PIECES, min_size=1, max_size=7).map("".join), max_size=4)
+ODD_NAMES = st.sampled_from(
+    ["a", "b", "A", "ab", "aab", "a.x", "é", "a b", "a ", "#", "!a", "[", "*", "]", "-", "\\", "a\t"]
+)
+ODD_PATHS = st.lists(ODD_NAMES, min_size=1, max_size=4).map("/".join)
+
+
+@settings(max_examples=150)
+@given(
+    rules=st.fixed_dictionaries({".gitignore": LINES, "a/.gitignore": LINES, ".git/info/exclude": LINES}),
+    paths=st.lists(ODD_PATHS, min_size=1, max_size=25),
+)
+def test_it_reads_patterns_as_git_does(
+    tree: tuple[Path, IgnoredPaths], rules: dict[str, list[str]], paths: list[str]
+) -> None:
+    folder, found = tree
+    (folder / "a/b/.gitignore").unlink(missing_ok=True)
+    for place, lines in rules.items():
+        write(folder, place, "\r\n".join(lines))
+    files = [each for each in paths if each not in ("a", "a/b")]  # those are folders here
+    assert {each for each in files if found.is_ignored(each)} == _by_git(folder, files)
+
+
+FILES = [f"{folder}{name}" for folder in ("", "a/", "a/b/", "b/", "ab/a/") for name in ("x", "a.x", "b.x", "ab.y")]
+TRACKED = ("a/a.x", "b/x", "ab/a/b.x")
+
+
+@pytest.fixture(scope="module")
+def full() -> Iterator[Path]:
+    """A working tree with files in it, of which git tracks some."""
+    with tempfile.TemporaryDirectory() as folder:
+        git(Path(folder), "init", "--quiet")
+        for each in FILES:
+            write(Path(folder), each, "")
+        git(Path(folder), "add", *TRACKED)
+        yield Path(folder)
+
+
+@settings(max_examples=60)
+@given(
+    rules=st.fixed_dictionaries(
+        dict.fromkeys((".commonholdignore", ".gitignore", "a/.gitignore", ".git/info/exclude"), PATTERNS)
+    ),
+    chosen=PATTERNS,
+)
+def test_a_survey_leaves_out_what_hooks_leave_alone(full: Path, rules: dict[str, list[str]], chosen: list[str]) -> None:
+    """A survey lets git read the rules: that is faster where there are many files."""
+    for place, lines in rules.items():
+        write(full, place, "\n".join(lines))
+    found = listed(str(full), Git(str(full)), chosen)
+    paths = ignored(full, *chosen)
+    assert {*found.clean, *found.loose} & {*FILES} == {each for each in FILES if not paths.is_ignored(each)}
+
+
+def test_without_git_a_survey_heeds_the_project_too(tmp_path: Path) -> None:
+    write(tmp_path, ".commonholdignore", "*.tmp\n!kept.tmp\ngen/\n")
+    for path in ("a.tmp", "kept.tmp", "gen/a.py", "a.py", "b.md"):
+        write(tmp_path, path, "")
+    assert listed(str(tmp_path), None, ["*.md"]).loose == {"kept.tmp", "a.py"}
+
+
+@given(
+    pattern=st.lists(PIECES, min_size=1, max_size=7).map("".join),
+    paths=st.lists(st.text("ab/.x", max_size=12), max_size=9),
+)
+def test_following_all_ways_finds_what_trying_them_finds(pattern: str, paths: list[str]) -> None:
+    try:
+        parts = tuple(wildcards._parts(os.fsencode(pattern)))
+    except wildcards._NeverMatches:
+        assert wildcards.matcher(os.fsencode(pattern)) is None
+        return
+    tried, followed = wildcards.tried(parts), wildcards.followed(parts)
+    assert [tried(each.encode()) for each in paths] == [followed(each.encode()) for each in paths]
+
+
+@pytest.mark.parametrize("pattern", ["a*" * 60 + "b", "**/a/" * 40 + "b", "*a" * 60 + "[b]", "**/*a*/" * 20 + "?b"])
+def test_no_pattern_keeps_anybody_waiting(root: Path, pattern: str) -> None:
+    """Tried one after the other, the ways to match would outlast whoever waits."""
+    write(root, ".gitignore", f"{pattern}\nlast\n")
+    paths = ignored(root)
+    assert not paths.is_ignored("a" * 200)
+    assert not paths.is_ignored("a/" * 100 + "a")
+    assert paths.is_ignored("last")
+
+
+def test_case_counts_where_it_counts_for_git(root: Path) -> None:
+    write(root, ".gitignore", "Build/\n[A-C].x\n")
+    told = ("build/a.py", "b.X", "B.x", "Build/a.py")
+    assert [ignored(root).is_ignored(each) for each in told] == [False, False, True, True]
+    git(root, "config", "core.ignoreCase", "true")
+    assert [ignored(root).is_ignored(each) for each in told] == [True] * 4
+    assert _by_git(root, list(told)) == set(told)
 
 
 @pytest.mark.parametrize("name", [".commonholdignore", ".gitignore", ".git/info/exclude"])

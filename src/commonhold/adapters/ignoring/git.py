@@ -6,7 +6,7 @@ from functools import partial
 from typing import Final
 
 from commonhold.adapters.git.running import Git
-from commonhold.adapters.ignoring.rules import NOTHING, Patterns, RuleFile, walked
+from commonhold.adapters.ignoring.rules import NOTHING, Patterns, RuleFile, Says
 from commonhold.adapters.index import stamps
 
 _RULES: Final = ".gitignore"
@@ -21,16 +21,19 @@ class GitIgnored:
         asked = ("rev-parse", "--git-path", "index", "--git-path", "info/exclude")
         index, own = (os.path.join(git.root, each) for each in os.fsdecode(git.ask(*asked)).splitlines())
         self._index = index
-        self._last = [RuleFile(own), RuleFile(_users_own(git))]
+        self.ignores_case = git.line("config", "--type=bool", "--get", "core.ignoreCase") == "true"
+        self._last = [self._file(own), self._file(_users_own(git))]
         self._by_folder: dict[str, RuleFile] = {}
         self._tracked: tuple[stamps.Stamp | None, frozenset[str]] | None = None
 
-    def is_ignored(self, path: str) -> bool:
-        """Whether git ignores a path: a folder, which ends in `/`, with all that is in it."""
-        if not walked(path, partial(_verdict, self._rules_on(path))):
-            return False
+    def on_the_way_to(self, path: str) -> Says:
+        """What git's rules say of a path, and of each folder that it lies in."""
+        return partial(_verdict, self._rules_on(path))
+
+    def is_tracked(self, path: str) -> bool:
+        """Whether git tracks a path although a rule is against it; of a folder, something in it."""
         tracked = self._tracked_all_the_same()
-        return not (any(each.startswith(path) for each in tracked) if path.endswith("/") else path in tracked)
+        return any(each.startswith(path) for each in tracked) if path.endswith("/") else path in tracked
 
     def _rules_on(self, path: str) -> list[tuple[str, Patterns]]:
         """The rules on the way to a path, each with the folder that it counts from; what decides first stands first."""
@@ -41,8 +44,11 @@ class GitIgnored:
 
     def _rules(self, folder: str) -> RuleFile:
         if folder not in self._by_folder:
-            self._by_folder[folder] = RuleFile(os.path.join(self._git.root, folder, _RULES))
+            self._by_folder[folder] = self._file(os.path.join(self._git.root, folder, _RULES))
         return self._by_folder[folder]
+
+    def _file(self, place: str) -> RuleFile:
+        return RuleFile(place, ignores_case=self.ignores_case)
 
     def _tracked_all_the_same(self) -> frozenset[str]:
         """What is in the index although a rule is against it: seldom anything. Asked anew when it changed."""

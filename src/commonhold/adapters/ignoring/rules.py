@@ -3,14 +3,12 @@
 import os
 import stat
 import time
-from collections.abc import Iterable, Iterator, Sequence
-from contextlib import suppress
+from codecs import BOM_UTF8
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from typing import Final, Protocol
 
-from pathspec import GitIgnoreSpec
-from pathspec.patterns.gitignore import GitIgnorePatternError
-from pathspec.patterns.gitignore.spec import GitIgnoreSpecPattern
-
+from commonhold.adapters.ignoring.wildcards import Matches, matcher
 from commonhold.adapters.index import stamps
 
 MOST_BYTES: Final = 1_000_000
@@ -22,20 +20,56 @@ _READ_FLAGS: Final = os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC
 class Patterns:
     """Some patterns, which count from one folder. What git would not understand it passes over, and so does this."""
 
-    def __init__(self, lines: Iterable[str]) -> None:
+    def __init__(self, lines: Iterable[str], *, ignores_case: bool = False) -> None:
         """Read patterns, one a line."""
-        self._spec = GitIgnoreSpec(_understood(lines))
-        self._is_empty = not self._spec.patterns
+        self.lines = tuple(filter(None, map(_meant, lines)))
+        self._rules = [rule for line in reversed(self.lines) if (rule := _rule(line, ignores_case=ignores_case))]
+        self._ignores_case = ignores_case
 
     def verdict(self, path: str) -> bool | None:
         """Whether they ignore a path, or say that it is not to be ignored; None: nothing. A folder's ends in `/`."""
-        return None if self._is_empty else self._spec.check_file(path).include
+        whole = os.fsencode(path.rstrip("/"))
+        whole = whole.lower() if self._ignores_case else whole
+        name = whole.rpartition(b"/")[2]
+        for rule in self._rules:
+            if (path.endswith("/") or not rule.is_of_folders) and rule.matches(name if rule.is_of_names else whole):
+                return rule.is_against
+        return None
 
 
-def _understood(lines: Iterable[str]) -> Iterator[GitIgnoreSpecPattern]:
-    for line in lines:
-        with suppress(GitIgnorePatternError):
-            yield GitIgnoreSpecPattern(line)
+@dataclass(frozen=True, slots=True)
+class _Rule:
+    """One pattern: whether it is against what it matches, and what it is matched with."""
+
+    matches: Matches
+    is_against: bool
+    is_of_folders: bool
+    is_of_names: bool
+
+
+def _meant(line: str) -> str:
+    """A line as a pattern: without what ends it, nor spaces that are not meant; empty of one that is none."""
+    line = line.removesuffix("\r")
+    if line.startswith("#"):
+        return ""
+    end = at = 0
+    while at < len(line):
+        is_blank = line[at] == " "
+        at += 2 if line[at] == "\\" else 1
+        end = end if is_blank else at
+    return line[:end]
+
+
+def _rule(line: str, *, ignores_case: bool) -> _Rule | None:
+    text = os.fsencode(line)
+    is_against = not text.startswith(b"!")
+    text = text if is_against else text[1:]
+    is_of_folders = text.endswith(b"/")
+    text = text[:-1] if is_of_folders else text
+    is_of_names = b"/" not in text
+    text = text.removeprefix(b"/")
+    matches = matcher(text.lower() if ignores_case else text) if text else None
+    return _Rule(matches, is_against, is_of_folders, is_of_names) if matches else None
 
 
 NOTHING: Final = Patterns(())
@@ -44,9 +78,11 @@ NOTHING: Final = Patterns(())
 class RuleFile:
     """The patterns in a file, as they are now: it is read anew when it has changed, and may not be there."""
 
-    def __init__(self, place: str) -> None:
+    def __init__(self, place: str, *, ignores_case: bool = False, most_bytes: int = MOST_BYTES) -> None:
         """Read nothing yet."""
         self._place = place
+        self._ignores_case = ignores_case
+        self._most_bytes = most_bytes
         self._read: tuple[stamps.Stamp | None, Patterns] | None = None
 
     def patterns(self) -> Patterns:
@@ -56,18 +92,19 @@ class RuleFile:
             return NOTHING
         if self._read is None or self._read[0] != now:
             at = time.time_ns()
-            self._read = stamps.settled(now, at), _read(self._place)
+            lines = _lines(self._place, self._most_bytes)
+            self._read = stamps.settled(now, at), Patterns(lines, ignores_case=self._ignores_case)
         return self._read[1]
 
 
-def _read(place: str) -> Patterns:
+def _lines(place: str, most_bytes: int) -> Sequence[str]:
     try:
         with open(os.open(place, _READ_FLAGS), "rb") as file:
             is_regular = stat.S_ISREG(os.fstat(file.fileno()).st_mode)
-            data = file.read(MOST_BYTES + 1) if is_regular else b""
+            data = file.read(most_bytes + 1) if is_regular else b""
     except OSError:  # it is gone again, or a folder
-        return NOTHING
-    return Patterns(data.decode(errors="surrogateescape").split("\n")) if len(data) <= MOST_BYTES else NOTHING
+        return ()
+    return os.fsdecode(data.removeprefix(BOM_UTF8)).split("\n") if len(data) <= most_bytes else ()
 
 
 class Says(Protocol):

@@ -1,14 +1,12 @@
 """The ignored paths of one working tree."""
 
-import os
 from collections.abc import Sequence
-from functools import partial
 
 from commonhold.adapters.files.locating import RESERVED
 from commonhold.adapters.git.running import Git
 from commonhold.adapters.ignoring.git import GitIgnored
-from commonhold.adapters.ignoring.rules import Patterns, RuleFile, walked
-from commonhold.adapters.survey.listed import IGNORE_FILE
+from commonhold.adapters.ignoring.own import OwnRules
+from commonhold.adapters.ignoring.rules import Says, walked
 
 
 class IgnoredPaths:
@@ -20,19 +18,18 @@ class IgnoredPaths:
 
     def __init__(self, root: str, git: Git | None, patterns: Sequence[str] = ()) -> None:
         """Decide for `root`; `git` is None where there is none."""
-        self._file = RuleFile(os.path.join(root, IGNORE_FILE))
-        self._patterns = Patterns(patterns)
         self._git = GitIgnored(git) if git else None
+        self._own = OwnRules(root, patterns, ignores_case=self._git is not None and self._git.ignores_case)
 
     def is_ignored(self, path: str) -> bool:
         """Whether a path from the root is nobody's concern. A folder's ends in `/`. It need not be there."""
-        if path.split("/", 1)[0].casefold() in RESERVED:
+        if path.split("/", 1)[0].casefold() in RESERVED or self._own.is_ignored(path):
             return True
-        verdict = walked(path, partial(self._own, self._file.patterns()))
-        if verdict is None and self._git is not None:
-            return self._git.is_ignored(path)
-        return bool(verdict)
+        return self._git is not None and self._is_left_to_git(path, self._git.on_the_way_to(path))
 
-    def _own(self, first: Patterns, path: str) -> bool | None:
-        found = first.verdict(path)
-        return self._patterns.verdict(path) if found is None else found
+    def _is_left_to_git(self, path: str, of_git: Says) -> bool:
+        def says(each: str) -> bool | None:
+            found = self._own.verdict(each)
+            return of_git(each) if found is None else found
+
+        return bool(walked(path, says)) and self._git is not None and not self._git.is_tracked(path)

@@ -3,16 +3,15 @@
 import os
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Final
 
 from commonhold.adapters.git.running import Git
+from commonhold.adapters.ignoring.own import OwnRules
 from commonhold.adapters.index.census import Census
 from commonhold.adapters.index.listing import is_named
 from commonhold.adapters.index.plain_rules import PlainRules
 from commonhold.adapters.index.state import Tree
 
-IGNORE_FILE: Final = ".commonholdignore"
 # Whatever is in the index, what of it differs or is gone, and what is not in it.
 _LIST: Final = (
     "ls-files",
@@ -38,9 +37,11 @@ class Listed:
 
 def listed(root: str, git: Git | None, patterns: Sequence[str]) -> Listed:
     """The files that count, less those that `patterns` (as in .gitignore) and the file of ignored paths leave out."""
+    own = OwnRules(root, patterns)
     if git is None:
-        return Listed({}, frozenset(Census(root, PlainRules(), is_named).taken(Tree()).files))
-    excluding = _excluding(root, patterns)
+        found = Census(root, PlainRules(), is_named).taken(Tree()).files
+        return Listed({}, frozenset(path for path in found if not own.is_ignored(path)))
+    excluding = tuple(own.told_to_git())
     clean: dict[str, str] = {}
     loose: set[str] = set()
     for path, content in _entries(git.ask(*_LIST, *excluding)):
@@ -52,11 +53,6 @@ def listed(root: str, git: Git | None, patterns: Sequence[str]) -> Listed:
     for path in loose | left_out:
         clean.pop(path, None)
     return Listed(clean, frozenset(loose - left_out))
-
-
-def _excluding(root: str, patterns: Sequence[str]) -> list[str]:
-    own = Path(root, IGNORE_FILE)
-    return [*(f"--exclude={each}" for each in patterns), *([f"--exclude-from={own}"] if own.is_file() else [])]
 
 
 def _left_out(git: Git, excluding: Sequence[str]) -> set[str]:
