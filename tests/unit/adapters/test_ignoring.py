@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from tests.e2e.cli_driver import git
 
@@ -173,6 +173,7 @@ ODD_PATHS = st.lists(ODD_NAMES, min_size=1, max_size=4).map("/".join)
 
 
 @settings(max_examples=150)
+@example(rules={".gitignore": ["a**/b"], "a/.gitignore": [], ".git/info/exclude": []}, paths=["a/a/b", "ab", "a/b"])
 @given(
     rules=st.fixed_dictionaries({".gitignore": LINES, "a/.gitignore": LINES, ".git/info/exclude": LINES}),
     paths=st.lists(ODD_PATHS, min_size=1, max_size=25),
@@ -203,11 +204,16 @@ def full() -> Iterator[Path]:
         yield Path(folder)
 
 
+NO_RULES: dict[str, list[str]] = dict.fromkeys(
+    (".commonholdignore", ".gitignore", "a/.gitignore", ".git/info/exclude"), []
+)
+
+
 @settings(max_examples=60)
+@example(rules=NO_RULES | {".commonholdignore": ["!a.x"]}, chosen=["*.x"])
+@example(rules=NO_RULES | {".commonholdignore": ["!b/"], ".gitignore": ["b/", "*.y"]}, chosen=[])
 @given(
-    rules=st.fixed_dictionaries(
-        dict.fromkeys((".commonholdignore", ".gitignore", "a/.gitignore", ".git/info/exclude"), PATTERNS)
-    ),
+    rules=st.fixed_dictionaries(dict.fromkeys(NO_RULES, PATTERNS)),
     chosen=PATTERNS,
 )
 def test_a_survey_leaves_out_what_hooks_leave_alone(full: Path, rules: dict[str, list[str]], chosen: list[str]) -> None:

@@ -16,6 +16,7 @@ Matches = Callable[[bytes], bool]
 _ALL: Final = frozenset(range(256))
 _SLASH: Final = ord("/")
 _NO_SLASH: Final = _ALL - {_SLASH}
+_WILD: Final = frozenset(b"*?[\\")
 _MOST_TRIED: Final = 2
 """So many parts that stretch may be tried one after the other: that takes the square of a path's length, at most."""
 _HALF: Final = 128
@@ -154,7 +155,8 @@ def _stars(pattern: bytes, at: int) -> tuple[_Part, int]:
     """One star, or several: two between slashes stand for folders."""
     rest = pattern[at:].lstrip(b"*")
     count = len(pattern) - at - len(rest)
-    begins = at == 0 or pattern[at - 1] == _SLASH
+    # Git compares what stands before the first wildcard by itself, and what is left begins there.
+    begins = pattern[at - 1 : at] == b"/" or not _WILD.intersection(pattern[:at])
     if count == 1 or not begins or not (rest[:1] in (b"", b"/") or rest[:2] == b"\\/"):
         return _Part(_NO_SLASH, _Kind.MANY), count
     if rest[:1] == b"/":
