@@ -204,9 +204,8 @@ def full() -> Iterator[Path]:
         yield Path(folder)
 
 
-NO_RULES: dict[str, list[str]] = dict.fromkeys(
-    (".commonholdignore", ".gitignore", "a/.gitignore", ".git/info/exclude"), []
-)
+RULE_FILES = (".commonholdignore", ".gitignore", "a/.gitignore", ".git/info/exclude")
+NO_RULES: dict[str, list[str]] = {name: [] for name in RULE_FILES}
 
 
 @settings(max_examples=60)
