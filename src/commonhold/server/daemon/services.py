@@ -58,8 +58,9 @@ class Services:
         return insight
 
     def of_trees(self) -> list[Service]:
-        """One for each working tree that somebody works in, with its leases where the settings say."""
-        return list({hello.root: known.service for hello, known in self._known.items() if not hello.store}.values())
+        """One of nobody for each working tree that is looked after: whoever is named would be taken to be alive."""
+        nobodys = {hello.root: each.service for hello, each in self._known.items() if not (hello.agent or hello.store)}
+        return list(nobodys.values())
 
     def keep(self, used: Collection[Service]) -> None:
         """Let go of all but those that are `used`: agents come and go, and each is somebody new."""
