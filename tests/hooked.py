@@ -115,8 +115,8 @@ class Agent:
     def where(self) -> str:
         return self.cwd or str(self.house.root)
 
-    def begins(self, source: str = "startup") -> Response:
-        return self.tell(SessionBegan(self.caller, self.where, source))
+    def begins(self) -> Response:
+        return self.tell(SessionBegan(self.caller, self.where))
 
     def is_asked(self, prompt: str) -> Response:
         return self.tell(PromptGiven(self.caller, self.where, prompt))

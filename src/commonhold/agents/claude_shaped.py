@@ -130,8 +130,8 @@ def _event_of(happening: Happening) -> str:
 
 
 EVENTS: Final[Mapping[str, Callable[[_Event], Happening]]] = {
-    "SessionStart": lambda at: SessionBegan(at.call.caller, at.call.cwd, text(at.payload, "source")),
-    "SessionEnd": lambda at: SessionEnded(at.call.caller, at.call.cwd, text(at.payload, "reason")),
+    "SessionStart": lambda at: SessionBegan(at.call.caller, at.call.cwd),
+    "SessionEnd": lambda at: SessionEnded(at.call.caller, at.call.cwd),
     "UserPromptSubmit": lambda at: prompt_given(at.call, text(at.payload, "prompt")),
     "Stop": lambda at: TurnEnded(at.call.caller, at.call.cwd),
     "SubagentStart": lambda at: SubagentBegan(at.call.caller, at.call.cwd),

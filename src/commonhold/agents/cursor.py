@@ -43,8 +43,8 @@ _TOOLS: Final[Tools] = {
     "Read": Reads(_PATH),
 }
 _EVENTS: Final[Mapping[str, Callable[[Call, Payload], Happening]]] = {
-    "sessionStart": lambda call, _: SessionBegan(call.caller, call.cwd, "startup"),
-    "sessionEnd": lambda call, payload: SessionEnded(call.caller, call.cwd, text(payload, "reason")),
+    "sessionStart": lambda call, _: SessionBegan(call.caller, call.cwd),
+    "sessionEnd": lambda call, _: SessionEnded(call.caller, call.cwd),
     "beforeSubmitPrompt": lambda call, payload: prompt_given(call, text(payload, "prompt")),
     "stop": lambda call, _: TurnEnded(call.caller, call.cwd),
     "subagentStart": lambda call, payload: SubagentBegan(call.caller, call.cwd, text(payload, "task")),

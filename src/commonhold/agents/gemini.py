@@ -42,8 +42,8 @@ _TOOLS: Final[Tools] = {
     "read_file": Reads(_PATH),
 }
 _EVENTS: Final[Mapping[str, Callable[[Call, Payload], Happening]]] = {
-    "SessionStart": lambda call, payload: SessionBegan(call.caller, call.cwd, text(payload, "source")),
-    "SessionEnd": lambda call, payload: SessionEnded(call.caller, call.cwd, text(payload, "reason")),
+    "SessionStart": lambda call, _: SessionBegan(call.caller, call.cwd),
+    "SessionEnd": lambda call, _: SessionEnded(call.caller, call.cwd),
     "BeforeAgent": lambda call, payload: prompt_given(call, _HOOK_CONTEXT.sub("", text(payload, "prompt"))),
     "AfterAgent": lambda call, _: TurnEnded(call.caller, call.cwd),
     _BEFORE: lambda call, _: about_to(call, _TOOLS),

@@ -46,13 +46,13 @@ _TOOLS: Final[Tools] = {
 def _began(call: Call, payload: Payload) -> Happening:
     if call.caller.subagent:
         return SubagentBegan(call.caller, call.cwd, text(payload, "title"))
-    return SessionBegan(call.caller, call.cwd, "startup")
+    return SessionBegan(call.caller, call.cwd)
 
 
 _EVENTS: Final[Mapping[str, Callable[[Call, Payload], Happening]]] = {
     "session.created": _began,
     "session.idle": lambda call, _: TurnEnded(call.caller, call.cwd),
-    "session.deleted": lambda call, _: SessionEnded(call.caller, call.cwd, "deleted"),
+    "session.deleted": lambda call, _: SessionEnded(call.caller, call.cwd),
     "prompt": lambda call, payload: prompt_given(call, text(payload, "prompt")),
     _BEFORE: lambda call, _: about_to(call, _TOOLS),
     "after": lambda call, _: has_done(call, _TOOLS, has_failed=False),

@@ -164,11 +164,10 @@ class Unclear:
 
 @dataclass(frozen=True, slots=True)
 class SessionBegan:
-    """An agent's session begins, or goes on: `source` is the program's word for it ("startup", "resume", …)."""
+    """An agent's session begins, or goes on."""
 
     caller: Caller
     cwd: str
-    source: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -261,7 +260,6 @@ class SessionEnded:
 
     caller: Caller
     cwd: str
-    reason: str = ""
 
 
 @dataclass(frozen=True, slots=True)

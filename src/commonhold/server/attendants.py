@@ -21,7 +21,8 @@ from commonhold.server.http import Call
 from commonhold.server.open_sessions import OpenSessions, Silence
 from commonhold.server.overseeing import Overseeing
 from commonhold.server.shell_calls import ShellCalls
-from commonhold.server.shells import Asked, Prepared, Rules, Shells
+from commonhold.server.shell_leave import Asked, Prepared
+from commonhold.server.shells import Rules, Shells
 from commonhold.server.under_way import UnderWay
 
 

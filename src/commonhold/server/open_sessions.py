@@ -40,13 +40,24 @@ class OpenSessions:
 
     def session(self, root: str, caller: Caller) -> Commonhold:
         """The session of a caller in the working tree at `root`."""
-        key = root, caller.holder
+        return self._heard(root, caller) or self._opened(root, caller)
+
+    def _heard(self, root: str, caller: Caller) -> Commonhold | None:
         with self._lock:
-            known = self._known.get(key)
+            known = self._known.get((root, caller.holder))
             if known is None:
-                known = self._known[key] = _Open(self._open(*key), "", 0.0)
+                return None
             known.process, known.heard_at = caller.process or known.process, self._silence.now()
             return known.session
+
+    def _opened(self, root: str, caller: Caller) -> Commonhold:
+        """Open one, while nobody waits for that who has one: a tree that nobody knows yet is looked through."""
+        session = self._open(root, caller.holder)
+        with self._lock:
+            known = self._known.setdefault((root, caller.holder), _Open(session, caller.process, self._silence.now()))
+        if known.session is not session:
+            session.close()
+        return known.session
 
     def around(self, root: str, caller: Caller) -> Commonhold | None:
         """The session that a subagent is a part of."""

@@ -19,7 +19,8 @@ from commonhold.config import Shell, load_settings
 from commonhold.domain.errors import CommonholdError
 from commonhold.server.awaited import Awaited, command_in
 from commonhold.server.foretelling import Foretelling
-from commonhold.server.shells import Asked, Shape, Shells
+from commonhold.server.shell_leave import Asked, Shape
+from commonhold.server.shells import Shells
 
 Refused = Callable[[Asked, Commonhold], str]
 IsWrapped = Callable[[str, str], bool]

@@ -7,66 +7,40 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Final
 
-from commonhold.adapters.repository import Repository, find_repository
-from commonhold.adapters.sandbox import bubblewrap
 from commonhold.adapters.sandbox.probing import NONE, Offer, offered
 from commonhold.adapters.survey import Change, Survey, Surveyor
 from commonhold.adapters.survey.ground import Ground
 from commonhold.adapters.system import RandomIds
-from commonhold.adapters.trees import Trees
-from commonhold.app.answers import AcquireAnswer
 from commonhold.app.attribution import Reach, attributed
-from commonhold.app.giving import Given, Sought, Withheld, give, holdings
-from commonhold.app.shell_calls import goes_to
+from commonhold.app.giving import Given, holdings
 from commonhold.app.taking import TakeAnswer
 from commonhold.client.session import Commonhold
 from commonhold.config import Settings, Shell, load_settings
-from commonhold.domain.errors import Code, CommonholdError, InputError
+from commonhold.domain.errors import CommonholdError
 from commonhold.domain.events import Committed
-from commonhold.domain.keys import file_key
-from commonhold.server.shell_words import Outcome, beside_others, bounds, held_by_others, report
+from commonhold.server.shell_leave import (
+    NOBODY,
+    Asked,
+    Leave,
+    Prepared,
+    Shape,
+    answer_to,
+    asked_by,
+    given_to,
+    leave_for,
+    refused,
+    repository_of,
+    unwatched,
+)
+from commonhold.server.shell_words import Outcome, bounds, report
 from commonhold.server.under_way import UnderWay
 
-MAX_INTENT: Final = 200
 _PAGE: Final = 1000
 _BY_KILL: Final = 137
-_NOBODY: Final = 0
 _PROCESSES: Final = Path("/proc")
 
 Open = Callable[[str, str], Commonhold]
 """The session on the working tree at a root, for a holder."""
-Shape = dict[str, object]
-
-
-@dataclass(frozen=True, slots=True)
-class Asked:
-    """A command that is about to run: for whom, where, its words, and the process that will wait for it.
-
-    `ticket` is what its end will be told by, `temporary` where its temporary files are to be, `root` the working tree
-    that it is kept to where that is not the one around `cwd`.
-    """
-
-    holder: str
-    cwd: str
-    command: tuple[str, ...]
-    ticket: str
-    process: int = _NOBODY
-    temporary: str = ""
-    root: str = ""
-
-    @property
-    def intent(self) -> str:
-        """What others see of it."""
-        words = " ".join(self.command[-1].split())
-        return "".join(each if each.isprintable() else "?" for each in f"$ {words}")[:MAX_INTENT]
-
-
-@dataclass(frozen=True, slots=True)
-class Prepared:
-    """What else a command is given: variables of its environment, and folders that it may write (absolute)."""
-
-    environment: Mapping[str, str] = field(default_factory=dict)
-    writable: Sequence[str] = ()
 
 
 def anything(_path: str) -> bool:
@@ -120,22 +94,12 @@ class _Run:
     def is_alive(self) -> bool:
         """Whether its launcher is there still, as far as that can be told."""
         process = self.asked.process
-        return process == _NOBODY or not Path(_PROCESSES, "self").exists() or Path(_PROCESSES, str(process)).exists()
+        return process == NOBODY or not Path(_PROCESSES, "self").exists() or Path(_PROCESSES, str(process)).exists()
 
     @property
     def reaches(self) -> Reach:
         """Says whether it could write a file."""
         return anything if self.given is None else self.given.reaches
-
-
-@dataclass(frozen=True, slots=True)
-class _Leave:
-    """What a command may write, by whom it is kept to that, and the lease that was taken for it."""
-
-    given: Given
-    offer: Offer
-    lease_id: str | None = None
-    notices: tuple[str, ...] = ()
 
 
 class Shells:
@@ -180,10 +144,10 @@ class Shells:
     def _foretold(self, run: _Run) -> Shape:
         ground, settings = self._place(run.asked)
         offer = self._offered_inside() if settings.shell == Shell.SANDBOX else NONE
-        given, lost = _given(run.session, ground, offer)
+        given, lost = given_to(run.session, ground, offer)
         if lost:
-            return _refused(lost)
-        answer = _answer(replace(run.asked, ticket=""), _Leave(given, offer), ground, Prepared())
+            return refused(lost)
+        answer = answer_to(replace(run.asked, ticket=""), Leave(given, offer), ground, Prepared())
         run.foretold = given if offer.is_enforced else None
         return answer | {"if_failed": bounds(given, "use your edit tool") if offer.is_enforced else ""}
 
@@ -203,21 +167,21 @@ class Shells:
         return replace(offer, can_mask=False) if offer.is_enforced and not offer.program else NONE
 
     def _place(self, asked: Asked) -> tuple[Ground, Settings]:
-        repository = _repository(asked)
+        repository = repository_of(asked)
         settings = load_settings(repository.root)
         return Ground(repository, asked.cwd, asked.command, tuple(settings.writable), self._rules.reserved), settings
 
     def _judged(self, told: Mapping[str, Any], offer: Callable[[], Offer]) -> Shape:
         self.reap()
-        asked = _asked(told, self._ids.new("shell"))
+        asked = asked_by(told, self._ids.new("shell"))
         ground, settings = self._place(asked)
         if settings.shell == Shell.OFF:
-            return _unwatched()
+            return unwatched()
         session = self._open(ground.repository.root, asked.holder)
         try:
             refusal = self._rules.refused(asked, session)
             kept_by = offer() if settings.shell == Shell.SANDBOX else NONE
-            answer = _refused(refusal) if refusal else self._begun(asked, session, (ground, settings), kept_by)
+            answer = refused(refusal) if refusal else self._begun(asked, session, (ground, settings), kept_by)
         except BaseException:  # nobody will end what has not begun
             session.close()
             raise
@@ -227,9 +191,9 @@ class Shells:
 
     def _begun(self, asked: Asked, session: Commonhold, place: tuple[Ground, Settings], offer: Offer) -> Shape:
         ground, settings = place
-        leave = _leave(asked, session, ground, offer)
+        leave = leave_for(asked, session, ground, offer)
         if isinstance(leave, str):
-            return _refused(leave)
+            return refused(leave)
         try:
             prepared = self._rules.prepared(asked, session)
             self._note(asked, session, leave, self._surveyor(session, ground, settings))
@@ -237,9 +201,9 @@ class Shells:
             if leave.lease_id:
                 session.release(leave.lease_id)
             raise
-        return _answer(asked, leave, ground, prepared)
+        return answer_to(asked, leave, ground, prepared)
 
-    def _note(self, asked: Asked, session: Commonhold, leave: _Leave, surveyor: Surveyor) -> None:
+    def _note(self, asked: Asked, session: Commonhold, leave: Leave, surveyor: Surveyor) -> None:
         """Remember the command, and all that runs beside it."""
         given = leave.given if leave.offer.is_enforced else None
         # The log first: what is written into it from now on explains a part of what will differ.
@@ -364,72 +328,6 @@ class Shells:
         return Outcome(run.asked.holder, status, taken, sorted_.nobody, unread)
 
 
-def _asked(told: Mapping[str, Any], ticket: str) -> Asked:
-    """What a launcher asks. Raises InputError `TEXT_INVALID`."""
-    command = told.get("command")
-    words = tuple(word for word in command if isinstance(word, str)) if isinstance(command, list) else ()
-    process = told.get("process", _NOBODY)
-    texts = [told.get(name, "") for name in ("holder", "cwd", "temporary", "root")]
-    if not words or words != tuple(command or ()) or not isinstance(process, int) or not all(map(_is_text, texts)):
-        raise InputError(
-            Code.TEXT_INVALID,
-            "a shell command needs holder, cwd and command, a list of words",
-            hint="run it with commonhold exec",
-        )
-    holder, cwd, temporary, root = texts
-    return Asked(holder, cwd, words, ticket, process, temporary, root)
-
-
-def _repository(asked: Asked) -> Repository:
-    """The working tree that a command is about: the one that it goes to first, where that is of the same repository."""
-    here = find_repository(asked.root or asked.cwd)
-    folder = goes_to(asked.command)
-    there = Trees(here).around(str(Path(asked.cwd, folder))) if folder else None
-    return here if there in (None, here.root) else find_repository(there)
-
-
-def _is_text(value: object) -> bool:
-    return isinstance(value, str)
-
-
-def _leave(asked: Asked, session: Commonhold, ground: Ground, offer: Offer) -> _Leave | str:
-    """Lease what the command plainly writes, and find what it may write; why not, where others hold it."""
-    got = AcquireAnswer("granted")
-    if named := _to_lease(ground, ground.sought()):
-        got = session.acquire(*named, task=asked.intent, acquisition_id=asked.ticket)
-        if got.lease is None:
-            return held_by_others(got)
-    given, lost = _given(session, ground, offer)
-    if lost and got.lease:
-        session.release(got.lease.id)
-    return lost or _Leave(given, offer, got.lease.id if got.lease else None, got.notices)
-
-
-def _given(session: Commonhold, ground: Ground, offer: Offer) -> tuple[Given, str]:
-    """What a command may write, and why that is not enough for it; empty where it is."""
-    sought = ground.sought()
-    leases = session.leases()
-    mine = [each.path for each in holdings(each for each in leases if each.holder == session.holder)]
-    others = holdings(each for each in leases if each.holder != session.holder)
-    free = ground.free()
-    also = (*filter(None, map(ground.seek, mine)), *ground.welcome())
-    given = give((*sought, *also), free, others, can_mask=offer.can_mask)
-    lost = [each for each in given.withheld if offer.is_enforced and _is_lost(each, sought, given)]
-    return given, beside_others(lost[0]) if lost else ""
-
-
-def _is_lost(withheld: Withheld, sought: Sequence[Sought], given: Given) -> bool:
-    """Whether a command would fail for want of what it plainly writes; what another holds is refused by its lease."""
-    return any(each.path == withheld.path for each in sought) and not given.reaches(withheld.path)
-
-
-def _to_lease(ground: Ground, sought: Sequence[Sought]) -> list[str]:
-    """The keys of what is plainly written: not of what is only looked into, nor of what git ignores."""
-    paths = [each.path for each in sought if each.path and (each.path != each.folder)]
-    ignored = set(ground.ignored(paths))
-    return [str(file_key(path)) for path in paths if path not in ignored]
-
-
 def _newest(session: Commonhold) -> int:
     return max((each.sequence for each in session.log(limit=1)), default=0)
 
@@ -445,35 +343,3 @@ def _unexplained(changes: Sequence[Change], session: Commonhold, since: int) -> 
                 told |= {file.path: file.after for file in recorded.event.files}
     left = (replace(each, before=told[each.path]) if each.path in told else each for each in changes)
     return tuple(each for each in left if each.is_unread or each.before != each.after), newest
-
-
-def _refused(why: str) -> Shape:
-    return {"refusal": why}
-
-
-def _unwatched() -> Shape:
-    """Nothing is done about the command."""
-    nothing: list[str] = []
-    lists = dict.fromkeys(("protected", "writable", "masked", "prefix"), nothing)
-    return {"ticket": "", "sandbox": "", "env": {}, **lists}
-
-
-def _answer(asked: Asked, leave: _Leave, ground: Ground, prepared: Prepared) -> Shape:
-    """What the launcher is to do."""
-    environment = dict(prepared.environment)
-    if leave.offer.is_enforced and (folder := ground.temporary(asked.temporary)):
-        environment["TMPDIR"] = folder
-    shape = _unwatched() | {"ticket": asked.ticket, "env": environment}
-    if not leave.offer.is_enforced:
-        return shape
-    given = leave.given
-    bounds = bubblewrap.Bounds(
-        ground.protected(),
-        (*map(ground.place, given.writable), *ground.of_git(can_mask=leave.offer.can_mask), *prepared.writable),
-        (*map(ground.place, given.masked), ground.repository.state_folder),
-    )
-    if leave.offer.program:
-        return shape | {"prefix": bubblewrap.prefix(leave.offer.program, bounds)}
-    masked = bounds.masked if leave.offer.can_mask else ()
-    lists = {"protected": bounds.protected, "writable": bounds.writable, "masked": masked}
-    return shape | {"sandbox": "landlock", **{name: list(paths) for name, paths in lists.items()}}

@@ -259,7 +259,7 @@ def test_what_does_not_say_what_it_writes_is_in_trouble(happening: Happening) ->
             {"hook_event_name": "subagentStart", "subagent_id": "a", "task": "Look"},
             SubagentBegan(Caller("cursor", "s", "a"), "/repo", "Look"),
         ),
-        (CURSOR, {"hook_event_name": "sessionStart"}, SessionBegan(Caller("cursor", "s"), "/repo", "startup")),
+        (CURSOR, {"hook_event_name": "sessionStart"}, SessionBegan(Caller("cursor", "s"), "/repo")),
         (CURSOR, {"hook_event_name": "stop"}, TurnEnded(Caller("cursor", "s"), "/repo")),
         (
             CURSOR,

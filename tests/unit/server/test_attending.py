@@ -179,7 +179,7 @@ def test_what_a_session_left_half_done_is_told_to_who_comes_next(home: House, on
     one.begins()
     one.is_asked("round to cents")
     one.edits(TEN)
-    Agent(home, Caller("claude", "one", process="8:1")).begins("resume")
+    Agent(home, Caller("claude", "one", process="8:1")).begins()
     assert 'left half done by claude:one: "round to cents" (commonhold review)' in two.begins().context
 
 

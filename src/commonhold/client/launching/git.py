@@ -96,14 +96,14 @@ def _command(words: list[str]) -> str:
 
 
 def _attempted(git: str, socket: str, words: list[str]) -> int:
-    status = _REFUSED
     for attempt in range(_ATTEMPTS):
         if attempt:
             time.sleep(_PAUSE_SECONDS)
         status, is_done = _called(git, socket, words)
         if is_done:
-            break
-    return status
+            return status
+    say("git's work was taken back each time, since others moved HEAD meanwhile. Next: run it again")
+    return _REFUSED
 
 
 def _called(git: str, socket: str, words: list[str]) -> "tuple[int, bool]":
