@@ -6,7 +6,10 @@ import subprocess
 import tempfile
 from collections.abc import Callable, Hashable
 from pathlib import Path
+from typing import Final
 
+# Now: a test may have a place of its own for temporary files, and look what is left there.
+_PLACE: Final = tempfile.gettempdir()
 _made: dict[Hashable, Path] = {}
 
 
@@ -24,7 +27,7 @@ def copied(root: Path, what: Hashable, make: Callable[[Path], object]) -> Path:
 
 
 def _first(make: Callable[[Path], object]) -> Path:
-    folder = Path(tempfile.mkdtemp(prefix="commonhold-tests-template-"))
+    folder = Path(tempfile.mkdtemp(prefix="commonhold-tests-template-", dir=_PLACE))
     atexit.register(shutil.rmtree, folder, ignore_errors=True)
     make(folder)
     for sample in folder.glob(".git/hooks/*.sample"):

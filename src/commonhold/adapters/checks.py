@@ -7,6 +7,7 @@ import signal
 import stat
 import subprocess
 import tempfile
+import threading
 import time
 from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
@@ -116,21 +117,23 @@ def _put(root: str, path: str, content: bytes) -> str:
 
 def _run(command: str, folder: str, env: Mapping[str, str], printed: IO[bytes], seconds: float) -> int | None:
     """The exit status; None where the time was over. Nothing that the command started in its group lives on."""
-    # Ctrl-C comes to the main thread: in the midst of beginning the command it would lose it. So a thread begins it.
-    with ThreadPoolExecutor(1) as thread:
-        beginning = thread.submit(_begin, command, folder, env, printed)
-        try:
-            child = beginning.result()
-            has_ended = _has_ended(child.pid, seconds)
-            if not has_ended:
-                _signal_group(child.pid, signal.SIGTERM)
-                _has_ended(child.pid, GRACE_SECONDS)
-        finally:
-            child = beginning.result()
+    begun: list[subprocess.Popen[bytes]] = []
+    try:
+        with ThreadPoolExecutor(1) as thread:
+            # Ctrl-C comes to the main thread, which would lose a command that it is just beginning. So another one
+            # begins it, that is there already and is waited for.
+            thread.submit(threading.get_ident).result()
+            thread.submit(lambda: begun.append(_begin(command, folder, env, printed))).result()
+        has_ended = _has_ended(begun[0].pid, seconds)
+        if not has_ended:
+            _signal_group(begun[0].pid, signal.SIGTERM)
+            _has_ended(begun[0].pid, GRACE_SECONDS)
+    finally:
+        for child in begun:
             # The child is not reaped yet, so its group cannot be another's.
             _signal_group(child.pid, signal.SIGKILL)
-            status = child.wait()
-    return status if has_ended else None
+            child.wait()
+    return begun[0].returncode if has_ended else None
 
 
 def _begin(command: str, folder: str, env: Mapping[str, str], printed: IO[bytes]) -> "subprocess.Popen[bytes]":
