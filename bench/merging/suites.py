@@ -36,7 +36,6 @@ class Outcomes:
     def __init__(self, path: Path) -> None:
         """Open, or begin, the record at `path`."""
         self._rows = sqlite3.connect(path, timeout=60.0, isolation_level=None)
-        self._rows.execute("PRAGMA journal_mode=WAL")
         self._rows.execute("CREATE TABLE IF NOT EXISTS outcomes (key TEXT PRIMARY KEY, passed INTEGER, said TEXT)")
 
     def find(self, key: str) -> Outcome | None:

@@ -1,8 +1,10 @@
 """The bench of merging, from end to end, on a small project with features of its own."""
 
 import json
+import sqlite3
 import subprocess
 import sys
+import threading
 from collections.abc import Callable, Iterator
 from concurrent.futures import ProcessPoolExecutor
 from contextlib import closing
@@ -90,6 +92,16 @@ def test_pairs_are_merged_and_held_to_both_suites(data: Data, tmp_path: Path) ->
 
 def _seen(results: dict[str, Any], method: str) -> dict[str, bool | None]:
     return {name.rpartition("/")[2]: each[method]["passed"] for name, each in results.items()}
+
+
+def test_a_record_that_another_process_is_beginning_is_waited_for(tmp_path: Path) -> None:
+    with closing(sqlite3.connect(tmp_path / "outcomes.db", isolation_level=None, check_same_thread=False)) as other:
+        other.execute("BEGIN IMMEDIATE")
+        ending = threading.Timer(0.2, other.execute, ("COMMIT",))
+        ending.start()
+        with closing(suites.Outcomes(tmp_path / "outcomes.db")) as outcomes:
+            assert outcomes.find("any") is None
+        ending.join()
 
 
 def test_a_task_is_read_without_the_tests_in_its_features(task: Task) -> None:
