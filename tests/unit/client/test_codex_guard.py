@@ -5,23 +5,16 @@ import subprocess
 from pathlib import Path
 
 import pytest
+from tests.unit.client.guards import guarded, told
 
 from commonhold.agents.codex_shell import variables
 
-GUARD = Path(__file__).parents[3] / "src/commonhold/client/codex_guard.sh"
 TOLD = ["-I", "-S", "{launcher}", "--codex", "/a socket", "block", "/a state", "/a root"]
 
 
 @pytest.fixture
 def place(tmp_path: Path) -> Path:
-    folder = tmp_path / "it's $HOME"
-    folder.mkdir()
-    (folder / "guard.sh").write_text(GUARD.read_text(encoding="utf-8"), encoding="utf-8")
-    (folder / "launch.py").touch()
-    text = '#!/bin/sh\nprintf "%s\\0" "$@" >"$0.told"\nenv >"$0.env"\nshift 8\nexec "$@"\n'
-    (folder / "python").write_text(text, encoding="utf-8")
-    (folder / "python").chmod(0o755)
-    return folder
+    return guarded(tmp_path, "codex_guard.sh")
 
 
 def ran(place: Path, *words: str, **more: str) -> subprocess.CompletedProcess[str]:
@@ -39,10 +32,6 @@ def ran(place: Path, *words: str, **more: str) -> subprocess.CompletedProcess[st
     return subprocess.run(
         ["bash", *words], env=environment | more, cwd=place, capture_output=True, text=True, check=False
     )
-
-
-def told(place: Path) -> list[str]:
-    return (place / "python.told").read_text(encoding="utf-8").split("\0")[:-1]
 
 
 @pytest.mark.parametrize("flags", ["-c", "-lc"])
