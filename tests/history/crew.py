@@ -26,7 +26,10 @@ PATIENCE_SECONDS: Final = 1.0
 
 @dataclass(frozen=True)
 class Order:
-    """What is asked of a crew: where, how many, for how long, how many are killed, and where to write it down."""
+    """What is asked of a crew: where, how many, how long, how many are killed, and where to write it down.
+
+    It works until `seconds` are over and each has tried to take something `rounds` times, however slow the machine.
+    """
 
     root: str
     choices: dict[str, Any]
@@ -34,6 +37,7 @@ class Order:
     workers: int
     killed: int
     seconds: float
+    rounds: int
     ttl_seconds: float
     seed: int
 
@@ -55,10 +59,11 @@ class Worker:
         return commonhold.open(self._order.root, agent=self._holder, **self._order.choices)
 
     def work(self) -> None:
-        """Go on until the time is over."""
-        end = time.monotonic() + self._order.seconds
-        while time.monotonic() < end:
+        """Go on until the time is over and enough was tried."""
+        end, rounds = time.monotonic() + self._order.seconds, 0
+        while rounds < self._order.rounds or time.monotonic() < end:
             self._round()
+            rounds += 1
         self._hold.close()
 
     def _round(self) -> None:
