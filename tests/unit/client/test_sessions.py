@@ -104,15 +104,14 @@ def test_a_store_that_cannot_be_reached_is_asked_again_until_time_is_up() -> Non
 
 def test_a_child_that_was_forked_in_the_block_lets_nothing_go() -> None:
     channel = FakeChannel()
-    is_child = False
+    status = 0
     with session(channel).hold("account:1"):
         pid = os.fork()
         if pid:
-            os.waitpid(pid, 0)
-        is_child = pid == 0
-    if is_child:
+            status = os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])
+    if pid == 0:
         os._exit(1 if "release" in channel.done else 0)
-    assert os.waitstatus_to_exitcode(0) == 0
+    assert status == 0
     assert channel.done == ["acquire", "release"]
 
 
