@@ -1,0 +1,185 @@
+"""What a change makes of debts without writing the regions that owe: whether any of what made them owed is left.
+
+A debt is open while the step from what the files were, when it came up, to what they are would still make it owed. So a
+change that takes the cause back settles it, and so does one that makes it fit in another way.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import Final
+
+from commonhold.app.as_it_was import AsItWas
+from commonhold.app.place import Place
+from commonhold.app.plan import Plan
+from commonhold.app.planning import PlannerOf
+from commonhold.app.ports import FileState, Reader
+from commonhold.app.whole_files import made_to_hold
+from commonhold.domain.changeset import Changeset
+from commonhold.domain.errors import InputError
+from commonhold.domain.events import Committed, Debt
+from commonhold.domain.keys import canonical
+from commonhold.regions.discover import discover
+from commonhold.regions.region import hash_bytes
+from commonhold.semantics.admission import Allow, judge
+from commonhold.semantics.evidence import Evidence
+
+_MOST_COMMITS: Final = 1000
+_MOST_FILES: Final = 200
+"""What has come up so long ago, or so much since, is left to be settled by hand."""
+
+Then = Mapping[str, str | None]
+"""What files were, by path: content hashes; None: no file."""
+Commits = Sequence[tuple[int, Committed]]
+
+
+class Untold(Exception):  # noqa: N818 - no fault: the debt stays as it is
+    """It cannot be told what would be owed."""
+
+
+class Owing:
+    """Weighs the open debts of one working tree anew."""
+
+    def __init__(self, place: Place, planner_of: PlannerOf) -> None:
+        """Look at the files of `place`; plan with `planner_of` those that are what they were."""
+        self._place = place
+        self._planner_of = planner_of
+
+    def weighed(self, plan: Plan) -> Plan:
+        """The plan, with what is left of debts once it is written: outside of the gate, since it takes time."""
+        with self._place.store.read() as reader:
+            debts = self._in_question(reader, plan)
+            if not debts:
+                return plan
+            commits = self._commits(reader)
+        weighing = _Weighing(self._place, self._planner_of, plan, commits)
+        return replace(plan, reweighed={debt: weighing.left_of(debt) for debt in debts})
+
+    def _in_question(self, reader: Reader, plan: Plan) -> list[Debt]:
+        """The debts here whose region the plan does not write: that settles them by itself."""
+        written = {change.key for change in plan.changes}
+        here = (debt for debt in reader.debts() if debt.worktree == self._place.files.root)
+        return [debt for debt in here if debt.key not in written]
+
+    def _commits(self, reader: Reader) -> Commits:
+        newest = reader.latest_commits(_MOST_COMMITS)
+        here = self._place.files.root
+        return [(recorded.sequence, each) for recorded, each in reversed(newest) if each.worktree == here]
+
+
+@dataclass(frozen=True)
+class _Weighing:
+    """One look at what the files will hold, and were; `commits` oldest first."""
+
+    place: Place
+    planner_of: PlannerOf
+    plan: Plan
+    commits: Commits
+    _owed: dict[tuple[tuple[str, str | None], ...], "_Owed"] = field(default_factory=dict)
+
+    def left_of(self, debt: Debt) -> Debt | None:
+        """The debt with the reason that there is now; None where there is none."""
+        path = canonical(debt.key).file_path
+        if not self._is_concerned(debt, path):
+            return debt if self.place.files.exists(path) else None
+        try:
+            return self._left_of(debt, path)
+        except (InputError, Untold):  # of a file that is a folder now, too large, or broken nothing can be told
+            return debt
+
+    def _is_concerned(self, debt: Debt, path: str) -> bool:
+        causes = {file.path for sequence, each in self.commits if sequence in debt.since for file in each.files}
+        return not causes.isdisjoint(self._writes) or path in self._writes
+
+    def _left_of(self, debt: Debt, path: str) -> Debt | None:
+        if not self._is_there(debt.key, path):
+            return None
+        if not debt.since or debt.since[0] not in (sequence for sequence, _ in self.commits):
+            return debt  # nothing says any more what the files were
+        causes = [each for sequence, each in self.commits if sequence in debt.since]
+        since = [each for sequence, each in self.commits if sequence >= debt.since[0]]
+        near = {file.path for each in causes for file in each.files} | {path}
+        # Mostly something is left of the cause itself, and the other files need not be looked at.
+        for then in (_then((*since, self.plan), near), _then((*since, self.plan))):
+            owed = self._owed_since(then)
+            if debt.key in owed.whys:
+                return replace(debt, why=owed.whys[debt.key])
+            if debt.evidence == Evidence.TYPES and owed.is_offered_otherwise:
+                return debt
+        return None
+
+    def _is_there(self, key: str, path: str) -> bool:
+        content = self._content(path)
+        return content is not None and canonical(key) in discover(content, path).by_key
+
+    def _owed_since(self, then: Then) -> "_Owed":
+        place = tuple(sorted(then.items()))
+        if place not in self._owed:
+            self._owed[place] = self._found(then)
+        return self._owed[place]
+
+    def _found(self, then: Then) -> "_Owed":
+        now = {path: self._content(path) for path in (*then, *self._writes)}
+        differing = {path for path, was in then.items() if was != _hash_of(now[path])}
+        if not differing:
+            return _Owed()
+        if len(differing) > _MOST_FILES:
+            raise Untold
+        # What the plan writes is not on the disk yet, so it is named even where nothing of it differs from then.
+        was = {path: then.get(path, _hash_of(now[path])) for path in (*differing, *self._writes)}
+        planner = self.planner_of(AsItWas(self.place.files, {path: self._kept(each) for path, each in was.items()}))
+        plan, flawed = planner.done(Changeset(tuple(made_to_hold(path, was[path], now[path]) for path in was)))
+        if flawed:
+            raise Untold
+        return _Owed(_whys(plan), plan.crossed.library is not None)
+
+    @cached_property
+    def _writes(self) -> dict[str, str | None]:
+        return {write.path: write.after for write in self.plan.writes}
+
+    def _content(self, path: str) -> bytes | None:
+        """What a file holds once the plan is written."""
+        if path in self._writes:
+            after = self._writes[path]
+            return None if after is None else self.plan.contents[after]
+        state = self.place.files.load(path)
+        return state.content if state else None
+
+    def _kept(self, content_hash: str | None) -> FileState | None:
+        if content_hash is None:
+            return None
+        with self.place.store.read() as reader:
+            data = self.plan.contents.get(content_hash) or reader.content(content_hash)
+        if data is None:
+            raise Untold
+        return FileState(data, self.place.files.new_file_mode)
+
+
+@dataclass(frozen=True, slots=True)
+class _Owed:
+    """What a step would make owed, and why, by key; and whether it changes what any file offers to others."""
+
+    whys: Mapping[str, str] = field(default_factory=dict)
+    is_offered_otherwise: bool = False
+
+
+def _then(changes: Iterable[Committed | Plan], among: set[str] | None = None) -> dict[str, str | None]:
+    """What files were before the first of the changes to them."""
+    then: dict[str, str | None] = {}
+    for each in changes:
+        for file in each.writes if isinstance(each, Plan) else each.files:
+            if among is None or file.path in among:
+                then.setdefault(file.path, file.before)
+    return then
+
+
+def _whys(plan: Plan) -> dict[str, str]:
+    """What would be owed by who had made it all at once, and leased whatever it concerns."""
+    mended = frozenset(key for admission in plan.admissions for key in admission.mended)
+    verdicts = (judge(admission.findings, mended, lambda _: True) for admission in plan.admissions)
+    owed = [debt for verdict in verdicts if isinstance(verdict, Allow) for debt in verdict.debts]
+    return {str(debt.key): debt.why for debt in reversed(owed)}
+
+
+def _hash_of(content: bytes | None) -> str | None:
+    return None if content is None else hash_bytes(content)
