@@ -56,10 +56,9 @@ class Owing:
         return replace(plan, reweighed={debt: weighing.left_of(debt) for debt in debts})
 
     def _in_question(self, reader: Reader, plan: Plan) -> list[Debt]:
-        """The debts here whose region the plan does not write: that settles them by itself."""
-        written = {change.key for change in plan.changes}
+        """The debts here whose region the plan does not write anew: that settles them by itself."""
         here = (debt for debt in reader.debts() if debt.worktree == self._place.files.root)
-        return [debt for debt in here if debt.key not in written]
+        return [debt for debt in here if debt.key not in plan.rewritten]
 
     def _commits(self, reader: Reader) -> Commits:
         newest = reader.latest_commits(_MOST_COMMITS)
@@ -110,7 +109,12 @@ class _Weighing:
 
     def _is_there(self, key: str, path: str) -> bool:
         content = self._content(path)
-        return content is not None and canonical(key) in discover(content, path).by_key
+        found = None if content is None else discover(content, path)
+        if found is None or canonical(key) in found.by_key:
+            return found is not None
+        if found.problems:
+            raise Untold
+        return False
 
     def _owed_since(self, then: Then) -> "_Owed":
         place = tuple(sorted(then.items()))

@@ -114,6 +114,11 @@ class Plan:
     grown: frozenset[Key] = frozenset()
     reweighed: Mapping[Debt, Debt | None] = field(default_factory=dict)
 
+    @property
+    def rewritten(self) -> frozenset[str]:
+        """The keys of the regions that are there before and after, with another text."""
+        return frozenset(each.key for each in self.changes if each.before is not None and each.after is not None)
+
     def moved(self, text: str) -> str:
         """The key that a key has after the renames of this plan."""
         key = canonical(text)

@@ -42,7 +42,8 @@ def _debts(writer: Writer, request: CommitRequest, admitted: Admitted) -> tuple[
     plan = admitted.plan
     written = {change.key: change for change in plan.changes}
     open_ = {debt.key: debt for debt in writer.debts() if debt.worktree == request.worktree}
-    left = {debt.key: plan.reweighed.get(debt, debt) for debt in open_.values() if debt.key not in written}
+    rewritten = plan.rewritten
+    left = {debt.key: plan.reweighed.get(debt, debt) for debt in open_.values() if debt.key not in rewritten}
     kept = [debt for debt in open_.values() if debt.key in written and _is_only_moved(debt, plan, written)]
     restated = [debt for debt in left.values() if debt is not None and debt != open_[debt.key]]
     added = [_since(debt, left.get(debt.key), writer.next_sequence) for debt in admitted.debts]
