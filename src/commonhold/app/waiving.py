@@ -23,7 +23,7 @@ class Waiving:
         """Close what is owed at `keys`, all of it or nothing: `holder` has looked at it, and says in `note` why."""
         check_reason(note, "note")
         if not keys:
-            raise UsageError(Code.USAGE, "no key was given", hint="name what is owed, as status shows it")
+            raise UsageError(Code.USAGE, "no key was given", hint="name what is owed, as review shows it")
         named = list(dict.fromkeys(str(self._reading.locate(key)) for key in keys))
         with self._store.write() as writer:
             debts = writer.debts()
@@ -31,7 +31,7 @@ class Waiving:
             found = [owed.get(place_of_debt(self._reading.root, key)) for key in named]
             missing = [key for key, debt in zip(named, found, strict=True) if debt is None]
             if missing:
-                return WaiveAnswer("refused", why=_why(missing, debts), next=Next("status", {}, "see what is owed"))
+                return WaiveAnswer("refused", why=_why(missing, debts), next=Next("review", {}, "see what is owed"))
             waived = [debt for debt in found if debt is not None]
             events = [DebtWaived(holder, debt.key, debt.worktree, note) for debt in waived]
             writer.record(events, self._clock.now().wall)

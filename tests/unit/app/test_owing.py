@@ -189,7 +189,7 @@ def test_a_waived_debt_is_closed_by_whom_and_why(shop: Workshop) -> None:
     refused = two.waive("c.py#total", "c.py#price", note="not called")
     assert refused.outcome == "refused"
     assert refused.next is not None
-    assert refused.next.call == "status"
+    assert refused.next.call == "review"
     assert owed(two) == ["file:c.py#total"]
     assert two.waive("c.py#total", "file:c.py#total", note="not called").debts == (debt,)
     assert two.log(limit=1)[0].event == DebtWaived("two", debt.key, debt.worktree, "not called")
