@@ -4,7 +4,7 @@ A debt is open while the step from what the files were, when it came up, to what
 change that takes the cause back settles it, and so does one that makes it fit in another way.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Final
@@ -13,7 +13,7 @@ from commonhold.app.as_it_was import AsItWas
 from commonhold.app.place import Place
 from commonhold.app.plan import Plan
 from commonhold.app.planning import PlannerOf
-from commonhold.app.ports import FileState, Reader
+from commonhold.app.ports import FileState
 from commonhold.app.whole_files import made_to_hold
 from commonhold.domain.changeset import Changeset
 from commonhold.domain.errors import InputError
@@ -30,7 +30,6 @@ _MOST_FILES: Final = 200
 
 Then = Mapping[str, str | None]
 """What files were, by path: content hashes; None: no file."""
-Commits = Sequence[tuple[int, Committed]]
 
 
 class Untold(Exception):  # noqa: N818 - no fault: the debt stays as it is
@@ -48,64 +47,66 @@ class Owing:
     def weighed(self, plan: Plan) -> Plan:
         """The plan, with what is left of debts once it is written: outside of the gate, since it takes time."""
         with self._place.store.read() as reader:
-            debts = self._in_question(reader, plan)
-            if not debts:
-                return plan
-            commits = self._commits(reader)
-        weighing = _Weighing(self._place, self._planner_of, plan, commits)
-        return replace(plan, reweighed={debt: weighing.left_of(debt) for debt in debts})
-
-    def _in_question(self, reader: Reader, plan: Plan) -> list[Debt]:
-        """The debts here whose region the plan does not write anew: that settles them by itself."""
-        here = (debt for debt in reader.debts() if debt.worktree == self._place.files.root)
-        return [debt for debt in here if debt.key not in plan.rewritten]
-
-    def _commits(self, reader: Reader) -> Commits:
-        newest = reader.latest_commits(_MOST_COMMITS)
-        here = self._place.files.root
-        return [(recorded.sequence, each) for recorded, each in reversed(newest) if each.worktree == here]
+            debts = [debt for debt in reader.debts() if debt.worktree == self._place.files.root]
+        # A region that is written anew is owed no more, whatever made it so.
+        in_question = [debt for debt in debts if debt.key not in plan.rewritten]
+        weighing = _Weighing(self._place, self._planner_of, plan)
+        return replace(plan, reweighed={debt: weighing.left_of(debt) for debt in in_question}) if in_question else plan
 
 
 @dataclass(frozen=True)
 class _Weighing:
-    """One look at what the files will hold, and were; `commits` oldest first."""
+    """One look at what the files will hold, and were."""
 
     place: Place
     planner_of: PlannerOf
     plan: Plan
-    commits: Commits
+    _causes: dict[int, Committed | None] = field(default_factory=dict)
     _owed: dict[tuple[tuple[str, str | None], ...], "_Owed"] = field(default_factory=dict)
 
     def left_of(self, debt: Debt) -> Debt | None:
         """The debt with the reason that there is now; None where there is none."""
         path = canonical(debt.key).file_path
-        if not self._is_concerned(debt, path):
+        causes = [cause for cause in map(self._cause, debt.since) if cause]
+        near = {path, *(file.path for cause in causes for file in cause.files)}
+        if near.isdisjoint(self._writes):
             return debt if self.place.files.exists(path) else None
         try:
-            return self._left_of(debt, path)
+            return self._left_of(debt, near) if self._is_there(debt.key, path) else None
         except (InputError, Untold):  # of a file that is a folder now, too large, or broken nothing can be told
             return debt
 
-    def _is_concerned(self, debt: Debt, path: str) -> bool:
-        causes = {file.path for sequence, each in self.commits if sequence in debt.since for file in each.files}
-        return not causes.isdisjoint(self._writes) or path in self._writes
+    def _cause(self, sequence: int) -> Committed | None:
+        if sequence not in self._causes:
+            with self.place.store.read() as reader:
+                found = [each.event for each in reader.events(after=sequence - 1, limit=1)]
+            self._causes[sequence] = next((each for each in found if isinstance(each, Committed)), None)
+        return self._causes[sequence]
 
-    def _left_of(self, debt: Debt, path: str) -> Debt | None:
-        if not self._is_there(debt.key, path):
-            return None
-        if not debt.since or debt.since[0] not in (sequence for sequence, _ in self.commits):
-            return debt  # nothing says any more what the files were
-        causes = [each for sequence, each in self.commits if sequence in debt.since]
-        since = [each for sequence, each in self.commits if sequence >= debt.since[0]]
-        near = {file.path for each in causes for file in each.files} | {path}
+    def _left_of(self, debt: Debt, near: set[str]) -> Debt | None:
+        changes = self._since(debt)
         # Mostly something is left of the cause itself, and the other files need not be looked at.
-        for then in (_then((*since, self.plan), near), _then((*since, self.plan))):
+        for then in (_then(changes, near.__contains__), _then(changes, _any)):
             owed = self._owed_since(then)
             if debt.key in owed.whys:
                 return replace(debt, why=owed.whys[debt.key])
             if debt.evidence == Evidence.TYPES and owed.is_offered_otherwise:
                 return debt
         return None
+
+    def _since(self, debt: Debt) -> list[Committed | Plan]:
+        """What has become of the files since the debt came up, oldest first."""
+        sequences = [sequence for sequence, _ in self._commits]
+        if not debt.since or debt.since[0] not in sequences:
+            raise Untold
+        return [*(commit for _, commit in self._commits[sequences.index(debt.since[0]) :]), self.plan]
+
+    @cached_property
+    def _commits(self) -> list[tuple[int, Committed]]:
+        with self.place.store.read() as reader:
+            newest = reader.latest_commits(_MOST_COMMITS)
+        here = self.place.files.root
+        return [(recorded.sequence, each) for recorded, each in reversed(newest) if each.worktree == here]
 
     def _is_there(self, key: str, path: str) -> bool:
         content = self._content(path)
@@ -152,8 +153,10 @@ class _Weighing:
     def _kept(self, content_hash: str | None) -> FileState | None:
         if content_hash is None:
             return None
-        with self.place.store.read() as reader:
-            data = self.plan.contents.get(content_hash) or reader.content(content_hash)
+        data = self.plan.contents.get(content_hash)
+        if data is None:
+            with self.place.store.read() as reader:
+                data = reader.content(content_hash)
         if data is None:
             raise Untold
         return FileState(data, self.place.files.new_file_mode)
@@ -167,14 +170,18 @@ class _Owed:
     is_offered_otherwise: bool = False
 
 
-def _then(changes: Iterable[Committed | Plan], among: set[str] | None = None) -> dict[str, str | None]:
+def _then(changes: Iterable[Committed | Plan], is_meant: Callable[[str], bool]) -> dict[str, str | None]:
     """What files were before the first of the changes to them."""
     then: dict[str, str | None] = {}
     for each in changes:
         for file in each.writes if isinstance(each, Plan) else each.files:
-            if among is None or file.path in among:
+            if is_meant(file.path):
                 then.setdefault(file.path, file.before)
     return then
+
+
+def _any(_: str) -> bool:
+    return True
 
 
 def _whys(plan: Plan) -> dict[str, str]:
