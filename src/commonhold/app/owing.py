@@ -4,7 +4,7 @@ A debt is open while the step from what the files were, when it came up, to what
 change that takes the cause back settles it, and so does one that makes it fit in another way.
 """
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Container, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Final
@@ -30,6 +30,7 @@ _MOST_FILES: Final = 200
 
 Then = Mapping[str, str | None]
 """What files were, by path: content hashes; None: no file."""
+Change = Committed | Plan
 
 
 class Untold(Exception):  # noqa: N818 - no fault: the debt stays as it is
@@ -86,15 +87,15 @@ class _Weighing:
     def _left_of(self, debt: Debt, near: set[str]) -> Debt | None:
         changes = self._since(debt)
         # Mostly something is left of the cause itself, and the other files need not be looked at.
-        for then in (_then(changes, near.__contains__), _then(changes, _any)):
-            owed = self._owed_since(then)
+        for paths in (near, near | set(_bearing(changes))):
+            owed = self._owed_since(_then(changes, paths))
             if debt.key in owed.whys:
                 return replace(debt, why=owed.whys[debt.key])
             if debt.evidence == Evidence.TYPES and owed.is_offered_otherwise:
                 return debt
         return None
 
-    def _since(self, debt: Debt) -> list[Committed | Plan]:
+    def _since(self, debt: Debt) -> list[Change]:
         """What has become of the files since the debt came up, oldest first."""
         sequences = [sequence for sequence, _ in self._commits]
         if not debt.since or debt.since[0] not in sequences:
@@ -170,18 +171,24 @@ class _Owed:
     is_offered_otherwise: bool = False
 
 
-def _then(changes: Iterable[Committed | Plan], is_meant: Callable[[str], bool]) -> dict[str, str | None]:
+def _then(changes: Iterable[Change], paths: Container[str]) -> dict[str, str | None]:
     """What files were before the first of the changes to them."""
     then: dict[str, str | None] = {}
     for each in changes:
         for file in each.writes if isinstance(each, Plan) else each.files:
-            if is_meant(file.path):
+            if file.path in paths:
                 then.setdefault(file.path, file.before)
     return then
 
 
-def _any(_: str) -> bool:
-    return True
+def _bearing(changes: Iterable[Change]) -> Iterator[str]:
+    """The files of which more than bodies became other: by that, names in others may lead elsewhere."""
+    for each in changes:
+        for region in each.changes if isinstance(each, Plan) else each.regions:
+            key = canonical(region.key)
+            if key.is_header or region.before is None or region.after is None:
+                yield key.file_path
+        yield from (canonical(contract.key).file_path for contract in each.contracts)
 
 
 def _whys(plan: Plan) -> dict[str, str]:

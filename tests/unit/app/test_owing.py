@@ -19,7 +19,9 @@ from commonhold.domain.errors import Code, UsageError
 from commonhold.domain.events import Committed, DebtWaived
 from commonhold.domain.fold import fold
 
-IN_ONE = "def price(value):\n    return value\n\n\ndef total(value):\n    return price(value)\n"
+FITS = "def price(value):\n    return value\n"
+TOTAL = "def total(value):\n    return price(value)\n"
+IN_ONE = f"{FITS}\n\n{TOTAL}"
 WANTS_MORE = "def price(value, more):\n    return value\n"
 FITS_AGAIN = "def price(value, more=0):\n    return value\n"
 CALLERS = "from lib import price\n\n\ndef total(value):\n    return price({})\n"
@@ -89,6 +91,30 @@ def test_a_region_is_owed_for_just_as_long_as_what_was_changed_does_not_fit(
         assert fold(one.log(after=0, limit=1000)).debts == {}
 
 
+def test_a_name_that_leads_elsewhere_meanwhile_is_followed(tmp_path: Path) -> None:
+    """What made it owed is as it was, but is no more what the region that owes comes to."""
+    stage = Stage(tmp_path, sees_all_files=True)
+    one = stage.service("one")
+    files = {
+        "lib": FITS,
+        "far": WANTS_MORE,
+        "mid": "from lib import price\n",
+        "use": f"from mid import price\n\n\n{TOTAL}",
+    }
+    for name, text in files.items():
+        stage.path(f"{name}.py").write_text(text)
+    assert one.acquire("lib.py", "mid.py", "use.py").outcome == "granted"
+    replaced(one, "lib.py#price", WANTS_MORE)
+    replaced(one, "mid.py", "from far import price\n")
+    replaced(one, "lib.py#price", FITS)
+    assert owed(one) == ["file:use.py#total"]
+    assert "`price` of `mid.py` now comes from `far`" in one.status().debts[0].why
+    replaced(one, "mid.py", "from lib import price\n")
+    replaced(one, "lib.py#price", FITS.replace("return value", "return 2 * value"))
+    assert owed(one) == []
+    stage.close()
+
+
 @pytest.fixture
 def shop(tmp_path: Path) -> Iterator[Workshop]:
     shop = Workshop(tmp_path)
@@ -111,7 +137,7 @@ def outside(shop: Workshop, one: Service, text: str | None) -> None:
 
 
 def with_price(text: str) -> str:
-    return text + IN_ONE[IN_ONE.index("\n\n\ndef total") + 1 :]
+    return IN_ONE.replace(FITS, text)
 
 
 def test_a_debt_names_the_event_that_made_it(shop: Workshop) -> None:
