@@ -182,13 +182,12 @@ def _then(changes: Iterable[Change], paths: Container[str]) -> dict[str, str | N
 
 
 def _bearing(changes: Iterable[Change]) -> Iterator[str]:
-    """The files of which more than bodies became other: by that, names in others may lead elsewhere."""
+    """The files whose headers became other, or that have other definitions: names in others may lead elsewhere."""
     for each in changes:
         for region in each.changes if isinstance(each, Plan) else each.regions:
             key = canonical(region.key)
             if key.is_header or region.before is None or region.after is None:
                 yield key.file_path
-        yield from (canonical(contract.key).file_path for contract in each.contracts)
 
 
 def _whys(plan: Plan) -> dict[str, str]:

@@ -405,6 +405,22 @@ def test_what_it_complained_of_is_owed_until_what_is_offered_is_as_it_was(house:
     assert house.agent("one").status().debts == ()
 
 
+def test_what_it_complained_of_stays_owed_where_a_contract_that_broke_is_taken_back(house: House) -> None:
+    house.types = types = FakeTypes(TypeReport((Diagnostic("use.py", 5, "Expected `int`, found `f`"),), "checker 1"))
+    house.write(far="def g(value):\n    return value\n", use="from far import g\n\n\ndef use():\n    return g(3)\n")
+    leased = house.agent("one").acquire("lib.py", "far.py", "use.py#use", task="scale it").lease
+    assert leased is not None
+    leases = (LeaseRef(leased.id, leased.fence),)
+    for key, text in (("lib.py#f", F_SCALED), ("far.py#g", "def g():\n    return 1\n")):
+        assert house.commit("one", house.replace("one", key, text), leases=leases).outcome == "committed"
+        types.report = TypeReport()
+    back = house.replace("one", "far.py#g", "def g(value):\n    return value\n")
+    assert house.commit("one", back, leases=leases).outcome == "committed"
+    assert [each.key for each in house.agent("one").status().debts] == ["file:use.py#use"]
+    assert house.commit("one", house.replace("one", "lib.py#f", F), leases=leases).outcome == "committed"
+    assert house.agent("one").status().debts == ()
+
+
 def test_what_it_says_of_something_else_is_suspected(house: House) -> None:
     house.write(use=NOBODY)
     house.types = FakeTypes(COMPLAINT)

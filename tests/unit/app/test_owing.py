@@ -19,6 +19,7 @@ from commonhold.domain.errors import Code, UsageError
 from commonhold.domain.events import Committed, DebtWaived
 from commonhold.domain.fold import fold
 
+FROM_LIB = "from lib import price\n"
 FITS = "def price(value):\n    return value\n"
 TOTAL = "def total(value):\n    return price(value)\n"
 IN_ONE = f"{FITS}\n\n{TOTAL}"
@@ -91,28 +92,51 @@ def test_a_region_is_owed_for_just_as_long_as_what_was_changed_does_not_fit(
         assert fold(one.log(after=0, limit=1000)).debts == {}
 
 
-def test_a_name_that_leads_elsewhere_meanwhile_is_followed(tmp_path: Path) -> None:
-    """What made it owed is as it was, but is no more what the region that owes comes to."""
+@pytest.fixture
+def stage(tmp_path: Path) -> Iterator[Stage]:
+    """A definition, another of that name, and a use of the first over a file between them."""
     stage = Stage(tmp_path, sees_all_files=True)
-    one = stage.service("one")
-    files = {
-        "lib": FITS,
-        "far": WANTS_MORE,
-        "mid": "from lib import price\n",
-        "use": f"from mid import price\n\n\n{TOTAL}",
-    }
+    files = {"lib": FITS, "far": WANTS_MORE, "mid": FROM_LIB, "use": f"from mid import price\n\n\n{TOTAL}"}
     for name, text in files.items():
         stage.path(f"{name}.py").write_text(text)
-    assert one.acquire("lib.py", "mid.py", "use.py").outcome == "granted"
+    assert stage.service("one").acquire("lib.py", "mid.py", "use.py").outcome == "granted"
+    yield stage
+    stage.close()
+
+
+def test_a_name_that_leads_elsewhere_meanwhile_is_followed(stage: Stage) -> None:
+    """What made it owed is as it was, but is no more what the region that owes comes to."""
+    one = stage.service("one")
     replaced(one, "lib.py#price", WANTS_MORE)
     replaced(one, "mid.py", "from far import price\n")
     replaced(one, "lib.py#price", FITS)
     assert owed(one) == ["file:use.py#total"]
     assert "`price` of `mid.py` now comes from `far`" in one.status().debts[0].why
-    replaced(one, "mid.py", "from lib import price\n")
+    replaced(one, "mid.py", FROM_LIB)
     replaced(one, "lib.py#price", FITS.replace("return value", "return 2 * value"))
     assert owed(one) == []
-    stage.close()
+
+
+def test_what_handed_on_and_takes_the_same_now_is_not_forgotten(stage: Stage) -> None:
+    one = stage.service("one")
+    stage.path("mid.py").write_text(
+        "import lib\n\n\ndef price(*given, **more):\n    return lib.price(*given, **more)\n"
+    )
+    replaced(one, "lib.py#price", WANTS_MORE)
+    assert owed(one) == ["file:mid.py#price", "file:use.py#total"]
+    replaced(one, "mid.py#price", "def price(value, more):\n    return lib.price(value, more)\n")
+    assert owed(one) == ["file:use.py#total"]
+    replaced(one, "lib.py#price", FITS)
+    assert "file:use.py#total" in owed(one)
+
+
+def test_a_file_that_is_broken_from_outside_settles_nothing_elsewhere(stage: Stage) -> None:
+    one = stage.service("one")
+    replaced(one, "lib.py#price", WANTS_MORE)
+    for text, left in (("def price(value, more:\n    return value\n", 1), (WANTS_MORE, 1), (FITS, 0)):
+        stage.path("lib.py").write_text(text)
+        assert one.notice(["lib.py"]).outcome == "recorded"
+        assert len(owed(one)) == left
 
 
 @pytest.fixture
