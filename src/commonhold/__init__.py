@@ -49,6 +49,7 @@ if TYPE_CHECKING:
         CommitUndone,
         ContractChange,
         Debt,
+        DebtWaived,
         Event,
         FileChange,
         LeaseBroken,
@@ -97,6 +98,7 @@ __all__ = [
     "ContractChange",
     "Deadline",
     "Debt",
+    "DebtWaived",
     "Edit",
     "Event",
     "FileChange",
@@ -156,6 +158,7 @@ __all__ = [
     "Waiter",
     "WaiterLeft",
     "WaiterSeen",
+    "WaiveAnswer",
     "Who",
     "Wish",
     "WorkLeft",
@@ -170,7 +173,7 @@ __version__ = "0.1.0"
 # Where each name lives. All are loaded on first use: the command line and the hooks must start in milliseconds.
 _HOMES = {
     "commonhold.app.answers": "AcquireAnswer Change CommitAnswer LeaseAnswer MergedRegion Needed Next Obstacle"
-    " PutAnswer RegionHash Repair RepairRegion ReviewAnswer Unmerged",
+    " PutAnswer RegionHash Repair RepairRegion ReviewAnswer Unmerged WaiveAnswer",
     "commonhold.app.news": "News",
     "commonhold.app.queries": "Status Who",
     "commonhold.app.reading": "Piece RegionText",
@@ -182,9 +185,10 @@ _HOMES = {
     "commonhold.domain.changeset": "Changeset Edit LeaseRef Op Read",
     "commonhold.domain.clock": "Deadline",
     "commonhold.domain.errors": "Code CommonholdError InputError InternalError RefusedError StoreError UsageError",
-    "commonhold.domain.events": "CommitRefused Committed CommitUndone ContractChange Debt Event FileChange LeaseBroken"
-    " LeaseClaimed LeaseDenied LeaseExpired LeaseGranted LeaseHandedOver LeaseQueued LeaseReleased LeaseRenewed Leaving"
-    " Merge Recorded RegionChange ReleaseAsked ValuePut WaiterLeft WaiterSeen WorkLeft WorkReviewed",
+    "commonhold.domain.events": "CommitRefused Committed CommitUndone ContractChange Debt DebtWaived Event FileChange"
+    " LeaseBroken LeaseClaimed LeaseDenied LeaseExpired LeaseGranted LeaseHandedOver LeaseQueued LeaseReleased"
+    " LeaseRenewed Leaving Merge Recorded RegionChange ReleaseAsked ValuePut WaiterLeft WaiterSeen WorkLeft"
+    " WorkReviewed",
     "commonhold.domain.keys": "Key Kind Name overlaps",
     "commonhold.domain.lease": "Base Conflict Lease Waiter Wish",
     "commonhold.domain.modes": "Mode",

@@ -4,6 +4,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Literal
 
+from commonhold.domain.events import Debt
 from commonhold.domain.lease import Conflict, Lease
 from commonhold.domain.partial_work import PartialWork
 from commonhold.domain.refusal import Refusal
@@ -101,6 +102,16 @@ class ReviewAnswer:
 
     outcome: Literal["reviewed", "refused"]
     work: PartialWork | None = None
+    why: str = ""
+    next: Next | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class WaiveAnswer:
+    """The answer to closing debts; `refused`, and none closed, where one of them is not owed (any more)."""
+
+    outcome: Literal["waived", "refused"]
+    debts: tuple[Debt, ...] = ()
     why: str = ""
     next: Next | None = None
 

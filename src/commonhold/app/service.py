@@ -4,7 +4,15 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Final, Self, TypedDict, TypeVar, Unpack
 
-from commonhold.app.answers import AcquireAnswer, CommitAnswer, LeaseAnswer, PutAnswer, RegionHash, ReviewAnswer
+from commonhold.app.answers import (
+    AcquireAnswer,
+    CommitAnswer,
+    LeaseAnswer,
+    PutAnswer,
+    RegionHash,
+    ReviewAnswer,
+    WaiveAnswer,
+)
 from commonhold.app.attendance import Attendance, Briefing, IsRunning
 from commonhold.app.commits import Commits
 from commonhold.app.crossing import Crossing, Insight
@@ -25,6 +33,7 @@ from commonhold.app.leases import Leases
 from commonhold.app.news import News, Newsroom
 from commonhold.app.noticing import Noticing
 from commonhold.app.options import Options
+from commonhold.app.owing import Owing
 from commonhold.app.partial_work import PartialWorks
 from commonhold.app.past import Past
 from commonhold.app.place import Place
@@ -40,6 +49,7 @@ from commonhold.app.registry import TableRegistry
 from commonhold.app.taking import TakeAnswer, Taking
 from commonhold.app.unwritable import although_unwritable
 from commonhold.app.values import PutRequest, Values
+from commonhold.app.waiving import Waiving
 from commonhold.domain import texts
 from commonhold.domain.changeset import Changeset
 from commonhold.domain.commands import Show
@@ -125,6 +135,7 @@ class Service:
         self._values = Values(self._registry, self._reading, self._options.policies)
         self._leases = Leases(store, self._registry, self._reading, ids, self._works, self._place, self._read_set)
         self._compose_writing(ids, at_step)
+        self._waiving = Waiving(store, clock, self._reading)
         self._queries = Queries(store, self._registry, self._reading, self._leases)
 
     def _compose_writing(self, ids: Ids, at_step: Step) -> None:
@@ -143,8 +154,9 @@ class Service:
         judging = Judging(planner, self._registry, self._values, options.policies, self.root, self._place)
         works = self._works
         guard = LeaseGuard(self._registry, works, ids) if self._is_shared else GateGuard(self._registry, works)
-        self._commits = Commits(place, judging, guard, read_set, options.retention_seconds, at_step=at_step)
-        self._taking = Taking(place, planner_of, judging, ids, works, read_set)
+        owing = Owing(place, planner_of)
+        self._commits = Commits(place, judging, owing, guard, read_set, options.retention_seconds, at_step=at_step)
+        self._taking = Taking(place, planner_of, judging, owing, ids, works, read_set)
         self._proposing = Proposing(place, planner, judging, self._leases, self._taking, read_set, options)
         self._noticing = Noticing(place, self._taking, self._proposing)
         self._attendance = Attendance(
@@ -285,6 +297,14 @@ class Service:
     def review(self, lease_id: str, *, note: str = "") -> ReviewAnswer:
         """Close a partial work, after having looked at it."""
         return self._works.review(self.holder, lease_id, note)
+
+    def waive(self, *keys: str, note: str) -> WaiveAnswer:
+        """Close what is owed at `keys`, after having looked at it: `note` says why nothing is to be done there.
+
+        All of it or nothing, in this working tree. Who said so and why is kept.
+        """
+        self._recover_if_possible()
+        return self._waiving.waive(self.holder, keys, note)
 
     def sweep(self) -> None:
         """End what is over, give it to whoever waits for it, and look for what was left half done.

@@ -4,18 +4,19 @@ The files are as they are, so nothing is refused any more. What could have been 
 what could not is recorded too, says why, and waits for review. Nothing is ever reverted.
 """
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import Final, Literal
 
 from commonhold.app.answers import CommitAnswer, Next, RegionHash, Repair
 from commonhold.app.as_it_was import AsItWas
 from commonhold.app.judging import Admitted, Judging, Refused
+from commonhold.app.owing import Owing
 from commonhold.app.partial_work import PartialWorks
 from commonhold.app.place import Place
 from commonhold.app.plan import CommitRequest, Plan, Rejected
-from commonhold.app.planning import Planner
-from commonhold.app.ports import Files, FileState, Ids, Reader, Stamp, Writer
+from commonhold.app.planning import PlannerOf
+from commonhold.app.ports import FileState, Ids, Reader, Stamp, Writer
 from commonhold.app.read_sets import ReadSet
 from commonhold.app.recording import committed, event_of, shown
 from commonhold.app.whole_files import made_to_hold
@@ -40,7 +41,6 @@ _MOST_COMMITS: Final = 100
 Before = Mapping[str, str | None]
 """What files were, by path: content hashes of bytes that are kept; None where no file was."""
 Step = tuple[str | None, str | None]
-PlannerOf = Callable[[Files], Planner]
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,11 +86,22 @@ class Taking:
     """Takes changes of one working tree into the log."""
 
     def __init__(
-        self, place: Place, planner_of: PlannerOf, judging: Judging, ids: Ids, works: PartialWorks, read_set: ReadSet
+        self,
+        place: Place,
+        planner_of: PlannerOf,
+        judging: Judging,
+        owing: Owing,
+        ids: Ids,
+        works: PartialWorks,
+        read_set: ReadSet,
     ) -> None:
-        """Plan with `planner_of` files as they were; judge with `judging`; add what is seen to `read_set`."""
+        """Plan with `planner_of` files as they were; judge with `judging`, and with `owing` what is left of debts.
+
+        What is seen is added to `read_set`.
+        """
         self._place = place
         self._planner_of = planner_of
+        self._owing = owing
         self._judging = judging
         self._ids = ids
         self._works = works
@@ -131,8 +142,11 @@ class Taking:
         """What became of the files, and what that would be as a commit: outside of the gate, since it takes time."""
         states, now, unknown = self._differences(made.before)
         changeset = Changeset(_edits(states, now), intent=made.intent, merge=False)
-        planned = self._planner_of(AsItWas(self._place.files, states)).done(changeset) if now else None
-        return Seen(made, changeset, now, planned, unknown)
+        return Seen(made, changeset, now, self._planned(changeset, states) if now else None, unknown)
+
+    def _planned(self, changeset: Changeset, states: Mapping[str, FileState | None]) -> tuple[Plan, Rejected | None]:
+        plan, flawed = self._planner_of(AsItWas(self._place.files, states)).done(changeset)
+        return self._owing.weighed(plan), flawed
 
     def record(self, seen: Seen) -> TakeAnswer:
         """Record what was seen; where the files are others by now, what they are."""

@@ -226,22 +226,46 @@ def innermost(keys: Iterable[str]) -> list[str]:
     return [text for text, key in zip(listed, found, strict=True) if key not in around]
 
 
-def debt(value: Debt) -> str:
-    """One debt."""
-    return f"{shown(value.key)}  owed by {shown(value.holder)}: {shown(value.why)}"
+def debt(value: Debt, here: str) -> str:
+    """One debt; where it is owed, if that is not `here`."""
+    elsewhere = "" if value.worktree == here else f" (in {shown(value.worktree)})"
+    return f"{shown(value.key)}  owed by {shown(value.holder)}: {shown(value.why)}{elsewhere}"
+
+
+def to_review(found: Status, given: Given) -> Iterator[str]:
+    """All that somebody has to look at, and how."""
+    if found.works or not found.debts:
+        yield from works(found.works, given)
+    yield from debts(found, given)
+
+
+def debts(found: Status, given: Given) -> Iterator[str]:
+    """What is owed, and the way out where nothing is to be done."""
+    if found.debts:
+        yield "debts (to be mended):"
+        yield from (f"  {debt(value, found.root)}" for value in found.debts)
+    here = [value.key for value in found.debts if value.worktree == found.root]
+    if here:
+        why = "mend it, and commit it; where nothing is to be done, say with --note why:"
+        yield from next_lines(Next("review waive", {"keys": here[:1]}, why), given)
 
 
 def picture(place: str, found: Status | Who) -> Iterator[str]:
-    """Who holds, who waits, who changed (the newest first), what is owed at a place."""
+    """Who holds, who waits, who changed (the newest first) what is at a place."""
     yield shown(place)
     yield "leases:" if found.leases else "leases: none"
     yield from (f"  {line}" for value in reversed(found.leases) for line in lease(value))
     yield from line_of(found.waiters)
     yield "newest commits:" if found.changes else "newest commits: none"
     yield from (f"  {line}" for value in found.changes for line in change(value))
+
+
+def at(found: Who, here: str) -> Iterator[str]:
+    """That at a key, and what is owed there."""
+    yield from picture(found.key, found)
     if found.debts:
         yield "debts (to be mended):"
-        yield from (f"  {debt(value)}" for value in found.debts)
+        yield from (f"  {debt(value, here)}" for value in found.debts)
 
 
 def session(presence: Presence) -> str:
@@ -251,8 +275,9 @@ def session(presence: Presence) -> str:
 
 
 def whole_picture(found: Status, given: Given) -> Iterator[str]:
-    """The same for the repository, and what waits for review."""
+    """The same for the repository, what is owed, and what waits for review."""
     yield from picture(found.root, found)
+    yield from debts(found, given)
     if found.sessions:
         yield "agents at work:"
         yield from (f"  {session(value)}" for value in found.sessions)

@@ -177,12 +177,18 @@ class RegionChange:
 
 @dataclass(frozen=True, slots=True)
 class Debt:
-    """A region that a commit broke, or may have, which its holder leased and promised to mend."""
+    """A region that a commit broke, or may have, which its holder leased and promised to mend.
+
+    `since` are the events that made it owed, oldest first (none where that was not recorded yet): they say what the
+    files were that it was written against. `evidence` says how it is known.
+    """
 
     key: str
     holder: str
     why: str
     worktree: str
+    since: tuple[int, ...] = ()
+    evidence: str = ""
 
     @property
     def place(self) -> str:
@@ -214,8 +220,18 @@ def place_of_debt(worktree: str, key: str) -> str:
 
 
 @dataclass(frozen=True, slots=True)
+class DebtWaived:
+    """A debt was looked at by `holder`, who says in `note` why nothing is to be done about it."""
+
+    holder: str
+    key: str
+    worktree: str
+    note: str
+
+
+@dataclass(frozen=True, slots=True)
 class Committed:
-    """A changeset took effect. `worktree` is where; `settled` are the debts (keys) that it mended.
+    """A changeset took effect. `worktree` is where; `settled` are the debts (keys) that it left no cause for.
 
     `merged` are the edits that did not take effect as they were sent, `contracts` what callers meet differently now.
     `unadmitted` says why it would have been refused, had it not been made already by a tool or a command.
@@ -275,6 +291,7 @@ Event = (
     | ValuePut
     | WorkLeft
     | WorkReviewed
+    | DebtWaived
     | Committed
     | CommitRefused
     | CommitUndone
@@ -296,6 +313,7 @@ KINDS: Final[dict[str, type[Event]]] = {
     "value_put": ValuePut,
     "work_left": WorkLeft,
     "work_reviewed": WorkReviewed,
+    "debt_waived": DebtWaived,
     "committed": Committed,
     "commit_refused": CommitRefused,
     "commit_undone": CommitUndone,

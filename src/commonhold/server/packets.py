@@ -29,6 +29,7 @@ _NEXT: Final = {
     Refusal.REQUIRE_ADDITIONAL_LOCKS: "mend what it concerns first, or do other work until it is free",
     Refusal.ESCALATION_REQUIRED: "do other work until what it concerns is free, or make a smaller change",
 }
+_MEND: Final = "next: mend what you owe; where nothing is to be done, a person closes it: `commonhold review waive KEY`"
 _OTHERWISE: Final = "look at what is there now, and plan the edit anew"
 
 
@@ -116,6 +117,7 @@ def briefing(found: Briefing, now: float) -> str:
         *(_change(each, now) for each in found.changes[:_MOST_LISTED]),
         *(f"left half done by {each.holder}: {quoted(each.task)} (commonhold review)" for each in found.works[:3]),
         *(f"owed by you: {debt.key}, since {debt.why}" for debt in found.debts[:_MOST_LISTED]),
+        *([_MEND] if found.debts else []),
     ]
     if not lines:
         return ""

@@ -18,6 +18,7 @@ from commonhold.app.answers import (
     RegionHash,
     Repair,
     ReviewAnswer,
+    WaiveAnswer,
 )
 from commonhold.app.queries import Status, Who
 from commonhold.app.reading import RegionText
@@ -169,6 +170,21 @@ def review(answer: ReviewAnswer) -> Json:
         "outcome": answer.outcome,
         "why": answer.why,
         "work": work(answer.work) if answer.work else None,
+        "next": next_call(answer.next),
+    }
+
+
+def to_review(found: Status) -> Json:
+    """All that somebody has to look at: partial work, and what is owed."""
+    return {**works(found.works), "debts": [_plain(each) for each in found.debts]}
+
+
+def waived(answer: WaiveAnswer) -> Json:
+    """The answer to closing debts."""
+    return {
+        "outcome": answer.outcome,
+        "why": answer.why,
+        "debts": [_plain(each) for each in answer.debts],
         "next": next_call(answer.next),
     }
 
