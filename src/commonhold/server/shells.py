@@ -39,6 +39,8 @@ _PAGE: Final = 1000
 _BY_KILL: Final = 137
 _PROCESSES: Final = Path("/proc")
 
+_Limits = tuple[tuple[str, ...], int]
+"""The settings that a look at a working tree goes by: what is left out, and how large a file may be."""
 Open = Callable[[str, str], Commonhold]
 """The session on the working tree at a root, for a holder."""
 
@@ -123,7 +125,7 @@ class Shells:
         self._ids = RandomIds()
         self._runs: dict[str, _Run] = {}
         self._know_bounds: set[str] = set()
-        self._surveyors: dict[tuple[str, tuple[str, ...]], Surveyor] = {}
+        self._surveyors: dict[str, tuple[_Limits, Surveyor]] = {}
         self._lock = threading.Lock()
 
     def begin(self, told: Mapping[str, Any]) -> Shape:
@@ -219,16 +221,15 @@ class Shells:
             self._under_way.add(run.is_alive)
 
     def _surveyor(self, session: Commonhold, ground: Ground, settings: Settings) -> Surveyor:
-        name = session.root, tuple(settings.ignore)
+        """Who looks at a working tree, by the settings as they are now; a command that runs keeps the one it has."""
+        limits = tuple(settings.ignore), settings.max_file_bytes
         with self._lock:
-            if name not in self._surveyors:
-                self._surveyors[name] = Surveyor(
-                    session.root,
-                    ground.git,
-                    ignored=settings.ignore,
-                    max_file_bytes=settings.max_file_bytes,
-                )
-            return self._surveyors[name]
+            known = self._surveyors.get(session.root)
+            if known is None or known[0] != limits:
+                ignored, max_file_bytes = limits
+                surveyor = Surveyor(session.root, ground.git, ignored=ignored, max_file_bytes=max_file_bytes)
+                known = self._surveyors[session.root] = limits, surveyor
+            return known[1]
 
     def end(self, told: Mapping[str, Any]) -> Shape:
         """Take what a command wrote into the log, and say what its agent must know of it."""

@@ -2,6 +2,7 @@
 
 import os
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -453,6 +454,15 @@ def test_a_session_that_dies_without_a_word_keeps_nothing_open(home: House) -> N
     assert ended == [f"claude:one-{number}" for number in range(20) if number != 7], "that one's command may be running"
     again = Agent(home, Caller("claude", "one-3", process="3:1"))
     assert again.edits(Whole("again.py", "X = 1\n")).stance is Stance.PASS
+
+
+def test_how_long_a_session_may_be_silent_the_settings_say_as_they_are(home: House) -> None:
+    one, two = Agent(home, Caller("claude", "one")), Agent(home, Caller("claude", "two"))
+    one.begins()
+    home.options = replace(home.options, idle_seconds=10.0)
+    home.clock.advance(10.0)
+    two.begins()
+    assert [holder for _, holder in home.attending._sessions._known] == ["claude:two"]
 
 
 def test_who_is_heard_of_again_is_not_let_go(home: House) -> None:

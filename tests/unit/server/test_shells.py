@@ -98,6 +98,16 @@ def test_a_command_that_takes_its_own_tree_away_ends_as_any_other(running: Runni
         Git(str(tree)).ask("status")
 
 
+def test_settings_that_are_changed_hold_for_the_next_command(running: Running) -> None:
+    for most, told in ((3, "too large"), (100, ""), (4, "too large")):
+        running.home.write("commonhold.toml", f"max_file_bytes = {most}\n")
+        ticket = running.begin(ONE)
+        running.home.write("b.py", f"b = {most}\n")
+        report = running.end(ticket)
+        assert told in report
+        assert bool(report) is bool(told)
+
+
 def _surveys() -> int:
     gc.collect()
     return sum(isinstance(each, Survey) for each in gc.get_objects())
