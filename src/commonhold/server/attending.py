@@ -100,19 +100,17 @@ class Attending:
 
     def attend(self, happening: Happening) -> Response:
         """The answer to what a hook reports. Raises CommonholdError where that cannot be decided."""
-        response = self._answers[type(happening)](happening)
-        self._let_go_of_silent()
-        return response
+        return self._answers[type(happening)](happening)
+
+    def let_go_of_silent(self) -> None:
+        """Close the sessions that have ended without a word; what they held the service sees to."""
+        for holder in self._sessions.let_go_of_silent():
+            with suppress(CommonholdError):  # the next is seen to all the same
+                self._shell.over(holder)
 
     def close(self) -> None:
         """Let go of all sessions."""
         self._sessions.close()
-
-    def _let_go_of_silent(self) -> None:
-        """A session that ends without a word leaves nothing open here; what it held the service sees to."""
-        for holder in self._sessions.let_go_of_silent():
-            with suppress(CommonholdError):  # it is no fault of whoever is being answered
-                self._shell.over(holder)
 
     def _here(self, happening: Happening) -> Commonhold | None:
         """The session in the working tree that the agent works in."""

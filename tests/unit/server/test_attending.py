@@ -450,6 +450,7 @@ def test_a_session_that_dies_without_a_word_keeps_nothing_open(home: House) -> N
     home.clock.advance(home.options.idle_seconds)
     last = Agent(home, Caller("codex", "last"))
     last.begins()
+    home.attending.let_go_of_silent()
     assert [holder for _, holder in opened] == ["codex:last"]
     assert ended == [f"claude:one-{number}" for number in range(20) if number != 7], "that one's command may be running"
     again = Agent(home, Caller("claude", "one-3", process="3:1"))
@@ -462,6 +463,7 @@ def test_how_long_a_session_may_be_silent_the_settings_say_as_they_are(home: Hou
     home.options = replace(home.options, idle_seconds=10.0)
     home.clock.advance(10.0)
     two.begins()
+    home.attending.let_go_of_silent()
     assert [holder for _, holder in home.attending._sessions._known] == ["claude:two"]
 
 
@@ -472,4 +474,5 @@ def test_who_is_heard_of_again_is_not_let_go(home: House) -> None:
     one.is_asked("go on")
     home.clock.advance(2)
     two.begins()
+    home.attending.let_go_of_silent()
     assert {holder for _, holder in home.attending._sessions._known} == {"claude:one", "claude:two"}
