@@ -72,7 +72,7 @@ def test_what_cannot_be_decided_is_refused_in_the_agents_words(shared: Hooked, p
 def test_a_payload_beyond_all_measure_is_refused(shared: Hooked) -> None:
     refused = shared.hook(b'{"do": "pass", "content": "' + b"x" * 20_000_000 + b'"}')
     assert (refused.status, refused.shape["payload"]) == (2, 0)
-    assert "more than 20 MB. Next: write it in parts" in refused.complaint
+    assert "more than 20 MB. Next: change it with a shell command" in refused.complaint
 
 
 def test_the_agents_process_is_told_apart_from_the_shell_that_starts_the_hook(shared: Hooked) -> None:

@@ -5,11 +5,14 @@ from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
+from typing import Any
 
 import pytest
 from tests.hooked import Agent, House, git, house
 from tests.own_tools import commits
 
+from commonhold.app import planning
+from commonhold.app.drafting import draft
 from commonhold.app.happenings import (
     AboutToEdit,
     AboutToRun,
@@ -28,7 +31,8 @@ from commonhold.app.happenings import (
     Whole,
 )
 from commonhold.domain.errors import Code, CommonholdError, InputError
-from commonhold.server import attending
+from commonhold.domain.slots import SLOT_SECONDS
+from commonhold.server import attending, lateness
 
 SOURCE = "def f():\n    return 1\n\n\ndef g():\n    return 2\n"
 TEN, TWENTY = Swap("a.py", "return 1", "return 10"), Swap("a.py", "return 2", "return 20")
@@ -436,6 +440,44 @@ def test_where_the_state_is_kept_no_tool_writes(home: House, one: Agent, path: s
     (home.root / ".git" / "commonhold").mkdir(exist_ok=True)
     (home.root / "link").symlink_to(home.root / ".git" / "commonhold")
     assert "its own state" in denied(one.wants(Whole(path, "{}")))
+
+
+def test_a_file_beyond_the_limit_is_left_to_a_command(one: Agent) -> None:
+    told = denied(one.wants(Whole("b.py", f"B = '{'x' * 100_000}'\n")))
+    assert "at most 100,000 are read or written" in told
+    assert told.splitlines()[-1].startswith("next: change it with a shell command that names it")
+
+
+@pytest.mark.parametrize("is_large", [True, False])
+def test_what_is_not_judged_while_its_slot_lasts(
+    home: House, one: Agent, monkeypatch: pytest.MonkeyPatch, *, is_large: bool
+) -> None:
+    """Of a large file it would not be the next time, either."""
+    monkeypatch.setattr(lateness, "LARGE_BYTES", 10 if is_large else 1000)
+
+    def slowly(*words: Any) -> Any:
+        home.clock.advance(SLOT_SECONDS)
+        return draft(*words)
+
+    monkeypatch.setattr(planning, "draft", slowly)
+    step = denied(one.wants(Whole("m.py", "X = 1\nY = 2\n"))).splitlines()[-1]
+    assert step.startswith("next: change it with a shell command" if is_large else "next: write again")
+
+
+def test_who_was_judged_for_long_has_the_whole_moment_to_write(
+    home: House, one: Agent, two: Agent, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(attending, "_SLOW_SECONDS", 0.0)
+
+    def slowly(*words: Any) -> Any:
+        home.clock.advance(SLOT_SECONDS - 1)
+        return draft(*words)
+
+    monkeypatch.setattr(planning, "draft", slowly)
+    assert one.wants(Whole("m.py", "X = 1\n")).stance is Stance.PASS
+    home.clock.advance(SLOT_SECONDS - 1)
+    monkeypatch.setattr(planning, "draft", draft)
+    assert "just being written" in denied(two.wants(Whole("m.py", "Y = 1\n")))
 
 
 def test_a_session_that_dies_without_a_word_keeps_nothing_open(home: House) -> None:
