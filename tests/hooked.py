@@ -59,8 +59,13 @@ class House:
 
     def attend(self) -> Attending:
         """What attends, begun anew: it knows nothing but what the state says."""
-        silence = Silence(self.options.idle_seconds, lambda: self.clock.now().ticks, self.running.__contains__)
+        silence = Silence(
+            lambda _: self.options.idle_seconds, lambda: self.clock.now().ticks, self.running.__contains__
+        )
         return Attending(Trees(self.repository), OpenSessions(self.session, silence), self._is_ignored, self)
+
+    def _idle_seconds(self, _root: str) -> float:
+        return self.options.idle_seconds
 
     def _is_ignored(self, root: str, path: str) -> bool:
         """As it is said at the time."""

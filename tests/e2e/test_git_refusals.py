@@ -149,7 +149,9 @@ def test_commits_of_others_stay_on_a_branch(checkout: Checkout) -> None:
     checkout.edit(BOB, "b.txt", "more\n")
     checkout.git(BOB, "commit", "-am", "more", ok=True)
     checkout.git(BOB, "checkout", "-q", "main", ok=True)
-    assert BOB in checkout.refused(ANN, "branch", "-D", "tmp")
+    for line in ("branch -D tmp", "worktree add -B tmp ../new", "switch --force-c tmp"):
+        assert BOB in checkout.refused(ANN, *line.split())
+    checkout.git(ANN, "worktree", "add", "-q", "-B", "other", "../new", ok=True)
     checkout.git(BOB, "branch", "-D", "tmp", ok=True)
 
 

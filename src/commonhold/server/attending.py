@@ -41,7 +41,7 @@ from commonhold.app.whole_files import made_to_hold
 from commonhold.app.wishes import results
 from commonhold.client.session import Commonhold
 from commonhold.domain.changeset import Changeset, LeaseRef
-from commonhold.domain.errors import CommonholdError, InputError
+from commonhold.domain.errors import Code, CommonholdError, InputError
 from commonhold.domain.keys import file_key
 from commonhold.domain.refusal import Refusal
 from commonhold.domain.slots import SLOT_SECONDS, path_of_slot, slot_of
@@ -49,11 +49,14 @@ from commonhold.regions.region import hash_bytes
 from commonhold.server import packets
 from commonhold.server.blindness import overwritten_blindly
 from commonhold.server.handing_down import handed_down
+from commonhold.server.lateness import too_long
 from commonhold.server.open_sessions import OpenSessions
 
 PATIENCE_SECONDS: Final = 20.0
 """How long an edit may wait for others in all: less than any hook is given to answer."""
 SLOT_PATIENCE_SECONDS: Final = 8.0
+_SLOW_SECONDS: Final = 2.0
+"""When judging took so long, the write slot begins anew: much of its time is over."""
 _MOST_ATTEMPTS: Final = 3
 _MOST_BYTES: Final = 1 << 26
 """What is larger is not looked at; the settings may draw a closer line."""
@@ -100,19 +103,17 @@ class Attending:
 
     def attend(self, happening: Happening) -> Response:
         """The answer to what a hook reports. Raises CommonholdError where that cannot be decided."""
-        response = self._answers[type(happening)](happening)
-        self._let_go_of_silent()
-        return response
+        return self._answers[type(happening)](happening)
+
+    def let_go_of_silent(self) -> None:
+        """Close the sessions that have ended without a word; what they held the service sees to."""
+        for holder in self._sessions.let_go_of_silent():
+            with suppress(CommonholdError):  # the next is seen to all the same
+                self._shell.over(holder)
 
     def close(self) -> None:
         """Let go of all sessions."""
         self._sessions.close()
-
-    def _let_go_of_silent(self) -> None:
-        """A session that ends without a word leaves nothing open here; what it held the service sees to."""
-        for holder in self._sessions.let_go_of_silent():
-            with suppress(CommonholdError):  # it is no fault of whoever is being answered
-                self._shell.over(holder)
 
     def _here(self, happening: Happening) -> Commonhold | None:
         """The session in the working tree that the agent works in."""
@@ -231,6 +232,7 @@ class _Edit:
 
     def __init__(self, session: Commonhold, root: str, wishes: Sequence[Wish], call: str, intent: str) -> None:
         self._session = session
+        self._root = root
         self._files = WorkingTree(root, max_file_bytes=_MOST_BYTES)
         self._wishes = wishes
         self._call = call
@@ -245,7 +247,7 @@ class _Edit:
         `around` is the session that this one is a part of.
         """
         for _ in range(_MOST_ATTEMPTS):
-            answer = self._attempt()
+            answer = self._looked_at()
             if isinstance(answer, str):
                 return self._denied(answer)
             if answer is None:
@@ -266,18 +268,32 @@ class _Edit:
         why, _, step = packet.rpartition("\n")
         return Response(Stance.DENY, told(why, *self._notices, step))
 
+    def _looked_at(self) -> CommitAnswer | str | None:
+        """The same as the attempt, but for what is too large to be looked at, or to be so while the slot lasts."""
+        try:
+            answer = self._attempt()
+        except InputError as fault:
+            if fault.code is Code.FILE_TOO_LARGE:
+                return packets.too_large(fault.message)
+            raise
+        is_over = isinstance(answer, CommitAnswer) and answer.code is Refusal.LEASE_LOST
+        why = too_long(self._wishes, self._root) if is_over else ""
+        return packets.too_large(why) if why else answer
+
     def _attempt(self) -> CommitAnswer | str | None:
         """The answer to the proposal; why there is none to be made, or None where nothing is changed."""
         slot = self._slot()
         if slot.lease is None:
             return packets.busy(slot, self._paths)
-        is_kept = False
+        is_kept, begun = False, time.monotonic()
         try:
             answer = self._judged(LeaseRef(slot.lease.id, slot.lease.fence))
             is_kept = isinstance(answer, CommitAnswer) and answer.outcome != "refused"
         finally:
             if not is_kept:
                 self._notices += self._session.release(slot.lease.id).notices
+        if is_kept and time.monotonic() - begun >= _SLOW_SECONDS:  # the tool needs its moment, too
+            self._notices += self._session.renew(slot.lease.id, ttl_seconds=SLOT_SECONDS).notices
         return answer
 
     def _slot(self) -> AcquireAnswer:

@@ -13,6 +13,7 @@ from commonhold.agents.agent import Agent, Payload, Reply, Unreadable
 from commonhold.app.happenings import Happening, Response
 from commonhold.domain.errors import CommonholdError
 from commonhold.server.calls_seen import CallsSeen
+from commonhold.server.lateness import why_late
 
 _AFTER: Final = "Next: ask your user to run `commonhold doctor` here, and to report this with the agent's version"
 Attend = Callable[[Happening], Response]
@@ -43,6 +44,14 @@ class Hooks:
         except Exception as fault:  # noqa: BLE001 - a defect of ours must neither end the daemon nor let a write through
             traceback.print_exc()
             return self.refuse(name, body, f"a defect of Commonhold: {type(fault).__name__}: {fault}. {_AFTER}")
+
+    def late(self, name: str, body: bytes, process: str, seconds: float) -> Reply:
+        """What the hook gives back where that is not known after so many seconds."""
+        try:
+            why = why_late(self._agents[name].read(_payload(body), process), seconds)
+        except Unreadable as fault:
+            why = f"the hook's payload cannot be read: {fault}. {_AFTER}"
+        return self.refuse(name, body, why)
 
     def _answer(self, agent: Agent, payload: Payload, process: str) -> Reply:
         happening = agent.read(payload, process)

@@ -20,6 +20,7 @@ from commonhold.domain.errors import CommonholdError
 from commonhold.server.asgi import JSON, Answer, App, Receive, Scope, Send, body_of, header, send_answer, told
 from commonhold.server.beside import beside
 from commonhold.server.hooks import Hooks
+from commonhold.server.packets import BY_COMMAND
 from commonhold.server.under_way import UnderWay
 from commonhold.wire.text import error
 
@@ -75,13 +76,12 @@ class Web:
             return told(404, f"there is no hook {name!r}: POST to /hooks/AGENT")
         body = await body_of(receive)
         if body is None:
-            return form(self._hooks.refuse(name, b"", "the hook sent more than 20 MB. Next: write it in parts"))
-        work = partial(self._hooks.answer, name, body, header(scope, b"x-commonhold-process"))
+            return form(self._hooks.refuse(name, b"", f"the hook sent more than 20 MB. Next: {BY_COMMAND}"))
+        asked = name, body, header(scope, b"x-commonhold-process")
         try:
-            return form(await asyncio.wait_for(beside(work), HOOK_SECONDS))
+            return form(await asyncio.wait_for(beside(partial(self._hooks.answer, *asked)), HOOK_SECONDS))
         except TimeoutError:
-            why = f"it was not decided within {HOOK_SECONDS:g} seconds. Next: try again"
-            return form(await beside(partial(self._hooks.refuse, name, body, why)))
+            return form(await beside(partial(self._hooks.late, *asked, HOOK_SECONDS)))
 
     async def _called(self, path: str, scope: Scope, receive: Receive) -> Answer:
         call = self._calls.get(path)

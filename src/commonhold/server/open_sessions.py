@@ -1,5 +1,6 @@
 """The sessions of agents that are open, each with its connection, for as long as it is heard of."""
 
+import math
 import threading
 from collections.abc import Callable, Container, Iterable
 from dataclasses import dataclass, replace
@@ -14,9 +15,12 @@ OpenSession = Callable[[str, str], Commonhold]
 
 @dataclass(frozen=True, slots=True)
 class Silence:
-    """When a session has ended without a word: it is not heard of for so long, as `now` tells, nor known to run."""
+    """When a session has ended without a word: it is not heard of for so long, as `now` tells, nor known to run.
 
-    idle_seconds: float
+    How long, the settings of its working tree say, as they are at the time.
+    """
+
+    idle_seconds: Callable[[str], float]
     now: Callable[[], float]
     is_running: Callable[[str], bool]
 
@@ -79,9 +83,14 @@ class OpenSessions:
 
         Those that go on are opened anew with the next that is heard of them.
         """
-        heard_after = self._silence.now() - self._silence.idle_seconds
+        now = self._silence.now()
         with self._lock:
-            heard = {name for (_, name), each in self._known.items() if each.heard_at > heard_after}
+            roots = {root for root, _ in self._known}
+        heard_after = {root: now - self._silence.idle_seconds(root) for root in roots}
+        with self._lock:
+            heard = {
+                name for (root, name), each in self._known.items() if each.heard_at > heard_after.get(root, -math.inf)
+            }
             silent = {name: each.process for (_, name), each in self._known.items() if name not in heard}
             taken = self._taken(silent)
         _close(taken)

@@ -46,8 +46,12 @@ class Overseeing:
             watcher.start()
         session.notice(None, intent=BY_ANYBODY)
 
-    def _forget_what_is_gone(self) -> None:
+    def look(self) -> None:
         """Let go of trees that were taken away: one that is made in the same place is another."""
+        with self._lock:
+            self._forget_what_is_gone()
+
+    def _forget_what_is_gone(self) -> None:
         for root in [root for root, (watcher, _) in self._watched.items() if watcher.way == "ended"]:
             self._watched.pop(root)[1].close()
 

@@ -30,6 +30,11 @@ _NEXT: Final = {
     Refusal.ESCALATION_REQUIRED: "do other work until what it concerns is free, or make a smaller change",
 }
 _MEND: Final = "next: mend what you owe; where nothing is to be done, a person closes it: `commonhold review waive KEY`"
+BY_COMMAND: Final = (
+    "change it with a shell command that names it (sed -i, cp, >), since that is looked at when it has ended; or ask "
+    "your user to name it in .commonholdignore, if it is generated"
+)
+"""The next step where a file is too large to be judged before it is written."""
 _OTHERWISE: Final = "look at what is there now, and plan the edit anew"
 
 
@@ -87,6 +92,11 @@ def foreign(source: str, paths: Sequence[str]) -> str:
         "working tree, so that what it holds is not known here",
         "next: write it here as a new file, then delete the other",
     )
+
+
+def too_large(why: str) -> str:
+    """That a file is too large to be judged before it is written."""
+    return _lines(f"Commonhold did not let this be written: {why}", f"next: {BY_COMMAND}")
 
 
 def unsaid(why: str) -> str:

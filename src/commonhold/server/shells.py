@@ -26,8 +26,8 @@ from commonhold.server.shell_leave import (
     Shape,
     answer_to,
     asked_by,
-    given_to,
     leave_for,
+    lost_to,
     refused,
     repository_of,
     unwatched,
@@ -39,6 +39,8 @@ _PAGE: Final = 1000
 _BY_KILL: Final = 137
 _PROCESSES: Final = Path("/proc")
 
+_Limits = tuple[tuple[str, ...], int]
+"""The settings that a look at a working tree goes by: what is left out, and how large a file may be."""
 Open = Callable[[str, str], Commonhold]
 """The session on the working tree at a root, for a holder."""
 
@@ -102,6 +104,24 @@ class _Run:
         return anything if self.given is None else self.given.reaches
 
 
+@dataclass(frozen=True, slots=True)
+class _Begun:
+    """A command that may run now: what it may write, in which place, by which settings."""
+
+    run: _Run
+    leave: Leave
+    ground: Ground
+    settings: Settings
+
+
+@dataclass(frozen=True, slots=True)
+class _Judged:
+    """What whoever asks is answered, and what has begun with that; nothing where it is refused, or let be."""
+
+    answer: Shape
+    begun: _Begun | None = None
+
+
 class Shells:
     """The shell commands that run in the working trees of a repository."""
 
@@ -123,32 +143,30 @@ class Shells:
         self._ids = RandomIds()
         self._runs: dict[str, _Run] = {}
         self._know_bounds: set[str] = set()
-        self._surveyors: dict[tuple[str, tuple[str, ...]], Surveyor] = {}
+        self._surveyors: dict[str, tuple[_Limits, Surveyor]] = {}
         self._lock = threading.Lock()
 
     def begin(self, told: Mapping[str, Any]) -> Shape:
         """Let a command run, or refuse it: what it may write, and the ticket to tell its end by."""
-        return self._judged(told, self._offer)
+        return self._judged(told, self._offer).answer
 
     def watch(self, told: Mapping[str, Any]) -> Shape:
         """The same for a command that somebody else runs, whom nothing keeps from writing what it may not."""
-        return self._judged(told, lambda: NONE)
+        return self._judged(told, lambda: NONE).answer
 
     def foretell(self, told: Mapping[str, Any]) -> tuple[Shape, Shape]:
         """The same, and what would keep it in a sandbox of its agent's, where nobody can be asked."""
-        answer = self.watch(told)
-        with self._lock:
-            run = self._runs.get(str(answer.get("ticket")))
-        return answer, answer if run is None else self._foretold(run)
+        judged = self._judged(told, lambda: NONE)
+        return judged.answer, judged.answer if judged.begun is None else self._foretold(judged.begun)
 
-    def _foretold(self, run: _Run) -> Shape:
-        ground, settings = self._place(run.asked)
-        offer = self._offered_inside() if settings.shell == Shell.SANDBOX else NONE
-        given, lost = given_to(run.session, ground, offer)
-        if lost:
+    def _foretold(self, begun: _Begun) -> Shape:
+        """In there nothing can be taken out of what is given, nor can it for whom nothing keeps: it is the same."""
+        given, offer = begun.leave.given, self._offered_inside() if begun.settings.shell == Shell.SANDBOX else NONE
+        if lost := lost_to(given, begun.ground, offer):
             return refused(lost)
-        answer = answer_to(replace(run.asked, ticket=""), Leave(given, offer), ground, Prepared())
-        run.foretold = given if offer.is_enforced else None
+        asked = replace(begun.run.asked, ticket="")
+        answer = answer_to(asked, Leave(given, offer), begun.ground, Prepared())
+        begun.run.foretold = given if offer.is_enforced else None
         return answer | {"if_failed": bounds(given, "use your edit tool") if offer.is_enforced else ""}
 
     def confirm(self, ticket: str) -> None:
@@ -171,39 +189,40 @@ class Shells:
         settings = load_settings(repository.root)
         return Ground(repository, asked.cwd, asked.command, tuple(settings.writable), self._rules.reserved), settings
 
-    def _judged(self, told: Mapping[str, Any], offer: Callable[[], Offer]) -> Shape:
+    def _judged(self, told: Mapping[str, Any], offer: Callable[[], Offer]) -> _Judged:
         self.reap()
         asked = asked_by(told, self._ids.new("shell"))
         ground, settings = self._place(asked)
         if settings.shell == Shell.OFF:
-            return unwatched()
+            return _Judged(unwatched())
         session = self._open(ground.repository.root, asked.holder)
         try:
             refusal = self._rules.refused(asked, session)
             kept_by = offer() if settings.shell == Shell.SANDBOX else NONE
-            answer = refused(refusal) if refusal else self._begun(asked, session, (ground, settings), kept_by)
+            place = ground, settings
+            judged = _Judged(refused(refusal)) if refusal else self._begun(asked, session, place, kept_by)
         except BaseException:  # nobody will end what has not begun
             session.close()
             raise
-        if "refusal" in answer:
+        if judged.begun is None:
             session.close()
-        return answer
+        return judged
 
-    def _begun(self, asked: Asked, session: Commonhold, place: tuple[Ground, Settings], offer: Offer) -> Shape:
+    def _begun(self, asked: Asked, session: Commonhold, place: tuple[Ground, Settings], offer: Offer) -> _Judged:
         ground, settings = place
         leave = leave_for(asked, session, ground, offer)
         if isinstance(leave, str):
-            return refused(leave)
+            return _Judged(refused(leave))
         try:
             prepared = self._rules.prepared(asked, session)
-            self._note(asked, session, leave, self._surveyor(session, ground, settings))
+            run = self._note(asked, session, leave, self._surveyor(session, ground, settings))
         except BaseException:  # nobody will end what has not begun
             if leave.lease_id:
                 session.release(leave.lease_id)
             raise
-        return answer_to(asked, leave, ground, prepared)
+        return _Judged(answer_to(asked, leave, ground, prepared), _Begun(run, leave, ground, settings))
 
-    def _note(self, asked: Asked, session: Commonhold, leave: Leave, surveyor: Surveyor) -> None:
+    def _note(self, asked: Asked, session: Commonhold, leave: Leave, surveyor: Surveyor) -> _Run:
         """Remember the command, and all that runs beside it."""
         given = leave.given if leave.offer.is_enforced else None
         # The log first: what is written into it from now on explains a part of what will differ.
@@ -217,18 +236,18 @@ class Shells:
                     run.beside[other.asked.ticket] = other.reaches
             self._runs[asked.ticket] = run
             self._under_way.add(run.is_alive)
+        return run
 
     def _surveyor(self, session: Commonhold, ground: Ground, settings: Settings) -> Surveyor:
-        name = session.root, tuple(settings.ignore)
+        """Who looks at a working tree, by the settings as they are now; a command that runs keeps the one it has."""
+        limits = tuple(settings.ignore), settings.max_file_bytes
         with self._lock:
-            if name not in self._surveyors:
-                self._surveyors[name] = Surveyor(
-                    session.root,
-                    ground.git,
-                    ignored=settings.ignore,
-                    max_file_bytes=settings.max_file_bytes,
-                )
-            return self._surveyors[name]
+            known = self._surveyors.get(session.root)
+            if known is None or known[0] != limits:
+                ignored, max_file_bytes = limits
+                surveyor = Surveyor(session.root, ground.git, ignored=ignored, max_file_bytes=max_file_bytes)
+                known = self._surveyors[session.root] = limits, surveyor
+            return known[1]
 
     def end(self, told: Mapping[str, Any]) -> Shape:
         """Take what a command wrote into the log, and say what its agent must know of it."""

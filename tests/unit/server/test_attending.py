@@ -2,13 +2,17 @@
 
 import os
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
+from typing import Any
 
 import pytest
 from tests.hooked import Agent, House, git, house
 from tests.own_tools import commits
 
+from commonhold.app import planning
+from commonhold.app.drafting import draft
 from commonhold.app.happenings import (
     AboutToEdit,
     AboutToRun,
@@ -27,7 +31,8 @@ from commonhold.app.happenings import (
     Whole,
 )
 from commonhold.domain.errors import Code, CommonholdError, InputError
-from commonhold.server import attending
+from commonhold.domain.slots import SLOT_SECONDS
+from commonhold.server import attending, lateness
 
 SOURCE = "def f():\n    return 1\n\n\ndef g():\n    return 2\n"
 TEN, TWENTY = Swap("a.py", "return 1", "return 10"), Swap("a.py", "return 2", "return 20")
@@ -437,6 +442,44 @@ def test_where_the_state_is_kept_no_tool_writes(home: House, one: Agent, path: s
     assert "its own state" in denied(one.wants(Whole(path, "{}")))
 
 
+def test_a_file_beyond_the_limit_is_left_to_a_command(one: Agent) -> None:
+    told = denied(one.wants(Whole("b.py", f"B = '{'x' * 100_000}'\n")))
+    assert "at most 100,000 are read or written" in told
+    assert told.splitlines()[-1].startswith("next: change it with a shell command that names it")
+
+
+@pytest.mark.parametrize("is_large", [True, False])
+def test_what_is_not_judged_while_its_slot_lasts(
+    home: House, one: Agent, monkeypatch: pytest.MonkeyPatch, *, is_large: bool
+) -> None:
+    """Of a large file it would not be the next time, either."""
+    monkeypatch.setattr(lateness, "LARGE_BYTES", 10 if is_large else 1000)
+
+    def slowly(*words: Any) -> Any:
+        home.clock.advance(SLOT_SECONDS)
+        return draft(*words)
+
+    monkeypatch.setattr(planning, "draft", slowly)
+    step = denied(one.wants(Whole("m.py", "X = 1\nY = 2\n"))).splitlines()[-1]
+    assert step.startswith("next: change it with a shell command" if is_large else "next: write again")
+
+
+def test_who_was_judged_for_long_has_the_whole_moment_to_write(
+    home: House, one: Agent, two: Agent, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(attending, "_SLOW_SECONDS", 0.0)
+
+    def slowly(*words: Any) -> Any:
+        home.clock.advance(SLOT_SECONDS - 1)
+        return draft(*words)
+
+    monkeypatch.setattr(planning, "draft", slowly)
+    assert one.wants(Whole("m.py", "X = 1\n")).stance is Stance.PASS
+    home.clock.advance(SLOT_SECONDS - 1)
+    monkeypatch.setattr(planning, "draft", draft)
+    assert "just being written" in denied(two.wants(Whole("m.py", "Y = 1\n")))
+
+
 def test_a_session_that_dies_without_a_word_keeps_nothing_open(home: House) -> None:
     opened = home.attending._sessions._known
     ended: list[str] = []
@@ -449,10 +492,21 @@ def test_a_session_that_dies_without_a_word_keeps_nothing_open(home: House) -> N
     home.clock.advance(home.options.idle_seconds)
     last = Agent(home, Caller("codex", "last"))
     last.begins()
+    home.attending.let_go_of_silent()
     assert [holder for _, holder in opened] == ["codex:last"]
     assert ended == [f"claude:one-{number}" for number in range(20) if number != 7], "that one's command may be running"
     again = Agent(home, Caller("claude", "one-3", process="3:1"))
     assert again.edits(Whole("again.py", "X = 1\n")).stance is Stance.PASS
+
+
+def test_how_long_a_session_may_be_silent_the_settings_say_as_they_are(home: House) -> None:
+    one, two = Agent(home, Caller("claude", "one")), Agent(home, Caller("claude", "two"))
+    one.begins()
+    home.options = replace(home.options, idle_seconds=10.0)
+    home.clock.advance(10.0)
+    two.begins()
+    home.attending.let_go_of_silent()
+    assert [holder for _, holder in home.attending._sessions._known] == ["claude:two"]
 
 
 def test_who_is_heard_of_again_is_not_let_go(home: House) -> None:
@@ -462,4 +516,5 @@ def test_who_is_heard_of_again_is_not_let_go(home: House) -> None:
     one.is_asked("go on")
     home.clock.advance(2)
     two.begins()
+    home.attending.let_go_of_silent()
     assert {holder for _, holder in home.attending._sessions._known} == {"claude:one", "claude:two"}

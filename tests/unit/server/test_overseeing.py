@@ -3,6 +3,7 @@
 import shutil
 import time
 from collections.abc import Callable, Iterable, Iterator
+from functools import partial
 from pathlib import Path
 from typing import cast
 
@@ -62,17 +63,20 @@ def until(is_so: Callable[[], object]) -> None:
     assert is_so()
 
 
+@pytest.mark.parametrize("by", ["somebody who begins", "a look"])
 def test_a_tree_that_is_made_where_one_was_taken_away_is_overseen(
-    tmp_path: Path, overseeing: Overseeing, opened: list[Nobody]
+    tmp_path: Path, overseeing: Overseeing, opened: list[Nobody], by: str
 ) -> None:
     root, other = tree(tmp_path / "one"), tree(tmp_path / "two")
+    look_again = overseeing.look if by == "a look" else partial(overseeing.begin, other)
     overseeing.begin(root)
     overseeing.begin(root)
     assert len(opened) == 1, "a tree that is overseen is not begun again"
+    overseeing.begin(other)
     shutil.rmtree(root)
 
     def is_let_go() -> bool:
-        overseeing.begin(other)
+        look_again()
         return not opened[0].is_open
 
     until(is_let_go)

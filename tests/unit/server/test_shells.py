@@ -1,7 +1,7 @@
 """Shell commands that run at the same time: what is kept of each, and until when."""
 
 import gc
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import pytest
@@ -9,8 +9,9 @@ from tests.hooked import House, git, house
 from tests.own_tools import commits
 
 from commonhold.adapters.git.running import Git
-from commonhold.adapters.sandbox.probing import NONE
-from commonhold.adapters.survey import Survey
+from commonhold.adapters.sandbox.probing import NONE, Offer
+from commonhold.adapters.survey import Survey, ground
+from commonhold.adapters.survey.git_ground import OfGit, of_git
 from commonhold.domain.errors import StoreError
 from commonhold.server.shells import Shells
 from commonhold.server.under_way import UnderWay
@@ -96,6 +97,39 @@ def test_a_command_that_takes_its_own_tree_away_ends_as_any_other(running: Runni
     assert running.under_way == set()
     with pytest.raises(StoreError, match="there is no folder"):
         Git(str(tree)).ask("status")
+
+
+def test_settings_that_are_changed_hold_for_the_next_command(running: Running) -> None:
+    for most, told in ((3, "too large"), (100, ""), (4, "too large")):
+        running.home.write("commonhold.toml", f"max_file_bytes = {most}\n")
+        ticket = running.begin(ONE)
+        running.home.write("b.py", f"b = {most}\n")
+        report = running.end(ticket)
+        assert told in report
+        assert bool(report) is bool(told)
+
+
+def test_what_a_command_may_write_is_found_once_for_its_hook_and_its_launcher(
+    home: House, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked: list[OfGit] = []
+
+    def counted(git_: Git, cwd: str, command: Sequence[str]) -> OfGit:
+        asked.append(of_git(git_, cwd, command))
+        return asked[-1]
+
+    monkeypatch.setattr(ground, "of_git", counted)
+    shells = Shells(home.session, offer=lambda: Offer("Landlock", is_enforced=True, can_mask=True))
+    home.write("src/b.py", "b = 1\n")
+    with home.service(TWO) as service:
+        service.acquire("src/b.py")
+    command = ["bash", "-c", "git checkout -- a.py; touch src/c.py"]
+    answer, foretold = shells.foretell({"holder": ONE, "cwd": str(home.root), "command": command})
+    assert len(asked) == 1
+    assert (answer["sandbox"], "refusal" in answer) == ("", False), "nothing keeps it: it may be able to ask"
+    assert f"src/b.py is held by {TWO}" in str(foretold["refusal"]), (
+        "in there nothing can be taken out of what is given"
+    )
 
 
 def _surveys() -> int:
