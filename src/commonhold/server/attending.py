@@ -199,11 +199,15 @@ class Attending:
         return Response(context=told(self._shell.ran(happening), *(each.notice for each in session.news())))
 
     def _turn_ended(self, happening: TurnEnded) -> Response:
+        if self._sessions.is_of_earlier_run(happening.caller):
+            return NOTHING
         self._shell.over(happening.caller.holder)
         return self._over(happening, self._sessions.of(happening.caller.holder), Commonhold.rest)
 
     def _session_ended(self, happening: SessionEnded) -> Response:
         """With a session its parts end, too, whether they have said so or not."""
+        if self._sessions.is_of_earlier_run(happening.caller):
+            return NOTHING
         holder = happening.caller.holder
         names = [holder, *self._sessions.parts_of(holder)]
         for name in names:
