@@ -13,10 +13,11 @@ from commonhold.app.ports import Files
 from commonhold.app.registry import TableRegistry
 from commonhold.app.taking import OUTSIDE
 from commonhold.domain.changeset import Changeset, Edit, Op
-from commonhold.domain.events import Committed
+from commonhold.domain.events import Committed, Event
 from commonhold.domain.refusal import Refusal
 from commonhold.domain.slots import SLOT_SECONDS
 from commonhold.regions.region import hash_bytes
+from commonhold.wire import codec
 
 F_OTHERWISE = SOURCE.replace("return 1", "return 10")
 G_OTHERWISE = SOURCE.replace("return 2", "return 20")
@@ -432,3 +433,27 @@ def test_where_leases_are_kept_elsewhere_it_is_all_the_same(shop: Workshop) -> N
     assert [each.holder for each in two.service.partial_works()] == ["one"]
     one.service.rest()
     assert one.leased() == []
+
+
+def test_a_commit_of_many_files_is_not_read_anew_for_each_of_them(
+    shop: Workshop, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Whoever looks at all of them does so behind the gate, where everybody waits."""
+    paths = [f"m{number}.py" for number in range(40)]
+    for path in paths:
+        shop.write(path, F)
+    one, nobody = shop.service("one"), shop.service(None)
+    assert one.take(dict.fromkeys(paths)).outcome == "recorded"
+    read: list[str] = []
+    decode = codec.decode_event
+
+    def counted(kind: str, body: str) -> Event:
+        read.append(kind)
+        return decode(kind, body)
+
+    monkeypatch.setattr(codec, "decode_event", counted)
+    for path in paths:
+        shop.write(path, G)
+    assert nobody.notice(paths).outcome == "recorded"
+    assert one.take(dict.fromkeys(paths, hash_bytes(F.encode()))).outcome == "nothing"
+    assert read.count("committed") < len(paths)
