@@ -487,7 +487,7 @@ def test_who_is_heard_of_again_is_not_let_go(home: House) -> None:
 
 @pytest.mark.parametrize("end", [Agent.rests, Agent.ends])
 def test_the_end_of_a_run_that_was_resumed_meanwhile_ends_nothing(home: House, end: Callable[[Agent], object]) -> None:
-    """Whoever leaves a session by Ctrl-C and resumes it at once has the end of the first told after the second began."""
+    """Who leaves a session by Ctrl-C and resumes it at once has the end of the first told after the second began."""
     old, new = (Agent(home, Caller("claude", "one", process=process)) for process in ("9:100", "7:200"))
     home.running |= {"9:100", "7:200"}
     old.begins()
