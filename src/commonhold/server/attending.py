@@ -146,7 +146,8 @@ class Attending:
             with suppress(InputError):  # a folder, or a file that is too large: nobody edits that
                 place = self._trees.place(path, happening.cwd)
                 if place and not self._is_ignored(*place):
-                    self._sessions.session(place[0], happening.caller).saw(str(file_key(place[1])))
+                    session = self._sessions.session(place[0], happening.caller)
+                    session.saw(str(file_key(place[1])), shown=happening.shown)
         return NOTHING
 
     def _about_to_edit(self, happening: AboutToEdit) -> Response:

@@ -499,3 +499,38 @@ def test_the_end_of_a_run_that_was_resumed_meanwhile_ends_nothing(home: House, e
     home.running.remove("7:200")
     end(old)
     assert held_by(home, new) == [], "it is the only one that is left"
+
+
+def test_what_was_read_before_another_changed_it_and_told_after_is_not_known(one: Agent, two: Agent) -> None:
+    """A tool reads, another writes, and only then the hook says that it was read."""
+    shown = SOURCE.partition("\n\n")[0]
+    two.edits(TEN)
+    two.rests()
+    told = HasRead(one.caller, one.where, ("a.py",), shown)
+    assert one.tell(told) == NOTHING
+    refused = denied(one.wants(Whole("a.py", SOURCE.replace("return 2", "return 20"))))
+    assert "file:a.py#f changed since this session read it" in refused
+    assert "`f` in a.py, which you read, was changed by codex:two" in refused
+
+
+@pytest.mark.parametrize("shown", ["def f():\n    return 10\n", "1\tdef f():", "def g():\n    return 2", ""])
+def test_what_is_there_as_it_was_shown_or_never_was_so_is_known(one: Agent, two: Agent, shown: str) -> None:
+    two.edits(TEN)
+    two.rests()
+    one.tell(HasRead(one.caller, one.where, ("a.py",), shown))
+    assert one.edits(Whole("a.py", SOURCE)) == NOTHING
+
+
+def test_what_a_session_has_written_itself_since_it_read_it_is_known(one: Agent) -> None:
+    one.reads("a.py")
+    one.edits(TEN)
+    one.tell(HasRead(one.caller, one.where, ("a.py",), SOURCE))
+    assert one.edits(Whole("a.py", SOURCE)) == NOTHING
+
+
+def test_what_was_shown_long_ago_is_not_looked_for(home: House, one: Agent, two: Agent) -> None:
+    two.edits(TEN)
+    two.rests()
+    home.clock.advance(3600)
+    one.tell(HasRead(one.caller, one.where, ("a.py",), SOURCE))
+    assert one.edits(Whole("a.py", SOURCE)) == NOTHING
