@@ -7,6 +7,7 @@ themselves.
 import asyncio
 import hmac
 import json
+import threading
 import traceback
 from collections.abc import Callable, Mapping
 from functools import partial
@@ -76,10 +77,12 @@ class Web:
         body = await body_of(receive)
         if body is None:
             return form(self._hooks.refuse(name, b"", "the hook sent more than 20 MB. Next: write it in parts"))
-        work = partial(self._hooks.answer, name, body, header(scope, b"x-commonhold-process"))
+        given_up = threading.Event()
+        work = partial(self._hooks.answer, name, body, header(scope, b"x-commonhold-process"), given_up.is_set)
         try:
             return form(await asyncio.wait_for(beside(work), HOOK_SECONDS))
         except TimeoutError:
+            given_up.set()
             why = f"it was not decided within {HOOK_SECONDS:g} seconds. Next: try again"
             return form(await beside(partial(self._hooks.refuse, name, body, why)))
 
