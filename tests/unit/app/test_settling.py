@@ -8,10 +8,11 @@ import pytest
 from tests.own_tools import SOURCE, F, G, Hand, Workshop, commits, workshop
 
 from commonhold.adapters.sqlite import SqliteStore
+from commonhold.app.plan import Plan, Rejected
 from commonhold.app.planning import Planner
 from commonhold.app.ports import Files
 from commonhold.app.registry import TableRegistry
-from commonhold.app.taking import OUTSIDE
+from commonhold.app.taking import OUTSIDE, Made, Seen, Taking
 from commonhold.domain.changeset import Changeset, Edit, Op
 from commonhold.domain.events import Committed, Event
 from commonhold.domain.refusal import Refusal
@@ -457,3 +458,49 @@ def test_a_commit_of_many_files_is_not_read_anew_for_each_of_them(
     assert nobody.notice(paths).outcome == "recorded"
     assert one.take(dict.fromkeys(paths, hash_bytes(F.encode()))).outcome == "nothing"
     assert read.count("committed") < len(paths)
+
+
+# At once.
+
+
+@pytest.mark.parametrize("is_late", [False, True])
+def test_what_two_see_to_at_once_is_recorded_once(
+    shop: Workshop, monkeypatch: pytest.MonkeyPatch, *, is_late: bool
+) -> None:
+    """A hook is told twice; or it is told just as somebody finds what it is about, the slot being over."""
+    one, again, nobody = shop.hand("one"), shop.hand("one"), shop.service(None)
+    one.propose({"a.py": F_OTHERWISE})
+    one.write()
+    shop.clock.advance(SLOT_SECONDS + 1 if is_late else 0)
+    look = Taking.look
+
+    def interrupted(taking: Taking, made: Made) -> Seen:
+        monkeypatch.setattr(Taking, "look", look)
+        if is_late:
+            nobody.notice(["a.py"])
+        else:
+            again.service.settle("call")
+        return look(taking, made)
+
+    monkeypatch.setattr(Taking, "look", interrupted)
+    one.settle()
+    assert [each.holder for each in commits(nobody)] == ["one"]
+    check_chain(shop)
+    assert one.service.rest().outcome == "nothing"
+    assert one.leased() == []
+
+
+def test_a_call_that_is_asked_about_twice_at_once_leaves_no_slot(
+    shop: Workshop, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    one, again = shop.hand("one"), shop.hand("one")
+    plan = Planner.plan
+
+    def interrupted(planner: Planner, changeset: Changeset) -> Plan | Rejected:
+        monkeypatch.setattr(Planner, "plan", plan)
+        again.propose({"a.py": F_OTHERWISE})
+        return plan(planner, changeset)
+
+    monkeypatch.setattr(Planner, "plan", interrupted)
+    one.edit({"a.py": F_OTHERWISE})
+    assert slots(one) == []
