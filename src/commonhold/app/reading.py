@@ -8,6 +8,7 @@ from typing import Final
 
 from commonhold.app.ports import Files, FileState, Stamp
 from commonhold.app.read_sets import ReadSet
+from commonhold.app.shown_before import can_show
 from commonhold.domain.errors import Code, InputError
 from commonhold.domain.keys import FILE, Key, Kind, Names, canonical, parse
 from commonhold.regions.discover import discover
@@ -146,18 +147,24 @@ class Reading:
         found = self._seen(texts)
         return tuple(region_text(source, region) for source, region in found)
 
-    def saw(self, texts: Sequence[str]) -> tuple[Region, ...]:
+    def saw(self, texts: Sequence[str], shown: str = "") -> tuple[Region, ...]:
         """The named regions, which somebody has read without us: kept as if it had been with us.
+
+        `shown` is the text that was read, of one file: where that is not there any more, what was there before is kept.
 
         Raises InputError `FILE_NOT_FOUND`, `REGION_UNKNOWN`, `REGION_AMBIGUOUS`.
         """
-        return tuple(region for _, region in self._seen(texts))
+        return tuple(region for _, region in self._seen(texts, shown))
 
-    def _seen(self, texts: Sequence[str]) -> list[tuple[RegionMap, Region]]:
+    def _seen(self, texts: Sequence[str], shown: str = "") -> list[tuple[RegionMap, Region]]:
         since = self._read_set.newest()
         glances = self.glances()
         keys = [self.locate(text) for text in texts]
         maps = [self._looked(key, glances).map for key in keys]
+        if shown and len(keys) == 1 and not can_show(maps[0].source, shown):
+            path = keys[0].file_path
+            earlier = self._read_set.shown_before(path, shown)
+            maps, since = ([discovered(earlier.content, path)], earlier.since) if earlier else (maps, since)
         found = [(source, find(source, key.names)) for source, key in zip(maps, keys, strict=True)]
         contents = dict(content for source, region in found for content in contents_of(source, region))
         self._read_set.keep(contents, {str(region.key): region.hash for _, region in found}, since)

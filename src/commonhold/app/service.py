@@ -198,13 +198,15 @@ class Service:
         self._recover_if_possible()
         return self._reading.read(keys)
 
-    def saw(self, *keys: str) -> tuple[RegionHash, ...]:
+    def saw(self, *keys: str, shown: str = "") -> tuple[RegionHash, ...]:
         """This session has read files or regions in another way (its own tools, say): as if it had been through `read`.
 
-        They are taken to be what they are now; the answer gives their hashes. Raises what `read` raises.
+        They are taken to be what they are now; the answer gives their hashes. Where one file is named and `shown`, the
+        text that was read of it, is not there any more, what was there just before is taken in its place. Raises what
+        `read` raises.
         """
         self._recover_if_possible()
-        return tuple(RegionHash(str(region.key), region.hash) for region in self._reading.saw(keys))
+        return tuple(RegionHash(str(region.key), region.hash) for region in self._reading.saw(keys, shown))
 
     def seen(self, *keys: str) -> tuple[RegionHash, ...]:
         """What files or regions were when this session last read or wrote them as such; None where it never did."""

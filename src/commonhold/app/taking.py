@@ -23,9 +23,9 @@ from commonhold.app.whole_files import made_to_hold
 from commonhold.domain.at_work import Proposal
 from commonhold.domain.changeset import Changeset, Edit
 from commonhold.domain.commands import Acquire, Break
-from commonhold.domain.errors import InputError
+from commonhold.domain.errors import Code, CommonholdError, InputError
 from commonhold.domain.events import Committed, FileChange, Recorded
-from commonhold.domain.keys import canonical, file_key
+from commonhold.domain.keys import canonical, file_key, parse
 from commonhold.domain.lease import Base
 from commonhold.domain.modes import Mode
 from commonhold.domain.refusal import Refusal
@@ -48,7 +48,8 @@ class TakeAnswer:
     """What became of a change that had been made already.
 
     `unadmitted` is recorded all the same; `why` says what is wrong with it, `review` under which name it waits.
-    `unknown` are paths whose bytes before are not kept, or that are too large: nothing is recorded of them.
+    `unknown` are paths whose bytes before are not kept, or at which no file is that could be read: nothing is recorded
+    of them.
     """
 
     outcome: Literal["nothing", "recorded", "unadmitted"]
@@ -135,8 +136,10 @@ class Taking:
         """Whether a file has that content now; None: it is not there."""
         try:
             return _hash_of(self._place.files.stamp(path)) == content_hash
-        except InputError:  # a folder, or too large: like nothing that anybody wrote through us
-            return False
+        except CommonholdError as fault:
+            if _is_transient(fault):
+                raise
+            return False  # a folder, or too large: like nothing that anybody wrote through us
 
     def look(self, made: Made) -> Seen:
         """What became of the files, and what that would be as a commit: outside of the gate, since it takes time."""
@@ -238,13 +241,15 @@ class Taking:
         for path, was in before.items():
             try:
                 now = self._place.files.load(path)
-            except InputError:
-                unknown.append(path)
-                continue
-            if (hash_bytes(now.content) if now else None) == was:
-                continue
+                if _hash_of(now) == was:
+                    continue
+                is_named = self._place.files.locate(parse(str(file_key(path)))).file_path == path
+            except CommonholdError as fault:
+                if _is_transient(fault):
+                    raise
+                now, is_named = None, False
             data = self._kept(was)
-            if was is not None and data is None:
+            if not is_named or (was is not None and data is None):
                 unknown.append(path)
                 continue
             mode = now.mode if now else self._place.files.new_file_mode
@@ -312,6 +317,11 @@ def _hash_of(there: Stamp | FileState | None) -> str | None:
     if there is None:
         return None
     return there.hash if isinstance(there, Stamp) else hash_bytes(there.content)
+
+
+def _is_transient(fault: CommonholdError) -> bool:
+    """Whether a file may be read the next time: it is no folder or link, not too large, and not kept from us."""
+    return not isinstance(fault, InputError) and fault.code is not Code.PERMISSION_DENIED
 
 
 def _too_late(why: str) -> Refused:

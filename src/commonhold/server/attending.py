@@ -147,7 +147,8 @@ class Attending:
             with suppress(InputError):  # a folder, or a file that is too large: nobody edits that
                 place = self._trees.place(path, happening.cwd)
                 if place and not self._is_ignored(*place):
-                    self._sessions.session(place[0], happening.caller).saw(str(file_key(place[1])))
+                    session = self._sessions.session(place[0], happening.caller)
+                    session.saw(str(file_key(place[1])), shown=happening.shown)
         return NOTHING
 
     def _about_to_edit(self, happening: AboutToEdit) -> Response:
@@ -200,11 +201,15 @@ class Attending:
         return Response(context=told(self._shell.ran(happening), *(each.notice for each in session.news())))
 
     def _turn_ended(self, happening: TurnEnded) -> Response:
+        if self._sessions.is_of_earlier_run(happening.caller):
+            return NOTHING
         self._shell.over(happening.caller.holder)
         return self._over(happening, self._sessions.of(happening.caller.holder), Commonhold.rest)
 
     def _session_ended(self, happening: SessionEnded) -> Response:
         """With a session its parts end, too, whether they have said so or not."""
+        if self._sessions.is_of_earlier_run(happening.caller):
+            return NOTHING
         holder = happening.caller.holder
         names = [holder, *self._sessions.parts_of(holder)]
         for name in names:

@@ -7,6 +7,7 @@ themselves.
 import asyncio
 import hmac
 import json
+import threading
 import traceback
 from collections.abc import Callable, Mapping
 from functools import partial
@@ -78,9 +79,12 @@ class Web:
         if body is None:
             return form(self._hooks.refuse(name, b"", f"the hook sent more than 20 MB. Next: {BY_COMMAND}"))
         asked = name, body, header(scope, b"x-commonhold-process")
+        given_up = threading.Event()
         try:
-            return form(await asyncio.wait_for(beside(partial(self._hooks.answer, *asked)), HOOK_SECONDS))
+            answer = partial(self._hooks.answer, *asked, given_up.is_set)
+            return form(await asyncio.wait_for(beside(answer), HOOK_SECONDS))
         except TimeoutError:
+            given_up.set()
             return form(await beside(partial(self._hooks.late, *asked, HOOK_SECONDS)))
 
     async def _called(self, path: str, scope: Scope, receive: Receive) -> Answer:

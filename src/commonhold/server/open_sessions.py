@@ -5,12 +5,16 @@ import threading
 from collections.abc import Callable, Container, Iterable
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Final
 
 from commonhold.app.happenings import Caller
 from commonhold.client.session import Commonhold
 
 OpenSession = Callable[[str, str], Commonhold]
 """A session on the working tree at a root, for a holder."""
+
+
+_MOST_DIGITS: Final = 20
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +55,8 @@ class OpenSessions:
             known = self._known.get((root, caller.holder))
             if known is None:
                 return None
-            known.process, known.heard_at = caller.process or known.process, self._silence.now()
+            known.process = max(caller.process, known.process, key=_began)
+            known.heard_at = self._silence.now()
             return known.session
 
     def _opened(self, root: str, caller: Caller) -> Commonhold:
@@ -77,6 +82,13 @@ class OpenSessions:
         """The holders that are a part of a session, as far as they are open."""
         with self._lock:
             return list(dict.fromkeys(name for _, name in self._known if name.startswith(f"{holder}/")))
+
+    def is_of_earlier_run(self, caller: Caller) -> bool:
+        """Whether the session goes on in a process that began after the caller's: it was resumed, and does not end."""
+        with self._lock:
+            processes = {each.process for (_, name), each in self._known.items() if name == caller.holder}
+        began = _began(caller.process)
+        return any(0 < began < _began(each) and self._silence.is_running(each) for each in processes)
 
     def let_go_of_silent(self) -> list[str]:
         """Close those that are not heard of; the holders of which nothing tells that they go on.
@@ -118,3 +130,9 @@ class OpenSessions:
 def _close(sessions: Iterable[Commonhold]) -> None:
     for session in sessions:
         session.close()
+
+
+def _began(process: str) -> int:
+    """When a process began; 0 where that is not known."""
+    began = process.partition(":")[2]
+    return int(began) if began.isdecimal() and len(began) <= _MOST_DIGITS else 0

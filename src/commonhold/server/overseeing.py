@@ -1,7 +1,7 @@
 """Seeing what others than agents change in the working trees in which agents work."""
 
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from typing import Final
 
 from commonhold.adapters.repository import find_repository
@@ -13,7 +13,7 @@ BY_GIT: Final = "git went to another commit"
 
 IsIgnored = Callable[[str, str], bool]
 MayWrite = Callable[[str, str], bool]
-"""Whether a command that runs could be writing a path of the working tree at a root: its end will tell."""
+"""Whether a command that runs could be writing a path of the working tree at a root: its end tells what it wrote."""
 OpenAsNobody = Callable[[str], Commonhold]
 
 
@@ -55,10 +55,15 @@ class Overseeing:
         for root in [root for root, (watcher, _) in self._watched.items() if watcher.way == "ended"]:
             self._watched.pop(root)[1].close()
 
-    def _changed(self, root: str, session: Commonhold, burst: Burst) -> None:
-        paths = [path for path in sorted(burst.paths) if not self._may_write(root, path)]
-        if paths:
+    def _changed(self, root: str, session: Commonhold, burst: Burst) -> Collection[str]:
+        """Record what became other; what a command could be writing is looked at again once that has ended.
+
+        It may have become other just before the command began, or after its end was looked at: then nobody else tells.
+        """
+        left = {path for path in burst.paths if self._may_write(root, path)}
+        if paths := sorted(burst.paths - left):
             session.notice(paths, intent=BY_GIT if burst.has_moved_head else BY_ANYBODY)
+        return left
 
     def close(self) -> None:
         """Watch no more."""

@@ -10,7 +10,7 @@ from typing import Any, Final
 from commonhold.adapters.sandbox.probing import NONE, Offer, offered
 from commonhold.adapters.survey import Change, Survey, Surveyor
 from commonhold.adapters.survey.ground import Ground
-from commonhold.adapters.system import RandomIds
+from commonhold.adapters.system import RandomIds, is_running, named
 from commonhold.app.attribution import Reach, attributed
 from commonhold.app.giving import Given, holdings
 from commonhold.app.taking import TakeAnswer
@@ -39,8 +39,6 @@ _PAGE: Final = 1000
 _BY_KILL: Final = 137
 _PROCESSES: Final = Path("/proc")
 
-_Limits = tuple[tuple[str, ...], int]
-"""The settings that a look at a working tree goes by: what is left out, and how large a file may be."""
 Open = Callable[[str, str], Commonhold]
 """The session on the working tree at a root, for a holder."""
 
@@ -78,7 +76,7 @@ class _Run:
 
     `foretold` is what it is kept to if its launcher goes by that. `beside` is what others could write that ran there at
     some moment of its time, by their tickets: no more is kept of them, since there is no end to what runs beside a
-    command that goes on. `told` is what its agent will be told.
+    command that goes on. `told` is what its agent will be told. `launcher` is the process that waits for it.
     """
 
     asked: Asked
@@ -89,14 +87,14 @@ class _Run:
     sequence: int
     before: Survey
     told: list[str]
+    launcher: str = ""
     foretold: Given | None = None
     beside: dict[str, Reach] = field(default_factory=dict)
     turn: threading.Lock = field(default_factory=threading.Lock)
 
     def is_alive(self) -> bool:
         """Whether its launcher is there still, as far as that can be told."""
-        process = self.asked.process
-        return process == NOBODY or not Path(_PROCESSES, "self").exists() or Path(_PROCESSES, str(process)).exists()
+        return self.asked.process == NOBODY or not Path(_PROCESSES, "self").exists() or is_running(self.launcher)
 
     @property
     def reaches(self) -> Reach:
@@ -143,7 +141,7 @@ class Shells:
         self._ids = RandomIds()
         self._runs: dict[str, _Run] = {}
         self._know_bounds: set[str] = set()
-        self._surveyors: dict[str, tuple[_Limits, Surveyor]] = {}
+        self._surveyors: dict[tuple[str, tuple[str, ...], int], Surveyor] = {}
         self._lock = threading.Lock()
 
     def begin(self, told: Mapping[str, Any]) -> Shape:
@@ -229,6 +227,7 @@ class Shells:
         sequence = _newest(session)
         before = surveyor.look(session.keep)
         run = _Run(asked, session, given, leave.lease_id, surveyor, sequence, before, list(leave.notices))
+        run.launcher = named(asked.process)
         with self._lock:
             for other in self._runs.values():
                 if other.session.root == session.root:
@@ -239,15 +238,13 @@ class Shells:
         return run
 
     def _surveyor(self, session: Commonhold, ground: Ground, settings: Settings) -> Surveyor:
-        """Who looks at a working tree, by the settings as they are now; a command that runs keeps the one it has."""
-        limits = tuple(settings.ignore), settings.max_file_bytes
+        name = session.root, tuple(settings.ignore), settings.max_file_bytes
         with self._lock:
-            known = self._surveyors.get(session.root)
-            if known is None or known[0] != limits:
-                ignored, max_file_bytes = limits
-                surveyor = Surveyor(session.root, ground.git, ignored=ignored, max_file_bytes=max_file_bytes)
-                known = self._surveyors[session.root] = limits, surveyor
-            return known[1]
+            if name not in self._surveyors:
+                kept = {root: each for root, each in self._surveyors.items() if _is_of_another_tree(root[0], name[0])}
+                made = Surveyor(name[0], ground.git, ignored=settings.ignore, max_file_bytes=settings.max_file_bytes)
+                self._surveyors = {**kept, name: made}
+            return self._surveyors[name]
 
     def end(self, told: Mapping[str, Any]) -> Shape:
         """Take what a command wrote into the log, and say what its agent must know of it."""
@@ -345,6 +342,11 @@ class Shells:
         taken = run.session.take(own, intent=intent) if own else TakeAnswer("nothing")
         unread = tuple(change.path for change in changes if change.is_unread and run.reaches(change.path))
         return Outcome(run.asked.holder, status, taken, sorted_.nobody, unread)
+
+
+def _is_of_another_tree(root: str, new: str) -> bool:
+    """Whether it is one that is still there: what is remembered of trees is much, and they come and go."""
+    return root != new and Path(root).is_dir()
 
 
 def _newest(session: Commonhold) -> int:

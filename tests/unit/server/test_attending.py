@@ -1,7 +1,7 @@
 """What agents are told by the answers to their hooks: one story after the other, as an agent reads them."""
 
 import os
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
@@ -347,6 +347,26 @@ def test_a_name_that_no_key_can_have_is_an_error_that_blocks(home: House, one: A
     assert held_by(home, one) == []
 
 
+@pytest.mark.parametrize(
+    "path", ["/proc/self/cwd/a.py", "/proc/./thread-self/cwd/a.py", "own/a.py", "in/own/a.py", "/dev/fd/0"]
+)
+def test_what_is_another_file_for_each_process_is_not_let_through(home: House, one: Agent, path: str) -> None:
+    """Each of them is a file of the tree for an agent that works there, and none of it for whoever answers."""
+    (home.root / "own").symlink_to("/proc/self/cwd")
+    (home.root / "in").symlink_to(".")
+    with pytest.raises(InputError, match="another file for each process"):
+        one.wants(Whole(path, "a = 1\n"))
+
+
+def test_what_is_above_a_link_is_above_its_name_for_one_and_its_target_for_another(home: House, one: Agent) -> None:
+    (home.folder / "else" / "where").mkdir(parents=True)
+    (home.root / "out").symlink_to(home.folder / "else" / "where")
+    (home.root / "src").mkdir()
+    with pytest.raises(InputError, match="goes up from where a link leads"):
+        one.wants(Whole("out/../b.py", "b = 1\n"))
+    assert one.edits(Whole("src/../b.py", "b = 1\n")) == NOTHING
+
+
 def test_a_pipe_is_no_file_and_nobody_waits_at_it(home: House, one: Agent) -> None:
     os.mkfifo(home.root / "pipe")
     with pytest.raises(InputError) as caught:
@@ -518,3 +538,54 @@ def test_who_is_heard_of_again_is_not_let_go(home: House) -> None:
     two.begins()
     home.attending.let_go_of_silent()
     assert {holder for _, holder in home.attending._sessions._known} == {"claude:one", "claude:two"}
+
+
+@pytest.mark.parametrize("end", [Agent.rests, Agent.ends])
+def test_the_end_of_a_run_that_was_resumed_meanwhile_ends_nothing(home: House, end: Callable[[Agent], object]) -> None:
+    """Who leaves a session by Ctrl-C and resumes it at once has the end of the first told after the second began."""
+    old, new = (Agent(home, Caller("claude", "one", process=process)) for process in ("9:100", "7:200"))
+    home.running |= {"9:100", "7:200"}
+    old.begins()
+    new.begins()
+    new.edits(TEN)
+    old.reads("a.py")
+    end(old)
+    assert held_by(home, new) == ["file:a.py#f"]
+    home.running.remove("7:200")
+    end(old)
+    assert held_by(home, new) == [], "it is the only one that is left"
+
+
+def test_what_was_read_before_another_changed_it_and_told_after_is_not_known(one: Agent, two: Agent) -> None:
+    """A tool reads, another writes, and only then the hook says that it was read."""
+    shown = SOURCE.partition("\n\n")[0]
+    two.edits(TEN)
+    two.rests()
+    told = HasRead(one.caller, one.where, ("a.py",), shown)
+    assert one.tell(told) == NOTHING
+    refused = denied(one.wants(Whole("a.py", SOURCE.replace("return 2", "return 20"))))
+    assert "file:a.py#f changed since this session read it" in refused
+    assert "`f` in a.py, which you read, was changed by codex:two" in refused
+
+
+@pytest.mark.parametrize("shown", ["def f():\n    return 10\n", "1\tdef f():", "def g():\n    return 2", ""])
+def test_what_is_there_as_it_was_shown_or_never_was_so_is_known(one: Agent, two: Agent, shown: str) -> None:
+    two.edits(TEN)
+    two.rests()
+    one.tell(HasRead(one.caller, one.where, ("a.py",), shown))
+    assert one.edits(Whole("a.py", SOURCE)) == NOTHING
+
+
+def test_what_a_session_has_written_itself_since_it_read_it_is_known(one: Agent) -> None:
+    one.reads("a.py")
+    one.edits(TEN)
+    one.tell(HasRead(one.caller, one.where, ("a.py",), SOURCE))
+    assert one.edits(Whole("a.py", SOURCE)) == NOTHING
+
+
+def test_what_was_shown_long_ago_is_not_looked_for(home: House, one: Agent, two: Agent) -> None:
+    two.edits(TEN)
+    two.rests()
+    home.clock.advance(3600)
+    one.tell(HasRead(one.caller, one.where, ("a.py",), SOURCE))
+    assert one.edits(Whole("a.py", SOURCE)) == NOTHING

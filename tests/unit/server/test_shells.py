@@ -1,6 +1,7 @@
 """Shell commands that run at the same time: what is kept of each, and until when."""
 
 import gc
+import os
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
@@ -10,9 +11,10 @@ from tests.own_tools import commits
 
 from commonhold.adapters.git.running import Git
 from commonhold.adapters.sandbox.probing import NONE, Offer
-from commonhold.adapters.survey import Survey, ground
+from commonhold.adapters.survey import Survey, Surveyor, ground
 from commonhold.adapters.survey.git_ground import OfGit, of_git
 from commonhold.domain.errors import StoreError
+from commonhold.server import shells
 from commonhold.server.shells import Shells
 from commonhold.server.under_way import UnderWay
 
@@ -132,6 +134,35 @@ def test_what_a_command_may_write_is_found_once_for_its_hook_and_its_launcher(
     )
 
 
+def test_a_process_that_has_got_the_id_of_a_launcher_that_was_killed_is_not_taken_for_it(
+    running: Running, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    told = {"holder": ONE, "cwd": str(running.home.root), "command": ["make"], "process": os.getpid()}
+    running.shells.watch(told)
+    monkeypatch.setattr(shells, "named", lambda pid: f"{pid}:1")  # so long ago this process has not begun
+    running.shells.watch({**told, "holder": TWO})
+    running.home.write("a.py", "a = 2\n")
+    assert [is_so() for is_so in running.under_way].count(False) == 1
+    running.shells.reap()
+    assert [is_so() for is_so in running.under_way] == [True]
+
+
+def test_of_trees_that_are_gone_nothing_is_remembered(running: Running) -> None:
+    git(running.home.root, "worktree", "add", "-q", "../tree")
+    tree = running.home.folder / "tree"
+    told = {"holder": ONE, "cwd": str(tree), "command": ["make"]}
+    running.end(str(running.shells.watch(told)["ticket"]))
+    assert _surveyors(tree) == 1
+    git(running.home.root, "worktree", "remove", "--force", "../tree")
+    running.end(running.begin(ONE))
+    assert (_surveyors(tree), _surveyors(running.home.root)) == (0, 1)
+
+
 def _surveys() -> int:
     gc.collect()
     return sum(isinstance(each, Survey) for each in gc.get_objects())
+
+
+def _surveyors(root: Path) -> int:
+    gc.collect()
+    return sum(isinstance(each, Surveyor) and each._root == str(root) for each in gc.get_objects())

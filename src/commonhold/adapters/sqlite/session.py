@@ -3,6 +3,7 @@
 import zlib
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
+from functools import lru_cache
 from typing import Any, Final, TypeVar
 
 import apsw
@@ -343,8 +344,14 @@ def _recorded(row: tuple[Any, ...]) -> Recorded:
 
 
 def _commits(rows: Iterable[tuple[Any, ...]]) -> tuple[tuple[Recorded, Committed], ...]:
-    recorded = map(_recorded, rows)
+    recorded = (Recorded(sequence, at, _known_event(kind, body)) for sequence, at, kind, body in rows)
     return tuple((each, each.event) for each in recorded if isinstance(each.event, Committed))
+
+
+@lru_cache(maxsize=64)
+def _known_event(kind: str, body: str) -> Event:
+    """One commit of thousands of files is asked for once for each of them."""
+    return codec.decode_event(kind, body)
 
 
 def _journal(journal_id: int, body: str) -> Journal:
