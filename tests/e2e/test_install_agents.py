@@ -343,13 +343,31 @@ def test_a_hook_that_is_installed_runs_as_it_stands(run: Call, root: Path) -> No
     settings = json.loads((root / CLAUDE).read_text(encoding="utf-8"))
     (group,) = settings["hooks"]["PreToolUse"]
     (hook,) = group["hooks"]
-    words = [hook["command"], *hook["args"]]
     assert Path(knock()).is_file()
-    words[words.index(socket(root))] = "/nonexistent/http.sock"
+    line = hook["command"].replace(socket(root), "/nonexistent/http.sock")
     payload = {"hook_event_name": "PreToolUse", "cwd": "/nonexistent", "tool_name": "Edit"}
-    done = subprocess.run(words, check=False, capture_output=True, text=True, input=json.dumps(payload))
-    assert done.returncode == 2
-    assert "Commonhold could not be asked" in done.stderr
+    done = subprocess.run(
+        ["/bin/sh", "-c", line], check=True, capture_output=True, text=True, input=json.dumps(payload)
+    )
+    answer = json.loads(done.stdout)["hookSpecificOutput"]
+    assert answer["permissionDecision"] == "deny"
+    assert "Commonhold could not be asked" in answer["permissionDecisionReason"]
+
+
+def test_whoever_else_reads_claudes_settings_runs_no_part_of_what_it_is_told(
+    run: Call, root: Path, tmp_path: Path
+) -> None:
+    """Copilot reads them, and knows of a command no more than its line: the payload must stay what is read."""
+    run("install", "claude", "--yes")
+    settings = json.loads((root / CLAUDE).read_text(encoding="utf-8"))
+    hooks = [hook for groups in settings["hooks"].values() for group in groups for hook in group["hooks"]]
+    told = {"hook_event_name": "Stop", "session_id": "s", "cwd": str(root), "timestamp": "now"}
+    payload = json.dumps({**told, "prompt": f"$(touch {tmp_path}/ran)"})
+    for hook in hooks:
+        line = ["/bin/sh", "-c", hook["command"]]
+        done = subprocess.run(line, check=False, capture_output=True, text=True, input=payload)
+        assert (done.returncode, done.stdout) == (0, "")
+    assert not (tmp_path / "ran").exists()
 
 
 def test_claude_starts_our_program_in_place_of_a_shell(run: Call, root: Path, program: Program) -> None:
