@@ -382,6 +382,17 @@ def test_claude_starts_our_program_in_place_of_a_shell(run: Call, root: Path, pr
     assert not (root / ".claude").exists()
 
 
+def test_taking_it_out_of_one_working_tree_shows_git_nothing_in_another(run: Call, root: Path, tmp_path: Path) -> None:
+    excluded, side = (root / ".git/info/exclude").read_bytes(), tmp_path / "side"
+    git(root, "worktree", "add", "--quiet", "-b", "side", str(side))
+    for tree in (root, side):
+        run("-C", str(tree), "install", "claude", "gemini", "--yes")
+    assert run("uninstall", "--yes").status == 0
+    assert seen_by_git(side) == ""
+    assert run("-C", str(side), "uninstall", "--yes").status == 0
+    assert (seen_by_git(side), (root / ".git/info/exclude").read_bytes()) == ("", excluded)
+
+
 def test_the_users_own_program_stays_and_the_level_is_told(run: Call, root: Path, program: Program) -> None:
     program("claude", "echo 2.1.332")
     own = '{"env": {"CLAUDE_CODE_SHELL_PREFIX": "/usr/bin/nice"}}'
