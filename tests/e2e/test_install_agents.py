@@ -335,7 +335,11 @@ def test_variables_of_codexs_user_stay_and_the_level_is_told(run: Call, root: Pa
 def test_codex_that_cannot_be_asked_is_taken_by_what_is_installed(run: Call, program: Program) -> None:
     program("codex", "exit 1")
     run("install", "codex", "--yes")
-    assert found(run, "codex")["facts"]["level"] == "gated-open"
+    told = found(run, "codex")
+    assert (told["level"], told["facts"]["level"]) == ("warn", "gated-open")
+    assert "could not be asked" in told["found"]
+    assert "/hooks" in told["mend"]
+    assert "does not say which version it is" in told["facts"]["shell"]
 
 
 def test_a_hook_that_is_installed_runs_as_it_stands(run: Call, root: Path) -> None:
