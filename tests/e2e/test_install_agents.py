@@ -164,6 +164,7 @@ def test_who_is_there_is_shown_the_changes_and_asked(said: str, *, is_written: b
     os.close(theirs)
     assert f"+++ {CLAUDE}" in err
     assert (child.returncode, (root / CLAUDE).exists()) == ((0, True) if is_written else (1, False)), out
+    assert ("nothing was changed" in err) is not is_written
 
 
 @pytest.mark.parametrize(
