@@ -95,6 +95,9 @@ class House:
     def over(self, holder: str) -> None:
         """Nothing of its commands is kept."""
 
+    def free(self, session: Commonhold) -> None:
+        """Nothing is held for them."""
+
     def write(self, path: str, text: str | bytes) -> Path:
         target = self.root / path
         target.parent.mkdir(parents=True, exist_ok=True)

@@ -118,6 +118,18 @@ def forbidding(site: Site) -> Site:
     return site
 
 
+def test_copilot_beside_claude_is_asked_by_its_own_hooks_alone(tmp_path: Path, model: ScriptedModel) -> None:
+    """It reads Claude Code's as well; what they are told is data, whatever it says."""
+    with coordinated(COPILOT, tmp_path, model, "claude", "copilot") as site:
+        acts = site.acts
+        turns = (acts.swap(site.root, "app.py", "    return 1", "    return 11"), acts.run("echo '$(touch ran.txt)'"))
+        site.play(in_turn(acts.read(site.root, "app.py"), *turns))
+        assert site.text("app.py") == APP.replace("return 1", "return 11")
+        assert not (site.place.root / "ran.txt").exists()
+        (holder,) = site.holders()
+        assert holder.startswith("copilot:")
+
+
 def test_claudes_shell_is_as_without_us(tmp_path: Path, model: ScriptedModel) -> None:
     """`cd` carries over, an exit status is told, what takes too long is ended, and what goes on behind is recorded."""
     with coordinated(CLAUDE, tmp_path, model) as site:

@@ -57,6 +57,13 @@ def test_what_takes_away_changes_of_files(shared: Checkout) -> None:
     assert (shared.text("a.txt"), shared.text("b.txt"), shared.text("x.txt")) == before
 
 
+def test_each_file_is_told_with_what_it_was_changed_for(checkout: Checkout) -> None:
+    checkout.edit(BOB, "a.txt", "bob\n", INTENT)
+    checkout.edit(BOB, "b.txt", "bob\n", "name the sums")
+    said = checkout.refused(ANN, "checkout", ".")
+    assert f'a.txt ({BOB}: "{INTENT}"), b.txt ({BOB}: "name the sums")' in said
+
+
 def test_a_session_alone_may_throw_its_own_away(checkout: Checkout) -> None:
     for words in OF_ALL[:4]:
         checkout.edit(ANN, "a.txt", "ann\n")

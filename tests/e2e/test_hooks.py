@@ -176,7 +176,7 @@ def test_the_first_hook_starts_the_daemon(work: Path) -> None:
 def test_where_nothing_is_installed_any_more_nothing_is_let_through(work: Path, tmp_path: Path) -> None:
     alone = tmp_path / "knock.py"
     alone.write_bytes(Path(KNOCK).read_bytes())
-    bare = [sys._base_executable, "-I", "-S", str(alone), "claude", f"{work}/.git/commonhold/http.sock"]  # type: ignore[attr-defined]
+    bare = [sys._base_executable, "-I", "-S", str(alone), "codex", f"{work}/.git/commonhold/http.sock"]  # type: ignore[attr-defined]
     gone = subprocess.run(bare, input=b'{"hook_event_name": "PreToolUse"}', capture_output=True, check=False)
     assert (gone.returncode, gone.stdout) == (2, b"")
     assert b"installed no more" in gone.stderr
@@ -237,6 +237,30 @@ def tell(daemon: Serving, session: str, event: str, **more: object) -> None:
 
 def test_a_daemon_that_cannot_be_started_is_told_with_the_reason(work: Path) -> None:
     (work / ".git" / "commonhold").write_text("a file where the folder is to be", encoding="utf-8")
-    blocked = Hooked(work).hook({"hook_event_name": "PreToolUse", "session_id": "s1", "cwd": str(work)}, agent="claude")
+    assert f"its daemon cannot be started (File exists: {work}/.git/commonhold)" in told_to_codex(work)
+
+
+def test_a_daemon_that_ends_as_it_begins_is_told_at_once_with_what_it_says(work: Path) -> None:
+    """It is not waited for, hook by hook, for as long as a hook may take."""
+    (work / "commonhold.toml").write_text('shell = "sandbx"\n', encoding="utf-8")
+    told = told_to_codex(work)
+    assert "its daemon ends as it begins: the settings in commonhold.toml cannot be used: shell" in told
+    (work / "commonhold.toml").unlink()
+    (work / ".git" / "commonhold" / "daemon.lock").mkdir()
+    assert "its daemon ends as it begins: IsADirectoryError" in told_to_codex(work)
+    started = subprocess.run(
+        [sys.executable, "-I", "-m", "commonhold", "-C", work, "daemon", "start"],
+        check=False,
+        capture_output=True,
+        text=True,
+    )
+    assert started.returncode == 4
+    assert "its daemon ends as it begins: IsADirectoryError" in started.stderr
+    assert "commonhold doctor" in started.stderr
+
+
+def told_to_codex(work: Path) -> str:
+    """Why nothing is let through, where no daemon is to be had."""
+    blocked = Hooked(work).hook({"hook_event_name": "PreToolUse", "session_id": "s1", "cwd": str(work)}, agent="codex")
     assert blocked.status == 2
-    assert f"its daemon cannot be started (File exists: {work}/.git/commonhold)" in blocked.complaint
+    return blocked.complaint

@@ -42,6 +42,9 @@ class NoShell:
     def over(self, holder: str) -> None:
         assert holder == WHO.holder
 
+    def free(self, session: Commonhold) -> None:
+        assert session.holder == WHO.holder
+
 
 def opened(root: str, holder: str) -> Commonhold:
     return open_session(root, agent=holder, daemon=True)

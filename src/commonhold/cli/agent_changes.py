@@ -13,6 +13,7 @@ from commonhold.adapters import project_files
 from commonhold.adapters.daemon_place import http_address
 from commonhold.adapters.git.running import Git
 from commonhold.adapters.git.unseen import exclude_file, is_ignored, is_tracked
+from commonhold.adapters.git.worktrees import worktrees
 from commonhold.adapters.repository import Repository
 from commonhold.agents import codex_shell, gemini_shell, opencode_shell, shell_prefix
 from commonhold.agents.calling import Link, Ways
@@ -37,6 +38,11 @@ class Project:
     def load(self, path: str) -> str | None:
         """The text of a file of the project."""
         return project_files.read(self.repository.root, path)
+
+    def is_beside(self, path: str) -> bool:
+        """Whether another working tree has such a file: what git does not look at is one list for all of them."""
+        trees = worktrees(str(Path(self.repository.state_folder).parent))
+        return any(os.path.lexists(f"{root}/{path}") for root in trees if root != self.repository.root)
 
     def ways(self, link: Link | None = None) -> Ways:
         """How Commonhold is reached from there: by this very interpreter."""
@@ -169,7 +175,7 @@ def to_uninstall(project: Project, setups: Iterable[Setup]) -> AgentPlan:
     pieces = tuple(pieces_of(setups, project.bare_ways, servers=True))
     files = to_take(pieces, project.load)
     git = project.git
-    paths = [path for piece in pieces for path in piece.paths]
+    paths = [path for piece in pieces for path in piece.paths if not project.is_beside(path)]
     return AgentPlan(files, None if git is None else _unseen(git, (), but=paths))
 
 

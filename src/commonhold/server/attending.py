@@ -77,6 +77,9 @@ class Shell(Protocol):
     def over(self, holder: str) -> None:
         """Nothing more will be told of the commands of a holder that were begun."""
 
+    def free(self, session: Commonhold) -> None:
+        """Free what is held for commands of a session that are not known any more."""
+
 
 class Attending:
     """Attends to the agents of one repository. Many threads may call at once."""
@@ -228,6 +231,7 @@ class Attending:
         sessions = dict.fromkeys((*known, here) if here else known)
         response = Response(notice=told(*(packets.taken(end(session)) for session in sessions)))
         for session in sessions:
+            self._shell.free(session)
             session.close()  # its connection; the next call makes another, and many never make one
         return response
 

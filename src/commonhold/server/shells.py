@@ -38,6 +38,7 @@ from commonhold.server.under_way import UnderWay
 _PAGE: Final = 1000
 _BY_KILL: Final = 137
 _PROCESSES: Final = Path("/proc")
+_SHELL: Final = "shell"
 
 Open = Callable[[str, str], Commonhold]
 """The session on the working tree at a root, for a holder."""
@@ -139,6 +140,7 @@ class Shells:
         self._rules = rules or Rules()
         self._offer = offer
         self._ids = RandomIds()
+        self._name = self._ids.new(_SHELL)
         self._runs: dict[str, _Run] = {}
         self._know_bounds: set[str] = set()
         self._surveyors: dict[tuple[str, tuple[str, ...], int], Surveyor] = {}
@@ -189,7 +191,7 @@ class Shells:
 
     def _judged(self, told: Mapping[str, Any], offer: Callable[[], Offer]) -> _Judged:
         self.reap()
-        asked = asked_by(told, self._ids.new("shell"))
+        asked = asked_by(told, self._ids.new(self._name))
         ground, settings = self._place(asked)
         if settings.shell == Shell.OFF:
             return _Judged(unwatched())
@@ -295,6 +297,13 @@ class Shells:
             finally:
                 run.session.close()
                 self._under_way.discard(run.is_alive)
+
+    def free(self, session: Commonhold) -> None:
+        """Release what a daemon before this one leased for commands of a session: it heard of no end of theirs."""
+        for lease in session.leases():
+            ticket = lease.acquisition_id
+            if lease.holder == session.holder and ticket.startswith(_SHELL) and not ticket.startswith(self._name):
+                session.release(lease.id)
 
     def settle(self, root: str, holder: str) -> None:
         """Take what the commands of a holder have written so far, in the working tree at `root`, into the log."""

@@ -158,6 +158,18 @@ def test_of_trees_that_are_gone_nothing_is_remembered(running: Running) -> None:
     assert (_surveyors(tree), _surveyors(running.home.root)) == (0, 1)
 
 
+def test_what_a_daemon_that_was_killed_leased_for_a_command_is_free_when_its_session_is_over(running: Running) -> None:
+    running.begin(ONE, "touch", "new.py")
+    next_one = Running(running.home)
+    next_one.begin(ONE, "touch", "other.py")
+    next_one.begin(TWO, "touch", "theirs.py")
+    with running.home.session(str(running.home.root), ONE) as session:
+        session.acquire("a.py")
+        next_one.shells.free(session)
+        held = {str(key) for lease in session.leases() for key in lease.keys}
+    assert held == {"file:other.py", "file:theirs.py", "file:a.py"}
+
+
 def _surveys() -> int:
     gc.collect()
     return sum(isinstance(each, Survey) for each in gc.get_objects())

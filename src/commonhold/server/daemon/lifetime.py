@@ -143,7 +143,7 @@ def serve(root: str, times: Times) -> int:
     try:
         life = Lifetime(find_repository(root), times)
     except CommonholdError as fault:
-        print(f"commonhold daemon: {fault.message}", flush=True)  # noqa: T201 - its standard output is its log
+        print(f"{daemon_place.SAYING}{fault.message}", flush=True)  # noqa: T201 - its standard output is its log
         return 0 if fault.code is Code.STORE_OWNED else 4
     for number in (signal.SIGTERM, signal.SIGINT):
         signal.signal(number, lambda *_: life.end())
