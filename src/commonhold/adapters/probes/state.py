@@ -29,7 +29,7 @@ _BUSY_TIMEOUT_MS: Final = 1000
 _NO_DATABASE: Final = ok("database", "not there yet; the first use makes it")
 _ASIDE: Final = "move the state folder aside, keep it, and start afresh: mv {0} {0}.damaged"
 _RECOVER: Final = "commonhold doctor --recover"
-_MEND: Final = "mend what they name, or waive it: commonhold review lists them"
+_MEND: Final = "change what they name, or waive it: commonhold review lists them"
 
 
 def state(folder: str) -> Iterator[Finding]:
