@@ -1,5 +1,6 @@
 """`commonhold acquire`: lease keys; wait for them; run a command while they are held."""
 
+from contextlib import ExitStack
 from typing import Any, Final, TypedDict, Unpack
 
 import click
@@ -11,7 +12,7 @@ from commonhold.cli.exit_status import DONE, REFUSED
 from commonhold.cli.given import Given, common, request_option, ttl_option
 from commonhold.cli.opening import Place, opened
 from commonhold.cli.output import answer
-from commonhold.cli.running import Signals, check_command, run
+from commonhold.cli.running import check_command, run
 from commonhold.config import load_settings
 from commonhold.domain.errors import Code, UsageError
 from commonhold.domain.modes import Mode
@@ -108,8 +109,8 @@ def command(
         options = _options(place, queue=queue, wish=wish)
         if run_words:
             check_command(run_words, given.folder)
-            with Signals() as signals, place.hold.hold(*place.keys(keys), **options) as held:
-                return run(run_words, held, given, holder=place.hold.holder, signals=signals)
+            with ExitStack() as after, place.hold.hold(*place.keys(keys), **options) as held:
+                return run(run_words, held, given, holder=place.hold.holder, after=after)
         if not wish["wait_seconds"]:
             # Who brings a ticket lets go by itself: so Ctrl-C ends this at once, also where the state is held up.
             options.setdefault("ticket", RandomIds().new("lease"))
