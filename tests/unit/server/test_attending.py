@@ -235,6 +235,10 @@ def test_what_one_tree_refuses_is_begun_in_none(home: House, one: Agent, two: Ag
     other = str(home.folder / "tree" / "a.py")
     denied(one.wants(TEN, Swap(other, "not there", "x")))
     assert "slot" not in held_by(home, one)
+    os.mkfifo(home.folder / "tree" / "pipe")
+    with pytest.raises(InputError):
+        one.wants(TEN, Whole(str(home.folder / "tree" / "pipe"), "x"))
+    assert "slot" not in held_by(home, one), "nor where it cannot be decided"
     assert two.edits(TWENTY).stance is Stance.PASS
 
 
