@@ -120,9 +120,10 @@ class Attending:
         return self._sessions.session(root, happening.caller) if root else None
 
     def _session_began(self, happening: SessionBegan) -> Response:
-        session = self._here(happening)
-        if session is None:
+        root = self._trees.around(happening.cwd)
+        if root is None:
             return NOTHING
+        session = self._sessions.begun(root, happening.caller)
         return Response(context=packets.briefing(session.arrive(happening.caller.process), time.time()))
 
     def _subagent_began(self, happening: SubagentBegan) -> Response:

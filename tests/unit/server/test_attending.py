@@ -505,6 +505,16 @@ def test_the_end_of_a_run_that_was_resumed_meanwhile_ends_nothing(home: House, e
     assert held_by(home, new) == [], "it is the only one that is left"
 
 
+def test_a_process_beside_that_tells_of_some_calls_does_not_keep_a_session_from_its_end(
+    home: House, one: Agent
+) -> None:
+    home.running |= {one.caller.process, "9:300"}
+    one.begins()
+    Agent(home, Caller("claude", "one", process="9:300")).edits(TEN)
+    one.rests()
+    assert held_by(home, one) == []
+
+
 def test_what_was_read_before_another_changed_it_and_told_after_is_not_known(one: Agent, two: Agent) -> None:
     """A tool reads, another writes, and only then the hook says that it was read."""
     shown = SOURCE.partition("\n\n")[0]
