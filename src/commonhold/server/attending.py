@@ -6,7 +6,7 @@ what the service raises: whoever sends the answer then blocks what was about to 
 
 import time
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import suppress
+from contextlib import ExitStack, suppress
 from pathlib import Path
 from typing import Any, Final, Protocol
 
@@ -124,9 +124,10 @@ class Attending:
         return self._sessions.session(root, happening.caller) if root else None
 
     def _session_began(self, happening: SessionBegan) -> Response:
-        session = self._here(happening)
-        if session is None:
+        root = self._trees.around(happening.cwd)
+        if root is None:
             return NOTHING
+        session = self._sessions.begun(root, happening.caller)
         return Response(context=packets.briefing(session.arrive(happening.caller.process), time.time()))
 
     def _subagent_began(self, happening: SubagentBegan) -> Response:
@@ -160,19 +161,19 @@ class Attending:
         if inner := [path for path in is_about(happening.wishes) if self._trees.is_in_state(path, happening.cwd)]:
             return Response(Stance.DENY, packets.reserved(inner))
         contexts: list[str] = []
-        begun: list[tuple[Commonhold, Sequence[Wish]]] = []
-        for root, wishes in self._trees.sorted_by_tree(happening.wishes, happening.cwd).items():
-            concerned = [wish for wish in wishes if not all(self._is_ignored(root, path) for path in _inside(wish))]
-            if concerned:
-                session = self._sessions.session(root, happening.caller)
-                edit = _Edit(session, root, concerned, happening.call, self._intent(session, happening))
-                response = edit.propose(self._sessions.around(root, happening.caller))
-                if response.stance is Stance.DENY:
-                    for other, admitted in begun:  # the tool will write nothing, in no tree
-                        other.settle(happening.call, is_about(admitted))
-                    return response
-                contexts.append(response.context)
-                begun.append((session, concerned))
+        with ExitStack() as begun:
+            # In one order for all: who waits in one tree holds nothing that another waits for in the next.
+            for root, wishes in sorted(self._trees.sorted_by_tree(happening.wishes, happening.cwd).items()):
+                concerned = [wish for wish in wishes if not all(self._is_ignored(root, path) for path in _inside(wish))]
+                if concerned:
+                    session = self._sessions.session(root, happening.caller)
+                    edit = _Edit(session, root, concerned, happening.call, self._intent(session, happening))
+                    response = edit.propose(self._sessions.around(root, happening.caller))
+                    if response.stance is Stance.DENY:
+                        return response
+                    contexts.append(response.context)
+                    begun.callback(session.settle, happening.call, is_about(concerned))
+            begun.pop_all()  # else the tool will write nothing, in no tree
         return Response(context=told(*contexts))
 
     def _intent(self, session: Commonhold, happening: AboutToEdit) -> str:

@@ -10,6 +10,7 @@ import json
 import threading
 import traceback
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from functools import partial
 from typing import Any, Final
 from urllib.parse import urlsplit
@@ -53,7 +54,7 @@ class Web:
         async def guarded(scope: Scope, receive: Receive, send: Send) -> None:
             refusal = admit(scope, chosen)
             if refusal is not None:
-                await send_answer(send, refusal)
+                await send_answer(send, _in_parting(refusal))
             else:
                 await self._answer(scope, receive, send, _body_alone)
 
@@ -146,6 +147,11 @@ def admit(scope: Scope, chosen: Loopback) -> Answer | None:
     if not hmac.compare_digest(given.encode(), chosen.token.encode()):
         return Answer(401, b"the token of the repository is missing, or another\n", ((b"www-authenticate", b"Bearer"),))
     return None
+
+
+def _in_parting(refusal: Answer) -> Answer:
+    """The answer to a stranger, who is then hung up on: who has asked once may keep a place for as long as it likes."""
+    return replace(refusal, headers=(*refusal.headers, (b"connection", b"close")))
 
 
 def _is_here(url: str, port: int) -> bool:

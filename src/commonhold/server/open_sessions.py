@@ -34,6 +34,8 @@ class _Open:
     session: Commonhold
     process: str
     heard_at: float
+    run: str = ""
+    """The process in which it has begun, or was resumed."""
 
 
 class OpenSessions:
@@ -55,8 +57,7 @@ class OpenSessions:
             known = self._known.get((root, caller.holder))
             if known is None:
                 return None
-            known.process = max(caller.process, known.process, key=_began)
-            known.heard_at = self._silence.now()
+            known.process, known.heard_at = caller.process or known.process, self._silence.now()
             return known.session
 
     def _opened(self, root: str, caller: Caller) -> Commonhold:
@@ -83,12 +84,20 @@ class OpenSessions:
         with self._lock:
             return list(dict.fromkeys(name for _, name in self._known if name.startswith(f"{holder}/")))
 
-    def is_of_earlier_run(self, caller: Caller) -> bool:
-        """Whether the session goes on in a process that began after the caller's: it was resumed, and does not end."""
+    def begun(self, root: str, caller: Caller) -> Commonhold:
+        """The session of a caller that begins, or goes on, in another process perhaps."""
+        session = self.session(root, caller)
         with self._lock:
-            processes = {each.process for (_, name), each in self._known.items() if name == caller.holder}
+            if known := self._known.get((root, caller.holder)):
+                known.run = caller.process
+        return session
+
+    def is_of_earlier_run(self, caller: Caller) -> bool:
+        """Whether the session was resumed in a process that began after the caller's: it does not end with that one."""
+        with self._lock:
+            runs = {each.run for (_, name), each in self._known.items() if name == caller.holder}
         began = _began(caller.process)
-        return any(0 < began < _began(each) and self._silence.is_running(each) for each in processes)
+        return any(0 < began < _began(run) and self._silence.is_running(run) for run in runs)
 
     def let_go_of_silent(self) -> list[str]:
         """Close those that are not heard of; the holders of which nothing tells that they go on.

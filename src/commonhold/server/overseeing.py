@@ -10,6 +10,8 @@ from commonhold.client.session import Commonhold
 
 BY_ANYBODY: Final = "by a person, a formatter, another program"
 BY_GIT: Final = "git went to another commit"
+START_SECONDS: Final = 2.0
+"""How long the first agent in a tree waits at most until that is watched."""
 
 IsIgnored = Callable[[str, str], bool]
 MayWrite = Callable[[str, str], bool]
@@ -44,6 +46,7 @@ class Overseeing:
             )
             self._watched[root] = watcher, session
             watcher.start()
+        watcher.wait_until_watching(START_SECONDS)  # else what changes in between is seen by neither
         session.notice(None, intent=BY_ANYBODY)
 
     def look(self) -> None:

@@ -240,6 +240,10 @@ def test_what_one_tree_refuses_is_begun_in_none(home: House, one: Agent, two: Ag
     other = str(home.folder / "tree" / "a.py")
     denied(one.wants(TEN, Swap(other, "not there", "x")))
     assert "slot" not in held_by(home, one)
+    os.mkfifo(home.folder / "tree" / "pipe")
+    with pytest.raises(InputError):
+        one.wants(TEN, Whole(str(home.folder / "tree" / "pipe"), "x"))
+    assert "slot" not in held_by(home, one), "nor where it cannot be decided"
     assert two.edits(TWENTY).stance is Stance.PASS
 
 
@@ -554,6 +558,16 @@ def test_the_end_of_a_run_that_was_resumed_meanwhile_ends_nothing(home: House, e
     home.running.remove("7:200")
     end(old)
     assert held_by(home, new) == [], "it is the only one that is left"
+
+
+def test_a_process_beside_that_tells_of_some_calls_does_not_keep_a_session_from_its_end(
+    home: House, one: Agent
+) -> None:
+    home.running |= {one.caller.process, "9:300"}
+    one.begins()
+    Agent(home, Caller("claude", "one", process="9:300")).edits(TEN)
+    one.rests()
+    assert held_by(home, one) == []
 
 
 def test_what_was_read_before_another_changed_it_and_told_after_is_not_known(one: Agent, two: Agent) -> None:
