@@ -52,11 +52,12 @@ def _debts(writer: Writer, request: CommitRequest, admitted: Admitted) -> tuple[
 
 
 def _since(debt: Debt, left: Debt | None, sequence: int) -> Debt:
-    """A new debt, with what made it owed before: all of that has to be undone."""
+    """A new debt, with what made it owed before: all of that has to be undone, and nothing is where it is not known."""
     if left is None:
         return replace(debt, since=(sequence,))
     is_typed = Evidence.TYPES in (left.evidence, debt.evidence)
-    return replace(debt, since=(*left.since, sequence), evidence=Evidence.TYPES.value if is_typed else debt.evidence)
+    since = (*left.since, sequence) if left.since else ()
+    return replace(debt, since=since, evidence=Evidence.TYPES.value if is_typed else debt.evidence)
 
 
 def _is_only_moved(debt: Debt, plan: Plan, written: Mapping[str, RegionChange]) -> bool:

@@ -1,7 +1,7 @@
 """Debts that are settled because nothing is left of what made them owed, and such as somebody waives."""
 
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from itertools import count
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -16,7 +16,7 @@ from commonhold.app import owing
 from commonhold.app.service import Service
 from commonhold.domain.changeset import Changeset, Edit, LeaseRef, Op
 from commonhold.domain.errors import Code, UsageError
-from commonhold.domain.events import Committed, DebtWaived
+from commonhold.domain.events import Committed, Debt, DebtWaived
 from commonhold.domain.fold import fold
 
 FROM_LIB = "from lib import price\n"
@@ -218,6 +218,18 @@ def test_what_is_too_far_away_is_left_to_be_waived(shop: Workshop, limit: str, m
     assert owed(one) == ["file:c.py#total"]
     assert one.waive("c.py#total", note="it fits").outcome == "waived"
     assert owed(one) == []
+
+
+def test_a_debt_from_before_its_cause_was_recorded_is_left_to_be_waived(shop: Workshop) -> None:
+    one = shop.service("one")
+    assert one.acquire("c.py").outcome == "granted"
+    debt = Debt("file:c.py#total", "one", "of old", one.root)
+    with closing(shop.store(str(shop.folder / "state"))) as store, store.write() as writer:
+        writer.record([Committed("one", "", one.root, (), (), (), (debt,))], 0.0)
+    replaced(one, "c.py#price", WANTS_MORE)
+    replaced(one, "c.py#price", FITS)
+    assert owed(one) == ["file:c.py#total"]
+    assert one.waive("c.py#total", note="it fits").outcome == "waived"
 
 
 def test_a_debt_of_another_working_tree_is_not_this_ones(shop: Workshop) -> None:
