@@ -31,6 +31,7 @@ OF_ALL = [
     ("checkout", "."),
     ("checkout", "-f"),
     ("checkout", "HEAD", "--", "a.txt", "b.txt"),
+    ("checkout", "--pathspec-from-file=list"),
     ("restore", "."),
     ("restore", "-SW", "b.txt"),
     ("restore", "--source=HEAD", ":/"),

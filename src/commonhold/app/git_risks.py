@@ -99,7 +99,7 @@ def _checkout(words: Words, is_revision: IsRevision) -> tuple[Risk, ...]:
     first, *others = words.words or ("",)
     is_target = first == "-" or (bool(first) and is_revision(first))
     paths = (*(others if is_target else words.words), *(words.paths or ()))
-    if paths or words.has("--patch", "-p"):
+    if paths or words.has("--patch", "-p", "--pathspec-from-file"):
         return (Files(paths, first if is_target else ""),)
     return _moved(words, first if is_target else "")
 

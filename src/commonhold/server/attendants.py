@@ -11,15 +11,14 @@ from commonhold.adapters.trees import Trees
 from commonhold.agents.registry import AGENTS
 from commonhold.agents.setups import HOOK_FILES
 from commonhold.app.happenings import Happening, Response
-from commonhold.app.options import IDLE_SECONDS
 from commonhold.client.opening import open_session
 from commonhold.client.session import Commonhold, ticks
 from commonhold.config import load_settings
-from commonhold.domain.errors import InputError
 from commonhold.server.attending import Attending
 from commonhold.server.foretelling import Foretelling
 from commonhold.server.git_calls import GitCalls
 from commonhold.server.http import Call
+from commonhold.server.idleness import idle_seconds
 from commonhold.server.open_sessions import OpenSessions, Silence
 from commonhold.server.overseeing import Overseeing
 from commonhold.server.rounds import Rounds, Wait
@@ -45,7 +44,7 @@ class Attendants:
         trees = Trees(repository)
         foretelling = Foretelling(repository.state_folder, _is_shut_off)
         self._shell_calls = ShellCalls(trees, self._shells, rules.refused, _is_wrapped, foretelling)
-        silence = Silence(_idle_seconds, ticks, is_running)
+        silence = Silence(idle_seconds, ticks, is_running)
         sessions = OpenSessions(self._overseen, silence)
         self._attending = Attending(trees, sessions, ignoring.is_ignored, self._shell_calls)
         self._rounds = Rounds(self._see_to, wait)
@@ -92,13 +91,6 @@ class Attendants:
         self._rounds.close()
         self._overseeing.close()
         self._attending.close()
-
-
-def _idle_seconds(root: str) -> float:
-    try:
-        return load_settings(root).idle_seconds
-    except InputError:  # those that cannot be read say nothing: whoever mends them is let do so
-        return IDLE_SECONDS
 
 
 def _is_wrapped(agent: str, root: str) -> bool:

@@ -127,9 +127,13 @@ class Session:
                 f"middle of a {under_way} in this working tree. Next: wait until it is done, or work in a tree of your "
                 "own (git worktree add --detach ../NAME); if it is yours to finish, git add the files that you solved"
             )
-        if call.word == "commit" and words_of(call).has("--amend"):
-            return self._amending()
-        return None
+        words = words_of(call)
+        if call.word == "commit" and words.has("--pathspec-from-file"):
+            return (
+                "`git commit --pathspec-from-file` was not run: what it names is not looked through, and could hold "
+                "what others did. Next: git commit -- PATH..., with the paths themselves"
+            )
+        return self._amending() if call.word == "commit" and words.has("--amend") else None
 
     def _goes_on_with_it(self, call: GitCall) -> bool:
         """Whether a call takes over what a person began: it says so, or solves a file that is in conflict there."""

@@ -78,6 +78,8 @@ def test_any_text_has_an_answer(line: str) -> None:
         ("rebase --abort", (Files(),)),
         ("branch -D a b", (Commits("a"), Commits("b"))),
         ("branch -d -f a", (Commits("a"),)),
+        ("checkout --pathspec-from-file list", (Files((), ""),)),
+        ("checkout REV --pathspec-from-file=list", (Files((), "REV"),)),
         ("branch --sort key -f a REV", (Commits("a", "REV"),)),
         ("branch new", ()),
         ("switch --force-c a", (Commits("a", "HEAD"),)),
