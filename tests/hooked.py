@@ -30,7 +30,8 @@ from commonhold.app.happenings import (
     Wish,
 )
 from commonhold.app.options import Options
-from commonhold.app.service import Service
+from commonhold.app.ports import Registry
+from commonhold.app.service import Service, Surroundings
 from commonhold.app.wishes import results
 from commonhold.client.channel import Direct
 from commonhold.client.session import Commonhold
@@ -49,6 +50,7 @@ class House:
     is_ignored: Callable[[str, str], bool] = lambda _root, _path: False
     commands: list[AboutToRun] = field(default_factory=list)
     running: set[str] = field(default_factory=set)
+    registry: Callable[[], Registry | None] = lambda: None
 
     def __post_init__(self) -> None:
         self.root = self.folder / "repo"
@@ -83,6 +85,7 @@ class House:
             ids=self.ids,
             agent=agent,
             options=self.options,
+            surroundings=Surroundings(self.registry()),
         )
 
     def about_to_run(self, happening: AboutToRun, _root: str, _session: Commonhold) -> Response:
