@@ -387,6 +387,18 @@ def test_claude_starts_our_program_in_place_of_a_shell(run: Call, root: Path, pr
     assert not (root / ".claude").exists()
 
 
+def test_claude_code_is_kept_to_it_in_linked_working_trees_as_well(
+    run: Call, root: Path, tmp_path: Path, program: Program
+) -> None:
+    program("claude", "echo 2.1.332")
+    run("install", "claude", "--yes")
+    git(root, "worktree", "add", "--quiet", "-b", "side", str(tmp_path / "side"))
+    done = run("-C", str(tmp_path / "side"), "doctor", "--json")
+    (told,) = (each["facts"] for each in done.json["findings"] if each["check"] == "claude")
+    assert told["level"] == "gated"
+    assert "is enforced by" in told["shell"]
+
+
 def test_taking_it_out_of_one_working_tree_shows_git_nothing_in_another(run: Call, root: Path, tmp_path: Path) -> None:
     excluded, side = (root / ".git/info/exclude").read_bytes(), tmp_path / "side"
     git(root, "worktree", "add", "--quiet", "-b", "side", str(side))

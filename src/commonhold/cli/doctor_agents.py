@@ -33,8 +33,9 @@ def agents(repository: Repository) -> Iterator[Finding]:
         yield ok("agents", "none is there that Commonhold knows: commonhold install NAME is for one that is to come")
     for setup in setups:
         try:
-            found = standing(setup, _seen(project, setup))
-            yield _finding(setup, found, _shell(project, setup, found.level))
+            place = project.of_hooks(setup)
+            found = standing(setup, _seen(place, setup))
+            yield _finding(setup, found, _shell(place, setup, found.level))
         except CommonholdError as fault:
             yield fail(setup.name, f"{fault.message} [{fault.code}]", fault.hint)
 
