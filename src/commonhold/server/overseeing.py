@@ -1,12 +1,13 @@
 """Seeing what others than agents change in the working trees in which agents work."""
 
 import threading
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Iterable
 from typing import Final
 
 from commonhold.adapters.repository import find_repository
 from commonhold.adapters.watching import Burst, Watcher
 from commonhold.client.session import Commonhold
+from commonhold.domain.errors import CommonholdError
 
 BY_ANYBODY: Final = "by a person, a formatter, another program"
 BY_GIT: Final = "git went to another commit"
@@ -47,7 +48,13 @@ class Overseeing:
             self._watched[root] = watcher, session
             watcher.start()
         watcher.wait_until_watching(START_SECONDS)  # else what changes in between is seen by neither
-        session.notice(None, intent=BY_ANYBODY)
+        try:
+            session.notice(None, intent=BY_ANYBODY)
+        except CommonholdError:  # the state is busy, say: whoever comes next looks again
+            with self._lock:
+                begun = [self._watched.pop(root)] if root in self._watched else []
+            _end(begun)
+            raise
 
     def look(self) -> None:
         """Let go of trees that were taken away: one that is made in the same place is another."""
@@ -72,6 +79,10 @@ class Overseeing:
         """Watch no more."""
         with self._lock:
             watched, self._watched = self._watched, {}
-        for watcher, session in watched.values():
-            watcher.stop()
-            session.close()
+        _end(watched.values())
+
+
+def _end(watched: Iterable[tuple[Watcher, Commonhold]]) -> None:
+    for watcher, session in watched:
+        watcher.stop()
+        session.close()

@@ -11,6 +11,7 @@ import pytest
 from tests.hooked import git
 
 from commonhold.client.session import Commonhold
+from commonhold.domain.errors import Code, StoreError
 from commonhold.server.overseeing import Overseeing
 
 PATIENCE_SECONDS = 20.0
@@ -19,13 +20,19 @@ PATIENCE_SECONDS = 20.0
 class Nobody:
     """What is told through a session of nobody, in the tree at `root`."""
 
+    is_busy = False
+
     def __init__(self, root: str) -> None:
         self.root = root
         self.noticed: list[str] = []
         self.is_open = True
+        self.looks = 0
 
     def notice(self, paths: Iterable[str] | None, *, intent: str) -> None:
         assert intent
+        self.looks += paths is None
+        if self.is_busy:
+            raise StoreError(Code.STORE_BUSY, "busy", hint="later")
         self.noticed += paths or ()
 
     def close(self) -> None:
@@ -127,3 +134,16 @@ def test_what_a_command_could_have_written_is_looked_at_once_that_has_ended(
     of_commands.could_write = ""
     until(lambda: is_told("d.py"))
     assert "a.py" in opened[0].noticed
+
+
+def test_where_the_first_look_fails_the_next_that_comes_looks_again(
+    tmp_path: Path, overseeing: Overseeing, opened: list[Nobody], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    root = tree(tmp_path / "one")
+    with monkeypatch.context() as patch:
+        patch.setattr(Nobody, "is_busy", True)
+        with pytest.raises(StoreError):
+            overseeing.begin(root)
+    overseeing.begin(root)
+    overseeing.begin(root)
+    assert [(each.is_open, each.looks) for each in opened] == [(False, 1), (True, 1)]
