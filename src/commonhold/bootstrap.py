@@ -20,7 +20,8 @@ from commonhold.app.checks import Check
 from commonhold.app.crossing import Insight
 from commonhold.app.ports import Registry, Step, no_step
 from commonhold.app.registry import TableRegistry
-from commonhold.app.service import Service, Surroundings
+from commonhold.app.service import Service
+from commonhold.app.use_cases import Surroundings
 from commonhold.config import Settings, load_settings
 from commonhold.domain.errors import Code, InputError
 

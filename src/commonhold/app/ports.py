@@ -8,7 +8,8 @@ from typing import Any, Final, Protocol, TypeVar
 from commonhold.domain.at_work import Presence, Proposal
 from commonhold.domain.clock import Now
 from commonhold.domain.commands import Command
-from commonhold.domain.events import Committed, Debt, Event, Recorded
+from commonhold.domain.debt import Debt
+from commonhold.domain.events import Committed, Event, Recorded
 from commonhold.domain.keys import Key, Spec
 from commonhold.domain.lease import Lease, Waiter
 from commonhold.domain.lease_table import LeaseTable

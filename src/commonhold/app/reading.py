@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Final
 
+from commonhold.app.answers import Piece, RegionText
 from commonhold.app.ports import Files, FileState, Stamp
 from commonhold.app.read_sets import ReadSet
 from commonhold.domain.errors import Code, InputError
@@ -16,28 +17,6 @@ from commonhold.regions.find import find, lookup, reserve
 from commonhold.regions.region import Region, RegionMap, Span, hash_bytes
 
 RECENT_MAPS: Final = 64
-
-
-@dataclass(frozen=True, slots=True)
-class Piece:
-    """One span of a header, with the hash to name it by."""
-
-    span: int
-    hash: str
-    text: str
-
-
-@dataclass(frozen=True, slots=True)
-class RegionText:
-    """A region with its text. A file that is no text has `data` (base64) in its place; a header has its pieces."""
-
-    key: str
-    id: str
-    kind: Kind
-    hash: str
-    text: str | None
-    data: str | None = None
-    pieces: tuple[Piece, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

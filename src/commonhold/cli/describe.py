@@ -4,13 +4,13 @@ import time
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Final
 
-from commonhold.app.answers import AcquireAnswer, Change, LeaseAnswer, Next, RegionHash
-from commonhold.app.queries import Status, Who
+from commonhold.app.answers import AcquireAnswer, LeaseAnswer, Next, RegionHash
+from commonhold.app.pictures import Change, Status, Who
 from commonhold.cli.given import Given
 from commonhold.cli.next_call import next_lines
 from commonhold.cli.output import shown, shown_text
 from commonhold.domain.at_work import Presence
-from commonhold.domain.events import Debt
+from commonhold.domain.debt import Debt
 from commonhold.domain.keys import FILE, canonical, contains
 from commonhold.domain.lease import Conflict, Lease, Waiter
 from commonhold.domain.partial_work import PartialWork

@@ -4,8 +4,8 @@ import secrets
 from contextlib import suppress
 from typing import Any, Final, TypeVar, Unpack
 
+from commonhold.app.acquire_options import AcquireOptions
 from commonhold.app.answers import AcquireAnswer, Next
-from commonhold.app.service import AcquireOptions
 from commonhold.client.effects import Call, Look, Sleep, Steps
 from commonhold.domain.errors import CommonholdError, StoreError
 from commonhold.domain.modes import Mode

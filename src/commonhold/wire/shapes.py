@@ -8,7 +8,6 @@ import msgspec
 
 from commonhold.app.answers import (
     AcquireAnswer,
-    Change,
     CommitAnswer,
     LeaseAnswer,
     MergedRegion,
@@ -16,11 +15,11 @@ from commonhold.app.answers import (
     Next,
     PutAnswer,
     RegionHash,
+    RegionText,
     Repair,
     ReviewAnswer,
 )
-from commonhold.app.queries import Status, Who
-from commonhold.app.reading import RegionText
+from commonhold.app.pictures import Change, Status, Who
 from commonhold.domain.at_work import Presence
 from commonhold.domain.events import KIND_OF, Recorded
 from commonhold.domain.lease import Conflict, Lease, Waiter

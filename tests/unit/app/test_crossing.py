@@ -22,8 +22,9 @@ from commonhold.app.checks import Check
 from commonhold.app.crossing import Insight
 from commonhold.app.options import Options
 from commonhold.app.policy import Policies, Suspicion
-from commonhold.app.service import Service, Surroundings
+from commonhold.app.service import Service
 from commonhold.app.typing import Diagnostic, TypeChecker, TypeReport
+from commonhold.app.use_cases import Surroundings
 from commonhold.domain.changeset import Changeset, Edit, LeaseRef, Op
 from commonhold.domain.keys import Key, parse
 from commonhold.domain.refusal import Refusal

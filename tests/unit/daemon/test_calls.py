@@ -8,8 +8,7 @@ from typing import Any
 import msgspec
 import pytest
 
-from commonhold.app.answers import AcquireAnswer, Next
-from commonhold.app.news import News
+from commonhold.app.answers import AcquireAnswer, News, Next
 from commonhold.domain.changeset import Changeset, Edit, LeaseRef, Op, Read
 from commonhold.domain.errors import Code, CommonholdError, InputError, InternalError, StoreError, UsageError
 from commonhold.domain.events import LeaseReleased, Recorded, ValuePut

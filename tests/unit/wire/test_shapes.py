@@ -5,26 +5,27 @@ from dataclasses import replace
 
 from commonhold.app.answers import (
     AcquireAnswer,
-    Change,
     CommitAnswer,
     LeaseAnswer,
     MergedRegion,
     Needed,
     Next,
     Obstacle,
+    Piece,
     PutAnswer,
     RegionHash,
+    RegionText,
     Repair,
     RepairRegion,
     ReviewAnswer,
     Unmerged,
 )
-from commonhold.app.queries import Status, Who
-from commonhold.app.reading import Piece, RegionText
+from commonhold.app.pictures import Change, Status, Who
 from commonhold.domain.at_work import Presence
 from commonhold.domain.clock import Deadline
+from commonhold.domain.debt import Debt
 from commonhold.domain.errors import Code, StoreError
-from commonhold.domain.events import Debt, LeaseGranted, Recorded
+from commonhold.domain.events import LeaseGranted, Recorded
 from commonhold.domain.keys import Kind
 from commonhold.domain.lease import Conflict, Lease, Waiter, Wish
 from commonhold.domain.modes import Mode

@@ -13,10 +13,10 @@ from commonhold.app.ports import Journal, StoredAnswer, Write
 from commonhold.domain.at_work import Presence, Proposal
 from commonhold.domain.clock import Now
 from commonhold.domain.commands import Command, Leave, Put, Review
+from commonhold.domain.debt import Debt
 from commonhold.domain.decide import keys_of
 from commonhold.domain.events import (
     Committed,
-    Debt,
     Event,
     LeaseBroken,
     LeaseClaimed,
