@@ -10,10 +10,15 @@ from functools import partial
 from pathlib import Path
 from typing import Any, Final
 
-from commonhold.app.forgetting import CONTENT_RETENTION_SECONDS
-from commonhold.app.options import IDLE_SECONDS, PATIENCE_SECONDS, Options, Release
+from commonhold.app.options import (
+    CONTENT_RETENTION_SECONDS,
+    DEFAULT_MAX_FILE_BYTES,
+    IDLE_SECONDS,
+    PATIENCE_SECONDS,
+    Options,
+    Release,
+)
 from commonhold.app.policy import Merging, Policies, Policy, Rereading, Suspicion
-from commonhold.app.ports import DEFAULT_MAX_FILE_BYTES
 from commonhold.domain.errors import Code, InputError
 from commonhold.domain.keys import FILE, parse
 from commonhold.domain.lease import DEFAULT_TTL_SECONDS, MAX_TTL_SECONDS

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
-from typing import Any, Final, Protocol, TypeVar
+from typing import Any, Protocol, TypeVar
 
 from commonhold.domain.at_work import Presence, Proposal
 from commonhold.domain.clock import Now
@@ -19,8 +19,6 @@ from commonhold.domain.read_set import Overtaken, Sighting
 from commonhold.domain.value import Value
 
 T = TypeVar("T", bound=Outcome)
-
-DEFAULT_MAX_FILE_BYTES: Final = 10_000_000
 
 Contents = Callable[[str], bytes]
 """Bytes by content hash. Raises StoreError if they are gone."""

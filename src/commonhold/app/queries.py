@@ -11,6 +11,7 @@ from commonhold.app.reading import Reading
 from commonhold.domain.errors import Code, InputError
 from commonhold.domain.events import Recorded
 from commonhold.domain.keys import canonical, overlaps
+from commonhold.domain.value import MAX_NUMBER
 
 SHOWN: Final = 10
 
@@ -43,6 +44,7 @@ class Queries:
 
     def log(self, *, after: int | None = None, limit: int = 100, lease_id: str | None = None) -> tuple[Recorded, ...]:
         """Events in order: those after a sequence (with a lease: after 0), or the newest."""
+        after = None if after is None else min(after, MAX_NUMBER - 1)
         if lease_id is not None:
             with self._registry.read() as view:
                 return view.events(after=after or 0, limit=limit, lease_id=lease_id)

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Final
 
-from commonhold.app.answers import Piece, RegionText
+from commonhold.app.answers import Piece, RegionHash, RegionText
 from commonhold.app.ports import Files, FileState, Stamp
 from commonhold.app.read_sets import ReadSet
 from commonhold.domain.errors import Code, InputError
@@ -125,12 +125,18 @@ class Reading:
         found = self._seen(texts)
         return tuple(region_text(source, region) for source, region in found)
 
-    def saw(self, texts: Sequence[str]) -> tuple[Region, ...]:
+    def saw(self, texts: Sequence[str]) -> tuple[RegionHash, ...]:
         """The named regions, which somebody has read without us: kept as if it had been with us.
 
         Raises InputError `FILE_NOT_FOUND`, `REGION_UNKNOWN`, `REGION_AMBIGUOUS`.
         """
-        return tuple(region for _, region in self._seen(texts))
+        return tuple(RegionHash(str(region.key), region.hash) for _, region in self._seen(texts))
+
+    def known(self, texts: Sequence[str]) -> tuple[RegionHash, ...]:
+        """What the named regions were when the session last read or wrote them; None where it never did."""
+        asked = [str(self.locate(text)) for text in texts]
+        known = self._read_set.known(asked)
+        return tuple(RegionHash(key, known.get(key)) for key in asked)
 
     def _seen(self, texts: Sequence[str]) -> list[tuple[RegionMap, Region]]:
         since = self._read_set.newest()

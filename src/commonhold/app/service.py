@@ -1,39 +1,42 @@
 """All use cases of one working tree, for one agent session: what every way in speaks to."""
 
+from __future__ import annotations
+
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Self, TypeVar, Unpack
 
-from commonhold.app.acquire_options import AcquireOptions
-from commonhold.app.answers import (
-    AcquireAnswer,
-    CommitAnswer,
-    LeaseAnswer,
-    News,
-    PutAnswer,
-    RegionHash,
-    RegionText,
-    ReviewAnswer,
-    TakeAnswer,
-)
-from commonhold.app.pictures import Briefing, Status, Who
 from commonhold.app.unwritable import although_unwritable
 from commonhold.domain import texts
-from commonhold.domain.changeset import Changeset
-from commonhold.domain.events import CommitUndone, Recorded
 from commonhold.domain.keys import FILE, parse
-from commonhold.domain.lease import Lease
 from commonhold.domain.modes import Mode
-from commonhold.domain.partial_work import PartialWork
-from commonhold.domain.value import MAX_NUMBER, Value, Version
-from commonhold.regions.region import RegionMap
 
 if TYPE_CHECKING:
+    from commonhold.app.acquire_options import AcquireOptions
+    from commonhold.app.answers import (
+        AcquireAnswer,
+        CommitAnswer,
+        LeaseAnswer,
+        News,
+        PutAnswer,
+        RegionHash,
+        RegionText,
+        ReviewAnswer,
+        TakeAnswer,
+    )
     from commonhold.app.options import Options
+    from commonhold.app.pictures import Briefing, Status, Who
     from commonhold.app.ports import Clock, Files, Ids, Step, Store
     from commonhold.app.use_cases import Surroundings
+    from commonhold.domain.changeset import Changeset
+    from commonhold.domain.events import CommitUndone, Recorded
+    from commonhold.domain.lease import Lease
+    from commonhold.domain.partial_work import PartialWork
+    from commonhold.domain.value import Value, Version
+    from commonhold.regions.region import RegionMap
 
-A = TypeVar("A", AcquireAnswer, LeaseAnswer, CommitAnswer, TakeAnswer)
+
+A = TypeVar("A", "AcquireAnswer", "LeaseAnswer", "CommitAnswer", "TakeAnswer")
 
 
 class Service:
@@ -47,14 +50,14 @@ class Service:
     def __init__(
         self,
         *,
-        store: "Store",
-        files: "Files",
-        clock: "Clock",
-        ids: "Ids",
+        store: Store,
+        files: Files,
+        clock: Clock,
+        ids: Ids,
         agent: str | None = None,
-        options: "Options | None" = None,
-        surroundings: "Surroundings | None" = None,
-        at_step: "Step | None" = None,
+        options: Options | None = None,
+        surroundings: Surroundings | None = None,
+        at_step: Step | None = None,
     ) -> None:
         """Put the use cases together; `commonhold.open` does so for a repository on disk."""
         # Loaded here: whoever asks a daemon needs to know what can be asked, and nothing of what does the work.
@@ -107,13 +110,11 @@ class Service:
         They are taken to be what they are now; the answer gives their hashes. Raises what `read` raises.
         """
         self._recover_if_possible()
-        return tuple(RegionHash(str(region.key), region.hash) for region in self._uses.reading.saw(keys))
+        return self._uses.reading.saw(keys)
 
     def seen(self, *keys: str) -> tuple[RegionHash, ...]:
         """What files or regions were when this session last read or wrote them as such; None where it never did."""
-        asked = [str(self._uses.reading.locate(key)) for key in keys]
-        known = self._uses.read_set.known(asked)
-        return tuple(RegionHash(key, known.get(key)) for key in asked)
+        return self._uses.reading.known(keys)
 
     def news(self) -> tuple[News, ...]:
         """What others have changed of what this session has read, each once: the answers with notices tell it, too."""
@@ -311,7 +312,6 @@ class Service:
 
     def log(self, *, after: int | None = None, limit: int = 100, lease_id: str | None = None) -> tuple[Recorded, ...]:
         """Events in order: those after a sequence (with a lease: after 0), or the newest."""
-        after = None if after is None else min(after, MAX_NUMBER - 1)
         return self._uses.queries.log(after=after, limit=limit, lease_id=lease_id)
 
     def commits_on(self, path: str, *, limit: int = 200) -> tuple[Recorded, ...]:

@@ -5,7 +5,7 @@ from typing import Any, Final, TypedDict, Unpack
 import click
 
 from commonhold.adapters.system import RandomIds
-from commonhold.cli import describe
+from commonhold.cli import lease_words
 from commonhold.cli.command import Command, files
 from commonhold.cli.exit_status import DONE, REFUSED
 from commonhold.cli.given import Given, common, request_option, ttl_option
@@ -114,7 +114,7 @@ def command(
             # Who brings a ticket lets go by itself: so Ctrl-C ends this at once, also where the state is held up.
             options.setdefault("ticket", RandomIds().new("lease"))
         found = place.hold.acquire(*place.keys(keys), **options)
-    answer(given, found, shapes.acquire, lambda found: describe.acquired(found, given))
+    answer(given, found, shapes.acquire, lambda found: lease_words.acquired(found, given))
     return DONE if found.lease else REFUSED
 
 

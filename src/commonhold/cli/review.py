@@ -2,7 +2,7 @@
 
 import click
 
-from commonhold.cli import describe, review_resolve, review_show
+from commonhold.cli import review_resolve, review_show, work_words
 from commonhold.cli.command import Group
 from commonhold.cli.given import Given, common
 from commonhold.cli.opening import opened
@@ -28,7 +28,7 @@ def command(context: click.Context) -> None:
         return
     with opened(given) as place:
         found = place.hold.partial_works()
-    answer(given, found, shapes.works, lambda found: describe.works(found, given))
+    answer(given, found, shapes.works, lambda found: work_words.works(found, given))
 
 
 command.add_command(review_show.command)

@@ -1,15 +1,19 @@
 """Acquiring with patience: wait for a turn, and leave no place in line behind."""
 
+from __future__ import annotations
+
 import secrets
 from contextlib import suppress
-from typing import Any, Final, TypeVar, Unpack
+from typing import TYPE_CHECKING, Any, Final, TypeVar, Unpack
 
-from commonhold.app.acquire_options import AcquireOptions
-from commonhold.app.answers import AcquireAnswer, Next
 from commonhold.client.effects import Call, Look, Sleep, Steps
 from commonhold.domain.errors import CommonholdError, StoreError
 from commonhold.domain.modes import Mode
 from commonhold.domain.refusal import Refusal
+
+if TYPE_CHECKING:
+    from commonhold.app.acquire_options import AcquireOptions
+    from commonhold.app.answers import AcquireAnswer
 
 T = TypeVar("T")
 SHORTEST_PAUSE_SECONDS: Final = 0.01
@@ -88,6 +92,9 @@ def _wait(keys: tuple[str, ...], named: dict[str, Any], wait_seconds: float) -> 
 
 def _given_up(answer: AcquireAnswer, waited_seconds: float) -> AcquireAnswer:
     """The denial for somebody who did not wait any longer."""
+    # Loaded here: whoever does not wait needs to make no answers.
+    from commonhold.app.answers import AcquireAnswer, Next  # noqa: PLC0415
+
     asked = answer.next.arguments if answer.next else {}
     arguments = {name: value for name, value in asked.items() if name in ("keys", "task", "mode")}
     why = f"it was not free within {waited_seconds:g} seconds: do other work first, then ask again"

@@ -33,7 +33,7 @@ from commonhold.domain.partial_work import Left, PartialWork
 from commonhold.domain.refusal import Refusal
 from commonhold.domain.value import Value
 from commonhold.regions.discover import discover
-from commonhold.wire import shapes, text
+from commonhold.wire import event_shapes, shapes, text
 
 LEASE = Lease("l1", 7, "one", "mend", ("file:a.py",), Mode.SHARED, "acq", 0.0, Deadline("b", 9.0, 1.5))
 LEASE_SHAPE = {
@@ -273,7 +273,7 @@ def test_who_and_status() -> None:
 
 
 def test_log() -> None:
-    (event,) = shapes.log([Recorded(7, 1.5, LeaseGranted(LEASE))])["events"]
+    (event,) = event_shapes.log([Recorded(7, 1.5, LeaseGranted(LEASE))])["events"]
     assert (event["sequence"], event["at"], event["kind"]) == (7, "1970-01-01T00:00:01.500Z", "lease_granted")
     assert event["event"]["lease"]["fence"] == 7
 

@@ -15,17 +15,8 @@ from typing import Final
 from commonhold.adapters.files.faults import translated
 from commonhold.adapters.files.locating import Locator
 from commonhold.adapters.system import process_umask
-from commonhold.app.ports import (
-    DEFAULT_MAX_FILE_BYTES,
-    ChangedUnderneath,
-    Contents,
-    FileState,
-    Journal,
-    Stamp,
-    Step,
-    Write,
-    no_step,
-)
+from commonhold.app.options import DEFAULT_MAX_FILE_BYTES
+from commonhold.app.ports import ChangedUnderneath, Contents, FileState, Journal, Stamp, Step, Write, no_step
 from commonhold.domain.errors import Code, CommonholdError, InputError, StoreError
 from commonhold.domain.keys import Key, Spec
 from commonhold.regions.discover import discover
