@@ -2,7 +2,6 @@
 
 import math
 import os
-import tomllib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from enum import StrEnum
@@ -150,6 +149,8 @@ def _from_files(root: str) -> Settings:
 
 
 def _parse(path: Path) -> dict[str, Any]:
+    import tomllib  # noqa: PLC0415 - loaded here, since most repositories have no such file
+
     try:
         return tomllib.loads(path.read_text(encoding="utf-8"))
     except (tomllib.TOMLDecodeError, UnicodeDecodeError, OSError) as fault:

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import secrets
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any, Final, TypeVar, Unpack
 
+from commonhold.adapters.system import RandomIds
 from commonhold.client.effects import Call, Look, Sleep, Steps
 from commonhold.domain.errors import CommonholdError, StoreError
 from commonhold.domain.modes import Mode
@@ -42,7 +42,7 @@ def acquire(
     given = {name: value for name, value in more.items() if value is not None}
     named: dict[str, Any] = {"task": task, "ttl_seconds": ttl_seconds, "mode": mode, **given}
     # A call that is repeated, since its answer was lost, is known by the ticket.
-    named.setdefault("ticket", f"lease-{secrets.token_hex(8)}")
+    named.setdefault("ticket", RandomIds().new("lease"))
     if wait_seconds > 0:
         named.setdefault("patience_seconds", WAITER_PATIENCE_SECONDS)
         waiting = _wait(keys, named, wait_seconds)

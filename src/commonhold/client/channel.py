@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import secrets
 import socket
 import struct
 import time
@@ -15,6 +14,7 @@ from typing import TYPE_CHECKING, Any, Final, Protocol
 
 import msgspec
 
+from commonhold.adapters.system import RandomIds
 from commonhold.domain.errors import Code, StoreError
 from commonhold.wire import calls
 
@@ -299,7 +299,7 @@ def _once(argument: object) -> object:
 
 
 def _request_id() -> str:
-    return f"request-{secrets.token_hex(8)}"
+    return RandomIds().new("request")
 
 
 def _silent() -> StoreError:
