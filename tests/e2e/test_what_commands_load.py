@@ -12,11 +12,10 @@ from commonhold.cli.commands import COMMANDS
 
 pytestmark = pytest.mark.slow
 
-ENGINE = (
-    *("apsw", "tree_sitter", "commonhold.bootstrap", "commonhold.app.use_cases", "commonhold.regions.discover"),
-    *("commonhold.merging.", "commonhold.linking.", "commonhold.semantics.", "commonhold.adapters.sqlite."),
-)
-"""What does the work: modules, and rooms of them."""
+JUDGES = ("commonhold.app.writing", "commonhold.merging", "commonhold.linking", "commonhold.semantics")
+KEEPS = ("apsw", "tree_sitter", "commonhold.bootstrap", "commonhold.app.use_cases", "commonhold.regions.discover")
+ENGINE = (*JUDGES, *KEEPS)
+"""What does the work: modules, and whole rooms."""
 LIGHT = {
     "acquire": ("acquire", "a.py#one", "a.py#Box.grow", "new.py", "no.such.module", "account:1"),
     "ask": ("ask", "LEASE", "--why", "mine is small"),
@@ -59,9 +58,9 @@ def loaded_by(*words: str, root: Path) -> set[str]:
     return {line.rpartition("|")[2].strip() for line in done.stderr.splitlines() if line.startswith("import time:")}
 
 
-def engine_in(modules: set[str]) -> set[str]:
-    """What of them does the work."""
-    return {each for each in modules if f"{each}.".startswith(tuple(f"{part.rstrip('.')}." for part in ENGINE))}
+def parts_in(modules: set[str], parts: tuple[str, ...] = ENGINE) -> set[str]:
+    """Which parts of the engine were loaded."""
+    return {part for part in parts if any(f"{each}.".startswith(f"{part}.") for each in modules)}
 
 
 def words_of(name: str, daemon: Serving) -> list[str]:
@@ -81,10 +80,13 @@ def test_what_the_daemon_answers_loads_no_engine(root: Path, monkeypatch: pytest
     monkeypatch.setenv("COMMONHOLD_DAEMON", "on")
     with serving(root) as daemon:
         loaded = {name: loaded_by(*words_of(name, daemon), root=root) for name in LIGHT}
-    assert {name: found for name, modules in loaded.items() if (found := engine_in(modules))} == {}
+    assert {name: found for name, modules in loaded.items() if (found := parts_in(modules))} == {}
 
 
-def test_without_a_daemon_the_engine_is_loaded(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("COMMONHOLD_DAEMON", "off")
-    found = engine_in(loaded_by("leases", root=root))
-    assert {"apsw", "commonhold.app.use_cases", "commonhold.merging.merge", "commonhold.regions.discover"} <= found
+@pytest.mark.parametrize("name", ["acquire", "leases", "log", "show"])
+def test_without_a_daemon_what_judges_changes_is_not_loaded(name: str, root: Path) -> None:
+    assert parts_in(loaded_by(*LIGHT[name], root=root)) == set(KEEPS)
+
+
+def test_a_commit_without_a_daemon_loads_all(root: Path) -> None:
+    assert parts_in(loaded_by(*LIGHT["commit"], root=root)) == set(ENGINE)

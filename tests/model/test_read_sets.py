@@ -141,7 +141,7 @@ class Readers(RuleBasedStateMachine):
     @invariant()
     def nothing_is_kept_that_is_over(self) -> None:
         for agent in AGENTS:
-            with self.services[agent]._uses.store.read() as reader:
+            with self.services[agent]._uses.place.store.read() as reader:
                 kept = {each.key: each for each in reader.overtaken(agent, self.services[agent].root)}
             for name in NAMES:
                 known = self.known[agent, name]

@@ -78,7 +78,7 @@ class Stage:
             ids=self.ids,
             agent=holder,
             options=Options(retention_seconds=86400.0, policies=self._policies),
-            surroundings=Surroundings(insight=self._insight(found) if self.sees_all_files else None),
+            surroundings=Surroundings(see=lambda: self._insight(found) if self.sees_all_files else None),
             at_step=at_step,
         )
 

@@ -1,6 +1,5 @@
 """Who is at work in a working tree, and what somebody who comes to work there is to know."""
 
-from collections.abc import Callable
 from dataclasses import replace
 from typing import Final
 
@@ -9,6 +8,7 @@ from commonhold.app.leases import Leases
 from commonhold.app.partial_work import PartialWorks
 from commonhold.app.pictures import Briefing
 from commonhold.app.place import Place
+from commonhold.app.ports import IsRunning
 from commonhold.app.proposing import OURS, Proposing
 from commonhold.domain.at_work import Presence
 from commonhold.domain.commands import Break
@@ -20,9 +20,6 @@ RECENT_SECONDS: Final = 900.0
 GONE_SECONDS: Final = 12 * 3600.0
 """Whoever was not heard of for so long is no longer said to be at work."""
 _MOST_CHANGES: Final = 50
-
-IsRunning = Callable[[str], bool]
-"""Whether the process that a session has named is certainly there."""
 
 
 class Attendance:

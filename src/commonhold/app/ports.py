@@ -31,6 +31,10 @@ Step = Callable[[str], None]
 """Called with the name of each durable step of a commit when it is done."""
 
 
+IsRunning = Callable[[str], bool]
+"""Whether the process that a session has named is certainly there."""
+
+
 def no_step(_name: str) -> None:
     """Go on: only crash tests do anything between the steps."""
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from threading import Lock
 from typing import TYPE_CHECKING, Self, TypeVar, Unpack
 
 from commonhold.app.unwritable import although_unwritable
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
     from commonhold.app.pictures import Briefing, Status, Who
     from commonhold.app.ports import Clock, Files, Ids, Step, Store
     from commonhold.app.use_cases import Surroundings
+    from commonhold.app.writing import Writing
     from commonhold.domain.changeset import Changeset
     from commonhold.domain.events import CommitUndone, Recorded
     from commonhold.domain.lease import Lease
@@ -74,11 +76,23 @@ class Service:
             surroundings=surroundings,
             at_step=at_step,
         )
+        self._written_with: Writing | None = None
+        self._composing = Lock()
+
+    @property
+    def _writing(self) -> Writing:
+        """What judges and records files: half of the engine, which whoever only asks or leases never needs."""
+        with self._composing:
+            if self._written_with is None:
+                from commonhold.app.writing import Writing  # noqa: PLC0415
+
+                self._written_with = Writing(self._uses)
+            return self._written_with
 
     @property
     def root(self) -> str:
         """The absolute path of the working tree."""
-        return self._uses.files.root
+        return self._uses.place.files.root
 
     @property
     def is_shared(self) -> bool:
@@ -138,7 +152,7 @@ class Service:
         life of its holder (any call). It does not keep this process from believing that it holds on when it does not:
         the commit checks.
         """
-        ttl = self._uses.ttl_seconds if ttl_seconds is None else ttl_seconds
+        ttl = self._uses.options.ttl_seconds if ttl_seconds is None else ttl_seconds
         if any(parse(key).scheme == FILE for key in keys):
             self._recover_if_possible()
         answer = self._uses.leases.acquire(self.holder, keys, task=task, ttl_seconds=ttl, mode=mode, **more)
@@ -147,7 +161,7 @@ class Service:
 
     def renew(self, lease_id: str, *, ttl_seconds: float | None = None, request_id: str | None = None) -> LeaseAnswer:
         """Let a live lease end `ttl_seconds` from now. The end is set, never added to."""
-        ttl = self._uses.ttl_seconds if ttl_seconds is None else ttl_seconds
+        ttl = self._uses.options.ttl_seconds if ttl_seconds is None else ttl_seconds
         return self._with_news(self._uses.leases.renew(self.holder, lease_id, ttl, request_id))
 
     def release(self, lease_id: str, *, request_id: str | None = None) -> LeaseAnswer:
@@ -206,7 +220,7 @@ class Service:
         That is so of leases, and of sessions that have ended without a word.
         """
         self._uses.leases.end_what_is_over(self._agent or "")
-        self._uses.attendance.end_gone()
+        self._writing.attendance.end_gone()
         self._uses.works.look_for()
 
     def show(self) -> None:
@@ -228,14 +242,14 @@ class Service:
         """
         if dry_run:
             self._recover_if_possible()
-        answer = self._uses.commits.commit(self.holder, changeset, self.root, is_dry_run=dry_run)
+        answer = self._writing.commits.commit(self.holder, changeset, self.root, is_dry_run=dry_run)
         asked = self._uses.leases.wishes_to(self.holder)
         known = {each.key for each in answer.repair.regions} | {each.key for each in answer.merged}
         return replace(answer, notices=answer.notices + asked + self._uses.newsroom.notices(known))
 
     def place(self) -> str:
         """The name of the working tree among all that share the leases."""
-        return self._uses.place_name
+        return self._uses.place.name
 
     def propose(self, changeset: Changeset, *, call: str, blind: Sequence[str] = ()) -> CommitAnswer:
         """Ask whether a tool of this session may write what the changeset says: nothing is written here.
@@ -245,19 +259,19 @@ class Service:
         `blind` are files that the tool overwrites without naming what is there: the session must have read them.
         """
         self._recover_if_possible()
-        self._uses.noticing.notice([self._uses.reading.locate(edit.key).file_path for edit in changeset.edits], "")
-        return self._with_news(self._uses.proposing.propose(self.holder, changeset, call, blind))
+        self._writing.noticing.notice([self._uses.reading.locate(edit.key).file_path for edit in changeset.edits], "")
+        return self._with_news(self._writing.proposing.propose(self.holder, changeset, call, blind))
 
     def settle(self, call: str, paths: Sequence[str] = ()) -> TakeAnswer:
         """See what became of what a call proposed (where calls have no names, for `paths`), and record it."""
-        return self._with_news(self._uses.proposing.settle(self.holder, call, tuple(paths)))
+        return self._with_news(self._writing.proposing.settle(self.holder, call, tuple(paths)))
 
     def take(self, before: Mapping[str, str | None], *, intent: str = "") -> TakeAnswer:
         """Record what this session has made of files that were as `before` says: content hashes of kept bytes, by path.
 
         They are as they are. What could not have been committed is recorded too, and waits for review.
         """
-        return self._with_news(self._uses.taking.take(self.holder, before, intent))
+        return self._with_news(self._writing.taking.take(self.holder, before, intent))
 
     def keep(self, contents: Sequence[bytes]) -> None:
         """Keep bytes, so that what becomes of them can be told, and taken back by hand."""
@@ -269,35 +283,35 @@ class Service:
         `paths` None: of all that agents have read. Nobody is blamed for it. What a tool of a session is just writing is
         left to that session.
         """
-        return self._uses.noticing.notice(paths, intent)
+        return self._writing.noticing.notice(paths, intent)
 
     def arrive(self, process: str = "") -> Briefing:
         """This session begins, or goes on, in the process of that name: what it is to know."""
         self._recover_if_possible()
-        return self._uses.attendance.arrive(self.holder, process)
+        return self._writing.attendance.arrive(self.holder, process)
 
     def briefing(self) -> Briefing:
         """What others are doing."""
-        return self._uses.attendance.briefing(self._agent or "")
+        return self._writing.attendance.briefing(self._agent or "")
 
     def intend(self, intent: str) -> None:
         """What this session was asked for: others are told so."""
-        self._uses.attendance.intend(self.holder, intent)
+        self._writing.attendance.intend(self.holder, intent)
 
     def intent(self) -> str:
         """What this session was asked for last."""
-        return self._uses.attendance.intent_of(self.holder)
+        return self._writing.attendance.intent_of(self.holder)
 
     def rest(self) -> TakeAnswer:
         """This session has done what it was asked: what was leased to it for that is free again."""
-        answer = self._uses.proposing.rest(self.holder)
-        self._uses.attendance.rest(self.holder)
+        answer = self._writing.proposing.rest(self.holder)
+        self._writing.attendance.rest(self.holder)
         return answer
 
     def depart(self) -> TakeAnswer:
         """This session is over."""
-        answer = self._uses.proposing.rest(self.holder)
-        self._uses.attendance.depart(self.holder)
+        answer = self._writing.proposing.rest(self.holder)
+        self._writing.attendance.depart(self.holder)
         return answer
 
     def who(self, key: str) -> Who:
@@ -337,6 +351,8 @@ class Service:
 
     def close(self) -> None:
         """Let go of the state. Leases stay as they are."""
+        if self._written_with is not None:
+            self._written_with.close()
         self._uses.close()
 
     def __enter__(self) -> Self:

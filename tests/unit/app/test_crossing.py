@@ -97,7 +97,7 @@ class House:
                 ids=self.ids,
                 agent=name,
                 options=Options(retention_seconds=1e6, policies=Policies(suspicions=self.suspicions)),
-                surroundings=Surroundings(insight=Insight(index, self.types, self.tests_of)),
+                surroundings=Surroundings(see=lambda: Insight(index, self.types, self.tests_of)),
             )
         return self.services[name]
 

@@ -100,7 +100,7 @@ def house(tmp_path: Path) -> Iterator[House]:
         ids=CountingIds(),
         agent="one",
         options=Options(policies=Policies(suspicions={file_key("."): Suspicion.TESTS})),
-        surroundings=Surroundings(insight=Insight(index, tests_of=lambda _paths: trial)),
+        surroundings=Surroundings(see=lambda: Insight(index, tests_of=lambda _paths: trial)),
     )
     yield House(root, trial, service)
     service.close()

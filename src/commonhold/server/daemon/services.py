@@ -1,22 +1,34 @@
 """The services behind the connections of a daemon: one for each working tree and holder, as long as somebody has it."""
 
+from __future__ import annotations
+
 from collections.abc import Collection
 from dataclasses import dataclass
+from functools import partial
+from typing import TYPE_CHECKING
 
 from commonhold.adapters.repository import Repository, find_repository
 from commonhold.adapters.sqlite import SqliteStore
-from commonhold.app.crossing import Insight
 from commonhold.app.service import Service
 from commonhold.bootstrap import compose, open_insight
 from commonhold.config import Settings, load_settings
 from commonhold.domain.errors import Code, UsageError
 from commonhold.wire.calls import Hello
 
+if TYPE_CHECKING:
+    from commonhold.app.crossing import Insight
+
 
 @dataclass(frozen=True, slots=True)
 class _Known:
     settings: Settings
     service: Service
+
+
+@dataclass(frozen=True, slots=True)
+class _Seen:
+    root: str
+    settings: Settings
     insight: Insight
 
 
@@ -28,7 +40,7 @@ class Services:
         self._repository = repository
         self._store = store
         self._known: dict[Hello, _Known] = {}
-        self._insights: list[Insight] = []
+        self._seen: list[_Seen] = []
 
     def service(self, hello: Hello) -> Service:
         """The service for one working tree and holder, by the settings as they are now. Raises CommonholdError."""
@@ -43,18 +55,18 @@ class Services:
                 f"{hello.root} is no working tree of the repository that this daemon serves",
                 hint="start the command inside the repository",
             )
-        insight = self._insight(found, settings)
-        service = compose(found, settings, agent=hello.agent, store=self._store, umask=hello.umask, insight=insight)
-        self._known[hello] = _Known(settings, service, insight)
+        see = partial(self._see, found, settings)
+        service = compose(found, settings, agent=hello.agent, store=self._store, umask=hello.umask, see=see)
+        self._known[hello] = _Known(settings, service)
         return service
 
-    def _insight(self, found: Repository, settings: Settings) -> Insight:
+    def _see(self, found: Repository, settings: Settings) -> Insight:
         """What is seen of the other files: it has files open, and type checkers: one is for all in a working tree."""
-        for hello, known in self._known.items():
-            if hello.root == found.root and known.settings == settings:
-                return known.insight
+        for seen in self._seen:
+            if (seen.root, seen.settings) == (found.root, settings):
+                return seen.insight
         insight = open_insight(found, settings)
-        self._insights.append(insight)
+        self._seen.append(_Seen(found.root, settings, insight))
         return insight
 
     def of_trees(self) -> list[Service]:
@@ -65,8 +77,8 @@ class Services:
     def keep(self, used: Collection[Service]) -> None:
         """Let go of all but those that are `used`: agents come and go, and each is somebody new."""
         self._known = {hello: known for hello, known in self._known.items() if known.service in used}
-        kept = [known.insight for known in self._known.values()]
-        for insight in self._insights:
-            if not any(insight is each for each in kept):
-                insight.close()
-        self._insights = [insight for insight in self._insights if any(insight is each for each in kept)]
+        kept = [(hello.root, known.settings) for hello, known in self._known.items()]
+        for seen in self._seen:
+            if (seen.root, seen.settings) not in kept:
+                seen.insight.close()
+        self._seen = [seen for seen in self._seen if (seen.root, seen.settings) in kept]
