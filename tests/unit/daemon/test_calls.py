@@ -151,3 +151,7 @@ def read_if_possible(data: bytes) -> None:
         calls.method(request.method).arguments(request.parameters)
     except (KeyError, *calls.UNREADABLE):
         pass
+
+
+def test_the_types_of_every_method_are_found() -> None:
+    assert {calls.method(name).name for name in calls.NAMES} == calls.NAMES
