@@ -30,7 +30,9 @@ from commonhold.app.happenings import (
     Wish,
 )
 from commonhold.app.options import Options
+from commonhold.app.ports import Registry
 from commonhold.app.service import Service
+from commonhold.app.use_cases import Surroundings
 from commonhold.app.wishes import results
 from commonhold.client.channel import Direct
 from commonhold.client.session import Commonhold
@@ -49,6 +51,7 @@ class House:
     is_ignored: Callable[[str, str], bool] = lambda _root, _path: False
     commands: list[AboutToRun] = field(default_factory=list)
     running: set[str] = field(default_factory=set)
+    registry: Callable[[], Registry | None] = lambda: None
 
     def __post_init__(self) -> None:
         self.root = self.folder / "repo"
@@ -59,8 +62,13 @@ class House:
 
     def attend(self) -> Attending:
         """What attends, begun anew: it knows nothing but what the state says."""
-        silence = Silence(self.options.idle_seconds, lambda: self.clock.now().ticks, self.running.__contains__)
+        silence = Silence(
+            lambda _: self.options.idle_seconds, lambda: self.clock.now().ticks, self.running.__contains__
+        )
         return Attending(Trees(self.repository), OpenSessions(self.session, silence), self._is_ignored, self)
+
+    def _idle_seconds(self, _root: str) -> float:
+        return self.options.idle_seconds
 
     def _is_ignored(self, root: str, path: str) -> bool:
         """As it is said at the time."""
@@ -78,6 +86,7 @@ class House:
             ids=self.ids,
             agent=agent,
             options=self.options,
+            surroundings=Surroundings(self.registry()),
         )
 
     def about_to_run(self, happening: AboutToRun, _root: str, _session: Commonhold) -> Response:
@@ -89,6 +98,9 @@ class House:
 
     def over(self, holder: str) -> None:
         """Nothing of its commands is kept."""
+
+    def free(self, session: Commonhold) -> None:
+        """Nothing is held for them."""
 
     def write(self, path: str, text: str | bytes) -> Path:
         target = self.root / path

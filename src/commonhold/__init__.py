@@ -49,6 +49,7 @@ if TYPE_CHECKING:
         Committed,
         CommitUndone,
         ContractChange,
+        DebtWaived,
         Event,
         FileChange,
         LeaseBroken,
@@ -97,6 +98,7 @@ __all__ = [
     "ContractChange",
     "Deadline",
     "Debt",
+    "DebtWaived",
     "Edit",
     "Event",
     "FileChange",
@@ -156,6 +158,7 @@ __all__ = [
     "Waiter",
     "WaiterLeft",
     "WaiterSeen",
+    "WaiveAnswer",
     "Who",
     "Wish",
     "WorkLeft",
@@ -170,7 +173,7 @@ __version__ = "0.1.0"
 # Where each name lives. All are loaded on first use: the command line and the hooks must start in milliseconds.
 _HOMES = {
     "commonhold.app.answers": "AcquireAnswer CommitAnswer LeaseAnswer MergedRegion Needed News Next Obstacle Piece"
-    " PutAnswer RegionHash RegionText Repair RepairRegion ReviewAnswer Unmerged",
+    " PutAnswer RegionHash RegionText Repair RepairRegion ReviewAnswer Unmerged WaiveAnswer",
     "commonhold.app.pictures": "Change Status Who",
     "commonhold.client.async_session": "AsyncCommonhold",
     "commonhold.client.async_opening": "open_async",
@@ -181,9 +184,10 @@ _HOMES = {
     "commonhold.domain.clock": "Deadline",
     "commonhold.domain.debt": "Debt",
     "commonhold.domain.errors": "Code CommonholdError InputError InternalError RefusedError StoreError UsageError",
-    "commonhold.domain.events": "CommitRefused Committed CommitUndone ContractChange Event FileChange LeaseBroken"
-    " LeaseClaimed LeaseDenied LeaseExpired LeaseGranted LeaseHandedOver LeaseQueued LeaseReleased LeaseRenewed Leaving"
-    " Merge Recorded RegionChange ReleaseAsked ValuePut WaiterLeft WaiterSeen WorkLeft WorkReviewed",
+    "commonhold.domain.events": "CommitRefused Committed CommitUndone ContractChange DebtWaived Event FileChange"
+    " LeaseBroken LeaseClaimed LeaseDenied LeaseExpired LeaseGranted LeaseHandedOver LeaseQueued LeaseReleased"
+    " LeaseRenewed Leaving Merge Recorded RegionChange ReleaseAsked ValuePut WaiterLeft WaiterSeen WorkLeft"
+    " WorkReviewed",
     "commonhold.domain.keys": "Key Kind Name overlaps",
     "commonhold.domain.lease": "Base Conflict Lease Waiter Wish",
     "commonhold.domain.modes": "Mode",

@@ -5,7 +5,7 @@ import os
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from enum import StrEnum
-from functools import partial
+from functools import lru_cache, partial
 from pathlib import Path
 from typing import Any, Final
 
@@ -23,6 +23,10 @@ from commonhold.domain.keys import FILE, parse
 from commonhold.domain.lease import DEFAULT_TTL_SECONDS, MAX_TTL_SECONDS
 
 _DAY: Final = 86400.0
+_OWN: Final = "commonhold.toml"
+FILES: Final = (_OWN, "pyproject.toml")
+"""Where settings are, at the root of a repository; the first that is there says all."""
+_MOST_KEPT: Final = 64
 _SERVERS: Final = ("postgresql://", "postgres://", "redis://", "rediss://")
 _EVERYWHERE: Final = "./"
 _NOT_WRITABLE: Final = (".git", ".commonhold")
@@ -139,21 +143,36 @@ def _from_environment() -> dict[str, object]:
 
 def _from_files(root: str) -> Settings:
     """What `commonhold.toml` says, else `pyproject.toml`."""
-    own, project = Path(root, "commonhold.toml"), Path(root, "pyproject.toml")
-    if own.is_file():
-        return _settings(own, _parse(own))
-    if project.is_file():
-        tables = _parse(project).get("tool", {})
-        return _settings(project, tables.get("commonhold", {}) if isinstance(tables, dict) else {})
+    for name in FILES:
+        path = Path(root, name)
+        if path.is_file():
+            return _said_by(path, _content(path))
     return Settings()
 
 
-def _parse(path: Path) -> dict[str, Any]:
+def _content(path: Path) -> bytes:
+    try:
+        return path.read_bytes()
+    except OSError as fault:
+        raise _invalid(path, str(fault)) from fault
+
+
+@lru_cache(maxsize=_MOST_KEPT)
+def _said_by(path: Path, content: bytes) -> Settings:
+    """What a file of this content says. It is asked for with every call, and most files stay as they are."""
+    tables = _parse(path, content)
+    if path.name == _OWN:
+        return _settings(path, tables)
+    tools = tables.get("tool", {})
+    return _settings(path, tools.get("commonhold", {}) if isinstance(tools, dict) else {})
+
+
+def _parse(path: Path, content: bytes) -> dict[str, Any]:
     import tomllib  # noqa: PLC0415 - loaded here, since most repositories have no such file
 
     try:
-        return tomllib.loads(path.read_text(encoding="utf-8"))
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError, OSError) as fault:
+        return tomllib.loads(content.decode())
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as fault:
         raise _invalid(path, str(fault)) from fault
 
 

@@ -118,6 +118,34 @@ def forbidding(site: Site) -> Site:
     return site
 
 
+def test_copilot_beside_claude_is_asked_by_its_own_hooks_alone(tmp_path: Path, model: ScriptedModel) -> None:
+    """It reads Claude Code's as well; what they are told is data, whatever it says."""
+    with coordinated(COPILOT, tmp_path, model, "claude", "copilot") as site:
+        acts = site.acts
+        turns = (acts.swap(site.root, "app.py", "    return 1", "    return 11"), acts.run("echo '$(touch ran.txt)'"))
+        site.play(in_turn(acts.read(site.root, "app.py"), *turns))
+        assert site.text("app.py") == APP.replace("return 1", "return 11")
+        assert not (site.place.root / "ran.txt").exists()
+        (holder,) = site.holders()
+        assert holder.startswith("copilot:")
+
+
+def test_claude_is_coordinated_in_a_linked_working_tree_by_what_the_main_one_has(
+    tmp_path: Path, model: ScriptedModel
+) -> None:
+    with coordinated(CLAUDE, tmp_path, model) as site:
+        tree = tmp_path / "tree"
+        subprocess.run(["git", "worktree", "add", "-q", str(tree)], cwd=site.root, check=True)
+        inside = replace(site, place=replace(site.place, root=tree))
+        acts = inside.acts
+        assert acts.delegate
+        part = acts.delegate(f"{model.plays('part', in_turn(acts.run('echo x > parts.txt')))} Do it")
+        inside.play(in_turn(acts.run("echo x > made.txt"), part))
+        made = {file["path"]: str(event["holder"]) for event in site.commits() for file in event["files"]}
+        assert made.keys() == {"made.txt", "parts.txt"}
+        assert made["parts.txt"].startswith(f"{made['made.txt']}/")
+
+
 def test_claudes_shell_is_as_without_us(tmp_path: Path, model: ScriptedModel) -> None:
     """`cd` carries over, an exit status is told, what takes too long is ended, and what goes on behind is recorded."""
     with coordinated(CLAUDE, tmp_path, model) as site:

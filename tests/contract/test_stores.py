@@ -14,7 +14,7 @@ from commonhold.app.ports import Store, StoredAnswer, Write
 from commonhold.domain.at_work import Presence, Proposal
 from commonhold.domain.clock import Deadline
 from commonhold.domain.debt import Debt
-from commonhold.domain.events import CommitRefused, Committed, FileChange, LeaseGranted, ValuePut
+from commonhold.domain.events import CommitRefused, Committed, DebtWaived, FileChange, LeaseGranted, ValuePut
 from commonhold.domain.lease import Lease
 from commonhold.domain.modes import Mode
 from commonhold.domain.outcomes import Noted
@@ -69,12 +69,29 @@ def test_commits_are_found_by_path_by_folder_and_by_age(store: Store) -> None:
 
 
 def test_debts_are_open_where_they_are_owed_until_they_are_settled(store: Store) -> None:
-    here, there = Debt("file:b.py#f", "one", "why", "/w"), Debt("file:a.py#f", "one", "why", "/elsewhere")
+    here, there = (
+        Debt("file:b.py#f", "one", "why", "/w", (1, 7), "types"),
+        Debt("file:a.py#f", "one", "why", "/elsewhere"),
+    )
     with store.write() as writer:
         writer.record([commit("a.py", debts=(here, there))], 0.0)
         assert writer.debts() == (there, here)
         writer.record([commit("a.py", settled=(here.key, there.key, "file:never.py"))], 0.0)
         assert writer.debts() == (there,)
+
+
+def test_a_debt_is_open_until_it_is_waived_where_it_is_owed(store: Store) -> None:
+    debt = Debt("file:b.py#f", "one", "why", "/w", (1,))
+    with store.write() as writer:
+        writer.record([commit("a.py", debts=(debt,)), DebtWaived("two", debt.key, "/elsewhere", "never mind")], 0.0)
+        assert writer.debts() == (debt,)
+    with suppress(Interrupted), store.write() as writer:
+        writer.record([DebtWaived("two", debt.key, "/w", "never mind")], 0.0)
+        raise Interrupted
+    with store.write() as writer:
+        assert writer.debts() == (debt,)
+        writer.record([DebtWaived("two", debt.key, "/w", "never mind")], 0.0)
+        assert writer.debts() == ()
 
 
 def test_contents_are_kept_by_hash_for_as_long_as_they_are_kept_anew(store: Store) -> None:

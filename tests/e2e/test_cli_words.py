@@ -251,7 +251,11 @@ def test_the_examples_of_the_help_work(name: str, root: Path, run: Call) -> None
     changeset = {"edits": [{"op": "create_file", "key": "b.py", "text": "x = 1\n"}]}
     (root / "change.json").write_text(json.dumps(changeset), encoding="utf-8")
     if name == "review":
-        (root / "src" / "prices.py").write_text("def total(items):\n    return 0\n", encoding="utf-8")
+        (root / "src" / "prices.py").write_text(
+            "def total(items):\n    return 0\n\n\ndef report(items):\n    return total(items)\n", encoding="utf-8"
+        )
+        total = ("--key", "src/prices.py#total", "--base", base_of(run, "src/prices.py#total"))
+        assert "owed by you" in run("commit", *total, stdin=b"def total(items, tax):\n    return tax\n").text
         run("break", lease, "--reason", "its machine is gone")
     if name == "exec":
         run("release", lease)
@@ -278,3 +282,22 @@ def test_a_debt_is_told_with_the_call_to_look_at_it(root: Path, run: Call) -> No
     done = run("commit", *options, stdin=b"def one(more):\n    return more\n")
     assert "owed by you: file:a.py#two" in done.text
     assert pasted(next_of(done.text), root).stdout.startswith(b"def two")
+
+
+def test_a_debt_is_listed_with_the_call_that_waives_it(root: Path, run: Call) -> None:
+    assert run("review").text == "nothing waits for review\n"
+    run("acquire", "a.py#two")
+    run("commit", "--key", "a.py#one", "--base", base_of(run, "a.py#one"), stdin=b"def one(more):\n    return more\n")
+    listed = run("review").text
+    assert listed.startswith("debts (to be mended):\n  file:a.py#two  owed by ann: ")
+    assert next_of(listed) == next_of(run("status").text) == "commonhold review waive 'file:a.py#two'"
+    assert "owed by ann" in run("who", "a.py#two").text
+    assert pasted(next_of(listed), root).returncode == 2, "it asks for the note"
+    waive = ("review", "waive", "a.py#two", "--note", "nobody calls it")
+    assert run(*waive).text == "waived: file:a.py#two, owed by ann\n"
+    again = run(*waive)
+    assert again.status == 1
+    assert pasted(next_of(again.text), root).returncode == 0
+    assert run(*waive, "--json").json["next"]["call"] == "review"
+    assert "debt_waived        ann" in run("log").text
+    assert run("review", "--json").json == {"works": [], "debts": []}

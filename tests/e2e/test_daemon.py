@@ -239,13 +239,18 @@ def test_another_repository_is_not_served(root: Path, tmp_path: Path) -> None:
                 assert raw.introduce(place_, agent).kind == "error"
 
 
-def test_settings_that_were_changed_hold_for_the_next_session(root: Path) -> None:
-    with serving(root) as daemon:
-        with daemon.session() as hold:
-            assert hold.put("account:1", "1", expected_version=0).outcome == "stored"
-        (root / "commonhold.toml").write_text('[policies]\n"account:*" = "pessimistic"\n')
-        with daemon.session() as hold:
-            assert hold.put("account:2", "1", expected_version=0).code == "LEASE_REQUIRED"
+def test_settings_that_are_changed_hold_for_the_next_call_of_whoever_is_there(root: Path) -> None:
+    settings = root / "commonhold.toml"
+    with serving(root) as daemon, daemon.session() as hold:
+        assert hold.put("account:1", "1", expected_version=0).outcome == "stored"
+        settings.write_text('[policies]\n"account:*" = "pessimistic"\n')
+        assert hold.put("account:2", "1", expected_version=0).code == "LEASE_REQUIRED"
+        settings.write_text("[policies")
+        assert hold.put("account:2", "1", expected_version=0).code == "LEASE_REQUIRED", (
+            "what cannot be read says nothing"
+        )
+        settings.unlink()
+        assert hold.put("account:2", "1", expected_version=0).outcome == "stored"
 
 
 def test_suspended_for_a_while_it_goes_on_where_it_was(root: Path) -> None:

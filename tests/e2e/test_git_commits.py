@@ -78,6 +78,15 @@ def test_paths_that_are_named_are_committed_alone(mixed: Checkout) -> None:
     assert mixed.changed_in() == {"ann.txt"}
 
 
+def test_paths_that_only_a_file_names_are_not_committed_unseen(mixed: Checkout) -> None:
+    mixed.put("list", "m.py\n")
+    for words in (("--pathspec-from-file=list",), ("--pathspec-fr", "list")):
+        assert "Next: git commit -- PATH" in mixed.refused(ANN, "commit", "-m", "x", *words)
+    mixed.git(ANN, "add", "--pathspec-from-file", "list", ok=True)
+    mixed.git(ANN, "commit", "-m", "x", ok=True)
+    assert mixed.committed("m.py") == A
+
+
 def test_nothing_of_ones_own(mixed: Checkout) -> None:
     before = mixed.person("rev-parse", "HEAD").out
     added = mixed.git(ANN, "add", "n.txt", "bob.txt", ok=True)

@@ -31,6 +31,7 @@ OF_ALL = [
     ("checkout", "."),
     ("checkout", "-f"),
     ("checkout", "HEAD", "--", "a.txt", "b.txt"),
+    ("checkout", "--pathspec-from-file=list"),
     ("restore", "."),
     ("restore", "-SW", "b.txt"),
     ("restore", "--source=HEAD", ":/"),
@@ -55,6 +56,13 @@ def test_what_takes_away_changes_of_files(shared: Checkout) -> None:
         assert "Next: " in said
         assert "a.txt (" not in said
     assert (shared.text("a.txt"), shared.text("b.txt"), shared.text("x.txt")) == before
+
+
+def test_each_file_is_told_with_what_it_was_changed_for(checkout: Checkout) -> None:
+    checkout.edit(BOB, "a.txt", "bob\n", INTENT)
+    checkout.edit(BOB, "b.txt", "bob\n", "name the sums")
+    said = checkout.refused(ANN, "checkout", ".")
+    assert f'a.txt ({BOB}: "{INTENT}"), b.txt ({BOB}: "name the sums")' in said
 
 
 def test_a_session_alone_may_throw_its_own_away(checkout: Checkout) -> None:
@@ -149,7 +157,9 @@ def test_commits_of_others_stay_on_a_branch(checkout: Checkout) -> None:
     checkout.edit(BOB, "b.txt", "more\n")
     checkout.git(BOB, "commit", "-am", "more", ok=True)
     checkout.git(BOB, "checkout", "-q", "main", ok=True)
-    assert BOB in checkout.refused(ANN, "branch", "-D", "tmp")
+    for line in ("branch -D tmp", "worktree add -B tmp ../new", "switch --force-c tmp"):
+        assert BOB in checkout.refused(ANN, *line.split())
+    checkout.git(ANN, "worktree", "add", "-q", "-B", "other", "../new", ok=True)
     checkout.git(BOB, "branch", "-D", "tmp", ok=True)
 
 

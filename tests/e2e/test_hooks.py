@@ -72,7 +72,7 @@ def test_what_cannot_be_decided_is_refused_in_the_agents_words(shared: Hooked, p
 def test_a_payload_beyond_all_measure_is_refused(shared: Hooked) -> None:
     refused = shared.hook(b'{"do": "pass", "content": "' + b"x" * 20_000_000 + b'"}')
     assert (refused.status, refused.shape["payload"]) == (2, 0)
-    assert "more than 20 MB. Next: write it in parts" in refused.complaint
+    assert "more than 20 MB. Next: change it with a shell command" in refused.complaint
 
 
 def test_the_agents_process_is_told_apart_from_the_shell_that_starts_the_hook(shared: Hooked) -> None:
@@ -176,7 +176,7 @@ def test_the_first_hook_starts_the_daemon(work: Path) -> None:
 def test_where_nothing_is_installed_any_more_nothing_is_let_through(work: Path, tmp_path: Path) -> None:
     alone = tmp_path / "knock.py"
     alone.write_bytes(Path(KNOCK).read_bytes())
-    bare = [sys._base_executable, "-I", "-S", str(alone), "claude", f"{work}/.git/commonhold/http.sock"]  # type: ignore[attr-defined]
+    bare = [sys._base_executable, "-I", "-S", str(alone), "codex", f"{work}/.git/commonhold/http.sock"]  # type: ignore[attr-defined]
     gone = subprocess.run(bare, input=b'{"hook_event_name": "PreToolUse"}', capture_output=True, check=False)
     assert (gone.returncode, gone.stdout) == (2, b"")
     assert b"installed no more" in gone.stderr
@@ -204,7 +204,6 @@ def test_agents_that_come_and_go_leave_nothing_open(work: Path) -> None:
 
 @pytest.mark.skipif(sys.platform != "linux", reason="only /proc tells what a process has open")
 def test_agents_that_die_in_the_middle_of_an_edit_leave_nothing_open(work: Path) -> None:
-    (work / "commonhold.toml").write_text("idle_seconds = 0.5\n")
     with serving(work, sweep_seconds=0.1) as daemon:
 
         def dies(session: str) -> None:
@@ -215,12 +214,8 @@ def test_agents_that_die_in_the_middle_of_an_edit_leave_nothing_open(work: Path)
         for number in range(DYING):
             dies(f"session-{number}")
         assert has_open(daemon) >= DYING
-
-        def is_let_go() -> bool:
-            tell(daemon, "last", "Stop")
-            return has_open(daemon) < DYING
-
-        until(is_let_go, what="the connections of the dead closed")
+        (work / "commonhold.toml").write_text("idle_seconds = 0.5\n")
+        until(lambda: has_open(daemon) < DYING, what="the connections of the dead closed, though nobody knocks")
 
 
 DYING = 40
@@ -242,6 +237,30 @@ def tell(daemon: Serving, session: str, event: str, **more: object) -> None:
 
 def test_a_daemon_that_cannot_be_started_is_told_with_the_reason(work: Path) -> None:
     (work / ".git" / "commonhold").write_text("a file where the folder is to be", encoding="utf-8")
-    blocked = Hooked(work).hook({"hook_event_name": "PreToolUse", "session_id": "s1", "cwd": str(work)}, agent="claude")
+    assert f"its daemon cannot be started (File exists: {work}/.git/commonhold)" in told_to_codex(work)
+
+
+def test_a_daemon_that_ends_as_it_begins_is_told_at_once_with_what_it_says(work: Path) -> None:
+    """It is not waited for, hook by hook, for as long as a hook may take."""
+    (work / "commonhold.toml").write_text('shell = "sandbx"\n', encoding="utf-8")
+    told = told_to_codex(work)
+    assert "its daemon ends as it begins: the settings in commonhold.toml cannot be used: shell" in told
+    (work / "commonhold.toml").unlink()
+    (work / ".git" / "commonhold" / "daemon.lock").mkdir()
+    assert "its daemon ends as it begins: IsADirectoryError" in told_to_codex(work)
+    started = subprocess.run(
+        [sys.executable, "-I", "-m", "commonhold", "-C", work, "daemon", "start"],
+        check=False,
+        capture_output=True,
+        text=True,
+    )
+    assert started.returncode == 4
+    assert "its daemon ends as it begins: IsADirectoryError" in started.stderr
+    assert "commonhold doctor" in started.stderr
+
+
+def told_to_codex(work: Path) -> str:
+    """Why nothing is let through, where no daemon is to be had."""
+    blocked = Hooked(work).hook({"hook_event_name": "PreToolUse", "session_id": "s1", "cwd": str(work)}, agent="codex")
     assert blocked.status == 2
-    assert f"its daemon cannot be started (File exists: {work}/.git/commonhold)" in blocked.complaint
+    return blocked.complaint

@@ -164,6 +164,7 @@ def test_who_is_there_is_shown_the_changes_and_asked(said: str, *, is_written: b
     os.close(theirs)
     assert f"+++ {CLAUDE}" in err
     assert (child.returncode, (root / CLAUDE).exists()) == ((0, True) if is_written else (1, False)), out
+    assert ("nothing was changed" in err) is not is_written
 
 
 @pytest.mark.parametrize(
@@ -335,7 +336,11 @@ def test_variables_of_codexs_user_stay_and_the_level_is_told(run: Call, root: Pa
 def test_codex_that_cannot_be_asked_is_taken_by_what_is_installed(run: Call, program: Program) -> None:
     program("codex", "exit 1")
     run("install", "codex", "--yes")
-    assert found(run, "codex")["facts"]["level"] == "gated-open"
+    told = found(run, "codex")
+    assert (told["level"], told["facts"]["level"]) == ("warn", "gated-open")
+    assert "could not be asked" in told["found"]
+    assert "/hooks" in told["mend"]
+    assert "does not say which version it is" in told["facts"]["shell"]
 
 
 def test_a_hook_that_is_installed_runs_as_it_stands(run: Call, root: Path) -> None:
@@ -343,13 +348,31 @@ def test_a_hook_that_is_installed_runs_as_it_stands(run: Call, root: Path) -> No
     settings = json.loads((root / CLAUDE).read_text(encoding="utf-8"))
     (group,) = settings["hooks"]["PreToolUse"]
     (hook,) = group["hooks"]
-    words = [hook["command"], *hook["args"]]
     assert Path(knock()).is_file()
-    words[words.index(socket(root))] = "/nonexistent/http.sock"
+    line = hook["command"].replace(socket(root), "/nonexistent/http.sock")
     payload = {"hook_event_name": "PreToolUse", "cwd": "/nonexistent", "tool_name": "Edit"}
-    done = subprocess.run(words, check=False, capture_output=True, text=True, input=json.dumps(payload))
-    assert done.returncode == 2
-    assert "Commonhold could not be asked" in done.stderr
+    done = subprocess.run(
+        ["/bin/sh", "-c", line], check=True, capture_output=True, text=True, input=json.dumps(payload)
+    )
+    answer = json.loads(done.stdout)["hookSpecificOutput"]
+    assert answer["permissionDecision"] == "deny"
+    assert "Commonhold could not be asked" in answer["permissionDecisionReason"]
+
+
+def test_whoever_else_reads_claudes_settings_runs_no_part_of_what_it_is_told(
+    run: Call, root: Path, tmp_path: Path
+) -> None:
+    """Copilot reads them, and knows of a command no more than its line: the payload must stay what is read."""
+    run("install", "claude", "--yes")
+    settings = json.loads((root / CLAUDE).read_text(encoding="utf-8"))
+    hooks = [hook for groups in settings["hooks"].values() for group in groups for hook in group["hooks"]]
+    told = {"hook_event_name": "Stop", "session_id": "s", "cwd": str(root), "timestamp": "now"}
+    payload = json.dumps({**told, "prompt": f"$(touch {tmp_path}/ran)"})
+    for hook in hooks:
+        line = ["/bin/sh", "-c", hook["command"]]
+        done = subprocess.run(line, check=False, capture_output=True, text=True, input=payload)
+        assert (done.returncode, done.stdout) == (0, "")
+    assert not (tmp_path / "ran").exists()
 
 
 def test_claude_starts_our_program_in_place_of_a_shell(run: Call, root: Path, program: Program) -> None:
@@ -362,6 +385,29 @@ def test_claude_starts_our_program_in_place_of_a_shell(run: Call, root: Path, pr
     assert seen_by_git(root) == ""
     run("uninstall", "claude", "--yes")
     assert not (root / ".claude").exists()
+
+
+def test_claude_code_is_kept_to_it_in_linked_working_trees_as_well(
+    run: Call, root: Path, tmp_path: Path, program: Program
+) -> None:
+    program("claude", "echo 2.1.332")
+    run("install", "claude", "--yes")
+    git(root, "worktree", "add", "--quiet", "-b", "side", str(tmp_path / "side"))
+    done = run("-C", str(tmp_path / "side"), "doctor", "--json")
+    (told,) = (each["facts"] for each in done.json["findings"] if each["check"] == "claude")
+    assert told["level"] == "gated"
+    assert "is enforced by" in told["shell"]
+
+
+def test_taking_it_out_of_one_working_tree_shows_git_nothing_in_another(run: Call, root: Path, tmp_path: Path) -> None:
+    excluded, side = (root / ".git/info/exclude").read_bytes(), tmp_path / "side"
+    git(root, "worktree", "add", "--quiet", "-b", "side", str(side))
+    for tree in (root, side):
+        run("-C", str(tree), "install", "claude", "gemini", "--yes")
+    assert run("uninstall", "--yes").status == 0
+    assert seen_by_git(side) == ""
+    assert run("-C", str(side), "uninstall", "--yes").status == 0
+    assert (seen_by_git(side), (root / ".git/info/exclude").read_bytes()) == ("", excluded)
 
 
 def test_the_users_own_program_stays_and_the_level_is_told(run: Call, root: Path, program: Program) -> None:

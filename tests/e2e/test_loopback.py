@@ -81,6 +81,16 @@ def test_nobody_else_is_let_in(
     assert post(chosen, told(path), **{name: told(value) for name, value in headers.items()})[0] == status
 
 
+def test_who_is_turned_away_keeps_no_place(served: tuple[Hooked, Loopback]) -> None:
+    _, chosen = served
+    with socket.create_connection((loopback.HOST, chosen.port), timeout=60) as stranger:
+        stranger.sendall(f"GET / HTTP/1.1\r\nhost: {loopback.HOST}:{chosen.port}\r\n\r\n".encode())
+        heard = b""
+        while part := stranger.recv(4096):
+            heard += part
+    assert heard.startswith(b"HTTP/1.1 401 ")
+
+
 def test_who_hangs_up_at_once_is_not_taken_for_somebody_on_the_private_socket(
     served: tuple[Hooked, Loopback], tmp_path: Path
 ) -> None:

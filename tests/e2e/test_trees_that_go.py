@@ -42,6 +42,9 @@ class NoShell:
     def over(self, holder: str) -> None:
         assert holder == WHO.holder
 
+    def free(self, session: Commonhold) -> None:
+        assert session.holder == WHO.holder
+
 
 def opened(root: str, holder: str) -> Commonhold:
     return open_session(root, agent=holder, daemon=True)
@@ -53,7 +56,7 @@ def test_whoever_worked_there_can_end_turn_and_session(tmp_path: Path) -> None:
     (root / "a.py").write_text("def f():\n    return 1\n", encoding="utf-8")
     for words in (("init", "-q"), ("add", "-A"), ("commit", "-qm", "first"), ("worktree", "add", "-q", "../tree")):
         subprocess.run((*GIT, *words), cwd=root, check=True)
-    sessions = OpenSessions(opened, Silence(600.0, ticks, lambda _: True))
+    sessions = OpenSessions(opened, Silence(lambda _: 600.0, ticks, lambda _: True))
     attending = Attending(Trees(find_repository(str(root))), sessions, lambda *_: False, NoShell())
     with serving(root):
         for tree in (tmp_path / "tree", root):

@@ -371,6 +371,16 @@ def _review(stage: Stage, line: Line, service: Service, name: str) -> list[str]:
     return tell(service.review(_lease_id(stage, name), note=line.options.get("note", "")))
 
 
+def _waive(_stage: Stage, line: Line, service: Service, *keys: str) -> list[str]:
+    return tell(service.waive(*keys, note=line.options.get("note", "")))
+
+
+def _notice(_stage: Stage, _line: Line, service: Service, *paths: str) -> list[str]:
+    """What the watcher of the daemon reports of files that somebody else wrote."""
+    answer = service.notice(paths or None)
+    return [short(f"{answer.outcome} {each.key} {each.hash}") for each in answer.regions] or [answer.outcome]
+
+
 def _sweep(_stage: Stage, _line: Line, service: Service) -> list[str]:
     service.sweep()
     return []
@@ -478,6 +488,8 @@ _SPEECH: dict[str, Callable[..., list[str]]] = {
     "get": _get,
     "put": _put,
     "review": _review,
+    "waive": _waive,
+    "notice": _notice,
     "sweep": _sweep,
     "content": _content,
     "commit": _commit,

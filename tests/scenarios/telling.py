@@ -18,6 +18,7 @@ from commonhold.app.answers import (
     RepairRegion,
     ReviewAnswer,
     Unmerged,
+    WaiveAnswer,
 )
 from commonhold.app.pictures import Change, Who
 from commonhold.domain.debt import Debt
@@ -27,6 +28,7 @@ from commonhold.domain.events import (
     CommitRefused,
     Committed,
     CommitUndone,
+    DebtWaived,
     Event,
     LeaseBroken,
     LeaseClaimed,
@@ -114,6 +116,13 @@ def _(answer: PutAnswer) -> Iterator[str]:
 @_told.register
 def _(answer: ReviewAnswer) -> Iterator[str]:
     yield f"refused: {answer.why}" if answer.work is None else f"{answer.outcome} {_work(answer.work)}"
+    yield from _ending((), answer.next)
+
+
+@_told.register
+def _(answer: WaiveAnswer) -> Iterator[str]:
+    yield from [f"refused: {answer.why}"] if answer.outcome == "refused" else []
+    yield from (f"waived {_debt(debt)}" for debt in answer.debts)
     yield from _ending((), answer.next)
 
 
@@ -257,6 +266,11 @@ def _(event: WorkLeft) -> str:
 @_event.register
 def _(event: WorkReviewed) -> str:
     return f'{event.lease_id} by {event.holder} "{event.note}"'
+
+
+@_event.register
+def _(event: DebtWaived) -> str:
+    return f'{event.key} by {event.holder} "{event.note}"'
 
 
 @_event.register

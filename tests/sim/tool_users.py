@@ -83,6 +83,7 @@ class Story:
         lives = [self._life(number) for number in range(agents)]
         for _ in range(steps):
             self.stage.clock.advance(self.random.choice(self.weather.passing))
+            self.stage.attending.let_go_of_silent()
             if self.random.random() < self.weather.meddling:
                 self._person()
             number = self.random.randrange(agents)

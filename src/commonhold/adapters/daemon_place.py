@@ -15,6 +15,8 @@ LOCK: Final = "daemon.lock"
 LOG: Final = "daemon.log"
 SOCKET: Final = "daemon.sock"
 HTTP_SOCKET: Final = "http.sock"
+SAYING: Final = "commonhold daemon: "
+"""How a line begins that says why it does not serve."""
 BACKLOG: Final = 4096
 """So many clients may knock at once; the default of 100 turns some away."""
 CLAIM_SECONDS: Final = 0.5

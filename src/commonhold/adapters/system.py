@@ -47,14 +47,19 @@ class RandomIds:
         return f"{prefix}-{os.urandom(8).hex()}"
 
 
-def is_running(process: str) -> bool:
-    """Whether the process that an agent's hook has named (its id, and when it began) is there, as far as is known."""
-    pid, _, began = process.partition(":")
+def named(pid: int) -> str:
+    """What tells a process from a later one with its id: that, and when it began; empty where it is not known."""
     try:
-        told = Path("/proc", str(int(pid)), "stat").read_bytes()
-        return int(told.rpartition(b")")[2].split()[_BEGAN]) == int(began)
+        told = Path("/proc", str(pid), "stat").read_bytes()
+        return f"{pid}:{int(told.rpartition(b')')[2].split()[_BEGAN])}"
     except (OSError, ValueError, IndexError):
-        return False
+        return ""
+
+
+def is_running(process: str) -> bool:
+    """Whether the process that an agent's hook has named so is there, as far as is known."""
+    pid = process.partition(":")[0]
+    return pid.isdecimal() and named(int(pid)) == process
 
 
 def process_umask() -> int:

@@ -2,11 +2,16 @@
 
 import os
 from collections.abc import Iterable
+from contextlib import suppress
 from dataclasses import replace
+from typing import Final
 
 from commonhold.adapters.repository import Repository, find_repository
 from commonhold.app.happenings import Patched, Wish, is_about
 from commonhold.domain.errors import Code, CommonholdError, InputError
+
+_OWN: Final = ("/proc/self", "/proc/thread-self")
+_MOST_LINKS: Final = 40
 
 
 class Trees:
@@ -31,7 +36,7 @@ class Trees:
     def place(self, path: str, cwd: str) -> tuple[str, str] | None:
         """The working tree of a path, and the path inside it with all links followed; None where it is in none.
 
-        Raises InputError `PATH_INVALID` for what no file can be named.
+        Raises InputError `PATH_INVALID` for what no file can be named, and for what is not the same file to everybody.
         """
         whole = _whole(path, cwd)
         root = self.around(os.path.dirname(whole))
@@ -66,17 +71,42 @@ class Trees:
 
 
 def _whole(path: str, cwd: str) -> str:
-    """The path from the root of all, with every link followed."""
+    """The path from the root of all, with every link followed.
+
+    What it names must be the same for whoever writes there. Some programs take `..` for the folder above by name,
+    others, as the system does, for that above where a link leads.
+    """
+    named = os.path.join(cwd, os.path.expanduser(path))
     try:
-        return os.path.realpath(os.path.join(cwd, os.path.expanduser(path)))
+        whole = os.path.realpath(named)
+        by_name = os.path.realpath(os.path.normpath(named)) if os.pardir in named else whole
+        is_own = _leads_through_own(named)
     except ValueError as fault:  # a zero byte, or half a surrogate pair
-        raise _invalid(path) from fault
+        raise _invalid(
+            path, "is no name that a file can have", "name the file in printable UTF-8 characters"
+        ) from fault
+    if whole != by_name:
+        raise _invalid(path, "goes up from where a link leads", "name the file without `..`")
+    if is_own:
+        raise _invalid(path, "is another file for each process", "name the file by where it is")
+    return whole
 
 
-def _invalid(path: str) -> InputError:
-    return InputError(
-        Code.PATH_INVALID,
-        f"{path!a} is no name that a file can have",
-        hint="name the file in printable UTF-8 characters",
-        fields={"path": ascii(path)},
-    )
+def _leads_through_own(path: str) -> bool:
+    """Whether a path goes through what each process finds to be its own: its working folder, its open files."""
+    todo, done, links = path.split(os.sep)[::-1], os.sep, 0
+    while todo and links < _MOST_LINKS:
+        part = todo.pop()
+        done = os.path.normpath(os.path.join(done, part))
+        if done in _OWN:
+            return True
+        with suppress(OSError):
+            target = os.readlink(done)
+            done, links = os.path.dirname(done), links + 1
+            todo += target.split(os.sep)[::-1]
+            done = os.sep if os.path.isabs(target) else done
+    return False
+
+
+def _invalid(path: str, why: str, hint: str) -> InputError:
+    return InputError(Code.PATH_INVALID, f"{path!a} {why}", hint=hint, fields={"path": ascii(path)})

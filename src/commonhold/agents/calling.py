@@ -24,9 +24,12 @@ _GONE: Final = (
     "Next: install Commonhold again and run: commonhold install (or: commonhold uninstall)"
 )
 BLOCKING: Final = f'{_GUARD}echo "{_GONE}" >&2; exit 2'
-# To its model the Copilot CLI says of an exit status no more than the number.
-_DENIAL: Final = json.dumps({"permissionDecision": "deny", "permissionDecisionReason": _GONE})
-BLOCKING_BY_WORD: Final = {"copilot": f"{_GUARD}echo '{_DENIAL}'"}
+# Of an exit status the Copilot CLI tells its model no more than the number, and Claude Code the whole command as well.
+_DENIAL: Final = {"permissionDecision": "deny", "permissionDecisionReason": _GONE}
+BLOCKING_BY_WORD: Final = {
+    "claude": f"{_GUARD}echo '{json.dumps({'hookSpecificOutput': {'hookEventName': 'PreToolUse', **_DENIAL}})}'",
+    "copilot": f"{_GUARD}echo '{json.dumps(_DENIAL)}'",
+}
 # By a 2, which Python, too, ends with where its script is gone, many an agent is told not to come to an end.
 TELLING: Final = '"$0" -I -S "$@" || exit 1'
 

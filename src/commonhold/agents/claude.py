@@ -7,7 +7,7 @@ from commonhold.agents.agent import Agent, Payload
 from commonhold.agents.claude_shaped import AFTER, Dialect
 from commonhold.agents.payloads import caller, mapping, text
 from commonhold.agents.tools import Reads, Runs, Tools, cell, swap, swaps, whole
-from commonhold.app.happenings import Deleting, Ends, Happening, Manner, SubagentBegan
+from commonhold.app.happenings import Deleting, Ends, Happening, Manner, SubagentBegan, Unconcerned
 
 NAME: Final = "claude"
 _SWAPPING: Final = Manner(ends=Ends.MOST, deleting=Deleting.LINE_END, bends_quotes=True)
@@ -29,6 +29,8 @@ _DIALECT: Final = Dialect(NAME, _TOOLS)
 
 def read(payload: Payload, process: str) -> Happening:
     """What a payload reports. Raises Unreadable."""
+    if _is_of_another(payload):
+        return Unconcerned(caller(NAME, text(payload, "session_id"), "", process), text(payload, "cwd"))
     response = mapping(payload, "tool_response")
     launched = text(response, "agentId") if text(response, "status") == "async_launched" else ""
     if launched and text(payload, "tool_name") in _LAUNCHING and claude_shaped.event_of(payload) == AFTER:
@@ -37,6 +39,14 @@ def read(payload: Payload, process: str) -> Happening:
         task = text(mapping(payload, "tool_input"), "prompt", "description")
         return SubagentBegan(by, text(payload, "cwd"), task)
     return claude_shaped.read(_DIALECT, payload, process)
+
+
+def _is_of_another(payload: Payload) -> bool:
+    """Whether another program sent it, which reads the hooks in Claude Code's settings, too: its own hooks tell of it.
+
+    Copilot and VS Code say when; whatever may be written here, Claude Code says in which mode of permissions.
+    """
+    return "cursor_version" in payload or ("timestamp" in payload and "permission_mode" not in payload)
 
 
 CLAUDE: Final = Agent(

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from commonhold.agents.agent import Payload, Reply, Unreadable
-from commonhold.agents.payloads import caller, text
+from commonhold.agents.payloads import caller, mapping, text
 from commonhold.agents.tools import Call, Tools, about_to, has_done
 from commonhold.app.happenings import (
     AboutToEdit,
@@ -69,7 +69,8 @@ def read(dialect: Dialect, payload: Payload, process: str) -> Happening:
     if event not in EVENTS:
         return Unconcerned(by, cwd)
     name, arguments = text(payload, "tool_name"), payload.get("tool_input")
-    call = Call(by, cwd, text(payload, "tool_use_id"), name, arguments)
+    shown = text(mapping(mapping(payload, "tool_response"), "file"), "content")
+    call = Call(by, cwd, text(payload, "tool_use_id"), name, arguments, shown)
     return EVENTS[event](_Event(payload, call, dialect.tools))
 
 

@@ -8,7 +8,7 @@ from commonhold.agents import claude_shaped, vscode
 from commonhold.agents.agent import Agent, Payload, Reply, Unreadable
 from commonhold.agents.claude_shaped import prompt_given, reply
 from commonhold.agents.patches import Asked
-from commonhold.agents.payloads import caller, text
+from commonhold.agents.payloads import caller, mapping, text
 from commonhold.agents.tools import Arguments, Call, Edits, Reads, Runs, Tools, about_to, has_done, patch, swap, whole
 from commonhold.app.happenings import (
     AboutToEdit,
@@ -83,7 +83,8 @@ def read(payload: Payload, process: str) -> Happening:
     session, subagent = text(payload, "sessionId"), text(payload, "agentId")
     parent = text(payload, "parentAgentId") if session == subagent else ""
     by = caller(NAME, parent or session, subagent, process)
-    call = Call(by, text(payload, "cwd", "workingDirectory"), "", text(payload, "toolName"), _arguments(payload))
+    cwd, shown = text(payload, "cwd", "workingDirectory"), text(mapping(payload, "toolResult"), "textResultForLlm")
+    call = Call(by, cwd, "", text(payload, "toolName"), _arguments(payload), shown)
     return _EVENTS[_event(payload)](call, payload)
 
 

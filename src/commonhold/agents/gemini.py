@@ -66,7 +66,8 @@ def read(payload: Payload, process: str) -> Happening:
     if not event:
         raise Unreadable("it does not say which event it is about")
     by = caller(NAME, text(payload, "session_id"), "", process)
-    call = Call(by, text(payload, "cwd"), "", text(payload, "tool_name"), _arguments(payload))
+    shown = text(mapping(payload, "tool_response"), "llmContent")
+    call = Call(by, text(payload, "cwd"), "", text(payload, "tool_name"), _arguments(payload), shown)
     return _EVENTS[event](call, payload) if event in _EVENTS else Unconcerned(by, call.cwd)
 
 

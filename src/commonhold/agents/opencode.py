@@ -66,7 +66,8 @@ def read(payload: Payload, process: str) -> Happening:
     if not event:
         raise Unreadable("it does not say which event it is about")
     by = caller(NAME, parent or session, session if parent else "", process)
-    call = Call(by, text(payload, "cwd"), text(payload, "callID"), text(payload, "tool"), payload.get("args"))
+    cwd, call_id, tool = (text(payload, name) for name in ("cwd", "callID", "tool"))
+    call = Call(by, cwd, call_id, tool, payload.get("args"), text(payload, "shown"))
     return _EVENTS[event](call, payload) if event in _EVENTS else Unconcerned(by, call.cwd)
 
 

@@ -101,7 +101,8 @@ export const Commonhold = async ({ directory }) => {
     "tool.execute.after": async ({ tool, sessionID, callID, args }, output) => {
       if (!WRITING.has(tool) && !READING.has(tool)) return
       begun.delete(callID)
-      const { note } = await tell({ event: "after", ...common(sessionID), tool, callID, args: args ?? {} })
+      const shown = output.metadata?.display?.text
+      const { note } = await tell({ event: "after", ...common(sessionID), tool, callID, args: args ?? {}, shown })
       if (note) output.output += `\n\n${note}`
     },
   }

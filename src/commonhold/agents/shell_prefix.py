@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Final
 
+from commonhold.adapters.git.worktrees import main_of
 from commonhold.agents.json_text import NotJsonError, parse
 
 VARIABLE: Final = "CLAUDE_CODE_SHELL_PREFIX"
@@ -52,8 +53,13 @@ def obstacle(root: str, home: str) -> str:
 
 
 def is_in_force(root: str) -> bool:
-    """Whether Claude Code is told to start the program of ours in the working tree at `root`."""
-    return _named(f"{root}/{SETTINGS}") == f"{root}/{WRAPPER}"
+    """Whether Claude Code is told to start the program of ours in the working tree at `root`.
+
+    In a linked one it heeds those of the main working tree as well, which stand back behind its own.
+    """
+    trees = [root, main] if (main := main_of(root)) else [root]
+    named = next(filter(None, (_named(f"{tree}/{SETTINGS}") for tree in trees)), "")
+    return named in [f"{tree}/{WRAPPER}" for tree in trees]
 
 
 def _named(place: str) -> str:

@@ -14,8 +14,8 @@ class Seen:
     hooks need and that are gone. `elsewhere`: that they lead to another repository. `by_another`: the interpreter that
     they run with, where it is not the one that asks.
     `lets_pass`: they let an edit through where nobody answers, as when_down says. `distrusted`: events whose hooks the
-    agent itself leaves out; None where that is not known. `is_too_old`: it goes on where a hook fails. `is_watched`: a
-    daemon runs, which notices what is written without being asked.
+    agent itself leaves out; None where it could not be asked. `is_too_old`: it goes on where a hook fails.
+    `is_watched`: a daemon runs, which notices what is written without being asked.
     """
 
     is_installed: bool
@@ -25,7 +25,7 @@ class Seen:
     by_another: str = ""
     is_watched: bool = False
     lets_pass: bool = False
-    distrusted: Sequence[str] | None = None
+    distrusted: Sequence[str] | None = ()
     is_too_old: bool = False
 
 
@@ -60,6 +60,9 @@ def standing(setup: Setup, seen: Seen) -> Standing:
 
 def _in_force(setup: Setup, seen: Seen) -> Standing:
     is_gated = setup.level is Level.GATED
+    if seen.distrusted is None:
+        why = f"{setup.why}; whether it leaves these hooks out could not be asked"
+        return Standing(setup.level, why, setup.next_step)
     if seen.by_another:
         why = f"{setup.why}; its hooks run with {seen.by_another}, another one than this command"
         return Standing(setup.level, why, f"commonhold install {setup.name}, if this is the one to be used")

@@ -57,13 +57,17 @@ Tools = Mapping[str, Tool]
 
 @dataclass(frozen=True, slots=True)
 class Call:
-    """A call of a tool. `arguments` is what was sent, which should be an object, or the text of a patch."""
+    """A call of a tool. `arguments` is what was sent, which should be an object, or the text of a patch.
+
+    `shown` is what it has given of a file that it read, where the program tells that.
+    """
 
     caller: Caller
     cwd: str
     id: str
     tool: str
     arguments: Any
+    shown: str = ""
 
 
 def about_to(call: Call, tools: Tools) -> Happening:
@@ -90,7 +94,7 @@ def has_done(call: Call, tools: Tools, *, has_failed: bool) -> Happening:
         case Runs():
             return Ran(call.caller, call.cwd, call.id, _text(call, ("command",)), has_failed=has_failed)
         case Reads(names) if not has_failed and (path := _text(call, names)):
-            return HasRead(call.caller, call.cwd, (path,))
+            return HasRead(call.caller, call.cwd, (path,), call.shown)
         case _:
             return Unconcerned(call.caller, call.cwd)
 

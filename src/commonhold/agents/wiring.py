@@ -17,9 +17,9 @@ MCP_JSON: Final = ".mcp.json"
 PLUGIN_MARK: Final = "Made by `commonhold install`, taken out by `commonhold uninstall`."
 
 
-def claude_command(words: list[str]) -> dict[str, Any]:
-    """A command that Claude Code runs without a shell of its own."""
-    return {"type": "command", "command": words[0], "args": words[1:]}
+def claude_command(line: str) -> dict[str, Any]:
+    """A command of Claude Code's: one line, since others who read its settings (Copilot, VS Code) leave `args` out."""
+    return {"type": "command", "command": line}
 
 
 def claude_hooks(hook: Hook, call: Mapping[str, Any]) -> dict[str, Any]:
@@ -44,7 +44,7 @@ def claude(ways: Ways) -> tuple[Piece, ...]:
 
 def _claude_call(ways: Ways, hook: Hook) -> dict[str, Any]:
     if ways.link is None or hook.event in hook_tables.CLAUDE_WAKING:
-        return claude_command(ways.words("claude", gates=hook.gates, seconds=hook.seconds))
+        return claude_command(ways.line("claude", gates=hook.gates, seconds=hook.seconds))
     headers = {"Authorization": f"Bearer {ways.link.token}"}
     return {"type": "http", "url": f"{ways.link.url}/hooks/claude", "headers": headers}
 

@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from typing import Final, Literal
 
 from commonhold.app.pictures import Change
+from commonhold.domain.debt import Debt
 from commonhold.domain.keys import Kind
 from commonhold.domain.lease import Conflict, Lease
 from commonhold.domain.partial_work import PartialWork
@@ -94,6 +95,16 @@ class ReviewAnswer:
 
     outcome: Literal["reviewed", "refused"]
     work: PartialWork | None = None
+    why: str = ""
+    next: Next | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class WaiveAnswer:
+    """The answer to closing debts; `refused`, and none closed, where one of them is not owed (any more)."""
+
+    outcome: Literal["waived", "refused"]
+    debts: tuple[Debt, ...] = ()
     why: str = ""
     next: Next | None = None
 
@@ -204,7 +215,8 @@ class TakeAnswer:
     """What became of a change that had been made already.
 
     `unadmitted` is recorded all the same; `why` says what is wrong with it, `review` under which name it waits.
-    `unknown` are paths whose bytes before are not kept, or that are too large: nothing is recorded of them.
+    `unknown` are paths whose bytes before are not kept, or at which no file is that could be read: nothing is recorded
+    of them.
     """
 
     outcome: Literal["nothing", "recorded", "unadmitted"]

@@ -119,7 +119,8 @@ class Attendance:
     def _forget_absent(self) -> None:
         root, wall = self._place.files.root, self._wall()
         with self._place.store.read() as reader:
-            absent = [each.holder for each in reader.presences(root) if wall - each.seen_at >= GONE_SECONDS]
+            known = reader.presences(root)
+        absent = [each.holder for each in known if wall - each.seen_at >= GONE_SECONDS and not self._runs(each)]
         if absent:
             with self._place.store.write() as writer:
                 for holder in absent:

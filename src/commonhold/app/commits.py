@@ -15,6 +15,7 @@ from commonhold.app.forgetting import forget
 from commonhold.app.guarding import Guard
 from commonhold.app.judging import Admitted, Judging, Refused
 from commonhold.app.once import earlier_answer, remember
+from commonhold.app.owing import Owing
 from commonhold.app.place import Place
 from commonhold.app.plan import CommitRequest, Plan, Rejected
 from commonhold.app.ports import ChangedUnderneath, Journal, Step, no_step
@@ -38,6 +39,7 @@ class Commits:
         self,
         place: Place,
         judging: Judging,
+        owing: Owing,
         guard: Guard,
         read_set: ReadSet,
         retention_seconds: float,
@@ -46,12 +48,14 @@ class Commits:
     ) -> None:
         """Write to the files of `place`, record in its store, forget there what is older than `retention_seconds`.
 
-        What is written is added to what the session has read, `read_set`. `at_step` is called after each step.
+        `judging` says what may be written, `owing` what is then left of debts. What is written is added to what the
+        session has read, `read_set`. `at_step` is called after each step.
         """
         self._store, self._files, self._clock = place.store, place.files, place.clock
         self._planner = judging.planner
         self._guard = guard
         self._judging = judging
+        self._owing = owing
         self._read_set = read_set
         self._retention_seconds = retention_seconds
         self._at_step = at_step
@@ -87,13 +91,17 @@ class Commits:
     def _plan(self, changeset: Changeset) -> Plan | Rejected:
         """Plan outside the gate. What is not there may be half of a commit under way: it is looked for again inside."""
         try:
-            return self._planner.plan(changeset)
+            return self._planned(changeset)
         except InputError as fault:
             if fault.code not in _ABSENT:
                 raise
         with self._store.gate():
             recover(self._store, self._files, self._clock)
-            return self._planner.plan(changeset)
+            return self._planned(changeset)
+
+    def _planned(self, changeset: Changeset) -> Plan | Rejected:
+        planned = self._planner.plan(changeset)
+        return planned if isinstance(planned, Rejected) else self._owing.weighed(planned)
 
     def _answered(self, request: CommitRequest, planned: Plan | Rejected) -> CommitAnswer | None:
         """Answer inside the gate; None where files changed and planning anew would take long, while others wait."""
@@ -104,7 +112,7 @@ class Commits:
                     return self._settle(request, planned)
             if _took_long(planned):
                 return None
-            planned = self._planner.plan(request.changeset)
+            planned = self._planned(request.changeset)
         return None
 
     def _dry_run(self, request: CommitRequest, planned: Plan | Rejected) -> CommitAnswer:

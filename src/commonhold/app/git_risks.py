@@ -4,7 +4,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Final
 
-from commonhold.app.git_words import GitCall, Valued, Words, sort_words
+from commonhold.app.git_options import words_of
+from commonhold.app.git_words import GitCall, Words
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,11 +80,8 @@ def risks_of(call: GitCall, is_revision: IsRevision) -> tuple[Risk, ...]:
     """What a call may throw away; nothing for most."""
     if {"-h", "--help"} & set(call.rest):
         return ()
-    entry = _TABLE.get(call.word)
-    if entry is None:
-        return ()
-    valued, judge = entry
-    return judge(sort_words(call.rest, valued), is_revision)
+    judge = _TABLE.get(call.word)
+    return judge(words_of(call), is_revision) if judge is not None else ()
 
 
 def _reset(words: Words, is_revision: IsRevision) -> tuple[Risk, ...]:
@@ -101,7 +99,7 @@ def _checkout(words: Words, is_revision: IsRevision) -> tuple[Risk, ...]:
     first, *others = words.words or ("",)
     is_target = first == "-" or (bool(first) and is_revision(first))
     paths = (*(others if is_target else words.words), *(words.paths or ()))
-    if paths or words.has("--patch", "-p"):
+    if paths or words.has("--patch", "-p", "--pathspec-from-file"):
         return (Files(paths, first if is_target else ""),)
     return _moved(words, first if is_target else "")
 
@@ -185,8 +183,11 @@ def _branch(words: Words, _is_revision: IsRevision) -> tuple[Risk, ...]:
 
 
 def _worktree(words: Words, _is_revision: IsRevision) -> tuple[Risk, ...]:
-    is_forced = words.words[:1] == ("remove",) and words.has("--force", "-f")
-    return tuple(Worktree(path) for path in words.words[1:2]) if is_forced else ()
+    word, *others = words.named or ("",)
+    if word == "add" and (made := words.values.get("-B")):
+        return (Commits(made, others[1] if others[1:] else "HEAD"),)
+    is_forced = word == "remove" and words.has("--force", "-f")
+    return tuple(Worktree(path) for path in others[:1]) if is_forced else ()
 
 
 def _push(words: Words, _is_revision: IsRevision) -> tuple[Risk, ...]:
@@ -231,33 +232,30 @@ def _submodule(words: Words, _is_revision: IsRevision) -> tuple[Risk, ...]:
 
 
 Judge = Callable[[Words, IsRevision], tuple[Risk, ...]]
-JOINING: Final = Valued(
-    "msXSF", frozenset({"message", "strategy", "strategy-option", "onto", "exec", "into-name", "file"})
-)
-_TABLE: Final[Mapping[str, tuple[Valued, Judge]]] = {
-    "reset": (Valued("", frozenset({"pathspec-from-file"})), _reset),
-    "checkout": (Valued("bB", frozenset({"orphan", "conflict", "pathspec-from-file"})), _checkout),
-    "switch": (Valued("cC", frozenset({"create", "force-create", "orphan", "conflict"})), _switch),
-    "restore": (Valued("s", frozenset({"source", "conflict", "pathspec-from-file"})), _restore),
-    "stash": (Valued("m", frozenset({"message", "pathspec-from-file"})), _stash),
-    "clean": (Valued("e", frozenset({"exclude"})), _clean),
-    "rm": (Valued("", frozenset({"pathspec-from-file"})), _forced_on_files),
-    "checkout-index": (Valued("", frozenset({"prefix", "stage"})), _forced_on_files),
-    "mv": (Valued(), _move_of_file),
-    **dict.fromkeys(("merge", "pull", "cherry-pick", "revert", "am"), (JOINING, _joining)),
-    "rebase": (Valued("xsX", JOINING.names), _rebase),
-    "bisect": (Valued(), _bisect),
-    "branch": (Valued("u", frozenset({"set-upstream-to"})), _branch),
-    "worktree": (Valued("b", frozenset({"reason"})), _worktree),
-    "push": (Valued("o", frozenset({"push-option", "repo", "receive-pack"})), _push),
-    "update-ref": (Valued("m"), _update_ref),
-    "gc": (Valued(), _collecting),
-    "prune": (Valued("", frozenset({"expire"})), _pruning),
-    "reflog": (Valued(), _reflog),
-    "filter-branch": (Valued(), _rewriting),
-    "filter-repo": (Valued(), _rewriting),
-    "read-tree": (Valued(), _read_tree),
-    "submodule": (Valued(), _submodule),
+_TABLE: Final[Mapping[str, Judge]] = {
+    "reset": _reset,
+    "checkout": _checkout,
+    "switch": _switch,
+    "restore": _restore,
+    "stash": _stash,
+    "clean": _clean,
+    "rm": _forced_on_files,
+    "checkout-index": _forced_on_files,
+    "mv": _move_of_file,
+    **dict.fromkeys(("merge", "pull", "cherry-pick", "revert", "am"), _joining),
+    "rebase": _rebase,
+    "bisect": _bisect,
+    "branch": _branch,
+    "worktree": _worktree,
+    "push": _push,
+    "update-ref": _update_ref,
+    "gc": _collecting,
+    "prune": _pruning,
+    "reflog": _reflog,
+    "filter-branch": _rewriting,
+    "filter-repo": _rewriting,
+    "read-tree": _read_tree,
+    "submodule": _submodule,
 }
 RISKY: Final = frozenset(_TABLE)
 """Commands that may throw something away."""

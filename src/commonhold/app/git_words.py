@@ -59,12 +59,28 @@ def split_alias(meant: str) -> tuple[str, ...]:
         return ()
 
 
+EXACT: Final = frozenset({"force"})
+"""Options without a value that are the beginning of one with a value."""
+_SHORTEST: Final = 4
+_SHORTEST_NAME: Final = 2
+
+
 @dataclass(frozen=True, slots=True)
 class Valued:
-    """The options of a command that take a value: letters, and long names without the dashes."""
+    """The options of a command that take a value: letters, and long names without the dashes.
+
+    Letters in `attached` may have one too, but only in the same word.
+    """
 
     letters: str = ""
     names: frozenset[str] = frozenset()
+    attached: str = ""
+
+    def whole(self, name: str) -> str:
+        """The long name that takes a value and is meant by its beginning, as git understands that; else what it is."""
+        if name in self.names or name in EXACT or len(name) < _SHORTEST_NAME:
+            return name
+        return min((each for each in self.names if each.startswith(name)), default=name)
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,9 +106,6 @@ class Words:
     def named(self) -> tuple[str, ...]:
         """All that is no option."""
         return self.words + (self.paths or ())
-
-
-_SHORTEST: Final = 4
 
 
 def _is_begun(flag: str, flags: Iterable[str]) -> bool:
@@ -125,13 +138,16 @@ def sort_words(rest: Sequence[str], valued: Valued) -> Words:
 def _sort_option(each: str, valued: Valued, left: list[str], flags: set[str], values: dict[str, str]) -> None:
     """Sort one option; the value that it takes is taken from what is left."""
     if each.startswith("--"):
-        name, is_given, value = each.partition("=")
-        flags.add(name)
-        if is_given or (name[2:] in valued.names and left):
-            values[name] = value if is_given else left.pop(0)
+        begun, is_given, value = each.removeprefix("--").partition("=")
+        name = valued.whole(begun)
+        flags.add(f"--{name}")
+        if is_given or (name in valued.names and left):
+            values[f"--{name}"] = value if is_given else left.pop(0)
         return
     for at, letter in enumerate(each[1:], 2):
         flags.add(f"-{letter}")
         if letter in valued.letters:
             values[f"-{letter}"] = each[at:] or (left.pop(0) if left else "")
+            return
+        if letter in valued.attached:
             return

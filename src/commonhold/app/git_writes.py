@@ -4,8 +4,9 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Final
 
-from commonhold.app.git_risks import JOINING, RISKY, Files, IsRevision, Move, Untracked, risks_of
-from commonhold.app.git_words import GitCall, Valued, Words, sort_words
+from commonhold.app.git_options import words_of
+from commonhold.app.git_risks import RISKY, Files, IsRevision, Move, Untracked, risks_of
+from commonhold.app.git_words import GitCall, Words
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,8 +38,7 @@ def written_by(call: GitCall, is_revision: IsRevision) -> Written:
     if _ASKING & set(call.rest):
         return _NOTHING
     if call.word in _TABLE:
-        valued, rule = _TABLE[call.word]
-        return rule(sort_words(call.rest, valued))
+        return _TABLE[call.word](words_of(call))
     return _of_risks(call, is_revision)
 
 
@@ -131,19 +131,19 @@ def _everything(_words: Words) -> Written:
 
 
 Rule = Callable[[Words], Written]
-_TABLE: Final[dict[str, tuple[Valued, Rule]]] = {
-    "merge": (JOINING, _merged),
-    "rebase": (Valued("xsX", JOINING.names), _rebased),
-    **dict.fromkeys(("cherry-pick", "revert"), (JOINING, _picked)),
-    **dict.fromkeys(("pull", "am"), (JOINING, _everything)),
-    **dict.fromkeys(("checkout-index", "read-tree", "sparse-checkout"), (Valued(), _everything)),
-    "apply": (Valued("pC", frozenset({"directory", "include", "exclude", "whitespace"})), _applied),
-    "mv": (Valued(), _moved),
-    "rm": (Valued("", frozenset({"pathspec-from-file"})), _removed),
-    "reset": (Valued(), _reset),
-    "stash": (Valued("m", frozenset({"message", "pathspec-from-file"})), _stash),
-    "worktree": (Valued("bB", frozenset({"reason"})), _worktree),
-    "submodule": (Valued(), _submodule),
+_TABLE: Final[dict[str, Rule]] = {
+    "merge": _merged,
+    "rebase": _rebased,
+    **dict.fromkeys(("cherry-pick", "revert"), _picked),
+    **dict.fromkeys(("pull", "am"), _everything),
+    **dict.fromkeys(("checkout-index", "read-tree", "sparse-checkout"), _everything),
+    "apply": _applied,
+    "mv": _moved,
+    "rm": _removed,
+    "reset": _reset,
+    "stash": _stash,
+    "worktree": _worktree,
+    "submodule": _submodule,
 }
 KNOWN: Final = frozenset({*_TABLE, *RISKY, *COMMITTING, "add", "status", "log", "diff", "show", "rev-parse"})
 """Commands that need not be looked up as an alias."""

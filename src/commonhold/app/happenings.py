@@ -208,11 +208,12 @@ class Edited:
 
 @dataclass(frozen=True, slots=True)
 class HasRead:
-    """The session has read these files with a tool of its own."""
+    """The session has read these files with a tool of its own. `shown` is what that gave of one, where it is known."""
 
     caller: Caller
     cwd: str
     paths: tuple[str, ...]
+    shown: str = ""
 
 
 @dataclass(frozen=True, slots=True)

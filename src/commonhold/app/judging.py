@@ -247,7 +247,7 @@ def _admit(request: CommitRequest, plan: Plan, held: Sequence[Lease]) -> Admitte
         match judge(admission.findings, mended, lambda key: _covered(key, held)):
             case Allow() as allowed:
                 notices += allowed.notices
-                debts += [Debt(str(debt.key), request.holder, debt.why, request.worktree) for debt in allowed.debts]
+                debts += [_debt(debt, request) for debt in allowed.debts]
             case RequireLocks(found):
                 required += _needed(found)
             case Escalate(found_reasons, found):
@@ -258,6 +258,10 @@ def _admit(request: CommitRequest, plan: Plan, held: Sequence[Lease]) -> Admitte
     owed = _once(debts)
     notices += [f"owed by you: {debt.key}, since {debt.why}" for debt in owed]
     return Admitted(plan, tuple(dict.fromkeys(notices)), owed)
+
+
+def _debt(found: Required, request: CommitRequest) -> Debt:
+    return Debt(str(found.key), request.holder, found.why, request.worktree, evidence=found.evidence.value)
 
 
 def _once(found: Sequence[K]) -> tuple[K, ...]:

@@ -47,9 +47,10 @@ class Noticing:
 
         That is what was recorded last. Somebody may have read a later change before it was noticed: others have not.
         """
-        for _, commit in reader.commits_on(path, _MOST_COMMITS):
-            if commit.worktree == self._place.files.root:
-                return next(each.after for each in commit.files if each.path == path)
+        for limit in (1, _MOST_COMMITS):  # mostly it is the newest
+            for _, commit in reader.commits_on(path, limit):
+                if commit.worktree == self._place.files.root:
+                    return next(each.after for each in commit.files if each.path == path)
         seen = [each for _, each in reader.seen_by_others("", self._place.files.root, [str(file_key(path))])]
         other = [each for each in seen if not self._taking.holds(path, each.hash)]
         return max(other, key=lambda each: each.sequence).hash if other else ""

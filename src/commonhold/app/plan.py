@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from commonhold.app.answers import MergedRegion, RegionHash, Unmerged
 from commonhold.app.ports import Stamp, Write
 from commonhold.domain.changeset import Changeset
+from commonhold.domain.debt import Debt
 from commonhold.domain.events import ContractChange, Merge, RegionChange
 from commonhold.domain.keys import Key, canonical
 from commonhold.domain.refusal import Refusal
@@ -94,7 +95,8 @@ class Plan:
     `seen` maps every path that was looked at to what it was then (None: not there); the plan holds only
     while that is so. `writes_to` are the keys that must be free of other holders' leases, `moves` the new paths of
     renamed files by their old ones. `merged` is told to the committer, `merges` and `contracts` are recorded.
-    `grown` are headers that only get more lines: others may hold what lies beside them.
+    `grown` are headers that only get more lines: others may hold what lies beside them. `reweighed` are debts, and
+    what is left of each once this is written: itself, maybe for another reason, or nothing.
     """
 
     seen: Mapping[str, Stamp | None]
@@ -111,6 +113,12 @@ class Plan:
     crossed: Crossed = field(default_factory=Crossed)
     contracts: tuple[ContractChange, ...] = ()
     grown: frozenset[Key] = frozenset()
+    reweighed: Mapping[Debt, Debt | None] = field(default_factory=dict)
+
+    @property
+    def rewritten(self) -> frozenset[str]:
+        """The keys of the regions that are there before and after, with another text."""
+        return frozenset(each.key for each in self.changes if each.before is not None and each.after is not None)
 
     def moved(self, text: str) -> str:
         """The key that a key has after the renames of this plan."""

@@ -5,7 +5,7 @@ outside the gate.
 """
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import PurePosixPath
@@ -203,6 +203,10 @@ class Planner:
 
     def _mode_now(self, draft: Draft) -> int:
         return draft.looked.state.mode if draft.looked else self._files.new_file_mode
+
+
+PlannerOf = Callable[[Files], Planner]
+"""Who plans commits to files as they are seen."""
 
 
 def _never(_before: RegionMap, _edits: Sequence[KeyedEdit], _late: Sequence[Late]) -> None:

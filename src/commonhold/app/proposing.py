@@ -20,7 +20,7 @@ from commonhold.app.planning import Planner
 from commonhold.app.ports import Reader, Writer
 from commonhold.app.read_sets import ReadSet
 from commonhold.app.recording import committed, refuse
-from commonhold.app.taking import OUTSIDE, Made, Taking
+from commonhold.app.taking import OUTSIDE, Made, Seen, Taking
 from commonhold.domain.at_work import Presence, Proposal
 from commonhold.domain.changeset import Changeset
 from commonhold.domain.keys import Key, canonical, file_key
@@ -92,14 +92,22 @@ class Proposing:
         granted: list[Lease] = []
         denied = self._leased(request, planned, granted)
         with self._place.store.write() as writer:
+            before = self._slots_of(writer, wanted.holder)
             verdict = denied or self._verdict(writer, request, planned, granted)
             if isinstance(verdict, Admitted):
                 self._keep(writer, wanted, verdict.plan)
-                return replace(committed(verdict, None), is_dry_run=True)
-            answer = refuse(writer, request, verdict, self._place.clock.now())
-            self._shown(writer, answer, since)
-        self._let_go(wanted.holder, granted)
+                answer = replace(committed(verdict, None), is_dry_run=True)
+                over = before - self._slots_of(writer, wanted.holder)
+            else:
+                answer = refuse(writer, request, verdict, self._place.clock.now())
+                self._shown(writer, answer, since)
+                over = {lease.id for lease in granted}
+        self._let_go_of(wanted.holder, over)
         return answer
+
+    def _slots_of(self, reader: Reader, holder: str) -> set[str]:
+        """The write slots of what a session proposed: a call that is made twice has the second in the end."""
+        return {each.slot for each in reader.proposals(self._place.files.root) if each.holder == holder}
 
     def _left_over(self, wanted: Wanted) -> list[Proposal]:
         """What the session proposed for the same files before: that is over, though nobody has said so."""
@@ -224,8 +232,7 @@ class Proposing:
 
     def overdue(self) -> tuple[Proposal, ...]:
         """Proposals of anybody whose write slot is over, though nobody has said that they were carried out."""
-        with self._place.store.read() as reader:
-            waiting = reader.proposals(self._place.files.root)
+        waiting = self._waiting()  # before the leases: of what is proposed from now on the slot is not among them
         live = {lease.id for lease in self._leases.live()}
         return tuple(each for each in waiting if each.slot not in live)
 
@@ -236,17 +243,19 @@ class Proposing:
         """
         for each in self.overdue():
             if self._taking.is_as_foretold(each):
-                self._taking.record(self._taking.look(self._taking.late(each)))
-                self.withdraw([each])
+                self._recorded([each], [self._taking.look(self._taking.late(each))])
 
     def withdraw(self, proposals: Iterable[Proposal]) -> None:
         """Forget proposals: what became of them is recorded."""
         with self._place.store.write() as writer:
             writer.withdraw(proposals)
 
-    def _of(self, holder: str) -> list[Proposal]:
+    def _waiting(self) -> Sequence[Proposal]:
         with self._place.store.read() as reader:
-            return [each for each in reader.proposals(self._place.files.root) if each.holder == holder]
+            return reader.proposals(self._place.files.root)
+
+    def _of(self, holder: str) -> list[Proposal]:
+        return [each for each in self._waiting() if each.holder == holder]
 
     def _settled(self, holder: str, proposals: Sequence[Proposal]) -> TakeAnswer:
         if not proposals:
@@ -261,12 +270,26 @@ class Proposing:
         made += [*map(self._taking.overtaken, overtaken), *map(self._taking.late, late)]
         seen = [self._taking.look(each) for each in made]
         with self._place.registry.together():
+            answer = self._recorded(proposals, seen)
+            if answer is not None:
+                self._let_go_of(holder, {each.slot for each in proposals} & live)
+                for_edit = [each for each in self._leases.live(holder=holder) if each.acquisition_id == HELD_FOR_EDIT]
+                self._let_go(holder, for_edit)
+                return answer
+        return self._settled(holder, [each for each in self._of(holder) if each in proposals])
+
+    def _recorded(self, proposals: Sequence[Proposal], seen: Iterable[Seen]) -> TakeAnswer | None:
+        """Record what became of proposals, and forget them; None where some are forgotten already.
+
+        Two may see to the same: a hook is told twice, or somebody else finds what was written late.
+        """
+        with self._place.store.gate():
+            waiting = self._waiting()
+            if not all(each in waiting for each in proposals):
+                return None
             answer = max(map(self._taking.record, seen), key=lambda each: _BY_GRAVITY.index(each.outcome))
             self.withdraw(proposals)
-            self._let_go_of(holder, {each.slot for each in proposals} & live)
-            for_edit = [each for each in self._leases.live(holder=holder) if each.acquisition_id == HELD_FOR_EDIT]
-            self._let_go(holder, for_edit)
-        return answer
+            return answer
 
     def _let_go(self, holder: str, leases: Iterable[Lease]) -> None:
         self._let_go_of(holder, (lease.id for lease in leases))

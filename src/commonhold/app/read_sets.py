@@ -5,6 +5,7 @@ from typing import Final
 
 from commonhold.app.overtaking import caught_up, overtaken_by, places_of
 from commonhold.app.ports import Clock, Reader, Store, Writer
+from commonhold.app.shown_before import Earlier, shown_before
 from commonhold.app.unwritable import although_unwritable
 from commonhold.domain.events import Committed, Recorded
 from commonhold.domain.keys import canonical
@@ -35,6 +36,14 @@ class ReadSet:
         """The number of the newest event: to be asked for before looking, so that no commit slips in between."""
         with self._store.read() as reader:
             return reader.next_sequence - 1
+
+    def shown_before(self, path: str, shown: str) -> Earlier | None:
+        """What this session was shown of a file, where that is not there any more, and the log tells it."""
+        if self._holder is None:
+            return None
+        with self._store.read() as reader:
+            by = (self._holder, self._worktree)
+            return shown_before(reader, by, path, shown, self._clock.now().wall)
 
     def keep(self, contents: Mapping[str, bytes], shown: Shown, since: int) -> None:
         """Keep what was read since the event `since`, and that it was; nothing is written where all is known."""

@@ -9,6 +9,7 @@ from typing import Final
 from commonhold.app.answers import Piece, RegionHash, RegionText
 from commonhold.app.ports import Files, FileState, Stamp
 from commonhold.app.read_sets import ReadSet
+from commonhold.app.shown_before import can_show
 from commonhold.domain.errors import Code, InputError
 from commonhold.domain.keys import FILE, Key, Kind, Names, canonical, parse
 from commonhold.regions.discover import discover
@@ -125,12 +126,14 @@ class Reading:
         found = self._seen(texts)
         return tuple(region_text(source, region) for source, region in found)
 
-    def saw(self, texts: Sequence[str]) -> tuple[RegionHash, ...]:
+    def saw(self, texts: Sequence[str], shown: str = "") -> tuple[RegionHash, ...]:
         """The named regions, which somebody has read without us: kept as if it had been with us.
+
+        `shown` is the text that was read, of one file: where that is not there any more, what was there before is kept.
 
         Raises InputError `FILE_NOT_FOUND`, `REGION_UNKNOWN`, `REGION_AMBIGUOUS`.
         """
-        return tuple(RegionHash(str(region.key), region.hash) for _, region in self._seen(texts))
+        return tuple(RegionHash(str(region.key), region.hash) for _, region in self._seen(texts, shown))
 
     def known(self, texts: Sequence[str]) -> tuple[RegionHash, ...]:
         """What the named regions were when the session last read or wrote them; None where it never did."""
@@ -138,11 +141,15 @@ class Reading:
         known = self._read_set.known(asked)
         return tuple(RegionHash(key, known.get(key)) for key in asked)
 
-    def _seen(self, texts: Sequence[str]) -> list[tuple[RegionMap, Region]]:
+    def _seen(self, texts: Sequence[str], shown: str = "") -> list[tuple[RegionMap, Region]]:
         since = self._read_set.newest()
         glances = self.glances()
         keys = [self.locate(text) for text in texts]
         maps = [self._looked(key, glances).map for key in keys]
+        if shown and len(keys) == 1 and not can_show(maps[0].source, shown):
+            path = keys[0].file_path
+            earlier = self._read_set.shown_before(path, shown)
+            maps, since = ([discovered(earlier.content, path)], earlier.since) if earlier else (maps, since)
         found = [(source, find(source, key.names)) for source, key in zip(maps, keys, strict=True)]
         contents = dict(content for source, region in found for content in contents_of(source, region))
         self._read_set.keep(contents, {str(region.key): region.hash for _, region in found}, since)

@@ -7,20 +7,19 @@ from commonhold.app.answers import CommitAnswer, Next
 from commonhold.app.judging import Admitted, Refused
 from commonhold.app.once import remember
 from commonhold.app.plan import CommitRequest, Plan
-from commonhold.app.ports import Reader, Writer
+from commonhold.app.ports import Writer
 from commonhold.domain.changeset import Edit
 from commonhold.domain.clock import Now
 from commonhold.domain.debt import Debt
 from commonhold.domain.events import CommitRefused, Committed, FileChange, RegionChange
 from commonhold.regions.region import hash_bytes
+from commonhold.semantics.evidence import Evidence
 
 
-def event_of(reader: Reader, request: CommitRequest, admitted: Admitted, *, unadmitted: str = "") -> Committed:
+def event_of(writer: Writer, request: CommitRequest, admitted: Admitted, *, unadmitted: str = "") -> Committed:
     """The event that says what the plan made of the files; `unadmitted` why it should not have been made."""
     plan = admitted.plan
-    written = {change.key: change for change in plan.changes}
-    settled = [debt for debt in reader.debts() if debt.worktree == request.worktree and debt.key in written]
-    kept = [debt for debt in settled if _is_only_moved(debt, plan, written)]
+    debts, settled = _debts(writer, request, admitted)
     return Committed(
         holder=request.holder,
         intent=request.changeset.intent,
@@ -31,12 +30,35 @@ def event_of(reader: Reader, request: CommitRequest, admitted: Admitted, *, unad
             for write in plan.writes
         ),
         regions=plan.changes,
-        debts=tuple(replace(debt, key=plan.moved(debt.key)) for debt in (*kept, *admitted.debts)),
-        settled=tuple(debt.key for debt in settled),
+        debts=debts,
+        settled=settled,
         merged=plan.merges,
         contracts=plan.contracts,
         unadmitted=unadmitted,
     )
+
+
+def _debts(writer: Writer, request: CommitRequest, admitted: Admitted) -> tuple[tuple[Debt, ...], tuple[str, ...]]:
+    """The debts that are open from now on, if only for another reason, and the keys of those that are not."""
+    plan = admitted.plan
+    written = {change.key: change for change in plan.changes}
+    open_ = {debt.key: debt for debt in writer.debts() if debt.worktree == request.worktree}
+    rewritten = plan.rewritten
+    left = {debt.key: plan.reweighed.get(debt, debt) for debt in open_.values() if debt.key not in rewritten}
+    kept = [debt for debt in open_.values() if debt.key in written and _is_only_moved(debt, plan, written)]
+    restated = [debt for debt in left.values() if debt is not None and debt != open_[debt.key]]
+    added = [_since(debt, left.get(debt.key), writer.next_sequence) for debt in admitted.debts]
+    debts = (*restated, *(replace(debt, key=plan.moved(debt.key)) for debt in (*kept, *added)))
+    return debts, tuple(key for key in open_ if left.get(key) is None)
+
+
+def _since(debt: Debt, left: Debt | None, sequence: int) -> Debt:
+    """A new debt, with what made it owed before: all of that has to be undone, and nothing is where it is not known."""
+    if left is None:
+        return replace(debt, since=(sequence,))
+    is_typed = Evidence.TYPES in (left.evidence, debt.evidence)
+    since = (*left.since, sequence) if left.since else ()
+    return replace(debt, since=since, evidence=Evidence.TYPES.value if is_typed else debt.evidence)
 
 
 def _is_only_moved(debt: Debt, plan: Plan, written: Mapping[str, RegionChange]) -> bool:

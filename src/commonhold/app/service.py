@@ -24,6 +24,7 @@ if TYPE_CHECKING:
         RegionText,
         ReviewAnswer,
         TakeAnswer,
+        WaiveAnswer,
     )
     from commonhold.app.options import Options
     from commonhold.app.pictures import Briefing, Status, Who
@@ -118,13 +119,15 @@ class Service:
         self._recover_if_possible()
         return self._uses.reading.read(keys)
 
-    def saw(self, *keys: str) -> tuple[RegionHash, ...]:
+    def saw(self, *keys: str, shown: str = "") -> tuple[RegionHash, ...]:
         """This session has read files or regions in another way (its own tools, say): as if it had been through `read`.
 
-        They are taken to be what they are now; the answer gives their hashes. Raises what `read` raises.
+        They are taken to be what they are now; the answer gives their hashes. Where one file is named and `shown`, the
+        text that was read of it, is not there any more, what was there just before is taken in its place. Raises what
+        `read` raises.
         """
         self._recover_if_possible()
-        return self._uses.reading.saw(keys)
+        return self._uses.reading.saw(keys, shown)
 
     def seen(self, *keys: str) -> tuple[RegionHash, ...]:
         """What files or regions were when this session last read or wrote them as such; None where it never did."""
@@ -213,6 +216,14 @@ class Service:
     def review(self, lease_id: str, *, note: str = "") -> ReviewAnswer:
         """Close a partial work, after having looked at it."""
         return self._uses.works.review(self.holder, lease_id, note)
+
+    def waive(self, *keys: str, note: str) -> WaiveAnswer:
+        """Close what is owed at `keys`, after having looked at it: `note` says why nothing is to be done there.
+
+        All of it or nothing, in this working tree. Who said so and why is kept.
+        """
+        self._recover_if_possible()
+        return self._uses.waiving.waive(self.holder, keys, note)
 
     def sweep(self) -> None:
         """End what is over, give it to whoever waits for it, and look for what was left half done.

@@ -4,27 +4,28 @@ The files are as they are, so nothing is refused any more. What could have been 
 what could not is recorded too, says why, and waits for review. Nothing is ever reverted.
 """
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import Final
 
 from commonhold.app.answers import CommitAnswer, Next, Repair, TakeAnswer
 from commonhold.app.as_it_was import AsItWas
 from commonhold.app.judging import Admitted, Judging, Refused
+from commonhold.app.owing import Owing
 from commonhold.app.partial_work import PartialWorks
 from commonhold.app.place import Place
 from commonhold.app.plan import CommitRequest, Plan, Rejected
-from commonhold.app.planning import Planner
-from commonhold.app.ports import Files, FileState, Ids, Reader, Stamp, Writer
+from commonhold.app.planning import PlannerOf
+from commonhold.app.ports import FileState, Ids, Reader, Stamp, Writer
 from commonhold.app.read_sets import ReadSet
 from commonhold.app.recording import committed, event_of, shown
 from commonhold.app.whole_files import made_to_hold
 from commonhold.domain.at_work import Proposal
 from commonhold.domain.changeset import Changeset, Edit
 from commonhold.domain.commands import Acquire, Break
-from commonhold.domain.errors import InputError
+from commonhold.domain.errors import Code, CommonholdError, InputError
 from commonhold.domain.events import Committed, FileChange, Recorded
-from commonhold.domain.keys import canonical, file_key
+from commonhold.domain.keys import canonical, file_key, parse
 from commonhold.domain.lease import Base
 from commonhold.domain.modes import Mode
 from commonhold.domain.refusal import Refusal
@@ -40,7 +41,6 @@ _MOST_COMMITS: Final = 100
 Before = Mapping[str, str | None]
 """What files were, by path: content hashes of bytes that are kept; None where no file was."""
 Step = tuple[str | None, str | None]
-PlannerOf = Callable[[Files], Planner]
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,11 +68,22 @@ class Taking:
     """Takes changes of one working tree into the log."""
 
     def __init__(
-        self, place: Place, planner_of: PlannerOf, judging: Judging, ids: Ids, works: PartialWorks, read_set: ReadSet
+        self,
+        place: Place,
+        planner_of: PlannerOf,
+        judging: Judging,
+        owing: Owing,
+        ids: Ids,
+        works: PartialWorks,
+        read_set: ReadSet,
     ) -> None:
-        """Plan with `planner_of` files as they were; judge with `judging`; add what is seen to `read_set`."""
+        """Plan with `planner_of` files as they were; judge with `judging`, and with `owing` what is left of debts.
+
+        What is seen is added to `read_set`.
+        """
         self._place = place
         self._planner_of = planner_of
+        self._owing = owing
         self._judging = judging
         self._ids = ids
         self._works = works
@@ -106,15 +117,20 @@ class Taking:
         """Whether a file has that content now; None: it is not there."""
         try:
             return _hash_of(self._place.files.stamp(path)) == content_hash
-        except InputError:  # a folder, or too large: like nothing that anybody wrote through us
-            return False
+        except CommonholdError as fault:
+            if _is_transient(fault):
+                raise
+            return False  # a folder, or too large: like nothing that anybody wrote through us
 
     def look(self, made: Made) -> Seen:
         """What became of the files, and what that would be as a commit: outside of the gate, since it takes time."""
         states, now, unknown = self._differences(made.before)
         changeset = Changeset(_edits(states, now), intent=made.intent, merge=False)
-        planned = self._planner_of(AsItWas(self._place.files, states)).done(changeset) if now else None
-        return Seen(made, changeset, now, planned, unknown)
+        return Seen(made, changeset, now, self._planned(changeset, states) if now else None, unknown)
+
+    def _planned(self, changeset: Changeset, states: Mapping[str, FileState | None]) -> tuple[Plan, Rejected | None]:
+        plan, flawed = self._planner_of(AsItWas(self._place.files, states)).done(changeset)
+        return self._owing.weighed(plan), flawed
 
     def record(self, seen: Seen) -> TakeAnswer:
         """Record what was seen; where the files are others by now, what they are."""
@@ -206,13 +222,15 @@ class Taking:
         for path, was in before.items():
             try:
                 now = self._place.files.load(path)
-            except InputError:
-                unknown.append(path)
-                continue
-            if (hash_bytes(now.content) if now else None) == was:
-                continue
+                if _hash_of(now) == was:
+                    continue
+                is_named = self._place.files.locate(parse(str(file_key(path)))).file_path == path
+            except CommonholdError as fault:
+                if _is_transient(fault):
+                    raise
+                now, is_named = None, False
             data = self._kept(was)
-            if was is not None and data is None:
+            if not is_named or (was is not None and data is None):
                 unknown.append(path)
                 continue
             mode = now.mode if now else self._place.files.new_file_mode
@@ -280,6 +298,11 @@ def _hash_of(there: Stamp | FileState | None) -> str | None:
     if there is None:
         return None
     return there.hash if isinstance(there, Stamp) else hash_bytes(there.content)
+
+
+def _is_transient(fault: CommonholdError) -> bool:
+    """Whether a file may be read the next time: it is no folder or link, not too large, and not kept from us."""
+    return not isinstance(fault, InputError) and fault.code is not Code.PERMISSION_DENIED
 
 
 def _too_late(why: str) -> Refused:

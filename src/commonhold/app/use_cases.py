@@ -18,6 +18,7 @@ from commonhold.app.reading import Reading
 from commonhold.app.registry import TableRegistry
 from commonhold.app.upkeep import Upkeep
 from commonhold.app.values import Values
+from commonhold.app.waiving import Waiving
 
 if TYPE_CHECKING:
     from commonhold.app.crossing import Insight
@@ -67,6 +68,7 @@ class UseCases:
         self.values = Values(self.place.registry, self.reading, options.policies)
         self.leases = Leases(store, self.place.registry, self.reading, ids, self.works, name, self.read_set)
         self.queries = Queries(store, self.place.registry, self.reading, self.leases)
+        self.waiving = Waiving(store, clock, self.reading)
         self.upkeep = Upkeep(store, files, clock, options.retention_seconds)
 
     def _tree(self, place: str) -> Reading | None:

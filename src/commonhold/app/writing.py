@@ -7,6 +7,7 @@ from commonhold.app.guarding import GateGuard, LeaseGuard
 from commonhold.app.joining import Joining
 from commonhold.app.judging import Judging
 from commonhold.app.noticing import Noticing
+from commonhold.app.owing import Owing
 from commonhold.app.past import Past
 from commonhold.app.planning import Planner
 from commonhold.app.ports import Files
@@ -25,16 +26,18 @@ class Writing:
         self._uses = uses
         self._insight = insight = uses.surroundings.see()
         place, options, leases, works = uses.place, uses.options, uses.leases, uses.works
+        read_set, seconds = uses.read_set, uses.options.retention_seconds
         # Of what is written already neither a type checker nor a test can tell how it was before.
         self._looking_back = self._crossing(Insight(insight.index) if insight else None)
         past = Past(place.store, place.files.root)
         self._past, self._joining = past, Joining(past, options.policies, merge)
         planner = Planner(place.files, uses.reading, past, self._joining, self._crossing(insight))
         judging = Judging(planner, place.registry, uses.values, options.policies, place.files.root, place.name)
+        owing = Owing(place, self._planner_of)
         guard = LeaseGuard(place.registry, works, uses.ids) if uses.is_shared else GateGuard(place.registry, works)
-        self.commits = Commits(place, judging, guard, uses.read_set, options.retention_seconds, at_step=uses.at_step)
-        self.taking = Taking(place, self._planner_of, judging, uses.ids, works, uses.read_set)
-        self.proposing = Proposing(place, planner, judging, leases, self.taking, uses.read_set, options)
+        self.commits = Commits(place, judging, owing, guard, read_set, seconds, at_step=uses.at_step)
+        self.taking = Taking(place, self._planner_of, judging, owing, uses.ids, works, read_set)
+        self.proposing = Proposing(place, planner, judging, leases, self.taking, read_set, options)
         self.noticing = Noticing(place, self.taking, self.proposing)
         is_running = uses.surroundings.is_running
         self.attendance = Attendance(place, leases, works, self.proposing, options.idle_seconds, is_running)

@@ -1,5 +1,6 @@
 """`commonhold acquire`: lease keys; wait for them; run a command while they are held."""
 
+from contextlib import ExitStack
 from typing import Any, Final, TypedDict, Unpack
 
 import click
@@ -118,11 +119,11 @@ def command(
 def _run(words: tuple[str, ...], place: Place, keys: tuple[str, ...], options: dict[str, Any], given: Given) -> int:
     """Run a command while the keys are held; its exit status."""
     # Loaded here: mostly nothing is run.
-    from commonhold.cli.running import Signals, check_command, run  # noqa: PLC0415
+    from commonhold.cli.running import check_command, run  # noqa: PLC0415
 
     check_command(words, given.folder)
-    with Signals() as signals, place.hold.hold(*place.keys(keys), **options) as held:
-        return run(words, held, given, holder=place.hold.holder, signals=signals)
+    with ExitStack() as after, place.hold.hold(*place.keys(keys), **options) as held:
+        return run(words, held, given, holder=place.hold.holder, after=after)
 
 
 def _check_combination(*, queue: bool, is_run: bool, wish: _Wish) -> None:

@@ -13,9 +13,10 @@ from commonhold.adapters import project_files
 from commonhold.adapters.daemon_place import http_address
 from commonhold.adapters.git.running import Git
 from commonhold.adapters.git.unseen import exclude_file, is_ignored, is_tracked
+from commonhold.adapters.git.worktrees import main_of, worktrees
 from commonhold.adapters.repository import Repository
 from commonhold.agents import codex_shell, gemini_shell, opencode_shell, shell_prefix
-from commonhold.agents.calling import Link, Ways
+from commonhold.agents.calling import Link, Ways, ways_in
 from commonhold.agents.installing import FileChange, pieces_of, to_put, to_take, with_unseen
 from commonhold.agents.setup import Setup
 from commonhold.agents.setups import SETUPS
@@ -37,6 +38,18 @@ class Project:
     def load(self, path: str) -> str | None:
         """The text of a file of the project."""
         return project_files.read(self.repository.root, path)
+
+    def of_hooks(self, setup: Setup) -> "Project":
+        """Where an agent finds its hooks: Claude Code heeds those of the main working tree in linked ones, too."""
+        main = main_of(self.repository.root) if setup.name == "claude" else None
+        if main is None or ways_in(self.load(shell_prefix.SETTINGS) or ""):
+            return self
+        return Project(replace(self.repository, root=main))
+
+    def is_beside(self, path: str) -> bool:
+        """Whether another working tree has such a file: what git does not look at is one list for all of them."""
+        trees = worktrees(str(Path(self.repository.state_folder).parent))
+        return any(os.path.lexists(f"{root}/{path}") for root in trees if root != self.repository.root)
 
     def ways(self, link: Link | None = None) -> Ways:
         """How Commonhold is reached from there: by this very interpreter."""
@@ -169,7 +182,7 @@ def to_uninstall(project: Project, setups: Iterable[Setup]) -> AgentPlan:
     pieces = tuple(pieces_of(setups, project.bare_ways, servers=True))
     files = to_take(pieces, project.load)
     git = project.git
-    paths = [path for piece in pieces for path in piece.paths]
+    paths = [path for piece in pieces for path in piece.paths if not project.is_beside(path)]
     return AgentPlan(files, None if git is None else _unseen(git, (), but=paths))
 
 

@@ -24,7 +24,7 @@ COMMANDS: Final = {
     "contract": "Show what a region offers to others.",
     "get": "Print what named keys carry.",
     "put": "Let a named key carry a value, if nobody changed it meanwhile.",
-    "review": "See and close what was left half done when a lease was lost.",
+    "review": "See and close what was left half done when a lease was lost, and what is owed.",
     "sweep": "End what is over, and look for what was left half done.",
     "log": "Show what happened, event by event.",
     "status": "Show leases, the line, the newest commits, open debts and work to review.",

@@ -41,4 +41,5 @@ def may_go_on(given: Given, outcome: Outcome, *, is_asked: bool) -> bool:
     complain(shown_changes(outcome))
     if click.confirm("Make these changes?", default=True, err=True):
         return True
+    complain(["nothing was changed"])
     raise click.exceptions.Exit(1)

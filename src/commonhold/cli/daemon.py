@@ -91,15 +91,21 @@ def http(given: Given, port: int | None, *, off: bool) -> int:
 
 def _start(repository: Repository) -> None:
     if daemon.pid_of(repository) is None:
-        daemon.start(repository)
-        if not daemon.wait_until(repository, is_there=True):
-            raise _failed("start", "see daemon.log in the state folder (`commonhold doctor` says where that is)")
+        why = daemon.trouble_of(daemon.start(repository), repository)
+        if why:
+            hint = "commonhold doctor says what is to be mended; daemon.log in the state folder has the whole of it"
+            raise StoreError(Code.STORE_BUSY, why, hint=hint, retry_after_seconds=5.0)
 
 
 def _stop(repository: Repository) -> int | None:
     stopped = daemon.stop(repository)
-    if stopped is not None and not daemon.wait_until(repository, is_there=False):
-        raise _failed("stop", "it may be in the middle of a large commit, or suspended: wait, then repeat")
+    if stopped is not None and not daemon.wait_until_gone(repository):
+        raise StoreError(
+            Code.STORE_BUSY,
+            "the daemon did not stop within 15 seconds",
+            hint="it may be in the middle of a large commit, or suspended: wait, then repeat",
+            retry_after_seconds=5.0,
+        )
     return stopped
 
 
@@ -141,9 +147,3 @@ def _tell(given: Given, pid: int | None) -> int:
     else:
         say("no daemon is running" if pid is None else f"a daemon is running: process {pid}")
     return REFUSED if pid is None else DONE
-
-
-def _failed(what: str, hint: str) -> StoreError:
-    return StoreError(
-        Code.STORE_BUSY, f"the daemon did not {what} within 15 seconds", hint=hint, retry_after_seconds=5.0
-    )

@@ -143,19 +143,25 @@ def innermost(keys: Iterable[str]) -> list[str]:
     return [text for text, key in zip(listed, found, strict=True) if key not in around]
 
 
-def debt(value: Debt) -> str:
-    """One debt."""
-    return f"{shown(value.key)}  owed by {shown(value.holder)}: {shown(value.why)}"
+def debt(value: Debt, here: str) -> str:
+    """One debt; where it is owed, if that is not `here`."""
+    elsewhere = "" if value.worktree == here else f" (in {shown(value.worktree)})"
+    return f"{shown(value.key)}  owed by {shown(value.holder)}: {shown(value.why)}{elsewhere}"
 
 
 def picture(place: str, found: Status | Who) -> Iterator[str]:
-    """Who holds, who waits, who changed (the newest first), what is owed at a place."""
+    """Who holds, who waits, who changed (the newest first) what is at a place."""
     yield shown(place)
     yield "leases:" if found.leases else "leases: none"
     yield from (f"  {line}" for value in reversed(found.leases) for line in lease(value))
     yield from line_of(found.waiters)
     yield "newest commits:" if found.changes else "newest commits: none"
     yield from (f"  {line}" for value in found.changes for line in change(value))
+
+
+def at(found: Who, here: str) -> Iterator[str]:
+    """That at a key, and what is owed there."""
+    yield from picture(found.key, found)
     if found.debts:
         yield "debts (to be mended):"
-        yield from (f"  {debt(value)}" for value in found.debts)
+        yield from (f"  {debt(value, here)}" for value in found.debts)

@@ -33,8 +33,9 @@ def agents(repository: Repository) -> Iterator[Finding]:
         yield ok("agents", "none is there that Commonhold knows: commonhold install NAME is for one that is to come")
     for setup in setups:
         try:
-            found = standing(setup, _seen(project, setup))
-            yield _finding(setup, found, _shell(project, setup, found.level))
+            place = project.of_hooks(setup)
+            found = standing(setup, _seen(place, setup))
+            yield _finding(setup, found, _shell(place, setup, found.level))
         except CommonholdError as fault:
             yield fail(setup.name, f"{fault.message} [{fault.code}]", fault.hint)
 
@@ -68,8 +69,13 @@ def _shell(project: Project, setup: Setup, level: Level) -> str:
 
 def _why_detected(setup: Setup) -> str:
     """Why nothing keeps back what its launcher runs; empty where something does."""
-    if _is_before(setup, setup.keeps_since):
-        return f"this version of {setup.title} was not tried"
+    program = _program(setup)
+    if setup.keeps_since and program:
+        told = version(program)
+        if told is None:
+            return f"{program} does not say which version it is"
+        if told < setup.keeps_since:
+            return f"this version of {setup.title} was not tried"
     return "" if offered().is_enforced else "this machine has no sandbox"
 
 
@@ -122,7 +128,9 @@ def _elsewhere(installed: Ways, wanted: Ways) -> str:
 
 def _distrusted(project: Project, setup: Setup) -> tuple[str, ...] | None:
     """The events of Codex that it leaves our hooks for out; None where it cannot be asked."""
-    program = shutil.which("codex") if setup.name == "codex" else None
+    if setup.name != "codex":
+        return ()
+    program = shutil.which("codex")
     if program is None:
         return None
     root = project.repository.root
@@ -133,5 +141,9 @@ def _distrusted(project: Project, setup: Setup) -> tuple[str, ...] | None:
 
 def _is_before(setup: Setup, since: tuple[int, ...]) -> bool:
     """Whether it is there in a version from before that one; one that does not tell counts as such."""
-    program = next(filter(None, map(shutil.which, setup.programs)), None)
+    program = _program(setup)
     return bool(since) and program is not None and (version(program) or ()) < since
+
+
+def _program(setup: Setup) -> str | None:
+    return next(filter(None, map(shutil.which, setup.programs)), None)

@@ -72,14 +72,15 @@ def _ask(folder: str, name: str, payload: bytes, process: str, until: float) -> 
     if not _is_coordinated(repository):
         return _NOTHING
     address, path = http_address(repository.state_folder), f"/hooks/{name}"
-    started_at = -daemon.PATIENCE_SECONDS
+    started_at, begun = -daemon.PATIENCE_SECONDS, None
     while (now := time.monotonic()) < until:
         try:
             return knock.ask(path, address, payload, process, until - now)
         except knock.Unanswered:
+            if begun and begun.trouble:
+                raise knock.Rejected(begun.trouble) from None
             if now - started_at >= daemon.PATIENCE_SECONDS and daemon.pid_of(repository) is None:
-                daemon.start(repository)
-                started_at = now
+                begun, started_at = daemon.start(repository), now
         time.sleep(PAUSE_SECONDS)
     raise TimeoutError
 

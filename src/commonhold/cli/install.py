@@ -79,5 +79,5 @@ def _chosen(project: Project) -> Link:
     """Choose a port and a token; a daemon that runs already knows neither, so the next call starts another."""
     made = choose(project.repository.state_folder, None)
     if daemon.stop(project.repository) is not None:
-        daemon.wait_until(project.repository, is_there=False)
+        daemon.wait_until_gone(project.repository)
     return Link(made.url, made.token)

@@ -17,6 +17,7 @@ from commonhold.domain.events import (
     CommitRefused,
     Committed,
     CommitUndone,
+    DebtWaived,
     Event,
     LeaseBroken,
     LeaseDenied,
@@ -151,6 +152,7 @@ _STORIES: Final[Mapping[type[Event], Callable[[Any], str]]] = {
     LeaseDenied: _denied,
     ValuePut: lambda event: f"{shown(event.key)}{' carries nothing any more' if event.text is None else ''}",
     Committed: lambda event: f"{some(_changes(event))}{_merged(event)}{quoted(event.intent)}",
+    DebtWaived: lambda event: f"{shown(event.key)}{quoted(event.note)}",
     CommitRefused: lambda event: f"{event.code} {_keys(event.keys)}{quoted(event.intent)}",
     CommitUndone: _undone,
 }

@@ -135,6 +135,7 @@ _WORDS: Final[Mapping[str, Callable[[Mapping[str, Any]], Words]]] = {
     "renew": _lease_words,
     "review show": _lease_words,
     "review resolve": _lease_words,
+    "review waive": _show_words,
     "show": _show_words,
     "who": _who_words,
 }

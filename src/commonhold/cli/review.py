@@ -1,8 +1,8 @@
-"""`commonhold review`: what was left half done."""
+"""`commonhold review`: what was left half done, and what is owed."""
 
 import click
 
-from commonhold.cli import review_resolve, review_show, work_words
+from commonhold.cli import review_resolve, review_show, review_waive, work_words
 from commonhold.cli.command import Group
 from commonhold.cli.given import Given, common
 from commonhold.cli.opening import opened
@@ -19,17 +19,20 @@ from commonhold.wire import shapes
 @common
 @click.pass_context
 def command(context: click.Context) -> None:
-    """List partial work: what the holder of a lease had changed when the lease ended without its doing.
+    """List partial work, and what is owed: nothing is reverted, and somebody has to look at it.
 
-    That is when it expired, or was ended by force. Nothing is reverted; somebody has to look at it.
+    Partial work is what the holder of a lease had changed when the lease ended without its doing: when it expired, or
+    was ended by force. Owed is what a commit broke, or may have, and its author leased instead of mending it.
     """
     given: Given = context.obj
     if context.invoked_subcommand is not None:
         return
     with opened(given) as place:
-        found = place.hold.partial_works()
-    answer(given, found, shapes.works, lambda found: work_words.works(found, given))
+        place.hold.partial_works()  # looks for what was not found yet
+        found = place.hold.status()
+    answer(given, found, shapes.to_review, lambda found: work_words.to_review(found, given))
 
 
 command.add_command(review_show.command)
 command.add_command(review_resolve.command)
+command.add_command(review_waive.command)

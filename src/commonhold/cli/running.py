@@ -2,16 +2,16 @@
 
 import os
 import shutil
-import signal
 import subprocess
 import threading
 from collections.abc import Sequence
-from types import FrameType
-from typing import Any, Final, Self
+from contextlib import ExitStack
+from typing import Final
 
 from commonhold.cli.given import Given
 from commonhold.cli.opening import AGENT, STORE
 from commonhold.cli.output import complain, flush, shown
+from commonhold.client.launching.signals import Signals
 from commonhold.client.session import Held
 from commonhold.domain.errors import Code, InputError
 
@@ -19,8 +19,6 @@ LEASE: Final = "COMMONHOLD_LEASE"
 FENCE: Final = "COMMONHOLD_FENCE"
 GRACE_SECONDS: Final = 10.0
 _LOOK_SECONDS: Final = 0.2
-_FROM_TERMINAL: Final = (signal.SIGINT, signal.SIGQUIT)
-_FORWARDED: Final = (*_FROM_TERMINAL, signal.SIGTERM, signal.SIGHUP, signal.SIGUSR1, signal.SIGUSR2)
 _BY_SIGNAL: Final = 128
 
 
@@ -36,15 +34,17 @@ def check_command(words: Sequence[str], folder: str | None) -> None:
         )
 
 
-def run(words: Sequence[str], held: Held, given: Given, *, holder: str, signals: "Signals") -> int:
+def run(words: Sequence[str], held: Held, given: Given, *, holder: str, after: ExitStack) -> int:
     """Run a command under the lease `held`; its exit status, as a shell tells it.
 
-    Raises RefusedError `LEASE_LOST` where the lease was lost before the command had ended.
+    Signals are the command's until `after`: the lease is still to be released when it has ended, and what comes then is
+    dropped. Raises RefusedError `LEASE_LOST` where the lease was lost before the command had ended.
     """
     flush()
-    signals.take()
+    signals = Signals()
+    after.callback(signals.give_back)
     child = subprocess.Popen(words, env=_environment(held, given, holder), cwd=given.folder)  # noqa: S603
-    signals.give_to(child)
+    signals.give_to(child.send_signal)
     _attend(child, held, words[0])
     held.check()
     return child.returncode if child.returncode >= 0 else _BY_SIGNAL - child.returncode
@@ -72,54 +72,3 @@ def _attend(child: subprocess.Popen[bytes], held: Held, name: str) -> None:
             if not has_ended.wait(GRACE_SECONDS):
                 child.kill()
                 has_ended.wait()
-
-
-class Signals:
-    """Hands the signals that this process gets on to the command, until the end of the block.
-
-    What comes when the command has ended is dropped: the lease is still to be released.
-    """
-
-    def __init__(self) -> None:
-        """Let signals be, for now."""
-        self._child: subprocess.Popen[bytes] | None = None
-        self._early: list[int] = []
-        self._before: dict[int, Any] = {}
-
-    def __enter__(self) -> Self:
-        return self
-
-    def take(self) -> None:
-        """Take signals from now. What is ignored here (under nohup, say) is to be ignored by the command, too."""
-        heeded = [each for each in _FORWARDED if signal.getsignal(each) is not signal.SIG_IGN]
-        self._before = {each: signal.signal(each, self._take) for each in heeded}
-
-    def __exit__(self, *_: object) -> None:
-        for number, handler in self._before.items():
-            signal.signal(number, handler)
-
-    def give_to(self, child: subprocess.Popen[bytes]) -> None:
-        """Hand on from now, and what has come before."""
-        self._child = child
-        for number in self._early:
-            child.send_signal(number)
-
-    def _take(self, number: int, _: FrameType | None) -> None:
-        if self._child is None:
-            self._early.append(number)
-        elif number not in _FROM_TERMINAL or not _is_in_foreground():
-            self._child.send_signal(number)
-
-
-def _is_in_foreground() -> bool:
-    """Whether a terminal gives Ctrl-C to this process: then it gives it to the command, too."""
-    try:
-        terminal = os.open("/dev/tty", os.O_RDONLY | os.O_NOCTTY | os.O_CLOEXEC)
-    except OSError:
-        return False
-    try:
-        return os.tcgetpgrp(terminal) == os.getpgrp()
-    except OSError:
-        return False
-    finally:
-        os.close(terminal)

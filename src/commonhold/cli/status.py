@@ -35,13 +35,17 @@ def _session(presence: Presence) -> str:
 
 
 def _words(found: Status, given: Given) -> Iterator[str]:
-    """The whole picture, and what waits for review."""
+    """The whole picture, what is owed, and what waits for review."""
     yield from picture(found.root, found)
+    if found.debts:
+        # Loaded here, as below: it is seldom that there are any.
+        from commonhold.cli.work_words import debts  # noqa: PLC0415
+
+        yield from debts(found, given)
     if found.sessions:
         yield "agents at work:"
         yield from (f"  {_session(value)}" for value in found.sessions)
     if found.works:
-        # Loaded here: it is seldom that there is any.
         from commonhold.cli.work_words import works  # noqa: PLC0415
 
         yield from works(found.works, given)

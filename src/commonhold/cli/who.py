@@ -21,5 +21,5 @@ from commonhold.wire import shapes
 def command(given: Given, key: str) -> None:
     """Tell who holds or waits for what overlaps KEY (a file, a folder, a region, any name), and who changed it last."""
     with opened(given) as place:
-        found = place.hold.who(place.key(key))
-    answer(given, found, shapes.who, lambda found: describe.picture(found.key, found))
+        found, here = place.hold.who(place.key(key)), place.hold.root
+    answer(given, found, shapes.who, lambda found: describe.at(found, here))

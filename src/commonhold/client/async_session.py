@@ -85,6 +85,7 @@ class AsyncCommonhold(Session):
     depart = _asked(Service.depart)
     partial_works = _asked(Service.partial_works)
     review = _asked(Service.review)
+    waive = _asked(Service.waive)
     who = _asked(Service.who)
     status = _asked(Service.status)
     log = _asked(Service.log)

@@ -211,7 +211,7 @@ class _UnlessElsewhere:
 class Nearest:
     """The daemon where it is there, else the service in this process, which then starts the daemon."""
 
-    def __init__(self, daemon: Daemon, direct: Callable[[], Service], start: Callable[[], None] | None) -> None:
+    def __init__(self, daemon: Daemon, direct: Callable[[], Service], start: Callable[[], object] | None) -> None:
         """Call `daemon`, or what `direct` opens; `start` makes a daemon, without waiting for it."""
         self._daemon = daemon
         self._open = direct

@@ -1,12 +1,14 @@
 """Looking after the daemon of a repository: whether it lives, starting it, stopping it."""
 
 import os
+import shutil
 import signal
 import subprocess
 import sys
 import threading
 import time
 from contextlib import suppress
+from pathlib import Path
 from typing import Final
 
 from commonhold.adapters import daemon_place
@@ -23,10 +25,42 @@ def pid_of(repository: Repository) -> int | None:
     return daemon_place.pid(folder) if daemon_place.is_running(folder) else None
 
 
-def start(repository: Repository) -> None:
+class Begun:
+    """A daemon that was begun from here."""
+
+    def __init__(self, process: subprocess.Popen[bytes], log: Path, told_before: int) -> None:
+        """Have what it says in its log, behind what was told there before."""
+        self._process = process
+        self._log = log
+        self._told_before = told_before
+
+    @property
+    def trouble(self) -> str:
+        """Why it has ended and serves nobody; empty where it goes on, has served, or has left that to another."""
+        status = self._process.poll() or 0
+        if status <= 0:
+            return ""
+        lines = self._told().strip().splitlines()
+        why = lines[-1].removeprefix(daemon_place.SAYING) if lines else self._why_silent(status)
+        return f"its daemon ends as it begins: {why}"
+
+    def _told(self) -> str:
+        with self._log.open("rb") as log:
+            log.seek(self._told_before)
+            return log.read().decode(errors="replace")
+
+    def _why_silent(self, status: int) -> str:
+        if shutil.disk_usage(self._log.parent).free:
+            return f"it says nothing, with exit status {status}"
+        return f"the disk that {self._log.parent} is on is full"
+
+
+def start(repository: Repository) -> Begun:
     """Begin a daemon that outlives this process, without waiting for it. It ends by itself where one lives already."""
     os.makedirs(repository.state_folder, mode=0o700, exist_ok=True)  # noqa: PTH103 - Path.mkdir takes no mode for all
-    log = os.open(daemon_place.log_path(repository.state_folder), _LOG_FLAGS, 0o600)
+    path = daemon_place.log_path(repository.state_folder)
+    log = os.open(path, _LOG_FLAGS, 0o600)
+    told_before = os.fstat(log).st_size
     command = [sys.executable, "-I", "-m", "commonhold.server.daemon", repository.root]
     try:
         daemon = subprocess.Popen(  # noqa: S603 - our own interpreter and module
@@ -36,12 +70,23 @@ def start(repository: Repository) -> None:
         os.close(log)
     # Where it ends before this process does, no zombie is left.
     threading.Thread(target=daemon.wait, name="commonhold-daemon", daemon=True).start()
+    return Begun(daemon, Path(path), told_before)
 
 
-def wait_until(repository: Repository, *, is_there: bool) -> bool:
-    """Wait until the daemon is there, or gone; whether it came to that."""
+def trouble_of(begun: Begun, repository: Repository) -> str:
+    """Wait until a daemon is there; why it does not come to that, or empty."""
     until = time.monotonic() + PATIENCE_SECONDS
-    while (pid_of(repository) is not None) is not is_there:
+    while pid_of(repository) is None:
+        if (why := begun.trouble) or time.monotonic() > until:
+            return why or f"its daemon did not start within {PATIENCE_SECONDS:g} seconds"
+        time.sleep(PAUSE_SECONDS)
+    return ""
+
+
+def wait_until_gone(repository: Repository) -> bool:
+    """Wait until the daemon is gone; whether it came to that."""
+    until = time.monotonic() + PATIENCE_SECONDS
+    while pid_of(repository) is not None:
         if time.monotonic() > until:
             return False
         time.sleep(PAUSE_SECONDS)

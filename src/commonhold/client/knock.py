@@ -154,8 +154,11 @@ def without_answer(agent: str, payload: bytes, policy: str, why: str) -> Said:
     if not _is_about_to_act(payload):
         return FAILED, b"", message.encode()
     next_step = " Nothing is written meanwhile. Next: ask your user to run `commonhold doctor` here."
+    denial = {"permissionDecision": "deny", "permissionDecisionReason": message + next_step}
     if agent == "copilot" and b'"toolName"' in payload:  # of an exit status it tells its model no more than that
-        return 0, _json(permissionDecision="deny", permissionDecisionReason=message + next_step), b""
+        return 0, _json(**denial), b""
+    if agent == "claude" and b'"PreToolUse"' in payload:  # with an exit status it tells its model the whole command
+        return 0, _json(hookSpecificOutput={"hookEventName": "PreToolUse", **denial}), b""
     return BLOCKED, b"", (message + next_step).encode()
 
 
@@ -163,7 +166,7 @@ def _notice(text: str) -> bytes:
     return _json(systemMessage=text)
 
 
-def _json(**shape: str) -> bytes:
+def _json(**shape: object) -> bytes:
     import json  # noqa: PLC0415 - most hooks never need it
 
     return json.dumps(shape).encode()

@@ -195,8 +195,18 @@ class ContractChange:
 
 
 @dataclass(frozen=True, slots=True)
+class DebtWaived:
+    """A debt was looked at by `holder`, who says in `note` why nothing is to be done about it."""
+
+    holder: str
+    key: str
+    worktree: str
+    note: str
+
+
+@dataclass(frozen=True, slots=True)
 class Committed:
-    """A changeset took effect. `worktree` is where; `settled` are the debts (keys) that it mended.
+    """A changeset took effect. `worktree` is where; `settled` are the debts (keys) that it left no cause for.
 
     `merged` are the edits that did not take effect as they were sent, `contracts` what callers meet differently now.
     `unadmitted` says why it would have been refused, had it not been made already by a tool or a command.
@@ -256,6 +266,7 @@ Event = (
     | ValuePut
     | WorkLeft
     | WorkReviewed
+    | DebtWaived
     | Committed
     | CommitRefused
     | CommitUndone
@@ -277,6 +288,7 @@ KINDS: Final[dict[str, type[Event]]] = {
     "value_put": ValuePut,
     "work_left": WorkLeft,
     "work_reviewed": WorkReviewed,
+    "debt_waived": DebtWaived,
     "committed": Committed,
     "commit_refused": CommitRefused,
     "commit_undone": CommitUndone,

@@ -8,6 +8,7 @@ from typing import Any, Final, TypeVar, assert_never
 from commonhold.domain.debt import Debt, place_of_debt
 from commonhold.domain.events import (
     Committed,
+    DebtWaived,
     Event,
     LeaseBroken,
     LeaseClaimed,
@@ -114,6 +115,10 @@ def _reviewed(state: State, event: WorkReviewed, _: Recorded) -> State:
     return replace(state, works=_without(state.works, event.lease_id))
 
 
+def _waived(state: State, event: DebtWaived, _: Recorded) -> State:
+    return replace(state, debts=_without(state.debts, place_of_debt(event.worktree, event.key)))
+
+
 def changed_lease(lease: Lease, change: Change, sequence: int) -> Lease:
     """The lease after an event that leaves it live."""
     match change:
@@ -168,5 +173,6 @@ _FOLDS: Final[Mapping[type[Event], Callable[[State, Any, Recorded], State]]] = {
     ValuePut: _put,
     WorkLeft: _work_left,
     WorkReviewed: _reviewed,
+    DebtWaived: _waived,
     Committed: _committed,
 }

@@ -233,6 +233,11 @@ _MEANT_IN_PATH: Final = re.compile(r"%(?=23|25|2A|3A|3F)|[*?#]|^:|(?<=:):")
 _CONTROL: Final = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff]")
 
 
+def can_be_named(path: str) -> bool:
+    """Whether a key can name what is at a path: other names are no text that could be shown to anybody."""
+    return path.isprintable() or _CONTROL.search(path) is None
+
+
 @lru_cache(maxsize=16384)
 def parse(text: str) -> Spec:
     """Read any form of a key.

@@ -18,8 +18,10 @@ from commonhold.server.attending import Attending
 from commonhold.server.foretelling import Foretelling
 from commonhold.server.git_calls import GitCalls
 from commonhold.server.http import Call
+from commonhold.server.idleness import idle_seconds
 from commonhold.server.open_sessions import OpenSessions, Silence
 from commonhold.server.overseeing import Overseeing
+from commonhold.server.rounds import Rounds, Wait
 from commonhold.server.shell_calls import ShellCalls
 from commonhold.server.shell_leave import Asked, Prepared
 from commonhold.server.shells import Rules, Shells
@@ -29,8 +31,11 @@ from commonhold.server.under_way import UnderWay
 class Attendants:
     """All that stands between the routes of a repository and its service."""
 
-    def __init__(self, repository: Repository, under_way: UnderWay) -> None:
-        """Attend to whoever works in a working tree of this repository; commands are `under_way` while they run."""
+    def __init__(self, repository: Repository, under_way: UnderWay, wait: Wait | None = None) -> None:
+        """Attend to whoever works in a working tree of this repository; commands are `under_way` while they run.
+
+        Who says no word any more is seen to after each `wait`.
+        """
         ignoring = Ignoring(lambda root: load_settings(root).ignore)
         self._git = GitCalls(repository.state_folder, _opened, self._settle, ignoring.is_ignored)
         rules = Rules(self._refused, self._prepared, HOOK_FILES)
@@ -39,9 +44,10 @@ class Attendants:
         trees = Trees(repository)
         foretelling = Foretelling(repository.state_folder, _is_shut_off)
         self._shell_calls = ShellCalls(trees, self._shells, rules.refused, _is_wrapped, foretelling)
-        silence = Silence(load_settings(repository.root).idle_seconds, ticks, is_running)
+        silence = Silence(idle_seconds, ticks, is_running)
         sessions = OpenSessions(self._overseen, silence)
         self._attending = Attending(trees, sessions, ignoring.is_ignored, self._shell_calls)
+        self._rounds = Rounds(self._see_to, wait)
 
     @property
     def calls(self) -> Mapping[str, Call]:
@@ -50,9 +56,18 @@ class Attendants:
 
     def attend(self, happening: Happening) -> Response:
         """The answer to what a hook reports."""
+        self._look_at_shells()
+        return self._attending.attend(happening)
+
+    def _see_to(self) -> None:
+        """What ends without a word is found out about when nobody says one, too."""
+        self._look_at_shells()
+        self._attending.let_go_of_silent()
+        self._overseeing.look()
+
+    def _look_at_shells(self) -> None:
         self._shells.reap()
         self._shell_calls.look()
-        return self._attending.attend(happening)
 
     def _overseen(self, root: str, holder: str) -> Commonhold:
         """A session of an agent, in a working tree that is watched from now on."""
@@ -73,6 +88,7 @@ class Attendants:
 
     def close(self) -> None:
         """Let go of what is open."""
+        self._rounds.close()
         self._overseeing.close()
         self._attending.close()
 

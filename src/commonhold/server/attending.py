@@ -6,7 +6,7 @@ what the service raises: whoever sends the answer then blocks what was about to 
 
 import time
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import suppress
+from contextlib import ExitStack, suppress
 from pathlib import Path
 from typing import Any, Final, Protocol
 
@@ -40,7 +40,7 @@ from commonhold.app.whole_files import made_to_hold
 from commonhold.app.wishes import results
 from commonhold.client.session import Commonhold
 from commonhold.domain.changeset import Changeset, LeaseRef
-from commonhold.domain.errors import CommonholdError, InputError
+from commonhold.domain.errors import Code, CommonholdError, InputError
 from commonhold.domain.keys import file_key
 from commonhold.domain.refusal import Refusal
 from commonhold.domain.slots import SLOT_SECONDS, path_of_slot, slot_of
@@ -48,11 +48,14 @@ from commonhold.regions.region import hash_bytes
 from commonhold.server import packets
 from commonhold.server.blindness import overwritten_blindly
 from commonhold.server.handing_down import handed_down
+from commonhold.server.lateness import too_long
 from commonhold.server.open_sessions import OpenSessions
 
 PATIENCE_SECONDS: Final = 20.0
 """How long an edit may wait for others in all: less than any hook is given to answer."""
 SLOT_PATIENCE_SECONDS: Final = 8.0
+_SLOW_SECONDS: Final = 2.0
+"""When judging took so long, the write slot begins anew: much of its time is over."""
 _MOST_ATTEMPTS: Final = 3
 _MOST_BYTES: Final = 1 << 26
 """What is larger is not looked at; the settings may draw a closer line."""
@@ -72,6 +75,9 @@ class Shell(Protocol):
 
     def over(self, holder: str) -> None:
         """Nothing more will be told of the commands of a holder that were begun."""
+
+    def free(self, session: Commonhold) -> None:
+        """Free what is held for commands of a session that are not known any more."""
 
 
 class Attending:
@@ -99,19 +105,17 @@ class Attending:
 
     def attend(self, happening: Happening) -> Response:
         """The answer to what a hook reports. Raises CommonholdError where that cannot be decided."""
-        response = self._answers[type(happening)](happening)
-        self._let_go_of_silent()
-        return response
+        return self._answers[type(happening)](happening)
+
+    def let_go_of_silent(self) -> None:
+        """Close the sessions that have ended without a word; what they held the service sees to."""
+        for holder in self._sessions.let_go_of_silent():
+            with suppress(CommonholdError):  # the next is seen to all the same
+                self._shell.over(holder)
 
     def close(self) -> None:
         """Let go of all sessions."""
         self._sessions.close()
-
-    def _let_go_of_silent(self) -> None:
-        """A session that ends without a word leaves nothing open here; what it held the service sees to."""
-        for holder in self._sessions.let_go_of_silent():
-            with suppress(CommonholdError):  # it is no fault of whoever is being answered
-                self._shell.over(holder)
 
     def _here(self, happening: Happening) -> Commonhold | None:
         """The session in the working tree that the agent works in."""
@@ -119,9 +123,10 @@ class Attending:
         return self._sessions.session(root, happening.caller) if root else None
 
     def _session_began(self, happening: SessionBegan) -> Response:
-        session = self._here(happening)
-        if session is None:
+        root = self._trees.around(happening.cwd)
+        if root is None:
             return NOTHING
+        session = self._sessions.begun(root, happening.caller)
         return Response(context=packets.briefing(session.arrive(happening.caller.process), time.time()))
 
     def _subagent_began(self, happening: SubagentBegan) -> Response:
@@ -145,7 +150,8 @@ class Attending:
             with suppress(InputError):  # a folder, or a file that is too large: nobody edits that
                 place = self._trees.place(path, happening.cwd)
                 if place and not self._is_ignored(*place):
-                    self._sessions.session(place[0], happening.caller).saw(str(file_key(place[1])))
+                    session = self._sessions.session(place[0], happening.caller)
+                    session.saw(str(file_key(place[1])), shown=happening.shown)
         return NOTHING
 
     def _about_to_edit(self, happening: AboutToEdit) -> Response:
@@ -154,19 +160,19 @@ class Attending:
         if inner := [path for path in is_about(happening.wishes) if self._trees.is_in_state(path, happening.cwd)]:
             return Response(Stance.DENY, packets.reserved(inner))
         contexts: list[str] = []
-        begun: list[tuple[Commonhold, Sequence[Wish]]] = []
-        for root, wishes in self._trees.sorted_by_tree(happening.wishes, happening.cwd).items():
-            concerned = [wish for wish in wishes if not all(self._is_ignored(root, path) for path in _inside(wish))]
-            if concerned:
-                session = self._sessions.session(root, happening.caller)
-                edit = _Edit(session, root, concerned, happening.call, self._intent(session, happening))
-                response = edit.propose(self._sessions.around(root, happening.caller))
-                if response.stance is Stance.DENY:
-                    for other, admitted in begun:  # the tool will write nothing, in no tree
-                        other.settle(happening.call, is_about(admitted))
-                    return response
-                contexts.append(response.context)
-                begun.append((session, concerned))
+        with ExitStack() as begun:
+            # In one order for all: who waits in one tree holds nothing that another waits for in the next.
+            for root, wishes in sorted(self._trees.sorted_by_tree(happening.wishes, happening.cwd).items()):
+                concerned = [wish for wish in wishes if not all(self._is_ignored(root, path) for path in _inside(wish))]
+                if concerned:
+                    session = self._sessions.session(root, happening.caller)
+                    edit = _Edit(session, root, concerned, happening.call, self._intent(session, happening))
+                    response = edit.propose(self._sessions.around(root, happening.caller))
+                    if response.stance is Stance.DENY:
+                        return response
+                    contexts.append(response.context)
+                    begun.callback(session.settle, happening.call, is_about(concerned))
+            begun.pop_all()  # else the tool will write nothing, in no tree
         return Response(context=told(*contexts))
 
     def _intent(self, session: Commonhold, happening: AboutToEdit) -> str:
@@ -198,11 +204,15 @@ class Attending:
         return Response(context=told(self._shell.ran(happening), *(each.notice for each in session.news())))
 
     def _turn_ended(self, happening: TurnEnded) -> Response:
+        if self._sessions.is_of_earlier_run(happening.caller):
+            return NOTHING
         self._shell.over(happening.caller.holder)
         return self._over(happening, self._sessions.of(happening.caller.holder), Commonhold.rest)
 
     def _session_ended(self, happening: SessionEnded) -> Response:
         """With a session its parts end, too, whether they have said so or not."""
+        if self._sessions.is_of_earlier_run(happening.caller):
+            return NOTHING
         holder = happening.caller.holder
         names = [holder, *self._sessions.parts_of(holder)]
         for name in names:
@@ -221,6 +231,7 @@ class Attending:
         sessions = dict.fromkeys((*known, here) if here else known)
         response = Response(notice=told(*(packets.taken(end(session)) for session in sessions)))
         for session in sessions:
+            self._shell.free(session)
             session.close()  # its connection; the next call makes another, and many never make one
         return response
 
@@ -230,6 +241,7 @@ class _Edit:
 
     def __init__(self, session: Commonhold, root: str, wishes: Sequence[Wish], call: str, intent: str) -> None:
         self._session = session
+        self._root = root
         self._files = WorkingTree(root, max_file_bytes=_MOST_BYTES)
         self._wishes = wishes
         self._call = call
@@ -244,7 +256,7 @@ class _Edit:
         `around` is the session that this one is a part of.
         """
         for _ in range(_MOST_ATTEMPTS):
-            answer = self._attempt()
+            answer = self._looked_at()
             if isinstance(answer, str):
                 return self._denied(answer)
             if answer is None:
@@ -265,18 +277,32 @@ class _Edit:
         why, _, step = packet.rpartition("\n")
         return Response(Stance.DENY, told(why, *self._notices, step))
 
+    def _looked_at(self) -> CommitAnswer | str | None:
+        """The same as the attempt, but for what is too large to be looked at, or to be so while the slot lasts."""
+        try:
+            answer = self._attempt()
+        except InputError as fault:
+            if fault.code is Code.FILE_TOO_LARGE:
+                return packets.too_large(fault.message)
+            raise
+        is_over = isinstance(answer, CommitAnswer) and answer.code is Refusal.LEASE_LOST
+        why = too_long(self._wishes, self._root) if is_over else ""
+        return packets.too_large(why) if why else answer
+
     def _attempt(self) -> CommitAnswer | str | None:
         """The answer to the proposal; why there is none to be made, or None where nothing is changed."""
         slot = self._slot()
         if slot.lease is None:
             return packets.busy(slot, self._paths)
-        is_kept = False
+        is_kept, begun = False, time.monotonic()
         try:
             answer = self._judged(LeaseRef(slot.lease.id, slot.lease.fence))
             is_kept = isinstance(answer, CommitAnswer) and answer.outcome != "refused"
         finally:
             if not is_kept:
                 self._notices += self._session.release(slot.lease.id).notices
+        if is_kept and time.monotonic() - begun >= _SLOW_SECONDS:  # the tool needs its moment, too
+            self._notices += self._session.renew(slot.lease.id, ttl_seconds=SLOT_SECONDS).notices
         return answer
 
     def _slot(self) -> AcquireAnswer:

@@ -3,6 +3,7 @@
 import fcntl
 import json
 import shutil
+import threading
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Final
@@ -22,6 +23,7 @@ class Foretelling:
         self.is_for = is_for
         self._state_folder = state_folder
         self._running: set[Path] = set()
+        self._turn = threading.Lock()
         shutil.rmtree(foretold.folder(state_folder), ignore_errors=True)
 
     def leave(self, holder: str, call: str, command: str, answer: Mapping[str, object]) -> None:
@@ -40,8 +42,9 @@ class Foretelling:
         """Whether a launcher that went by a file still waits for the end of its command: it has the file locked."""
         path = self._place(holder, call)
         try:
-            with path.open("rb") as file:
+            with self._turn, path.open("rb") as file:  # two who look at once would each take the other for a launcher
                 fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                fcntl.flock(file, fcntl.LOCK_UN)  # a program that is just being started may have the file, too
         except BlockingIOError:
             self._running.add(path)
             return True

@@ -11,7 +11,8 @@ from commonhold.adapters.git import differing
 from commonhold.adapters.git.indexes import Entries, Index
 from commonhold.adapters.git.objects import INDEX
 from commonhold.adapters.git.running import Git
-from commonhold.app.git_words import GitCall, Valued, Words, sort_words
+from commonhold.app.git_options import VALUED, words_of
+from commonhold.app.git_words import GitCall, Words
 from commonhold.app.histories import Blob
 from commonhold.server.following import Following
 from commonhold.server.git_homes import Home, Operation
@@ -34,16 +35,6 @@ WRITERS: Final = MOVERS | {
 """Commands that may write an index."""
 _STAGERS: Final = frozenset({"add", "stage"})
 _GUARDED: Final = MOVERS - {"update-ref", "symbolic-ref", "branch", "stash"}
-_WITH_COMMIT: Final = Valued(
-    "mFCct",
-    frozenset(
-        {
-            *("message", "file", "reuse-message", "reedit-message", "fixup", "squash", "template", "author", "date"),
-            *("cleanup", "trailer"),
-        }
-    ),
-)
-_WITH_ADD: Final = Valued("", frozenset({"chmod", "pathspec-from-file"}))
 _GOING_ON: Final = frozenset({"--continue", "--abort", "--skip", "--quit"})
 _FATAL: Final = 128
 _SETTLED: Final = Blob("", "")
@@ -136,16 +127,20 @@ class Session:
                 f"middle of a {under_way} in this working tree. Next: wait until it is done, or work in a tree of your "
                 "own (git worktree add --detach ../NAME); if it is yours to finish, git add the files that you solved"
             )
-        if call.word == "commit" and sort_words(call.rest, _WITH_COMMIT).has("--amend"):
-            return self._amending()
-        return None
+        words = words_of(call)
+        if call.word == "commit" and words.has("--pathspec-from-file"):
+            return (
+                "`git commit --pathspec-from-file` was not run: what it names is not looked through, and could hold "
+                "what others did. Next: git commit -- PATH..., with the paths themselves"
+            )
+        return self._amending() if call.word == "commit" and words.has("--amend") else None
 
     def _goes_on_with_it(self, call: GitCall) -> bool:
         """Whether a call takes over what a person began: it says so, or solves a file that is in conflict there."""
         if _GOING_ON & set(call.rest):
             return True
         entries = Index(self._root, self.tree.shared_index).entries()
-        named = self._named(sort_words(call.rest, _WITH_ADD))
+        named = self._named(words_of(call))
         return any(entries.get(path, _SETTLED) is None for path in named)
 
     def _amending(self) -> str | None:
@@ -176,13 +171,13 @@ class Session:
         return self.index.copied_to(self.home.scratch(secrets.token_hex(4)))
 
     def _staging(self, pending: Pending) -> Pending:
-        words = sort_words(pending.call.rest, _WITH_ADD)
+        words = words_of(pending.call)
         if words.has("-n", "--dry-run", "--refresh", "-N", "--intent-to-add"):
             return pending
         return replace(pending, index=self._scratch())
 
     def _committing(self, pending: Pending) -> Pending:
-        words = sort_words(pending.call.rest, _WITH_COMMIT)
+        words = words_of(pending.call)
         is_all = words.has("-a", "--all")
         if not (is_all or words.named) or (words.named and not self._are_known(words)):
             return replace(pending, tree=self.index.tree())
@@ -233,7 +228,7 @@ class Session:
         return {"say": said} if said else {}
 
     def _staged(self, pending: Pending) -> str:
-        words = sort_words(pending.call.rest, _WITH_ADD)
+        words = words_of(pending.call)
         staged = Staging(self._whose(), self.holder, self._named(words)).own(
             self.index.entries(), pending.index.entries()
         )
@@ -249,7 +244,7 @@ class Session:
 
         Where git did not see it, the new commit takes the person's back: it is taken away again.
         """
-        if pending.call.word != "commit" or sort_words(pending.call.rest, _WITH_COMMIT).has("--amend"):
+        if pending.call.word != "commit" or words_of(pending.call).has("--amend"):
             return False
         if status == _FATAL:
             return head != pending.head or Path(self.tree.git_dir, "HEAD.lock").exists()
@@ -292,7 +287,7 @@ def _without_letters(option: str) -> str:
     """A cluster of letters without `a`, `i` and `o`, up to the one that takes the rest as its value."""
     kept = "-"
     for at, letter in enumerate(option[1:], 1):
-        if letter in _WITH_COMMIT.letters or letter in "uS":
+        if letter in VALUED["commit"].letters or letter in VALUED["commit"].attached:
             return kept + option[at:]
         kept += "" if letter in "aio" else letter
     return kept

@@ -10,9 +10,10 @@ from contextlib import suppress
 from typing import Final
 
 from commonhold.agents.agent import Agent, Payload, Reply, Unreadable
-from commonhold.app.happenings import Happening, Response
+from commonhold.app.happenings import AboutToEdit, AboutToRun, Edited, Happening, Ran, Response
 from commonhold.domain.errors import CommonholdError
 from commonhold.server.calls_seen import CallsSeen
+from commonhold.server.lateness import why_late
 
 _AFTER: Final = "Next: ask your user to run `commonhold doctor` here, and to report this with the agent's version"
 Attend = Callable[[Happening], Response]
@@ -32,10 +33,13 @@ class Hooks:
         """Whether there is an agent of this name."""
         return name in self._agents
 
-    def answer(self, name: str, body: bytes, process: str) -> Reply:
-        """What the hook gives back. `process` tells the agent's run from others, where that is known."""
+    def answer(self, name: str, body: bytes, process: str, is_given_up: Callable[[], bool] = lambda: False) -> Reply:
+        """What the hook gives back. `process` tells the agent's run from others, where that is known.
+
+        Where it `is_given_up` in the end, the agent was refused meanwhile: what was begun for it is over.
+        """
         try:
-            return self._answer(self._agents[name], _payload(body), process)
+            return self._answer(self._agents[name], _payload(body), process, is_given_up)
         except Unreadable as fault:
             return self.refuse(name, body, f"the hook's payload cannot be read: {fault}. {_AFTER}")
         except CommonholdError as fault:
@@ -44,10 +48,31 @@ class Hooks:
             traceback.print_exc()
             return self.refuse(name, body, f"a defect of Commonhold: {type(fault).__name__}: {fault}. {_AFTER}")
 
-    def _answer(self, agent: Agent, payload: Payload, process: str) -> Reply:
+    def late(self, name: str, body: bytes, process: str, seconds: float) -> Reply:
+        """What the hook gives back where that is not known after so many seconds."""
+        try:
+            why = why_late(self._agents[name].read(_payload(body), process), seconds)
+        except Unreadable as fault:
+            why = f"the hook's payload cannot be read: {fault}. {_AFTER}"
+        return self.refuse(name, body, why)
+
+    def _answer(self, agent: Agent, payload: Payload, process: str, is_given_up: Callable[[], bool]) -> Reply:
         happening = agent.read(payload, process)
         self._seen.note(payload, happening.caller.holder)
-        return agent.write(happening, self._attend(happening))
+        response = self._attend(happening)
+        if is_given_up():
+            self._end(happening)
+        return agent.write(happening, response)
+
+    def _end(self, happening: Happening) -> None:
+        """Tell that a call has come to nothing. One without a name may have been made anew by now: that goes on."""
+        match happening:
+            case AboutToEdit(by, cwd, call, tool, wishes) if call:
+                self._attend(Edited(by, cwd, call, tool, wishes, has_failed=True))
+            case AboutToRun(by, cwd, call, _, command) if call:
+                self._attend(Ran(by, cwd, call, command, has_failed=True))
+            case _:
+                pass
 
     def refuse(self, name: str, body: bytes, why: str) -> Reply:
         """The answer that blocks what a payload is about, as far as the agent can be blocked."""

@@ -7,8 +7,10 @@ themselves.
 import asyncio
 import hmac
 import json
+import threading
 import traceback
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from functools import partial
 from typing import Any, Final
 from urllib.parse import urlsplit
@@ -20,6 +22,7 @@ from commonhold.domain.errors import CommonholdError
 from commonhold.server.asgi import JSON, Answer, App, Receive, Scope, Send, body_of, header, send_answer, told
 from commonhold.server.beside import beside
 from commonhold.server.hooks import Hooks
+from commonhold.server.packets import BY_COMMAND
 from commonhold.server.under_way import UnderWay
 from commonhold.wire.text import error
 
@@ -51,7 +54,7 @@ class Web:
         async def guarded(scope: Scope, receive: Receive, send: Send) -> None:
             refusal = admit(scope, chosen)
             if refusal is not None:
-                await send_answer(send, refusal)
+                await send_answer(send, _in_parting(refusal))
             else:
                 await self._answer(scope, receive, send, _body_alone)
 
@@ -75,13 +78,15 @@ class Web:
             return told(404, f"there is no hook {name!r}: POST to /hooks/AGENT")
         body = await body_of(receive)
         if body is None:
-            return form(self._hooks.refuse(name, b"", "the hook sent more than 20 MB. Next: write it in parts"))
-        work = partial(self._hooks.answer, name, body, header(scope, b"x-commonhold-process"))
+            return form(self._hooks.refuse(name, b"", f"the hook sent more than 20 MB. Next: {BY_COMMAND}"))
+        asked = name, body, header(scope, b"x-commonhold-process")
+        given_up = threading.Event()
         try:
-            return form(await asyncio.wait_for(beside(work), HOOK_SECONDS))
+            answer = partial(self._hooks.answer, *asked, given_up.is_set)
+            return form(await asyncio.wait_for(beside(answer), HOOK_SECONDS))
         except TimeoutError:
-            why = f"it was not decided within {HOOK_SECONDS:g} seconds. Next: try again"
-            return form(await beside(partial(self._hooks.refuse, name, body, why)))
+            given_up.set()
+            return form(await beside(partial(self._hooks.late, *asked, HOOK_SECONDS)))
 
     async def _called(self, path: str, scope: Scope, receive: Receive) -> Answer:
         call = self._calls.get(path)
@@ -142,6 +147,11 @@ def admit(scope: Scope, chosen: Loopback) -> Answer | None:
     if not hmac.compare_digest(given.encode(), chosen.token.encode()):
         return Answer(401, b"the token of the repository is missing, or another\n", ((b"www-authenticate", b"Bearer"),))
     return None
+
+
+def _in_parting(refusal: Answer) -> Answer:
+    """The answer to a stranger, who is then hung up on: who has asked once may keep a place for as long as it likes."""
+    return replace(refusal, headers=(*refusal.headers, (b"connection", b"close")))
 
 
 def _is_here(url: str, port: int) -> bool:

@@ -6,6 +6,7 @@ those that wait in line: a session that waits for one thing can still release an
 
 import asyncio
 import sys
+import time
 import traceback
 from collections.abc import Callable, Mapping
 from contextlib import AbstractAsyncContextManager, nullcontext
@@ -39,9 +40,10 @@ MOST_SESSIONS: Final = 256
 
 @dataclass(slots=True)
 class _Place:
-    """A session that is open, and whose turn it is there; `guests` calls are under way."""
+    """A session that is open, and whose turn it is there; `guests` calls are under way, the last came at `heard_at`."""
 
     hold: AsyncCommonhold
+    heard_at: float = 0.0
     turn: asyncio.Lock = field(default_factory=asyncio.Lock)
     guests: int = 0
 
@@ -49,9 +51,12 @@ class _Place:
 class Desk:
     """Answers tool calls, each at the seat of whoever makes it."""
 
-    def __init__(self, seat_of: Callable[[Origin], Seat], **choices: Unpack[Choices]) -> None:
+    def __init__(
+        self, seat_of: Callable[[Origin], Seat], now: Callable[[], float] = time.monotonic, **choices: Unpack[Choices]
+    ) -> None:
         """Open nothing yet: a server must answer `tools/list` also where there is no repository."""
         self._seat_of = seat_of
+        self._now = now
         self._choices = choices
         self._open: dict[Seat, _Place] = {}
         self._calls: set[asyncio.Task[types.CallToolResult]] = set()
@@ -90,11 +95,18 @@ class Desk:
         """The session at a seat, which is the newest then; the oldest that nobody is at is closed for it."""
         place = self._open.pop(seat, None) or _Place(open_async(seat.path, agent=seat.holder, **self._choices))
         self._open[seat] = place
+        place.heard_at = self._now()
         if len(self._open) > MOST_SESSIONS:
             left = next((each for each, at in self._open.items() if not at.guests and at is not place), None)
             if left is not None:
                 await self._open.pop(left).hold.close()
         return place
+
+    async def let_go_of_silent(self, idle_seconds: float) -> None:
+        """Close the sessions that nobody has spoken to for so long; who comes back is opened anew."""
+        for seat, at in list(self._open.items()):
+            if self._open.get(seat) is at and not at.guests and self._now() - at.heard_at >= idle_seconds:
+                await self._open.pop(seat).hold.close()
 
     async def close(self, patience_seconds: float | None = None) -> None:
         """Let what is under way end, or break it off after so long; then let go of the state. Leases stay as they are.

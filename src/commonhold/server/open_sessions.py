@@ -1,9 +1,11 @@
 """The sessions of agents that are open, each with its connection, for as long as it is heard of."""
 
+import math
 import threading
 from collections.abc import Callable, Container, Iterable
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Final
 
 from commonhold.app.happenings import Caller
 from commonhold.client.session import Commonhold
@@ -12,11 +14,17 @@ OpenSession = Callable[[str, str], Commonhold]
 """A session on the working tree at a root, for a holder."""
 
 
+_MOST_DIGITS: Final = 20
+
+
 @dataclass(frozen=True, slots=True)
 class Silence:
-    """When a session has ended without a word: it is not heard of for so long, as `now` tells, nor known to run."""
+    """When a session has ended without a word: it is not heard of for so long, as `now` tells, nor known to run.
 
-    idle_seconds: float
+    How long, the settings of its working tree say, as they are at the time.
+    """
+
+    idle_seconds: Callable[[str], float]
     now: Callable[[], float]
     is_running: Callable[[str], bool]
 
@@ -26,6 +34,8 @@ class _Open:
     session: Commonhold
     process: str
     heard_at: float
+    run: str = ""
+    """The process in which it has begun, or was resumed."""
 
 
 class OpenSessions:
@@ -74,14 +84,34 @@ class OpenSessions:
         with self._lock:
             return list(dict.fromkeys(name for _, name in self._known if name.startswith(f"{holder}/")))
 
+    def begun(self, root: str, caller: Caller) -> Commonhold:
+        """The session of a caller that begins, or goes on, in another process perhaps."""
+        session = self.session(root, caller)
+        with self._lock:
+            if known := self._known.get((root, caller.holder)):
+                known.run = caller.process
+        return session
+
+    def is_of_earlier_run(self, caller: Caller) -> bool:
+        """Whether the session was resumed in a process that began after the caller's: it does not end with that one."""
+        with self._lock:
+            runs = {each.run for (_, name), each in self._known.items() if name == caller.holder}
+        began = _began(caller.process)
+        return any(0 < began < _began(run) and self._silence.is_running(run) for run in runs)
+
     def let_go_of_silent(self) -> list[str]:
         """Close those that are not heard of; the holders of which nothing tells that they go on.
 
         Those that go on are opened anew with the next that is heard of them.
         """
-        heard_after = self._silence.now() - self._silence.idle_seconds
+        now = self._silence.now()
         with self._lock:
-            heard = {name for (_, name), each in self._known.items() if each.heard_at > heard_after}
+            roots = {root for root, _ in self._known}
+        heard_after = {root: now - self._silence.idle_seconds(root) for root in roots}
+        with self._lock:
+            heard = {
+                name for (root, name), each in self._known.items() if each.heard_at > heard_after.get(root, -math.inf)
+            }
             silent = {name: each.process for (_, name), each in self._known.items() if name not in heard}
             taken = self._taken(silent)
         _close(taken)
@@ -109,3 +139,9 @@ class OpenSessions:
 def _close(sessions: Iterable[Commonhold]) -> None:
     for session in sessions:
         session.close()
+
+
+def _began(process: str) -> int:
+    """When a process began; 0 where that is not known."""
+    began = process.partition(":")[2]
+    return int(began) if began.isdecimal() and len(began) <= _MOST_DIGITS else 0

@@ -1,7 +1,7 @@
 """Seeing what others than agents change in the working trees in which agents work."""
 
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from typing import Final
 
 from commonhold.adapters.repository import find_repository
@@ -10,10 +10,12 @@ from commonhold.client.session import Commonhold
 
 BY_ANYBODY: Final = "by a person, a formatter, another program"
 BY_GIT: Final = "git went to another commit"
+START_SECONDS: Final = 2.0
+"""How long the first agent in a tree waits at most until that is watched."""
 
 IsIgnored = Callable[[str, str], bool]
 MayWrite = Callable[[str, str], bool]
-"""Whether a command that runs could be writing a path of the working tree at a root: its end will tell."""
+"""Whether a command that runs could be writing a path of the working tree at a root: its end tells what it wrote."""
 OpenAsNobody = Callable[[str], Commonhold]
 
 
@@ -44,17 +46,27 @@ class Overseeing:
             )
             self._watched[root] = watcher, session
             watcher.start()
+        watcher.wait_until_watching(START_SECONDS)  # else what changes in between is seen by neither
         session.notice(None, intent=BY_ANYBODY)
 
-    def _forget_what_is_gone(self) -> None:
+    def look(self) -> None:
         """Let go of trees that were taken away: one that is made in the same place is another."""
+        with self._lock:
+            self._forget_what_is_gone()
+
+    def _forget_what_is_gone(self) -> None:
         for root in [root for root, (watcher, _) in self._watched.items() if watcher.way == "ended"]:
             self._watched.pop(root)[1].close()
 
-    def _changed(self, root: str, session: Commonhold, burst: Burst) -> None:
-        paths = [path for path in sorted(burst.paths) if not self._may_write(root, path)]
-        if paths:
+    def _changed(self, root: str, session: Commonhold, burst: Burst) -> Collection[str]:
+        """Record what became other; what a command could be writing is looked at again once that has ended.
+
+        It may have become other just before the command began, or after its end was looked at: then nobody else tells.
+        """
+        left = {path for path in burst.paths if self._may_write(root, path)}
+        if paths := sorted(burst.paths - left):
             session.notice(paths, intent=BY_GIT if burst.has_moved_head else BY_ANYBODY)
+        return left
 
     def close(self) -> None:
         """Watch no more."""

@@ -28,6 +28,12 @@ _NEXT: Final = {
     Refusal.REQUIRE_ADDITIONAL_LOCKS: "mend what it concerns first, or do other work until it is free",
     Refusal.ESCALATION_REQUIRED: "do other work until what it concerns is free, or make a smaller change",
 }
+_MEND: Final = "next: mend what you owe; where nothing is to be done, a person closes it: `commonhold review waive KEY`"
+BY_COMMAND: Final = (
+    "change it with a shell command that names it (sed -i, cp, >), since that is looked at when it has ended; or ask "
+    "your user to name it in .commonholdignore, if it is generated"
+)
+"""The next step where a file is too large to be judged before it is written."""
 _OTHERWISE: Final = "look at what is there now, and plan the edit anew"
 
 
@@ -87,6 +93,11 @@ def foreign(source: str, paths: Sequence[str]) -> str:
     )
 
 
+def too_large(why: str) -> str:
+    """That a file is too large to be judged before it is written."""
+    return _lines(f"Commonhold did not let this be written: {why}", f"next: {BY_COMMAND}")
+
+
 def unsaid(why: str) -> str:
     """That a call does not say what it would write."""
     return _lines(
@@ -115,6 +126,7 @@ def briefing(found: Briefing, now: float) -> str:
         *(_change(each, now) for each in found.changes[:_MOST_LISTED]),
         *(f"left half done by {each.holder}: {quoted(each.task)} (commonhold review)" for each in found.works[:3]),
         *(f"owed by you: {debt.key}, since {debt.why}" for debt in found.debts[:_MOST_LISTED]),
+        *([_MEND] if found.debts else []),
     ]
     if not lines:
         return ""

@@ -108,6 +108,10 @@ class ShellCalls:
             self._shells.abandon(self._taken(name))
             self._reports.pop(name, None)
 
+    def free(self, session: Commonhold) -> None:
+        """Free what is held for commands of a session that are not known any more."""
+        self._shells.free(session)
+
     def begin(self, told: Mapping[str, Any]) -> Shape:
         """Answer a launcher. One that was started in place of a shell knows its working tree, and its session or less.
 

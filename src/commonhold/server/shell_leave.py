@@ -96,27 +96,30 @@ def _is_text(value: object) -> bool:
 def leave_for(asked: Asked, session: Commonhold, ground: Ground, offer: Offer) -> Leave | str:
     """Lease what the command plainly writes, and find what it may write; why not, where others hold it."""
     got = AcquireAnswer("granted")
-    if named := _to_lease(ground, ground.sought()):
+    if named := _to_lease(ground, ground.sought):
         got = session.acquire(*named, task=asked.intent, acquisition_id=asked.ticket)
         if got.lease is None:
             return held_by_others(got)
-    given, lost = given_to(session, ground, offer)
+    given = _given_to(session, ground, offer)
+    lost = lost_to(given, ground, offer)
     if lost and got.lease:
         session.release(got.lease.id)
     return lost or Leave(given, offer, got.lease.id if got.lease else None, got.notices)
 
 
-def given_to(session: Commonhold, ground: Ground, offer: Offer) -> tuple[Given, str]:
-    """What a command may write, and why that is not enough for it; empty where it is."""
-    sought = ground.sought()
+def _given_to(session: Commonhold, ground: Ground, offer: Offer) -> Given:
     leases = session.leases()
     mine = [each.path for each in holdings(each for each in leases if each.holder == session.holder)]
     others = holdings(each for each in leases if each.holder != session.holder)
-    free = ground.free()
+    sought, free = ground.sought, ground.free()
     also = (*filter(None, map(ground.seek, mine)), *ground.welcome())
-    given = give((*sought, *also), free, others, can_mask=offer.can_mask)
-    lost = [each for each in given.withheld if offer.is_enforced and _is_lost(each, sought, given)]
-    return given, beside_others(lost[0]) if lost else ""
+    return give((*sought, *also), free, others, can_mask=offer.can_mask)
+
+
+def lost_to(given: Given, ground: Ground, offer: Offer) -> str:
+    """Why what a command is given is not enough for it; empty where it is, or where nothing keeps it to that."""
+    lost = [each for each in given.withheld if offer.is_enforced and _is_lost(each, ground.sought, given)]
+    return beside_others(lost[0]) if lost else ""
 
 
 def _is_lost(withheld: Withheld, sought: Sequence[Sought], given: Given) -> bool:

@@ -10,7 +10,7 @@ from typing import Any, Final
 from commonhold.adapters.sandbox.probing import NONE, Offer, offered
 from commonhold.adapters.survey import Change, Survey, Surveyor
 from commonhold.adapters.survey.ground import Ground
-from commonhold.adapters.system import RandomIds
+from commonhold.adapters.system import RandomIds, is_running, named
 from commonhold.app.answers import TakeAnswer
 from commonhold.app.attribution import Reach, attributed
 from commonhold.app.giving import Given, holdings
@@ -26,8 +26,8 @@ from commonhold.server.shell_leave import (
     Shape,
     answer_to,
     asked_by,
-    given_to,
     leave_for,
+    lost_to,
     refused,
     repository_of,
     unwatched,
@@ -38,6 +38,7 @@ from commonhold.server.under_way import UnderWay
 _PAGE: Final = 1000
 _BY_KILL: Final = 137
 _PROCESSES: Final = Path("/proc")
+_SHELL: Final = "shell"
 
 Open = Callable[[str, str], Commonhold]
 """The session on the working tree at a root, for a holder."""
@@ -76,7 +77,7 @@ class _Run:
 
     `foretold` is what it is kept to if its launcher goes by that. `beside` is what others could write that ran there at
     some moment of its time, by their tickets: no more is kept of them, since there is no end to what runs beside a
-    command that goes on. `told` is what its agent will be told.
+    command that goes on. `told` is what its agent will be told. `launcher` is the process that waits for it.
     """
 
     asked: Asked
@@ -87,19 +88,37 @@ class _Run:
     sequence: int
     before: Survey
     told: list[str]
+    launcher: str = ""
     foretold: Given | None = None
     beside: dict[str, Reach] = field(default_factory=dict)
     turn: threading.Lock = field(default_factory=threading.Lock)
 
     def is_alive(self) -> bool:
         """Whether its launcher is there still, as far as that can be told."""
-        process = self.asked.process
-        return process == NOBODY or not Path(_PROCESSES, "self").exists() or Path(_PROCESSES, str(process)).exists()
+        return self.asked.process == NOBODY or not Path(_PROCESSES, "self").exists() or is_running(self.launcher)
 
     @property
     def reaches(self) -> Reach:
         """Says whether it could write a file."""
         return anything if self.given is None else self.given.reaches
+
+
+@dataclass(frozen=True, slots=True)
+class _Begun:
+    """A command that may run now: what it may write, in which place, by which settings."""
+
+    run: _Run
+    leave: Leave
+    ground: Ground
+    settings: Settings
+
+
+@dataclass(frozen=True, slots=True)
+class _Judged:
+    """What whoever asks is answered, and what has begun with that; nothing where it is refused, or let be."""
+
+    answer: Shape
+    begun: _Begun | None = None
 
 
 class Shells:
@@ -121,34 +140,33 @@ class Shells:
         self._rules = rules or Rules()
         self._offer = offer
         self._ids = RandomIds()
+        self._name = self._ids.new(_SHELL)
         self._runs: dict[str, _Run] = {}
         self._know_bounds: set[str] = set()
-        self._surveyors: dict[tuple[str, tuple[str, ...]], Surveyor] = {}
+        self._surveyors: dict[tuple[str, tuple[str, ...], int], Surveyor] = {}
         self._lock = threading.Lock()
 
     def begin(self, told: Mapping[str, Any]) -> Shape:
         """Let a command run, or refuse it: what it may write, and the ticket to tell its end by."""
-        return self._judged(told, self._offer)
+        return self._judged(told, self._offer).answer
 
     def watch(self, told: Mapping[str, Any]) -> Shape:
         """The same for a command that somebody else runs, whom nothing keeps from writing what it may not."""
-        return self._judged(told, lambda: NONE)
+        return self._judged(told, lambda: NONE).answer
 
     def foretell(self, told: Mapping[str, Any]) -> tuple[Shape, Shape]:
         """The same, and what would keep it in a sandbox of its agent's, where nobody can be asked."""
-        answer = self.watch(told)
-        with self._lock:
-            run = self._runs.get(str(answer.get("ticket")))
-        return answer, answer if run is None else self._foretold(run)
+        judged = self._judged(told, lambda: NONE)
+        return judged.answer, judged.answer if judged.begun is None else self._foretold(judged.begun)
 
-    def _foretold(self, run: _Run) -> Shape:
-        ground, settings = self._place(run.asked)
-        offer = self._offered_inside() if settings.shell == Shell.SANDBOX else NONE
-        given, lost = given_to(run.session, ground, offer)
-        if lost:
+    def _foretold(self, begun: _Begun) -> Shape:
+        """In there nothing can be taken out of what is given, nor can it for whom nothing keeps: it is the same."""
+        given, offer = begun.leave.given, self._offered_inside() if begun.settings.shell == Shell.SANDBOX else NONE
+        if lost := lost_to(given, begun.ground, offer):
             return refused(lost)
-        answer = answer_to(replace(run.asked, ticket=""), Leave(given, offer), ground, Prepared())
-        run.foretold = given if offer.is_enforced else None
+        asked = replace(begun.run.asked, ticket="")
+        answer = answer_to(asked, Leave(given, offer), begun.ground, Prepared())
+        begun.run.foretold = given if offer.is_enforced else None
         return answer | {"if_failed": bounds(given, "use your edit tool") if offer.is_enforced else ""}
 
     def confirm(self, ticket: str) -> None:
@@ -171,45 +189,47 @@ class Shells:
         settings = load_settings(repository.root)
         return Ground(repository, asked.cwd, asked.command, tuple(settings.writable), self._rules.reserved), settings
 
-    def _judged(self, told: Mapping[str, Any], offer: Callable[[], Offer]) -> Shape:
+    def _judged(self, told: Mapping[str, Any], offer: Callable[[], Offer]) -> _Judged:
         self.reap()
-        asked = asked_by(told, self._ids.new("shell"))
+        asked = asked_by(told, self._ids.new(self._name))
         ground, settings = self._place(asked)
         if settings.shell == Shell.OFF:
-            return unwatched()
+            return _Judged(unwatched())
         session = self._open(ground.repository.root, asked.holder)
         try:
             refusal = self._rules.refused(asked, session)
             kept_by = offer() if settings.shell == Shell.SANDBOX else NONE
-            answer = refused(refusal) if refusal else self._begun(asked, session, (ground, settings), kept_by)
+            place = ground, settings
+            judged = _Judged(refused(refusal)) if refusal else self._begun(asked, session, place, kept_by)
         except BaseException:  # nobody will end what has not begun
             session.close()
             raise
-        if "refusal" in answer:
+        if judged.begun is None:
             session.close()
-        return answer
+        return judged
 
-    def _begun(self, asked: Asked, session: Commonhold, place: tuple[Ground, Settings], offer: Offer) -> Shape:
+    def _begun(self, asked: Asked, session: Commonhold, place: tuple[Ground, Settings], offer: Offer) -> _Judged:
         ground, settings = place
         leave = leave_for(asked, session, ground, offer)
         if isinstance(leave, str):
-            return refused(leave)
+            return _Judged(refused(leave))
         try:
             prepared = self._rules.prepared(asked, session)
-            self._note(asked, session, leave, self._surveyor(session, ground, settings))
+            run = self._note(asked, session, leave, self._surveyor(session, ground, settings))
         except BaseException:  # nobody will end what has not begun
             if leave.lease_id:
                 session.release(leave.lease_id)
             raise
-        return answer_to(asked, leave, ground, prepared)
+        return _Judged(answer_to(asked, leave, ground, prepared), _Begun(run, leave, ground, settings))
 
-    def _note(self, asked: Asked, session: Commonhold, leave: Leave, surveyor: Surveyor) -> None:
+    def _note(self, asked: Asked, session: Commonhold, leave: Leave, surveyor: Surveyor) -> _Run:
         """Remember the command, and all that runs beside it."""
         given = leave.given if leave.offer.is_enforced else None
         # The log first: what is written into it from now on explains a part of what will differ.
         sequence = _newest(session)
         before = surveyor.look(session.keep)
         run = _Run(asked, session, given, leave.lease_id, surveyor, sequence, before, list(leave.notices))
+        run.launcher = named(asked.process)
         with self._lock:
             for other in self._runs.values():
                 if other.session.root == session.root:
@@ -217,17 +237,15 @@ class Shells:
                     run.beside[other.asked.ticket] = other.reaches
             self._runs[asked.ticket] = run
             self._under_way.add(run.is_alive)
+        return run
 
     def _surveyor(self, session: Commonhold, ground: Ground, settings: Settings) -> Surveyor:
-        name = session.root, tuple(settings.ignore)
+        name = session.root, tuple(settings.ignore), settings.max_file_bytes
         with self._lock:
             if name not in self._surveyors:
-                self._surveyors[name] = Surveyor(
-                    session.root,
-                    ground.git,
-                    ignored=settings.ignore,
-                    max_file_bytes=settings.max_file_bytes,
-                )
+                kept = {root: each for root, each in self._surveyors.items() if _is_of_another_tree(root[0], name[0])}
+                made = Surveyor(name[0], ground.git, ignored=settings.ignore, max_file_bytes=settings.max_file_bytes)
+                self._surveyors = {**kept, name: made}
             return self._surveyors[name]
 
     def end(self, told: Mapping[str, Any]) -> Shape:
@@ -280,6 +298,13 @@ class Shells:
                 run.session.close()
                 self._under_way.discard(run.is_alive)
 
+    def free(self, session: Commonhold) -> None:
+        """Release what a daemon before this one leased for commands of a session: it heard of no end of theirs."""
+        for lease in session.leases():
+            ticket = lease.acquisition_id
+            if lease.holder == session.holder and ticket.startswith(_SHELL) and not ticket.startswith(self._name):
+                session.release(lease.id)
+
     def settle(self, root: str, holder: str) -> None:
         """Take what the commands of a holder have written so far, in the working tree at `root`, into the log."""
         with self._lock:
@@ -326,6 +351,11 @@ class Shells:
         taken = run.session.take(own, intent=intent) if own else TakeAnswer("nothing")
         unread = tuple(change.path for change in changes if change.is_unread and run.reaches(change.path))
         return Outcome(run.asked.holder, status, taken, sorted_.nobody, unread)
+
+
+def _is_of_another_tree(root: str, new: str) -> bool:
+    """Whether it is one that is still there: what is remembered of trees is much, and they come and go."""
+    return root != new and Path(root).is_dir()
 
 
 def _newest(session: Commonhold) -> int:

@@ -68,7 +68,7 @@ class Whose:
         self._log = log
         self._holder = holder
         self._is_ignored = is_ignored
-        self._intents: dict[str, str] = {}
+        self._intents: dict[tuple[str, str], str] = {}
 
     @cached_property
     def head(self) -> str:
@@ -101,7 +101,7 @@ class Whose:
         if not isinstance(commit, Committed) or change is None:
             return
         if commit.intent:
-            self._intents[commit.holder] = commit.intent
+            self._intents[path, commit.holder] = commit.intent
         origin = _origin(commit, change)
         if origin is not None:
             before = self._past(origin, recorded.sequence)
@@ -151,13 +151,13 @@ class Whose:
 
     def told(self, paths: dict[str, frozenset[str]], holder: str) -> str:
         """The paths for a reader, with who changed them and what for."""
-        shown = [f"{path} ({', '.join(self._names(by - {holder}))})" for path, by in list(paths.items())[:_SHOWN]]
+        shown = [f"{path} ({', '.join(self._names(path, by - {holder}))})" for path, by in list(paths.items())[:_SHOWN]]
         more = len(paths) - len(shown)
         return ", ".join(shown) + (f" and {more} more" if more > 0 else "")
 
-    def _names(self, holders: frozenset[str]) -> Iterator[str]:
+    def _names(self, path: str, holders: frozenset[str]) -> Iterator[str]:
         for holder in sorted(holders):
-            intent = self._intents.get(holder)
+            intent = self._intents.get((path, holder))
             if holder == OUTSIDE:
                 yield "changed by nobody that Commonhold knows: a person, it must be assumed"
             else:

@@ -25,7 +25,7 @@ NAMES: Final = frozenset(
     {
         *("show", "read", "acquire", "renew", "release", "ask", "hand_over", "break_lease", "get", "put"),
         *("saw", "seen", "news", "partial_works", "review", "leases", "commit", "who", "status", "log", "content"),
-        *("commits_on", "place", "propose", "settle", "take", "keep", "notice"),
+        *("waive", "commits_on", "place", "propose", "settle", "take", "keep", "notice"),
         *("arrive", "briefing", "intend", "intent", "rest", "depart"),
         *("recover", "forget", "sweep"),
     }

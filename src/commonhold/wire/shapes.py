@@ -21,6 +21,7 @@ if TYPE_CHECKING:
         RegionText,
         Repair,
         ReviewAnswer,
+        WaiveAnswer,
     )
     from commonhold.app.pictures import Change, Status, Who
     from commonhold.domain.at_work import Presence
@@ -170,6 +171,21 @@ def review(answer: ReviewAnswer) -> Json:
         "outcome": answer.outcome,
         "why": answer.why,
         "work": work(answer.work) if answer.work else None,
+        "next": next_call(answer.next),
+    }
+
+
+def to_review(found: Status) -> Json:
+    """All that somebody has to look at: partial work, and what is owed."""
+    return {**works(found.works), "debts": [_plain(each) for each in found.debts]}
+
+
+def waived(answer: WaiveAnswer) -> Json:
+    """The answer to closing debts."""
+    return {
+        "outcome": answer.outcome,
+        "why": answer.why,
+        "debts": [_plain(each) for each in answer.debts],
         "next": next_call(answer.next),
     }
 

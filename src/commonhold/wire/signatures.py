@@ -7,7 +7,7 @@ from typing import Any, Final, get_type_hints
 _HOMES: Final = {
     "commonhold.app.acquire_options": "AcquireOptions",
     "commonhold.app.answers": "AcquireAnswer CommitAnswer LeaseAnswer News PutAnswer RegionHash RegionText ReviewAnswer"
-    " TakeAnswer",
+    " TakeAnswer WaiveAnswer",
     "commonhold.app.pictures": "Briefing Status Who",
     "commonhold.domain.changeset": "Changeset",
     "commonhold.domain.events": "CommitUndone Recorded",

@@ -102,6 +102,15 @@ def test_the_settings_are_read_anew_when_they_change(root: Path) -> None:
     assert not ignoring.is_ignored(str(root), "bb.py")
 
 
+def test_what_looks_the_same_on_the_disk_is_read_all_the_same(root: Path, tmp_path: Path) -> None:
+    ignoring = Ignoring(lambda folder: load_settings(folder).ignore)
+    elsewhere = tmp_path / "settings.toml"
+    (root / "commonhold.toml").symlink_to(elsewhere)
+    for name in "abcdefgh" * 4:
+        elsewhere.write_text(f'ignore = ["{name}.py"]\n', encoding="utf-8")
+        assert [each for each in "abcdefgh" if ignoring.is_ignored(str(root), f"{each}.py")] == [name]
+
+
 NAMES = st.sampled_from(["a", "b", "ab", "a.x", "b.x"])
 PATHS = st.lists(NAMES, min_size=1, max_size=3).map("/".join)
 PATTERNS = st.lists(

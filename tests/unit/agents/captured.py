@@ -48,7 +48,11 @@ def posted(raised: dict[str, Any]) -> dict[str, Any]:
         case "tool.execute.before":
             return common | {"event": "before", **given, "args": made["args"]}
         case "tool.execute.after":
-            return common | {"event": "after", **given}
+            return common | {
+                "event": "after",
+                **given,
+                "shown": made.get("metadata", {}).get("display", {}).get("text"),
+            }
         case "chat.message":
             return common | {"event": "prompt", "prompt": made["parts"][0]["text"]}
         case _:

@@ -338,3 +338,15 @@ def test_an_edit_that_failed_is_told_so() -> None:
     happening = CLAUDE.read(payload | {"tool_input": {"file_path": "/a", "content": ""}}, "")
     assert isinstance(happening, Edited)
     assert happening.has_failed
+
+
+@pytest.mark.parametrize(
+    "mark", [{"timestamp": "now"}, {"timestamp": 1, "transcript_path": "/t"}, {"cursor_version": "2"}]
+)
+def test_what_others_send_to_claudes_hooks_is_none_of_claudes(mark: dict[str, Any]) -> None:
+    """Copilot, VS Code and Cursor read its settings as well; they have hooks of their own."""
+    payload: dict[str, Any] = {"hook_event_name": "PreToolUse", "session_id": "s", "cwd": "/repo", "tool_name": "Bash"}
+    payload |= {"tool_input": {"command": "make"}}
+    assert isinstance(AGENTS["claude"].read(payload | mark, ""), Unconcerned)
+    own = payload | {"permission_mode": "default", "timestamp": 1}
+    assert isinstance(AGENTS["claude"].read(own, ""), AboutToRun)

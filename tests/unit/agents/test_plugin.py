@@ -15,9 +15,9 @@ SHELL = PLUGIN / "hooks" / "hook.sh"
 
 
 def test_its_hooks_are_those_that_are_installed() -> None:
-    script = "${CLAUDE_PLUGIN_ROOT}/hooks/hook.sh"
+    script = 'exec /bin/sh "${CLAUDE_PLUGIN_ROOT}/hooks/hook.sh"'
     wanted = {
-        hook.event: [claude_hooks(hook, claude_command(["/bin/sh", script, "gate" if hook.gates else "tell"]))]
+        hook.event: [claude_hooks(hook, claude_command(f"{script} {'gate' if hook.gates else 'tell'}"))]
         for hook in CLAUDE
     }
     text = (PLUGIN / "hooks" / "hooks.json").read_text(encoding="utf-8")

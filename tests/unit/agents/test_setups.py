@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from tests.unit.agents.test_json_entries import TEXTS as JSON_TEXTS
 
 from commonhold.agents import claude, codex, copilot, cursor, gemini, opencode, vscode
-from commonhold.agents.calling import BLOCKING, KNOCK, TELLING, Link, Ways, is_ours, ways_in
+from commonhold.agents.calling import BLOCKING, BLOCKING_BY_WORD, KNOCK, TELLING, Link, Ways, is_ours, ways_in
 from commonhold.agents.hook_tables import CLAUDE, CODEX, COPILOT, CURSOR, GEMINI, Hook
 from commonhold.agents.json_entries import InTheWayError
 from commonhold.agents.pieces import BlockPiece, FilePiece, JsonPiece, Obstacle, Piece
@@ -242,6 +242,11 @@ def test_a_hook_whose_interpreter_or_program_is_gone_blocks_and_says_what_to_do(
         done = run(BLOCKING, *lost)
         assert (done.returncode, done.stdout) == (2, "")
         assert "commonhold install" in done.stderr
+        for guard in BLOCKING_BY_WORD.values():
+            done = run(guard, *lost)
+            assert (done.returncode, done.stderr) == (0, "")
+            answer = json.loads(done.stdout)
+            assert answer.get("hookSpecificOutput", answer)["permissionDecision"] == "deny"
         assert run(TELLING, *lost).returncode == 1
 
 

@@ -4,7 +4,9 @@ import json
 from pathlib import Path
 
 import pytest
+from tests.hooked import git
 
+from commonhold.adapters.git.worktrees import main_of
 from commonhold.agents.shell_prefix import SETTINGS, VARIABLE, WRAPPER, is_in_force, obstacle
 
 
@@ -41,6 +43,27 @@ def test_ours_is_no_obstacle_and_in_force_where_it_names_this_place(root: Path, 
     assert is_in_force(str(root))
     write(root / SETTINGS, f"/elsewhere/{WRAPPER}")
     assert not is_in_force(str(root))
+
+
+def test_ours_in_the_main_working_tree_is_in_force_in_linked_ones(root: Path, tmp_path: Path) -> None:
+    git(tmp_path, "init", "-q", str(root))
+    git(root, "commit", "-q", "--allow-empty", "-m", "first")
+    for name in ("beside", "work/.claude/worktrees/inside"):
+        git(root, "worktree", "add", "-q", str(tmp_path / name))
+        assert main_of(str(tmp_path / name)) == str(root)
+        assert not is_in_force(str(tmp_path / name))
+    write(root / SETTINGS, f"{root}/{WRAPPER}")
+    assert is_in_force(str(tmp_path / "beside"))
+    assert is_in_force(str(tmp_path / "work/.claude/worktrees/inside"))
+    write(tmp_path / "beside" / SETTINGS, "/usr/bin/nice")
+    assert not is_in_force(str(tmp_path / "beside"))
+
+
+@pytest.mark.parametrize("told", ["gitdir: ../.git/modules/lib", "gitdir: /x", "", "gitdir: /srv/repo.git/worktrees/x"])
+def test_what_is_no_linked_working_tree_has_no_main_one(told: str, root: Path) -> None:
+    root.mkdir()
+    (root / ".git").write_text(told, encoding="utf-8")
+    assert main_of(str(root)) is None
 
 
 def test_a_path_that_claude_code_would_cut_cannot_be_named(tmp_path: Path) -> None:

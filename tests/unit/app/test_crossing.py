@@ -198,6 +198,23 @@ def test_a_lease_instead_of_mending_leaves_a_debt(house: House) -> None:
     assert house.agent("one").status().debts == ()
 
 
+def test_a_debt_that_got_another_cause_meanwhile_is_not_settled(house: House) -> None:
+    house.write(far=F.replace("f(", "g("), use=f"from far import g\n{USES.replace('f(3)', 'f(3) + g(3)')}")
+    leased = house.agent("one").acquire("lib.py", "far.py", "use.py", task="scale it").lease
+    assert leased is not None
+    leases = (LeaseRef(leased.id, leased.fence),)
+    house.commit("one", house.replace("one", "lib.py#f", F_SCALED), leases=leases)
+    back = house.replace("one", "lib.py#f", F)
+    other = house.replace("one", "far.py#g", F_SCALED.replace("f(", "g("))
+    house.stores["one"].meanwhile = lambda: house.commit("one", other, leases=leases)
+    assert house.commit("one", back, leases=leases).outcome == "committed"
+    (debt,) = house.agent("one").status().debts
+    assert (debt.key, len(debt.since)) == ("file:use.py#use", 2)
+    again = house.replace("one", "far.py#g", F.replace("f(", "g("))
+    assert house.commit("one", again, leases=leases).outcome == "committed"
+    assert house.agent("one").status().debts == ()
+
+
 def test_the_pair_in_the_other_order_the_signature_first(house: House) -> None:
     house.write(use=NOBODY)
     assert house.commit("one", house.replace("one", "lib.py#f", F_SCALED)).outcome == "committed"
@@ -369,6 +386,40 @@ def test_what_a_type_checker_newly_says_binds_where_it_is_about_a_changed_contra
     assert "Expected `int`" in answer.why
     ((changes, _),) = house.types.asked
     assert list(changes) == ["lib.py"]
+
+
+def test_what_it_complained_of_is_owed_until_what_is_offered_is_as_it_was(house: House) -> None:
+    house.write(use=NOBODY)
+    house.types = FakeTypes(ABOUT_F)
+    leased = house.agent("one").acquire("lib.py", "use.py#use", task="scale it").lease
+    assert leased is not None
+    leases = (LeaseRef(leased.id, leased.fence),)
+    assert house.commit("one", house.replace("one", "lib.py#f", F_SCALED), leases=leases).outcome == "committed"
+    house.types.report = TypeReport()
+    (debt,) = house.agent("one").status().debts
+    assert (debt.key, debt.evidence) == ("file:use.py#use", Evidence.TYPES)
+    widened = F_SCALED.replace("scale)", "scale=1)")
+    assert house.commit("one", house.replace("one", "lib.py#f", widened), leases=leases).outcome == "committed"
+    assert house.agent("one").status().debts == (debt,)  # a checker cannot be asked how it was before
+    back = F.replace("return value", "return 2 * value")
+    assert house.commit("one", house.replace("one", "lib.py#f", back), leases=leases).outcome == "committed"
+    assert house.agent("one").status().debts == ()
+
+
+def test_what_it_complained_of_stays_owed_where_a_contract_that_broke_is_taken_back(house: House) -> None:
+    house.types = types = FakeTypes(TypeReport((Diagnostic("use.py", 5, "Expected `int`, found `f`"),), "checker 1"))
+    house.write(far="def g(value):\n    return value\n", use="from far import g\n\n\ndef use():\n    return g(3)\n")
+    leased = house.agent("one").acquire("lib.py", "far.py", "use.py#use", task="scale it").lease
+    assert leased is not None
+    leases = (LeaseRef(leased.id, leased.fence),)
+    for key, text in (("lib.py#f", F_SCALED), ("far.py#g", "def g():\n    return 1\n")):
+        assert house.commit("one", house.replace("one", key, text), leases=leases).outcome == "committed"
+        types.report = TypeReport()
+    back = house.replace("one", "far.py#g", "def g(value):\n    return value\n")
+    assert house.commit("one", back, leases=leases).outcome == "committed"
+    assert [each.key for each in house.agent("one").status().debts] == ["file:use.py#use"]
+    assert house.commit("one", house.replace("one", "lib.py#f", F), leases=leases).outcome == "committed"
+    assert house.agent("one").status().debts == ()
 
 
 def test_what_it_says_of_something_else_is_suspected(house: House) -> None:

@@ -8,15 +8,17 @@ import pytest
 from tests.own_tools import SOURCE, F, G, Hand, Workshop, commits, workshop
 
 from commonhold.adapters.sqlite import SqliteStore
+from commonhold.app.plan import Plan, Rejected
 from commonhold.app.planning import Planner
 from commonhold.app.ports import Files
 from commonhold.app.registry import TableRegistry
-from commonhold.app.taking import OUTSIDE
+from commonhold.app.taking import OUTSIDE, Made, Seen, Taking
 from commonhold.domain.changeset import Changeset, Edit, Op
-from commonhold.domain.events import Committed
+from commonhold.domain.events import Committed, Event
 from commonhold.domain.refusal import Refusal
 from commonhold.domain.slots import SLOT_SECONDS
 from commonhold.regions.region import hash_bytes
+from commonhold.wire import codec
 
 F_OTHERWISE = SOURCE.replace("return 1", "return 10")
 G_OTHERWISE = SOURCE.replace("return 2", "return 20")
@@ -432,3 +434,73 @@ def test_where_leases_are_kept_elsewhere_it_is_all_the_same(shop: Workshop) -> N
     assert [each.holder for each in two.service.partial_works()] == ["one"]
     one.service.rest()
     assert one.leased() == []
+
+
+def test_a_commit_of_many_files_is_not_read_anew_for_each_of_them(
+    shop: Workshop, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Whoever looks at all of them does so behind the gate, where everybody waits."""
+    paths = [f"m{number}.py" for number in range(40)]
+    for path in paths:
+        shop.write(path, F)
+    one, nobody = shop.service("one"), shop.service(None)
+    assert one.take(dict.fromkeys(paths)).outcome == "recorded"
+    read: list[str] = []
+    decode = codec.decode_event
+
+    def counted(kind: str, body: str) -> Event:
+        read.append(kind)
+        return decode(kind, body)
+
+    monkeypatch.setattr(codec, "decode_event", counted)
+    for path in paths:
+        shop.write(path, G)
+    assert nobody.notice(paths).outcome == "recorded"
+    assert one.take(dict.fromkeys(paths, hash_bytes(F.encode()))).outcome == "nothing"
+    assert read.count("committed") < len(paths)
+
+
+# At once.
+
+
+@pytest.mark.parametrize("is_late", [False, True])
+def test_what_two_see_to_at_once_is_recorded_once(
+    shop: Workshop, monkeypatch: pytest.MonkeyPatch, *, is_late: bool
+) -> None:
+    """A hook is told twice; or it is told just as somebody finds what it is about, the slot being over."""
+    one, again, nobody = shop.hand("one"), shop.hand("one"), shop.service(None)
+    one.propose({"a.py": F_OTHERWISE})
+    one.write()
+    shop.clock.advance(SLOT_SECONDS + 1 if is_late else 0)
+    look = Taking.look
+
+    def interrupted(taking: Taking, made: Made) -> Seen:
+        monkeypatch.setattr(Taking, "look", look)
+        if is_late:
+            nobody.notice(["a.py"])
+        else:
+            again.service.settle("call")
+        return look(taking, made)
+
+    monkeypatch.setattr(Taking, "look", interrupted)
+    one.settle()
+    assert [each.holder for each in commits(nobody)] == ["one"]
+    check_chain(shop)
+    assert one.service.rest().outcome == "nothing"
+    assert one.leased() == []
+
+
+def test_a_call_that_is_asked_about_twice_at_once_leaves_no_slot(
+    shop: Workshop, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    one, again = shop.hand("one"), shop.hand("one")
+    plan = Planner.plan
+
+    def interrupted(planner: Planner, changeset: Changeset) -> Plan | Rejected:
+        monkeypatch.setattr(Planner, "plan", plan)
+        again.propose({"a.py": F_OTHERWISE})
+        return plan(planner, changeset)
+
+    monkeypatch.setattr(Planner, "plan", interrupted)
+    one.edit({"a.py": F_OTHERWISE})
+    assert slots(one) == []

@@ -78,7 +78,16 @@ def test_any_text_has_an_answer(line: str) -> None:
         ("rebase --abort", (Files(),)),
         ("branch -D a b", (Commits("a"), Commits("b"))),
         ("branch -d -f a", (Commits("a"),)),
+        ("checkout --pathspec-from-file list", (Files((), ""),)),
+        ("checkout REV --pathspec-from-file=list", (Files((), "REV"),)),
+        ("branch --sort key -f a REV", (Commits("a", "REV"),)),
         ("branch new", ()),
+        ("switch --force-c a", (Commits("a", "HEAD"),)),
+        ("switch --force REV", (Files(), Move("REV"))),
+        ("restore --sou REV a", (Files(("a",), "REV"),)),
+        ("worktree add -B a ../tree REV", (Commits("a", "REV"),)),
+        ("worktree add --reason why -B a ../tree", (Commits("a", "HEAD"),)),
+        ("worktree add -b a ../tree", ()),
         ("push", ()),
         ("reflog", ()),
         ("gc", ()),
@@ -97,4 +106,5 @@ def test_options_keep_their_values() -> None:
     assert words.flags == {"-a", "-m", "--author", "--date"}
     assert words.values == {"-m": "-a", "--author": "me", "--date": "now"}
     assert (words.words, words.paths) == (("path",), ("-x",))
+    assert not sort_words(("-uall",), Valued(attached="u")).has("-a")
     assert words.options == (("-am", "-a"), ("--author", "me"), ("--date=now",))

@@ -2,6 +2,7 @@
 
 import os
 import socket
+import subprocess
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
@@ -389,6 +390,25 @@ def test_one_that_somebody_else_ended_is_told_as_lost() -> None:
     refused = LeaseAnswer("refused", code=Refusal.LEASE_LOST)
     scene = Scene(FakeWay([GONE, log]), FakeWay([refused]))
     assert scene.way.call("release", ("lease-1",), {}) == refused
+
+
+@pytest.mark.parametrize(
+    ("script", "why"),
+    [
+        ("exit 0", ""),
+        ("kill -9 $$", ""),
+        ("exit 3", "its daemon ends as it begins: it says nothing, with exit status 3"),
+        ("echo noise; echo commonhold daemon: no room; exit 4", "its daemon ends as it begins: no room"),
+    ],
+)
+def test_a_daemon_that_ends_in_trouble_says_why(script: str, why: str, tmp_path: Path) -> None:
+    """One that leaves it to another has none, nor one that somebody ends."""
+    log = tmp_path / "daemon.log"
+    log.write_text("commonhold daemon: of another time\n", encoding="utf-8")
+    with log.open("ab") as output:
+        process = subprocess.Popen(["/bin/sh", "-c", script], stdout=output)
+    process.wait()
+    assert daemons.Begun(process, log, len("commonhold daemon: of another time\n")).trouble == why
 
 
 def test_the_log_of_a_daemon_is_not_written_through_a_link(tmp_path: Path) -> None:

@@ -66,7 +66,7 @@ def test_an_answer_that_says_no_is_told(answer: bytes, why: str) -> None:
     ],
 )
 def test_without_an_answer_what_is_about_to_act_is_blocked_and_nothing_else(payload: object, status: int) -> None:
-    said = knock.without_answer("claude", json.dumps(payload).encode(), "block", "it is gone")
+    said = knock.without_answer("codex", json.dumps(payload).encode(), "block", "it is gone")
     assert said[:2] == (status, b"")
     assert b"it is gone" in said[2]
     assert (b"Nothing is written" in said[2]) is (status == knock.BLOCKED)
@@ -77,11 +77,15 @@ def test_a_payload_that_cannot_be_read_is_taken_for_one_that_is_about_to_act(pay
     assert knock.without_answer("claude", payload, "block", "why")[0] == knock.BLOCKED
 
 
-def test_copilot_is_told_why_in_its_own_form() -> None:
-    payload = json.dumps({"sessionId": "s", "toolName": "edit", "toolArgs": {}}).encode()
-    status, output, complaint = knock.without_answer("copilot", payload, "block", "it is gone")
+@pytest.mark.parametrize(
+    ("agent", "payload"),
+    [("copilot", {"toolName": "edit", "toolArgs": {}}), ("claude", {"hook_event_name": "PreToolUse"})],
+)
+def test_who_makes_little_of_an_exit_status_is_told_why_in_its_own_form(agent: str, payload: object) -> None:
+    status, output, complaint = knock.without_answer(agent, json.dumps(payload).encode(), "block", "it is gone")
     assert (status, complaint) == (0, b"")
     answer = json.loads(output)
+    answer = answer.get("hookSpecificOutput", answer)
     assert answer["permissionDecision"] == "deny"
     assert "it is gone" in answer["permissionDecisionReason"]
 

@@ -1,23 +1,87 @@
-"""Which services a daemon sweeps with."""
+"""The services of a daemon: which it sweeps with, and that they go by the settings as they are."""
 
+import os
+from collections.abc import Iterator
 from pathlib import Path
 
+import pytest
 from tests.e2e.cli_driver import make_repository
 
 import commonhold
 from commonhold.adapters.repository import find_repository
 from commonhold.adapters.sqlite import SqliteStore
+from commonhold.app.crossing import Insight
+from commonhold.domain.errors import InputError
 from commonhold.server.daemon.services import Services
 from commonhold.wire.calls import PROTOCOL, Hello
 
 
-def test_a_working_tree_is_swept_in_nobodys_name(tmp_path: Path) -> None:
+@pytest.fixture
+def root(tmp_path: Path) -> Path:
+    return make_repository(tmp_path / "work")
+
+
+@pytest.fixture
+def services(root: Path) -> Iterator[Services]:
+    found = find_repository(str(root))
+    store = SqliteStore(found.state_folder, synchronous="OFF")
+    made = Services(found, store)
+    yield made
+    made.keep(())
+    store.close()
+
+
+def hello(root: Path, agent: str | None = None) -> Hello:
+    return Hello(PROTOCOL, commonhold.__version__, str(root), agent, 0o022)
+
+
+def test_a_working_tree_is_swept_in_nobodys_name(root: Path, services: Services) -> None:
     """A sweep in an agent's name would be a sign of life of it."""
-    root = str(make_repository(tmp_path / "work"))
-    found = find_repository(root)
-    services = Services(found, SqliteStore(found.state_folder, synchronous="OFF"))
-    greetings = [Hello(PROTOCOL, commonhold.__version__, root, agent, 0o022) for agent in ("ann", None, "bob")]
-    _, of_nobody, _ = [services.service(each) for each in greetings]
+    _, of_nobody, _ = [services.service(hello(root, agent)) for agent in ("ann", None, "bob")]
     assert services.of_trees() == [of_nobody]
-    services.keep(())
-    of_nobody.close()
+
+
+def test_a_working_tree_is_swept_by_the_settings_as_they_are(root: Path, services: Services) -> None:
+    settings = root / "commonhold.toml"
+    first = services.service(hello(root))
+    settings.write_text("retention_days = 2.0\n", encoding="utf-8")
+    [second] = services.of_trees()
+    assert second is not first
+    assert services.present(hello(root)) is second
+    settings.write_text("retention_days =", encoding="utf-8")
+    assert services.of_trees() == [second], "what cannot be read says nothing"
+    with pytest.raises(InputError):
+        services.service(hello(root))
+
+
+@pytest.mark.parametrize("is_old", [True, False], ids=["settled", "just written"])
+def test_settings_that_stay_as_they_are_make_no_other_service(root: Path, services: Services, *, is_old: bool) -> None:
+    settings = root / "commonhold.toml"
+    for days in (1, 2, 3):
+        settings.write_text(f"retention_days = {days}\n", encoding="utf-8")
+        if is_old:
+            os.utime(settings, (days, days))
+        made = services.service(hello(root, "ann"))
+        assert services.service(hello(root, "ann")) is made
+        assert services.service(hello(root)) is not made
+
+
+def test_what_somebody_still_works_with_stays_open(
+    root: Path, services: Services, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Whoever began before the settings were changed is in the middle of something."""
+    closed: list[Insight] = []
+
+    def close(insight: Insight) -> None:
+        closed.append(insight)
+
+    monkeypatch.setattr(Insight, "close", close)
+    before = services.service(hello(root, "ann"))
+    before.sweep()
+    [view] = services._views
+    (root / "commonhold.toml").write_text("max_file_bytes = 100\n", encoding="utf-8")
+    after = services.service(hello(root, "ann"))
+    services.keep({before, after})
+    assert closed == []
+    services.keep({after})
+    assert closed == [view.insight]

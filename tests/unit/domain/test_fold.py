@@ -6,6 +6,7 @@ from commonhold.domain.events import (
     CommitRefused,
     Committed,
     CommitUndone,
+    DebtWaived,
     Event,
     FileChange,
     LeaseBroken,
@@ -116,6 +117,13 @@ def test_a_debt_is_settled_where_it_is_owed() -> None:
     elsewhere = Debt("file:a.py#f", "one", "why", "/other")
     state = folded(commit(debts=(elsewhere,)), commit(settled=(elsewhere.key,)))
     assert state.debts == {elsewhere.place: elsewhere}
+
+
+def test_a_debt_is_waived_where_it_is_owed() -> None:
+    debt = Debt("file:a.py#f", "one", "why", "/w")
+    opened = commit(debts=(debt,))
+    assert folded(opened, DebtWaived("two", debt.key, "/other", "never mind")).debts == {debt.place: debt}
+    assert folded(opened, DebtWaived("two", debt.key, "/w", "never mind")).debts == {}
 
 
 def test_debts_are_opened_replaced_and_settled() -> None:

@@ -1,14 +1,18 @@
 """What agents are told by the answers to their hooks: one story after the other, as an agent reads them."""
 
 import os
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
+from typing import Any
 
 import pytest
 from tests.hooked import Agent, House, git, house
 from tests.own_tools import commits
 
+from commonhold.app import planning
+from commonhold.app.drafting import draft
 from commonhold.app.happenings import (
     AboutToEdit,
     AboutToRun,
@@ -27,7 +31,8 @@ from commonhold.app.happenings import (
     Whole,
 )
 from commonhold.domain.errors import Code, CommonholdError, InputError
-from commonhold.server import attending
+from commonhold.domain.slots import SLOT_SECONDS
+from commonhold.server import attending, lateness
 
 SOURCE = "def f():\n    return 1\n\n\ndef g():\n    return 2\n"
 TEN, TWENTY = Swap("a.py", "return 1", "return 10"), Swap("a.py", "return 2", "return 20")
@@ -235,6 +240,10 @@ def test_what_one_tree_refuses_is_begun_in_none(home: House, one: Agent, two: Ag
     other = str(home.folder / "tree" / "a.py")
     denied(one.wants(TEN, Swap(other, "not there", "x")))
     assert "slot" not in held_by(home, one)
+    os.mkfifo(home.folder / "tree" / "pipe")
+    with pytest.raises(InputError):
+        one.wants(TEN, Whole(str(home.folder / "tree" / "pipe"), "x"))
+    assert "slot" not in held_by(home, one), "nor where it cannot be decided"
     assert two.edits(TWENTY).stance is Stance.PASS
 
 
@@ -342,6 +351,26 @@ def test_a_name_that_no_key_can_have_is_an_error_that_blocks(home: House, one: A
     assert held_by(home, one) == []
 
 
+@pytest.mark.parametrize(
+    "path", ["/proc/self/cwd/a.py", "/proc/./thread-self/cwd/a.py", "own/a.py", "in/own/a.py", "/dev/fd/0"]
+)
+def test_what_is_another_file_for_each_process_is_not_let_through(home: House, one: Agent, path: str) -> None:
+    """Each of them is a file of the tree for an agent that works there, and none of it for whoever answers."""
+    (home.root / "own").symlink_to("/proc/self/cwd")
+    (home.root / "in").symlink_to(".")
+    with pytest.raises(InputError, match="another file for each process"):
+        one.wants(Whole(path, "a = 1\n"))
+
+
+def test_what_is_above_a_link_is_above_its_name_for_one_and_its_target_for_another(home: House, one: Agent) -> None:
+    (home.folder / "else" / "where").mkdir(parents=True)
+    (home.root / "out").symlink_to(home.folder / "else" / "where")
+    (home.root / "src").mkdir()
+    with pytest.raises(InputError, match="goes up from where a link leads"):
+        one.wants(Whole("out/../b.py", "b = 1\n"))
+    assert one.edits(Whole("src/../b.py", "b = 1\n")) == NOTHING
+
+
 def test_a_pipe_is_no_file_and_nobody_waits_at_it(home: House, one: Agent) -> None:
     os.mkfifo(home.root / "pipe")
     with pytest.raises(InputError) as caught:
@@ -437,6 +466,44 @@ def test_where_the_state_is_kept_no_tool_writes(home: House, one: Agent, path: s
     assert "its own state" in denied(one.wants(Whole(path, "{}")))
 
 
+def test_a_file_beyond_the_limit_is_left_to_a_command(one: Agent) -> None:
+    told = denied(one.wants(Whole("b.py", f"B = '{'x' * 100_000}'\n")))
+    assert "at most 100,000 are read or written" in told
+    assert told.splitlines()[-1].startswith("next: change it with a shell command that names it")
+
+
+@pytest.mark.parametrize("is_large", [True, False])
+def test_what_is_not_judged_while_its_slot_lasts(
+    home: House, one: Agent, monkeypatch: pytest.MonkeyPatch, *, is_large: bool
+) -> None:
+    """Of a large file it would not be the next time, either."""
+    monkeypatch.setattr(lateness, "LARGE_BYTES", 10 if is_large else 1000)
+
+    def slowly(*words: Any) -> Any:
+        home.clock.advance(SLOT_SECONDS)
+        return draft(*words)
+
+    monkeypatch.setattr(planning, "draft", slowly)
+    step = denied(one.wants(Whole("m.py", "X = 1\nY = 2\n"))).splitlines()[-1]
+    assert step.startswith("next: change it with a shell command" if is_large else "next: write again")
+
+
+def test_who_was_judged_for_long_has_the_whole_moment_to_write(
+    home: House, one: Agent, two: Agent, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(attending, "_SLOW_SECONDS", 0.0)
+
+    def slowly(*words: Any) -> Any:
+        home.clock.advance(SLOT_SECONDS - 1)
+        return draft(*words)
+
+    monkeypatch.setattr(planning, "draft", slowly)
+    assert one.wants(Whole("m.py", "X = 1\n")).stance is Stance.PASS
+    home.clock.advance(SLOT_SECONDS - 1)
+    monkeypatch.setattr(planning, "draft", draft)
+    assert "just being written" in denied(two.wants(Whole("m.py", "Y = 1\n")))
+
+
 def test_a_session_that_dies_without_a_word_keeps_nothing_open(home: House) -> None:
     opened = home.attending._sessions._known
     ended: list[str] = []
@@ -449,10 +516,21 @@ def test_a_session_that_dies_without_a_word_keeps_nothing_open(home: House) -> N
     home.clock.advance(home.options.idle_seconds)
     last = Agent(home, Caller("codex", "last"))
     last.begins()
+    home.attending.let_go_of_silent()
     assert [holder for _, holder in opened] == ["codex:last"]
     assert ended == [f"claude:one-{number}" for number in range(20) if number != 7], "that one's command may be running"
     again = Agent(home, Caller("claude", "one-3", process="3:1"))
     assert again.edits(Whole("again.py", "X = 1\n")).stance is Stance.PASS
+
+
+def test_how_long_a_session_may_be_silent_the_settings_say_as_they_are(home: House) -> None:
+    one, two = Agent(home, Caller("claude", "one")), Agent(home, Caller("claude", "two"))
+    one.begins()
+    home.options = replace(home.options, idle_seconds=10.0)
+    home.clock.advance(10.0)
+    two.begins()
+    home.attending.let_go_of_silent()
+    assert [holder for _, holder in home.attending._sessions._known] == ["claude:two"]
 
 
 def test_who_is_heard_of_again_is_not_let_go(home: House) -> None:
@@ -462,4 +540,66 @@ def test_who_is_heard_of_again_is_not_let_go(home: House) -> None:
     one.is_asked("go on")
     home.clock.advance(2)
     two.begins()
+    home.attending.let_go_of_silent()
     assert {holder for _, holder in home.attending._sessions._known} == {"claude:one", "claude:two"}
+
+
+@pytest.mark.parametrize("end", [Agent.rests, Agent.ends])
+def test_the_end_of_a_run_that_was_resumed_meanwhile_ends_nothing(home: House, end: Callable[[Agent], object]) -> None:
+    """Who leaves a session by Ctrl-C and resumes it at once has the end of the first told after the second began."""
+    old, new = (Agent(home, Caller("claude", "one", process=process)) for process in ("9:100", "7:200"))
+    home.running |= {"9:100", "7:200"}
+    old.begins()
+    new.begins()
+    new.edits(TEN)
+    old.reads("a.py")
+    end(old)
+    assert held_by(home, new) == ["file:a.py#f"]
+    home.running.remove("7:200")
+    end(old)
+    assert held_by(home, new) == [], "it is the only one that is left"
+
+
+def test_a_process_beside_that_tells_of_some_calls_does_not_keep_a_session_from_its_end(
+    home: House, one: Agent
+) -> None:
+    home.running |= {one.caller.process, "9:300"}
+    one.begins()
+    Agent(home, Caller("claude", "one", process="9:300")).edits(TEN)
+    one.rests()
+    assert held_by(home, one) == []
+
+
+def test_what_was_read_before_another_changed_it_and_told_after_is_not_known(one: Agent, two: Agent) -> None:
+    """A tool reads, another writes, and only then the hook says that it was read."""
+    shown = SOURCE.partition("\n\n")[0]
+    two.edits(TEN)
+    two.rests()
+    told = HasRead(one.caller, one.where, ("a.py",), shown)
+    assert one.tell(told) == NOTHING
+    refused = denied(one.wants(Whole("a.py", SOURCE.replace("return 2", "return 20"))))
+    assert "file:a.py#f changed since this session read it" in refused
+    assert "`f` in a.py, which you read, was changed by codex:two" in refused
+
+
+@pytest.mark.parametrize("shown", ["def f():\n    return 10\n", "1\tdef f():", "def g():\n    return 2", ""])
+def test_what_is_there_as_it_was_shown_or_never_was_so_is_known(one: Agent, two: Agent, shown: str) -> None:
+    two.edits(TEN)
+    two.rests()
+    one.tell(HasRead(one.caller, one.where, ("a.py",), shown))
+    assert one.edits(Whole("a.py", SOURCE)) == NOTHING
+
+
+def test_what_a_session_has_written_itself_since_it_read_it_is_known(one: Agent) -> None:
+    one.reads("a.py")
+    one.edits(TEN)
+    one.tell(HasRead(one.caller, one.where, ("a.py",), SOURCE))
+    assert one.edits(Whole("a.py", SOURCE)) == NOTHING
+
+
+def test_what_was_shown_long_ago_is_not_looked_for(home: House, one: Agent, two: Agent) -> None:
+    two.edits(TEN)
+    two.rests()
+    home.clock.advance(3600)
+    one.tell(HasRead(one.caller, one.where, ("a.py",), SOURCE))
+    assert one.edits(Whole("a.py", SOURCE)) == NOTHING

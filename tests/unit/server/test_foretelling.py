@@ -2,7 +2,10 @@
 
 import fcntl
 import json
+import os
+import threading
 from pathlib import Path
+from typing import BinaryIO
 
 import pytest
 
@@ -43,6 +46,45 @@ def test_a_command_is_over_once_its_launcher_was_seen_to_wait_and_does_so_no_mor
         fcntl.flock(locked, fcntl.LOCK_SH)
         assert (foretelling.is_begun(*CALL), foretelling.is_over(*CALL)) == (True, False)
     assert [foretelling.is_over(*CALL) for _ in range(2)] == [True, False]
+
+
+def test_two_who_look_at_once_do_not_take_each_other_for_a_launcher(
+    foretelling: Foretelling, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    foretelling.leave(*CALL, "make", {})
+    seen: list[bool] = []
+    other = threading.Thread(target=lambda: seen.append(foretelling.is_begun(*CALL)))
+    real = fcntl.flock
+
+    def in_the_middle(file: BinaryIO, how: int) -> None:
+        real(file, how)
+        if other.ident is None:
+            other.start()
+            other.join(0.2)
+
+    monkeypatch.setattr(fcntl, "flock", in_the_middle)
+    seen.append(foretelling.is_begun(*CALL))
+    other.join()
+    assert seen == [False, False]
+    assert not foretelling.is_over(*CALL)
+
+
+def test_a_program_that_is_being_started_is_no_launcher(
+    foretelling: Foretelling, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Until it has become the program, it has open what was open here."""
+    foretelling.leave(*CALL, "make", {})
+    copies: list[int] = []
+    real = fcntl.flock
+
+    def beside_another(file: BinaryIO, how: int) -> None:
+        copies.append(os.dup(file.fileno()))
+        real(file, how)
+
+    monkeypatch.setattr(fcntl, "flock", beside_another)
+    assert [foretelling.is_begun(*CALL) for _ in range(2)] == [False, False]
+    for each in copies:
+        os.close(each)
 
 
 def test_one_that_was_withdrawn_is_not_over(foretelling: Foretelling, tmp_path: Path) -> None:

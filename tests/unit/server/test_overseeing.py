@@ -3,6 +3,7 @@
 import shutil
 import time
 from collections.abc import Callable, Iterable, Iterator
+from functools import partial
 from pathlib import Path
 from typing import cast
 
@@ -36,13 +37,30 @@ def opened() -> list[Nobody]:
     return []
 
 
+class Commands:
+    """Commands that run, and could be writing one path; `asked` is how often that was asked for."""
+
+    could_write = ""
+    asked = 0
+
+    def may_write(self, _root: str, path: str) -> bool:
+        is_theirs = path == self.could_write
+        self.asked += is_theirs
+        return is_theirs
+
+
 @pytest.fixture
-def overseeing(opened: list[Nobody]) -> Iterator[Overseeing]:
+def of_commands() -> Commands:
+    return Commands()
+
+
+@pytest.fixture
+def overseeing(opened: list[Nobody], of_commands: Commands) -> Iterator[Overseeing]:
     def open_session(root: str) -> Commonhold:
         opened.append(Nobody(root))
         return cast("Commonhold", opened[-1])
 
-    made = Overseeing(open_session, lambda *_: False, lambda *_: False)
+    made = Overseeing(open_session, lambda *_: False, of_commands.may_write)
     yield made
     made.close()
     assert not any(each.is_open for each in opened)
@@ -62,17 +80,20 @@ def until(is_so: Callable[[], object]) -> None:
     assert is_so()
 
 
+@pytest.mark.parametrize("by", ["somebody who begins", "a look"])
 def test_a_tree_that_is_made_where_one_was_taken_away_is_overseen(
-    tmp_path: Path, overseeing: Overseeing, opened: list[Nobody]
+    tmp_path: Path, overseeing: Overseeing, opened: list[Nobody], by: str
 ) -> None:
     root, other = tree(tmp_path / "one"), tree(tmp_path / "two")
+    look_again = overseeing.look if by == "a look" else partial(overseeing.begin, other)
     overseeing.begin(root)
     overseeing.begin(root)
     assert len(opened) == 1, "a tree that is overseen is not begun again"
+    overseeing.begin(other)
     shutil.rmtree(root)
 
     def is_let_go() -> bool:
-        overseeing.begin(other)
+        look_again()
         return not opened[0].is_open
 
     until(is_let_go)
@@ -85,3 +106,24 @@ def test_a_tree_that_is_made_where_one_was_taken_away_is_overseen(
         return "a.py" in opened[-1].noticed
 
     until(is_told)
+
+
+def test_what_a_command_could_have_written_is_looked_at_once_that_has_ended(
+    tmp_path: Path, overseeing: Overseeing, opened: list[Nobody], of_commands: Commands
+) -> None:
+    """A person has saved it just before the command began: its end finds nothing that differs."""
+    overseeing.begin(tree(tmp_path / "one"))
+
+    def is_told(name: str) -> bool:
+        (tmp_path / "one" / name).write_text(f"a = {time.monotonic()}\n", encoding="utf-8")
+        return name in opened[0].noticed
+
+    until(lambda: is_told("b.py"))
+    of_commands.could_write = "a.py"
+    (tmp_path / "one" / "a.py").write_text("a = 2\n", encoding="utf-8")
+    until(lambda: of_commands.asked)
+    until(lambda: is_told("c.py"))
+    assert "a.py" not in opened[0].noticed
+    of_commands.could_write = ""
+    until(lambda: is_told("d.py"))
+    assert "a.py" in opened[0].noticed

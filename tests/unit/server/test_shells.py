@@ -1,7 +1,8 @@
 """Shell commands that run at the same time: what is kept of each, and until when."""
 
 import gc
-from collections.abc import Iterator
+import os
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import pytest
@@ -9,9 +10,11 @@ from tests.hooked import House, git, house
 from tests.own_tools import commits
 
 from commonhold.adapters.git.running import Git
-from commonhold.adapters.sandbox.probing import NONE
-from commonhold.adapters.survey import Survey
+from commonhold.adapters.sandbox.probing import NONE, Offer
+from commonhold.adapters.survey import Survey, Surveyor, ground
+from commonhold.adapters.survey.git_ground import OfGit, of_git
 from commonhold.domain.errors import StoreError
+from commonhold.server import shells
 from commonhold.server.shells import Shells
 from commonhold.server.under_way import UnderWay
 
@@ -98,6 +101,80 @@ def test_a_command_that_takes_its_own_tree_away_ends_as_any_other(running: Runni
         Git(str(tree)).ask("status")
 
 
+def test_settings_that_are_changed_hold_for_the_next_command(running: Running) -> None:
+    for most, told in ((3, "too large"), (100, ""), (4, "too large")):
+        running.home.write("commonhold.toml", f"max_file_bytes = {most}\n")
+        ticket = running.begin(ONE)
+        running.home.write("b.py", f"b = {most}\n")
+        report = running.end(ticket)
+        assert told in report
+        assert bool(report) is bool(told)
+
+
+def test_what_a_command_may_write_is_found_once_for_its_hook_and_its_launcher(
+    home: House, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked: list[OfGit] = []
+
+    def counted(git_: Git, cwd: str, command: Sequence[str]) -> OfGit:
+        asked.append(of_git(git_, cwd, command))
+        return asked[-1]
+
+    monkeypatch.setattr(ground, "of_git", counted)
+    shells = Shells(home.session, offer=lambda: Offer("Landlock", is_enforced=True, can_mask=True))
+    home.write("src/b.py", "b = 1\n")
+    with home.service(TWO) as service:
+        service.acquire("src/b.py")
+    command = ["bash", "-c", "git checkout -- a.py; touch src/c.py"]
+    answer, foretold = shells.foretell({"holder": ONE, "cwd": str(home.root), "command": command})
+    assert len(asked) == 1
+    assert (answer["sandbox"], "refusal" in answer) == ("", False), "nothing keeps it: it may be able to ask"
+    assert f"src/b.py is held by {TWO}" in str(foretold["refusal"]), (
+        "in there nothing can be taken out of what is given"
+    )
+
+
+def test_a_process_that_has_got_the_id_of_a_launcher_that_was_killed_is_not_taken_for_it(
+    running: Running, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    told = {"holder": ONE, "cwd": str(running.home.root), "command": ["make"], "process": os.getpid()}
+    running.shells.watch(told)
+    monkeypatch.setattr(shells, "named", lambda pid: f"{pid}:1")  # so long ago this process has not begun
+    running.shells.watch({**told, "holder": TWO})
+    running.home.write("a.py", "a = 2\n")
+    assert [is_so() for is_so in running.under_way].count(False) == 1
+    running.shells.reap()
+    assert [is_so() for is_so in running.under_way] == [True]
+
+
+def test_of_trees_that_are_gone_nothing_is_remembered(running: Running) -> None:
+    git(running.home.root, "worktree", "add", "-q", "../tree")
+    tree = running.home.folder / "tree"
+    told = {"holder": ONE, "cwd": str(tree), "command": ["make"]}
+    running.end(str(running.shells.watch(told)["ticket"]))
+    assert _surveyors(tree) == 1
+    git(running.home.root, "worktree", "remove", "--force", "../tree")
+    running.end(running.begin(ONE))
+    assert (_surveyors(tree), _surveyors(running.home.root)) == (0, 1)
+
+
+def test_what_a_daemon_that_was_killed_leased_for_a_command_is_free_when_its_session_is_over(running: Running) -> None:
+    running.begin(ONE, "touch", "new.py")
+    next_one = Running(running.home)
+    next_one.begin(ONE, "touch", "other.py")
+    next_one.begin(TWO, "touch", "theirs.py")
+    with running.home.session(str(running.home.root), ONE) as session:
+        session.acquire("a.py")
+        next_one.shells.free(session)
+        held = {str(key) for lease in session.leases() for key in lease.keys}
+    assert held == {"file:other.py", "file:theirs.py", "file:a.py"}
+
+
 def _surveys() -> int:
     gc.collect()
     return sum(isinstance(each, Survey) for each in gc.get_objects())
+
+
+def _surveyors(root: Path) -> int:
+    gc.collect()
+    return sum(isinstance(each, Surveyor) and each._root == str(root) for each in gc.get_objects())

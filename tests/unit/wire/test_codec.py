@@ -20,7 +20,8 @@ from commonhold.app.answers import (
     Unmerged,
 )
 from commonhold.domain.clock import Deadline
-from commonhold.domain.events import KINDS, Event, FileChange
+from commonhold.domain.debt import Debt
+from commonhold.domain.events import KINDS, Committed, Event, FileChange
 from commonhold.domain.lease import Conflict, Lease, Waiter
 from commonhold.domain.outcomes import Denied, NotHeld, NotStored, Stored
 from commonhold.domain.refusal import Refusal
@@ -51,6 +52,14 @@ ANSWERS = [
     Stored(Value("account:1", 3, "a\nb", "one", 1.5)),
     NotStored(Refusal.READ_CHANGED, "why", (Value("account:1"),)),
 ]
+
+
+def test_a_debt_from_before_its_cause_was_recorded_comes_back() -> None:
+    debt = b'{"key":"file:a.py#f","holder":"one","why":"why","worktree":"/w"}'
+    body = b'{"holder":"one","intent":"","worktree":"/w","leases":[],"files":[],"regions":[],"debts":[%b]}' % debt
+    event = codec.decode_event("committed", body)
+    assert isinstance(event, Committed)
+    assert event.debts == (Debt("file:a.py#f", "one", "why", "/w", (), ""),)
 
 
 @given(events)

@@ -19,6 +19,7 @@ from commonhold.app.answers import (
     RepairRegion,
     ReviewAnswer,
     Unmerged,
+    WaiveAnswer,
 )
 from commonhold.app.pictures import Change, Status, Who
 from commonhold.domain.at_work import Presence
@@ -64,6 +65,14 @@ WAITER_SHAPE = {
     "replaces": "l1",
 }
 WORK = PartialWork("l1", "one", "mend", "/w", (Left("file:a.py", "old", None),), 1.5)
+DEBT_SHAPE = {
+    "key": "k",
+    "holder": "one",
+    "why": "why",
+    "worktree": "/w",
+    "since": [7],
+    "evidence": "contract",
+}
 WORK_SHAPE = {
     "lease_id": "l1",
     "holder": "one",
@@ -248,7 +257,7 @@ def test_region_text_shows_data_and_pieces_only_where_there_are_any() -> None:
 
 
 def test_who_and_status() -> None:
-    debt = Debt("k", "one", "why", "/w")
+    debt = Debt("k", "one", "why", "/w", (7,), "contract")
     who = as_json(shapes.who(Who("k", (LEASE,), (CHANGE,), (debt,), (WAITER,))))
     agent = Presence("claude:1", "/w", "mend it", "7:1", 0.0, 60.0)
     status = as_json(shapes.status(Status("/w", (LEASE,), (CHANGE,), (debt,), (WAITER,), (WORK,), (agent,))))
@@ -267,8 +276,14 @@ def test_who_and_status() -> None:
         "leases": [LEASE_SHAPE],
         "waiters": [WAITER_SHAPE],
         "changes": [CHANGE_SHAPE],
-        "debts": [{"key": "k", "holder": "one", "why": "why", "worktree": "/w"}],
+        "debts": [DEBT_SHAPE],
     }
+    assert as_json(shapes.to_review(Status("/w", (), (), (debt,), (), (WORK,)))) == {
+        "works": [WORK_SHAPE],
+        "debts": [DEBT_SHAPE],
+    }
+    waived = as_json(shapes.waived(WaiveAnswer("waived", (debt,))))
+    assert waived == {"outcome": "waived", "why": "", "debts": [DEBT_SHAPE], "next": None}
     assert shapes.leases([LEASE], [WAITER]) == {"leases": [LEASE_SHAPE], "waiters": [WAITER_SHAPE]}
 
 

@@ -4,6 +4,7 @@ Every step opens folders one by one without following links, so that a link swap
 nowhere. A replacement is: temporary file beside the target, fsync, rename, fsync of the folder.
 """
 
+import errno
 import os
 import stat
 import unicodedata
@@ -24,6 +25,8 @@ from commonhold.regions.region import hash_bytes
 _FOLDER_FLAGS: Final = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 _READ_FLAGS: Final = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
 _STAGE_FLAGS: Final = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
+_OF_NO_FILE: Final = frozenset({errno.ELOOP, errno.ENXIO})
+"""What the system says of a link that is not to be followed, and of a socket."""
 _FOREIGN: Final = Stamp("", 0)
 GIT_BUSY: Final = (("rebase-merge", "a rebase"), ("rebase-apply", "a rebase or am"))
 
@@ -118,7 +121,12 @@ class WorkingTree:
                 return None
 
     def _load_at(self, path: str, folder: int, name: str) -> FileState:
-        descriptor = os.open(name, _READ_FLAGS, dir_fd=folder)
+        try:
+            descriptor = os.open(name, _READ_FLAGS, dir_fd=folder)
+        except OSError as fault:
+            if fault.errno in _OF_NO_FILE:
+                raise _not_regular(path) from fault
+            raise
         status = os.fstat(descriptor)
         if not stat.S_ISREG(status.st_mode):
             os.close(descriptor)
@@ -373,6 +381,6 @@ def _not_regular(path: str) -> InputError:
     return InputError(
         Code.NOT_A_FILE,
         f"{path!r} is not a regular file",
-        hint="name a regular file; pipes, devices and folders cannot be edited",
+        hint="name a regular file; links, pipes, devices and folders cannot be edited",
         fields={"path": path},
     )

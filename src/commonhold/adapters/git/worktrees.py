@@ -5,13 +5,24 @@ from pathlib import Path
 from typing import Final
 
 _DOT_GIT: Final = ".git"
+_LINKED: Final = "worktrees"
 
 
 def worktrees(common: str) -> tuple[str, ...]:
     """The roots of all working trees of the repository whose folder, common to them, is `common`; links followed."""
     main = [os.path.dirname(common)] if os.path.basename(common) == _DOT_GIT else []
-    linked = (_root(place) for place in sorted(Path(common, "worktrees").glob("*/gitdir")))
+    linked = (_root(place) for place in sorted(Path(common, _LINKED).glob("*/gitdir")))
     return tuple(dict.fromkeys(os.path.realpath(root) for root in (*main, *linked) if root and os.path.isdir(root)))
+
+
+def main_of(root: str) -> str | None:
+    """The main working tree of the linked one at `root`; None where it is none, or that one has no working tree."""
+    try:
+        told = Path(root, _DOT_GIT).read_text(encoding="utf-8", errors="surrogateescape")
+    except OSError:  # of the main one it is a folder
+        return None
+    *main, common, linked, _ = ("", "", *Path(os.path.realpath(Path(root, told.removeprefix("gitdir:").strip()))).parts)
+    return str(Path(*main)) if (common, linked) == (_DOT_GIT, _LINKED) else None
 
 
 def _root(place: Path) -> str | None:

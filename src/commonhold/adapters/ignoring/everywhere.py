@@ -2,7 +2,9 @@
 
 import os
 import threading
+import time
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from typing import Final
 
 from commonhold.adapters.git.running import Git
@@ -13,6 +15,15 @@ from commonhold.domain.errors import InputError
 _SETTINGS: Final = ("commonhold.toml", "pyproject.toml")
 
 
+@dataclass(slots=True)
+class _Known:
+    """What the settings leave out. `seen`: as their files were then; None: a change would not show in that."""
+
+    patterns: tuple[str, ...]
+    paths: IgnoredPaths
+    seen: stamps.Stamps | None = None
+
+
 class Ignoring:
     """Decides for any working tree. Many threads may ask at once."""
 
@@ -20,7 +31,7 @@ class Ignoring:
         """Take from `patterns_of` what the settings of the working tree at a root leave out."""
         self._patterns_of = patterns_of
         self._lock = threading.Lock()
-        self._known: dict[str, tuple[list[stamps.Stamp | None], IgnoredPaths]] = {}
+        self._known: dict[str, _Known] = {}
 
     def is_ignored(self, root: str, path: str) -> bool:
         """Whether the path inside the working tree at `root` is nobody's concern."""
@@ -28,11 +39,16 @@ class Ignoring:
             return self._paths(root).is_ignored(path)
 
     def _paths(self, root: str) -> IgnoredPaths:
-        now = [stamps.at(os.path.join(root, name)) for name in _SETTINGS]
-        if root not in self._known or self._known[root][0] != now:
-            git = Git(root) if os.path.exists(os.path.join(root, ".git")) else None
-            self._known[root] = now, IgnoredPaths(root, git, self._patterns(root))
-        return self._known[root][1]
+        known = self._known.get(root)
+        now = stamps.behind(os.path.join(root, name) for name in _SETTINGS)
+        if known is None or known.seen != now:
+            at = time.time_ns()
+            patterns = tuple(self._patterns(root))
+            if known is None or known.patterns != patterns:
+                git = Git(root) if os.path.exists(os.path.join(root, ".git")) else None
+                known = self._known[root] = _Known(patterns, IgnoredPaths(root, git, patterns))
+            known.seen = stamps.all_settled(now, at)
+        return known.paths
 
     def _patterns(self, root: str) -> Sequence[str]:
         try:

@@ -12,7 +12,7 @@ import msgspec
 from commonhold.adapters.files.locating import RESERVED
 from commonhold.adapters.git.running import Git, failed
 from commonhold.adapters.index import stamps
-from commonhold.adapters.index.listing import IGNORING, inside, is_named
+from commonhold.adapters.index.listing import IGNORING, inside
 from commonhold.adapters.index.stamps import Stamp
 from commonhold.adapters.index.state import Folder
 
@@ -103,8 +103,12 @@ class GitScope:
 
 def _begun(git: Git, now_nanoseconds: int) -> _Ground:
     index, *others = _places(git)
-    stamps_of_others = tuple((place, _stamp(place, now_nanoseconds)) for place in others if is_named(place))
+    stamps_of_others = tuple((place, _stamp(place, now_nanoseconds)) for place in others if _is_text(place))
     return _Ground(index, _stamp(index, now_nanoseconds), b"", stamps_of_others)
+
+
+def _is_text(place: str) -> bool:
+    return place.isascii() or place.encode("utf-8", "replace").decode() == place
 
 
 def _decoded(known: bytes) -> _Ground | None:

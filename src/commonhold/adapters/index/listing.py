@@ -10,6 +10,7 @@ from typing import Final
 from commonhold.adapters.files.locating import RESERVED
 from commonhold.adapters.index import stamps
 from commonhold.adapters.index.stamps import Stamp
+from commonhold.domain.keys import can_be_named
 
 IGNORING: Final = ".gitignore"
 ENVIRONMENT: Final = "pyvenv.cfg"
@@ -42,7 +43,7 @@ def list_folder(place: str, concerns: Concerns) -> Listing | None:
         if not stat.S_ISDIR(status.st_mode):
             return None
         with os.scandir(place) as entries:
-            found = [each for each in entries if is_named(each.name) and not each.is_symlink()]
+            found = [each for each in entries if can_be_named(each.name) and not each.is_symlink()]
             folders = frozenset(each.name for each in found if each.is_dir(follow_symlinks=False))
     except (FileNotFoundError, NotADirectoryError):
         return None
@@ -51,11 +52,6 @@ def list_folder(place: str, concerns: Concerns) -> Listing | None:
     names = frozenset(each.name for each in found)
     files = frozenset(name for name in names - folders if concerns(name))
     return Listing(stamps.settled(stamps.of_status(status), now), files, folders - RESERVED, names & MARKS)
-
-
-def is_named(name: str) -> bool:
-    """Whether a name can be told at all: keys are UTF-8."""
-    return name.isascii() or name.encode("utf-8", "replace").decode() == name
 
 
 def inside(folder: str, name: str) -> str:

@@ -8,13 +8,13 @@ from typing import Final
 from commonhold.adapters.git.objects import read_blobs
 from commonhold.adapters.git.running import Git
 from commonhold.adapters.index.cache import NONE
-from commonhold.adapters.index.listing import is_named
 from commonhold.adapters.index.reading import canonical
 from commonhold.adapters.index.shelves import Shelved, SteadyLibrary
 from commonhold.adapters.index.stock import Stock, maker_of
 from commonhold.adapters.index.work import Source
 from commonhold.app.indexes import Progress
 from commonhold.domain.errors import Code, InputError
+from commonhold.domain.keys import can_be_named
 
 _REGULAR: Final = b"100"
 _MOST_TREES: Final = 8
@@ -108,6 +108,6 @@ def _listed(told: bytes) -> Iterator[tuple[str, Blob]]:
     for entry in told.split(b"\0"):
         head, _, raw = entry.partition(b"\t")
         path = os.fsdecode(raw)
-        maker = maker_of(path) if head.startswith(_REGULAR) and is_named(path) else None
+        maker = maker_of(path) if head.startswith(_REGULAR) and can_be_named(path) else None
         if maker is not None:
             yield path, (bytes.fromhex(head.rpartition(b" ")[2].decode()), maker)

@@ -7,6 +7,7 @@ from typing import Final
 
 Stamp = tuple[int, int, int, int]
 """When it was written and when anything about it changed (nanoseconds), its size, and its number on the disk."""
+Stamps = tuple[Stamp | None, ...]
 
 # The coarsest clock of a disk that is in use. What changed so lately may change again and look the same.
 _TICK_NANOSECONDS: Final = 2_000_000_000
@@ -34,6 +35,24 @@ def at(place: str) -> Stamp | None:
         return of_status(os.lstat(place))
     except (OSError, ValueError):
         return None
+
+
+def behind(places: Iterable[str]) -> Stamps:
+    """The stamps of what some paths lead to; None where that is nothing, or it cannot be told."""
+    return tuple(map(_behind, places))
+
+
+def _behind(place: str) -> Stamp | None:
+    try:
+        return of_status(os.stat(place))
+    except (OSError, ValueError):
+        return None
+
+
+def all_settled(seen: Stamps, now_nanoseconds: int) -> Stamps | None:
+    """The stamps, if all of them are settled; what is not there will show when it comes."""
+    is_settled = all(each is None or settled(each, now_nanoseconds) for each in seen)
+    return seen if is_settled else None
 
 
 def changed(root: str, known: Iterable[tuple[str, Stamp | None]]) -> list[str]:

@@ -10,7 +10,7 @@ from commonhold.adapters.memory.indexed import Indexed
 from commonhold.app.ports import Journal, StoredAnswer, Write
 from commonhold.domain.at_work import Presence, Proposal
 from commonhold.domain.debt import Debt, place_of_debt
-from commonhold.domain.events import Committed, Event, Recorded, lease_id_of
+from commonhold.domain.events import Committed, DebtWaived, Event, Recorded, lease_id_of
 from commonhold.domain.read_set import Overtaken, Sighting
 
 K = TypeVar("K")
@@ -45,11 +45,14 @@ class MemorySession(Indexed):
 
     def _apply(self, recorded: Recorded) -> None:
         self._index.apply(recorded)
-        if isinstance(recorded.event, Committed):
-            self._commits.append((recorded, recorded.event))
-            for key in recorded.event.settled:
-                self._debts.pop(place_of_debt(recorded.event.worktree, key), None)
-            self._debts |= {debt.place: debt for debt in recorded.event.debts}
+        event = recorded.event
+        if isinstance(event, Committed):
+            self._commits.append((recorded, event))
+            for key in event.settled:
+                self._debts.pop(place_of_debt(event.worktree, key), None)
+            self._debts |= {debt.place: debt for debt in event.debts}
+        if isinstance(event, DebtWaived):
+            self._debts.pop(place_of_debt(event.worktree, event.key), None)
 
     def settle(self) -> None:
         """Let stand what was written."""

@@ -29,6 +29,7 @@ _BUSY_TIMEOUT_MS: Final = 1000
 _NO_DATABASE: Final = ok("database", "not there yet; the first use makes it")
 _ASIDE: Final = "move the state folder aside, keep it, and start afresh: mv {0} {0}.damaged"
 _RECOVER: Final = "commonhold doctor --recover"
+_MEND: Final = "change what they name, or waive it: commonhold review lists them"
 
 
 def state(folder: str) -> Iterator[Finding]:
@@ -180,9 +181,7 @@ def _contents(session: SqliteSession) -> Iterator[Finding]:
     yield ok("leases", f"{live} live, {expired} run out and not swept yet", live=live, expired=expired, events=events)
     debts = session.debts()
     if debts:
-        yield warn(
-            "debts", f"{len(debts)} open", "change what they name: commonhold status lists them", open=len(debts)
-        )
+        yield warn("debts", f"{len(debts)} open", _MEND, open=len(debts))
     else:
         yield ok("debts", "none open", open=0)
     journals = session.journals()

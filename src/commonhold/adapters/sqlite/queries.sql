@@ -151,11 +151,11 @@ SELECT seq, at, kind, body FROM events WHERE kind = 'committed' ORDER BY seq DES
 
 -- name: all_debts
 -- Every open debt.
-SELECT key, holder, why, worktree FROM debts ORDER BY key, worktree;
+SELECT key, holder, why, worktree, since, evidence FROM debts ORDER BY key, worktree;
 
 -- name: add_debt
 -- Open a debt, or give an open one its newest reason.
-INSERT OR REPLACE INTO debts (key, holder, why, worktree) VALUES (?, ?, ?, ?);
+INSERT OR REPLACE INTO debts (key, holder, why, worktree, since, evidence) VALUES (?, ?, ?, ?, ?, ?);
 
 -- name: settle_debt
 -- Close a debt.

@@ -3,6 +3,7 @@
 import zlib
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
+from functools import lru_cache
 from typing import Any, Final, TypeVar
 
 import apsw
@@ -17,6 +18,7 @@ from commonhold.domain.debt import Debt
 from commonhold.domain.decide import keys_of
 from commonhold.domain.events import (
     Committed,
+    DebtWaived,
     Event,
     LeaseBroken,
     LeaseClaimed,
@@ -193,7 +195,10 @@ class SqliteSession:
 
     def debts(self) -> tuple[Debt, ...]:
         """The open debts, by key."""
-        return tuple(Debt(*row) for row in self._rows("all_debts"))
+        return tuple(
+            Debt(key, holder, why, worktree, codec.decode(since, tuple[int, ...]), evidence)
+            for key, holder, why, worktree, since, evidence in self._rows("all_debts")
+        )
 
     def missing(self, hashes: Iterable[str]) -> tuple[str, ...]:
         """Those hashes under which nothing is kept."""
@@ -339,8 +344,14 @@ def _recorded(row: tuple[Any, ...]) -> Recorded:
 
 
 def _commits(rows: Iterable[tuple[Any, ...]]) -> tuple[tuple[Recorded, Committed], ...]:
-    recorded = map(_recorded, rows)
+    recorded = (Recorded(sequence, at, _known_event(kind, body)) for sequence, at, kind, body in rows)
     return tuple((each, each.event) for each in recorded if isinstance(each.event, Committed))
+
+
+@lru_cache(maxsize=64)
+def _known_event(kind: str, body: str) -> Event:
+    """One commit of thousands of files is asked for once for each of them."""
+    return codec.decode_event(kind, body)
 
 
 def _journal(journal_id: int, body: str) -> Journal:
@@ -411,7 +422,12 @@ def _on_committed(_: SqliteSession, event: Committed, recorded: Recorded) -> Ite
     for key in event.settled:
         yield "settle_debt", (event.worktree, key)
     for debt in event.debts:
-        yield "add_debt", (debt.key, debt.holder, debt.why, debt.worktree)
+        since = codec.encode(debt.since).decode()
+        yield "add_debt", (debt.key, debt.holder, debt.why, debt.worktree, since, debt.evidence)
+
+
+def _on_waived(_: SqliteSession, event: DebtWaived, __: Recorded) -> Iterable[Statement]:
+    yield "settle_debt", (event.worktree, event.key)
 
 
 # The statements, with their values, that bring the tables up to an event. Other events change no table.
@@ -430,5 +446,6 @@ _PROJECTIONS: Final[dict[type[Event], Callable[[SqliteSession, Any, Recorded], I
     ValuePut: _on_put,
     WorkLeft: _on_work_left,
     WorkReviewed: _on_reviewed,
+    DebtWaived: _on_waived,
     Committed: _on_committed,
 }

@@ -129,8 +129,9 @@ class Ground:
         paths = filter(None, map(self._inside, self._of_git.by_hooks[:_MAX_TARGETS]))
         return tuple(filter(None, map(self.seek, paths)))
 
+    @cached_property
     def sought(self) -> tuple[Sought, ...]:
-        """What the command plainly writes in this working tree; also by git, beside git's own folder."""
+        """What the command plainly writes in this working tree; also by git, beside git's own folder. Found once."""
         targets = (*targets_of(self.command), *self._of_git.targets)
         found = [(path, target) for target in targets for path in self._paths(target)][:_MAX_TARGETS]
         return tuple(dict.fromkeys(filter(None, (self._sought(path, target) for path, target in found))))

@@ -8,9 +8,9 @@ from typing import Final
 from commonhold.adapters.git.running import Git
 from commonhold.adapters.ignoring.own import OwnRules
 from commonhold.adapters.index.census import Census
-from commonhold.adapters.index.listing import is_named
 from commonhold.adapters.index.plain_rules import PlainRules
 from commonhold.adapters.index.state import Tree
+from commonhold.domain.keys import can_be_named
 
 # Whatever is in the index, what of it differs or is gone, and what is not in it.
 _LIST: Final = (
@@ -39,7 +39,7 @@ def listed(root: str, git: Git | None, patterns: Sequence[str]) -> Listed:
     """The files that count, less those that `patterns` (as in .gitignore) and the file of ignored paths leave out."""
     own = OwnRules(root, patterns)
     if git is None:
-        found = Census(root, PlainRules(), is_named).taken(Tree()).files
+        found = Census(root, PlainRules(), can_be_named).taken(Tree()).files
         return Listed({}, frozenset(path for path in found if not own.is_ignored(path)))
     excluding = tuple(own.told_to_git())
     clean: dict[str, str] = {}
@@ -77,5 +77,5 @@ def _entries(told: bytes) -> Iterator[tuple[str, str | None]]:
             if mode not in _REGULAR:
                 continue
             content = None if tag in "CR" or stage != "0" else content
-        if is_named(path) and not path.endswith("/"):
+        if can_be_named(path) and not path.endswith("/"):
             yield path, content

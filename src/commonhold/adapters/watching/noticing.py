@@ -44,12 +44,26 @@ class Notified:
 
     def __init__(self, folders: Collection[str]) -> None:
         """As `of`, but raises what the system does."""
-        self._notify = RustNotify(list(folders), False, False, 0, False, False)  # noqa: FBT003 - not our signature
+        self._folders = list(folders)
+        self._notify = _begun(self._folders)
 
     def wait(self, stop: threading.Event) -> Collection[str] | None:
         """See Source."""
-        told = self._notify.watch(LONGEST_BURST_MILLISECONDS, QUIET_MILLISECONDS, int(LOOK_SECONDS * 1000), stop)
+        try:
+            told = self._notify.watch(LONGEST_BURST_MILLISECONDS, QUIET_MILLISECONDS, int(LOOK_SECONDS * 1000), stop)
+        except RuntimeError:  # something has a name that is no text: from now on no more than that is said
+            self._begin_anew(stop)
+            return None
         return {path for _, path in told} if isinstance(told, set) else None
+
+    def _begin_anew(self, stop: threading.Event) -> None:
+        try:
+            anew = _begun(self._folders)
+        except (OSError, RuntimeError):  # a folder has gone, say: whoever looks now sees that, too
+            stop.wait(POLL_SECONDS)
+        else:
+            self._notify.close()
+            self._notify = anew
 
     def close(self) -> None:
         """See Source."""
@@ -65,3 +79,7 @@ class Polled:
 
     def close(self) -> None:
         """See Source."""
+
+
+def _begun(folders: list[str]) -> RustNotify:
+    return RustNotify(folders, False, False, 0, False, False)  # noqa: FBT003 - not our signature

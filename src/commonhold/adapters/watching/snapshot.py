@@ -7,6 +7,7 @@ from typing import Final
 
 from commonhold.adapters.files.locating import RESERVED
 from commonhold.adapters.index import stamps
+from commonhold.domain.keys import can_be_named
 
 ROOT: Final = ""
 
@@ -23,7 +24,10 @@ class _Folder:
 
 
 class Snapshot:
-    """What was there at the last look. Links are not followed; ignored folders and other repositories not entered."""
+    """What was there at the last look. Links are not followed; ignored folders and other repositories not entered.
+
+    What no key can name is left out.
+    """
 
     def __init__(self, root: str, is_ignored: IsIgnored) -> None:
         """Know nothing yet of what is in `root`."""
@@ -70,6 +74,8 @@ class Snapshot:
         try:
             with os.scandir(os.path.join(self._root, folder)) as entries:
                 for entry in entries:
+                    if not can_be_named(entry.name):
+                        continue
                     if entry.is_dir(follow_symlinks=False):
                         folders.append(entry.name)
                     elif entry.is_file(follow_symlinks=False) and (stamp := stamps.at(entry.path)):

@@ -28,7 +28,8 @@ class Burst:
     has_moved_head: bool = False
 
 
-Changed = Callable[[Burst], None]
+Changed = Callable[[Burst], Collection[str] | None]
+"""Does what follows from a burst; gives those of its paths that are to be told again."""
 
 
 class Watcher:
@@ -43,7 +44,7 @@ class Watcher:
     def __init__(self, root: str, git_dir: str | None, is_ignored: IsIgnored, changed: Changed) -> None:
         """Call `changed` from a thread of this watcher, one burst after the other.
 
-        Where it raises CommonholdError the same paths are told again with the next burst. Where `is_ignored` does, the
+        Where it raises CommonholdError all its paths are told again with the next burst. Where `is_ignored` does, the
         path is a concern.
         """
         self._root = root
@@ -155,6 +156,5 @@ class Watcher:
         self._untold |= {path for path in found if not self._is_ignored(path)}
         if self._untold or head != self._head:
             with suppress(CommonholdError, OSError):  # the state is busy, or full: it is told again
-                self._changed(Burst(frozenset(self._untold), head != self._head))
+                self._untold = set(self._changed(Burst(frozenset(self._untold), head != self._head)) or ())
                 self._head = head
-                self._untold.clear()

@@ -4,14 +4,10 @@ import _signal  # type: ignore[import-not-found]  # what `signal` is made of, wi
 import os
 import sys
 
-from .speaking import TYPE_CHECKING, Object, Unserved, say
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
+from .signals import Signals
+from .speaking import Object, Unserved, say
 
 NOT_RUN, NOT_FOUND, BY_SIGNAL = 126, 127, 128
-_PASSED_ON = (_signal.SIGINT, _signal.SIGQUIT, _signal.SIGTERM, _signal.SIGHUP, _signal.SIGUSR1, _signal.SIGUSR2)
-_FROM_TERMINAL = (_signal.SIGINT, _signal.SIGQUIT)
 # The interpreter ignores these; what it starts is not to.
 _RESET = (_signal.SIGPIPE, _signal.SIGXFSZ)
 
@@ -34,51 +30,21 @@ class Allowance:
 
 def run(command: list[str], allowance: Allowance) -> int:
     """Run the command, and wait for its end; its exit status, as a shell tells it."""
-    heeded = [number for number in _PASSED_ON if _signal.getsignal(number) is not _signal.SIG_IGN]
-    early: list[int] = []
-    _take(heeded, early.append)
+    signals = Signals()
     child = os.fork()
     if not child:
-        _be_child(command, allowance, heeded)
-    _take(heeded, lambda number: _pass_on(child, number))
-    for number in early:
-        _pass_on(child, number)
+        _be_child(command, allowance, signals)
+    signals.give_to(lambda number: os.kill(child, number))
     _, status = os.waitpid(child, 0)
-    # What comes now is dropped: the end is still to be told.
-    _take(heeded, early.append)
+    signals.drop()
     code = os.waitstatus_to_exitcode(status)
     return code if code >= 0 else BY_SIGNAL - code
 
 
-def _take(numbers: list[int], take: "Callable[[int], object]") -> None:
-    for number in numbers:
-        _signal.signal(number, lambda number, _: take(number))
-
-
-def _pass_on(child: int, number: int) -> None:
-    """Give a signal to the command, unless the terminal has given it to both."""
-    if number not in _FROM_TERMINAL or not _is_in_foreground():
-        os.kill(child, number)
-
-
-def _is_in_foreground() -> bool:
-    try:
-        terminal = os.open("/dev/tty", os.O_RDONLY | os.O_NOCTTY | os.O_CLOEXEC)
-    except OSError:
-        return False
-    try:
-        return os.tcgetpgrp(terminal) == os.getpgrp()
-    except OSError:
-        return False
-    finally:
-        os.close(terminal)
-
-
-def _be_child(command: list[str], allowance: Allowance, heeded: list[int]) -> None:
+def _be_child(command: list[str], allowance: Allowance, signals: Signals) -> None:
     """Become the command, or end."""
     try:
-        for number in heeded:
-            _signal.signal(number, _signal.SIG_DFL)
+        signals.reset()
         _confine(allowance)
         os.environ.update(allowance.environment)
         # Whoever answers does not know where programs are looked for here.

@@ -34,13 +34,14 @@ RETRY_PART: Final = 3.0
 
 @dataclass(slots=True, eq=False)
 class Job:
-    """One request of one peer, with its arguments.
+    """One request of one peer, with its arguments, and the service that the peer had when it came.
 
     The answer of one that stands in line is `kept_back`; before `asks_again_at` it shows that it is still there. It
     `is_beside` while a thread does it, and `is_let_go` where its holder has let go of the ticket meanwhile.
     """
 
     peer: Peer
+    service: Service | None
     number: int
     method: str
     arguments: Sequence[Any]
@@ -59,7 +60,7 @@ class Job:
     @property
     def _is_elsewhere(self) -> bool:
         """Whether the leases that it is about are kept on a server, which is not waited for here."""
-        return self.peer.service is not None and self.peer.service.is_shared
+        return self.service is not None and self.service.is_shared
 
     @property
     def hold_seconds(self) -> float:
@@ -83,7 +84,7 @@ class Job:
 
     def run(self) -> object:
         """Do it. Raises what the service raises."""
-        return getattr(self.peer.service, self.method)(*self.arguments, **self.named)
+        return getattr(self.service, self.method)(*self.arguments, **self.named)
 
 
 _LET_GO: Final = AcquireAnswer("denied", notices=("it was let go of while it was still being asked for",))
@@ -109,8 +110,8 @@ class Desk:
 
     @property
     def services(self) -> set[Service]:
-        """Those that a thread works with."""
-        return {job.peer.service for job in self._beside if job.peer.service is not None}
+        """Those that a thread works with, or that somebody waits with."""
+        return {job.service for job in (*self._beside, *self._patient.values()) if job.service is not None}
 
     def take(self, jobs: Iterable[Job]) -> None:
         """Begin all of `jobs`; the quick ones are finished and answered when this returns."""
@@ -216,7 +217,7 @@ class Desk:
         if not (job.kept_back or job.is_let_go):
             return
         with suppress(CommonholdError):  # a place in line ends by itself
-            job.peer.service.release(job.ticket)  # type: ignore[union-attr]
+            job.service.release(job.ticket)  # type: ignore[union-attr]
 
     def _due(self) -> list[Job]:
         """The jobs that have to show that they still stand in line, or have stood there long enough."""
@@ -263,7 +264,7 @@ def job_of(peer: Peer, request: calls.Request) -> Job:
             f"there is no call {request.method!r} with such arguments: {fault}",
             hint="use the client of the version that the daemon has",
         ) from fault
-    return Job(peer, request.number, request.method, arguments, named)
+    return Job(peer, peer.service, request.number, request.method, arguments, named)
 
 
 def _outcome(job: Job) -> object:

@@ -73,8 +73,8 @@ class Lifetime:
 
     def live(self) -> None:
         """Serve until nobody needs this any more."""
-        service = self._services.service(_own_hello(self._repository.root))
-        service.recover()
+        own = _own_hello(self._repository.root)
+        self._services.service(own).recover()
         swept_at = 0.0
         while not self._is_ending and not self._is_over():
             now = time.monotonic()
@@ -82,7 +82,7 @@ class Lifetime:
                 for each in self._services.of_trees():
                     with suppress(CommonholdError):  # a full disk, say: whoever asks for something is told
                         each.sweep()
-                self._services.keep({service, *self._loop.services, *self._desk.services})
+                self._services.keep({self._services.present(own), *self._loop.services, *self._desk.services})
                 swept_at = now
             self._loop.turn(self._desk)
         self._close_door()
@@ -143,7 +143,7 @@ def serve(root: str, times: Times) -> int:
     try:
         life = Lifetime(find_repository(root), times)
     except CommonholdError as fault:
-        print(f"commonhold daemon: {fault.message}", flush=True)  # noqa: T201 - its standard output is its log
+        print(f"{daemon_place.SAYING}{fault.message}", flush=True)  # noqa: T201 - its standard output is its log
         return 0 if fault.code is Code.STORE_OWNED else 4
     for number in (signal.SIGTERM, signal.SIGINT):
         signal.signal(number, lambda *_: life.end())

@@ -101,14 +101,20 @@ class Loop:
 
     def _read(self, peer: Peer, request: calls.Request, jobs: list[Job]) -> None:
         try:
-            if peer.service is None:
+            if peer.hello is None:
                 hello = calls.decode_hello(request.parameters)
-                peer.service, peer.agent = self._introduced(hello), hello.agent
+                peer.service, peer.hello = self._introduced(hello), hello
                 peer.send(calls.encode_answer(0, calls.Welcome(commonhold.__version__, os.getpid())))
             else:
+                self._follow_settings(peer, peer.hello)
                 jobs.append(job_of(peer, request))
         except CommonholdError as fault:
             peer.send(calls.encode_fault(request.number, fault))
+
+    def _follow_settings(self, peer: Peer, hello: calls.Hello) -> None:
+        """Settings that were changed hold from the next request on; those that cannot be used change nothing."""
+        with suppress(CommonholdError):
+            peer.service = self._introduced(hello)
 
     def _introduced(self, hello: calls.Hello) -> Service:
         try:

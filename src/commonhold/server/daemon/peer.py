@@ -12,18 +12,23 @@ CHUNK_BYTES: Final = 32_768
 
 
 class Peer:
-    """A connection that was accepted. `service` is what it speaks to, once it has said for whom."""
+    """A connection that was accepted. `service` is what it speaks to, once it has said for whom (`hello`)."""
 
     def __init__(self, connection: socket.socket, restless: set["Peer"]) -> None:
         """Take over `connection`; get into `restless` when the connection needs attention."""
         self.connection = connection
         self._restless = restless
         self.service: Service | None = None
-        self.agent: str | None = None
+        self.hello: calls.Hello | None = None
         self.is_open = True
         self._incoming: bytes | bytearray = b""
         self._outgoing = bytearray()
         connection.settimeout(0)
+
+    @property
+    def agent(self) -> str | None:
+        """For whom it speaks; None for nobody."""
+        return self.hello.agent if self.hello is not None else None
 
     @property
     def has_more_to_send(self) -> bool:

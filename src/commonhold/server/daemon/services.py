@@ -1,35 +1,52 @@
-"""The services behind the connections of a daemon: one for each working tree and holder, as long as somebody has it."""
+"""The services behind the connections of a daemon: one for each working tree and holder, as long as somebody has it.
+
+Settings that are changed hold from the next request on: whoever is connected gets another service then.
+"""
 
 from __future__ import annotations
 
+import os
+import time
 from collections.abc import Collection
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING
 
+from commonhold.adapters.index import stamps
 from commonhold.adapters.repository import Repository, find_repository
 from commonhold.adapters.sqlite import SqliteStore
 from commonhold.app.service import Service
 from commonhold.bootstrap import compose, open_insight
-from commonhold.config import Settings, load_settings
-from commonhold.domain.errors import Code, UsageError
+from commonhold.config import FILES, Settings, load_settings
+from commonhold.domain.errors import Code, CommonholdError, UsageError
 from commonhold.wire.calls import Hello
 
 if TYPE_CHECKING:
     from commonhold.app.crossing import Insight
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class _Known:
+    """A service, and what it was made by. `seen`: as the settings' files were then; None: that would not show."""
+
+    root: str
     settings: Settings
     service: Service
+    seen: stamps.Stamps | None = None
 
 
 @dataclass(frozen=True, slots=True)
-class _Seen:
+class _View:
+    """What is seen of the other files of a working tree, by certain settings."""
+
     root: str
     settings: Settings
     insight: Insight
+
+    def is_for(self, root: str, settings: Settings) -> bool:
+        """Whether it is what a service with these settings sees."""
+        return (self.root, self.settings) == (root, settings)
 
 
 class Services:
@@ -40,14 +57,23 @@ class Services:
         self._repository = repository
         self._store = store
         self._known: dict[Hello, _Known] = {}
-        self._seen: list[_Seen] = []
+        self._made: list[_Known] = []
+        self._views: list[_View] = []
 
     def service(self, hello: Hello) -> Service:
         """The service for one working tree and holder, by the settings as they are now. Raises CommonholdError."""
-        settings = load_settings(hello.root, store=hello.store, namespace=hello.namespace or None)
         known = self._known.get(hello)
-        if known is not None and known.settings == settings:
+        now = _stamps(hello.root)
+        if known is not None and known.seen == now:
             return known.service
+        at = time.time_ns()
+        settings = load_settings(hello.root, store=hello.store, namespace=hello.namespace or None)
+        if known is None or known.settings != settings:
+            known = self._known[hello] = self._new(hello, settings)
+        known.seen = stamps.all_settled(now, at)
+        return known.service
+
+    def _new(self, hello: Hello, settings: Settings) -> _Known:
         found = find_repository(hello.root)
         if found.root != hello.root or found.state_folder != self._repository.state_folder:
             raise UsageError(
@@ -57,28 +83,39 @@ class Services:
             )
         see = partial(self._see, found, settings)
         service = compose(found, settings, agent=hello.agent, store=self._store, umask=hello.umask, see=see)
-        self._known[hello] = _Known(settings, service)
-        return service
+        self._made.append(_Known(found.root, settings, service))
+        return self._made[-1]
 
     def _see(self, found: Repository, settings: Settings) -> Insight:
         """What is seen of the other files: it has files open, and type checkers: one is for all in a working tree."""
-        for seen in self._seen:
-            if (seen.root, seen.settings) == (found.root, settings):
-                return seen.insight
-        insight = open_insight(found, settings)
-        self._seen.append(_Seen(found.root, settings, insight))
-        return insight
+        view = next((each for each in self._views if each.is_for(found.root, settings)), None)
+        if view is None:
+            view = _View(found.root, settings, open_insight(found, settings))
+            self._views.append(view)
+        return view.insight
 
     def of_trees(self) -> list[Service]:
         """One of nobody for each working tree that is looked after: whoever is named would be taken to be alive."""
-        nobodys = {hello.root: each.service for hello, each in self._known.items() if not (hello.agent or hello.store)}
-        return list(nobodys.values())
+        nobodys = {hello.root: hello for hello in self._known if not (hello.agent or hello.store)}
+        return [self.present(hello) for hello in nobodys.values()]
+
+    def present(self, hello: Hello) -> Service:
+        """The service for one who is known; where its settings cannot be used, the one that there was."""
+        with suppress(CommonholdError, OSError):
+            return self.service(hello)
+        return self._known[hello].service
 
     def keep(self, used: Collection[Service]) -> None:
         """Let go of all but those that are `used`: agents come and go, and each is somebody new."""
         self._known = {hello: known for hello, known in self._known.items() if known.service in used}
-        kept = [(hello.root, known.settings) for hello, known in self._known.items()]
-        for seen in self._seen:
-            if (seen.root, seen.settings) not in kept:
-                seen.insight.close()
-        self._seen = [seen for seen in self._seen if (seen.root, seen.settings) in kept]
+        self._made = [known for known in self._made if known.service in used]
+        views, self._views = self._views, []
+        for view in views:
+            if any(view.is_for(known.root, known.settings) for known in self._made):
+                self._views.append(view)
+            else:
+                view.insight.close()
+
+
+def _stamps(root: str) -> stamps.Stamps:
+    return stamps.behind(f"{root}{os.sep}{name}" for name in FILES)

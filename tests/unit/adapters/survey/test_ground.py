@@ -79,7 +79,7 @@ OF_GIT = {
 def test_what_git_is_about_to_write_is_known(branches: Path, line: str) -> None:
     git(branches, "config", "alias.onto", "rebase")
     ground = Ground(find_repository(str(branches)), str(branches), ("bash", "-c", line))
-    assert [each.path for each in ground.sought()] == OF_GIT[line]
+    assert [each.path for each in ground.sought] == OF_GIT[line]
 
 
 def test_of_very_many_files_any_may_be_written(branches: Path) -> None:
@@ -87,4 +87,4 @@ def test_of_very_many_files_any_may_be_written(branches: Path) -> None:
         (branches / f"{number}.txt").write_text("x")
     git(branches, "add", "-A")
     ground = Ground(find_repository(str(branches)), str(branches), ("git", "reset", "--hard"))
-    assert [each.path for each in ground.sought()] == [""]
+    assert [each.path for each in ground.sought] == [""]

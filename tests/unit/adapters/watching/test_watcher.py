@@ -225,6 +225,18 @@ def test_whatever_cannot_be_asked_or_told_for_a_moment_does_not_end_the_watching
     watcher.stop()
 
 
+@pytest.mark.parametrize("name", ["caf\udce9.py", "caf\udce9/in_it.py"])
+def test_a_name_that_is_no_text_does_not_end_the_watching(seen: Seen, root: Path, name: str) -> None:
+    (root / name).parent.mkdir(exist_ok=True)
+    (root / name).write_text("1", encoding="utf-8")
+    (root / "src/a.py").write_text("2", encoding="utf-8")
+    assert seen.until("src/a.py") == {"src/a.py"}
+    (root / name).write_text("2", encoding="utf-8")
+    (root / "src/b.py").write_text("2", encoding="utf-8")
+    assert seen.until("src/b.py") == {"src/b.py"}
+    assert seen.watcher.way == "notified"
+
+
 def test_where_nobody_tells_it_looks_again_and_again(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(Notified, "of", lambda _: None)
     monkeypatch.setattr(noticing, "POLL_SECONDS", 0.05)

@@ -1,0 +1,48 @@
+"""What a tool has shown of a file that another has changed before it was told that it was shown."""
+
+from dataclasses import dataclass
+from typing import Final
+
+from commonhold.app.ports import Reader
+
+LONGEST_TELLING_SECONDS: Final = 60.0
+"""So long ago a file may have been shown, at most, when that is told."""
+_MOST_COMMITS: Final = 20
+_MARK: Final = "\ufeff"
+
+
+@dataclass(frozen=True, slots=True)
+class Earlier:
+    """A content of a file, and the newest event at which it was there."""
+
+    content: bytes
+    since: int
+
+
+def can_show(content: bytes, shown: str) -> bool:
+    """Whether these lines can have been shown of this content: all of it or a part, perhaps with other line ends."""
+    return _lines(shown) in _lines(content.decode("utf-8", "replace"))
+
+
+def shown_before(reader: Reader, by: tuple[str, str], path: str, shown: str, wall: float) -> Earlier | None:
+    """The content of which a tool has shown this text to a session, if that was there lately, by what the log tells.
+
+    `by` is the session and its working tree. What it has written itself it knows in any case.
+    """
+    holder, worktree = by
+    for recorded, commit in reader.commits_on(path, _MOST_COMMITS):
+        if abs(wall - recorded.at) > LONGEST_TELLING_SECONDS:
+            return None
+        if commit.worktree != worktree:
+            continue
+        change = next(each for each in commit.files if each.path == path)
+        for content_hash, since in ((change.after, recorded.sequence), (change.before, recorded.sequence - 1)):
+            content = reader.content(content_hash) if content_hash else None
+            if content is not None and (commit.holder == holder or can_show(content, shown)):
+                return Earlier(content, since)
+    return None
+
+
+def _lines(text: str) -> str:
+    plain = text.removeprefix(_MARK).replace("\r\n", "\n").strip("\n")
+    return f"\n{plain}\n"

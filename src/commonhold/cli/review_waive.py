@@ -1,0 +1,41 @@
+"""`commonhold review waive`: close what is owed."""
+
+from collections.abc import Iterator
+
+import click
+
+from commonhold.app.answers import WaiveAnswer
+from commonhold.cli.command import Command
+from commonhold.cli.exit_status import DONE, REFUSED
+from commonhold.cli.given import Given, common
+from commonhold.cli.next_call import next_lines
+from commonhold.cli.opening import opened
+from commonhold.cli.output import answer, shown
+from commonhold.wire import shapes
+
+
+@click.command(
+    "waive",
+    cls=Command,
+    examples=('commonhold review waive src/prices.py#report --note "nobody calls it any more"',),
+)
+@click.argument("keys", metavar="KEY...", nargs=-1, required=True)
+@click.option("--note", metavar="TEXT", required=True, help="Why nothing is to be done: kept in the log.")
+@common
+@click.pass_obj
+def command(given: Given, keys: tuple[str, ...], note: str) -> int:
+    """Close what is owed at KEY..., after having looked at it: nothing is to be done there.
+
+    What is mended, or whose cause is taken back, is owed no more by itself.
+    """
+    with opened(given) as place:
+        found = place.hold.waive(*place.keys(keys), note=note)
+    answer(given, found, shapes.waived, lambda found: _lines(found, given))
+    return DONE if found.outcome == "waived" else REFUSED
+
+
+def _lines(found: WaiveAnswer, given: Given) -> Iterator[str]:
+    if found.outcome == "refused":
+        yield f"refused: {shown(found.why)}"
+    yield from (f"waived: {shown(debt.key)}, owed by {shown(debt.holder)}" for debt in found.debts)
+    yield from next_lines(found.next, given)
