@@ -1,4 +1,4 @@
-"""Hooks beside the time that deciding takes: over HTTP and as a command, each against the least that it could cost."""
+"""Hooks beside the time that deciding takes, and a command that asks: each against the least that it could cost."""
 
 import asyncio
 import http.client
@@ -26,6 +26,8 @@ from commonhold.client import knock
 
 HTTP_ROUNDS = 2000
 COMMAND_ROUNDS = 150
+ASKING_ROUNDS = 50
+NOTHING = [sys.executable, "-I", "-S", "-c", "pass"]
 EDITS = 60
 FUNCTIONS = 50
 WARM_UP = 20
@@ -126,9 +128,18 @@ def by_command(folder: Path) -> Iterator[Figure]:
     text = payload(folder, "Notification", message="x" * 500)
     run = partial(subprocess.run, input=text, check=True, capture_output=True)
     hook = [sys.executable, "-I", "-S", knock.__file__, "claude", address]
-    nothing = [sys.executable, "-I", "-S", "-c", "pass"]
-    mine, other, ratio = paired_ratio(partial(run, hook), partial(run, nothing), COMMAND_ROUNDS)
+    mine, other, ratio = paired_ratio(partial(run, hook), partial(run, NOTHING), COMMAND_ROUNDS)
     yield Figure("command hook, wall", mine * 1e3, "ms", "<= 25")
+    yield Figure("python -I -S -c pass, wall", other * 1e3, "ms")
+    yield Figure("ratio", ratio, "")
+
+
+def asking(folder: Path) -> Iterator[Figure]:
+    """A command that the daemon answers, as agents run it dozens of times a session."""
+    run = partial(subprocess.run, cwd=folder, check=True, capture_output=True)
+    ask = [sys.executable, "-m", "commonhold", "leases"]
+    mine, other, ratio = paired_ratio(partial(run, ask), partial(run, NOTHING), ASKING_ROUNDS)
+    yield Figure("commonhold leases, wall", mine * 1e3, "ms")
     yield Figure("python -I -S -c pass, wall", other * 1e3, "ms")
     yield Figure("ratio", ratio, "")
 
@@ -157,7 +168,8 @@ def with_deciding(folder: Path, chosen: Loopback) -> Iterator[Figure]:
 def main() -> None:
     """Measure all, one after the other."""
     with served() as (folder, chosen), least() as port:
-        figures = [*over_http(folder, chosen, port), *by_command(folder), *with_deciding(folder, chosen)]
+        figures = [*over_http(folder, chosen, port), *by_command(folder), *asking(folder)]
+        figures += with_deciding(folder, chosen)
     report("hooks", figures)
 
 

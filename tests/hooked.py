@@ -31,7 +31,8 @@ from commonhold.app.happenings import (
 )
 from commonhold.app.options import Options
 from commonhold.app.ports import Registry
-from commonhold.app.service import Service, Surroundings
+from commonhold.app.service import Service
+from commonhold.app.use_cases import Surroundings
 from commonhold.app.wishes import results
 from commonhold.client.channel import Direct
 from commonhold.client.session import Commonhold

@@ -9,11 +9,11 @@ from tests.fakes import CountingIds, FakeClock
 
 from commonhold.adapters.files import WorkingTree
 from commonhold.adapters.sqlite import SqliteStore
-from commonhold.app.answers import CommitAnswer
+from commonhold.app.answers import CommitAnswer, TakeAnswer
 from commonhold.app.options import Options
 from commonhold.app.ports import Registry, Step, Store, no_step
-from commonhold.app.service import Service, Surroundings
-from commonhold.app.taking import TakeAnswer
+from commonhold.app.service import Service
+from commonhold.app.use_cases import Surroundings
 from commonhold.domain.changeset import Changeset, Edit, LeaseRef, Op
 from commonhold.domain.events import Committed, Recorded
 from commonhold.domain.slots import SLOT_SECONDS, slot_of

@@ -10,23 +10,23 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from commonhold.app.answers import (
         AcquireAnswer,
-        Change,
         CommitAnswer,
         LeaseAnswer,
         MergedRegion,
         Needed,
+        News,
         Next,
         Obstacle,
+        Piece,
         PutAnswer,
         RegionHash,
+        RegionText,
         Repair,
         RepairRegion,
         ReviewAnswer,
         Unmerged,
     )
-    from commonhold.app.news import News
-    from commonhold.app.queries import Status, Who
-    from commonhold.app.reading import Piece, RegionText
+    from commonhold.app.pictures import Change, Status, Who
     from commonhold.client.async_opening import open_async
     from commonhold.client.async_session import AsyncCommonhold
     from commonhold.client.opening import open_session as open  # noqa: A004 - `commonhold.open` reads like `gzip.open`
@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from commonhold.client.session import Commonhold, Held
     from commonhold.domain.changeset import Changeset, Edit, LeaseRef, Op, Read
     from commonhold.domain.clock import Deadline
+    from commonhold.domain.debt import Debt
     from commonhold.domain.errors import (
         Code,
         CommonholdError,
@@ -48,7 +49,6 @@ if TYPE_CHECKING:
         Committed,
         CommitUndone,
         ContractChange,
-        Debt,
         DebtWaived,
         Event,
         FileChange,
@@ -172,11 +172,9 @@ __version__ = "0.1.0"
 
 # Where each name lives. All are loaded on first use: the command line and the hooks must start in milliseconds.
 _HOMES = {
-    "commonhold.app.answers": "AcquireAnswer Change CommitAnswer LeaseAnswer MergedRegion Needed Next Obstacle"
-    " PutAnswer RegionHash Repair RepairRegion ReviewAnswer Unmerged WaiveAnswer",
-    "commonhold.app.news": "News",
-    "commonhold.app.queries": "Status Who",
-    "commonhold.app.reading": "Piece RegionText",
+    "commonhold.app.answers": "AcquireAnswer CommitAnswer LeaseAnswer MergedRegion Needed News Next Obstacle Piece"
+    " PutAnswer RegionHash RegionText Repair RepairRegion ReviewAnswer Unmerged WaiveAnswer",
+    "commonhold.app.pictures": "Change Status Who",
     "commonhold.client.async_session": "AsyncCommonhold",
     "commonhold.client.async_opening": "open_async",
     "commonhold.client.opening": "open",
@@ -184,8 +182,9 @@ _HOMES = {
     "commonhold.client.session": "Commonhold Held",
     "commonhold.domain.changeset": "Changeset Edit LeaseRef Op Read",
     "commonhold.domain.clock": "Deadline",
+    "commonhold.domain.debt": "Debt",
     "commonhold.domain.errors": "Code CommonholdError InputError InternalError RefusedError StoreError UsageError",
-    "commonhold.domain.events": "CommitRefused Committed CommitUndone ContractChange Debt DebtWaived Event FileChange"
+    "commonhold.domain.events": "CommitRefused Committed CommitUndone ContractChange DebtWaived Event FileChange"
     " LeaseBroken LeaseClaimed LeaseDenied LeaseExpired LeaseGranted LeaseHandedOver LeaseQueued LeaseReleased"
     " LeaseRenewed Leaving Merge Recorded RegionChange ReleaseAsked ValuePut WaiterLeft WaiterSeen WorkLeft"
     " WorkReviewed",

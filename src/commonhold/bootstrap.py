@@ -1,28 +1,29 @@
 """The composition root: a repository on disk becomes a service."""
 
+from __future__ import annotations
+
 import shlex
 import socket
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
+from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
-from commonhold.adapters.checks import TESTS, CommandCheck
 from commonhold.adapters.files import WorkingTree
-from commonhold.adapters.git.running import Git
-from commonhold.adapters.git.working_copy import WorkingCopy
-from commonhold.adapters.index import index_at
 from commonhold.adapters.repository import Repository, find_repository
 from commonhold.adapters.sqlite import SqliteStore
 from commonhold.adapters.system import RandomIds, SystemClock, is_running
-from commonhold.adapters.typecheck import open_checkers
-from commonhold.app.checks import Check
-from commonhold.app.crossing import Insight
 from commonhold.app.ports import Registry, Step, no_step
 from commonhold.app.registry import TableRegistry
-from commonhold.app.service import Service, Surroundings
+from commonhold.app.service import Service
+from commonhold.app.use_cases import Surroundings
 from commonhold.config import Settings, load_settings
 from commonhold.domain.errors import Code, InputError
+
+if TYPE_CHECKING:
+    from commonhold.app.checks import Check
+    from commonhold.app.crossing import Insight
 
 
 def open_repository(path: str = ".", *, agent: str | None = None, at_step: Step = no_step) -> Service:
@@ -42,11 +43,12 @@ def compose(
     at_step: Step = no_step,
     store: SqliteStore | None = None,
     umask: int | None = None,
-    insight: Insight | None = None,
+    see: Callable[[], Insight | None] | None = None,
 ) -> Service:
     """Put the parts together for a repository that was found, on a `store` that is open already or its own.
 
-    `umask` is that of the process that it is done for, where that is another. `insight` is what is shared of it.
+    `umask` is that of the process that it is done for, where that is another. `see` gives what there is already to see
+    other files with.
     """
     files = WorkingTree(
         repository.root,
@@ -63,7 +65,7 @@ def compose(
         agent=agent,
         options=settings.options(socket.gethostname()),
         surroundings=Surroundings(
-            _registry(repository, settings), insight or open_insight(repository, settings), is_running
+            _registry(repository, settings), see or partial(open_insight, repository, settings), is_running
         ),
         at_step=at_step,
     )
@@ -76,15 +78,24 @@ def _registry(repository: Repository, settings: Settings) -> Registry | None:
 
 def open_insight(repository: Repository, settings: Settings) -> Insight:
     """What can be seen of the other files of a repository. Nothing is opened or started before it is asked."""
+    # Loaded here, as below: to look at one file, or to lease it, no other needs to be seen.
+    from commonhold.adapters.index import index_at  # noqa: PLC0415
+    from commonhold.adapters.typecheck import open_checkers  # noqa: PLC0415
+    from commonhold.app.crossing import Insight  # noqa: PLC0415
+
     types = open_checkers(repository.root) if settings.types == "on" else None
     can_test = repository.git_dir is not None and settings.tests
-    tests_of = partial(_tests_of, Git(repository.root), settings.tests) if can_test else None
+    tests_of = partial(_tests_of, repository.root, settings.tests) if can_test else None
     return Insight(index_at(repository, settings.max_file_bytes), types, tests_of)
 
 
-def _tests_of(git: Git, command: str, paths: Sequence[str]) -> Check:
+def _tests_of(root: str, command: str, paths: Sequence[str]) -> Check:
     """The check that runs the tests at these paths on a copy of the working tree."""
-    return CommandCheck(command.replace(TESTS, shlex.join(paths)), WorkingCopy(git), worktree=git.root)
+    from commonhold.adapters.checks import TESTS, CommandCheck  # noqa: PLC0415
+    from commonhold.adapters.git.running import Git  # noqa: PLC0415
+    from commonhold.adapters.git.working_copy import WorkingCopy  # noqa: PLC0415
+
+    return CommandCheck(command.replace(TESTS, shlex.join(paths)), WorkingCopy(Git(root)), worktree=root)
 
 
 def name_of(repository: Repository) -> str:

@@ -2,7 +2,6 @@
 
 import math
 import os
-import tomllib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from enum import StrEnum
@@ -10,10 +9,15 @@ from functools import lru_cache, partial
 from pathlib import Path
 from typing import Any, Final
 
-from commonhold.app.forgetting import CONTENT_RETENTION_SECONDS
-from commonhold.app.options import IDLE_SECONDS, PATIENCE_SECONDS, Options, Release
+from commonhold.app.options import (
+    CONTENT_RETENTION_SECONDS,
+    DEFAULT_MAX_FILE_BYTES,
+    IDLE_SECONDS,
+    PATIENCE_SECONDS,
+    Options,
+    Release,
+)
 from commonhold.app.policy import Merging, Policies, Policy, Rereading, Suspicion
-from commonhold.app.ports import DEFAULT_MAX_FILE_BYTES
 from commonhold.domain.errors import Code, InputError
 from commonhold.domain.keys import FILE, parse
 from commonhold.domain.lease import DEFAULT_TTL_SECONDS, MAX_TTL_SECONDS
@@ -164,6 +168,8 @@ def _said_by(path: Path, content: bytes) -> Settings:
 
 
 def _parse(path: Path, content: bytes) -> dict[str, Any]:
+    import tomllib  # noqa: PLC0415 - loaded here, since most repositories have no such file
+
     try:
         return tomllib.loads(content.decode())
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as fault:

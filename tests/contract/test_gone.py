@@ -35,12 +35,12 @@ class Town:
 
     def waiting(self) -> tuple[Proposal, ...]:
         service = self.shop.opened[0]
-        with service._store.read() as reader:
+        with service._uses.place.store.read() as reader:
             return reader.proposals(service.root)
 
     def present(self) -> list[str]:
         service = self.shop.opened[0]
-        with service._store.read() as reader:
+        with service._uses.place.store.read() as reader:
             return [each.holder for each in reader.presences(service.root)]
 
 

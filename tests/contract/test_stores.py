@@ -13,7 +13,8 @@ from commonhold.adapters.sqlite import SqliteStore
 from commonhold.app.ports import Store, StoredAnswer, Write
 from commonhold.domain.at_work import Presence, Proposal
 from commonhold.domain.clock import Deadline
-from commonhold.domain.events import CommitRefused, Committed, Debt, DebtWaived, FileChange, LeaseGranted, ValuePut
+from commonhold.domain.debt import Debt
+from commonhold.domain.events import CommitRefused, Committed, DebtWaived, FileChange, LeaseGranted, ValuePut
 from commonhold.domain.lease import Lease
 from commonhold.domain.modes import Mode
 from commonhold.domain.outcomes import Noted

@@ -20,7 +20,8 @@ from commonhold.app.crossing import Insight
 from commonhold.app.options import Options
 from commonhold.app.policy import Merging, Policies, Policy, Rereading, Suspicion
 from commonhold.app.ports import Step, no_step
-from commonhold.app.service import Service, Surroundings
+from commonhold.app.service import Service
+from commonhold.app.use_cases import Surroundings
 from commonhold.domain.changeset import Changeset, Edit, LeaseRef, Op, Read
 from commonhold.domain.errors import CommonholdError
 from commonhold.domain.keys import Key, parse
@@ -77,7 +78,7 @@ class Stage:
             ids=self.ids,
             agent=holder,
             options=Options(retention_seconds=86400.0, policies=self._policies),
-            surroundings=Surroundings(insight=self._insight(found) if self.sees_all_files else None),
+            surroundings=Surroundings(see=lambda: self._insight(found) if self.sees_all_files else None),
             at_step=at_step,
         )
 

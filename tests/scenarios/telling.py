@@ -8,27 +8,26 @@ import msgspec
 
 from commonhold.app.answers import (
     AcquireAnswer,
-    Change,
     CommitAnswer,
     LeaseAnswer,
     MergedRegion,
     Needed,
     Next,
     PutAnswer,
+    RegionText,
     RepairRegion,
     ReviewAnswer,
     Unmerged,
     WaiveAnswer,
 )
-from commonhold.app.queries import Who
-from commonhold.app.reading import RegionText
+from commonhold.app.pictures import Change, Who
+from commonhold.domain.debt import Debt
 from commonhold.domain.errors import CommonholdError
 from commonhold.domain.events import (
     KIND_OF,
     CommitRefused,
     Committed,
     CommitUndone,
-    Debt,
     DebtWaived,
     Event,
     LeaseBroken,

@@ -8,8 +8,9 @@ from tests.sim.losses import harm, losses
 from tests.sim.tool_users import CALM, ROUGH, Stage, Story, Weather
 
 from commonhold.app.acquaintance import Acquaintance
+from commonhold.app.answers import TakeAnswer
 from commonhold.app.proposing import Proposing
-from commonhold.app.taking import Made, TakeAnswer, Taking
+from commonhold.app.taking import Made, Taking
 from commonhold.domain.at_work import Proposal
 from commonhold.domain.keys import canonical
 from commonhold.server import attending

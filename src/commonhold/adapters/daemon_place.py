@@ -1,7 +1,6 @@
 """Where the daemon of a repository is found: its lock, its sockets, its log."""
 
 import fcntl
-import hashlib
 import os
 import socket
 import stat
@@ -51,6 +50,8 @@ def http_address(state_folder: str) -> str:
 def _short(path: str, state_folder: str, ending: str) -> str:
     if len(os.fsencode(path)) <= MAX_ADDRESS_BYTES:
         return path
+    import hashlib  # noqa: PLC0415 - loaded here, since few addresses are too long
+
     name = hashlib.sha256(os.fsencode(state_folder)).hexdigest()[:16]
     return os.path.join(_private_folder(), name + ending)
 

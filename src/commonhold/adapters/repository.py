@@ -6,7 +6,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from commonhold.adapters.git.running import ask
 from commonhold.domain.errors import Code, InputError
 
 STATE: Final = "commonhold"
@@ -112,6 +111,9 @@ def _is_git_dir(place: Path) -> bool:
 
 def _git_trusts(root: Path) -> bool:
     """Whether git itself takes this repository of another user for safe (its safe.directory setting)."""
+    # Loaded here: mostly a repository is its user's own.
+    from commonhold.adapters.git.running import ask  # noqa: PLC0415
+
     return ask("-C", str(root), "rev-parse", "--git-dir") is not None
 
 

@@ -1,7 +1,6 @@
 """The machine's clock and its source of names."""
 
 import os
-import subprocess
 import time
 from contextlib import suppress
 from functools import cache
@@ -34,6 +33,8 @@ def _boot_id() -> str:
 
 
 def _darwin_boot_id() -> str:
+    import subprocess  # noqa: PLC0415 - loaded here, since Linux tells without it
+
     command = ("/usr/sbin/sysctl", "-n", "kern.bootsessionuuid")
     return subprocess.run(command, check=True, capture_output=True, text=True, env={}).stdout.strip()
 

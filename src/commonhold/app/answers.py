@@ -2,13 +2,17 @@
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import Literal
+from typing import Final, Literal
 
-from commonhold.domain.events import Debt
+from commonhold.app.pictures import Change
+from commonhold.domain.debt import Debt
+from commonhold.domain.keys import Kind
 from commonhold.domain.lease import Conflict, Lease
 from commonhold.domain.partial_work import PartialWork
 from commonhold.domain.refusal import Refusal
 from commonhold.domain.value import Value
+
+_MOST_DIFF_LINES: Final = 40
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,17 +36,6 @@ class RegionHash:
 
     key: str
     hash: str | None
-
-
-@dataclass(frozen=True, slots=True)
-class Change:
-    """A commit as somebody sees it who asks about a path."""
-
-    sequence: int
-    at: float
-    holder: str
-    intent: str
-    keys: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -215,6 +208,73 @@ class CommitAnswer:
     is_dry_run: bool = False
     current: tuple[Value, ...] = ()
     merged: tuple[MergedRegion, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class TakeAnswer:
+    """What became of a change that had been made already.
+
+    `unadmitted` is recorded all the same; `why` says what is wrong with it, `review` under which name it waits.
+    `unknown` are paths whose bytes before are not kept, or at which no file is that could be read: nothing is recorded
+    of them.
+    """
+
+    outcome: Literal["nothing", "recorded", "unadmitted"]
+    regions: tuple[RegionHash, ...] = ()
+    notices: tuple[str, ...] = ()
+    code: Refusal | None = None
+    why: str = ""
+    review: str = ""
+    sequence: int | None = None
+    unknown: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class News:
+    """Something that this session has read, and others have changed since.
+
+    `text` says so in a line. `is_contract`: its contract changed, so that text written for the old one is refused.
+    `base` and `now` are its hashes, None where it has no region of its own or is gone; `diff` is between the two,
+    where the contract changed and both are kept.
+    """
+
+    key: str
+    text: str
+    changed_by: str
+    intent: str
+    sequence: int
+    base: str | None = None
+    now: str | None = None
+    diff: str | None = None
+    is_contract: bool = False
+
+    @property
+    def notice(self) -> str:
+        """The text, and below it the difference, where it is not long."""
+        is_short = self.diff is not None and self.diff.count("\n") < _MOST_DIFF_LINES
+        return f"{self.text}\n{self.diff}" if is_short else self.text
+
+
+@dataclass(frozen=True, slots=True)
+class Piece:
+    """One span of a header, with the hash to name it by."""
+
+    span: int
+    hash: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class RegionText:
+    """A region with its text. A file that is no text has `data` (base64) in its place; a header has its pieces."""
+
+    key: str
+    id: str
+    kind: Kind
+    hash: str
+    text: str | None
+    data: str | None = None
+    pieces: tuple[Piece, ...] = ()
 
 
 Answer = AcquireAnswer | LeaseAnswer | PutAnswer | ReviewAnswer | CommitAnswer

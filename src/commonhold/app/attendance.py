@@ -1,20 +1,18 @@
 """Who is at work in a working tree, and what somebody who comes to work there is to know."""
 
-from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Final
 
-from commonhold.app.answers import Change
 from commonhold.app.history import change_of
 from commonhold.app.leases import Leases
 from commonhold.app.partial_work import PartialWorks
+from commonhold.app.pictures import Briefing
 from commonhold.app.place import Place
+from commonhold.app.ports import IsRunning
 from commonhold.app.proposing import OURS, Proposing
 from commonhold.domain.at_work import Presence
 from commonhold.domain.commands import Break
-from commonhold.domain.events import Debt
 from commonhold.domain.lease import Lease
-from commonhold.domain.partial_work import PartialWork
 from commonhold.domain.slots import path_of_slot
 from commonhold.domain.texts import MAX_TEXT_LENGTH
 
@@ -22,24 +20,6 @@ RECENT_SECONDS: Final = 900.0
 GONE_SECONDS: Final = 12 * 3600.0
 """Whoever was not heard of for so long is no longer said to be at work."""
 _MOST_CHANGES: Final = 50
-
-IsRunning = Callable[[str], bool]
-"""Whether the process that a session has named is certainly there."""
-
-
-@dataclass(frozen=True, slots=True)
-class Briefing:
-    """What others are doing in a working tree, what they did last, and what waits for somebody.
-
-    `leases` are those of others, `changes` the commits of others in the last quarter of an hour, newest first, `works`
-    what was left half done, `debts` what this session owes.
-    """
-
-    others: tuple[Presence, ...] = ()
-    leases: tuple[Lease, ...] = ()
-    changes: tuple[Change, ...] = ()
-    works: tuple[PartialWork, ...] = ()
-    debts: tuple[Debt, ...] = ()
 
 
 class Attendance:

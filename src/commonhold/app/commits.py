@@ -60,12 +60,13 @@ class Commits:
         self._retention_seconds = retention_seconds
         self._at_step = at_step
 
-    def commit(self, request: CommitRequest) -> CommitAnswer:
+    def commit(self, holder: str, changeset: Changeset, worktree: str, *, is_dry_run: bool = False) -> CommitAnswer:
         """Apply the changeset, or say why not. Nothing is ever applied in part or unvalidated.
 
         Raises UsageError and InputError for requests that make no sense, StoreError where files or state cannot be
         written; in each case nothing was changed.
         """
+        request = CommitRequest(holder, changeset, worktree, is_dry_run)
         earlier = earlier_answer(self._store, request, CommitAnswer)
         if earlier is not None:
             return earlier

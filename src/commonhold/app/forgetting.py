@@ -5,7 +5,6 @@ from typing import Final
 from commonhold.app.ports import Writer
 from commonhold.domain.clock import Now
 
-CONTENT_RETENTION_SECONDS: Final = 30 * 86400.0
 ANSWER_RETENTION_SECONDS: Final = 7 * 86400.0
 
 

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from typing import Final
 
-from commonhold.app.answers import Change
+from commonhold.app.pictures import Change
 from commonhold.app.ports import Reader
 from commonhold.domain.events import Committed, Recorded
 from commonhold.domain.keys import FILE, Key, canonical, contains

@@ -17,7 +17,7 @@ from commonhold.app.repair import commit_again, next_after, repair_of
 from commonhold.app.values import Values
 from commonhold.domain.changeset import Changeset, LeaseLost, LockConflict, authorise
 from commonhold.domain.clock import Now
-from commonhold.domain.events import Debt
+from commonhold.domain.debt import Debt
 from commonhold.domain.keys import Key, canonical, file_key
 from commonhold.domain.lease import Conflict, Lease
 from commonhold.domain.modes import Mode

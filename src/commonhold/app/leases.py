@@ -3,12 +3,13 @@
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
-from typing import Final
+from typing import Final, Unpack
 
-from commonhold.app.answers import AcquireAnswer, Change, LeaseAnswer, Next
+from commonhold.app.acquire_options import AcquireOptions
+from commonhold.app.answers import AcquireAnswer, LeaseAnswer, Next
 from commonhold.app.estimating import estimated_wait_seconds
 from commonhold.app.history import changes_on
-from commonhold.app.lease_answers import Changed, denied, granted, lease_answer, queued
+from commonhold.app.lease_answers import Changed, denied, granted, lease_answer, queued, wishes
 from commonhold.app.lease_requests import (
     AcquireRequest,
     AskRequest,
@@ -21,16 +22,20 @@ from commonhold.app.lease_requests import (
 )
 from commonhold.app.once import Request, once
 from commonhold.app.partial_work import PartialWorks
+from commonhold.app.pictures import Change
 from commonhold.app.ports import Ids, Registry, Stamp, Store
 from commonhold.app.read_sets import ReadSet
 from commonhold.app.reading import Reading, contents_of
 from commonhold.app.registry import reused
+from commonhold.app.unwritable import although_unwritable
 from commonhold.domain import texts
-from commonhold.domain.commands import Acquire, Ask, Break, Command, HandOver, Release, Renew
+from commonhold.domain.commands import Acquire, Ask, Break, Command, HandOver, Release, Renew, Show
 from commonhold.domain.errors import Code, InputError, StoreError, UsageError
 from commonhold.domain.events import LeaseQueued
 from commonhold.domain.keys import FILE, Key, canonical, parse
 from commonhold.domain.lease import Base, Lease, Waiter, check_ttl
+from commonhold.domain.lease_table import is_short
+from commonhold.domain.modes import Mode
 from commonhold.domain.outcomes import Denied, Granted, NotHeld, Outcome, Queued
 from commonhold.domain.refusal import Refusal
 
@@ -74,13 +79,24 @@ class Leases:
         self._ids = ids
         self._works = works
 
-    def acquire(self, request: AcquireRequest) -> AcquireAnswer:
+    def acquire(
+        self,
+        holder: str,
+        keys: tuple[str, ...],
+        *,
+        task: str,
+        ttl_seconds: float,
+        mode: Mode = Mode.EXCLUSIVE,
+        **more: Unpack[AcquireOptions],
+    ) -> AcquireAnswer:
         """Ask for all the keys at once: all are granted or none. A conflict is an answer.
 
         The answer holds the hash of each code region, to start an edit from; a region that is not there yet is
         reserved, and its hash is None. Raises UsageError for no holder, no keys or a bad time to live, InputError
         for keys that make no sense.
         """
+        more.pop("hold_seconds", None)
+        request = AcquireRequest(holder, keys, task, mode, ttl_seconds, **more)  # type: ignore[misc]
         check(request)
         key = once(request)
         outcome = self._registry.first_outcome(request.holder, key) if key else None
@@ -184,29 +200,30 @@ class Leases:
             changes = {change.sequence: change for key in keys for change in changes_on(reader, key)}
         return tuple(change for _, change in sorted(changes.items()) if change.at >= wall)
 
-    def renew(self, request: RenewRequest) -> LeaseAnswer:
+    def renew(self, holder: str, lease_id: str, ttl_seconds: float, request_id: str | None = None) -> LeaseAnswer:
         """Set the end of a live lease to `ttl_seconds` from now. A lease that has ended is refused, not revived."""
-        check_ttl(request.ttl_seconds)
-        return self._change(request, Renew(request.lease_id, request.holder, request.ttl_seconds))
+        check_ttl(ttl_seconds)
+        request = RenewRequest(holder, lease_id, ttl_seconds, request_id)
+        return self._change(request, Renew(lease_id, holder, ttl_seconds))
 
-    def release(self, request: ReleaseRequest) -> LeaseAnswer:
+    def release(self, holder: str, lease_id: str, request_id: str | None = None) -> LeaseAnswer:
         """End a lease or a place in line. Refused for a lease that has ended already, or that another holds."""
-        return self._change(request, Release(request.lease_id, request.holder))
+        return self._change(ReleaseRequest(holder, lease_id, request_id), Release(lease_id, holder))
 
-    def break_(self, request: BreakRequest) -> LeaseAnswer:
+    def break_(self, holder: str, lease_id: str, reason: str, request_id: str | None = None) -> LeaseAnswer:
         """Take a lease from its holder. Who did so and why is kept; what was half done is kept for review."""
-        check_reason(request.reason, "reason")
-        return self._change(request, Break(request.lease_id, request.holder, request.reason))
+        check_reason(reason, "reason")
+        return self._change(BreakRequest(holder, lease_id, reason, request_id), Break(lease_id, holder, reason))
 
-    def ask(self, request: AskRequest) -> LeaseAnswer:
+    def ask(self, holder: str, lease_id: str, why: str, request_id: str | None = None) -> LeaseAnswer:
         """Ask the holder of a lease to release it: its next answers say so."""
-        check_reason(request.why, "reason")
-        return self._change(request, Ask(request.lease_id, request.holder, request.why))
+        check_reason(why, "reason")
+        return self._change(AskRequest(holder, lease_id, why, request_id), Ask(lease_id, holder, why))
 
-    def hand_over(self, request: HandOverRequest) -> LeaseAnswer:
+    def hand_over(self, holder: str, lease_id: str, to: str, request_id: str | None = None) -> LeaseAnswer:
         """Give a lease to another holder, with a new fence."""
-        texts.check_holder(request.to)
-        return self._change(request, HandOver(request.lease_id, request.holder, request.to))
+        texts.check_holder(to)
+        return self._change(HandOverRequest(holder, lease_id, to, request_id), HandOver(lease_id, holder, to))
 
     def _change(self, request: Request, command: Command[Changed]) -> LeaseAnswer:
         with self._registry.together():
@@ -214,6 +231,23 @@ class Leases:
             if isinstance(command, Break):
                 self._works.look_for()
             return lease_answer(self._registry, request.holder, outcome)
+
+    def let_last(self, holder: str) -> None:
+        """Let the leases of a holder last on: it has given a sign of life."""
+        now = self._registry.now()
+        with self._registry.read() as view:
+            held = view.held_by(holder)
+        if any(is_short(lease, now) for lease in held):
+            with although_unwritable():
+                self._registry.execute(Show(holder))
+
+    def end_what_is_over(self, holder: str) -> None:
+        """End what has expired; what a holder has lasts on."""
+        self._registry.execute(Show(holder))
+
+    def wishes_to(self, holder: str) -> tuple[str, ...]:
+        """What others ask of a holder."""
+        return wishes(self.live(holder=holder))
 
     def live(self, *, holder: str | None = None) -> tuple[Lease, ...]:
         """The live leases, oldest first, of all holders or of one."""

@@ -1,9 +1,9 @@
 """What a session is told of what it has read: who changed it since, with which intent, and how."""
 
 from collections.abc import Collection, Iterator, Sequence
-from dataclasses import dataclass
 from typing import Final
 
+from commonhold.app.answers import News
 from commonhold.app.differences import difference
 from commonhold.app.past import Author, changed_by, intents, lines_of
 from commonhold.app.ports import Clock, Reader, Store
@@ -12,33 +12,6 @@ from commonhold.domain.keys import Key, canonical, contains
 from commonhold.domain.read_set import Overtaken, Overtaking
 
 MOST_TOLD: Final = 20
-_MOST_DIFF_LINES: Final = 40
-
-
-@dataclass(frozen=True, slots=True)
-class News:
-    """Something that this session has read, and others have changed since.
-
-    `text` says so in a line. `is_contract`: its contract changed, so that text written for the old one is refused.
-    `base` and `now` are its hashes, None where it has no region of its own or is gone; `diff` is between the two,
-    where the contract changed and both are kept.
-    """
-
-    key: str
-    text: str
-    changed_by: str
-    intent: str
-    sequence: int
-    base: str | None = None
-    now: str | None = None
-    diff: str | None = None
-    is_contract: bool = False
-
-    @property
-    def notice(self) -> str:
-        """The text, and below it the difference, where it is not long."""
-        is_short = self.diff is not None and self.diff.count("\n") < _MOST_DIFF_LINES
-        return f"{self.text}\n{self.diff}" if is_short else self.text
 
 
 class Newsroom:

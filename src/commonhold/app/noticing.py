@@ -6,10 +6,11 @@ A change is known by content, never by time. It is laid on nobody unless somebod
 from collections.abc import Iterable
 from typing import Final
 
+from commonhold.app.answers import TakeAnswer
 from commonhold.app.place import Place
 from commonhold.app.ports import Reader
 from commonhold.app.proposing import Proposing
-from commonhold.app.taking import OUTSIDE, TakeAnswer, Taking
+from commonhold.app.taking import OUTSIDE, Taking
 from commonhold.domain.keys import canonical, file_key
 
 _MOST_COMMITS: Final = 100

@@ -4,11 +4,12 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Final
 
-from commonhold.app.forgetting import CONTENT_RETENTION_SECONDS
 from commonhold.app.policy import Policies
 from commonhold.domain.lease import DEFAULT_TTL_SECONDS
 
 PATIENCE_SECONDS: Final = 30.0
+CONTENT_RETENTION_SECONDS: Final = 30 * 86400.0
+DEFAULT_MAX_FILE_BYTES: Final = 10_000_000
 IDLE_SECONDS: Final = 600.0
 
 

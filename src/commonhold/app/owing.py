@@ -16,8 +16,9 @@ from commonhold.app.planning import PlannerOf
 from commonhold.app.ports import FileState
 from commonhold.app.whole_files import made_to_hold
 from commonhold.domain.changeset import Changeset
+from commonhold.domain.debt import Debt
 from commonhold.domain.errors import InputError
-from commonhold.domain.events import Committed, Debt
+from commonhold.domain.events import Committed
 from commonhold.domain.keys import canonical
 from commonhold.regions.discover import discover
 from commonhold.regions.region import hash_bytes

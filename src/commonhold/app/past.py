@@ -1,12 +1,16 @@
 """How a region came to be what it is: what an edit of it started from, and who changed it since."""
 
-from collections.abc import Iterable, Iterator
-from typing import Final, NamedTuple
+from __future__ import annotations
 
-from commonhold.app.plan import Stale
+from collections.abc import Iterable, Iterator
+from typing import TYPE_CHECKING, Final, NamedTuple
+
 from commonhold.app.ports import Reader, Store
 from commonhold.domain.events import Committed, RegionChange
 from commonhold.domain.keys import Key, canonical
+
+if TYPE_CHECKING:
+    from commonhold.app.plan import Stale
 
 HISTORY_LIMIT: Final = 50
 

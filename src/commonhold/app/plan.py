@@ -6,7 +6,8 @@ from dataclasses import dataclass, field
 from commonhold.app.answers import MergedRegion, RegionHash, Unmerged
 from commonhold.app.ports import Stamp, Write
 from commonhold.domain.changeset import Changeset
-from commonhold.domain.events import ContractChange, Debt, Merge, RegionChange
+from commonhold.domain.debt import Debt
+from commonhold.domain.events import ContractChange, Merge, RegionChange
 from commonhold.domain.keys import Key, canonical
 from commonhold.domain.refusal import Refusal
 from commonhold.linking.findings import Links

@@ -1,31 +1,38 @@
 """What the use cases ask of the world. Each docstring is the contract of its adapter."""
 
+from __future__ import annotations
+
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
-from typing import Any, Final, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
-from commonhold.domain.at_work import Presence, Proposal
-from commonhold.domain.clock import Now
-from commonhold.domain.commands import Command
-from commonhold.domain.events import Committed, Debt, Event, Recorded
-from commonhold.domain.keys import Key, Spec
-from commonhold.domain.lease import Lease, Waiter
-from commonhold.domain.lease_table import LeaseTable
-from commonhold.domain.outcomes import Outcome
-from commonhold.domain.partial_work import PartialWork
-from commonhold.domain.read_set import Overtaken, Sighting
-from commonhold.domain.value import Value
+if TYPE_CHECKING:
+    from commonhold.domain.at_work import Presence, Proposal
+    from commonhold.domain.clock import Now
+    from commonhold.domain.commands import Command
+    from commonhold.domain.debt import Debt
+    from commonhold.domain.events import Committed, Event, Recorded
+    from commonhold.domain.keys import Key, Spec
+    from commonhold.domain.lease import Lease, Waiter
+    from commonhold.domain.lease_table import LeaseTable
+    from commonhold.domain.outcomes import Outcome
+    from commonhold.domain.partial_work import PartialWork
+    from commonhold.domain.read_set import Overtaken, Sighting
+    from commonhold.domain.value import Value
 
-T = TypeVar("T", bound=Outcome)
 
-DEFAULT_MAX_FILE_BYTES: Final = 10_000_000
+T = TypeVar("T", bound="Outcome")
 
 Contents = Callable[[str], bytes]
 """Bytes by content hash. Raises StoreError if they are gone."""
 
 Step = Callable[[str], None]
 """Called with the name of each durable step of a commit when it is done."""
+
+
+IsRunning = Callable[[str], bool]
+"""Whether the process that a session has named is certainly there."""
 
 
 def no_step(_name: str) -> None:
@@ -359,7 +366,7 @@ class Files(Protocol):
         """The absolute path of the working tree."""
         ...
 
-    def at(self, root: str) -> "Files":
+    def at(self, root: str) -> Files:
         """The files of another working tree of the same repository."""
         ...
 

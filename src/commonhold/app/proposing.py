@@ -10,9 +10,8 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from commonhold.app.acquaintance import Acquaintance, known_by
-from commonhold.app.answers import AcquireAnswer, CommitAnswer
+from commonhold.app.answers import AcquireAnswer, CommitAnswer, TakeAnswer
 from commonhold.app.judging import Admitted, Judging, Refused
-from commonhold.app.lease_requests import AcquireRequest, ReleaseRequest
 from commonhold.app.leases import Leases
 from commonhold.app.options import Options, Release
 from commonhold.app.place import Place
@@ -21,7 +20,7 @@ from commonhold.app.planning import Planner
 from commonhold.app.ports import Reader, Writer
 from commonhold.app.read_sets import ReadSet
 from commonhold.app.recording import committed, refuse
-from commonhold.app.taking import OUTSIDE, Made, Seen, TakeAnswer, Taking
+from commonhold.app.taking import OUTSIDE, Made, Seen, Taking
 from commonhold.domain.at_work import Presence, Proposal
 from commonhold.domain.changeset import Changeset
 from commonhold.domain.keys import Key, canonical, file_key
@@ -73,12 +72,13 @@ class Proposing:
         self._read_set = read_set
         self._options = options
 
-    def propose(self, wanted: Wanted) -> CommitAnswer:
+    def propose(self, holder: str, changeset: Changeset, call: str, blind: Iterable[str]) -> CommitAnswer:
         """Admit what the tool is about to write, or refuse it with what its agent needs; nothing is written here.
 
         The changeset names the lease of the write slot: who has lost it is refused. What admission requires beside is
         leased to the session if it is free, and owed by it then.
         """
+        wanted = Wanted(holder, changeset, call, tuple(blind))
         request = CommitRequest(wanted.holder, wanted.changeset, self._place.files.root)
         self._settled(wanted.holder, self._left_over(wanted))
         since = self._read_set.newest()
@@ -144,13 +144,11 @@ class Proposing:
         if not wanted:
             return None
         answer = self._leases.acquire(
-            AcquireRequest(
-                request.holder,
-                tuple(wanted),
-                request.changeset.intent,
-                ttl_seconds=self._options.idle_seconds,
-                acquisition_id=purpose,
-            )
+            request.holder,
+            tuple(wanted),
+            task=request.changeset.intent,
+            ttl_seconds=self._options.idle_seconds,
+            acquisition_id=purpose,
         )
         if answer.lease is None:
             return answer
@@ -298,7 +296,7 @@ class Proposing:
 
     def _let_go_of(self, holder: str, lease_ids: Iterable[str]) -> None:
         for lease_id in lease_ids:
-            self._leases.release(ReleaseRequest(holder, lease_id))
+            self._leases.release(holder, lease_id)
 
 
 def _is_meant(proposal: Proposal, call: str, paths: Collection[str]) -> bool:

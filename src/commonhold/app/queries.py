@@ -1,46 +1,19 @@
 """Questions about the state that change nothing."""
 
-from dataclasses import dataclass
 from itertools import islice, starmap
 from typing import Final
 
-from commonhold.app.answers import Change
 from commonhold.app.history import change_of, changes_on
 from commonhold.app.leases import Leases
+from commonhold.app.pictures import Status, Who
 from commonhold.app.ports import Registry, Store
 from commonhold.app.reading import Reading
-from commonhold.domain.at_work import Presence
 from commonhold.domain.errors import Code, InputError
-from commonhold.domain.events import Debt, Recorded
+from commonhold.domain.events import Recorded
 from commonhold.domain.keys import canonical, overlaps
-from commonhold.domain.lease import Lease, Waiter
-from commonhold.domain.partial_work import PartialWork
+from commonhold.domain.value import MAX_NUMBER
 
 SHOWN: Final = 10
-
-
-@dataclass(frozen=True, slots=True)
-class Who:
-    """Who holds what overlaps a key and who waits for it, who changed it last, and what is owed there."""
-
-    key: str
-    leases: tuple[Lease, ...]
-    changes: tuple[Change, ...]
-    debts: tuple[Debt, ...]
-    waiters: tuple[Waiter, ...] = ()
-
-
-@dataclass(frozen=True, slots=True)
-class Status:
-    """The whole picture in one answer; `sessions` are the agents at work in this working tree, by holder."""
-
-    root: str
-    leases: tuple[Lease, ...]
-    changes: tuple[Change, ...]
-    debts: tuple[Debt, ...]
-    waiters: tuple[Waiter, ...] = ()
-    works: tuple[PartialWork, ...] = ()
-    sessions: tuple[Presence, ...] = ()
 
 
 class Queries:
@@ -71,6 +44,7 @@ class Queries:
 
     def log(self, *, after: int | None = None, limit: int = 100, lease_id: str | None = None) -> tuple[Recorded, ...]:
         """Events in order: those after a sequence (with a lease: after 0), or the newest."""
+        after = None if after is None else min(after, MAX_NUMBER - 1)
         if lease_id is not None:
             with self._registry.read() as view:
                 return view.events(after=after or 0, limit=limit, lease_id=lease_id)

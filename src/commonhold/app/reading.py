@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Final
 
+from commonhold.app.answers import Piece, RegionHash, RegionText
 from commonhold.app.ports import Files, FileState, Stamp
 from commonhold.app.read_sets import ReadSet
 from commonhold.app.shown_before import can_show
@@ -17,28 +18,6 @@ from commonhold.regions.find import find, lookup, reserve
 from commonhold.regions.region import Region, RegionMap, Span, hash_bytes
 
 RECENT_MAPS: Final = 64
-
-
-@dataclass(frozen=True, slots=True)
-class Piece:
-    """One span of a header, with the hash to name it by."""
-
-    span: int
-    hash: str
-    text: str
-
-
-@dataclass(frozen=True, slots=True)
-class RegionText:
-    """A region with its text. A file that is no text has `data` (base64) in its place; a header has its pieces."""
-
-    key: str
-    id: str
-    kind: Kind
-    hash: str
-    text: str | None
-    data: str | None = None
-    pieces: tuple[Piece, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,14 +126,20 @@ class Reading:
         found = self._seen(texts)
         return tuple(region_text(source, region) for source, region in found)
 
-    def saw(self, texts: Sequence[str], shown: str = "") -> tuple[Region, ...]:
+    def saw(self, texts: Sequence[str], shown: str = "") -> tuple[RegionHash, ...]:
         """The named regions, which somebody has read without us: kept as if it had been with us.
 
         `shown` is the text that was read, of one file: where that is not there any more, what was there before is kept.
 
         Raises InputError `FILE_NOT_FOUND`, `REGION_UNKNOWN`, `REGION_AMBIGUOUS`.
         """
-        return tuple(region for _, region in self._seen(texts, shown))
+        return tuple(RegionHash(str(region.key), region.hash) for _, region in self._seen(texts, shown))
+
+    def known(self, texts: Sequence[str]) -> tuple[RegionHash, ...]:
+        """What the named regions were when the session last read or wrote them; None where it never did."""
+        asked = [str(self.locate(text)) for text in texts]
+        known = self._read_set.known(asked)
+        return tuple(RegionHash(key, known.get(key)) for key in asked)
 
     def _seen(self, texts: Sequence[str], shown: str = "") -> list[tuple[RegionMap, Region]]:
         since = self._read_set.newest()

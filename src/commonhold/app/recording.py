@@ -10,7 +10,8 @@ from commonhold.app.plan import CommitRequest, Plan
 from commonhold.app.ports import Writer
 from commonhold.domain.changeset import Edit
 from commonhold.domain.clock import Now
-from commonhold.domain.events import CommitRefused, Committed, Debt, FileChange, RegionChange
+from commonhold.domain.debt import Debt
+from commonhold.domain.events import CommitRefused, Committed, FileChange, RegionChange
 from commonhold.regions.region import hash_bytes
 from commonhold.semantics.evidence import Evidence
 

@@ -6,9 +6,9 @@ what could not is recorded too, says why, and waits for review. Nothing is ever 
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
-from typing import Final, Literal
+from typing import Final
 
-from commonhold.app.answers import CommitAnswer, Next, RegionHash, Repair
+from commonhold.app.answers import CommitAnswer, Next, Repair, TakeAnswer
 from commonhold.app.as_it_was import AsItWas
 from commonhold.app.judging import Admitted, Judging, Refused
 from commonhold.app.owing import Owing
@@ -41,25 +41,6 @@ _MOST_COMMITS: Final = 100
 Before = Mapping[str, str | None]
 """What files were, by path: content hashes of bytes that are kept; None where no file was."""
 Step = tuple[str | None, str | None]
-
-
-@dataclass(frozen=True, slots=True)
-class TakeAnswer:
-    """What became of a change that had been made already.
-
-    `unadmitted` is recorded all the same; `why` says what is wrong with it, `review` under which name it waits.
-    `unknown` are paths whose bytes before are not kept, or at which no file is that could be read: nothing is recorded
-    of them.
-    """
-
-    outcome: Literal["nothing", "recorded", "unadmitted"]
-    regions: tuple[RegionHash, ...] = ()
-    notices: tuple[str, ...] = ()
-    code: Refusal | None = None
-    why: str = ""
-    review: str = ""
-    sequence: int | None = None
-    unknown: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -45,8 +45,20 @@ class Values:
         with self._registry.read() as view:
             return view.value(key) or Value(key)
 
-    def put(self, request: PutRequest) -> PutAnswer:
+    def put(
+        self,
+        holder: str,
+        key: str,
+        text: str | None,
+        expected_version: int,
+        fence: int | None,
+        reads: Iterable[Version],
+        request_id: str | None,
+    ) -> PutAnswer:
         """Change what a key carries, at one point in time with all checks; refused with what is there now."""
+        return self._put(PutRequest(holder, key, text, expected_version, fence, tuple(reads), request_id))
+
+    def _put(self, request: PutRequest) -> PutAnswer:
         check_value(request.text)
         for number in (request.expected_version, request.fence or 0, *(read.version for read in request.reads)):
             check_number(number)

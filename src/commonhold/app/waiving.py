@@ -6,8 +6,9 @@ from commonhold.app.answers import Next, WaiveAnswer
 from commonhold.app.lease_requests import check_reason
 from commonhold.app.ports import Clock, Store
 from commonhold.app.reading import Reading
+from commonhold.domain.debt import Debt, place_of_debt
 from commonhold.domain.errors import Code, UsageError
-from commonhold.domain.events import Debt, DebtWaived, place_of_debt
+from commonhold.domain.events import DebtWaived
 
 
 class Waiving:

@@ -6,13 +6,12 @@ from typing import Any, Final, TypedDict, Unpack
 import click
 
 from commonhold.adapters.system import RandomIds
-from commonhold.cli import describe
+from commonhold.cli import lease_words
 from commonhold.cli.command import Command, files
 from commonhold.cli.exit_status import DONE, REFUSED
 from commonhold.cli.given import Given, common, request_option, ttl_option
 from commonhold.cli.opening import Place, opened
 from commonhold.cli.output import answer
-from commonhold.cli.running import check_command, run
 from commonhold.config import load_settings
 from commonhold.domain.errors import Code, UsageError
 from commonhold.domain.modes import Mode
@@ -108,15 +107,23 @@ def command(
     with opened(given) as place:
         options = _options(place, queue=queue, wish=wish)
         if run_words:
-            check_command(run_words, given.folder)
-            with ExitStack() as after, place.hold.hold(*place.keys(keys), **options) as held:
-                return run(run_words, held, given, holder=place.hold.holder, after=after)
+            return _run(run_words, place, keys, options, given)
         if not wish["wait_seconds"]:
             # Who brings a ticket lets go by itself: so Ctrl-C ends this at once, also where the state is held up.
             options.setdefault("ticket", RandomIds().new("lease"))
         found = place.hold.acquire(*place.keys(keys), **options)
-    answer(given, found, shapes.acquire, lambda found: describe.acquired(found, given))
+    answer(given, found, shapes.acquire, lambda found: lease_words.acquired(found, given))
     return DONE if found.lease else REFUSED
+
+
+def _run(words: tuple[str, ...], place: Place, keys: tuple[str, ...], options: dict[str, Any], given: Given) -> int:
+    """Run a command while the keys are held; its exit status."""
+    # Loaded here: mostly nothing is run.
+    from commonhold.cli.running import check_command, run  # noqa: PLC0415
+
+    check_command(words, given.folder)
+    with ExitStack() as after, place.hold.hold(*place.keys(keys), **options) as held:
+        return run(words, held, given, holder=place.hold.holder, after=after)
 
 
 def _check_combination(*, queue: bool, is_run: bool, wish: _Wish) -> None:

@@ -1,22 +1,21 @@
 """Answers in words, for people. Everything that an agent wrote passes through `shown`."""
 
+from __future__ import annotations
+
 import time
 from collections.abc import Iterable, Iterator, Sequence
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
-from commonhold.app.answers import AcquireAnswer, Change, LeaseAnswer, Next, RegionHash
-from commonhold.app.queries import Status, Who
-from commonhold.cli.given import Given
-from commonhold.cli.next_call import next_lines
 from commonhold.cli.output import shown, shown_text
-from commonhold.domain.at_work import Presence
-from commonhold.domain.events import Debt
 from commonhold.domain.keys import FILE, canonical, contains
-from commonhold.domain.lease import Conflict, Lease, Waiter
-from commonhold.domain.partial_work import PartialWork
-from commonhold.domain.refusal import Refusal
-from commonhold.domain.value import Value
 from commonhold.wire.shapes import instant
+
+if TYPE_CHECKING:
+    from commonhold.app.pictures import Change, Status, Who
+    from commonhold.domain.debt import Debt
+    from commonhold.domain.lease import Conflict, Lease, Waiter
+    from commonhold.domain.partial_work import PartialWork
+    from commonhold.domain.value import Value
 
 HASH_DIGITS: Final = 16
 # The answer names a field of its own; here it is printed.
@@ -49,45 +48,6 @@ def short(content_hash: str | None) -> str:
     return content_hash[:HASH_DIGITS] if content_hash else "(gone)"
 
 
-def acquired(answer: AcquireAnswer, given: Given) -> Iterator[str]:
-    """The answer to acquire."""
-    yield _outcome(answer)
-    if answer.lease is None:
-        yield from map(conflict, answer.conflicts)
-        yield from notices(answer.notices)
-        yield from next_lines(answer.next, given)
-        return
-    yield from _keys(answer.lease, answer.regions)
-    if answer.changed:
-        yield "changed while you waited (read it again):"
-        yield from (f"  {line}" for each in answer.changed for line in change(each))
-    yield from (f"  {line}" for each in answer.values for line in value(each))
-    yield from notices(answer.notices)
-    yield from next_lines(Next("release", {"lease_id": answer.lease.id}, "when you are done:"), given)
-
-
-def _outcome(answer: AcquireAnswer) -> str:
-    if answer.lease is not None:
-        end = until(answer.lease.deadline.wall)
-        return f"granted: {shown(answer.lease.id)}  fence {answer.lease.fence}  until {end}"
-    if answer.ticket is not None:
-        wait = span(answer.estimated_wait_seconds or 0.0)
-        return f"queued: number {answer.position} in line, for about {wait}  ticket {shown(answer.ticket)}"
-    return f"denied{_DENIALS.get(answer.code, f' [{answer.code}]: nothing was leased')}"
-
-
-_DENIALS: Final[dict[Refusal | None, str]] = {
-    Refusal.LOCK_CONFLICT: ": others hold what you asked for; nothing was leased",
-    Refusal.DEADLOCK: " [DEADLOCK]: to wait would never end, since those before you wait for you; nothing was leased",
-}
-
-
-def _keys(lease: Lease, regions: Sequence[RegionHash]) -> Iterator[str]:
-    hashes = {region.key: region.hash for region in regions}
-    for key in lease.keys:
-        yield f"  {shown(key)}" + (f"  hash {short(hashes[key])}" if hashes.get(key) else "")
-
-
 def conflict(value: Conflict) -> str:
     """Who stands in the way of what."""
     end = ", before you in line" if value.is_waiting else f", until {until(value.expires_at)}"
@@ -106,38 +66,6 @@ def _held(value: Conflict) -> str:
     else:
         how = "which overlaps it,"
     return f"{shown(value.key)}: {shown(value.held)}, {how}"
-
-
-def lease_changed(answer: LeaseAnswer, given: Given) -> Iterator[str]:
-    """The answer to what is done to one lease."""
-    if answer.code is not None:
-        yield f"refused [{answer.code}]: {shown(answer.why)}"
-        yield from map(conflict, answer.conflicts)
-    elif answer.lease is None:
-        yield "cancelled: the place in line was given up"
-    else:
-        done = _DONE.get(answer.outcome, answer.outcome)
-        yield f"{done}: {shown(answer.lease.id)}{_since(answer.outcome, answer.lease)}"
-    yield from notices(answer.notices)
-    yield from next_lines(answer.next, given)
-
-
-_DONE: Final = {"handed_over": "handed over", "broken": "ended by force"}
-
-
-def _since(outcome: str, lease: Lease) -> str:
-    """What is new about a lease."""
-    match outcome:
-        case "renewed":
-            return f"  until {until(lease.deadline.wall)}"
-        case "asked":
-            return f"  {shown(lease.holder)} is told with its next answer"
-        case "handed_over":
-            return f"  fence {lease.fence} of {shown(lease.holder)}"
-        case "broken":
-            return f"  of {shown(lease.holder)}{quoted(lease.task)}"
-        case _:
-            return ""
 
 
 def lease(value: Lease) -> Iterator[str]:
@@ -196,17 +124,6 @@ def work(left: PartialWork) -> Iterator[str]:
         yield f"  {shown(each.key)}  {short(each.base)} -> {short(each.now)}"
 
 
-def works(left: Sequence[PartialWork], given: Given) -> Iterator[str]:
-    """What waits for review, and how to look at it."""
-    if not left:
-        yield "nothing waits for review"
-        return
-    yield "left half done when a lease was lost; nothing was reverted:"
-    yield from (f"  {line}" for each in left for line in work(each))
-    look = Next("review show", {"lease_id": left[0].lease_id}, "see what was changed:")
-    yield from next_lines(look, given)
-
-
 def notices(texts: Iterable[str]) -> Iterator[str]:
     """What should be known though it refuses nothing."""
     return (f"notice: {shown_text(text)}" for text in texts)
@@ -232,24 +149,6 @@ def debt(value: Debt, here: str) -> str:
     return f"{shown(value.key)}  owed by {shown(value.holder)}: {shown(value.why)}{elsewhere}"
 
 
-def to_review(found: Status, given: Given) -> Iterator[str]:
-    """All that somebody has to look at, and how."""
-    if found.works or not found.debts:
-        yield from works(found.works, given)
-    yield from debts(found, given)
-
-
-def debts(found: Status, given: Given) -> Iterator[str]:
-    """What is owed, and the way out where nothing is to be done."""
-    if found.debts:
-        yield "debts (to be mended):"
-        yield from (f"  {debt(value, found.root)}" for value in found.debts)
-    here = [value.key for value in found.debts if value.worktree == found.root]
-    if here:
-        why = "mend it, and commit it; where nothing is to be done, say with --note why:"
-        yield from next_lines(Next("review waive", {"keys": here[:1]}, why), given)
-
-
 def picture(place: str, found: Status | Who) -> Iterator[str]:
     """Who holds, who waits, who changed (the newest first) what is at a place."""
     yield shown(place)
@@ -266,20 +165,3 @@ def at(found: Who, here: str) -> Iterator[str]:
     if found.debts:
         yield "debts (to be mended):"
         yield from (f"  {debt(value, here)}" for value in found.debts)
-
-
-def session(presence: Presence) -> str:
-    """An agent, and what it was asked for."""
-    how = "at rest" if presence.is_at_rest else "at work"
-    return f"{shown(presence.holder)}  {how}, begun {until(presence.began_at)}{quoted(presence.intent)}"
-
-
-def whole_picture(found: Status, given: Given) -> Iterator[str]:
-    """The same for the repository, what is owed, and what waits for review."""
-    yield from picture(found.root, found)
-    yield from debts(found, given)
-    if found.sessions:
-        yield "agents at work:"
-        yield from (f"  {session(value)}" for value in found.sessions)
-    if found.works:
-        yield from works(found.works, given)

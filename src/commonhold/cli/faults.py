@@ -2,7 +2,6 @@
 
 import errno
 import os
-import traceback
 from collections.abc import Mapping
 from typing import Final
 
@@ -20,6 +19,8 @@ def report(fault: Exception, *, as_json: bool) -> int:
     """Tell what went wrong, on standard error or as JSON; the exit status."""
     error = as_error(fault)
     if os.environ.get(DEBUG) and not isinstance(fault, click.ClickException):
+        import traceback  # noqa: PLC0415 - loaded here, since it is seldom wanted
+
         complain(traceback.format_exc())
     if as_json:
         send_json(_shape(error))

@@ -2,7 +2,7 @@
 
 import click
 
-from commonhold.cli import describe
+from commonhold.cli import lease_words
 from commonhold.cli.command import Command
 from commonhold.cli.exit_status import DONE, REFUSED
 from commonhold.cli.given import Given, common, request_option
@@ -28,5 +28,5 @@ def command(given: Given, lease_id: str, to: str, request_id: str | None) -> int
     """
     with opened(given) as place:
         found = place.hold.hand_over(lease_id, to=to, request_id=request_id)
-    answer(given, found, shapes.lease_change, lambda found: describe.lease_changed(found, given))
+    answer(given, found, shapes.lease_change, lambda found: lease_words.lease_changed(found, given))
     return REFUSED if found.code else DONE

@@ -34,7 +34,8 @@ from commonhold.domain.events import (
     lease_id_of,
 )
 from commonhold.domain.lease import Lease, Waiter
-from commonhold.wire import shapes
+from commonhold.wire import event_shapes
+from commonhold.wire.shapes import instant
 from commonhold.wire.text import dumps
 
 _POLL_SECONDS: Final = 0.5
@@ -69,7 +70,7 @@ def command(given: Given, *, follow: bool, **span: Unpack[_Range]) -> None:
         if follow:
             _follow(place, span, given)
         events = place.hold.log(**span)
-    answer(given, events, shapes.log, _lines)
+    answer(given, events, event_shapes.log, _lines)
 
 
 def _follow(place: Place, span: _Range, given: Given) -> None:
@@ -84,7 +85,7 @@ def _follow(place: Place, span: _Range, given: Given) -> None:
 
 def _print(events: Sequence[Recorded], given: Given) -> None:
     if given.as_json:
-        lines = [dumps(each, indent=0) + "\n" for each in shapes.log(events)["events"]]
+        lines = [dumps(each, indent=0) + "\n" for each in event_shapes.log(events)["events"]]
         send("".join(lines).encode())
     else:
         say(_lines(events))
@@ -96,7 +97,7 @@ def _lines(events: Sequence[Recorded]) -> Iterator[str]:
 
 def _line(recorded: Recorded) -> str:
     event = recorded.event
-    head = f"{recorded.sequence:>5}  {shapes.instant(recorded.at)}  {KIND_OF[type(event)]:<{_WIDTH}}"
+    head = f"{recorded.sequence:>5}  {instant(recorded.at)}  {KIND_OF[type(event)]:<{_WIDTH}}"
     return f"{head}  {shown(holder_of(event))}  {_story(event)}"
 
 

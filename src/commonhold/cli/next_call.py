@@ -1,16 +1,20 @@
 """The one call to make now, as a command line that can be pasted into a shell."""
 
+from __future__ import annotations
+
 import shlex
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
-from commonhold.app.answers import Next
 from commonhold.cli.given import Given
 from commonhold.cli.opening import rooted
 from commonhold.cli.output import shown, shown_text
 from commonhold.domain.changeset import Op
 from commonhold.domain.keys import parse
 from commonhold.wire.text import dumps
+
+if TYPE_CHECKING:
+    from commonhold.app.answers import Next
 
 Words = Sequence[str]
 NEEDS_TEXT: Final = (Op.REPLACE, Op.INSERT, Op.CREATE_FILE, Op.REWRITE)

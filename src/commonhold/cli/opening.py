@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from commonhold.adapters.files import WorkingTree
 from commonhold.cli.given import Given, start_of
 from commonhold.cli.output import complain, shown_text
 from commonhold.client.opening import open_session
@@ -47,7 +46,12 @@ class Place:
     def _module(self, spec: Spec, joined: Callable[[str], str]) -> str | None:
         """The key of the module that is meant; None where none is, or a path of that name is there."""
         paths = (Path(self.hold.root, joined(each.raw_path)) for each in (spec, *spec.literals))
-        found = None if any(map(os.path.lexists, paths)) else WorkingTree(self.hold.root).in_module(spec)
+        if any(map(os.path.lexists, paths)):
+            return None
+        # Loaded here: it is seldom that a module is named, or that what is named is not there yet.
+        from commonhold.adapters.files import WorkingTree  # noqa: PLC0415
+
+        found = WorkingTree(self.hold.root).in_module(spec)
         return None if found is None else str(found)
 
     def _joined(self, path: str) -> str:

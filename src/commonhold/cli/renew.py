@@ -2,7 +2,7 @@
 
 import click
 
-from commonhold.cli import describe
+from commonhold.cli import lease_words
 from commonhold.cli.command import Command
 from commonhold.cli.exit_status import DONE, REFUSED
 from commonhold.cli.given import Given, common, request_option, ttl_option
@@ -25,5 +25,5 @@ def command(given: Given, lease_id: str, ttl_seconds: float | None, request_id: 
     """Let your lease LEASE end --ttl seconds from now. A lease that has ended is refused, not revived."""
     with opened(given) as place:
         found = place.hold.renew(lease_id, ttl_seconds=ttl_seconds, request_id=request_id)
-    answer(given, found, shapes.lease_change, lambda found: describe.lease_changed(found, given))
+    answer(given, found, shapes.lease_change, lambda found: lease_words.lease_changed(found, given))
     return REFUSED if found.code else DONE

@@ -2,7 +2,7 @@
 
 import click
 
-from commonhold.cli import describe, review_resolve, review_show, review_waive
+from commonhold.cli import review_resolve, review_show, review_waive, work_words
 from commonhold.cli.command import Group
 from commonhold.cli.given import Given, common
 from commonhold.cli.opening import opened
@@ -30,7 +30,7 @@ def command(context: click.Context) -> None:
     with opened(given) as place:
         place.hold.partial_works()  # looks for what was not found yet
         found = place.hold.status()
-    answer(given, found, shapes.to_review, lambda found: describe.to_review(found, given))
+    answer(given, found, shapes.to_review, lambda found: work_words.to_review(found, given))
 
 
 command.add_command(review_show.command)

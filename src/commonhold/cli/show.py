@@ -9,7 +9,7 @@ from typing import Final
 
 import click
 
-from commonhold.app.reading import RegionText
+from commonhold.app.answers import RegionText
 from commonhold.cli.command import Command, files
 from commonhold.cli.given import Given, common
 from commonhold.cli.opening import Place, opened

@@ -2,7 +2,7 @@
 
 import click
 
-from commonhold.cli import describe
+from commonhold.cli import work_words
 from commonhold.cli.command import Command
 from commonhold.cli.given import Given, common
 from commonhold.cli.opening import opened
@@ -26,4 +26,4 @@ def command(given: Given) -> None:
     with opened(given) as place:
         place.hold.sweep()
         found = place.hold.partial_works()
-    answer(given, found, shapes.works, lambda found: describe.works(found, given))
+    answer(given, found, shapes.works, lambda found: work_words.works(found, given))

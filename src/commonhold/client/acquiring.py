@@ -1,15 +1,19 @@
 """Acquiring with patience: wait for a turn, and leave no place in line behind."""
 
-import secrets
-from contextlib import suppress
-from typing import Any, Final, TypeVar, Unpack
+from __future__ import annotations
 
-from commonhold.app.answers import AcquireAnswer, Next
-from commonhold.app.service import AcquireOptions
+from contextlib import suppress
+from typing import TYPE_CHECKING, Any, Final, TypeVar, Unpack
+
+from commonhold.adapters.system import RandomIds
 from commonhold.client.effects import Call, Look, Sleep, Steps
 from commonhold.domain.errors import CommonholdError, StoreError
 from commonhold.domain.modes import Mode
 from commonhold.domain.refusal import Refusal
+
+if TYPE_CHECKING:
+    from commonhold.app.acquire_options import AcquireOptions
+    from commonhold.app.answers import AcquireAnswer
 
 T = TypeVar("T")
 SHORTEST_PAUSE_SECONDS: Final = 0.01
@@ -38,7 +42,7 @@ def acquire(
     given = {name: value for name, value in more.items() if value is not None}
     named: dict[str, Any] = {"task": task, "ttl_seconds": ttl_seconds, "mode": mode, **given}
     # A call that is repeated, since its answer was lost, is known by the ticket.
-    named.setdefault("ticket", f"lease-{secrets.token_hex(8)}")
+    named.setdefault("ticket", RandomIds().new("lease"))
     if wait_seconds > 0:
         named.setdefault("patience_seconds", WAITER_PATIENCE_SECONDS)
         waiting = _wait(keys, named, wait_seconds)
@@ -88,6 +92,9 @@ def _wait(keys: tuple[str, ...], named: dict[str, Any], wait_seconds: float) -> 
 
 def _given_up(answer: AcquireAnswer, waited_seconds: float) -> AcquireAnswer:
     """The denial for somebody who did not wait any longer."""
+    # Loaded here: whoever does not wait needs to make no answers.
+    from commonhold.app.answers import AcquireAnswer, Next  # noqa: PLC0415
+
     asked = answer.next.arguments if answer.next else {}
     arguments = {name: value for name, value in asked.items() if name in ("keys", "task", "mode")}
     why = f"it was not free within {waited_seconds:g} seconds: do other work first, then ask again"

@@ -1,22 +1,26 @@
 """The SDK for asyncio: the same operations, driven by awaiting."""
 
+from __future__ import annotations
+
 import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import asynccontextmanager, suppress
 from functools import wraps
-from typing import Any, Concatenate, Final, ParamSpec, Self, TypeVar
+from typing import TYPE_CHECKING, Any, Concatenate, Final, ParamSpec, Self, TypeVar
 
-from commonhold.app.answers import CommitAnswer
 from commonhold.app.service import Service
 from commonhold.client import acquiring, holding, resolving
-from commonhold.client.channel import Channel
 from commonhold.client.effects import Call, Effect, Look, Sleep, Steps, calling
 from commonhold.client.holding import Grip
 from commonhold.client.resolving import Resolvers
 from commonhold.client.session import Held, Session, ticks
-from commonhold.domain.changeset import Changeset
 from commonhold.domain.errors import CommonholdError
+
+if TYPE_CHECKING:
+    from commonhold.app.answers import CommitAnswer
+    from commonhold.client.channel import Channel
+    from commonhold.domain.changeset import Changeset
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -28,17 +32,17 @@ PATIENCE_SECONDS: Final = 0.05
 
 def _spoken(
     operation: Callable[P, Steps[T]], like: Callable[..., Any] | None = None
-) -> Callable[Concatenate["AsyncCommonhold", P], Awaitable[T]]:
+) -> Callable[Concatenate[AsyncCommonhold, P], Awaitable[T]]:
     """The operation as a method to be awaited; its name and words are those of `like`."""
 
     @wraps(like or operation)
-    async def method(self: "AsyncCommonhold", /, *arguments: P.args, **named: P.kwargs) -> T:
+    async def method(self: AsyncCommonhold, /, *arguments: P.args, **named: P.kwargs) -> T:
         return await self.drive(operation(*arguments, **named))
 
     return method
 
 
-def _asked(method: Callable[Concatenate[Any, P], T]) -> Callable[Concatenate["AsyncCommonhold", P], Awaitable[T]]:
+def _asked(method: Callable[Concatenate[Any, P], T]) -> Callable[Concatenate[AsyncCommonhold, P], Awaitable[T]]:
     """A method of the service, called."""
     return _spoken(calling(method), method)
 

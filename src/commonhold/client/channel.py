@@ -1,7 +1,8 @@
 """The ways to the service: in this process, over a socket, or whichever is there."""
 
+from __future__ import annotations
+
 import os
-import secrets
 import socket
 import struct
 import time
@@ -9,16 +10,16 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, Final, Protocol
+from typing import TYPE_CHECKING, Any, Final, Protocol
 
 import msgspec
 
-from commonhold.app.answers import LeaseAnswer
-from commonhold.app.service import Service
-from commonhold.domain.changeset import Changeset
+from commonhold.adapters.system import RandomIds
 from commonhold.domain.errors import Code, StoreError
-from commonhold.domain.events import LeaseGranted, LeaseReleased
 from commonhold.wire import calls
+
+if TYPE_CHECKING:
+    from commonhold.app.service import Service
 
 PATIENCE_SECONDS: Final = 120.0
 CHUNK_BYTES: Final = 32_768
@@ -246,8 +247,12 @@ class Nearest:
 
     def _repeated(self, name: str, answer: Any, lease_id: object = None, *_: object, **__: object) -> Any:  # noqa: ANN401
         """The answer to a repeated call: a release is refused the second time, though it was done the first."""
-        if name != "release" or not isinstance(answer, LeaseAnswer) or answer.outcome != "refused":
+        if name != "release" or answer.outcome != "refused":
             return answer
+        # Loaded here: of the many kinds of events, calls that are made once need none.
+        from commonhold.app.answers import LeaseAnswer  # noqa: PLC0415
+        from commonhold.domain.events import LeaseGranted, LeaseReleased  # noqa: PLC0415
+
         history = self.call("log", (), {"lease_id": lease_id})
         begun = [each.event.lease for each in history if isinstance(each.event, LeaseGranted)]
         if begun and isinstance(history[-1].event, LeaseReleased):
@@ -286,12 +291,15 @@ def repeatable(
 
 
 def _once(argument: object) -> object:
+    # Loaded here: of all calls only commits have one.
+    from commonhold.domain.changeset import Changeset  # noqa: PLC0415
+
     is_unnamed = isinstance(argument, Changeset) and argument.request_id is None
     return replace(argument, request_id=_request_id()) if is_unnamed else argument  # type: ignore[type-var]
 
 
 def _request_id() -> str:
-    return f"request-{secrets.token_hex(8)}"
+    return RandomIds().new("request")
 
 
 def _silent() -> StoreError:

@@ -1,13 +1,17 @@
 """Holding a lease for the length of a block: renewed meanwhile, released after, and never silently lost."""
 
-from collections.abc import Sequence
-from typing import Any, Final
+from __future__ import annotations
 
-from commonhold.app.answers import AcquireAnswer, LeaseAnswer
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, Final
+
 from commonhold.client.acquiring import or_let_go
 from commonhold.client.effects import Call, Look, Sleep, Steps
 from commonhold.domain.errors import Code, RefusedError
-from commonhold.domain.lease import Lease
+
+if TYPE_CHECKING:
+    from commonhold.app.answers import AcquireAnswer, LeaseAnswer
+    from commonhold.domain.lease import Lease
 
 LOOK_SECONDS: Final = 5.0
 """How often a holder looks whether somebody has ended its lease."""

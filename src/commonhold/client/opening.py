@@ -1,7 +1,6 @@
 """From a path to a session: find the repository, read its settings, find or start its daemon."""
 
 from collections.abc import Mapping
-from functools import partial
 from typing import TypedDict, Unpack
 
 import commonhold
@@ -9,8 +8,6 @@ from commonhold.adapters import daemon_place
 from commonhold.adapters.repository import find_repository
 from commonhold.adapters.system import process_umask
 from commonhold.app.service import Service
-from commonhold.bootstrap import compose
-from commonhold.client import daemon as daemons
 from commonhold.client.channel import Channel, Daemon, Direct, Nearest
 from commonhold.client.resolving import Resolver, Resolvers
 from commonhold.client.session import Commonhold
@@ -55,7 +52,15 @@ def find_channel(path: str, agent: str | None, choices: Choices) -> tuple[str, C
     settings = load_settings(repository.root, **choices)
 
     def direct() -> Service:
+        # Loaded here, as below: where a daemon answers, nothing in this process does its work.
+        from commonhold.bootstrap import compose  # noqa: PLC0415
+
         return compose(repository, settings, agent=agent)
+
+    def start() -> None:
+        from commonhold.client import daemon  # noqa: PLC0415
+
+        daemon.start(repository)
 
     if not settings.daemon:
         return repository.root, Direct(direct())
@@ -63,5 +68,4 @@ def find_channel(path: str, agent: str | None, choices: Choices) -> tuple[str, C
     hello = calls.Hello(calls.PROTOCOL, commonhold.__version__, repository.root, agent, process_umask(), *elsewhere)
     daemon = Daemon(lambda: daemon_place.address(repository.state_folder), hello)
     # Where leases are kept elsewhere a daemon makes nothing faster: it is used where it is there, for hooks.
-    start = None if settings.store else partial(daemons.start, repository)
-    return repository.root, Nearest(daemon, direct, start)
+    return repository.root, Nearest(daemon, direct, None if settings.store else start)

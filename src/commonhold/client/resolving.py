@@ -6,16 +6,21 @@ step with it: between the two the outside can change. Where that must not be, ho
 changes the outside hold one too.
 """
 
+from __future__ import annotations
+
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
-from commonhold.app.answers import CommitAnswer, Next
 from commonhold.client.effects import Call, Steps
-from commonhold.domain.changeset import Changeset
-from commonhold.domain.keys import Key, contains, parse
+from commonhold.domain.keys import contains, parse
 from commonhold.domain.refusal import Refusal
-from commonhold.domain.value import Value
-from commonhold.regions.region import hash_bytes
+
+if TYPE_CHECKING:
+    from commonhold.app.answers import CommitAnswer
+    from commonhold.domain.changeset import Changeset
+    from commonhold.domain.keys import Key
+    from commonhold.domain.value import Value
 
 Resolver = Callable[[str], bytes]
 """What a key stands for now, as bytes: two looks that give equal bytes saw the same."""
@@ -32,6 +37,9 @@ class Resolvers:
         """The hash of what a key stands for outside; None where it stands for nothing there."""
         key = parse(text).key()
         resolver = self._innermost(key)
+        # Loaded here, as below: few sessions have resolvers.
+        from commonhold.regions.region import hash_bytes  # noqa: PLC0415
+
         return None if resolver is None else hash_bytes(resolver(text))
 
     def _innermost(self, key: Key) -> Resolver | None:
@@ -61,5 +69,7 @@ def commit(resolvers: Resolvers, changeset: Changeset, *, dry_run: bool = False)
 
 def _refused(changed: Sequence[str]) -> CommitAnswer:
     why = f"{', '.join(changed)}, which the edits rely on, stands for something else than when it was read"
+    from commonhold.app.answers import CommitAnswer, Next  # noqa: PLC0415
+
     step = Next("get", {"keys": list(changed)}, "look at it again, decide anew, then commit with what it is now")
     return CommitAnswer("refused", Refusal.READ_CHANGED, why, next=step)

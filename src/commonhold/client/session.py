@@ -1,25 +1,29 @@
 """The SDK for threads: one agent session's access to the files and leases that it shares with others."""
 
+from __future__ import annotations
+
 import os
 import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from functools import wraps
-from typing import Any, Concatenate, ParamSpec, Self, TypeVar
+from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, Self, TypeVar
 
 from commonhold.adapters.system import SystemClock
-from commonhold.app.answers import CommitAnswer
 from commonhold.app.service import Service
 from commonhold.client import acquiring, holding, resolving
-from commonhold.client.channel import Channel
 from commonhold.client.effects import Call, Effect, Look, Sleep, Steps, calling
 from commonhold.client.holding import Grip
 from commonhold.client.resolving import Resolvers
 from commonhold.domain import texts
-from commonhold.domain.changeset import Changeset
 from commonhold.domain.errors import CommonholdError
-from commonhold.domain.lease import Wish
+
+if TYPE_CHECKING:
+    from commonhold.app.answers import CommitAnswer
+    from commonhold.client.channel import Channel
+    from commonhold.domain.changeset import Changeset
+    from commonhold.domain.lease import Wish
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -27,17 +31,17 @@ T = TypeVar("T")
 
 def _spoken(
     operation: Callable[P, Steps[T]], like: Callable[..., Any] | None = None
-) -> Callable[Concatenate["Commonhold", P], T]:
+) -> Callable[Concatenate[Commonhold, P], T]:
     """The operation as a method that blocks until it is done; its name and words are those of `like`."""
 
     @wraps(like or operation)
-    def method(self: "Commonhold", /, *arguments: P.args, **named: P.kwargs) -> T:
+    def method(self: Commonhold, /, *arguments: P.args, **named: P.kwargs) -> T:
         return self.drive(operation(*arguments, **named))
 
     return method
 
 
-def _asked(method: Callable[Concatenate[Any, P], T]) -> Callable[Concatenate["Commonhold", P], T]:
+def _asked(method: Callable[Concatenate[Any, P], T]) -> Callable[Concatenate[Commonhold, P], T]:
     """A method of the service, called."""
     return _spoken(calling(method), method)
 
@@ -125,7 +129,7 @@ class Commonhold(Session):
         return self.drive(resolving.version_of(self._resolvers, key))
 
     @contextmanager
-    def hold(self, *keys: str, wait_seconds: float = 30.0, **more: Any) -> Iterator["Held"]:  # noqa: ANN401 - as acquire
+    def hold(self, *keys: str, wait_seconds: float = 30.0, **more: Any) -> Iterator[Held]:  # noqa: ANN401 - as acquire
         """Hold a lease on `keys` for the length of a `with` block: waited for, renewed meanwhile, released after.
 
         Takes what `acquire` takes. Raises RefusedError `LEASE_DENIED` where it is not granted in time. Call `check()`

@@ -5,6 +5,7 @@ from enum import StrEnum
 from typing import Final
 
 from commonhold.domain.clock import Deadline
+from commonhold.domain.debt import Debt
 from commonhold.domain.lease import Base, Conflict, Lease, Waiter, Wish
 from commonhold.domain.modes import Mode
 from commonhold.domain.partial_work import Left
@@ -176,27 +177,6 @@ class RegionChange:
 
 
 @dataclass(frozen=True, slots=True)
-class Debt:
-    """A region that a commit broke, or may have, which its holder leased and promised to mend.
-
-    `since` are the events that made it owed, oldest first (none where that was not recorded yet): they say what the
-    files were that it was written against. `evidence` says how it is known.
-    """
-
-    key: str
-    holder: str
-    why: str
-    worktree: str
-    since: tuple[int, ...] = ()
-    evidence: str = ""
-
-    @property
-    def place(self) -> str:
-        """Where it is owed: one key of one working tree."""
-        return place_of_debt(self.worktree, self.key)
-
-
-@dataclass(frozen=True, slots=True)
 class Merge:
     """An edit whose base had moved was merged. Content hashes: its base, what was there instead, what was sent."""
 
@@ -212,11 +192,6 @@ class ContractChange:
 
     key: str
     what: str
-
-
-def place_of_debt(worktree: str, key: str) -> str:
-    """The name of one key of one working tree."""
-    return f"{worktree}:{key}"
 
 
 @dataclass(frozen=True, slots=True)

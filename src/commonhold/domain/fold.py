@@ -5,9 +5,9 @@ from dataclasses import dataclass, field, replace
 from functools import reduce
 from typing import Any, Final, TypeVar, assert_never
 
+from commonhold.domain.debt import Debt, place_of_debt
 from commonhold.domain.events import (
     Committed,
-    Debt,
     DebtWaived,
     Event,
     LeaseBroken,
@@ -25,7 +25,6 @@ from commonhold.domain.events import (
     WaiterSeen,
     WorkLeft,
     WorkReviewed,
-    place_of_debt,
 )
 from commonhold.domain.lease import Lease, Waiter
 from commonhold.domain.partial_work import PartialWork

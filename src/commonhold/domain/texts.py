@@ -1,6 +1,5 @@
 """Holder names, task descriptions and intents: one line of printable text, since other agents read them."""
 
-import json
 import unicodedata
 from typing import Final
 
@@ -41,6 +40,8 @@ def check_line(text: str, what: str, limit: int = MAX_TEXT_LENGTH) -> str:
 def quoted(text: str) -> str:
     """What somebody else has said, for another agent: in quotation marks that it cannot end, and not too long."""
     cut = text if len(text) <= _MOST_QUOTED else f"{text[: _MOST_QUOTED - 1]}…"
+    import json  # noqa: PLC0415 - loaded here: who speaks to no agent's program quotes nobody
+
     return json.dumps(cut, ensure_ascii=False)
 
 

@@ -1,15 +1,18 @@
 """What discovery returns: regions that tile one file, and the problems met on the way."""
 
+from __future__ import annotations
+
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from hashlib import sha256
-from typing import Final
-
-import tree_sitter
+from typing import TYPE_CHECKING, Final
 
 from commonhold.domain.keys import CONTAINERS, Key, Kind, Names
+
+if TYPE_CHECKING:
+    import tree_sitter
 
 Span = tuple[int, int]
 

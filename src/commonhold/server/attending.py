@@ -12,7 +12,7 @@ from typing import Any, Final, Protocol
 
 from commonhold.adapters.files import WorkingTree
 from commonhold.adapters.trees import Trees
-from commonhold.app.answers import AcquireAnswer, CommitAnswer
+from commonhold.app.answers import AcquireAnswer, CommitAnswer, TakeAnswer
 from commonhold.app.happenings import (
     NOTHING,
     AboutToEdit,
@@ -36,7 +36,6 @@ from commonhold.app.happenings import (
 )
 from commonhold.app.proposing import HELD_FOR_TURN
 from commonhold.app.shell_reads import shown_by
-from commonhold.app.taking import TakeAnswer
 from commonhold.app.whole_files import made_to_hold
 from commonhold.app.wishes import results
 from commonhold.client.session import Commonhold

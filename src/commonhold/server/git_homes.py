@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Final
 
 from commonhold.adapters.git.differing import Tree
-from commonhold.app.forgetting import CONTENT_RETENTION_SECONDS
+from commonhold.app.options import CONTENT_RETENTION_SECONDS
 from commonhold.client.launcher import STAND_IN
 
 FOLDER: Final = "git"

@@ -8,10 +8,9 @@ from collections.abc import Iterable, Iterator, Sequence
 from datetime import UTC, datetime
 from typing import Final
 
-from commonhold.app.answers import AcquireAnswer, Change, CommitAnswer, Needed, RepairRegion
-from commonhold.app.attendance import Briefing
+from commonhold.app.answers import AcquireAnswer, CommitAnswer, Needed, RepairRegion, TakeAnswer
+from commonhold.app.pictures import Briefing, Change
 from commonhold.app.proposing import MOST_SHOWN
-from commonhold.app.taking import TakeAnswer
 from commonhold.domain.at_work import Presence
 from commonhold.domain.keys import canonical
 from commonhold.domain.lease import Conflict, Lease

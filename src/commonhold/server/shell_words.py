@@ -5,9 +5,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from commonhold.app.answers import AcquireAnswer
+from commonhold.app.answers import AcquireAnswer, TakeAnswer
 from commonhold.app.giving import ROOT, Given, Withheld
-from commonhold.app.taking import TakeAnswer
 from commonhold.domain.texts import quoted
 
 _MOST: Final = 5

@@ -11,9 +11,9 @@ from commonhold.adapters.sandbox.probing import NONE, Offer, offered
 from commonhold.adapters.survey import Change, Survey, Surveyor
 from commonhold.adapters.survey.ground import Ground
 from commonhold.adapters.system import RandomIds, is_running, named
+from commonhold.app.answers import TakeAnswer
 from commonhold.app.attribution import Reach, attributed
 from commonhold.app.giving import Given, holdings
-from commonhold.app.taking import TakeAnswer
 from commonhold.client.session import Commonhold
 from commonhold.config import Settings, Shell, load_settings
 from commonhold.domain.errors import CommonholdError

@@ -9,7 +9,7 @@ from typing import Final, Protocol
 from commonhold.adapters.git.differing import Irregular, Tree, head_of, here, in_head
 from commonhold.adapters.git.running import Git
 from commonhold.app.ownership import OUTSIDE, Authors, Step, authors_of
-from commonhold.app.queries import Status
+from commonhold.app.pictures import Status
 from commonhold.domain.errors import CommonholdError
 from commonhold.domain.events import Committed, FileChange, Recorded
 from commonhold.domain.texts import quoted

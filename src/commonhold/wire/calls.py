@@ -6,7 +6,7 @@ back. The types of parameters and answers are those of the methods of `Service`:
 
 import inspect
 import struct
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from typing import Any, Final, Literal, get_args, get_type_hints
@@ -15,8 +15,7 @@ import msgspec
 
 from commonhold.app.service import Service
 from commonhold.domain.errors import Code, CommonholdError, InputError, InternalError, StoreError, UsageError
-from commonhold.domain.events import Recorded
-from commonhold.wire import codec
+from commonhold.wire.signatures import hints_of
 
 PROTOCOL: Final = 2
 MAX_FRAME_BYTES: Final = 256_000_000
@@ -82,15 +81,6 @@ class Fault(msgspec.Struct, frozen=True):
     fields: dict[str, Any]
 
 
-class _Event(msgspec.Struct, array_like=True, frozen=True):
-    """A recorded event: its kind says how to read the body."""
-
-    sequence: int
-    at: float
-    kind: str
-    body: str
-
-
 @dataclass(frozen=True, slots=True)
 class Method:
     """How to read the parameters of a method and its answer. `rest` names the parameter that takes many."""
@@ -117,7 +107,6 @@ _encoder: Final = msgspec.msgpack.Encoder()
 _request: Final = msgspec.msgpack.Decoder(Request)
 _reply: Final = msgspec.msgpack.Decoder(Reply)
 _fault: Final = msgspec.msgpack.Decoder(Fault)
-_events: Final = msgspec.msgpack.Decoder(list[_Event])
 _OF_EVENTS: Final = frozenset({"log", "commits_on"})
 _FAMILIES: Final[dict[str, type[CommonholdError]]] = {
     each.__name__: each for each in (UsageError, InputError, StoreError, InternalError)
@@ -130,7 +119,7 @@ def method(name: str) -> Method:
     if name not in NAMES:
         raise KeyError(name)
     function = getattr(Service, name)
-    hints = get_type_hints(function)
+    hints = hints_of(function)
     rest: str | None = None
     fields: list[tuple[str, Any] | tuple[str, Any, Any]] = []
     for each in list(inspect.signature(function).parameters.values())[1:]:
@@ -149,7 +138,7 @@ def method(name: str) -> Method:
         tuple(label for label, *_ in fields),
         rest,
         msgspec.msgpack.Decoder(parameters).decode,
-        _decode_events if name in _OF_EVENTS else msgspec.msgpack.Decoder(hints["return"]).decode,
+        _answer_decoder(name, hints["return"]),
     )
 
 
@@ -195,8 +184,23 @@ def decode_request(frame: bytes | bytearray) -> Request:
 
 def encode_answer(number: int, answer: object) -> bytes:
     """The frame of an answer."""
-    body = [_event(each) for each in answer] if _is_log(answer) else answer  # type: ignore[attr-defined]
-    return _framed(_encoder.encode((number, "answer", body)))
+    return _framed(_encoder.encode((number, "answer", _with_events(answer) if isinstance(answer, tuple) else answer)))
+
+
+def _with_events(answer: tuple[object, ...]) -> tuple[object, ...]:
+    """The answer in the form in which it goes, should it be made of events."""
+    # Loaded here, as below: most calls have nothing to do with events, of which there are many kinds.
+    from commonhold.wire import recorded  # noqa: PLC0415
+
+    return recorded.shape(answer)
+
+
+def _answer_decoder(name: str, kind: object) -> Callable[[msgspec.Raw], Any]:
+    if name not in _OF_EVENTS:
+        return msgspec.msgpack.Decoder(kind).decode
+    from commonhold.wire import recorded  # noqa: PLC0415
+
+    return recorded.decode
 
 
 def encode_fault(number: int, fault: CommonholdError) -> bytes:
@@ -230,17 +234,3 @@ def decode_hello(raw: msgspec.Raw) -> Hello:
 
 def _framed(body: bytes) -> bytes:
     return LENGTH.pack(len(body)) + body
-
-
-def _is_log(answer: object) -> bool:
-    return isinstance(answer, tuple) and bool(answer) and isinstance(answer[0], Recorded)
-
-
-def _event(recorded: Recorded) -> _Event:
-    kind, body = codec.encode_event(recorded.event)
-    return _Event(recorded.sequence, recorded.at, kind, body.decode())
-
-
-def _decode_events(raw: msgspec.Raw) -> tuple[Recorded, ...]:
-    events = _events.decode(raw)
-    return tuple(Recorded(each.sequence, each.at, codec.decode_event(each.kind, each.body)) for each in events)

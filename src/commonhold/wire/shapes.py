@@ -1,34 +1,35 @@
 """The JSON form of every answer, the same from the SDK, the command line and MCP. More fields may follow."""
 
+from __future__ import annotations
+
 from collections.abc import Sequence
 from datetime import UTC, datetime
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 import msgspec
 
-from commonhold.app.answers import (
-    AcquireAnswer,
-    Change,
-    CommitAnswer,
-    LeaseAnswer,
-    MergedRegion,
-    Needed,
-    Next,
-    PutAnswer,
-    RegionHash,
-    Repair,
-    ReviewAnswer,
-    WaiveAnswer,
-)
-from commonhold.app.queries import Status, Who
-from commonhold.app.reading import RegionText
-from commonhold.domain.at_work import Presence
-from commonhold.domain.events import KIND_OF, Recorded
-from commonhold.domain.lease import Conflict, Lease, Waiter
-from commonhold.domain.partial_work import PartialWork
-from commonhold.domain.value import Value
-from commonhold.regions.region import Region, RegionMap
-from commonhold.wire.text import Json
+if TYPE_CHECKING:
+    from commonhold.app.answers import (
+        AcquireAnswer,
+        CommitAnswer,
+        LeaseAnswer,
+        MergedRegion,
+        Needed,
+        Next,
+        PutAnswer,
+        RegionHash,
+        RegionText,
+        Repair,
+        ReviewAnswer,
+        WaiveAnswer,
+    )
+    from commonhold.app.pictures import Change, Status, Who
+    from commonhold.domain.at_work import Presence
+    from commonhold.domain.lease import Conflict, Lease, Waiter
+    from commonhold.domain.partial_work import PartialWork
+    from commonhold.domain.value import Value
+    from commonhold.regions.region import Region, RegionMap
+    from commonhold.wire.text import Json
 
 
 def instant(wall: float) -> str:
@@ -304,21 +305,6 @@ def _picture(found: Who | Status) -> Json:
 def change(made: Change) -> Json:
     """One commit."""
     return {**_plain(made), "at": instant(made.at)}
-
-
-def log(events: Sequence[Recorded]) -> Json:
-    """Events in order; `event` has the fields of its kind."""
-    return {
-        "events": [
-            {
-                "sequence": each.sequence,
-                "at": instant(each.at),
-                "kind": KIND_OF[type(each.event)],
-                "event": _plain(each.event),
-            }
-            for each in events
-        ]
-    }
 
 
 def _plain(value: object) -> Json:

@@ -22,8 +22,9 @@ from commonhold.app.checks import Check
 from commonhold.app.crossing import Insight
 from commonhold.app.options import Options
 from commonhold.app.policy import Policies, Suspicion
-from commonhold.app.service import Service, Surroundings
+from commonhold.app.service import Service
 from commonhold.app.typing import Diagnostic, TypeChecker, TypeReport
+from commonhold.app.use_cases import Surroundings
 from commonhold.domain.changeset import Changeset, Edit, LeaseRef, Op
 from commonhold.domain.keys import Key, parse
 from commonhold.domain.refusal import Refusal
@@ -96,7 +97,7 @@ class House:
                 ids=self.ids,
                 agent=name,
                 options=Options(retention_seconds=1e6, policies=Policies(suspicions=self.suspicions)),
-                surroundings=Surroundings(insight=Insight(index, self.types, self.tests_of)),
+                surroundings=Surroundings(see=lambda: Insight(index, self.types, self.tests_of)),
             )
         return self.services[name]
 

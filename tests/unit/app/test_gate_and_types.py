@@ -15,7 +15,8 @@ from commonhold.app.checks import CheckResult
 from commonhold.app.crossing import Insight
 from commonhold.app.options import Options
 from commonhold.app.policy import Policies, Suspicion
-from commonhold.app.service import Service, Surroundings
+from commonhold.app.service import Service
+from commonhold.app.use_cases import Surroundings
 from commonhold.domain.changeset import Changeset, Edit, Op
 from commonhold.domain.keys import file_key
 from commonhold.domain.refusal import Refusal
@@ -99,7 +100,7 @@ def house(tmp_path: Path) -> Iterator[House]:
         ids=CountingIds(),
         agent="one",
         options=Options(policies=Policies(suspicions={file_key("."): Suspicion.TESTS})),
-        surroundings=Surroundings(insight=Insight(index, tests_of=lambda _paths: trial)),
+        surroundings=Surroundings(see=lambda: Insight(index, tests_of=lambda _paths: trial)),
     )
     yield House(root, trial, service)
     service.close()

@@ -15,8 +15,9 @@ from tests.scenarios.stage import Stage
 from commonhold.app import owing
 from commonhold.app.service import Service
 from commonhold.domain.changeset import Changeset, Edit, LeaseRef, Op
+from commonhold.domain.debt import Debt
 from commonhold.domain.errors import Code, UsageError
-from commonhold.domain.events import Committed, Debt, DebtWaived
+from commonhold.domain.events import Committed, DebtWaived
 from commonhold.domain.fold import fold
 
 FROM_LIB = "from lib import price\n"

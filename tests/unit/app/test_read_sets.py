@@ -133,7 +133,7 @@ def test_other_failures_of_the_state_are_not_passed_over(house: House) -> None:
 
 def test_a_commit_between_the_look_and_its_record_is_not_missed(house: House, monkeypatch: pytest.MonkeyPatch) -> None:
     one, two = house.service("one"), house.service("two")
-    look = one._reading.glances
+    look = one._uses.reading.glances
 
     def slowly() -> Any:
         glances = look()
@@ -141,7 +141,7 @@ def test_a_commit_between_the_look_and_its_record_is_not_missed(house: House, mo
         changed(two, "a.py#f", F_WITH_Y)
         return glances
 
-    monkeypatch.setattr(one._reading, "glances", slowly)
+    monkeypatch.setattr(one._uses.reading, "glances", slowly)
     assert one.read("a.py#f")[0].text == F
     monkeypatch.undo()
     assert [each.key for each in one.news()] == ["file:a.py#f"]
@@ -152,14 +152,14 @@ def test_whoever_saw_what_a_commit_made_of_it_was_not_overtaken_by_that(
     house: House, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     one, two = house.service("one"), house.service("two")
-    newest = one._read_set.newest
+    newest = one._uses.read_set.newest
 
     def first() -> int:
         known = newest()
         changed(two, "a.py#f", F_WITH_Y)
         return known
 
-    monkeypatch.setattr(one._read_set, "newest", first)
+    monkeypatch.setattr(one._uses.read_set, "newest", first)
     assert one.read("a.py#f")[0].text == F_WITH_Y
     monkeypatch.undo()
     assert one.news() == ()

@@ -99,14 +99,14 @@ def test_endless_interference_ends_in_an_error_and_nothing_written(house: House)
 def test_a_request_made_twice_at_once_takes_effect_once(house: House, changeset: Changeset) -> None:
     """Whoever comes second gets the first answer, though it had begun before the first was done."""
     first, second = house.service(), house.service()
-    plan = second._commits._planner.plan
+    plan = second._writing.commits._planner.plan
 
     def plan_and_be_overtaken(changeset: Changeset) -> object:
         planned = plan(changeset)
         first.commit(changeset)
         return planned
 
-    second._commits._planner.plan = plan_and_be_overtaken  # type: ignore[method-assign, assignment]
+    second._writing.commits._planner.plan = plan_and_be_overtaken  # type: ignore[method-assign, assignment]
     answer = second.commit(changeset)
     assert answer == first.commit(changeset)
     assert [type(each.event) for each in first.log()] == [Committed]
@@ -208,14 +208,14 @@ def test_a_mode_that_another_gave_meanwhile_is_not_lost(house: House) -> None:
     """One plans a new text; before it enters the gate, two makes the file executable."""
     one, two = house.service("one"), house.service("two")
     (region,) = one.read("a.py")
-    plan = one._commits._plan
+    plan = one._writing.commits._plan
 
     def plan_and_wait(changeset: Changeset) -> Plan | Rejected:
         planned = plan(changeset)
         two.commit(Changeset((Edit(Op.CHMOD, "a.py", mode="755"),)))
         return planned
 
-    one._commits._plan = plan_and_wait  # type: ignore[method-assign]
+    one._writing.commits._plan = plan_and_wait  # type: ignore[method-assign]
     assert one.commit(Changeset((Edit(Op.REPLACE, "a.py", region.hash, "x = 1\n"),))).outcome == "committed"
     path = house.folder.joinpath("root/a.py")
     assert (path.read_text(), path.stat().st_mode & 0o777) == ("x = 1\n", 0o755)
@@ -314,7 +314,7 @@ def test_reading_needs_no_state_that_can_be_written(house: House) -> None:
     def refuse(*_: object) -> None:
         raise StoreError(Code.DISK_FULL, "full", hint="free some space")
 
-    service._store.write = refuse  # type: ignore[method-assign, assignment]
+    service._uses.place.store.write = refuse  # type: ignore[method-assign, assignment]
     assert service.read("a.py")[0].text == "x = 1\n"
 
 
@@ -354,7 +354,7 @@ def test_what_is_missing_in_the_middle_of_anothers_commit_is_looked_for_again(ho
             asking.start()
             is_away.wait()
 
-    plan = other._commits._planner.plan
+    plan = other._writing.commits._planner.plan
 
     def plan_and_tell(changeset: Changeset) -> object:
         try:
@@ -362,7 +362,7 @@ def test_what_is_missing_in_the_middle_of_anothers_commit_is_looked_for_again(ho
         finally:
             is_away.set()
 
-    other._commits._planner.plan = plan_and_tell  # type: ignore[method-assign, assignment]
+    other._writing.commits._planner.plan = plan_and_tell  # type: ignore[method-assign, assignment]
     service = house.service("one", at_step=look)
     (a,), (b,) = service.read("a.py"), service.read("b.py")
     move = (Edit(Op.RENAME_FILE, "a.py", base=a.hash, to="c.py"), Edit(Op.DELETE_FILE, "b.py", base=b.hash))
@@ -385,14 +385,14 @@ def test_what_cannot_be_read_any_more_is_partial_work_too(house: House) -> None:
 def test_a_file_that_changes_while_it_is_leased_is_looked_at_again(house: House) -> None:
     """One looks at a.py; before it is leased, somebody writes it: the lease goes by what is there then."""
     one = house.service("one")
-    resolve = one._leases._resolve
+    resolve = one._uses.leases._resolve
 
     def resolve_and_be_overtaken(texts: tuple[str, ...]) -> object:
         resolved = resolve(texts)
         house.write("x = 1\n")
         return resolved
 
-    one._leases._resolve = resolve_and_be_overtaken  # type: ignore[method-assign, assignment]
+    one._uses.leases._resolve = resolve_and_be_overtaken  # type: ignore[method-assign, assignment]
     house.write("def f(): ...\n")
     (region,) = one.acquire("a.py#f").regions
     assert region.hash is None

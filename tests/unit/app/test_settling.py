@@ -346,15 +346,15 @@ def test_a_commit_that_comes_between_looking_and_recording_is_seen(shop: Worksho
     one, two = shop.service("one"), shop.service("two")
     two.read("a.py")
     shop.write("a.py", F_OTHERWISE)
-    planner_of = one._taking._planner_of
+    planner_of = one._writing.taking._planner_of
 
     def overtaken(files: Files) -> Planner:
         (g,) = [each for each in two.regions("a.py").regions if each.key.qualname == "g"]
         two.commit(Changeset((Edit(Op.REPLACE, "a.py#g", g.hash, "def g():\n    return 20\n"),)))
-        one._taking._planner_of = planner_of
+        one._writing.taking._planner_of = planner_of
         return planner_of(files)
 
-    one._taking._planner_of = overtaken
+    one._writing.taking._planner_of = overtaken
     one.take({"a.py": hash_bytes(SOURCE.encode())}, intent="a command")
     steps = [each for commit in commits(one) for each in commit.files]
     assert [each.after for each in steps] == [hash_bytes(BOTH.encode())] * 2
@@ -363,13 +363,13 @@ def test_a_commit_that_comes_between_looking_and_recording_is_seen(shop: Worksho
 
 def test_a_program_that_writes_on_and_on_is_not_waited_for(shop: Workshop) -> None:
     one = shop.service("one")
-    planner_of, count = one._taking._planner_of, iter(range(100))
+    planner_of, count = one._writing.taking._planner_of, iter(range(100))
 
     def interfered(files: Files) -> Planner:
         shop.write("a.py", f"x = {next(count)}\n")
         return planner_of(files)
 
-    one._taking._planner_of = interfered
+    one._writing.taking._planner_of = interfered
     shop.write("a.py", F_OTHERWISE)
     one.keep([SOURCE.encode()])
     assert one.take({"a.py": hash_bytes(SOURCE.encode())}).outcome == "recorded"

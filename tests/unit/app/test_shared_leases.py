@@ -13,7 +13,8 @@ from commonhold.app.options import Options
 from commonhold.app.policy import Policies, Policy
 from commonhold.app.ports import Once, Step, no_step
 from commonhold.app.registry import TableRegistry
-from commonhold.app.service import Service, Surroundings
+from commonhold.app.service import Service
+from commonhold.app.use_cases import Surroundings
 from commonhold.domain.changeset import Changeset, Edit, LeaseRef, Op
 from commonhold.domain.commands import Command, Release
 from commonhold.domain.errors import Code, StoreError

@@ -15,6 +15,7 @@ import commonhold
 from commonhold import Changeset, Code, CommonholdError, Edit, Mode, Op
 from commonhold.adapters.files import WorkingTree
 from commonhold.adapters.sqlite import SqliteStore
+from commonhold.adapters.system import RandomIds
 from commonhold.app.service import Service
 from commonhold.client.async_opening import open_async
 from commonhold.client.async_session import AsyncCommonhold
@@ -195,16 +196,16 @@ def told_to_asyncio(folder: Path) -> list[object]:
     return facts
 
 
-def counting() -> Callable[[int], str]:
+def counting() -> Callable[[RandomIds, str], str]:
     numbers = count(1)
-    return lambda _: f"{next(numbers)}"
+    return lambda _, prefix: f"{prefix}-{next(numbers)}"
 
 
 def test_both_tell_the_same_story(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("secrets.token_hex", counting())
+    monkeypatch.setattr(RandomIds, "new", counting())
     first = told_to_threads(tmp_path / "same")
     (tmp_path / "same").rename(tmp_path / "before")
-    monkeypatch.setattr("secrets.token_hex", counting())
+    monkeypatch.setattr(RandomIds, "new", counting())
     assert told_to_asyncio(tmp_path / "same") == first
     assert len(first) > 80
 

@@ -8,8 +8,7 @@ from typing import Any
 import msgspec
 import pytest
 
-from commonhold.app.answers import AcquireAnswer, Next
-from commonhold.app.news import News
+from commonhold.app.answers import AcquireAnswer, News, Next
 from commonhold.domain.changeset import Changeset, Edit, LeaseRef, Op, Read
 from commonhold.domain.errors import Code, CommonholdError, InputError, InternalError, StoreError, UsageError
 from commonhold.domain.events import LeaseReleased, Recorded, ValuePut
@@ -152,3 +151,7 @@ def read_if_possible(data: bytes) -> None:
         calls.method(request.method).arguments(request.parameters)
     except (KeyError, *calls.UNREADABLE):
         pass
+
+
+def test_the_types_of_every_method_are_found() -> None:
+    assert {calls.method(name).name for name in calls.NAMES} == calls.NAMES

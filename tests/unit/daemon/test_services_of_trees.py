@@ -77,10 +77,11 @@ def test_what_somebody_still_works_with_stays_open(
 
     monkeypatch.setattr(Insight, "close", close)
     before = services.service(hello(root, "ann"))
-    [made] = services._made
+    before.sweep()
+    [view] = services._views
     (root / "commonhold.toml").write_text("max_file_bytes = 100\n", encoding="utf-8")
     after = services.service(hello(root, "ann"))
     services.keep({before, after})
     assert closed == []
     services.keep({after})
-    assert closed == [made.insight]
+    assert closed == [view.insight]

@@ -1,11 +1,11 @@
 from dataclasses import replace
 
 from commonhold.domain.clock import Deadline
+from commonhold.domain.debt import Debt
 from commonhold.domain.events import (
     CommitRefused,
     Committed,
     CommitUndone,
-    Debt,
     DebtWaived,
     Event,
     FileChange,

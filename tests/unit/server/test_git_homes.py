@@ -5,7 +5,7 @@ import time
 from pathlib import Path
 
 from commonhold.adapters.git.differing import Tree
-from commonhold.app.forgetting import CONTENT_RETENTION_SECONDS
+from commonhold.app.options import CONTENT_RETENTION_SECONDS
 from commonhold.server.git_homes import Home
 
 

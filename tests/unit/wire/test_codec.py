@@ -20,12 +20,13 @@ from commonhold.app.answers import (
     Unmerged,
 )
 from commonhold.domain.clock import Deadline
-from commonhold.domain.events import KINDS, Committed, Debt, Event, FileChange
+from commonhold.domain.debt import Debt
+from commonhold.domain.events import KINDS, Committed, Event, FileChange
 from commonhold.domain.lease import Conflict, Lease, Waiter
 from commonhold.domain.outcomes import Denied, NotHeld, NotStored, Stored
 from commonhold.domain.refusal import Refusal
 from commonhold.domain.value import Value
-from commonhold.wire import codec
+from commonhold.wire import codec, kept
 
 st.register_type_strategy(Lease, strategies.leases)
 st.register_type_strategy(Waiter, strategies.waiters)
@@ -72,15 +73,15 @@ def test_every_event_comes_back(event: Event) -> None:
     "answer", ANSWERS, ids=lambda answer: f"{type(answer).__name__} {getattr(answer, 'outcome', '')}"
 )
 def test_every_answer_comes_back(answer: object) -> None:
-    kind, body = codec.encode_answer(answer)
-    assert codec.decode_answer(kind, body) == answer
-    assert codec.encode_answer(codec.decode_answer(kind, body)) == (kind, body)
+    kind, body = kept.encode_answer(answer)
+    assert kept.decode_answer(kind, body) == answer
+    assert kept.encode_answer(kept.decode_answer(kind, body)) == (kind, body)
 
 
 @given(strategies.leases)
 def test_a_lease_with_its_answer_comes_back(lease: Lease) -> None:
     answer = AcquireAnswer("granted", lease)
-    assert codec.decode_answer(*codec.encode_answer(answer)) == answer
+    assert kept.decode_answer(*kept.encode_answer(answer)) == answer
 
 
 def test_the_order_of_a_mapping_does_not_matter() -> None:

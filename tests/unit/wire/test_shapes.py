@@ -5,27 +5,28 @@ from dataclasses import replace
 
 from commonhold.app.answers import (
     AcquireAnswer,
-    Change,
     CommitAnswer,
     LeaseAnswer,
     MergedRegion,
     Needed,
     Next,
     Obstacle,
+    Piece,
     PutAnswer,
     RegionHash,
+    RegionText,
     Repair,
     RepairRegion,
     ReviewAnswer,
     Unmerged,
     WaiveAnswer,
 )
-from commonhold.app.queries import Status, Who
-from commonhold.app.reading import Piece, RegionText
+from commonhold.app.pictures import Change, Status, Who
 from commonhold.domain.at_work import Presence
 from commonhold.domain.clock import Deadline
+from commonhold.domain.debt import Debt
 from commonhold.domain.errors import Code, StoreError
-from commonhold.domain.events import Debt, LeaseGranted, Recorded
+from commonhold.domain.events import LeaseGranted, Recorded
 from commonhold.domain.keys import Kind
 from commonhold.domain.lease import Conflict, Lease, Waiter, Wish
 from commonhold.domain.modes import Mode
@@ -33,7 +34,7 @@ from commonhold.domain.partial_work import Left, PartialWork
 from commonhold.domain.refusal import Refusal
 from commonhold.domain.value import Value
 from commonhold.regions.discover import discover
-from commonhold.wire import shapes, text
+from commonhold.wire import event_shapes, shapes, text
 
 LEASE = Lease("l1", 7, "one", "mend", ("file:a.py",), Mode.SHARED, "acq", 0.0, Deadline("b", 9.0, 1.5))
 LEASE_SHAPE = {
@@ -287,7 +288,7 @@ def test_who_and_status() -> None:
 
 
 def test_log() -> None:
-    (event,) = shapes.log([Recorded(7, 1.5, LeaseGranted(LEASE))])["events"]
+    (event,) = event_shapes.log([Recorded(7, 1.5, LeaseGranted(LEASE))])["events"]
     assert (event["sequence"], event["at"], event["kind"]) == (7, "1970-01-01T00:00:01.500Z", "lease_granted")
     assert event["event"]["lease"]["fence"] == 7
 

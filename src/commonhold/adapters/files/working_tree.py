@@ -16,21 +16,10 @@ from typing import Final
 from commonhold.adapters.files.faults import translated
 from commonhold.adapters.files.locating import Locator
 from commonhold.adapters.system import process_umask
-from commonhold.app.ports import (
-    DEFAULT_MAX_FILE_BYTES,
-    ChangedUnderneath,
-    Contents,
-    FileState,
-    Journal,
-    Stamp,
-    Step,
-    Write,
-    no_step,
-)
+from commonhold.app.options import DEFAULT_MAX_FILE_BYTES
+from commonhold.app.ports import ChangedUnderneath, Contents, FileState, Journal, Stamp, Step, Write, no_step
 from commonhold.domain.errors import Code, CommonholdError, InputError, StoreError
 from commonhold.domain.keys import Key, Spec
-from commonhold.regions.discover import discover
-from commonhold.regions.find import lookup
 from commonhold.regions.region import hash_bytes
 
 _FOLDER_FLAGS: Final = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
@@ -87,6 +76,10 @@ class WorkingTree:
 
     def _may_define(self, key: Key) -> bool:
         """Whether a region is there. A file that cannot be read may have it."""
+        # Loaded here: it is seldom that a name may be meant as that of a file, or of what a module defines.
+        from commonhold.regions.discover import discover  # noqa: PLC0415
+        from commonhold.regions.find import lookup  # noqa: PLC0415
+
         try:
             state = self.load(key.file_path)
             return state is not None and lookup(discover(state.content, key.file_path), key.names) is not None

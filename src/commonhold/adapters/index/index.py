@@ -18,7 +18,7 @@ from commonhold.adapters.index.shelves import Shelved, SteadyLibrary
 from commonhold.adapters.index.stock import Stock
 from commonhold.adapters.index.workers import usable_processors
 from commonhold.app.indexes import Progress, silent
-from commonhold.app.ports import DEFAULT_MAX_FILE_BYTES
+from commonhold.app.options import DEFAULT_MAX_FILE_BYTES
 from commonhold.linking.library import Library
 from commonhold.linking.summary import Summary
 

@@ -9,7 +9,8 @@ from commonhold.adapters.memory.index import LeaseIndex
 from commonhold.adapters.memory.indexed import Indexed
 from commonhold.app.ports import Journal, StoredAnswer, Write
 from commonhold.domain.at_work import Presence, Proposal
-from commonhold.domain.events import Committed, Debt, DebtWaived, Event, Recorded, lease_id_of, place_of_debt
+from commonhold.domain.debt import Debt, place_of_debt
+from commonhold.domain.events import Committed, DebtWaived, Event, Recorded, lease_id_of
 from commonhold.domain.read_set import Overtaken, Sighting
 
 K = TypeVar("K")

@@ -18,7 +18,7 @@ from commonhold.domain.lease import Lease, Waiter
 from commonhold.domain.lease_table import LeaseTable
 from commonhold.domain.partial_work import PartialWork
 from commonhold.domain.value import Value as KeyValue
-from commonhold.wire import codec
+from commonhold.wire import codec, kept
 
 B = TypeVar("B", Lease, Waiter, PartialWork)
 
@@ -112,7 +112,7 @@ class PostgresReader:
     def answer(self, holder: str, request_id: str) -> StoredAnswer | None:
         """The first answer to a request."""
         rows = self._rows("answer", holder=holder, request_id=request_id)
-        return next((StoredAnswer(print_, codec.decode_answer(kind, body)) for print_, kind, body in rows), None)
+        return next((StoredAnswer(print_, kept.decode_answer(kind, body)) for print_, kind, body in rows), None)
 
 
 def _bodies(rows: Rows, kind: type[B]) -> tuple[B, ...]:

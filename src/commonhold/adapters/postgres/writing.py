@@ -17,7 +17,7 @@ from commonhold.domain.commands import Command
 from commonhold.domain.events import Event, Recorded
 from commonhold.domain.lease import Lease, Waiter
 from commonhold.domain.lease_table import LeaseTable
-from commonhold.wire import codec
+from commonhold.wire import kept
 
 
 class PostgresWriter(PostgresReader):
@@ -94,7 +94,7 @@ class PostgresWriter(PostgresReader):
 
     def remember(self, holder: str, request_id: str, answer: StoredAnswer, at: float) -> None:
         """Keep the first answer to a request."""
-        kind, body = codec.encode_answer(answer.answer)
+        kind, body = kept.encode_answer(answer.answer)
         who: dict[str, str] = {"holder": holder, "request_id": request_id}
         what = {"fingerprint": answer.fingerprint, "kind": kind, "answer": body.decode()}
         self._transaction.tell(("add_answer", {"at": at, **who, **what}))

@@ -61,7 +61,7 @@ from commonhold.domain.commands import (
     Show,
 )
 from commonhold.domain.outcomes import Outcome
-from commonhold.wire import codec
+from commonhold.wire import kept
 
 T = TypeVar("T", bound=Outcome)
 _NAMES: Final[dict[type[Command[Any]], str]] = {
@@ -157,4 +157,4 @@ def _script(command: Command[Any]) -> Script:
 
 
 def _outcome(kind: str, body: bytes | str) -> Any:  # noqa: ANN401 - the type is in the store
-    return codec.decode_answer(kind, body)
+    return kept.decode_answer(kind, body)

@@ -14,10 +14,10 @@ from commonhold.app.ports import Journal, StoredAnswer, Write
 from commonhold.domain.at_work import Presence, Proposal
 from commonhold.domain.clock import Now
 from commonhold.domain.commands import Command, Leave, Put, Review
+from commonhold.domain.debt import Debt
 from commonhold.domain.decide import keys_of
 from commonhold.domain.events import (
     Committed,
-    Debt,
     DebtWaived,
     Event,
     LeaseBroken,
@@ -45,7 +45,7 @@ from commonhold.domain.lease_table import LeaseTable
 from commonhold.domain.partial_work import PartialWork
 from commonhold.domain.read_set import Overtaken, Sighting
 from commonhold.domain.value import Value as KeyValue
-from commonhold.wire import codec
+from commonhold.wire import codec, kept
 
 B = TypeVar("B", Lease, Waiter, PartialWork, Overtaken, Presence, Proposal)
 Value = str | bytes | int | float | None
@@ -219,7 +219,7 @@ class SqliteSession:
     def answer(self, holder: str, request_id: str) -> StoredAnswer | None:
         """The first answer to a request."""
         row = self._one("answer", holder, request_id)
-        return StoredAnswer(row[0], codec.decode_answer(row[1], row[2])) if row else None
+        return StoredAnswer(row[0], kept.decode_answer(row[1], row[2])) if row else None
 
     def journals(self) -> tuple[Journal, ...]:
         """Commits begun and not ended."""
@@ -261,7 +261,7 @@ class SqliteSession:
 
     def remember(self, holder: str, request_id: str, answer: StoredAnswer, at: float) -> None:
         """Keep the first answer to a request."""
-        kind, body = codec.encode_answer(answer.answer)
+        kind, body = kept.encode_answer(answer.answer)
         self._run("add_answer", holder, request_id, at, answer.fingerprint, kind, body.decode())
 
     def keep(self, contents: Iterable[tuple[str, bytes]], at: float) -> None:

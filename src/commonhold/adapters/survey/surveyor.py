@@ -12,7 +12,7 @@ from commonhold.adapters.git.running import Git
 from commonhold.adapters.index import stamps
 from commonhold.adapters.survey.checked_out import checked_out
 from commonhold.adapters.survey.listed import Listed, listed
-from commonhold.app.ports import DEFAULT_MAX_FILE_BYTES
+from commonhold.app.options import DEFAULT_MAX_FILE_BYTES
 from commonhold.regions.region import hash_bytes
 
 MAX_READ_BYTES: Final = 200_000_000

@@ -3,31 +3,50 @@
 Settings that are changed hold from the next request on: whoever is connected gets another service then.
 """
 
+from __future__ import annotations
+
 import os
 import time
 from collections.abc import Collection
 from contextlib import suppress
 from dataclasses import dataclass
+from functools import partial
+from typing import TYPE_CHECKING
 
 from commonhold.adapters.index import stamps
 from commonhold.adapters.repository import Repository, find_repository
 from commonhold.adapters.sqlite import SqliteStore
-from commonhold.app.crossing import Insight
 from commonhold.app.service import Service
 from commonhold.bootstrap import compose, open_insight
 from commonhold.config import FILES, Settings, load_settings
 from commonhold.domain.errors import Code, CommonholdError, UsageError
 from commonhold.wire.calls import Hello
 
+if TYPE_CHECKING:
+    from commonhold.app.crossing import Insight
+
 
 @dataclass(slots=True)
 class _Known:
     """A service, and what it was made by. `seen`: as the settings' files were then; None: that would not show."""
 
+    root: str
     settings: Settings
     service: Service
-    insight: Insight
     seen: stamps.Stamps | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class _View:
+    """What is seen of the other files of a working tree, by certain settings."""
+
+    root: str
+    settings: Settings
+    insight: Insight
+
+    def is_for(self, root: str, settings: Settings) -> bool:
+        """Whether it is what a service with these settings sees."""
+        return (self.root, self.settings) == (root, settings)
 
 
 class Services:
@@ -39,6 +58,7 @@ class Services:
         self._store = store
         self._known: dict[Hello, _Known] = {}
         self._made: list[_Known] = []
+        self._views: list[_View] = []
 
     def service(self, hello: Hello) -> Service:
         """The service for one working tree and holder, by the settings as they are now. Raises CommonholdError."""
@@ -61,17 +81,18 @@ class Services:
                 f"{hello.root} is no working tree of the repository that this daemon serves",
                 hint="start the command inside the repository",
             )
-        insight = self._insight(found, settings)
-        service = compose(found, settings, agent=hello.agent, store=self._store, umask=hello.umask, insight=insight)
-        self._made.append(_Known(settings, service, insight))
+        see = partial(self._see, found, settings)
+        service = compose(found, settings, agent=hello.agent, store=self._store, umask=hello.umask, see=see)
+        self._made.append(_Known(found.root, settings, service))
         return self._made[-1]
 
-    def _insight(self, found: Repository, settings: Settings) -> Insight:
+    def _see(self, found: Repository, settings: Settings) -> Insight:
         """What is seen of the other files: it has files open, and type checkers: one is for all in a working tree."""
-        for hello, known in self._known.items():
-            if hello.root == found.root and known.settings == settings:
-                return known.insight
-        return open_insight(found, settings)
+        view = next((each for each in self._views if each.is_for(found.root, settings)), None)
+        if view is None:
+            view = _View(found.root, settings, open_insight(found, settings))
+            self._views.append(view)
+        return view.insight
 
     def of_trees(self) -> list[Service]:
         """One of nobody for each working tree that is looked after: whoever is named would be taken to be alive."""
@@ -87,11 +108,13 @@ class Services:
     def keep(self, used: Collection[Service]) -> None:
         """Let go of all but those that are `used`: agents come and go, and each is somebody new."""
         self._known = {hello: known for hello, known in self._known.items() if known.service in used}
-        left = [known.insight for known in self._made if known.service not in used]
         self._made = [known for known in self._made if known.service in used]
-        for insight in left:
-            if not any(insight is each.insight for each in self._made):
-                insight.close()
+        views, self._views = self._views, []
+        for view in views:
+            if any(view.is_for(known.root, known.settings) for known in self._made):
+                self._views.append(view)
+            else:
+                view.insight.close()
 
 
 def _stamps(root: str) -> stamps.Stamps:

@@ -1,0 +1,39 @@
+"""Keeping the state whole, and no larger than it has to be."""
+
+from collections.abc import Iterable
+
+from commonhold.app.forgetting import forget
+from commonhold.app.ports import Clock, Files, Store
+from commonhold.app.recovery import recover
+from commonhold.domain.events import CommitUndone
+from commonhold.regions.region import hash_bytes
+
+
+class Upkeep:
+    """Looks after the state of one working tree."""
+
+    def __init__(self, store: Store, files: Files, clock: Clock, retention_seconds: float) -> None:
+        """Look after `store`; what was kept there for so long may go."""
+        self._store = store
+        self._files = files
+        self._clock = clock
+        self._retention_seconds = retention_seconds
+
+    def recover(self) -> tuple[CommitUndone, ...]:
+        """Take back commits that a crash interrupted. Nobody waits at the gate where there are none."""
+        with self._store.read() as reader:
+            if not reader.journals():
+                return ()
+        with self._store.gate():
+            return recover(self._store, self._files, self._clock)
+
+    def keep(self, contents: Iterable[bytes]) -> None:
+        """Keep bytes by their hash."""
+        with self._store.write() as writer:
+            writer.keep(((hash_bytes(each), each) for each in contents), self._clock.now().wall)
+
+    def forget(self) -> None:
+        """Drop kept contents whose retention is over."""
+        self.recover()
+        with self._store.write() as writer:
+            forget(writer, self._clock.now(), self._retention_seconds)

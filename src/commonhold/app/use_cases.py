@@ -1,0 +1,83 @@
+"""What a session can do without writing files: the use cases of one working tree, put together."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from commonhold.app.leases import Leases
+from commonhold.app.news import Newsroom
+from commonhold.app.options import Options
+from commonhold.app.partial_work import PartialWorks
+from commonhold.app.place import Place
+from commonhold.app.ports import Clock, Files, Ids, IsRunning, Registry, Step, Store, no_step
+from commonhold.app.queries import Queries
+from commonhold.app.read_sets import ReadSet
+from commonhold.app.reading import Reading
+from commonhold.app.registry import TableRegistry
+from commonhold.app.upkeep import Upkeep
+from commonhold.app.values import Values
+from commonhold.app.waiving import Waiving
+
+if TYPE_CHECKING:
+    from commonhold.app.crossing import Insight
+
+
+@dataclass(frozen=True, slots=True)
+class Surroundings:
+    """What lies beyond a working tree and its state.
+
+    Leases are kept in `registry`, where other machines share them; else in the state. What a commit means for other
+    files is seen with what `see` gives, which is asked once there is anything to write; else each file is looked at by
+    itself. A session whose process `is_running` is there, however long nothing is heard of it.
+    """
+
+    registry: Registry | None = None
+    see: Callable[[], Insight | None] = lambda: None
+    is_running: IsRunning = lambda _: False
+
+
+class UseCases:
+    """The use cases, each with what it needs; and what those need that write."""
+
+    def __init__(
+        self,
+        *,
+        store: Store,
+        files: Files,
+        clock: Clock,
+        ids: Ids,
+        agent: str | None,
+        options: Options | None,
+        surroundings: Surroundings | None,
+        at_step: Step | None,
+    ) -> None:
+        """Put them together for the session of `agent`."""
+        self.ids, self.at_step = ids, at_step or no_step
+        self.options = options = options or Options()
+        self.surroundings = surroundings or Surroundings()
+        registry = self.surroundings.registry
+        self.is_shared = registry is not None
+        name = files.root if registry is None else f"{options.host}:{files.root}"
+        self.place = Place(store, files, registry or TableRegistry(store, clock), clock, name)
+        self.read_set = ReadSet(store, clock, files.root, agent)
+        self.newsroom = Newsroom(store, clock, files.root, agent)
+        self.reading = Reading(files, self.read_set)
+        self.works = PartialWorks(store, self.place.registry, self._tree)
+        self.values = Values(self.place.registry, self.reading, options.policies)
+        self.leases = Leases(store, self.place.registry, self.reading, ids, self.works, name, self.read_set)
+        self.queries = Queries(store, self.place.registry, self.reading, self.leases)
+        self.waiving = Waiving(store, clock, self.reading)
+        self.upkeep = Upkeep(store, files, clock, options.retention_seconds)
+
+    def _tree(self, place: str) -> Reading | None:
+        """How to look at a working tree: where leases are shared by machines, at this one only."""
+        if place == self.place.name:
+            return self.reading
+        return None if self.is_shared else Reading(self.place.files.at(place), self.read_set)
+
+    def close(self) -> None:
+        """Let go of the state."""
+        self.place.registry.close()
+        self.place.store.close()

@@ -1,0 +1,83 @@
+"""What becomes of leases, in words."""
+
+from collections.abc import Iterator, Sequence
+from typing import Final
+
+from commonhold.app.answers import AcquireAnswer, LeaseAnswer, Next, RegionHash
+from commonhold.cli.describe import change, conflict, notices, quoted, short, span, until, value
+from commonhold.cli.given import Given
+from commonhold.cli.next_call import next_lines
+from commonhold.cli.output import shown
+from commonhold.domain.lease import Lease
+from commonhold.domain.refusal import Refusal
+
+
+def acquired(answer: AcquireAnswer, given: Given) -> Iterator[str]:
+    """The answer to acquire."""
+    yield _outcome(answer)
+    if answer.lease is None:
+        yield from map(conflict, answer.conflicts)
+        yield from notices(answer.notices)
+        yield from next_lines(answer.next, given)
+        return
+    yield from _keys(answer.lease, answer.regions)
+    if answer.changed:
+        yield "changed while you waited (read it again):"
+        yield from (f"  {line}" for each in answer.changed for line in change(each))
+    yield from (f"  {line}" for each in answer.values for line in value(each))
+    yield from notices(answer.notices)
+    yield from next_lines(Next("release", {"lease_id": answer.lease.id}, "when you are done:"), given)
+
+
+def _outcome(answer: AcquireAnswer) -> str:
+    if answer.lease is not None:
+        end = until(answer.lease.deadline.wall)
+        return f"granted: {shown(answer.lease.id)}  fence {answer.lease.fence}  until {end}"
+    if answer.ticket is not None:
+        wait = span(answer.estimated_wait_seconds or 0.0)
+        return f"queued: number {answer.position} in line, for about {wait}  ticket {shown(answer.ticket)}"
+    return f"denied{_DENIALS.get(answer.code, f' [{answer.code}]: nothing was leased')}"
+
+
+_DENIALS: Final[dict[Refusal | None, str]] = {
+    Refusal.LOCK_CONFLICT: ": others hold what you asked for; nothing was leased",
+    Refusal.DEADLOCK: " [DEADLOCK]: to wait would never end, since those before you wait for you; nothing was leased",
+}
+
+
+def _keys(lease: Lease, regions: Sequence[RegionHash]) -> Iterator[str]:
+    hashes = {region.key: region.hash for region in regions}
+    for key in lease.keys:
+        yield f"  {shown(key)}" + (f"  hash {short(hashes[key])}" if hashes.get(key) else "")
+
+
+def lease_changed(answer: LeaseAnswer, given: Given) -> Iterator[str]:
+    """The answer to what is done to one lease."""
+    if answer.code is not None:
+        yield f"refused [{answer.code}]: {shown(answer.why)}"
+        yield from map(conflict, answer.conflicts)
+    elif answer.lease is None:
+        yield "cancelled: the place in line was given up"
+    else:
+        done = _DONE.get(answer.outcome, answer.outcome)
+        yield f"{done}: {shown(answer.lease.id)}{_since(answer.outcome, answer.lease)}"
+    yield from notices(answer.notices)
+    yield from next_lines(answer.next, given)
+
+
+_DONE: Final = {"handed_over": "handed over", "broken": "ended by force"}
+
+
+def _since(outcome: str, lease: Lease) -> str:
+    """What is new about a lease."""
+    match outcome:
+        case "renewed":
+            return f"  until {until(lease.deadline.wall)}"
+        case "asked":
+            return f"  {shown(lease.holder)} is told with its next answer"
+        case "handed_over":
+            return f"  fence {lease.fence} of {shown(lease.holder)}"
+        case "broken":
+            return f"  of {shown(lease.holder)}{quoted(lease.task)}"
+        case _:
+            return ""

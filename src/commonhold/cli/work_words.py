@@ -1,0 +1,39 @@
+"""What was left half done, and what is owed, in words."""
+
+from collections.abc import Iterator, Sequence
+
+from commonhold.app.answers import Next
+from commonhold.app.pictures import Status
+from commonhold.cli.describe import debt, work
+from commonhold.cli.given import Given
+from commonhold.cli.next_call import next_lines
+from commonhold.domain.partial_work import PartialWork
+
+
+def works(left: Sequence[PartialWork], given: Given) -> Iterator[str]:
+    """What waits for review, and how to look at it."""
+    if not left:
+        yield "nothing waits for review"
+        return
+    yield "left half done when a lease was lost; nothing was reverted:"
+    yield from (f"  {line}" for each in left for line in work(each))
+    look = Next("review show", {"lease_id": left[0].lease_id}, "see what was changed:")
+    yield from next_lines(look, given)
+
+
+def to_review(found: Status, given: Given) -> Iterator[str]:
+    """All that somebody has to look at, and how."""
+    if found.works or not found.debts:
+        yield from works(found.works, given)
+    yield from debts(found, given)
+
+
+def debts(found: Status, given: Given) -> Iterator[str]:
+    """What is owed, and the way out where nothing is to be done."""
+    if found.debts:
+        yield "debts (to be mended):"
+        yield from (f"  {debt(value, found.root)}" for value in found.debts)
+    here = [value.key for value in found.debts if value.worktree == found.root]
+    if here:
+        why = "mend it, and commit it; where nothing is to be done, say with --note why:"
+        yield from next_lines(Next("review waive", {"keys": here[:1]}, why), given)

@@ -1,0 +1,92 @@
+"""Agents run commands dozens of times a session: what a daemon answers loads nothing of what does the work."""
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from tests.e2e.daemon_process import Serving, serving
+
+from commonhold.cli.commands import COMMANDS
+
+pytestmark = pytest.mark.slow
+
+JUDGES = ("commonhold.app.writing", "commonhold.merging", "commonhold.linking", "commonhold.semantics")
+KEEPS = ("apsw", "tree_sitter", "commonhold.bootstrap", "commonhold.app.use_cases", "commonhold.regions.discover")
+ENGINE = (*JUDGES, *KEEPS)
+"""What does the work: modules, and whole rooms."""
+LIGHT = {
+    "acquire": ("acquire", "a.py#one", "a.py#Box.grow", "new.py", "no.such.module", "account:1"),
+    "ask": ("ask", "LEASE", "--why", "mine is small"),
+    "break": ("break", "LEASE", "--reason", "it is in the way"),
+    "commit": ("commit", "--key", "b.py", "--create", "--intent", "a new file"),
+    "completion": ("completion", "bash"),
+    "daemon": ("daemon", "status"),
+    "exec": ("exec", "--", "true"),
+    "exit-codes": ("exit-codes",),
+    "explain": ("explain", "LOCK_CONFLICT"),
+    "get": ("get", "account:1"),
+    "hand-over": ("hand-over", "LEASE", "--to", "bob"),
+    "hook": ("hook", "claude"),
+    "install": ("install", "git", "--dry-run"),
+    "leases": ("leases",),
+    "log": ("log",),
+    "put": ("put", "account:1", "100", "--expect", "0"),
+    "release": ("release", "LEASE"),
+    "renew": ("renew", "LEASE"),
+    "review": ("review",),
+    "saw": ("saw", "a.py"),
+    "show": ("show", "a.py#one"),
+    "status": ("status",),
+    "sweep": ("sweep",),
+    "uninstall": ("uninstall", "git", "--dry-run"),
+    "who": ("who", "a.py#one"),
+}
+WORKING = {"callers", "check", "contract", "demo", "doctor", "impact", "mcp", "merge", "merge-file", "regions"}
+"""What does the work in its own process, or serves others."""
+PAYLOAD = {"session_id": "s1", "hook_event_name": "Notification", "message": "x", "cwd": "."}
+
+
+def loaded_by(*words: str, root: Path) -> set[str]:
+    """The modules that a command loads, which must succeed."""
+    command = [sys.executable, "-X", "importtime", "-m", "commonhold", *words]
+    done = subprocess.run(
+        command, cwd=root, input=json.dumps(PAYLOAD), capture_output=True, text=True, timeout=60, check=False
+    )
+    assert done.returncode == 0, done.stderr.splitlines()[-3:]
+    return {line.rpartition("|")[2].strip() for line in done.stderr.splitlines() if line.startswith("import time:")}
+
+
+def parts_in(modules: set[str], parts: tuple[str, ...] = ENGINE) -> set[str]:
+    """Which parts of the engine were loaded."""
+    return {part for part in parts if any(f"{each}.".startswith(f"{part}.") for each in modules)}
+
+
+def words_of(name: str, daemon: Serving) -> list[str]:
+    """The words of a command, on a lease of its own."""
+    with daemon.session() as hold:
+        lease = hold.acquire(f"job:{name}").lease
+    assert lease is not None
+    return [lease.id if word == "LEASE" else word for word in LIGHT[name]]
+
+
+def test_every_command_is_light_or_works() -> None:
+    assert LIGHT.keys() | WORKING == COMMANDS.keys()
+    assert not LIGHT.keys() & WORKING
+
+
+def test_what_the_daemon_answers_loads_no_engine(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COMMONHOLD_DAEMON", "on")
+    with serving(root) as daemon:
+        loaded = {name: loaded_by(*words_of(name, daemon), root=root) for name in LIGHT}
+    assert {name: found for name, modules in loaded.items() if (found := parts_in(modules))} == {}
+
+
+@pytest.mark.parametrize("name", ["acquire", "leases", "log", "show"])
+def test_without_a_daemon_what_judges_changes_is_not_loaded(name: str, root: Path) -> None:
+    assert parts_in(loaded_by(*LIGHT[name], root=root)) == set(KEEPS)
+
+
+def test_a_commit_without_a_daemon_loads_all(root: Path) -> None:
+    assert parts_in(loaded_by(*LIGHT["commit"], root=root)) == set(ENGINE)
