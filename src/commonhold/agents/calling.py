@@ -20,8 +20,8 @@ _URL: Final = re.compile(r"http://127\.0\.0\.1:\d+/(?:t/\w+/)?hooks/\w+")
 # The interpreter may go (an environment is deleted): then a hook that gates still blocks, and says what to do.
 _GUARD: Final = 'test -x "$0" && test -r "$1" && exec "$0" -I -S "$@"; '
 _GONE: Final = (
-    "commonhold: the Python that its hooks run with is gone, so nothing is written unchecked. "
-    "Next: install Commonhold again and run: commonhold install (or: commonhold uninstall)"
+    "commonhold: the Python that its hooks run with is gone, or not for this user to run, so nothing is "
+    "written unchecked. Next: install Commonhold again and run: commonhold install (or: commonhold uninstall)"
 )
 BLOCKING: Final = f'{_GUARD}echo "{_GONE}" >&2; exit 2'
 # Of an exit status the Copilot CLI tells its model no more than the number, and Claude Code the whole command as well.
