@@ -26,11 +26,14 @@ os.environ["COMMONHOLD_TYPES"] = "off"
 
 
 @pytest.fixture(scope="session", autouse=True)
-def no_child_is_left() -> Iterator[None]:
-    """Whatever the tests of a worker have started has ended, and was waited for, when the last of them is over."""
+def nothing_is_left(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    """Whatever the tests of a worker have started has ended, and was waited for, when the last of them is over.
+
+    So have the daemons that serve what it has made, whoever started them.
+    """
     before = _children()
     yield
-    left = _children() - before
+    left = (_children() - before) | _daemons(tmp_path_factory.getbasetemp())
     assert not left, f"still there, or never waited for: {sorted(map(_described, left))}"
 
 
@@ -40,6 +43,17 @@ def _children() -> set[int]:
     for each in Path("/proc/self/task").glob("*/children") if sys.platform == "linux" else ():
         with suppress(FileNotFoundError, ProcessLookupError):  # that thread has ended meanwhile
             found.update(map(int, each.read_text(encoding="ascii").split()))
+    return found
+
+
+def _daemons(folder: Path) -> set[int]:
+    """Those that serve a repository in a folder, and are no one's children."""
+    words = f"-m\0commonhold.server.daemon\0{folder}/".encode()
+    found = set()
+    for each in Path("/proc").glob("[0-9]*/cmdline"):
+        with suppress(OSError):  # it has ended meanwhile
+            if words in each.read_bytes():
+                found.add(int(each.parent.name))
     return found
 
 

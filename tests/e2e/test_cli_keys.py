@@ -18,7 +18,7 @@ NAMED = "shop.prices.total"
 NEW = b"def total(items):\n    return 0\n"
 
 READING = ("show", "callers", "contract", "impact", "who", "saw", "acquire")
-IN_TESTS_OF_THEIR_OWN = {"commit", "regions"}
+IN_TESTS_OF_THEIR_OWN = {"commit", "regions", "review waive"}
 WITHOUT_CODE = {"get", "put"}  # what they name carries a value, and code carries none
 FOR_GIT = {"merge-file"}
 
@@ -72,6 +72,18 @@ def test_a_commit_of_what_a_module_defines(shop: Path, run: Call, folder: str) -
     assert run("-C", folder, *words, stdin=b"def rest():\n    return 1\n").status == 0
     text = (shop / "src" / "shop" / "prices.py").read_text(encoding="utf-8")
     assert text == f"{NEW.decode()}\n\ndef rest():\n    return 1\n"
+
+
+@pytest.mark.parametrize("folder", [".", "inside"])
+def test_what_a_module_owes_is_waived(shop: Path, run: Call, folder: str) -> None:
+    used = f"{PRICES}\n\ndef report():\n    return total([])\n"
+    (shop / "src" / "shop" / "prices.py").write_text(used, encoding="utf-8")
+    assert run("acquire", "shop.prices.report").status == 0
+    base = hash_of(run, TOTAL)
+    other = b"def total(items, tax):\n    return tax\n"
+    assert run("commit", "--key", TOTAL, "--base", base, "--intent", "tax", stdin=other).status == 0
+    done = run("-C", folder, "review", "waive", "shop.prices.report", "--note", "it is deleted next", "--json")
+    assert [debt["key"] for debt in done.json["debts"]] == ["file:src/shop/prices.py#report"]
 
 
 def test_the_next_call_after_a_changeset_names_the_file(shop: Path, run: Call) -> None:

@@ -15,7 +15,7 @@ from pathlib import Path
 
 import pytest
 from tests.e2e.cli_driver import GIT, make_repository
-from tests.e2e.daemon_process import Serving, kept, serving, until
+from tests.e2e.daemon_process import Serving, kept, place, serving, until
 
 from commonhold.adapters.daemon_place import http_address
 from commonhold.client.launcher import launching
@@ -370,9 +370,10 @@ def test_a_server_that_talks_rubbish_lets_nothing_run(tmp_path: Path, what: str)
 
 
 def test_where_nobody_answers_it_is_run_only_if_that_was_chosen(tmp_path: Path) -> None:
-    blocked = launched(tmp_path, "block", "touch", "ran")
-    assert (blocked.returncode, (tmp_path / "ran").exists()) == (4, False)
-    allowed = launched(tmp_path, "allow", "bash", "-c", "touch ran; exit 5")
+    with place(tmp_path):
+        blocked = launched(tmp_path, "block", "touch", "ran")
+        assert (blocked.returncode, (tmp_path / "ran").exists()) == (4, False)
+        allowed = launched(tmp_path, "allow", "bash", "-c", "touch ran; exit 5")
     assert (allowed.returncode, (tmp_path / "ran").exists()) == (5, True)
     assert "without being watched over" in allowed.stderr
 
