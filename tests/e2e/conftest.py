@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 from tests.e2e.cli_driver import Call, call, make_repository
+from tests.e2e.daemon_process import place
 
 
 @pytest.fixture(scope="session", autouse=True)
@@ -21,12 +22,13 @@ def _interruptible() -> Iterator[None]:
 
 
 @pytest.fixture
-def root(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def root(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     made = make_repository(tmp_path / "work")
     monkeypatch.chdir(made)
     monkeypatch.setenv("COMMONHOLD_AGENT", "ann")
     monkeypatch.setenv("HOME", str(tmp_path))
-    return made
+    with place(made):
+        yield made
 
 
 @pytest.fixture

@@ -12,7 +12,6 @@ from typing import Any
 
 import pytest
 from tests.e2e.cli_driver import GIT, Call, git, only_root, snapshot
-from tests.e2e.daemon_process import place
 
 from commonhold.adapters.daemon_place import http_address
 from commonhold.agents.calling import ways_in
@@ -369,11 +368,10 @@ def test_whoever_else_reads_claudes_settings_runs_no_part_of_what_it_is_told(
     hooks = [hook for groups in settings["hooks"].values() for group in groups for hook in group["hooks"]]
     told = {"hook_event_name": "Stop", "session_id": "s", "cwd": str(root), "timestamp": "now"}
     payload = json.dumps({**told, "prompt": f"$(touch {tmp_path}/ran)"})
-    with place(root):
-        for hook in hooks:
-            line = ["/bin/sh", "-c", hook["command"]]
-            done = subprocess.run(line, check=False, capture_output=True, text=True, input=payload)
-            assert (done.returncode, done.stdout) == (0, "")
+    for hook in hooks:
+        line = ["/bin/sh", "-c", hook["command"]]
+        done = subprocess.run(line, check=False, capture_output=True, text=True, input=payload)
+        assert (done.returncode, done.stdout) == (0, "")
     assert not (tmp_path / "ran").exists()
 
 
