@@ -112,12 +112,13 @@ class _Weighing:
 
     def _is_there(self, key: str, path: str) -> bool:
         content = self._content(path)
-        found = None if content is None else discover(content, path)
-        if found is None or canonical(key) in found.by_key:
-            return found is not None
-        if found.problems:
+        if content is None:
+            return False
+        found = discover(content, path)
+        is_there = canonical(key) in found.by_key
+        if found.problems and not is_there:
             raise Untold
-        return False
+        return is_there
 
     def _owed_since(self, then: Then) -> "_Owed":
         place = tuple(sorted(then.items()))
