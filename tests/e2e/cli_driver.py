@@ -94,7 +94,7 @@ def _make_sample(root: Path) -> None:
 
 
 def snapshot(root: Path) -> dict[str, bytes | str]:
-    """Every file outside `.git` with its bytes (or where its link leads)."""
+    """Every file outside `.git` with its bytes, where its link leads, or what is known of one that may not be read."""
     found: dict[str, bytes | str] = {}
     for folder, folders, files in os.walk(root):
         folders[:] = [name for name in folders if name != ".git"]
@@ -105,8 +105,12 @@ def snapshot(root: Path) -> dict[str, bytes | str]:
 
 
 def _content(path: Path) -> bytes | str:
-    is_readable = path.is_file() and not path.is_symlink() and os.access(path, os.R_OK, effective_ids=True)
-    return path.read_bytes() if is_readable else str(path.lstat())
+    if path.is_symlink():
+        return str(path.readlink())
+    if path.is_file() and os.access(path, os.R_OK, effective_ids=True):
+        return path.read_bytes()
+    known = path.lstat()  # not when it was read last: whoever looks at it changes that
+    return f"{known.st_mode} {known.st_ino} {known.st_size} {known.st_mtime_ns}"
 
 
 def only_root(what: str) -> None:
