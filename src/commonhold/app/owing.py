@@ -21,7 +21,7 @@ from commonhold.domain.errors import InputError
 from commonhold.domain.events import Committed
 from commonhold.domain.keys import canonical
 from commonhold.regions.discover import discover
-from commonhold.regions.region import hash_bytes
+from commonhold.regions.region import hash_of
 from commonhold.semantics.admission import Allow, judge
 from commonhold.semantics.evidence import Evidence
 
@@ -128,13 +128,13 @@ class _Weighing:
 
     def _found(self, then: Then) -> "_Owed":
         now = {path: self._content(path) for path in (*then, *self._writes)}
-        differing = {path for path, was in then.items() if was != _hash_of(now[path])}
+        differing = {path for path, was in then.items() if was != hash_of(now[path])}
         if not differing:
             return _Owed()
         if len(differing) > _MOST_FILES:
             raise Untold
         # What the plan writes is not on the disk yet, so it is named even where nothing of it differs from then.
-        was = {path: then.get(path, _hash_of(now[path])) for path in (*differing, *self._writes)}
+        was = {path: then.get(path, hash_of(now[path])) for path in (*differing, *self._writes)}
         planner = self.planner_of(AsItWas(self.place.files, {path: self._kept(each) for path, each in was.items()}))
         plan, flawed = planner.done(Changeset(tuple(made_to_hold(path, was[path], now[path]) for path in was)))
         if flawed:
@@ -198,7 +198,3 @@ def _whys(plan: Plan) -> dict[str, str]:
     verdicts = (judge(admission.findings, mended, lambda _: True) for admission in plan.admissions)
     owed = [debt for verdict in verdicts if isinstance(verdict, Allow) for debt in verdict.debts]
     return {str(debt.key): debt.why for debt in reversed(owed)}
-
-
-def _hash_of(content: bytes | None) -> str | None:
-    return None if content is None else hash_bytes(content)

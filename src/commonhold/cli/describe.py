@@ -162,6 +162,11 @@ def picture(place: str, found: Status | Who) -> Iterator[str]:
 def at(found: Who, here: str) -> Iterator[str]:
     """That at a key, and what is owed there."""
     yield from picture(found.key, found)
-    if found.debts:
+    yield from owed(found.debts, here)
+
+
+def owed(debts: Sequence[Debt], here: str) -> Iterator[str]:
+    """What is owed, if anything is."""
+    if debts:
         yield "debts (to be mended):"
-        yield from (f"  {debt(value, here)}" for value in found.debts)
+        yield from (f"  {debt(value, here)}" for value in debts)

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 
 from commonhold.app.answers import Next
 from commonhold.app.pictures import Status
-from commonhold.cli.describe import debt, work
+from commonhold.cli.describe import owed, work
 from commonhold.cli.given import Given
 from commonhold.cli.next_call import next_lines
 from commonhold.domain.partial_work import PartialWork
@@ -30,9 +30,7 @@ def to_review(found: Status, given: Given) -> Iterator[str]:
 
 def debts(found: Status, given: Given) -> Iterator[str]:
     """What is owed, and the way out where nothing is to be done."""
-    if found.debts:
-        yield "debts (to be mended):"
-        yield from (f"  {debt(value, found.root)}" for value in found.debts)
+    yield from owed(found.debts, found.root)
     here = [value.key for value in found.debts if value.worktree == found.root]
     if here:
         why = "mend it, and commit it; where nothing is to be done, say with --note why:"

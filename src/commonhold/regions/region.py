@@ -165,6 +165,11 @@ def hash_bytes(data: bytes) -> str:
     return sha256(data).hexdigest()
 
 
+def hash_of(content: bytes | None) -> str | None:
+    """The content hash of a file; None where there is none."""
+    return None if content is None else hash_bytes(content)
+
+
 def hash_spans(source: bytes, spans: Iterable[Span]) -> str:
     """The hash of a header: SHA-256 over each span's length (8 bytes, big-endian) and bytes."""
     digest = sha256()

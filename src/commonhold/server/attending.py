@@ -44,7 +44,7 @@ from commonhold.domain.errors import Code, CommonholdError, InputError
 from commonhold.domain.keys import file_key
 from commonhold.domain.refusal import Refusal
 from commonhold.domain.slots import SLOT_SECONDS, path_of_slot, slot_of
-from commonhold.regions.region import hash_bytes
+from commonhold.regions.region import hash_of
 from commonhold.server import packets
 from commonhold.server.blindness import overwritten_blindly
 from commonhold.server.handing_down import handed_down
@@ -335,7 +335,7 @@ class _Edit:
         if isinstance(made, Unclear):
             return packets.unclear(f"{made.path or self._paths[0]}: {made.why}")
         changed = [path for path in self._paths if path in made and made[path] != there[path]]
-        edits = [made_to_hold(path, _hash_of(there[path]), made[path]) for path in changed]
+        edits = [made_to_hold(path, hash_of(there[path]), made[path]) for path in changed]
         if not edits:
             return None
         changeset = Changeset(tuple(edits), self._intent, leases=(slot,), merge=False)
@@ -349,7 +349,3 @@ class _Edit:
 def _inside(wish: Wish) -> list[str]:
     """What a wish is about in the working tree whose it is."""
     return [path for path in is_about((wish,)) if not Path(path).is_absolute()]
-
-
-def _hash_of(content: bytes | None) -> str | None:
-    return None if content is None else hash_bytes(content)

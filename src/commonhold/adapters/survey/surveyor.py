@@ -13,7 +13,7 @@ from commonhold.adapters.index import stamps
 from commonhold.adapters.survey.checked_out import checked_out
 from commonhold.adapters.survey.listed import Listed, listed
 from commonhold.app.options import DEFAULT_MAX_FILE_BYTES
-from commonhold.regions.region import hash_bytes
+from commonhold.regions.region import hash_bytes, hash_of
 
 MAX_READ_BYTES: Final = 200_000_000
 """So much is read at one look; files beyond that are told by their stamps."""
@@ -124,7 +124,7 @@ class Surveyor:
         for path in suspects:
             is_unread = (path in paths and was.get(path) is None) or self._is_unread(path, after)
             content = None if is_unread else self._content(path)
-            found.append(Change(path, was.get(path), None if content is None else hash_bytes(content), is_unread))
+            found.append(Change(path, was.get(path), hash_of(content), is_unread))
         return tuple(change for change in found if change.is_unread or change.before != change.after)
 
     def _was(self, before: Survey, paths: Iterable[str], keep: Keep) -> dict[str, str | None]:
