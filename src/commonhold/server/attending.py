@@ -105,6 +105,8 @@ class Attending:
 
     def attend(self, happening: Happening) -> Response:
         """The answer to what a hook reports. Raises CommonholdError where that cannot be decided."""
+        if isinstance(happening, TurnEnded | SessionEnded) and self._sessions.is_of_earlier_run(happening.caller):
+            return NOTHING
         return self._answers[type(happening)](happening)
 
     def let_go_of_silent(self) -> None:
@@ -204,29 +206,23 @@ class Attending:
         return Response(context=told(self._shell.ran(happening), *(each.notice for each in session.news())))
 
     def _turn_ended(self, happening: TurnEnded) -> Response:
-        if self._sessions.is_of_earlier_run(happening.caller):
-            return NOTHING
-        self._shell.over(happening.caller.holder)
-        return self._over(happening, self._sessions.of(happening.caller.holder), Commonhold.rest)
+        return self._over(happening, [happening.caller.holder], Commonhold.rest)
 
     def _session_ended(self, happening: SessionEnded) -> Response:
         """With a session its parts end, too, whether they have said so or not."""
-        if self._sessions.is_of_earlier_run(happening.caller):
-            return NOTHING
         holder = happening.caller.holder
         names = [holder, *self._sessions.parts_of(holder)]
-        for name in names:
-            self._shell.over(name)
-        response = self._over(
-            happening, [each for name in names for each in self._sessions.of(name)], Commonhold.depart
-        )
+        response = self._over(happening, names, Commonhold.depart)
         self._sessions.let_go(names)
         return response
 
     def _over(
-        self, happening: TurnEnded | SessionEnded, known: Sequence[Commonhold], end: Callable[[Commonhold], TakeAnswer]
+        self, happening: TurnEnded | SessionEnded, names: Sequence[str], end: Callable[[Commonhold], TakeAnswer]
     ) -> Response:
         """End it wherever it is known to have been; a daemon that was begun anew knows where it is now."""
+        for name in names:
+            self._shell.over(name)
+        known = [session for name in names for session in self._sessions.of(name)]
         here = self._here(happening)
         sessions = dict.fromkeys((*known, here) if here else known)
         response = Response(notice=told(*(packets.taken(end(session)) for session in sessions)))
@@ -250,7 +246,7 @@ class _Edit:
         self._notices: list[str] = []
         self._ends = time.monotonic() + PATIENCE_SECONDS
 
-    def propose(self, around: Commonhold | None = None) -> Response:
+    def propose(self, around: Commonhold | None) -> Response:
         """Propose it; where others hold what it changes, wait for them a little, and look at it anew.
 
         `around` is the session that this one is a part of.
@@ -278,7 +274,7 @@ class _Edit:
         return Response(Stance.DENY, told(why, *self._notices, step))
 
     def _looked_at(self) -> CommitAnswer | str | None:
-        """The same as the attempt, but for what is too large to be looked at, or to be so while the slot lasts."""
+        """What comes of an attempt. A file may be too large to be read, or to be judged while the slot lasts: then why."""
         try:
             answer = self._attempt()
         except InputError as fault:
