@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any, Final, Protocol
 
 from commonhold.adapters.files import WorkingTree
+from commonhold.adapters.ignoring import IsIgnored
 from commonhold.adapters.trees import Trees
 from commonhold.app.answers import AcquireAnswer, CommitAnswer, TakeAnswer
 from commonhold.app.happenings import (
@@ -59,9 +60,6 @@ _SLOW_SECONDS: Final = 2.0
 _MOST_ATTEMPTS: Final = 3
 _MOST_BYTES: Final = 1 << 26
 """What is larger is not looked at; the settings may draw a closer line."""
-
-IsIgnored = Callable[[str, str], bool]
-"""Whether a path in the working tree at a root is nobody's concern."""
 
 
 class Shell(Protocol):
@@ -274,7 +272,7 @@ class _Edit:
         return Response(Stance.DENY, told(why, *self._notices, step))
 
     def _looked_at(self) -> CommitAnswer | str | None:
-        """What comes of an attempt. A file may be too large to be read, or to be judged while the slot lasts: then why."""
+        """What comes of an attempt; why not, of a file too large to be read, or to be judged while the slot lasts."""
         try:
             answer = self._attempt()
         except InputError as fault:

@@ -8,6 +8,7 @@ from typing import Final, Protocol
 
 from commonhold.adapters.git.differing import Irregular, Tree, head_of, here, in_head
 from commonhold.adapters.git.running import Git
+from commonhold.adapters.ignoring import IsIgnored
 from commonhold.app.ownership import OUTSIDE, Authors, Step, authors_of
 from commonhold.app.pictures import Status
 from commonhold.domain.errors import CommonholdError
@@ -32,10 +33,6 @@ class Log(Protocol):
     def status(self) -> Status:
         """Who is at work in this working tree, beside other things."""
         ...
-
-
-IsIgnored = Callable[[str, str], bool]
-"""Whether a path in the working tree at a root is nobody's concern."""
 
 
 @dataclass(frozen=True, slots=True)
