@@ -41,10 +41,10 @@ def _listed(paths: dict[str, str]) -> str:
 class Staging:
     """Decides about the files that a session has staged."""
 
-    def __init__(self, whose: Whose, holder: str, named: Collection[str]) -> None:
-        """Tell with `whose` what is whose. The files `named` were asked for by their paths, one by one."""
+    def __init__(self, whose: Whose, named: Collection[str]) -> None:
+        """Tell with `whose` what is the session's. The files `named` were asked for by their paths, one by one."""
         self._whose = whose
-        self._holder = holder
+        self._holder = whose.holder
         self._named = named
 
     def own(self, before: Entries, after: Entries) -> Staged:
