@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Required, TypedDict
 
 from commonhold.app.leases import Leases
 from commonhold.app.news import Newsroom
@@ -38,25 +38,28 @@ class Surroundings:
     is_running: IsRunning = lambda _: False
 
 
+class Parts(TypedDict, total=False):
+    """What a working tree's use cases are made of. `at_step` is called after each durable step of a commit."""
+
+    store: Required[Store]
+    files: Required[Files]
+    clock: Required[Clock]
+    ids: Required[Ids]
+    options: Options | None
+    surroundings: Surroundings | None
+    at_step: Step | None
+
+
 class UseCases:
     """The use cases, each with what it needs; and what those need that write."""
 
-    def __init__(
-        self,
-        *,
-        store: Store,
-        files: Files,
-        clock: Clock,
-        ids: Ids,
-        agent: str | None,
-        options: Options | None,
-        surroundings: Surroundings | None,
-        at_step: Step | None,
-    ) -> None:
+    def __init__(self, agent: str | None, parts: Parts) -> None:
         """Put them together for the session of `agent`."""
-        self.ids, self.at_step = ids, at_step or no_step
-        self.options = options = options or Options()
-        self.surroundings = surroundings or Surroundings()
+        store, files, clock = parts["store"], parts["files"], parts["clock"]
+        self.ids = ids = parts["ids"]
+        self.at_step = parts.get("at_step") or no_step
+        self.options = options = parts.get("options") or Options()
+        self.surroundings = parts.get("surroundings") or Surroundings()
         registry = self.surroundings.registry
         self.is_shared = registry is not None
         name = files.root if registry is None else f"{options.host}:{files.root}"
