@@ -69,10 +69,10 @@ class UseCases:
         self.reading = Reading(files, self.read_set)
         self.works = PartialWorks(store, self.place.registry, self._tree)
         self.values = Values(self.place.registry, self.reading, options.policies)
-        self.leases = Leases(store, self.place.registry, self.reading, ids, self.works, name, self.read_set)
-        self.queries = Queries(store, self.place.registry, self.reading, self.leases)
+        self.leases = Leases(self.place, self.reading, ids, self.works, self.read_set)
+        self.queries = Queries(self.place, self.reading, self.leases)
         self.waiving = Waiving(store, clock, self.reading)
-        self.upkeep = Upkeep(store, files, clock, options.retention_seconds)
+        self.upkeep = Upkeep(self.place, options.retention_seconds)
 
     def _tree(self, place: str) -> Reading | None:
         """How to look at a working tree: where leases are shared by machines, at this one only."""
