@@ -11,6 +11,7 @@ from commonhold.adapters.git.running import Git
 from commonhold.app import git_risks as risks
 from commonhold.app.git_words import GitCall
 from commonhold.app.ownership import OUTSIDE
+from commonhold.domain.texts import listed
 from commonhold.server.git_homes import Home
 from commonhold.server.whose import Around, Whose
 
@@ -113,10 +114,9 @@ class Judging:
         ]
         if not lost:
             return None
-        shown = [f"{each[:_ID]} ({makers.get(each, 'not known to be a session')})" for each in lost[:_SHOWN]]
-        more = f" and {len(lost) - len(shown)} more" if len(lost) > len(shown) else ""
+        shown = [f"{each[:_ID]} ({makers.get(each, 'not known to be a session')})" for each in lost]
         return (
-            f"no branch would lead any more to commits that this session did not make: {', '.join(shown)}{more}. "
+            f"no branch would lead any more to commits that this session did not make: {listed(shown, _SHOWN)}. "
             f"Next: git revert {lost[0][:_ID]}, or git branch NAME {lost[0][:_ID]} first, which keeps them"
         )
 

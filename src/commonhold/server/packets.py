@@ -4,7 +4,7 @@ Names, intents and texts of others are data: they are quoted, each on lines of t
 instruction.
 """
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime
 from typing import Final
 
@@ -17,7 +17,7 @@ from commonhold.domain.keys import canonical
 from commonhold.domain.lease import Conflict, Lease
 from commonhold.domain.refusal import Refusal
 from commonhold.domain.slots import path_of_slot
-from commonhold.domain.texts import quoted
+from commonhold.domain.texts import listed, quoted
 
 _MOST_LISTED: Final = 8
 _NEXT: Final = {
@@ -80,7 +80,7 @@ def unclear(path_and_why: str) -> str:
 def reserved(paths: Sequence[str]) -> str:
     """That a tool would write what Commonhold itself keeps."""
     return told(
-        f"Commonhold did not let this be written: {_listed(paths)} is where it keeps its own state",
+        f"Commonhold did not let this be written: {listed(paths, _MOST_LISTED)} is where it keeps its own state",
         "next: leave it alone; `commonhold status` and `commonhold log` tell what is in it",
     )
 
@@ -88,8 +88,8 @@ def reserved(paths: Sequence[str]) -> str:
 def foreign(source: str, paths: Sequence[str]) -> str:
     """That what is elsewhere would be moved here, where nobody has seen it."""
     return told(
-        f"Commonhold did not let this be written: {source}, which would be moved to {_listed(paths)}, is not in this "
-        "working tree, so that what it holds is not known here",
+        f"Commonhold did not let this be written: {source}, which would be moved to {listed(paths, _MOST_LISTED)}, is "
+        "not in this working tree, so that what it holds is not known here",
         "next: write it here as a new file, then delete the other",
     )
 
@@ -141,13 +141,13 @@ def _presence(presence: Presence) -> str:
 
 
 def _lease(lease: Lease) -> str:
-    return f"- {lease.holder} holds {_listed(lease.keys)}{_for(lease.task)}"
+    return f"- {lease.holder} holds {listed(lease.keys, _MOST_LISTED)}{_for(lease.task)}"
 
 
 def _change(change: Change, now: float) -> str:
     minutes = max(0, round((now - change.at) / 60))
-    files = dict.fromkeys(canonical(key).file_path for key in change.keys)
-    return f"- {change.holder} changed {_listed(files)} {minutes} min ago{_for(change.intent)}"
+    files = list(dict.fromkeys(canonical(key).file_path for key in change.keys))
+    return f"- {change.holder} changed {listed(files, _MOST_LISTED)} {minutes} min ago{_for(change.intent)}"
 
 
 def _conflict(conflict: Conflict) -> str:
@@ -178,9 +178,3 @@ def _region(region: RepairRegion) -> Iterator[str]:
 
 def _for(intent: str) -> str:
     return f" for {quoted(intent)}" if intent else ""
-
-
-def _listed(names: Iterable[str]) -> str:
-    every = list(names)
-    more = f" and {len(every) - _MOST_LISTED} more" if len(every) > _MOST_LISTED else ""
-    return f"{', '.join(every[:_MOST_LISTED])}{more}"

@@ -13,7 +13,7 @@ from commonhold.app.ownership import OUTSIDE, Authors, Step, authors_of
 from commonhold.app.pictures import Status
 from commonhold.domain.errors import CommonholdError
 from commonhold.domain.events import Committed, FileChange, Recorded
-from commonhold.domain.texts import quoted
+from commonhold.domain.texts import listed, quoted
 
 _EXECUTABLE: Final = 0o100
 _SHOWN: Final = 6
@@ -148,14 +148,10 @@ class Whose:
 
     def told(self, paths: dict[str, frozenset[str]]) -> str:
         """The paths for a reader, with who changed them and what for."""
-        shown = [
-            f"{path} ({', '.join(self._names(path, by - {self.holder}))})" for path, by in list(paths.items())[:_SHOWN]
-        ]
-        more = len(paths) - len(shown)
-        return ", ".join(shown) + (f" and {more} more" if more > 0 else "")
+        return listed([f"{path} ({', '.join(self._names(path, by))})" for path, by in paths.items()], _SHOWN)
 
     def _names(self, path: str, holders: frozenset[str]) -> Iterator[str]:
-        for holder in sorted(holders):
+        for holder in sorted(holders - {self.holder}):
             intent = self._intents.get((path, holder))
             if holder == OUTSIDE:
                 yield "changed by nobody that Commonhold knows: a person, it must be assumed"
