@@ -13,7 +13,7 @@ from commonhold.adapters.survey.ground import Ground
 from commonhold.adapters.system import RandomIds, is_running, named
 from commonhold.app.answers import TakeAnswer
 from commonhold.app.attribution import Reach, attributed
-from commonhold.app.giving import Given, holdings
+from commonhold.app.giving import Given, parted
 from commonhold.client.session import Commonhold
 from commonhold.config import Settings, Shell, load_settings
 from commonhold.domain.errors import CommonholdError
@@ -75,9 +75,9 @@ class Rules:
 class _Run:
     """A command that runs in one working tree. `given` is what it is kept to, None where nothing keeps it.
 
-    `foretold` is what it is kept to if its launcher goes by that. `beside` is what others could write that ran there at
-    some moment of its time, by their tickets: no more is kept of them, since there is no end to what runs beside a
-    command that goes on. `told` is what its agent will be told. `launcher` is the process that waits for it.
+    `foretold` is what it is kept to if its launcher goes by that. `beside` is what other commands could write that ran
+    there at the same time, by their tickets; no more is kept of them, since beside one that goes on there may be any
+    number. `told` is what its agent will be told. `launcher` is the process that waits for it.
     """
 
     asked: Asked
@@ -160,7 +160,7 @@ class Shells:
         return judged.answer, judged.answer if judged.begun is None else self._foretold(judged.begun)
 
     def _foretold(self, begun: _Begun) -> Shape:
-        """In there nothing can be taken out of what is given, nor can it for whom nothing keeps: it is the same."""
+        """What is given is as where nothing keeps a command: in there, too, no part of it can be taken out."""
         given, offer = begun.leave.given, self._offered_inside() if begun.settings.shell == Shell.SANDBOX else NONE
         if lost := lost_to(given, begun.ground, offer):
             return refused(lost)
@@ -341,9 +341,7 @@ class Shells:
         changes, run.sequence = _unexplained(found, run.session, run.sequence)
         run.before = after
         readable = {change.path: change.before for change in changes if not change.is_unread}
-        mine = holdings(lease for lease in leases if lease.holder == run.asked.holder)
-        others = holdings(lease for lease in leases if lease.holder != run.asked.holder)
-        sorted_ = attributed(readable, run.reaches, [*run.beside.values()], mine, others)
+        sorted_ = attributed(readable, run.reaches, [*run.beside.values()], *parted(leases, run.asked.holder))
         intent = run.asked.intent
         if sorted_.nobody:
             run.session.notice(sorted_.nobody, intent=intent)
