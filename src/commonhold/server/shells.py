@@ -199,8 +199,7 @@ class Shells:
         try:
             refusal = self._rules.refused(asked, session)
             kept_by = offer() if settings.shell == Shell.SANDBOX else NONE
-            place = ground, settings
-            judged = _Judged(refused(refusal)) if refusal else self._begun(asked, session, place, kept_by)
+            judged = _Judged(refused(refusal)) if refusal else self._begun(asked, session, ground, settings, kept_by)
         except BaseException:  # nobody will end what has not begun
             session.close()
             raise
@@ -208,8 +207,7 @@ class Shells:
             session.close()
         return judged
 
-    def _begun(self, asked: Asked, session: Commonhold, place: tuple[Ground, Settings], offer: Offer) -> _Judged:
-        ground, settings = place
+    def _begun(self, asked: Asked, session: Commonhold, ground: Ground, settings: Settings, offer: Offer) -> _Judged:
         leave = leave_for(asked, session, ground, offer)
         if isinstance(leave, str):
             return _Judged(refused(leave))
@@ -249,8 +247,8 @@ class Shells:
             return self._surveyors[name]
 
     def end(self, told: Mapping[str, Any]) -> Shape:
-        """Take what a command wrote into the log, and say what its agent must know of it."""
-        return self._ended(str(told.get("ticket", "")), int(told.get("status", 0)))
+        """The same as `ended`, for a launcher."""
+        return {"report": self.ended(str(told.get("ticket", "")), int(told.get("status", 0)))}
 
     def abandon(self, ticket: str) -> None:
         """End what was watched and perhaps never ran: what is found then is laid on nobody, but for what it held."""
@@ -258,7 +256,7 @@ class Shells:
             run = self._runs.get(ticket)
         if run is not None:
             run.beside[ticket] = anything
-            self._ended(ticket, 0)
+            self.ended(ticket)
 
     def drop(self, ticket: str) -> None:
         """Forget what was watched and has not begun: a launcher runs it, which asks for itself."""
@@ -269,18 +267,19 @@ class Shells:
         if run is not None:
             self._close(run)
 
-    def _ended(self, ticket: str, status: int) -> Shape:
+    def ended(self, ticket: str, status: int = 0) -> str:
+        """Take what a command wrote into the log, and say what its agent must know of it."""
         with self._lock:
             run = self._runs.get(ticket)
         if run is None:
-            return {"report": ""}
+            return ""
         with run.turn:
             try:
                 self._settle(run, status)
             finally:
                 # Not before: what is not recorded yet would be noticed as nobody's.
                 self._close(run)
-        return {"report": "\n".join(filter(None, run.told))}
+        return "\n".join(filter(None, run.told))
 
     def _settle(self, run: _Run, status: int) -> None:
         # Of a tree that the command has taken away nothing is left to be looked at.
@@ -331,7 +330,7 @@ class Shells:
             gone = [ticket for ticket, run in self._runs.items() if not run.is_alive()]
         for ticket in gone:
             with suppress(CommonholdError):
-                self.end({"ticket": ticket, "status": _BY_KILL})
+                self.ended(ticket, _BY_KILL)
 
     def _settled(self, run: _Run, status: int) -> Outcome:
         # Before the look: who gets a lease after it may write already what the look does not show.
