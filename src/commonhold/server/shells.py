@@ -49,16 +49,6 @@ def anything(_path: str) -> bool:
     return True
 
 
-def nothing_refused(_asked: Asked, _session: Commonhold) -> str:
-    """Refuse nothing."""
-    return ""
-
-
-def nothing_prepared(_asked: Asked, _session: Commonhold) -> Prepared:
-    """Prepare nothing."""
-    return Prepared()
-
-
 @dataclass(frozen=True, slots=True)
 class Rules:
     """What decides beside leases: why a command is refused (empty: it is not), and what is prepared for it.
@@ -66,8 +56,8 @@ class Rules:
     `reserved` are paths in the working tree that none is given.
     """
 
-    refused: Callable[[Asked, Commonhold], str] = nothing_refused
-    prepared: Callable[[Asked, Commonhold], Prepared] = nothing_prepared
+    refused: Callable[[Asked, Commonhold], str] = lambda _asked, _session: ""
+    prepared: Callable[[Asked, Commonhold], Prepared] = lambda _asked, _session: Prepared()
     reserved: tuple[str, ...] = ()
 
 
@@ -135,7 +125,7 @@ class Shells:
 
         Commands are `under_way` while they run.
         """
-        self._under_way: UnderWay = set() if under_way is None else under_way
+        self._under_way = set() if under_way is None else under_way
         self._open = open_session
         self._rules = rules or Rules()
         self._offer = offer
