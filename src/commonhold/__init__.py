@@ -25,6 +25,7 @@ if TYPE_CHECKING:
         RepairRegion,
         ReviewAnswer,
         Unmerged,
+        WaiveAnswer,
     )
     from commonhold.app.pictures import Change, Status, Who
     from commonhold.client.async_opening import open_async

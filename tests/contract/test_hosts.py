@@ -12,7 +12,7 @@ from tests.own_tools import commits
 
 from commonhold.app.happenings import Caller, Stance, Swap
 from commonhold.app.options import IDLE_SECONDS, Options
-from commonhold.server import attending
+from commonhold.server import editing
 
 SOURCE = "def f():\n    return 1\n\n\ndef g():\n    return 2\n"
 TEN, TWENTY = Swap("a.py", "return 1\n", "return 10\n"), Swap("a.py", "return 2\n", "return 20\n")
@@ -28,7 +28,7 @@ def rig(request: pytest.FixtureRequest) -> ServerRig:
 @pytest.fixture
 def hosts(rig: ServerRig, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[list[House]]:
     """Nobody is waited for, and the second machine's clock is an hour ahead."""
-    monkeypatch.setattr(attending, "PATIENCE_SECONDS", 0.0)
+    monkeypatch.setattr(editing, "PATIENCE_SECONDS", 0.0)
     ids = CountingIds()
     with ExitStack() as open_:
         made = []

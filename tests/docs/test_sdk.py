@@ -1,7 +1,9 @@
 """The public SDK: every name that it promises is there, and nothing is loaded before it is asked for."""
 
+import ast
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
@@ -12,6 +14,13 @@ def test_every_public_name_can_be_had() -> None:
     assert all(getattr(commonhold, name) is not None for name in commonhold.__all__)
     assert set(commonhold.__all__) <= set(dir(commonhold))
     assert set(commonhold._HOME_OF) == set(commonhold.__all__)
+
+
+def test_type_checkers_see_every_public_name() -> None:
+    tree = ast.parse(Path(commonhold.__file__).read_text(encoding="utf-8"))
+    unseen = next(node for node in tree.body if isinstance(node, ast.If))
+    imports = [node for node in unseen.body if isinstance(node, ast.ImportFrom)]
+    assert {each.asname or each.name for node in imports for each in node.names} == set(commonhold.__all__)
 
 
 def test_other_names_are_not_there() -> None:

@@ -13,7 +13,7 @@ from commonhold.app.proposing import Proposing
 from commonhold.app.taking import Made, Taking
 from commonhold.domain.at_work import Proposal
 from commonhold.domain.keys import canonical
-from commonhold.server import attending
+from commonhold.server import editing
 
 SEEDS = range(8)
 MOST_SEEDS = 30
@@ -21,7 +21,7 @@ MOST_SEEDS = 30
 
 @pytest.fixture(autouse=True)
 def _nobody_waits(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(attending, "PATIENCE_SECONDS", 0.0)
+    monkeypatch.setattr(editing, "PATIENCE_SECONDS", 0.0)
 
 
 def told(seed: int, folder: Path, weather: Weather) -> Story:
@@ -49,7 +49,7 @@ def test_where_nobody_is_late_nothing_is_overwritten(seed: int, tmp_path: Path) 
 def no_slots(patch: pytest.MonkeyPatch) -> None:
     """Each has a slot of its own, and nobody looks at another's."""
     count = iter(range(10_000))
-    patch.setattr(attending, "slot_of", lambda *_: canonical(f"slot:{next(count)}:x"))
+    patch.setattr(editing, "slot_of", lambda *_: canonical(f"slot:{next(count)}:x"))
 
 
 def no_acquaintance(patch: pytest.MonkeyPatch) -> None:

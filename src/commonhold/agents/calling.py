@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from commonhold.agents import shell_prefix
+from commonhold.agents.hook_tables import Hook
 
 KNOCK: Final = "commonhold/client/knock.py"
 _KNOCK_NAME, _LAUNCH_NAME, _GUARD_NAME, _CODEX_GUARD_NAME = "knock.py", "launch.py", "guard.sh", "codex_guard.sh"
@@ -78,15 +79,15 @@ class Ways:
         """The same for a bash of Codex's."""
         return f"{self.knock.removesuffix(_KNOCK_NAME)}{_CODEX_GUARD_NAME}"
 
-    def words(self, agent: str, *, gates: bool, seconds: int) -> list[str]:
-        """The command of a hook that its agent waits for so long. One that gates nothing never blocks."""
-        guard = BLOCKING_BY_WORD.get(agent, BLOCKING) if gates else TELLING
-        within = str(seconds - MARGIN_SECONDS)
+    def words(self, agent: str, hook: Hook) -> list[str]:
+        """The command of a hook. One that gates nothing never blocks."""
+        guard = BLOCKING_BY_WORD.get(agent, BLOCKING) if hook.gates else TELLING
+        within = str(hook.seconds - MARGIN_SECONDS)
         return ["/bin/sh", "-c", guard, self.python, self.knock, agent, self.socket, self.policy, within]
 
-    def line(self, agent: str, *, gates: bool, seconds: int) -> str:
+    def line(self, agent: str, hook: Hook) -> str:
         """The same for agents that give it to a shell, which is then replaced by it."""
-        return f"exec {shlex.join(self.words(agent, gates=gates, seconds=seconds))}"
+        return f"exec {shlex.join(self.words(agent, hook))}"
 
     def server(self) -> list[str]:
         """The command of the MCP server."""

@@ -80,7 +80,7 @@ def write(happening: Happening, response: Response) -> Reply:
     output: dict[str, Any] = {}
     match happening:
         case AboutToEdit() | AboutToRun() if response.stance is Stance.DENY:
-            output |= _denied(response.reason)
+            output |= denied(response.reason)
         case Edited() if response.reason:
             answer |= {"decision": "block", "reason": response.reason}
         case _:
@@ -97,7 +97,7 @@ def write(happening: Happening, response: Response) -> Reply:
 def refuse(payload: Payload, why: str) -> Reply:
     """Block a call of a tool; anything else goes on, and the person is told."""
     if event_of(payload) in ("", BEFORE):
-        return reply({"hookSpecificOutput": {"hookEventName": BEFORE, **_denied(why)}})
+        return reply({"hookSpecificOutput": {"hookEventName": BEFORE, **denied(why)}})
     return reply({"systemMessage": why})
 
 
@@ -118,7 +118,8 @@ def prompt_given(call: Call, prompt: str) -> Happening:
     return PromptGiven(call.caller, call.cwd, prompt)
 
 
-def _denied(why: str) -> Mapping[str, str]:
+def denied(why: str) -> Mapping[str, str]:
+    """That a tool is not to be called, and why."""
     return {"permissionDecision": "deny", "permissionDecisionReason": why or "Commonhold refused it"}
 
 

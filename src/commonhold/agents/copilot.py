@@ -6,7 +6,7 @@ from typing import Final
 
 from commonhold.agents import claude_shaped, vscode
 from commonhold.agents.agent import Agent, Payload, Reply, Unreadable
-from commonhold.agents.claude_shaped import prompt_given, reply
+from commonhold.agents.claude_shaped import denied, prompt_given, reply
 from commonhold.agents.patches import Asked
 from commonhold.agents.payloads import caller, mapping, text
 from commonhold.agents.tools import Arguments, Call, Edits, Reads, Runs, Tools, about_to, has_done, patch, swap, whole
@@ -93,7 +93,7 @@ def write(happening: Happening, response: Response) -> Reply:
     if happening.caller.agent == vscode.NAME:
         return vscode.write(happening, response)
     if isinstance(happening, AboutToEdit | AboutToRun) and response.stance is Stance.DENY:
-        return reply(_denied(response.reason))
+        return reply(denied(response.reason))
     context = told(response.reason, response.context)
     return reply({"additionalContext": context} if context and isinstance(happening, _WITH_CONTEXT) else {})
 
@@ -102,7 +102,7 @@ def refuse(payload: Payload, why: str) -> Reply:
     """Block a call of a tool; anything else goes on."""
     if _is_of_vscode(payload):
         return claude_shaped.refuse(payload, why)
-    return reply(_denied(why)) if not payload or _event(payload) == "before" else Reply(complaint=why)
+    return reply(denied(why)) if not payload or _event(payload) == "before" else Reply(complaint=why)
 
 
 def _is_of_vscode(payload: Payload) -> bool:
@@ -134,10 +134,6 @@ def _arguments(payload: Payload) -> object:
         except (ValueError, RecursionError) as fault:
             raise Unreadable(f"the arguments of its call are no JSON ({fault})") from fault
     return arguments
-
-
-def _denied(why: str) -> Mapping[str, str]:
-    return {"permissionDecision": "deny", "permissionDecisionReason": why or "Commonhold refused it"}
 
 
 COPILOT: Final = Agent(NAME, "GitHub Copilot CLI", read, write, refuse)

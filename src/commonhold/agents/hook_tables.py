@@ -66,6 +66,8 @@ COPILOT: Final = (
     Hook("sessionStart", wakes=True),
     *map(Hook, ("sessionEnd", "userPromptSubmitted", "agentStop", "subagentStart", "subagentStop")),
 )
+# Not events but what the plugin calls its two ways to ask us.
+OPENCODE: Final = (Hook("GATING", gates=True), Hook("TELLING"))
 _CURSOR_WRITES: Final = "Write|Edit|StrReplace|Delete|ApplyPatch|EditNotebook|Shell"
 CURSOR: Final = (
     Hook("preToolUse", _CURSOR_WRITES, gates=True),

@@ -101,14 +101,14 @@ def has_done(call: Call, tools: Tools, *, has_failed: bool) -> Happening:
 
 def swap(path: Names, old: Names, new: Names, everywhere: str = "", manner: Manner = TO_THE_LETTER) -> Edits:
     """A tool that exchanges one text for another."""
-    return Edits(lambda arguments: _swaps(arguments, [arguments], (path, old, new, everywhere, manner)))
+    return Edits(lambda arguments: _swaps(arguments, [arguments], path, old, new, everywhere, manner))
 
 
 def swaps(
     each: str, path: Names, old: Names, new: Names, everywhere: str = "", manner: Manner = TO_THE_LETTER
 ) -> Edits:
     """A tool that does so several times, one after the other: a list in `each`, whose items may leave the path out."""
-    return Edits(lambda arguments: _swaps(arguments, arguments.get(each), (path, old, new, everywhere, manner)))
+    return Edits(lambda arguments: _swaps(arguments, arguments.get(each), path, old, new, everywhere, manner))
 
 
 def whole(path: Names, content: Names, manner: Manner = TO_THE_LETTER) -> Edits:
@@ -176,11 +176,9 @@ def _text(call: Call, names: Names) -> str:
     return text(call.arguments, *names) if isinstance(call.arguments, Mapping) else ""
 
 
-_HowToSwap = tuple[Names, Names, Names, str, Manner]
-
-
-def _swaps(shared: Arguments, each: object, how: _HowToSwap) -> Asked:
-    path, old, new, everywhere, manner = how
+def _swaps(
+    shared: Arguments, each: object, path: Names, old: Names, new: Names, everywhere: str, manner: Manner
+) -> Asked:
     if not isinstance(each, Sequence) or not each:
         return Asked((), "it does not say what is to be replaced")
     found: list[Swap] = []

@@ -7,7 +7,7 @@ from typing import Any, Final
 
 from commonhold.agents import codex_shell, gemini_shell, hook_tables, shell_prefix
 from commonhold.agents.calling import Ways, is_ours
-from commonhold.agents.hook_tables import SECONDS, WAITING_SECONDS, Hook
+from commonhold.agents.hook_tables import Hook
 from commonhold.agents.json_entries import Entry
 from commonhold.agents.marked_block import HASH, MARKDOWN
 from commonhold.agents.pieces import BlockPiece, FilePiece, JsonPiece, Piece
@@ -44,7 +44,7 @@ def claude(ways: Ways) -> tuple[Piece, ...]:
 
 def _claude_call(ways: Ways, hook: Hook) -> dict[str, Any]:
     if ways.link is None or hook.event in hook_tables.CLAUDE_WAKING:
-        return claude_command(ways.line("claude", gates=hook.gates, seconds=hook.seconds))
+        return claude_command(ways.line("claude", hook))
     headers = {"Authorization": f"Bearer {ways.link.token}"}
     return {"type": "http", "url": f"{ways.link.url}/hooks/claude", "headers": headers}
 
@@ -53,12 +53,8 @@ def codex(ways: Ways) -> tuple[Piece, ...]:
     """Hooks of the Codex CLI, and what lets its shells become our launcher."""
 
     def group(hook: Hook) -> dict[str, Any]:
-        command = {
-            "type": "command",
-            "command": ways.line("codex", gates=hook.gates, seconds=hook.seconds),
-            "timeout": hook.seconds,
-        }
-        return {**hook.matcher, "hooks": [command]}
+        command = {"type": "command", "command": ways.line("codex", hook)}
+        return {**hook.matcher, "hooks": [{**command, "timeout": hook.seconds}]}
 
     entries = tuple(Entry(("hooks", hook.event), group(hook)) for hook in hook_tables.CODEX)
     hooks = JsonPiece((".codex/hooks.json",), entries, is_strict=True)
@@ -96,7 +92,7 @@ def gemini(ways: Ways) -> tuple[Piece, ...]:
     """Hooks of the Gemini CLI, and what its shells read first."""
 
     def group(hook: Hook) -> dict[str, Any]:
-        call = {"name": NAME, "type": "command", "command": ways.line("gemini", gates=hook.gates, seconds=hook.seconds)}
+        call = {"name": NAME, "type": "command", "command": ways.line("gemini", hook)}
         return {**hook.matcher, "hooks": [{**call, "timeout": hook.seconds * 1000}]}
 
     entries = tuple(Entry(("hooks", hook.event), group(hook)) for hook in hook_tables.GEMINI)
@@ -116,11 +112,11 @@ def _gemini_shell(ways: Ways) -> tuple[Piece, ...]:
 
 
 def opencode(ways: Ways) -> tuple[Piece, ...]:
-    """The plugin for OpenCode, which asks us as a hook does."""
+    """The plugin for OpenCode, which asks us as hooks do: one for all that gates, one for the rest."""
     template = files("commonhold.agents").joinpath("opencode_plugin.js").read_text(encoding="utf-8")
     made = template.replace('"MARK"', f"// {PLUGIN_MARK}", 1)
-    for name, gates, seconds in (("GATING", True, WAITING_SECONDS), ("TELLING", False, SECONDS)):
-        made = made.replace(f'"{name}"', json.dumps(ways.words("opencode", gates=gates, seconds=seconds)), 1)
+    for hook in hook_tables.OPENCODE:
+        made = made.replace(f'"{hook.event}"', json.dumps(ways.words("opencode", hook)), 1)
     made = made.replace('"GUARDING"', json.dumps([ways.guard, ways.python, ways.launch, ways.socket, ways.policy]), 1)
     return (FilePiece((".opencode/plugin/commonhold.js",), made, lambda text: PLUGIN_MARK in text),)
 
@@ -133,12 +129,7 @@ def copilot(ways: Ways) -> tuple[Piece, ...]:
 
 
 def _copilot_hook(ways: Ways, hook: Hook) -> dict[str, Any]:
-    return {
-        "type": "command",
-        **hook.matcher,
-        "bash": ways.line("copilot", gates=hook.gates, seconds=hook.seconds),
-        "timeoutSec": hook.seconds,
-    }
+    return {"type": "command", **hook.matcher, "bash": ways.line("copilot", hook), "timeoutSec": hook.seconds}
 
 
 def _is_our_hooks_file(text: str) -> bool:
@@ -156,12 +147,7 @@ def cursor(ways: Ways) -> tuple[Piece, ...]:
 
     def call(hook: Hook) -> dict[str, Any]:
         closed = {"failClosed": True} if hook.gates else {}
-        return {
-            "command": ways.line("cursor", gates=hook.gates, seconds=hook.seconds),
-            **hook.matcher,
-            "timeout": hook.seconds,
-            **closed,
-        }
+        return {"command": ways.line("cursor", hook), **hook.matcher, "timeout": hook.seconds, **closed}
 
     entries = tuple(Entry(("hooks", hook.event), call(hook)) for hook in hook_tables.CURSOR)
     return (JsonPiece((".cursor/hooks.json",), entries, alone={"version": 1}),)

@@ -92,7 +92,7 @@ class Attendance:
         )
 
     def end_gone(self) -> None:
-        """See what became of all that sessions proposed which have ended without a word, and forget them in time.
+        """See what became of the proposals of sessions that ended without a word, and forget such sessions in time.
 
         What they wrote is recorded, what they were to write stays among the contents that are kept. One that goes on
         after all begins again.
@@ -104,7 +104,7 @@ class Attendance:
         self._forget_absent()
 
     def _gone(self) -> list[str]:
-        """Who was to write something, and was not heard of since, holds nothing any more and is not known to run."""
+        """Those that were to write something, and are not heard of, hold nothing any more and are not known to run."""
         root, wall = self._place.files.root, self._wall()
         with self._place.store.read() as reader:
             known = reader.presences(root)

@@ -18,7 +18,7 @@ class Files:
 
 @dataclass(frozen=True, slots=True)
 class Untracked:
-    """Files that git does not have. No `paths`: all. `ignored` are meant, too, where it is said."""
+    """Files that git does not have. No `paths`: all. `ignored`: also those that git ignores."""
 
     paths: tuple[str, ...] = ()
     ignored: bool = False

@@ -67,6 +67,12 @@ def holdings(leases: Iterable[Lease]) -> tuple[Holding, ...]:
     )
 
 
+def parted(leases: Collection[Lease], holder: str) -> tuple[tuple[Holding, ...], tuple[Holding, ...]]:
+    """What of the files a holder has, and what others have."""
+    mine = (each for each in leases if each.holder == holder)
+    return holdings(mine), holdings(each for each in leases if each.holder != holder)
+
+
 def _path(key: str) -> str | None:
     slot = path_of_slot(key)
     if slot is not None:

@@ -8,10 +8,11 @@ from typing import Final, TypeVar
 from commonhold.app.answers import CommitAnswer, Needed, Next, Repair
 from commonhold.app.guarding import GUARD
 from commonhold.app.lease_answers import ask_again
+from commonhold.app.place import Place
 from commonhold.app.plan import CommitRequest, Plan, Rejected, Stale
 from commonhold.app.planning import Planner
 from commonhold.app.policy import Policies
-from commonhold.app.ports import LeaseView, Reader, Registry
+from commonhold.app.ports import LeaseView, Reader
 from commonhold.app.reliance import Reliance
 from commonhold.app.repair import commit_again, next_after, repair_of
 from commonhold.app.values import Values
@@ -82,21 +83,16 @@ class _Wanting:
 class Judging:
     """Judges plans against the leases that are held, in one view of the state."""
 
-    def __init__(
-        self, planner: Planner, registry: Registry, values: Values, policies: Policies, worktree: str, place: str
-    ) -> None:
-        """Look things up for repair packets through `planner`; `worktree` is the root of the files.
-
-        `place` is its name among all that share the registry.
-        """
+    def __init__(self, place: Place, planner: Planner, values: Values, policies: Policies) -> None:
+        """Judge by the leases of `place`; look things up for repair packets through `planner`."""
         self.planner = planner
         """What made the plans."""
         self._reliance = Reliance(planner, policies)
-        self._registry = registry
+        self._registry = place.registry
         self._values = values
         self._policies = policies
-        self._worktree = worktree
-        self._place = place
+        self._worktree = place.files.root
+        self._name = place.name
 
     def writes_of(self, planned: Plan | Rejected) -> tuple[Key, ...]:
         """The keys that must be free of other holders' leases: the regions written, and the files' write slots."""
@@ -104,7 +100,7 @@ class Judging:
             return planned.keys
         held_first = set(self._policies.held_first(planned.grown))
         written = (key for key in planned.writes_to if key not in planned.grown or key in held_first)
-        return (*written, *(slot_of(self._place, write.path) for write in planned.writes))
+        return (*written, *(slot_of(self._name, write.path) for write in planned.writes))
 
     def verdict(self, reader: Reader, request: CommitRequest, planned: Plan | Rejected) -> Admitted | Refused:
         """Leases first (a late writer is told so before all else), then what planning found, then admission."""

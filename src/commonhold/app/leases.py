@@ -23,7 +23,8 @@ from commonhold.app.lease_requests import (
 from commonhold.app.once import Request, once
 from commonhold.app.partial_work import PartialWorks
 from commonhold.app.pictures import Change
-from commonhold.app.ports import Ids, Registry, Stamp, Store
+from commonhold.app.place import Place
+from commonhold.app.ports import Ids, Stamp
 from commonhold.app.read_sets import ReadSet
 from commonhold.app.reading import Reading, contents_of
 from commonhold.app.registry import reused
@@ -57,27 +58,15 @@ class _Resolved:
 class Leases:
     """The lease service of one repository."""
 
-    def __init__(
-        self,
-        store: Store,
-        registry: Registry,
-        reading: Reading,
-        ids: Ids,
-        works: PartialWorks,
-        place: str,
-        read_set: ReadSet,
-    ) -> None:
-        """Keep leases in `registry`, what was read in `store`; look regions up through `reading`.
-
-        `place` is the name of the working tree among all that share the registry; `read_set` is that of the session.
-        """
-        self._read_set = read_set
-        self._place = place
-        self._store = store
-        self._registry = registry
+    def __init__(self, place: Place, reading: Reading, ids: Ids, works: PartialWorks, read_set: ReadSet) -> None:
+        """Keep leases in the registry of `place`; look regions up through `reading`; `read_set` is the session's."""
+        self._name = place.name
+        self._store = place.store
+        self._registry = place.registry
         self._reading = reading
         self._ids = ids
         self._works = works
+        self._read_set = read_set
 
     def acquire(
         self,
@@ -133,7 +122,7 @@ class Leases:
             ttl_seconds=request.ttl_seconds,
             patience_seconds=request.patience_seconds,
             replaces=request.replaces,
-            worktree=self._place if resolved.bases else "",
+            worktree=self._name if resolved.bases else "",
             bases=resolved.bases,
         )
 

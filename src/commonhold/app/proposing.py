@@ -220,7 +220,7 @@ class Proposing:
         return self._settled(holder, self._of(holder))
 
     def give_up(self, holder: str) -> None:
-        """See what became of all that a session proposed which has ended.
+        """See what became of all that a session proposed, now that it has ended.
 
         What its tool was to write over stays known: if it is written after all, the log tells what was there.
         """

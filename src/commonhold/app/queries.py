@@ -6,7 +6,7 @@ from typing import Final
 from commonhold.app.history import change_of, changes_on
 from commonhold.app.leases import Leases
 from commonhold.app.pictures import Status, Who
-from commonhold.app.ports import Registry, Store
+from commonhold.app.place import Place
 from commonhold.app.reading import Reading
 from commonhold.domain.errors import Code, InputError
 from commonhold.domain.events import Recorded
@@ -19,10 +19,10 @@ SHOWN: Final = 10
 class Queries:
     """Answers from the state of one repository."""
 
-    def __init__(self, store: Store, registry: Registry, reading: Reading, leases: Leases) -> None:
-        """Ask `store` for commits, `registry` for what happened to leases, `leases` for what is live."""
-        self._store = store
-        self._registry = registry
+    def __init__(self, place: Place, reading: Reading, leases: Leases) -> None:
+        """Ask the store of `place` for commits, its registry for what happened to leases, `leases` for what is live."""
+        self._store = place.store
+        self._registry = place.registry
         self._reading = reading
         self._leases = leases
 

@@ -26,10 +26,8 @@ if TYPE_CHECKING:
         TakeAnswer,
         WaiveAnswer,
     )
-    from commonhold.app.options import Options
     from commonhold.app.pictures import Briefing, Status, Who
-    from commonhold.app.ports import Clock, Files, Ids, Step, Store
-    from commonhold.app.use_cases import Surroundings
+    from commonhold.app.use_cases import Parts
     from commonhold.app.writing import Writing
     from commonhold.domain.changeset import Changeset
     from commonhold.domain.events import CommitUndone, Recorded
@@ -50,33 +48,13 @@ class Service:
     of one process may share an instance; they take turns.
     """
 
-    def __init__(
-        self,
-        *,
-        store: Store,
-        files: Files,
-        clock: Clock,
-        ids: Ids,
-        agent: str | None = None,
-        options: Options | None = None,
-        surroundings: Surroundings | None = None,
-        at_step: Step | None = None,
-    ) -> None:
+    def __init__(self, *, agent: str | None = None, **parts: Unpack[Parts]) -> None:
         """Put the use cases together; `commonhold.open` does so for a repository on disk."""
         # Loaded here: whoever asks a daemon needs to know what can be asked, and nothing of what does the work.
         from commonhold.app.use_cases import UseCases  # noqa: PLC0415
 
         self._agent = texts.check_holder(agent) if agent is not None else None
-        self._uses = UseCases(
-            store=store,
-            files=files,
-            clock=clock,
-            ids=ids,
-            agent=agent,
-            options=options,
-            surroundings=surroundings,
-            at_step=at_step,
-        )
+        self._uses = UseCases(agent, parts)
         self._written_with: Writing | None = None
         self._composing = Lock()
 

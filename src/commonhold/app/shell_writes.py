@@ -104,9 +104,7 @@ def _edited_by_sed(words: Words) -> Words:
 def _edited_by_perl(words: Words) -> Words:
     if not any(_has_letter(word, "i") for word in words):
         return []
-    is_scripted = any(_has_letter(word, "e") or _has_letter(word, "E") for word in words)
-    rest = _files(words)
-    return rest[1:] if is_scripted or rest else rest
+    return _files(words)[1:]  # behind the script, or the file that it is in
 
 
 def _has_letter(word: Word, letter: str) -> bool:

@@ -97,7 +97,7 @@ class Taking:
             return self.record(seen if own == seen.made else self.look(own))
 
     def _own(self, made: Made) -> Made:
-        """Without what the log tells already, and what another's tool was to write so: its settling tells it."""
+        """Without what the log tells already, or will when another settles, whose tool was to write just that."""
         with self._place.store.read() as reader:
             others = [each for each in reader.proposals(self._place.files.root) if each.holder != made.holder]
             steps = {path: self._steps(reader, path, others) for path in made.before}

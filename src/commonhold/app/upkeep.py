@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 
 from commonhold.app.forgetting import forget
-from commonhold.app.ports import Clock, Files, Store
+from commonhold.app.place import Place
 from commonhold.app.recovery import recover
 from commonhold.domain.events import CommitUndone
 from commonhold.regions.region import hash_bytes
@@ -12,11 +12,9 @@ from commonhold.regions.region import hash_bytes
 class Upkeep:
     """Looks after the state of one working tree."""
 
-    def __init__(self, store: Store, files: Files, clock: Clock, retention_seconds: float) -> None:
-        """Look after `store`; what was kept there for so long may go."""
-        self._store = store
-        self._files = files
-        self._clock = clock
+    def __init__(self, place: Place, retention_seconds: float) -> None:
+        """Look after the store of `place`; what was kept there for so long may go."""
+        self._store, self._files, self._clock = place.store, place.files, place.clock
         self._retention_seconds = retention_seconds
 
     def recover(self) -> tuple[CommitUndone, ...]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Required, TypedDict
 
 from commonhold.app.leases import Leases
 from commonhold.app.news import Newsroom
@@ -38,25 +38,28 @@ class Surroundings:
     is_running: IsRunning = lambda _: False
 
 
+class Parts(TypedDict, total=False):
+    """What a working tree's use cases are made of. `at_step` is called after each durable step of a commit."""
+
+    store: Required[Store]
+    files: Required[Files]
+    clock: Required[Clock]
+    ids: Required[Ids]
+    options: Options | None
+    surroundings: Surroundings | None
+    at_step: Step | None
+
+
 class UseCases:
     """The use cases, each with what it needs; and what those need that write."""
 
-    def __init__(
-        self,
-        *,
-        store: Store,
-        files: Files,
-        clock: Clock,
-        ids: Ids,
-        agent: str | None,
-        options: Options | None,
-        surroundings: Surroundings | None,
-        at_step: Step | None,
-    ) -> None:
+    def __init__(self, agent: str | None, parts: Parts) -> None:
         """Put them together for the session of `agent`."""
-        self.ids, self.at_step = ids, at_step or no_step
-        self.options = options = options or Options()
-        self.surroundings = surroundings or Surroundings()
+        store, files, clock = parts["store"], parts["files"], parts["clock"]
+        self.ids = ids = parts["ids"]
+        self.at_step = parts.get("at_step") or no_step
+        self.options = options = parts.get("options") or Options()
+        self.surroundings = parts.get("surroundings") or Surroundings()
         registry = self.surroundings.registry
         self.is_shared = registry is not None
         name = files.root if registry is None else f"{options.host}:{files.root}"
@@ -66,10 +69,10 @@ class UseCases:
         self.reading = Reading(files, self.read_set)
         self.works = PartialWorks(store, self.place.registry, self._tree)
         self.values = Values(self.place.registry, self.reading, options.policies)
-        self.leases = Leases(store, self.place.registry, self.reading, ids, self.works, name, self.read_set)
-        self.queries = Queries(store, self.place.registry, self.reading, self.leases)
+        self.leases = Leases(self.place, self.reading, ids, self.works, self.read_set)
+        self.queries = Queries(self.place, self.reading, self.leases)
         self.waiving = Waiving(store, clock, self.reading)
-        self.upkeep = Upkeep(store, files, clock, options.retention_seconds)
+        self.upkeep = Upkeep(self.place, options.retention_seconds)
 
     def _tree(self, place: str) -> Reading | None:
         """How to look at a working tree: where leases are shared by machines, at this one only."""

@@ -32,7 +32,7 @@ class Writing:
         past = Past(place.store, place.files.root)
         self._past, self._joining = past, Joining(past, options.policies, merge)
         planner = Planner(place.files, uses.reading, past, self._joining, self._crossing(insight))
-        judging = Judging(planner, place.registry, uses.values, options.policies, place.files.root, place.name)
+        judging = Judging(place, planner, uses.values, options.policies)
         owing = Owing(place, self._planner_of)
         guard = LeaseGuard(place.registry, works, uses.ids) if uses.is_shared else GateGuard(place.registry, works)
         self.commits = Commits(place, judging, owing, guard, read_set, seconds, at_step=uses.at_step)

@@ -1,6 +1,7 @@
 """Holder names, task descriptions and intents: one line of printable text, since other agents read them."""
 
 import unicodedata
+from collections.abc import Sequence
 from typing import Final
 
 from commonhold.domain.errors import Code, InputError, UsageError
@@ -43,6 +44,12 @@ def quoted(text: str) -> str:
     import json  # noqa: PLC0415 - loaded here: who speaks to no agent's program quotes nobody
 
     return json.dumps(cut, ensure_ascii=False)
+
+
+def listed(names: Sequence[str], most: int) -> str:
+    """Names in a line: the first of them, and how many more there are."""
+    more = len(names) - most
+    return ", ".join(names[:most]) + (f" and {more} more" if more > 0 else "")
 
 
 def _first_unprintable(text: str) -> str | None:

@@ -7,12 +7,11 @@ what the service raises: whoever sends the answer then blocks what was about to 
 import time
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack, suppress
-from pathlib import Path
-from typing import Any, Final, Protocol
+from typing import Any, Protocol
 
-from commonhold.adapters.files import WorkingTree
+from commonhold.adapters.ignoring import IsIgnored
 from commonhold.adapters.trees import Trees
-from commonhold.app.answers import AcquireAnswer, CommitAnswer, TakeAnswer
+from commonhold.app.answers import TakeAnswer
 from commonhold.app.happenings import (
     NOTHING,
     AboutToEdit,
@@ -28,40 +27,17 @@ from commonhold.app.happenings import (
     Stance,
     SubagentBegan,
     TurnEnded,
-    Unclear,
     Unconcerned,
-    Wish,
     is_about,
     told,
 )
-from commonhold.app.proposing import HELD_FOR_TURN
 from commonhold.app.shell_reads import shown_by
-from commonhold.app.whole_files import made_to_hold
-from commonhold.app.wishes import results
 from commonhold.client.session import Commonhold
-from commonhold.domain.changeset import Changeset, LeaseRef
-from commonhold.domain.errors import Code, CommonholdError, InputError
+from commonhold.domain.errors import CommonholdError, InputError
 from commonhold.domain.keys import file_key
-from commonhold.domain.refusal import Refusal
-from commonhold.domain.slots import SLOT_SECONDS, path_of_slot, slot_of
-from commonhold.regions.region import hash_of
 from commonhold.server import packets
-from commonhold.server.blindness import overwritten_blindly
-from commonhold.server.handing_down import handed_down
-from commonhold.server.lateness import too_long
+from commonhold.server.editing import ToolEdit, inside
 from commonhold.server.open_sessions import OpenSessions
-
-PATIENCE_SECONDS: Final = 20.0
-"""How long an edit may wait for others in all: less than any hook is given to answer."""
-SLOT_PATIENCE_SECONDS: Final = 8.0
-_SLOW_SECONDS: Final = 2.0
-"""When judging took so long, the write slot begins anew: much of its time is over."""
-_MOST_ATTEMPTS: Final = 3
-_MOST_BYTES: Final = 1 << 26
-"""What is larger is not looked at; the settings may draw a closer line."""
-
-IsIgnored = Callable[[str, str], bool]
-"""Whether a path in the working tree at a root is nobody's concern."""
 
 
 class Shell(Protocol):
@@ -105,6 +81,8 @@ class Attending:
 
     def attend(self, happening: Happening) -> Response:
         """The answer to what a hook reports. Raises CommonholdError where that cannot be decided."""
+        if isinstance(happening, TurnEnded | SessionEnded) and self._sessions.is_of_earlier_run(happening.caller):
+            return NOTHING
         return self._answers[type(happening)](happening)
 
     def let_go_of_silent(self) -> None:
@@ -163,10 +141,11 @@ class Attending:
         with ExitStack() as begun:
             # In one order for all: who waits in one tree holds nothing that another waits for in the next.
             for root, wishes in sorted(self._trees.sorted_by_tree(happening.wishes, happening.cwd).items()):
-                concerned = [wish for wish in wishes if not all(self._is_ignored(root, path) for path in _inside(wish))]
+                concerned = [wish for wish in wishes if not all(self._is_ignored(root, path) for path in inside(wish))]
                 if concerned:
                     session = self._sessions.session(root, happening.caller)
-                    edit = _Edit(session, root, concerned, happening.call, self._intent(session, happening))
+                    intent = session.intent() or f"{happening.tool} by {happening.caller.agent}"
+                    edit = ToolEdit(session, root, concerned, happening.call, intent)
                     response = edit.propose(self._sessions.around(root, happening.caller))
                     if response.stance is Stance.DENY:
                         return response
@@ -174,9 +153,6 @@ class Attending:
                     begun.callback(session.settle, happening.call, is_about(concerned))
             begun.pop_all()  # else the tool will write nothing, in no tree
         return Response(context=told(*contexts))
-
-    def _intent(self, session: Commonhold, happening: AboutToEdit) -> str:
-        return session.intent() or f"{happening.tool} by {happening.caller.agent}"
 
     def _edited(self, happening: Edited) -> Response:
         reasons: list[str] = []
@@ -204,29 +180,23 @@ class Attending:
         return Response(context=told(self._shell.ran(happening), *(each.notice for each in session.news())))
 
     def _turn_ended(self, happening: TurnEnded) -> Response:
-        if self._sessions.is_of_earlier_run(happening.caller):
-            return NOTHING
-        self._shell.over(happening.caller.holder)
-        return self._over(happening, self._sessions.of(happening.caller.holder), Commonhold.rest)
+        return self._over(happening, [happening.caller.holder], Commonhold.rest)
 
     def _session_ended(self, happening: SessionEnded) -> Response:
         """With a session its parts end, too, whether they have said so or not."""
-        if self._sessions.is_of_earlier_run(happening.caller):
-            return NOTHING
         holder = happening.caller.holder
         names = [holder, *self._sessions.parts_of(holder)]
-        for name in names:
-            self._shell.over(name)
-        response = self._over(
-            happening, [each for name in names for each in self._sessions.of(name)], Commonhold.depart
-        )
+        response = self._over(happening, names, Commonhold.depart)
         self._sessions.let_go(names)
         return response
 
     def _over(
-        self, happening: TurnEnded | SessionEnded, known: Sequence[Commonhold], end: Callable[[Commonhold], TakeAnswer]
+        self, happening: TurnEnded | SessionEnded, names: Sequence[str], end: Callable[[Commonhold], TakeAnswer]
     ) -> Response:
-        """End it wherever it is known to have been; a daemon that was begun anew knows where it is now."""
+        """End it wherever it is known to have worked; a daemon that was begun anew knows only where it is now."""
+        for name in names:
+            self._shell.over(name)
+        known = [session for name in names for session in self._sessions.of(name)]
         here = self._here(happening)
         sessions = dict.fromkeys((*known, here) if here else known)
         response = Response(notice=told(*(packets.taken(end(session)) for session in sessions)))
@@ -234,118 +204,3 @@ class Attending:
             self._shell.free(session)
             session.close()  # its connection; the next call makes another, and many never make one
         return response
-
-
-class _Edit:
-    """One call of a tool that is about to write files of one working tree."""
-
-    def __init__(self, session: Commonhold, root: str, wishes: Sequence[Wish], call: str, intent: str) -> None:
-        self._session = session
-        self._root = root
-        self._files = WorkingTree(root, max_file_bytes=_MOST_BYTES)
-        self._wishes = wishes
-        self._call = call
-        self._intent = intent
-        self._paths = list(dict.fromkeys(path for wish in wishes for path in _inside(wish)))
-        self._notices: list[str] = []
-        self._ends = time.monotonic() + PATIENCE_SECONDS
-
-    def propose(self, around: Commonhold | None = None) -> Response:
-        """Propose it; where others hold what it changes, wait for them a little, and look at it anew.
-
-        `around` is the session that this one is a part of.
-        """
-        for _ in range(_MOST_ATTEMPTS):
-            answer = self._looked_at()
-            if isinstance(answer, str):
-                return self._denied(answer)
-            if answer is None:
-                return Response(context=told(*self._notices))
-            if answer.outcome != "refused":
-                return Response(context=told(*self._notices, *answer.notices))
-            if answer.code is not Refusal.LOCK_CONFLICT:
-                return self._denied(packets.refusal(answer))
-            if around and handed_down(around, self._session, answer.conflicts):
-                continue
-            waited = self._wait_for([each.key for each in answer.conflicts])
-            if waited.lease is None:
-                return self._denied(packets.denial(waited))
-        return self._denied(packets.unclear(f"{self._paths[0]} is changed by others again and again"))
-
-    def _denied(self, packet: str) -> Response:
-        """What others changed was told with the slot, once: it is said before the next step."""
-        why, _, step = packet.rpartition("\n")
-        return Response(Stance.DENY, told(why, *self._notices, step))
-
-    def _looked_at(self) -> CommitAnswer | str | None:
-        """The same as the attempt, but for what is too large to be looked at, or to be so while the slot lasts."""
-        try:
-            answer = self._attempt()
-        except InputError as fault:
-            if fault.code is Code.FILE_TOO_LARGE:
-                return packets.too_large(fault.message)
-            raise
-        is_over = isinstance(answer, CommitAnswer) and answer.code is Refusal.LEASE_LOST
-        why = too_long(self._wishes, self._root) if is_over else ""
-        return packets.too_large(why) if why else answer
-
-    def _attempt(self) -> CommitAnswer | str | None:
-        """The answer to the proposal; why there is none to be made, or None where nothing is changed."""
-        slot = self._slot()
-        if slot.lease is None:
-            return packets.busy(slot, self._paths)
-        is_kept, begun = False, time.monotonic()
-        try:
-            answer = self._judged(LeaseRef(slot.lease.id, slot.lease.fence))
-            is_kept = isinstance(answer, CommitAnswer) and answer.outcome != "refused"
-        finally:
-            if not is_kept:
-                self._notices += self._session.release(slot.lease.id).notices
-        if is_kept and time.monotonic() - begun >= _SLOW_SECONDS:  # the tool needs its moment, too
-            self._notices += self._session.renew(slot.lease.id, ttl_seconds=SLOT_SECONDS).notices
-        return answer
-
-    def _slot(self) -> AcquireAnswer:
-        keys = [str(slot_of(self._session.place(), path)) for path in self._paths]
-        slot = self._session.acquire(
-            *keys,
-            task=self._intent,
-            ttl_seconds=SLOT_SECONDS,
-            wait_seconds=min(SLOT_PATIENCE_SECONDS, self._patience()),
-        )
-        self._notices += slot.notices
-        return slot
-
-    def _wait_for(self, keys: Sequence[str]) -> AcquireAnswer:
-        wanted = [key for key in dict.fromkeys(keys) if path_of_slot(key) is None]
-        answer = self._session.acquire(
-            *wanted, task=self._intent, acquisition_id=HELD_FOR_TURN, wait_seconds=self._patience()
-        )
-        self._notices += answer.notices
-        return answer
-
-    def _patience(self) -> float:
-        return max(0.0, self._ends - time.monotonic())
-
-    def _judged(self, slot: LeaseRef) -> CommitAnswer | str | None:
-        if foreign := [wish.path for wish in self._wishes if Path(wish.path).is_absolute()]:
-            return packets.foreign(foreign[0], self._paths)
-        there = {path: self._load(path) for path in self._paths}
-        made = results(self._wishes, there.get)
-        if isinstance(made, Unclear):
-            return packets.unclear(f"{made.path or self._paths[0]}: {made.why}")
-        changed = [path for path in self._paths if path in made and made[path] != there[path]]
-        edits = [made_to_hold(path, hash_of(there[path]), made[path]) for path in changed]
-        if not edits:
-            return None
-        changeset = Changeset(tuple(edits), self._intent, leases=(slot,), merge=False)
-        return self._session.propose(changeset, call=self._call, blind=overwritten_blindly(self._wishes))
-
-    def _load(self, path: str) -> bytes | None:
-        state = self._files.load(path)
-        return state.content if state is not None else None
-
-
-def _inside(wish: Wish) -> list[str]:
-    """What a wish is about in the working tree whose it is."""
-    return [path for path in is_about((wish,)) if not Path(path).is_absolute()]

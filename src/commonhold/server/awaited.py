@@ -37,7 +37,7 @@ class Awaited:
             _forget_oldest(self._processes)
 
     def session_of(self, agent: str, process: str) -> str:
-        """The session whose hooks came from a process of an agent, the last of them; of one unknown, one of its own."""
+        """The last session whose hooks came from a process of an agent; if none did, one by the name of the process."""
         with self._turn:
             return self._processes.get((agent, process), f"{agent}:{process}")
 

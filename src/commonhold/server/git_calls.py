@@ -17,11 +17,12 @@ from commonhold.adapters.git.aliases import resolved
 from commonhold.adapters.git.differing import Tree, find_tree
 from commonhold.adapters.git.objects import INDEX
 from commonhold.adapters.git.running import Git
+from commonhold.adapters.ignoring import IsIgnored
 from commonhold.app.git_words import GitCall, placed, read_call
 from commonhold.app.shell_calls import git_calls_in
 from commonhold.server.git_homes import Home, programs
 from commonhold.server.git_session import MOVERS, WRITERS, Answer, Pending, Session
-from commonhold.server.whose import Around, IsIgnored, Log
+from commonhold.server.whose import Around, Log
 
 OpenLog = Callable[[str, str], AbstractContextManager[Log]]
 """The session of a holder on the repository around a path."""

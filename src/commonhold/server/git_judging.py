@@ -11,6 +11,7 @@ from commonhold.adapters.git.running import Git
 from commonhold.app import git_risks as risks
 from commonhold.app.git_words import GitCall
 from commonhold.app.ownership import OUTSIDE
+from commonhold.domain.texts import listed
 from commonhold.server.git_homes import Home
 from commonhold.server.whose import Around, Whose
 
@@ -23,14 +24,14 @@ _ID: Final = 10
 class Judging:
     """Judges the calls of one session in one working tree."""
 
-    def __init__(self, whose: Whose, home: Home, holder: str, index: Index, around: Around) -> None:
-        """Tell with `whose` what is whose; pathspecs are read by the git of `index`, in its folder.
+    def __init__(self, whose: Whose, home: Home, index: Index, around: Around) -> None:
+        """Tell with `whose` what is the session's; pathspecs are read by the git of `index`, in its folder.
 
         `around` is asked about other working trees.
         """
         self._whose = whose
         self._home = home
-        self._holder = holder
+        self._holder = whose.holder
         self._index = index
         self._git = index.git
         self._around = around
@@ -74,15 +75,12 @@ class Judging:
         return self._lost(differing.untracked(self._git, self._index, risk.paths, *more), "git clean -f --")
 
     def _lost(self, paths: Sequence[str], instead: str) -> str | None:
-        foreign = self._whose.of_others(paths, self._holder)
+        foreign = self._whose.of_others(paths)
         if not foreign:
             return None
         own = [f":/{path}" for path in paths if path not in foreign]
         then = f"{instead} {shlex.join(own)}" if own else "change back with your edit tool what you changed yourself"
-        return (
-            "it would throw away changes that are not this session's: "
-            f"{self._whose.told(foreign, self._holder)}. Next: {then}"
-        )
+        return f"it would throw away changes that are not this session's: {self._whose.told(foreign)}. Next: {then}"
 
     def _move(self, risk: risks.Move) -> str | None:
         head = self._git.line("rev-parse", "--verify", "--quiet", "HEAD^{tree}")
@@ -90,7 +88,7 @@ class Judging:
         if head is not None and head == target:
             return None
         paths = differing.unstaged(self._whose.git, self._index)
-        foreign = self._whose.of_others((each for each in paths if not self._whose.is_ignored(each)), self._holder)
+        foreign = self._whose.of_others(each for each in paths if not self._whose.is_ignored(each))
         others = {path: by for path, by in foreign.items() if by - {self._holder, OUTSIDE}}
         if not others:
             return None
@@ -103,7 +101,7 @@ class Judging:
         beside = shlex.quote(f"{self._whose.tree.root}-2")
         return (
             "it would change files under other sessions, whose work here is not committed: "
-            f"{self._whose.told(others, self._holder)}. Next: {patience}, or work on it in a tree "
+            f"{self._whose.told(others)}. Next: {patience}, or work on it in a tree "
             f"of your own: git worktree add --detach {beside} {risk.target or 'HEAD'}"
         )
 
@@ -116,10 +114,9 @@ class Judging:
         ]
         if not lost:
             return None
-        shown = [f"{each[:_ID]} ({makers.get(each, 'not known to be a session')})" for each in lost[:_SHOWN]]
-        more = f" and {len(lost) - len(shown)} more" if len(lost) > len(shown) else ""
+        shown = [f"{each[:_ID]} ({makers.get(each, 'not known to be a session')})" for each in lost]
         return (
-            f"no branch would lead any more to commits that this session did not make: {', '.join(shown)}{more}. "
+            f"no branch would lead any more to commits that this session did not make: {listed(shown, _SHOWN)}. "
             f"Next: git revert {lost[0][:_ID]}, or git branch NAME {lost[0][:_ID]} first, which keeps them"
         )
 
@@ -143,12 +140,12 @@ class Judging:
         with self._around.logs(tree.root) as log:
             whose = Whose(tree, log, self._holder, self._around.is_ignored)
             index = Index(whose.git, tree.shared_index)
-            foreign = whose.of_others(differing.unstaged(whose.git, index), self._holder)
+            foreign = whose.of_others(differing.unstaged(whose.git, index))
         if not foreign:
             return None
         return (
             "that working tree holds changes that are not this session's and not committed: "
-            f"{whose.told(foreign, self._holder)}. Next: leave it, or ask for it to be committed"
+            f"{whose.told(foreign)}. Next: leave it, or ask for it to be committed"
         )
 
     def _is_folder(self, path: str) -> bool:

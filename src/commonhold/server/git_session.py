@@ -108,7 +108,7 @@ class Session:
             if refusal:
                 return refusal
         here = Index(Git(self.folder), self.index.path)
-        return Judging(self._whose(), self.home, self.holder, here, self._around).refusal(call)
+        return Judging(self._whose(), self.home, here, self._around).refusal(call)
 
     def _whose(self) -> Whose:
         return Whose(self.tree, self._log, self.holder, self._around.is_ignored)
@@ -189,7 +189,7 @@ class Session:
         after = dict(staged_in.entries())
         if words.named and not words.has("-i", "--include") and self.tree.operation is None:
             after = self._alone(words, index, after, pending.head)
-        staged = Staging(self._whose(), self.holder, self._named(words)).own(index.entries(), after)
+        staged = Staging(self._whose(), self._named(words)).own(index.entries(), after)
         index.put(staged.entries)
         call = pending.call.with_rest(*_without_paths(words))
         return replace(pending, call=call, index=index, tree=index.tree(), said=staged.said)
@@ -229,9 +229,7 @@ class Session:
 
     def _staged(self, pending: Pending) -> str:
         words = words_of(pending.call)
-        staged = Staging(self._whose(), self.holder, self._named(words)).own(
-            self.index.entries(), pending.index.entries()
-        )
+        staged = Staging(self._whose(), self._named(words)).own(self.index.entries(), pending.index.entries())
         if staged.left_out or staged.in_part:
             self.index.put(staged.entries)
             Path(pending.index.path).unlink(missing_ok=True)

@@ -8,6 +8,7 @@ from commonhold.adapters.git.differing import blob_of
 from commonhold.adapters.git.indexes import Entries
 from commonhold.app.histories import Blob
 from commonhold.app.ownership import OUTSIDE, Authors, Inseparable, Version
+from commonhold.domain.texts import listed
 from commonhold.server.whose import Whose
 
 _SHOWN: Final = 6
@@ -34,17 +35,16 @@ class Staged:
 
 
 def _listed(paths: dict[str, str]) -> str:
-    shown = [f"{path} ({why})" for path, why in list(paths.items())[:_SHOWN]]
-    return ", ".join(shown) + (f" and {len(paths) - len(shown)} more" if len(paths) > len(shown) else "")
+    return listed([f"{path} ({why})" for path, why in paths.items()], _SHOWN)
 
 
 class Staging:
     """Decides about the files that a session has staged."""
 
-    def __init__(self, whose: Whose, holder: str, named: Collection[str]) -> None:
-        """Tell with `whose` what is whose. The files `named` were asked for by their paths, one by one."""
+    def __init__(self, whose: Whose, named: Collection[str]) -> None:
+        """Tell with `whose` what is the session's. The files `named` were asked for by their paths, one by one."""
         self._whose = whose
-        self._holder = holder
+        self._holder = whose.holder
         self._named = named
 
     def own(self, before: Entries, after: Entries) -> Staged:

@@ -12,16 +12,14 @@ from commonhold.client.session import Commonhold
 
 OpenSession = Callable[[str, str], Commonhold]
 """A session on the working tree at a root, for a holder."""
-
-
 _MOST_DIGITS: Final = 20
 
 
 @dataclass(frozen=True, slots=True)
 class Silence:
-    """When a session has ended without a word: it is not heard of for so long, as `now` tells, nor known to run.
+    """When a session counts as ended without a word: it is not heard of for `idle_seconds`, nor known to run.
 
-    How long, the settings of its working tree say, as they are at the time.
+    `idle_seconds` tells how long that is in the working tree at a root, `now` is the clock for it.
     """
 
     idle_seconds: Callable[[str], float]
@@ -61,7 +59,7 @@ class OpenSessions:
             return known.session
 
     def _opened(self, root: str, caller: Caller) -> Commonhold:
-        """Open one, while nobody waits for that who has one: a tree that nobody knows yet is looked through."""
+        """Open one, outside of the lock: that takes long in a tree that is new, and others have theirs meanwhile."""
         session = self._open(root, caller.holder)
         with self._lock:
             known = self._known.setdefault((root, caller.holder), _Open(session, caller.process, self._silence.now()))

@@ -4,6 +4,7 @@ import threading
 from collections.abc import Callable, Collection, Iterable
 from typing import Final
 
+from commonhold.adapters.ignoring import IsIgnored
 from commonhold.adapters.repository import find_repository
 from commonhold.adapters.watching import Burst, Watcher
 from commonhold.client.session import Commonhold
@@ -14,7 +15,6 @@ BY_GIT: Final = "git went to another commit"
 START_SECONDS: Final = 2.0
 """How long the first agent in a tree waits at most until that is watched."""
 
-IsIgnored = Callable[[str, str], bool]
 MayWrite = Callable[[str, str], bool]
 """Whether a command that runs could be writing a path of the working tree at a root: its end tells what it wrote."""
 OpenAsNobody = Callable[[str], Commonhold]

@@ -4,11 +4,12 @@ Names, intents and texts of others are data: they are quoted, each on lines of t
 instruction.
 """
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime
 from typing import Final
 
 from commonhold.app.answers import AcquireAnswer, CommitAnswer, Needed, RepairRegion, TakeAnswer
+from commonhold.app.happenings import told
 from commonhold.app.pictures import Briefing, Change
 from commonhold.app.proposing import MOST_SHOWN
 from commonhold.domain.at_work import Presence
@@ -16,7 +17,7 @@ from commonhold.domain.keys import canonical
 from commonhold.domain.lease import Conflict, Lease
 from commonhold.domain.refusal import Refusal
 from commonhold.domain.slots import path_of_slot
-from commonhold.domain.texts import quoted
+from commonhold.domain.texts import listed, quoted
 
 _MOST_LISTED: Final = 8
 _NEXT: Final = {
@@ -40,7 +41,7 @@ _OTHERWISE: Final = "look at what is there now, and plan the edit anew"
 def refusal(answer: CommitAnswer) -> str:
     """Why a tool may not write, and what its agent needs to succeed next time."""
     code = answer.code or Refusal.LOCK_CONFLICT
-    return _lines(
+    return told(
         f"Commonhold did not let this be written ({code}): {answer.why}",
         *map(_conflict, answer.conflicts[:_MOST_LISTED]),
         *map(_needed, answer.required[:_MOST_LISTED]),
@@ -53,7 +54,7 @@ def refusal(answer: CommitAnswer) -> str:
 def busy(answer: AcquireAnswer, paths: Sequence[str]) -> str:
     """That another just writes the same file, and was waited for in vain."""
     by = ", ".join(dict.fromkeys(each.holder for each in answer.conflicts)) or "another session"
-    return _lines(
+    return told(
         f"Commonhold did not let this be written: {', '.join(paths)} is just being written by {by}",
         "next: write again in a moment",
     )
@@ -61,7 +62,7 @@ def busy(answer: AcquireAnswer, paths: Sequence[str]) -> str:
 
 def denial(answer: AcquireAnswer) -> str:
     """That others hold what would be written, and were waited for in vain."""
-    return _lines(
+    return told(
         "Commonhold did not let this be written (LOCK_CONFLICT): others hold what it changes",
         *map(_conflict, answer.conflicts[:_MOST_LISTED]),
         f"next: {_NEXT[Refusal.LOCK_CONFLICT]}",
@@ -70,7 +71,7 @@ def denial(answer: AcquireAnswer) -> str:
 
 def unclear(path_and_why: str) -> str:
     """That it cannot be told what a tool would write."""
-    return _lines(
+    return told(
         f"Commonhold did not let this be written: {path_and_why}",
         "next: read the file again, and give the text exactly as it is there",
     )
@@ -78,29 +79,29 @@ def unclear(path_and_why: str) -> str:
 
 def reserved(paths: Sequence[str]) -> str:
     """That a tool would write what Commonhold itself keeps."""
-    return _lines(
-        f"Commonhold did not let this be written: {_listed(paths)} is where it keeps its own state",
+    return told(
+        f"Commonhold did not let this be written: {listed(paths, _MOST_LISTED)} is where it keeps its own state",
         "next: leave it alone; `commonhold status` and `commonhold log` tell what is in it",
     )
 
 
 def foreign(source: str, paths: Sequence[str]) -> str:
     """That what is elsewhere would be moved here, where nobody has seen it."""
-    return _lines(
-        f"Commonhold did not let this be written: {source}, which would be moved to {_listed(paths)}, is not in this "
-        "working tree, so that what it holds is not known here",
+    return told(
+        f"Commonhold did not let this be written: {source}, which would be moved to {listed(paths, _MOST_LISTED)}, is "
+        "not in this working tree, so that what it holds is not known here",
         "next: write it here as a new file, then delete the other",
     )
 
 
 def too_large(why: str) -> str:
     """That a file is too large to be judged before it is written."""
-    return _lines(f"Commonhold did not let this be written: {why}", f"next: {BY_COMMAND}")
+    return told(f"Commonhold did not let this be written: {why}", f"next: {BY_COMMAND}")
 
 
 def unsaid(why: str) -> str:
     """That a call does not say what it would write."""
-    return _lines(
+    return told(
         f"Commonhold did not let this be written: {why}",
         "next: call the tool again with all that it needs",
     )
@@ -110,7 +111,7 @@ def taken(answer: TakeAnswer) -> str:
     """That what a tool has written is not what could be admitted; empty where it is."""
     if answer.outcome != "unadmitted":
         return ""
-    return _lines(
+    return told(
         f"Commonhold recorded what was written, but could not have admitted it ({answer.code}): {answer.why}",
         "nothing was taken back; what was there before is kept",
         f"next: mend it now; a person sees it with `commonhold review show {answer.review}`",
@@ -131,7 +132,7 @@ def briefing(found: Briefing, now: float) -> str:
     if not lines:
         return ""
     head = "Commonhold: others work in this repository, too. What you read and write is watched for you; as of now:"
-    return _lines(head, *lines)
+    return told(head, *lines)
 
 
 def _presence(presence: Presence) -> str:
@@ -140,13 +141,13 @@ def _presence(presence: Presence) -> str:
 
 
 def _lease(lease: Lease) -> str:
-    return f"- {lease.holder} holds {_listed(lease.keys)}{_for(lease.task)}"
+    return f"- {lease.holder} holds {listed(lease.keys, _MOST_LISTED)}{_for(lease.task)}"
 
 
 def _change(change: Change, now: float) -> str:
     minutes = max(0, round((now - change.at) / 60))
-    files = dict.fromkeys(canonical(key).file_path for key in change.keys)
-    return f"- {change.holder} changed {_listed(files)} {minutes} min ago{_for(change.intent)}"
+    files = list(dict.fromkeys(canonical(key).file_path for key in change.keys))
+    return f"- {change.holder} changed {listed(files, _MOST_LISTED)} {minutes} min ago{_for(change.intent)}"
 
 
 def _conflict(conflict: Conflict) -> str:
@@ -177,13 +178,3 @@ def _region(region: RepairRegion) -> Iterator[str]:
 
 def _for(intent: str) -> str:
     return f" for {quoted(intent)}" if intent else ""
-
-
-def _listed(names: Iterable[str]) -> str:
-    every = list(names)
-    more = f" and {len(every) - _MOST_LISTED} more" if len(every) > _MOST_LISTED else ""
-    return f"{', '.join(every[:_MOST_LISTED])}{more}"
-
-
-def _lines(*parts: str) -> str:
-    return "\n".join(part for part in parts if part)

@@ -81,7 +81,7 @@ class ShellCalls:
     def ran(self, happening: Ran) -> str:
         """What an agent must know of a command that has ended."""
         name = _name(happening)
-        report = str(self._shells.end({"ticket": self._taken(name)})["report"])
+        report = self._shells.ended(self._taken(name))
         return self._reports.pop(name, report)
 
     def look(self) -> None:
@@ -91,7 +91,7 @@ class ShellCalls:
         for name, ticket in tickets.items():
             if self._foretelling.is_over(*name):
                 with suppress(CommonholdError):  # it is no fault of whose hook looks
-                    self._reports.setdefault(name, str(self._shells.end({"ticket": ticket})["report"]))
+                    self._reports.setdefault(name, self._shells.ended(ticket))
             elif self._foretelling.is_begun(*name):
                 self._shells.confirm(ticket)
 

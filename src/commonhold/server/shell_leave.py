@@ -11,7 +11,7 @@ from commonhold.adapters.sandbox.probing import Offer
 from commonhold.adapters.survey.ground import Ground
 from commonhold.adapters.trees import Trees
 from commonhold.app.answers import AcquireAnswer
-from commonhold.app.giving import Given, Sought, Withheld, give, holdings
+from commonhold.app.giving import Given, Sought, Withheld, give, parted
 from commonhold.app.shell_calls import goes_to
 from commonhold.client.session import Commonhold
 from commonhold.domain.errors import Code, InputError
@@ -108,11 +108,9 @@ def leave_for(asked: Asked, session: Commonhold, ground: Ground, offer: Offer) -
 
 
 def _given_to(session: Commonhold, ground: Ground, offer: Offer) -> Given:
-    leases = session.leases()
-    mine = [each.path for each in holdings(each for each in leases if each.holder == session.holder)]
-    others = holdings(each for each in leases if each.holder != session.holder)
+    mine, others = parted(session.leases(), session.holder)
     sought, free = ground.sought, ground.free()
-    also = (*filter(None, map(ground.seek, mine)), *ground.welcome())
+    also = (*filter(None, (ground.seek(each.path) for each in mine)), *ground.welcome())
     return give((*sought, *also), free, others, can_mask=offer.can_mask)
 
 

@@ -7,7 +7,7 @@ from typing import Final
 
 from commonhold.app.answers import AcquireAnswer, TakeAnswer
 from commonhold.app.giving import ROOT, Given, Withheld
-from commonhold.domain.texts import quoted
+from commonhold.domain.texts import listed, quoted
 
 _MOST: Final = 5
 _NOT_RUN: Final = 126
@@ -16,8 +16,7 @@ _NOT_RUN: Final = 126
 
 def some(paths: Sequence[str]) -> str:
     """Paths in a line; of many the first."""
-    shown = ", ".join(path or "./" for path in paths[:_MOST])
-    return shown if len(paths) <= _MOST else f"{shown} and {len(paths) - _MOST} more"
+    return listed([path or "./" for path in paths], _MOST)
 
 
 def held_by_others(answer: AcquireAnswer) -> str:

@@ -13,7 +13,7 @@ from commonhold.adapters.survey.ground import Ground
 from commonhold.adapters.system import RandomIds, is_running, named
 from commonhold.app.answers import TakeAnswer
 from commonhold.app.attribution import Reach, attributed
-from commonhold.app.giving import Given, holdings
+from commonhold.app.giving import Given, parted
 from commonhold.client.session import Commonhold
 from commonhold.config import Settings, Shell, load_settings
 from commonhold.domain.errors import CommonholdError
@@ -49,16 +49,6 @@ def anything(_path: str) -> bool:
     return True
 
 
-def nothing_refused(_asked: Asked, _session: Commonhold) -> str:
-    """Refuse nothing."""
-    return ""
-
-
-def nothing_prepared(_asked: Asked, _session: Commonhold) -> Prepared:
-    """Prepare nothing."""
-    return Prepared()
-
-
 @dataclass(frozen=True, slots=True)
 class Rules:
     """What decides beside leases: why a command is refused (empty: it is not), and what is prepared for it.
@@ -66,8 +56,8 @@ class Rules:
     `reserved` are paths in the working tree that none is given.
     """
 
-    refused: Callable[[Asked, Commonhold], str] = nothing_refused
-    prepared: Callable[[Asked, Commonhold], Prepared] = nothing_prepared
+    refused: Callable[[Asked, Commonhold], str] = lambda _asked, _session: ""
+    prepared: Callable[[Asked, Commonhold], Prepared] = lambda _asked, _session: Prepared()
     reserved: tuple[str, ...] = ()
 
 
@@ -75,9 +65,9 @@ class Rules:
 class _Run:
     """A command that runs in one working tree. `given` is what it is kept to, None where nothing keeps it.
 
-    `foretold` is what it is kept to if its launcher goes by that. `beside` is what others could write that ran there at
-    some moment of its time, by their tickets: no more is kept of them, since there is no end to what runs beside a
-    command that goes on. `told` is what its agent will be told. `launcher` is the process that waits for it.
+    `foretold` is what it is kept to if its launcher goes by that. `beside` is what other commands could write that ran
+    there at the same time, by their tickets; no more is kept of them, since beside one that goes on there may be any
+    number. `told` is what its agent will be told. `launcher` is the process that waits for it.
     """
 
     asked: Asked
@@ -135,7 +125,7 @@ class Shells:
 
         Commands are `under_way` while they run.
         """
-        self._under_way: UnderWay = set() if under_way is None else under_way
+        self._under_way = set() if under_way is None else under_way
         self._open = open_session
         self._rules = rules or Rules()
         self._offer = offer
@@ -160,7 +150,7 @@ class Shells:
         return judged.answer, judged.answer if judged.begun is None else self._foretold(judged.begun)
 
     def _foretold(self, begun: _Begun) -> Shape:
-        """In there nothing can be taken out of what is given, nor can it for whom nothing keeps: it is the same."""
+        """What is given is as where nothing keeps a command: in there, too, no part of it can be taken out."""
         given, offer = begun.leave.given, self._offered_inside() if begun.settings.shell == Shell.SANDBOX else NONE
         if lost := lost_to(given, begun.ground, offer):
             return refused(lost)
@@ -199,8 +189,7 @@ class Shells:
         try:
             refusal = self._rules.refused(asked, session)
             kept_by = offer() if settings.shell == Shell.SANDBOX else NONE
-            place = ground, settings
-            judged = _Judged(refused(refusal)) if refusal else self._begun(asked, session, place, kept_by)
+            judged = _Judged(refused(refusal)) if refusal else self._begun(asked, session, ground, settings, kept_by)
         except BaseException:  # nobody will end what has not begun
             session.close()
             raise
@@ -208,8 +197,7 @@ class Shells:
             session.close()
         return judged
 
-    def _begun(self, asked: Asked, session: Commonhold, place: tuple[Ground, Settings], offer: Offer) -> _Judged:
-        ground, settings = place
+    def _begun(self, asked: Asked, session: Commonhold, ground: Ground, settings: Settings, offer: Offer) -> _Judged:
         leave = leave_for(asked, session, ground, offer)
         if isinstance(leave, str):
             return _Judged(refused(leave))
@@ -249,8 +237,8 @@ class Shells:
             return self._surveyors[name]
 
     def end(self, told: Mapping[str, Any]) -> Shape:
-        """Take what a command wrote into the log, and say what its agent must know of it."""
-        return self._ended(str(told.get("ticket", "")), int(told.get("status", 0)))
+        """The same as `ended`, for a launcher."""
+        return {"report": self.ended(str(told.get("ticket", "")), int(told.get("status", 0)))}
 
     def abandon(self, ticket: str) -> None:
         """End what was watched and perhaps never ran: what is found then is laid on nobody, but for what it held."""
@@ -258,7 +246,7 @@ class Shells:
             run = self._runs.get(ticket)
         if run is not None:
             run.beside[ticket] = anything
-            self._ended(ticket, 0)
+            self.ended(ticket)
 
     def drop(self, ticket: str) -> None:
         """Forget what was watched and has not begun: a launcher runs it, which asks for itself."""
@@ -269,18 +257,19 @@ class Shells:
         if run is not None:
             self._close(run)
 
-    def _ended(self, ticket: str, status: int) -> Shape:
+    def ended(self, ticket: str, status: int = 0) -> str:
+        """Take what a command wrote into the log, and say what its agent must know of it."""
         with self._lock:
             run = self._runs.get(ticket)
         if run is None:
-            return {"report": ""}
+            return ""
         with run.turn:
             try:
                 self._settle(run, status)
             finally:
                 # Not before: what is not recorded yet would be noticed as nobody's.
                 self._close(run)
-        return {"report": "\n".join(filter(None, run.told))}
+        return "\n".join(filter(None, run.told))
 
     def _settle(self, run: _Run, status: int) -> None:
         # Of a tree that the command has taken away nothing is left to be looked at.
@@ -331,7 +320,7 @@ class Shells:
             gone = [ticket for ticket, run in self._runs.items() if not run.is_alive()]
         for ticket in gone:
             with suppress(CommonholdError):
-                self.end({"ticket": ticket, "status": _BY_KILL})
+                self.ended(ticket, _BY_KILL)
 
     def _settled(self, run: _Run, status: int) -> Outcome:
         # Before the look: who gets a lease after it may write already what the look does not show.
@@ -341,9 +330,7 @@ class Shells:
         changes, run.sequence = _unexplained(found, run.session, run.sequence)
         run.before = after
         readable = {change.path: change.before for change in changes if not change.is_unread}
-        mine = holdings(lease for lease in leases if lease.holder == run.asked.holder)
-        others = holdings(lease for lease in leases if lease.holder != run.asked.holder)
-        sorted_ = attributed(readable, run.reaches, [*run.beside.values()], mine, others)
+        sorted_ = attributed(readable, run.reaches, [*run.beside.values()], *parted(leases, run.asked.holder))
         intent = run.asked.intent
         if sorted_.nobody:
             run.session.notice(sorted_.nobody, intent=intent)

@@ -8,11 +8,12 @@ from typing import Final, Protocol
 
 from commonhold.adapters.git.differing import Irregular, Tree, head_of, here, in_head
 from commonhold.adapters.git.running import Git
+from commonhold.adapters.ignoring import IsIgnored
 from commonhold.app.ownership import OUTSIDE, Authors, Step, authors_of
 from commonhold.app.pictures import Status
 from commonhold.domain.errors import CommonholdError
 from commonhold.domain.events import Committed, FileChange, Recorded
-from commonhold.domain.texts import quoted
+from commonhold.domain.texts import listed, quoted
 
 _EXECUTABLE: Final = 0o100
 _SHOWN: Final = 6
@@ -32,10 +33,6 @@ class Log(Protocol):
     def status(self) -> Status:
         """Who is at work in this working tree, beside other things."""
         ...
-
-
-IsIgnored = Callable[[str, str], bool]
-"""Whether a path in the working tree at a root is nobody's concern."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,7 +63,7 @@ class Whose:
         self.tree = tree
         self.git = Git(tree.root)
         self._log = log
-        self._holder = holder
+        self.holder = holder
         self._is_ignored = is_ignored
         self._intents: dict[tuple[str, str], str] = {}
 
@@ -111,7 +108,7 @@ class Whose:
         self._add(past, self._maker(commit), change)
 
     def _maker(self, commit: Committed) -> str:
-        return self._holder if commit.holder.startswith(f"{self._holder}/") else commit.holder
+        return self.holder if commit.holder.startswith(f"{self.holder}/") else commit.holder
 
     def _add(self, past: _Past, holder: str, change: FileChange) -> None:
         before, after = self._kept(change.before), self._kept(change.after)
@@ -135,10 +132,10 @@ class Whose:
         """Whether a file is nobody's concern."""
         return self._is_ignored(self.tree.root, path)
 
-    def of_others(self, paths: Iterable[str], holder: str) -> dict[str, frozenset[str]]:
-        """The paths whose changes are not all of `holder`, each with who made them."""
+    def of_others(self, paths: Iterable[str]) -> dict[str, frozenset[str]]:
+        """The paths whose changes are not all of the holder, each with who made them."""
         found = {path: self._holders(path) for path in paths}
-        return {path: holders for path, holders in found.items() if not holders <= {holder}}
+        return {path: holders for path, holders in found.items() if not holders <= {self.holder}}
 
     def _holders(self, path: str) -> frozenset[str]:
         authors = self.authors(path)
@@ -149,14 +146,12 @@ class Whose:
         there = {each.holder for each in self._log.status().sessions}
         return any(each in there or each.partition("/")[0] in there for each in holders)
 
-    def told(self, paths: dict[str, frozenset[str]], holder: str) -> str:
+    def told(self, paths: dict[str, frozenset[str]]) -> str:
         """The paths for a reader, with who changed them and what for."""
-        shown = [f"{path} ({', '.join(self._names(path, by - {holder}))})" for path, by in list(paths.items())[:_SHOWN]]
-        more = len(paths) - len(shown)
-        return ", ".join(shown) + (f" and {more} more" if more > 0 else "")
+        return listed([f"{path} ({', '.join(self._names(path, by))})" for path, by in paths.items()], _SHOWN)
 
     def _names(self, path: str, holders: frozenset[str]) -> Iterator[str]:
-        for holder in sorted(holders):
+        for holder in sorted(holders - {self.holder}):
             intent = self._intents.get((path, holder))
             if holder == OUTSIDE:
                 yield "changed by nobody that Commonhold knows: a person, it must be assumed"

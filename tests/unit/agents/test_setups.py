@@ -252,17 +252,17 @@ def test_a_hook_whose_interpreter_or_program_is_gone_blocks_and_says_what_to_do(
 
 def test_the_copilot_cli_is_told_in_its_own_words(tmp_path: Path) -> None:
     lost = replace(WAYS, python=str(tmp_path / "gone"))
-    done = subprocess.run(
-        ["bash", "-c", lost.line("copilot", gates=True, seconds=30)], check=False, capture_output=True, text=True
-    )
+    line = lost.line("copilot", Hook("preToolUse", gates=True))
+    done = subprocess.run(["bash", "-c", line], check=False, capture_output=True, text=True)
     answer = json.loads(done.stdout)
     assert (done.returncode, answer["permissionDecision"]) == (0, "deny")
     assert "commonhold install" in answer["permissionDecisionReason"]
 
 
 def test_a_line_is_the_words_whatever_is_in_them() -> None:
-    words = WAYS.words("codex", gates=True, seconds=30)
-    assert shlex.split(WAYS.line("codex", gates=True, seconds=30)) == ["exec", *words]
+    hook = Hook("PreToolUse", gates=True)
+    words = WAYS.words("codex", hook)
+    assert shlex.split(WAYS.line("codex", hook)) == ["exec", *words]
     assert words[-1] == "28"
 
 

@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from commonhold.domain.errors import Code, CommonholdError, InputError
-from commonhold.domain.texts import MAX_HOLDER_LENGTH, MAX_TEXT_LENGTH, check_holder, check_line, quoted
+from commonhold.domain.texts import MAX_HOLDER_LENGTH, MAX_TEXT_LENGTH, check_holder, check_line, listed, quoted
 
 
 def passes(text: str) -> bool:
@@ -65,3 +65,10 @@ def test_no_words_of_another_end_their_quotation(text: str) -> None:
     told = json.loads(quoted(text))
     assert told == text if len(text) <= 160 else (told[:-1], told[-1]) == (text[:159], "…")
     assert "\n" not in quoted(text)
+
+
+@given(st.lists(st.text("abc", min_size=1)), st.integers(1, 9))
+def test_of_many_names_the_first_are_told_and_how_many_there_are(names: list[str], most: int) -> None:
+    first, _, more = listed(names, most).partition(" and ")
+    assert first == ", ".join(names[:most])
+    assert more == (f"{len(names) - most} more" if len(names) > most else "")

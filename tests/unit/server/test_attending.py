@@ -32,7 +32,7 @@ from commonhold.app.happenings import (
 )
 from commonhold.domain.errors import Code, CommonholdError, InputError
 from commonhold.domain.slots import SLOT_SECONDS
-from commonhold.server import attending, lateness
+from commonhold.server import attending, editing, lateness
 
 SOURCE = "def f():\n    return 1\n\n\ndef g():\n    return 2\n"
 TEN, TWENTY = Swap("a.py", "return 1", "return 10"), Swap("a.py", "return 2", "return 20")
@@ -42,11 +42,12 @@ NOTHING = Response()
 @pytest.fixture
 def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[House]:
     """Nobody is waited for, and one clock is everybody's."""
-    monkeypatch.setattr(attending, "PATIENCE_SECONDS", 0.0)
+    monkeypatch.setattr(editing, "PATIENCE_SECONDS", 0.0)
     with house(tmp_path) as made:
         made.write("a.py", SOURCE)
         wall = SimpleNamespace(time=lambda: made.clock.now().wall, monotonic=lambda: 0.0)
-        monkeypatch.setattr(attending, "time", wall)
+        for module in (attending, editing):
+            monkeypatch.setattr(module, "time", wall)
         yield made
 
 
@@ -491,7 +492,7 @@ def test_what_is_not_judged_while_its_slot_lasts(
 def test_who_was_judged_for_long_has_the_whole_moment_to_write(
     home: House, one: Agent, two: Agent, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(attending, "_SLOW_SECONDS", 0.0)
+    monkeypatch.setattr(editing, "_SLOW_SECONDS", 0.0)
 
     def slowly(*words: Any) -> Any:
         home.clock.advance(SLOT_SECONDS - 1)

@@ -7,7 +7,7 @@ import pytest
 from tests.hooked import Agent, House, house
 
 from commonhold.app.happenings import Caller, Response, Stance, Swap
-from commonhold.server import attending
+from commonhold.server import editing
 
 SOURCE = "def f():\n    return 1\n\n\ndef g():\n    return 2\n"
 TEN, HUNDRED = Swap("a.py", "return 1", "return 10"), Swap("a.py", "return 10", "return 100")
@@ -15,7 +15,7 @@ TEN, HUNDRED = Swap("a.py", "return 1", "return 10"), Swap("a.py", "return 10", 
 
 @pytest.fixture
 def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[House]:
-    monkeypatch.setattr(attending, "PATIENCE_SECONDS", 0.0)
+    monkeypatch.setattr(editing, "PATIENCE_SECONDS", 0.0)
     with house(tmp_path) as made:
         made.write("a.py", SOURCE)
         yield made

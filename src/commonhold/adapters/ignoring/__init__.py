@@ -1,6 +1,6 @@
 """Which paths are nobody's concern: build output, caches, generated files."""
 
-from commonhold.adapters.ignoring.everywhere import Ignoring
+from commonhold.adapters.ignoring.everywhere import Ignoring, IsIgnored
 from commonhold.adapters.ignoring.tree import IgnoredPaths
 
-__all__ = ["IgnoredPaths", "Ignoring"]
+__all__ = ["IgnoredPaths", "Ignoring", "IsIgnored"]

@@ -12,6 +12,8 @@ from commonhold.adapters.ignoring.tree import IgnoredPaths
 from commonhold.adapters.index import stamps
 from commonhold.domain.errors import InputError
 
+IsIgnored = Callable[[str, str], bool]
+"""Whether a path in the working tree at a root is nobody's concern."""
 _SETTINGS: Final = ("commonhold.toml", "pyproject.toml")
 
 

@@ -11,7 +11,6 @@ from .running import NOT_RUN, Allowance
 from .speaking import say
 
 _SHELLS = ("bash", "zsh")
-_PROGRAMS = "COMMONHOLD_PROGRAMS"
 # Where the command begins, after what sets its shell up, and where the shell tells in which folder it ended.
 _COMMAND, _FOLDER = " && eval ", " && pwd -P >| "
 
@@ -39,10 +38,8 @@ def _fitted(script: str, allowance: "Allowance | None") -> str:
     if "TMPDIR" in allowance.environment:
         _make_room(script, allowance)
     setting_up, mark, rest = script.partition(_COMMAND)
-    programs = allowance.environment.get(_PROGRAMS)
-    if not programs or not mark:
-        return script
-    return f'{setting_up} && export PATH={_quoted(programs)}:"$PATH"{mark}{rest}'
+    setting = allowance.path_setting
+    return f"{setting_up} && {setting}{mark}{rest}" if setting and mark else script
 
 
 def _make_room(script: str, allowance: Allowance) -> None:
@@ -53,7 +50,3 @@ def _make_room(script: str, allowance: Allowance) -> None:
         os.write(file, os.getcwdb())
         os.close(file)
         allowance.writable.append(path)
-
-
-def _quoted(word: str) -> str:
-    return "'" + word.replace("'", "'\\''") + "'"

@@ -9,10 +9,9 @@ import os
 
 from .command import attended, begun
 from .foretold import place
-from .running import Allowance
+from .running import PROGRAMS, UNBOUND, Allowance, quoted
 from .speaking import Object, ShutOff, Unserved, decoded
 
-_PROGRAMS = "COMMONHOLD_PROGRAMS"
 # Codex restores what its user's shell has set up, and then becomes the shell of the command.
 _RESTORING, _BECOMING = "__CODEX_SNAPSHOT_", "\nexec '"
 _LOGIN = "-lc"
@@ -41,7 +40,7 @@ def main(socket: str, when_down: str, state: str, root: str, *shell: str) -> int
                 pass
         if foretold is None and _is_in(root):
             raise _Untold("in Codex's sandbox nobody can be asked, and no hook has told of it")
-        return _lasting(foretold, left) if foretold else _NOT_HERE
+        return _lasting(foretold, left) if foretold else UNBOUND
 
     return attended(socket, when_down, told, lambda allowance: [*start, _fitted(script, allowance, start[-1])], ask)
 
@@ -84,29 +83,13 @@ def _is_in(root: str) -> bool:
 
 def _fitted(script: str, allowance: "Allowance | None", flags: str) -> str:
     """The script with our variables set, and our programs first in its PATH, after what sets its shell up."""
-    setting = "" if allowance is None else "; ".join(_exports(allowance.environment))
+    setting = "" if allowance is None else "; ".join(_exports(allowance))
     restoring, mark, rest = script.partition(_BECOMING)
     if setting and mark and _RESTORING in restoring:
         return f"{restoring}\n{setting}{mark}{rest}"
     return f"{setting}; {script}" if setting and flags == _LOGIN else script
 
 
-def _exports(variables: dict[str, str]) -> list[str]:
-    found = [f"export {name}={_quoted(value)}" for name, value in variables.items() if name != _PROGRAMS]
-    programs = variables.get(_PROGRAMS)
-    return [*found, f'export PATH={_quoted(programs)}:"$PATH"'] if programs else found
-
-
-def _quoted(word: str) -> str:
-    return "'" + word.replace("'", "'\\''") + "'"
-
-
-_NOT_HERE: Object = {
-    "ticket": "",
-    "sandbox": "",
-    "env": {},
-    "protected": [],
-    "writable": [],
-    "masked": [],
-    "prefix": [],
-}
+def _exports(allowance: Allowance) -> list[str]:
+    found = [f"export {name}={quoted(value)}" for name, value in allowance.environment.items() if name != PROGRAMS]
+    return [*found, setting] if (setting := allowance.path_setting) else found

@@ -16,12 +16,10 @@ _REFUSED, _OUT_OF_REACH = 1, 4
 _INTERRUPT = 2
 
 
-def main(words: list[str]) -> int:
+def main(*words: str) -> int:
     """Run the command; its exit status, as a shell tells it."""
-    call = ""
-    if words[0] == "--call":
-        _, call, *words = words
-    socket, holder, when_down, *command = words
+    call, rest = (words[1], words[2:]) if words[0] == "--call" else ("", words)
+    socket, holder, when_down, *command = rest
     told = {"holder": holder, "command": command, "call": call}
     return attended(socket, when_down, told, lambda _: command)
 

@@ -5,7 +5,7 @@ import os
 import sys
 import time
 
-from .running import NOT_FOUND, Allowance, become, run
+from .running import NOT_FOUND, UNBOUND, Allowance, become, run
 from .speaking import Object, Unserved, asked, say
 
 # What neither uses an index nor moves a reference is no matter of ours, but for the index in its environment.
@@ -147,12 +147,9 @@ def _run(git: str, socket: str, words: list[str], answer: Object) -> "tuple[int,
     command = [git, *answer.get("argv", words)]
     if "after" not in answer:
         become(command)
-    status = run(command, _UNBOUND)
+    status = run(command, Allowance(UNBOUND))
     told = asked(socket, "/git/end", {"after": answer["after"], "status": status})
     sys.stdout.flush()
     if told.get("say"):
         say(told["say"])
     return status, not told.get("again")
-
-
-_UNBOUND = Allowance({"sandbox": "none", "protected": [], "writable": [], "masked": [], "prefix": [], "env": {}})

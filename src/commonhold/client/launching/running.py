@@ -8,6 +8,9 @@ from .signals import Signals
 from .speaking import Object, Unserved, say
 
 NOT_RUN, NOT_FOUND, BY_SIGNAL = 126, 127, 128
+PROGRAMS = "COMMONHOLD_PROGRAMS"
+UNBOUND: Object = {"ticket": "", "sandbox": "", "env": {}, "protected": [], "writable": [], "masked": [], "prefix": []}
+"""The answer for a command that is kept to nothing."""
 # The interpreter ignores these; what it starts is not to.
 _RESET = (_signal.SIGPIPE, _signal.SIGXFSZ)
 
@@ -26,6 +29,17 @@ class Allowance:
             self.environment: dict[str, str] = begun["env"]
         except KeyError as fault:
             raise Unserved(f"the daemon's answer lacks {fault}: it is of another version") from None
+
+    @property
+    def path_setting(self) -> str:
+        """What puts our programs first in the PATH of a script that has made it anew; empty where there are none."""
+        programs = self.environment.get(PROGRAMS)
+        return f'export PATH={quoted(programs)}:"$PATH"' if programs else ""
+
+
+def quoted(word: str) -> str:
+    """A word as a shell reads it."""
+    return "'" + word.replace("'", "'\\''") + "'"
 
 
 def run(command: list[str], allowance: Allowance) -> int:
@@ -48,7 +62,7 @@ def _be_child(command: list[str], allowance: Allowance, signals: Signals) -> Non
         _confine(allowance)
         os.environ.update(allowance.environment)
         # Whoever answers does not know where programs are looked for here.
-        if first := os.environ.pop("COMMONHOLD_PROGRAMS", ""):
+        if first := os.environ.pop(PROGRAMS, ""):
             os.environ["PATH"] = f"{first}{os.pathsep}{os.environ.get('PATH', os.defpath)}"
         become([*allowance.prefix, *command])
     except OSError as fault:

@@ -1,0 +1,159 @@
+"""An edit that an agent's own tool is about to make: foretold, proposed, waited for, and what its agent is told."""
+
+import time
+from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
+from typing import Final
+
+from commonhold.adapters.files import WorkingTree
+from commonhold.app.answers import AcquireAnswer, CommitAnswer
+from commonhold.app.happenings import Patched, Removed, Response, Stance, Unclear, Whole, Wish, is_about, told
+from commonhold.app.proposing import HELD_FOR_TURN
+from commonhold.app.whole_files import made_to_hold
+from commonhold.app.wishes import results
+from commonhold.client.session import Commonhold
+from commonhold.domain.changeset import Changeset, LeaseRef
+from commonhold.domain.errors import Code, InputError
+from commonhold.domain.refusal import Refusal
+from commonhold.domain.slots import SLOT_SECONDS, path_of_slot, slot_of
+from commonhold.regions.region import hash_of
+from commonhold.server import packets
+from commonhold.server.handing_down import handed_down
+from commonhold.server.lateness import too_long
+
+PATIENCE_SECONDS: Final = 20.0
+"""How long an edit may wait for others in all: less than any hook is given to answer."""
+SLOT_PATIENCE_SECONDS: Final = 8.0
+_SLOW_SECONDS: Final = 2.0
+"""When judging took so long, the write slot begins anew: much of its time is over."""
+_MOST_ATTEMPTS: Final = 3
+_MOST_BYTES: Final = 1 << 26
+"""What is larger is not looked at; the settings may draw a closer line."""
+
+
+class ToolEdit:
+    """One call of a tool that is about to write files of one working tree."""
+
+    def __init__(self, session: Commonhold, root: str, wishes: Sequence[Wish], call: str, intent: str) -> None:
+        """Speak for `session` in the working tree at `root`; the paths of `wishes` count from there."""
+        self._session = session
+        self._root = root
+        self._files = WorkingTree(root, max_file_bytes=_MOST_BYTES)
+        self._wishes = wishes
+        self._call = call
+        self._intent = intent
+        self._paths = list(dict.fromkeys(path for wish in wishes for path in inside(wish)))
+        self._notices: list[str] = []
+        self._ends = time.monotonic() + PATIENCE_SECONDS
+
+    def propose(self, around: Commonhold | None) -> Response:
+        """Propose it; where others hold what it changes, wait for them a little, and look at it anew.
+
+        `around` is the session that this one is a part of.
+        """
+        for _ in range(_MOST_ATTEMPTS):
+            answer = self._looked_at()
+            if isinstance(answer, str):
+                return self._denied(answer)
+            if answer is None:
+                return Response(context=told(*self._notices))
+            if answer.outcome != "refused":
+                return Response(context=told(*self._notices, *answer.notices))
+            if answer.code is not Refusal.LOCK_CONFLICT:
+                return self._denied(packets.refusal(answer))
+            if around and handed_down(around, self._session, answer.conflicts):
+                continue
+            waited = self._wait_for([each.key for each in answer.conflicts])
+            if waited.lease is None:
+                return self._denied(packets.denial(waited))
+        return self._denied(packets.unclear(f"{self._paths[0]} is changed by others again and again"))
+
+    def _denied(self, packet: str) -> Response:
+        """What others changed was told with the slot, once: it is said before the next step."""
+        why, _, step = packet.rpartition("\n")
+        return Response(Stance.DENY, told(why, *self._notices, step))
+
+    def _looked_at(self) -> CommitAnswer | str | None:
+        """What comes of an attempt; why not, of a file too large to be read, or to be judged while the slot lasts."""
+        try:
+            answer = self._attempt()
+        except InputError as fault:
+            if fault.code is Code.FILE_TOO_LARGE:
+                return packets.too_large(fault.message)
+            raise
+        is_over = isinstance(answer, CommitAnswer) and answer.code is Refusal.LEASE_LOST
+        why = too_long(self._wishes, self._root) if is_over else ""
+        return packets.too_large(why) if why else answer
+
+    def _attempt(self) -> CommitAnswer | str | None:
+        """The answer to the proposal; why there is none to be made, or None where nothing is changed."""
+        slot = self._slot()
+        if slot.lease is None:
+            return packets.busy(slot, self._paths)
+        is_kept, begun = False, time.monotonic()
+        try:
+            answer = self._judged(LeaseRef(slot.lease.id, slot.lease.fence))
+            is_kept = isinstance(answer, CommitAnswer) and answer.outcome != "refused"
+        finally:
+            if not is_kept:
+                self._notices += self._session.release(slot.lease.id).notices
+        if is_kept and time.monotonic() - begun >= _SLOW_SECONDS:  # the tool needs its moment, too
+            self._notices += self._session.renew(slot.lease.id, ttl_seconds=SLOT_SECONDS).notices
+        return answer
+
+    def _slot(self) -> AcquireAnswer:
+        keys = [str(slot_of(self._session.place(), path)) for path in self._paths]
+        slot = self._session.acquire(
+            *keys,
+            task=self._intent,
+            ttl_seconds=SLOT_SECONDS,
+            wait_seconds=min(SLOT_PATIENCE_SECONDS, self._patience()),
+        )
+        self._notices += slot.notices
+        return slot
+
+    def _wait_for(self, keys: Sequence[str]) -> AcquireAnswer:
+        wanted = [key for key in dict.fromkeys(keys) if path_of_slot(key) is None]
+        answer = self._session.acquire(
+            *wanted, task=self._intent, acquisition_id=HELD_FOR_TURN, wait_seconds=self._patience()
+        )
+        self._notices += answer.notices
+        return answer
+
+    def _patience(self) -> float:
+        return max(0.0, self._ends - time.monotonic())
+
+    def _judged(self, slot: LeaseRef) -> CommitAnswer | str | None:
+        if foreign := [wish.path for wish in self._wishes if Path(wish.path).is_absolute()]:
+            return packets.foreign(foreign[0], self._paths)
+        there = {path: self._load(path) for path in self._paths}
+        made = results(self._wishes, there.get)
+        if isinstance(made, Unclear):
+            return packets.unclear(f"{made.path or self._paths[0]}: {made.why}")
+        changed = [path for path in self._paths if path in made and made[path] != there[path]]
+        edits = [made_to_hold(path, hash_of(there[path]), made[path]) for path in changed]
+        if not edits:
+            return None
+        changeset = Changeset(tuple(edits), self._intent, leases=(slot,), merge=False)
+        return self._session.propose(changeset, call=self._call, blind=_overwritten_blindly(self._wishes))
+
+    def _load(self, path: str) -> bytes | None:
+        state = self._files.load(path)
+        return state.content if state is not None else None
+
+
+def inside(wish: Wish) -> list[str]:
+    """The paths of a wish that lie in the working tree that it is for."""
+    return [path for path in is_about((wish,)) if not Path(path).is_absolute()]
+
+
+def _overwritten_blindly(wishes: Iterable[Wish]) -> tuple[str, ...]:
+    """The paths of files that are replaced, moved onto or removed as a whole: who does so must know what was there."""
+    return tuple(dict.fromkeys(path for wish in wishes for path in _blind(wish)))
+
+
+def _blind(wish: Wish) -> Iterator[str]:
+    if isinstance(wish, Whole | Removed):
+        yield wish.path
+    elif isinstance(wish, Patched) and wish.to:
+        yield wish.to
