@@ -21,7 +21,6 @@ from commonhold.adapters.watching import Burst, Watcher, noticing
 from commonhold.adapters.watching.noticing import Notified
 from commonhold.domain.errors import Code, StoreError
 
-
 MARK = "mark."
 
 
