@@ -138,10 +138,10 @@ class Commonhold(Session):
         """
         asking = acquiring.acquire(*keys, wait_seconds=wait_seconds, **more)
         grip = self.drive(holding.begin(asking, may_be_known=bool(holding.NAMES & more.keys())))
-        stop, process = threading.Event(), os.getpid()
+        process = os.getpid()
         is_done = False
         try:
-            with self._kept(grip, stop):
+            with self._kept(grip):
                 yield Held(grip)
             is_done = True
         finally:
@@ -151,14 +151,16 @@ class Commonhold(Session):
                     grip.released(answer)
 
     @contextmanager
-    def _kept(self, grip: Grip, stop: threading.Event) -> Iterator[None]:
+    def _kept(self, grip: Grip) -> Iterator[None]:
+        stop, process = threading.Event(), os.getpid()
         keeper = threading.Thread(target=self._keep, args=(grip, stop), daemon=True)
         keeper.start()
         try:
             yield
         finally:
-            stop.set()
-            keeper.join()
+            if os.getpid() == process:  # a forked child has no keeper, and what that had just locked is never unlocked
+                stop.set()
+                keeper.join()
 
     def _keep(self, grip: Grip, stop: threading.Event) -> None:
         # A store that cannot be reached for a while is asked again; the grip itself knows when time is up.

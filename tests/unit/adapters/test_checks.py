@@ -6,11 +6,14 @@ import subprocess
 import sys
 import tempfile
 import time
+from itertools import count
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
+from commonhold.adapters import checks
 from commonhold.adapters.checks import CommandCheck
 from commonhold.domain.errors import InputError
 
@@ -96,10 +99,14 @@ def test_a_link_in_the_copy_leads_nowhere(tmp_path: Path) -> None:
     assert list(outside.iterdir()) == []
 
 
-def test_time_is_limited_for_all_that_the_command_began(tmp_path: Path) -> None:
-    pids = tmp_path / "pids"
-    command = f"trap '' TERM; sleep 600 & echo $! >{pids}; echo $$ >>{pids}; echo begun; sleep 600; sleep 600"
-    result = CommandCheck(command).passes({"a": b""}, 0.5)
+def test_time_is_limited_for_all_that_the_command_began(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    pids, begun = tmp_path / "pids", tmp_path / "begun"
+    looks = count()
+    # Each look at the clock is an hour later, once all has begun.
+    clock = SimpleNamespace(monotonic=lambda: 3600.0 * next(looks) if begun.exists() else 0.0, sleep=time.sleep)
+    monkeypatch.setattr(checks, "time", clock)
+    command = f"trap '' TERM; sleep 600 & echo $! >{pids}; echo $$ >>{pids}; echo begun; >{begun}; sleep 600; sleep 600"
+    result = CommandCheck(command).passes({"a": b""}, 600)
     assert not result.passed
     assert result.tail.startswith("begun")
     assert "ended after" in result.tail

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.patience import PATIENCE_SECONDS
 from tests.unit.client.driver import lease
 
 from commonhold.adapters.repository import Repository
@@ -143,13 +144,14 @@ def test_what_is_no_reply_to_the_call_ends_the_connection(address: Path, reply: 
 def test_a_reply_that_comes_too_late_is_not_taken_for_another_calls(
     address: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(channel, "PATIENCE_SECONDS", 0.05)
-    with serving(address, silent, answering()) as fake:
+    with serving(address, answering(), silent, answering()) as fake:
         way = daemon(address)
+        way.call("get", ("account:1",), {})
+        monkeypatch.setattr(channel, "PATIENCE_SECONDS", 0.05)
         with pytest.raises(StoreError) as caught:
             way.call("release", ("lease-1",), {})
         assert caught.value.code is Code.STORE_BUSY
-        monkeypatch.setattr(channel, "PATIENCE_SECONDS", 60.0)
+        monkeypatch.setattr(channel, "PATIENCE_SECONDS", PATIENCE_SECONDS)
         assert way.call("get", ("account:1",), {}) == VALUE
         way.close()
     assert len(fake.peers) == 2
@@ -197,7 +199,7 @@ def test_connections_to_a_daemon_that_is_gone_are_all_dropped_at_once(address: P
     barrier = threading.Barrier(3)
 
     def together(peer: socket.socket, number: int) -> None:
-        barrier.wait(60)
+        barrier.wait(PATIENCE_SECONDS)
         answering()(peer, number)
 
     with serving(address, *[together] * 3, hanging_up, answering()) as fake:

@@ -8,6 +8,7 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 
 import pytest
+from tests.patience import PATIENCE_SECONDS
 
 from commonhold.client import knock
 
@@ -126,13 +127,13 @@ def test_what_another_user_listens_at_is_told_nothing(monkeypatch: pytest.Monkey
     with tempfile.TemporaryDirectory(prefix="k") as folder, socket.socket(socket.AF_UNIX) as listener:
         listener.bind(address := f"{folder}/0123.http.sock")
         listener.listen()
-        listener.settimeout(20)
+        listener.settimeout(PATIENCE_SECONDS)
         uid = os.geteuid()
         if not is_ours:
             monkeypatch.setattr("posix.geteuid", lambda: uid + 1)
             monkeypatch.setattr(knock, "_ROOT", uid + 2)
         with ThreadPoolExecutor() as pool:
-            asking = pool.submit(knock.ask, "/hooks/claude", address, b"a secret", "", 20.0)
+            asking = pool.submit(knock.ask, "/hooks/claude", address, b"a secret", "", PATIENCE_SECONDS)
             connection, _ = listener.accept()
             with connection:
                 heard = connection.recv(65_536)

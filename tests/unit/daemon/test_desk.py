@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 from tests.fakes import CountingIds, FakeClock
+from tests.patience import PATIENCE_SECONDS
 
 from commonhold.adapters.files import WorkingTree
 from commonhold.adapters.sqlite.mirror import MirroredStore
@@ -77,7 +78,7 @@ class Room:
 
     def wait_for(self, is_so: Callable[[], bool]) -> None:
         """Deliver what threads have done until something is so."""
-        until = time.monotonic() + 60
+        until = time.monotonic() + PATIENCE_SECONDS
         while not is_so():
             assert time.monotonic() < until
             self.woken.wait(0.05)
@@ -322,7 +323,7 @@ def begun_in_a_thread(peer: FakePeer, monkeypatch: pytest.MonkeyPatch) -> thread
     go, acquire = threading.Event(), peer.service.acquire
 
     def slowly(*keys: str, **named: Any) -> object:
-        assert go.wait(60)
+        assert go.wait(PATIENCE_SECONDS)
         return acquire(*keys, **named)
 
     monkeypatch.setattr(peer.service, "acquire", slowly)

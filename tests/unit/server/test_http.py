@@ -7,6 +7,7 @@ from collections.abc import MutableMapping
 from typing import Any
 
 import pytest
+from tests.patience import PATIENCE_SECONDS
 
 from commonhold.agents.agent import Agent, Reply
 from commonhold.app.happenings import (
@@ -47,7 +48,7 @@ class Slow:
 
     def attend(self, happening: Happening) -> Response:
         self.told.put(happening)
-        self.may_go_on.wait(30)
+        self.may_go_on.wait(PATIENCE_SECONDS)
         return NOTHING
 
 
@@ -83,5 +84,5 @@ def test_what_is_decided_too_late_is_refused_and_ends_with_that(
     assert asyncio.run(posted(web)) == b"refused"
     assert slow.told.get() == happening
     slow.may_go_on.set()
-    assert slow.written.wait(30)
+    assert slow.written.wait(PATIENCE_SECONDS)
     assert [slow.told.get_nowait() for _ in range(slow.told.qsize())] == end

@@ -2,19 +2,18 @@
 
 import shutil
 import time
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from functools import partial
 from pathlib import Path
 from typing import cast
 
 import pytest
 from tests.hooked import git
+from tests.patience import until
 
 from commonhold.client.session import Commonhold
 from commonhold.domain.errors import Code, StoreError
 from commonhold.server.overseeing import Overseeing
-
-PATIENCE_SECONDS = 20.0
 
 
 class Nobody:
@@ -78,13 +77,6 @@ def tree(place: Path) -> str:
     git(place, "init", "--quiet")
     (place / "a.py").write_text("a = 1\n", encoding="utf-8")
     return str(place)
-
-
-def until(is_so: Callable[[], object]) -> None:
-    end = time.monotonic() + PATIENCE_SECONDS
-    while not is_so() and time.monotonic() < end:
-        time.sleep(0.01)
-    assert is_so()
 
 
 @pytest.mark.parametrize("by", ["somebody who begins", "a look"])

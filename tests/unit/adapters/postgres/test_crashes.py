@@ -2,13 +2,14 @@
 
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import TypeVar
 
 import psycopg
 import pytest
+from tests.patience import until
 from tests.services.postgres_server import PostgresServer
 from tests.unit.adapters.postgres.agents import grant, log_of, registry, wish
 from tests.unit.adapters.postgres.conftest import OpenTables
@@ -64,13 +65,6 @@ def at_work(agents: list[Agent]) -> Iterator[None]:
             thread.join()
 
 
-def wait_until(is_so: Callable[[], bool]) -> None:
-    deadline = time.monotonic() + 60
-    while not is_so():
-        assert time.monotonic() < deadline
-        time.sleep(0.01)
-
-
 def grants(tables: PostgresTables) -> list[tuple[str, int, int]]:
     events = [(each.sequence, each.event) for each in log_of(tables)]
     return [(event.lease.id, event.lease.fence, at) for at, event in events if isinstance(event, LeaseGranted)]
@@ -82,7 +76,7 @@ def test_what_was_answered_is_not_lost(private_postgres: PostgresServer, open_ta
 
     def go_on() -> None:
         goals = [(agent, len(agent.acknowledged) + 3) for agent in agents]
-        wait_until(lambda: all(len(agent.acknowledged) >= goal for agent, goal in goals))
+        until(lambda: all(len(agent.acknowledged) >= goal for agent, goal in goals))
 
     with at_work(agents):
         for stop in (private_postgres.crash, private_postgres.stop, private_postgres.crash):

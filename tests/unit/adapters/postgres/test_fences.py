@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from tests.patience import until
 from tests.services.fixtures import Run
 from tests.services.postgres_server import Database, PostgresServer
 from tests.services.processes import as_account
@@ -13,7 +14,6 @@ from tests.services.programs import find_or_install
 from tests.unit.adapters.postgres.agents import grant, release
 from tests.unit.adapters.postgres.asking import ask
 from tests.unit.adapters.postgres.conftest import OpenTables
-from tests.unit.adapters.postgres.test_crashes import wait_until
 
 from commonhold.adapters.postgres.start import JUMP
 from commonhold.adapters.postgres.tables import PostgresTables
@@ -37,7 +37,7 @@ def run(program: str, *words: str, given: bytes = b"") -> bytes:
 def catch_up(standby: PostgresServer, primary: PostgresServer) -> None:
     """Wait until a standby has all that its primary has now."""
     ((position,),) = ask(primary.url, "SELECT pg_current_wal_insert_lsn()")
-    wait_until(lambda: ask(standby.url, f"SELECT pg_last_wal_replay_lsn() >= '{position}'") == [(True,)])
+    until(lambda: ask(standby.url, f"SELECT pg_last_wal_replay_lsn() >= '{position}'") == [(True,)])
 
 
 @pytest.fixture

@@ -151,16 +151,16 @@ def test_a_child_cannot_end_its_parents_transaction(tables: PostgresTables, fork
 
 def test_a_child_that_leaves_the_block_is_told(tables: PostgresTables) -> None:
     reading, writing = os.pipe()
-    is_child = False
+    pid = -1
     try:
         with tables.write():
             grant(tables, "l1")
-            is_child = os.fork() == 0
+            pid = os.fork()
     except StoreError as fault:
         os.write(writing, fault.code.encode())
     finally:
-        if is_child:
+        if pid == 0:
             os._exit(0)
-    os.wait()
+    os.waitpid(pid, 0)
     assert os.read(reading, 100) == b"STORE_UNSAFE"
     assert granted_alone(log_of(tables)) == [1]

@@ -1,9 +1,7 @@
 """Fences strictly increase and never repeat, whatever becomes of the server's data (I1)."""
 
-import time
-from collections.abc import Callable
-
 import pytest
+from tests.patience import PATIENCE_SECONDS, until
 from tests.services.fixtures import NewRedis
 from tests.services.redis_server import RedisServer
 from tests.unit.adapters.redis.agents import KEY, fence, grant
@@ -14,11 +12,6 @@ from commonhold.domain.keys import canonical
 from commonhold.domain.outcomes import Stored
 
 GAP = 2**20
-
-
-def wait_until(is_so: Callable[[], bool]) -> None:
-    while not is_so():
-        time.sleep(0.01)
 
 
 def leases_of(namespace: str) -> str:
@@ -110,9 +103,9 @@ def test_they_go_on_after_a_failover_that_loses_grants(new_redis: NewRedis, open
     registry = open_registry(primary.socket_url)
     before = [fence(registry)]
     with primary.client() as client, replica.client() as follower:
-        assert client.wait(1, 10_000) == 1
+        assert client.wait(1, int(PATIENCE_SECONDS * 1000)) == 1
         follower.replicaof("127.0.0.1", "1")
-        wait_until(lambda: client.info("replication")["connected_slaves"] == 0)
+        until(lambda: client.info("replication")["connected_slaves"] == 0)
     lost = grant(registry)
     before += [lost.fence, fence(registry)]
     primary.kill()

@@ -2,11 +2,12 @@
 
 import os
 import sys
-import time
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
+
+from tests.patience import until
 
 from commonhold.adapters.typecheck import Patience, ServerChecker
 from commonhold.adapters.typecheck.server import Pull, Push, Server
@@ -14,7 +15,6 @@ from commonhold.app.typing import TypeReport
 
 FAKE_SERVER = Path(__file__).with_name("fake_server.py")
 PATIENT = Patience(60, 60)
-KILL_TAKES_AT_MOST_SECONDS = 20
 
 
 @dataclass
@@ -64,7 +64,7 @@ class Rig:
         """End the checkers; none of the processes may be left."""
         for checker in self.checkers:
             checker.close()
-        assert within(KILL_TAKES_AT_MOST_SECONDS, lambda: not any(map(is_alive, self.started())))
+        until(lambda: not any(map(is_alive, self.started())))
 
 
 def is_alive(pid: int) -> bool:
@@ -81,15 +81,6 @@ def _exists(pid: int) -> bool:
         os.kill(pid, 0)
     except ProcessLookupError:
         return False
-    return True
-
-
-def within(seconds: float, holds: Callable[[], bool]) -> bool:
-    deadline = time.monotonic() + seconds
-    while not holds():
-        if time.monotonic() > deadline:
-            return False
-        time.sleep(0.01)
     return True
 
 

@@ -8,7 +8,8 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 import pytest
-from tests.unit.adapters.typecheck.rig import KILL_TAKES_AT_MOST_SECONDS, PATIENT, is_alive, said, within
+from tests.patience import until
+from tests.unit.adapters.typecheck.rig import PATIENT, is_alive, said
 
 from commonhold.adapters.typecheck import ServerChecker, open_checkers
 from commonhold.adapters.typecheck.servers import TY
@@ -135,7 +136,7 @@ def test_it_dies_with_the_process_that_started_it(root: Path) -> None:
     )
     done = subprocess.run([sys.executable, "-c", code, root], capture_output=True, check=False)
     assert done.returncode == -signal.SIGKILL, done.stderr
-    assert within(KILL_TAKES_AT_MOST_SECONDS, lambda: not is_alive(int(done.stdout)))
+    until(lambda: not is_alive(int(done.stdout)))
 
 
 def test_all_that_are_known_are_asked_in_the_environment_of_this_process(root: Path) -> None:
