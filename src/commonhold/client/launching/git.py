@@ -20,7 +20,6 @@ _HARMLESS = frozenset(
         "count-objects",
         "describe",
         "diff-tree",
-        "fetch",
         "fmt-merge-msg",
         "for-each-ref",
         "fsck",
