@@ -369,6 +369,17 @@ def test_a_server_that_talks_rubbish_lets_nothing_run(tmp_path: Path, what: str)
     assert not (tmp_path / "ran").exists()
 
 
+def test_a_folder_that_is_gone_is_said(tmp_path: Path) -> None:
+    words = launching(str(tmp_path / "s"), "ann", "block", ["touch", "ran"])
+    leave = 'mkdir gone && cd gone && rmdir ../gone && exec "$@"'
+    done = subprocess.run(
+        ("bash", "-c", leave, "bash", *words), cwd=tmp_path, capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 4
+    assert "the folder that it was to run in cannot be used (No such file or directory). Next: " in done.stderr
+    assert "Traceback" not in done.stderr
+
+
 def test_where_nobody_answers_it_is_run_only_if_that_was_chosen(tmp_path: Path) -> None:
     with place(tmp_path):
         blocked = launched(tmp_path, "block", "touch", "ran")

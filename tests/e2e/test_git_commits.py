@@ -41,6 +41,7 @@ def mixed(checkout: Checkout) -> Checkout:
         [("add", "ann.txt"), ("commit", "-am", "x")],
         [("add", "ann.txt"), ("commit", "-i", "m.py", "-m", "x")],
         [("add", "-N", "ann.txt"), ("commit", "-m", "x", "--", ".")],
+        [("update-index", "--add", "m.py", "ann.txt", "bob.txt", "n.txt"), ("commit", "-m", "x")],
     ],
     ids=lambda calls: " ".join(calls[0]) + ", " + " ".join(calls[1]),
 )
@@ -85,6 +86,26 @@ def test_paths_that_only_a_file_names_are_not_committed_unseen(mixed: Checkout) 
     mixed.git(ANN, "add", "--pathspec-from-file", "list", ok=True)
     mixed.git(ANN, "commit", "-m", "x", ok=True)
     assert mixed.committed("m.py") == A
+
+
+@pytest.mark.parametrize("words", [("-p",), ("--patch", "m.py"), ("-pm", "x"), ("--interactive",)], ids=" ".join)
+def test_what_is_chosen_while_it_is_committed_is_not_committed_unseen(mixed: Checkout, words: tuple[str, ...]) -> None:
+    assert "Next: git add -" in mixed.refused(ANN, "commit", *words)
+
+
+@pytest.mark.parametrize("how", ["--soft", "--mixed"])
+def test_commits_of_ones_own_are_made_one(checkout: Checkout, how: str) -> None:
+    for number in (1, 2):
+        checkout.edit(ANN, "n.txt", f"{number}\n")
+        checkout.git(ANN, "commit", "-qam", "x", ok=True)
+    checkout.edit(ANN, "n.txt", "3\n")
+    checkout.git(ANN, "reset", "-q", how, "HEAD~2", ok=True)
+    staged = checkout.git(ANN, "diff", "--cached", "--name-only", ok=True).out.split()
+    assert staged == (["n.txt"] if how == "--soft" else [])
+    checkout.git(ANN, "commit", "-qm", "one", ok=bool(staged))
+    assert checkout.person("rev-list", "--count", "HEAD").out == ("2\n" if staged else "1\n")
+    assert checkout.committed("n.txt") == ("2\n" if staged else "n\n")
+    assert checkout.staged() == ""
 
 
 def test_nothing_of_ones_own(mixed: Checkout) -> None:

@@ -73,6 +73,16 @@ def test_what_would_throw_away_others_work_is_not_run(shells: Shells) -> None:
         assert (shells.root / "b.txt").read_text(encoding="utf-8") == "more\n"
 
 
+def test_where_the_folder_is_gone_git_says_so_itself_and_the_rest_holds(shells: Shells, tmp_path: Path) -> None:
+    (tmp_path / "side").mkdir()
+    away = f"mkdir {tmp_path}/side/gone && cd {tmp_path}/side/gone && rmdir {tmp_path}/side/gone"
+    status, _, err = shells.run(ANN, f"{away}; git status")
+    assert (status, "Traceback" in err) == (128, False)
+    assert "fatal: Unable to read current working directory" in err
+    assert shells.run(BOB, "echo more > b.txt")[0] == 0
+    assert f"b.txt ({BOB}" in shells.run(ANN, f"{away}; $(echo git) -C {shells.root} checkout -- b.txt")[2]
+
+
 def test_sessions_that_commit_at_the_same_time(shells: Shells) -> None:
     holders = [f"claude:{number}" for number in range(4)]
     line = "for n in 1 2; do echo {0} $n > f{0}.txt; git add f{0}.txt; git commit -qm {0}-$n || exit 1; done"

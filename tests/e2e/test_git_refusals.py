@@ -128,6 +128,17 @@ def test_a_stash_is_popped_by_who_made_it(checkout: Checkout) -> None:
     assert checkout.text("a.txt") == "ann\n"
 
 
+def test_on_a_branch_that_has_no_commit_yet_others_changes_are_still_theirs(shared: Checkout) -> None:
+    assert BOB in shared.refused(ANN, "switch", "--orphan", "lone")
+    shared.git(ANN, "checkout", "-q", "--orphan", "lone", ok=True)
+    assert BOB in shared.refused(ANN, "rm", "-rf", ".")
+    shared.git(ANN, "commit", "-qam", "root", ok=True)
+    assert (shared.committed("a.txt"), shared.committed("b.txt")) == ("ann\n", "b\n")
+    assert shared.person("status", "--porcelain").out.splitlines() == [" M b.txt", "?? x.txt", "?? y.txt"]
+    shared.git(BOB, "commit", "-qam", "bob", ok=True)
+    assert shared.changed_in() == {"b.txt"}
+
+
 def test_the_tree_is_not_moved_under_others(shared: Checkout) -> None:
     shared.person("branch", "other")
     shared.git(ANN, "checkout", "-q", "-b", "same", ok=True)
@@ -157,7 +168,8 @@ def test_commits_of_others_stay_on_a_branch(checkout: Checkout) -> None:
     checkout.edit(BOB, "b.txt", "more\n")
     checkout.git(BOB, "commit", "-am", "more", ok=True)
     checkout.git(BOB, "checkout", "-q", "main", ok=True)
-    for line in ("branch -D tmp", "worktree add -B tmp ../new", "switch --force-c tmp"):
+    forced = ("fetch . +main:tmp", "fetch --force . main:refs/heads/tmp")
+    for line in ("branch -D tmp", "worktree add -B tmp ../new", "switch --force-c tmp", *forced):
         assert BOB in checkout.refused(ANN, *line.split())
     checkout.git(ANN, "worktree", "add", "-q", "-B", "other", "../new", ok=True)
     checkout.git(BOB, "branch", "-D", "tmp", ok=True)
@@ -215,6 +227,16 @@ def test_aliases_are_what_they_stand_for(shared: Checkout) -> None:
     assert BOB in shared.refused(ANN, "oops")
     shared.git(ANN, "ci", "-m", "x", ok=True)
     assert shared.changed_in() == {"a.txt"}
+
+
+def test_an_alias_of_the_call_alone_is_no_way_around(shared: Checkout) -> None:
+    assert BOB in shared.refused(ANN, "-c", "alias.wipe=reset --hard", "wipe")
+
+
+@pytest.mark.parametrize("words", [("checkout", "--", "b.txt"), ("clean", "-f"), ("stash",)], ids=" ".join)
+def test_from_outside_of_the_tree_it_is_the_same(shared: Checkout, words: tuple[str, ...]) -> None:
+    at = (f"--git-dir={shared.root}/.git", f"--work-tree={shared.root}")
+    assert BOB in shared.refused(ANN, *at, *words, folder="/")
 
 
 LINES = [

@@ -42,6 +42,7 @@ VALUED: Final[Mapping[str, Valued]] = {
     "cherry-pick": _PICK,
     "clean": Valued("e", frozenset({"exclude"})),
     "commit": Valued("CFcmt", frozenset({*_MESSAGE, "author", "date", _PATHS, "trailer"}), "Su"),
+    "fetch": Valued("jo", frozenset({*_FETCH, *_SHALLOW, "filter", "jobs"})),
     "filter-branch": Valued("d", frozenset({*_FILTERS, "original", "setup", "state-branch", "subdirectory-filter"})),
     "merge": Valued("FXms", frozenset({*_JOIN, "file", "into-name", "message"}), "S"),
     "prune": _named("expire"),

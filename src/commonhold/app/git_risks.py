@@ -113,7 +113,9 @@ def _moved(words: Words, target: str) -> tuple[Risk, ...]:
 
 def _switch(words: Words, _is_revision: IsRevision) -> tuple[Risk, ...]:
     made = words.values.get("-C") or words.values.get("--force-create")
-    is_new = made or words.has("-c", "--create", "--orphan")
+    is_new = made or words.has("-c", "--create")
+    if words.has("--orphan"):
+        return (Move(),)  # it takes all files away that git has
     start = words.words[0] if words.words else ("" if is_new else "-")
     return (*((Commits(made, start or "HEAD"),) if made else ()), *_moved(words, start))
 
@@ -199,6 +201,13 @@ def _push(words: Words, _is_revision: IsRevision) -> tuple[Risk, ...]:
     return (Pushed(is_checked=True),) if words.has("--force-with-lease") else ()
 
 
+def _fetch(words: Words, _is_revision: IsRevision) -> tuple[Risk, ...]:
+    """A branch of this repository that it is to write, whatever was on it."""
+    is_forced = words.has("-f", "--force")
+    pairs = (ref.removeprefix("+").partition(":") for ref in words.named[1:] if is_forced or ref.startswith("+"))
+    return tuple(Commits(into) for _, _, into in pairs if into and not into.startswith("refs/remotes/"))
+
+
 def _update_ref(words: Words, _is_revision: IsRevision) -> tuple[Risk, ...]:
     if words.has("--stdin"):
         return (Unknowable("the commits that the references lead to"),)
@@ -248,6 +257,7 @@ _TABLE: Final[Mapping[str, Judge]] = {
     "branch": _branch,
     "worktree": _worktree,
     "push": _push,
+    "fetch": _fetch,
     "update-ref": _update_ref,
     "gc": _collecting,
     "prune": _pruning,

@@ -28,6 +28,8 @@ class Following:
     def catch_up(self) -> None:
         """Bring the session's index in step with HEAD, or make it."""
         index, known, head = Index(self._git, self._home.index), self._home.head, differing.head_of(self._git)
+        # On a branch without a commit yet git keeps what was staged before: so do the indexes, until there is one.
+        head = head or self._home.owed or known or ""
         if known is None or not index.exists:
             index.begin(head, self._shared)
         elif known != head:
@@ -36,15 +38,18 @@ class Following:
             return
         self._home.head = head
 
-    def went(self, before: str, head: str, *, committed: bool) -> None:
+    def went(self, before: str, head: str, called: Index, *, committed: bool) -> None:
         """HEAD went from one commit to another by a call of the session: so do the indexes.
 
-        What it `committed` is what it had staged.
+        The one that git was `called` with it has brought along itself. What it `committed` is what it had staged.
         """
         if before == head:
             return
+        if not head:
+            self._home.owed = self._home.owed or before
+            return
         index = Index(self._git, self._home.index)
-        if index.exists:
+        if index.exists and index.path != called.path:
             on_conflict = _as_committed if committed else self._joined
             index.follow(self._tree(before), self._tree(head), on_conflict)
         self._home.head = head

@@ -4,6 +4,7 @@ A session has an index of its own, which keeps in step with HEAD; what it stages
 hold what it did itself. The index that all share goes with HEAD, too, as far as nobody has staged something else.
 """
 
+import os
 import secrets
 import threading
 from collections.abc import Callable, Iterator, Mapping
@@ -89,6 +90,7 @@ class GitCalls:
         tree = self._tree(folder, call)
         if tree is None:
             return {"env": {INDEX: None}}
+        folder = _within(tree, folder)
         home = Home(self._state_folder, tree, asked.holder)
         if asked.index not in ("", home.index) and not home.is_beside(asked.index):
             return {"env": {}}  # an index that the command chose itself is its own
@@ -155,7 +157,7 @@ class GitCalls:
         if tree is None:
             return None
         home = Home(self._state_folder, tree, asked.holder)
-        with self._session(home, asked.holder, folder) as session:
+        with self._session(home, asked.holder, _within(tree, folder)) as session:
             session.catch_up(has_turn=False)
             return session.refusal(resolved(Git(tree.root), call, WRITERS))
 
@@ -179,6 +181,11 @@ class GitCalls:
         tree = find_tree(Git(folder), call.before) if Path(folder).is_dir() else None
         is_ours = tree is not None and Path(self._state_folder).resolve() == Path(tree.common, "commonhold")
         return tree if is_ours else None
+
+
+def _within(tree: Tree, folder: str) -> str:
+    """The folder from which git counts paths: from outside of the working tree that is its root."""
+    return folder if f"{os.path.realpath(folder)}/".startswith(f"{tree.root}/") else tree.root
 
 
 def _placed(asked: Asked) -> tuple[GitCall, str]:

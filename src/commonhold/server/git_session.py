@@ -33,9 +33,15 @@ WRITERS: Final = MOVERS | {
     *("add", "stage", "rm", "mv", "restore", "apply", "update-index", "checkout-index", "submodule", "sparse-checkout"),
 }
 """Commands that may write an index."""
-_STAGERS: Final = frozenset({"add", "stage"})
+_STAGERS: Final = frozenset({"add", "stage", "update-index"})
 _GUARDED: Final = MOVERS - {"update-ref", "symbolic-ref", "branch", "stash"}
 _GOING_ON: Final = frozenset({"--continue", "--abort", "--skip", "--quit"})
+_UNSEEN: Final = {
+    "--pathspec-from-file": "git commit -- PATH..., with the paths themselves",
+    "-p --patch": "git add -p, and then git commit",
+    "--interactive": "git add -i, and then git commit",
+}
+"""Options of a commit with which it stages what it commits, in one step, and what to do in their place."""
 _FATAL: Final = 128
 _SETTLED: Final = Blob("", "")
 
@@ -111,7 +117,7 @@ class Session:
         return Judging(self._whose(), self.home, here, self._around).refusal(call)
 
     def _whose(self) -> Whose:
-        return Whose(self.tree, self._log, self.holder, self._around.is_ignored)
+        return Whose(self.tree, self._log, self.holder, self._around.is_ignored, self.home.owed or "")
 
     def _guarded(self, call: GitCall) -> str | None:
         """A commit while another's merge is under way would end that merge, without its changes."""
@@ -127,13 +133,17 @@ class Session:
                 f"middle of a {under_way} in this working tree. Next: wait until it is done, or work in a tree of your "
                 "own (git worktree add --detach ../NAME); if it is yours to finish, git add the files that you solved"
             )
-        words = words_of(call)
-        if call.word == "commit" and words.has("--pathspec-from-file"):
-            return (
-                "`git commit --pathspec-from-file` was not run: what it names is not looked through, and could hold "
-                "what others did. Next: git commit -- PATH..., with the paths themselves"
-            )
-        return self._amending() if call.word == "commit" and words.has("--amend") else None
+        return self._unseen(words_of(call)) if call.word == "commit" else None
+
+    def _unseen(self, words: Words) -> str | None:
+        """A commit of what nobody can look through before, or of another's last one."""
+        for option, instead in _UNSEEN.items():
+            if words.has(*option.split()):
+                return (
+                    f"`git commit {option.split()[-1]}` was not run: what it takes is not looked through, and could "
+                    f"hold what others did. Next: {instead}"
+                )
+        return self._amending() if words.has("--amend") else None
 
     def _goes_on_with_it(self, call: GitCall) -> bool:
         """Whether a call takes over what a person began: it says so, or solves a file that is in conflict there."""
@@ -224,7 +234,8 @@ class Session:
         self._note(pending, head)
         if pending.index.path not in (self.index.path, self.tree.shared_index):
             Path(pending.index.path).unlink(missing_ok=True)
-        self._following.went(pending.head, head, committed=pending.call.word == "commit" and status == 0)
+        is_commit = pending.call.word == "commit" and status == 0
+        self._following.went(pending.head, head, pending.index, committed=is_commit)
         return {"say": said} if said else {}
 
     def _staged(self, pending: Pending) -> str:

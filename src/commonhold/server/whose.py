@@ -58,19 +58,23 @@ class Whose:
     What subagents of a session did is its own: it has them work, and nobody else could commit it.
     """
 
-    def __init__(self, tree: Tree, log: Log, holder: str, is_ignored: IsIgnored) -> None:
-        """Compare `tree` with its HEAD, as `log` explains it; what `is_ignored` is nobody's."""
+    def __init__(self, tree: Tree, log: Log, holder: str, is_ignored: IsIgnored, since: str = "") -> None:
+        """Compare `tree` with its HEAD, as `log` explains it; what `is_ignored` is nobody's.
+
+        On a branch without a commit yet it is compared with the commit `since`.
+        """
         self.tree = tree
         self.git = Git(tree.root)
         self._log = log
         self.holder = holder
         self._is_ignored = is_ignored
+        self._since = since
         self._intents: dict[tuple[str, str], str] = {}
 
     @cached_property
     def head(self) -> str:
-        """The commit of HEAD; empty where there is none yet."""
-        return head_of(self.git)
+        """The commit to compare with; empty where there is none yet."""
+        return head_of(self.git) or self._since
 
     def authors(self, path: str) -> Authors | None:
         """Who made the difference; None for what is no plain file."""

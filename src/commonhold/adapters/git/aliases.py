@@ -14,7 +14,8 @@ def resolved(git: Git, call: GitCall, known: Collection[str]) -> GitCall:
     for _ in range(_MOST):
         if not call.word or call.word in known:
             return call
-        meant = git.line("config", "--get", f"alias.{call.word}")
+        # It may be one of this call alone (`-c alias.…`).
+        meant = git.line(*call.before, "config", "--get", f"alias.{call.word}")
         if not meant or meant.startswith("!"):
             return call
         call = read_call((*call.before, *split_alias(meant), *call.rest))

@@ -13,7 +13,11 @@ _IDENTITY: Final = frozenset(
     f"GIT_{who}_{what}" for who in ("AUTHOR", "COMMITTER") for what in ("NAME", "EMAIL", "DATE")
 )
 # Hooks and background work that nobody asked for. The monitor is switched off for every call.
-_ALONE: Final = ("-c", f"core.hooksPath={os.devnull}", "-c", "gc.auto=0", "-c", "maintenance.auto=false")
+_ALONE: Final = (
+    *("-c", f"core.hooksPath={os.devnull}", "-c", "gc.auto=0", "-c", "maintenance.auto=false"),
+    # A file whose time was set back is looked at anew, whatever the repository's settings say.
+    *("-c", "core.trustCtime=true", "-c", "core.checkStat=default"),
+)
 
 Done = subprocess.CompletedProcess[bytes]
 

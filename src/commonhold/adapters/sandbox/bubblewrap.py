@@ -3,6 +3,8 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from commonhold.adapters.sandbox import mounts
+
 
 @dataclass(frozen=True, slots=True)
 class Bounds:
@@ -22,6 +24,7 @@ def prefix(program: str, bounds: Bounds) -> list[str]:
     binds = [
         *(("--ro-bind", path) for path in bounds.protected),
         *(("--bind-try", path) for path in bounds.writable),
+        *(("--bind-try", path) for path in mounts.ways(bounds.writable, bounds.masked)),
         *(("--ro-bind-try", path) for path in bounds.masked),
         *(("--bind-try", path) for path in bounds.writable if path.startswith(inside)),
     ]

@@ -16,7 +16,7 @@ def confine(protected: list[str], writable: list[str], masked: list[str]) -> Non
     """
     if masked:
         inside = tuple(f"{path}/" for path in masked)
-        mounts.mask(masked, [path for path in writable if path.startswith(inside)])
+        mounts.mask(masked, [path for path in writable if path.startswith(inside)], mounts.ways(writable, masked))
     landlock.restrict(protected, writable)
 
 
@@ -31,7 +31,7 @@ def _offered() -> str:
     if not landlock.version():
         return NOTHING
     try:
-        mounts.mask(["/"], [])
+        mounts.mask(["/"], [], [])
         found = MASKED
     except OSError:
         found = LANDLOCK

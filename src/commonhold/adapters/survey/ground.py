@@ -17,7 +17,8 @@ from commonhold.app.giving import ROOT, Sought
 from commonhold.app.shell_commands import commands_in
 from commonhold.app.shell_writes import Target, folders_made_by, targets_of
 
-_MAX_TARGETS: Final = 200
+_MAX_TARGETS: Final = 500
+"""Of more files that are written their folders are sought: one lease is on so many at most, and each costs time."""
 _MAX_FREE: Final = 2000
 _ANY_IGNORED: Final = (0, 1)
 _PRIVATE: Final = 0o700
@@ -133,12 +134,15 @@ class Ground:
     def sought(self) -> tuple[Sought, ...]:
         """What the command plainly writes in this working tree; also by git, beside git's own folder. Found once."""
         targets = (*targets_of(self.command), *self._of_git.targets)
-        found = [(path, target) for target in targets for path in self._paths(target)][:_MAX_TARGETS]
-        return tuple(dict.fromkeys(filter(None, (self._sought(path, target) for path, target in found))))
+        found = list(dict.fromkeys((path, target) for target in targets for path in self._paths(target)))
+        folders = (self.nearest(path) for path, _ in found[_MAX_TARGETS:])
+        named = (self._sought(path, target) for path, target in found[:_MAX_TARGETS])
+        beside = (Sought(folder, folder, in_place=False) for folder in dict.fromkeys(folders) if folder is not None)
+        return tuple(dict.fromkeys(filter(None, (*named, *beside))))
 
     def _paths(self, target: Target) -> Iterator[str]:
         place = os.path.join(self.cwd, target.path)
-        for each in glob.glob(place) if target.is_pattern else [place]:
+        for each in sorted(glob.glob(place)) if target.is_pattern else [place]:
             path = self._inside(each)
             if path is not None:
                 yield path

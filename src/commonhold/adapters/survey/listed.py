@@ -16,7 +16,7 @@ from commonhold.domain.keys import can_be_named
 _LIST: Final = (
     "ls-files",
     "-z",
-    "-t",
+    "-v",
     "--stage",
     "--cached",
     "--modified",
@@ -25,6 +25,8 @@ _LIST: Final = (
     "--exclude-standard",
 )
 _REGULAR: Final = ("100644", "100755")
+_AS_STAGED: Final = "H"
+"""The tag of what is as git's object says, if git has looked: others differ, or git was told not to look at them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,6 +78,6 @@ def _entries(told: bytes) -> Iterator[tuple[str, str | None]]:
             mode, content, stage = about.split(" ")
             if mode not in _REGULAR:
                 continue
-            content = None if tag in "CR" or stage != "0" else content
+            content = content if tag == _AS_STAGED and stage == "0" else None
         if can_be_named(path) and not path.endswith("/"):
             yield path, content

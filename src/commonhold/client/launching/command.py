@@ -16,6 +16,12 @@ _REFUSED, _OUT_OF_REACH = 1, 4
 _INTERRUPT = 2
 
 
+class _Nowhere(Unserved):
+    """The folder that the command was to run in is gone, or not to be read."""
+
+    next = "go to a folder that is there (cd), then run it again"
+
+
 def main(*words: str) -> int:
     """Run the command; its exit status, as a shell tells it."""
     call, rest = (words[1], words[2:]) if words[0] == "--call" else ("", words)
@@ -38,14 +44,14 @@ def begun(socket: str, question: Object) -> Object:
 def attended(socket: str, when_down: str, asked_for: Object, made: "Make", ask: "Ask" = begun) -> int:
     """Run what is `made` of what the daemon allows (None: nobody was asked); its exit status."""
     try:
-        return _attended(socket, when_down, {**asked_for, **_here()}, made, ask)
+        return _attended(socket, when_down, asked_for, made, ask)
     except KeyboardInterrupt:  # the command has not begun
         return BY_SIGNAL + _INTERRUPT
 
 
-def _attended(socket: str, when_down: str, question: Object, made: "Make", ask: "Ask") -> int:
+def _attended(socket: str, when_down: str, asked_for: Object, made: "Make", ask: "Ask") -> int:
     try:
-        answer = ask(socket, question)
+        answer = ask(socket, {**asked_for, **_here()})
         allowance = Allowance(answer) if not answer.get("refusal") else None
     except Unserved as fault:
         return _unserved(fault, when_down, made)
@@ -61,7 +67,11 @@ def _attended(socket: str, when_down: str, question: Object, made: "Make", ask: 
 
 
 def _here() -> Object:
-    return {"cwd": os.getcwd(), "process": os.getpid(), "temporary": os.environ.get("TMPDIR", "")}
+    try:
+        cwd = os.getcwd()
+    except OSError as fault:
+        raise _Nowhere(f"the folder that it was to run in cannot be used ({fault.strerror})") from None
+    return {"cwd": cwd, "process": os.getpid(), "temporary": os.environ.get("TMPDIR", "")}
 
 
 def _start() -> None:

@@ -20,7 +20,6 @@ _HARMLESS = frozenset(
         "count-objects",
         "describe",
         "diff-tree",
-        "fetch",
         "fmt-merge-msg",
         "for-each-ref",
         "fsck",
@@ -126,7 +125,15 @@ def _called(git: str, socket: str, words: list[str]) -> "tuple[int, bool]":
 
 def _question(words: list[str]) -> Object:
     told = {"index": _INDEX, "git_dir": "GIT_DIR", "work_tree": "GIT_WORK_TREE", "holder": "COMMONHOLD_HOLDER"}
-    return {"cwd": os.getcwd(), "argv": words, **{name: os.environ.get(each, "") for name, each in told.items()}}
+    return {"cwd": _folder(), "argv": words, **{name: os.environ.get(each, "") for name, each in told.items()}}
+
+
+def _folder() -> str:
+    """Where git is called; where that folder is gone, git acts only on another one that the call names."""
+    try:
+        return os.getcwd()
+    except OSError:
+        return "/"
 
 
 def _locked(path: str) -> int:

@@ -45,7 +45,12 @@ def quoted(word: str) -> str:
 def run(command: list[str], allowance: Allowance) -> int:
     """Run the command, and wait for its end; its exit status, as a shell tells it."""
     signals = Signals()
-    child = os.fork()
+    try:
+        child = os.fork()
+    except OSError as fault:
+        why = f"no process can be made for it ({fault.strerror})"
+        say(f"the command was not run: {why}. Next: end some that run here, then run it again")
+        return NOT_RUN
     if not child:
         _be_child(command, allowance, signals)
     signals.give_to(lambda number: os.kill(child, number))

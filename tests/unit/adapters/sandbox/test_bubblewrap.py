@@ -18,6 +18,12 @@ def test_the_later_a_bind_the_more_it_says() -> None:
     assert binds == ["/r", "/r/src", "/r/.git", "/r/.git/s/own", "/r/.git/s", "/r/.git/s/own"]
 
 
+def test_the_way_to_what_is_taken_out_again_stays_where_it_is() -> None:
+    words = bubblewrap.prefix("bwrap", Bounds(["/r"], ["/r/src", "/r/src/a"], ["/r/src/a/b/held", "/r/src/his"]))
+    binds = [word for word in words if word.startswith("/r")][::2]
+    assert binds == ["/r", "/r/src", "/r/src/a", "/r/src/a", "/r/src/a/b", "/r/src/a/b/held", "/r/src/his"]
+
+
 @pytest.mark.skipif(not PROGRAM, reason="bubblewrap is not there")
 def test_what_is_not_given_is_read_only(tmp_path: Path) -> None:
     for path in ("free", "other", "free/held", "free/held/own"):

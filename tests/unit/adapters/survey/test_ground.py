@@ -40,6 +40,17 @@ def test_a_file_by_the_name_of_such_a_folder_is_no_obstacle(root: Path) -> None:
     assert free(root, "build/deep", "build", "out") == ("build/deep/", "build/", "out/")
 
 
+def test_of_very_many_files_that_are_written_the_folders_are_sought_as_well(root: Path) -> None:
+    places = [root / folder / f"{number:03}.txt" for folder in ("a", "b", "c") for number in range(300)]
+    for place in places:
+        place.parent.mkdir(exist_ok=True)
+        place.touch()
+    ground = Ground(find_repository(str(root)), str(root), ("bash", "-c", "sed -i s/a/b/ */*.txt"))
+    named, folders = ground.sought[:500], ground.sought[500:]
+    assert [each.path for each in named] == [str(place.relative_to(root)) for place in places[:500]]
+    assert [(each.path, each.folder) for each in folders] == [("b/", "b/"), ("c/", "c/")]
+
+
 @pytest.fixture
 def branches(root: Path) -> Path:
     """`main` has changed docs/n.md, `side` src/m.py, and has made a file; a change of a.txt is not committed."""

@@ -3,6 +3,7 @@
 import os
 import shutil
 import subprocess
+import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
@@ -69,6 +70,32 @@ def test_nothing_differs_where_nothing_was_done(tree: Watched) -> None:
     (tree.root / "new").write_bytes(b"new")
     (tree.root / "a.txt").write_bytes(b"dirty")
     assert tree.changed(tree.look()) == {}
+
+
+@pytest.mark.parametrize("flag", ["--assume-unchanged", "--skip-worktree"])
+def test_what_git_was_told_not_to_look_at_is_looked_at(tree: Watched, flag: str) -> None:
+    tree.git("update-index", flag, "a.txt", "src/b.txt")
+    (tree.root / "src/b.txt").unlink()
+    before = tree.look()
+    assert tree.changed(before) == {}
+    (tree.root / "a.txt").write_bytes(b"other\n")
+    (tree.root / "src/b.txt").write_bytes(b"again\n")
+    assert tree.changed(before) == {"a.txt": (b"a\n", b"other\n"), "src/b.txt": (None, b"again\n")}
+
+
+def test_a_time_that_is_set_back_hides_nothing_whatever_the_settings_say(tree: Watched) -> None:
+    tree.git("config", "core.trustCtime", "false")
+    tree.git("config", "core.checkStat", "minimal")
+    place = tree.root / "a.txt"
+    os.utime(place, (1_000_000_000, 1_000_000_000))
+    tree.git("update-index", "--refresh")
+    before = tree.look()
+    place.write_bytes(b"b\n")
+    changed = place.stat().st_ctime
+    while int(place.stat().st_ctime) == int(changed):  # git compares whole seconds
+        os.utime(place, (1_000_000_000, 1_000_000_000))
+        time.sleep(0.02)
+    assert tree.changed(before) == {"a.txt": (b"a\n", b"b\n")}
 
 
 def test_files_that_git_has_and_that_it_has_not_are_told_with_what_they_held(tree: Watched) -> None:
