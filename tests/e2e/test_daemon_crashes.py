@@ -47,7 +47,6 @@ def facts(diaries: list[Path], what: str) -> list[dict[str, Any]]:
     return [fact for diary in diaries for fact in map(json.loads, lines(diary)) if what in fact]
 
 
-@pytest.mark.timeout(300)
 def test_whatever_was_answered_is_there_once(root: Path, tmp_path: Path) -> None:
     diaries = [tmp_path / f"w{number}" for number in range(WORKERS)]
     with place(root) as found, ExitStack() as stack:

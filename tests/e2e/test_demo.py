@@ -159,7 +159,7 @@ def test_a_quick_demo_proves_its_point(tmp_path: Path) -> None:
     report = tmp_path / "report.json"
     command = [*COMMAND, "--quick", "--report", str(report)]
     result = subprocess.run(
-        command, cwd=tmp_path, env=environment(tmp_path), check=False, capture_output=True, text=True, timeout=100
+        command, cwd=tmp_path, env=environment(tmp_path), check=False, capture_output=True, text=True, timeout=500
     )
     assert result.returncode == 0, result.stdout + result.stderr
     ours = json.loads(report.read_text(encoding="utf-8"))["policies"]["commonhold"]
