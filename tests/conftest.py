@@ -3,7 +3,7 @@
 import os
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import suppress
 from pathlib import Path
 
@@ -20,6 +20,9 @@ settings.register_profile(
 )
 settings.load_profile("suite")
 
+PATIENCE_SECONDS = 60.0
+"""How long what has ended is given to be over."""
+
 # A test that wants a daemon says so, and ends it.
 os.environ["COMMONHOLD_DAEMON"] = "off"
 # A test that wants a type checker to be asked says so: starting one takes longer than most tests.
@@ -32,9 +35,9 @@ def nothing_is_left(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
 
     So have the daemons that serve what it has made, whoever started them.
     """
-    before = _children()
+    before, folder = _children(), tmp_path_factory.getbasetemp()
     yield
-    left = (_children() - before) | _left_of_daemons(tmp_path_factory.getbasetemp())
+    left = _left_in_the_end(lambda: (_children() - before) | _daemons(folder))
     assert not left, f"still there, or never waited for: {sorted(map(_described, left))}"
 
 
@@ -47,13 +50,12 @@ def _children() -> set[int]:
     return found
 
 
-def _left_of_daemons(folder: Path) -> set[int]:
-    """Those that go on: one that was told to end, or has nobody left to serve, is given the time to."""
-    for _ in range(100):
-        if not _daemons(folder):
-            break
+def _left_in_the_end(found: Callable[[], set[int]]) -> set[int]:
+    """Those that go on: what was told to end, or has nobody left to serve, and who waits for it, are given the time."""
+    until = time.monotonic() + PATIENCE_SECONDS
+    while (left := found()) and time.monotonic() < until:
         time.sleep(0.1)
-    return _daemons(folder)
+    return left
 
 
 def _daemons(folder: Path) -> set[int]:

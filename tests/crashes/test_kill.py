@@ -176,7 +176,6 @@ class Aftermath:
         return sum(isinstance(event, EFFECTS[self.case.operation]) and holder_of(event) == "ann" for event in new)
 
 
-@pytest.mark.timeout(300)
 @pytest.mark.parametrize(
     ("operation", "is_first", "least"),
     [("acquire", True, 40), ("acquire", False, 20), ("renew", False, 8), ("release", False, 8), ("commit", False, 60)],

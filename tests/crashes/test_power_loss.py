@@ -32,8 +32,6 @@ STORIES: Final = range(4)
 DRAWN, DISTINCT = 640, 375
 DRAWN_AGAIN, DRAWN_WEAK = 150, 500
 
-pytestmark = pytest.mark.timeout(300)
-
 
 def tell(root: Path, seed: int, synchronous: str = "FULL", *, before: Image = BEFORE, steps: int = STEPS) -> Chronicle:
     """Have a story told in a process of its own."""

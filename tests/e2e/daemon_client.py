@@ -14,7 +14,7 @@ def say(**facts: object) -> None:
     sys.stdout.flush()
 
 
-def stand(root: str, agent: str, key: str, wait_seconds: str, patience_seconds: str = "15") -> None:
+def stand(root: str, agent: str, key: str, wait_seconds: str, patience_seconds: str = "600") -> None:
     """Wait for a lease when told, say when it is there, and let go of it when told again."""
     with commonhold.open(root, agent=agent, daemon=True) as hold:
         hold.leases()

@@ -125,6 +125,15 @@ class Serving(Place):
         command += [str(idle_seconds), str(sweep_seconds)]
         self.process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
 
+    def suspend(self) -> None:
+        """Let it stand still, and wait until it does: a signal is sent sooner than it is heard."""
+        self.process.send_signal(signal.SIGSTOP)
+        os.waitid(os.P_PID, self.process.pid, os.WSTOPPED | os.WNOWAIT)
+
+    def resume(self) -> None:
+        """Let it go on."""
+        self.process.send_signal(signal.SIGCONT)
+
     def said(self) -> str:
         """What it said, once it has ended."""
         out, _ = self.process.communicate(timeout=PATIENCE_SECONDS)
@@ -133,7 +142,7 @@ class Serving(Place):
     def stop(self) -> str:
         """Ask it to end; what it said."""
         if self.process.poll() is None:
-            self.process.send_signal(signal.SIGCONT)
+            self.resume()
             self.process.send_signal(signal.SIGTERM)
         return self.said()
 
@@ -141,7 +150,7 @@ class Serving(Place):
 def kept(root: Path) -> Callable[[], object]:
     """A lease that keeps a daemon, however soon that ends when idle, from its first moment on; what lets go of it."""
     with commonhold.open(str(root), agent="keeper", daemon=False) as keeper:
-        lease = keeper.acquire("kept:1", ttl_seconds=PATIENCE_SECONDS).lease
+        lease = keeper.acquire("kept:1").lease
     assert lease is not None
 
     def let_go() -> None:

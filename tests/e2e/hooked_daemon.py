@@ -11,12 +11,14 @@ from commonhold.adapters.repository import Repository
 from commonhold.agents.agent import Agent, Payload, Reply, Unreadable
 from commonhold.app.happenings import AboutToEdit, Caller, Happening, Response, Stance
 from commonhold.domain.errors import Code, StoreError
-from commonhold.server import behind
+from commonhold.server import behind, http
 from commonhold.server.daemon.lifetime import Times, serve
 from commonhold.server.http import Call
 from commonhold.server.under_way import UnderWay
 
 CROWD = 24
+LONGEST = 100.0
+"""How long a crowd is waited for: each of it is a process that has to start."""
 _crowd = threading.Barrier(CROWD)
 
 
@@ -37,7 +39,7 @@ def attend(happening: Happening) -> Response:
         case ["crash"]:
             raise RuntimeError("a defect")
         case ["meet"]:
-            _crowd.wait(30)
+            _crowd.wait(LONGEST)
         case ["wait", path]:
             Path(f"{path}.begun").touch()
             while not Path(path).exists():
@@ -79,4 +81,5 @@ if __name__ == "__main__":
         AGENTS={"probe": Agent("probe", "Probe", read, write, refuse)},
         Attendants=Attendants,
     )
+    vars(http).update(HOOK_SECONDS=LONGEST)
     sys.exit(serve(sys.argv[1], Times(float(sys.argv[2]), 600.0)))

@@ -7,16 +7,17 @@ import signal
 import subprocess
 import sys
 import threading
-import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
 import pytest
 from tests.e2e.cli_driver import Call, process
+from tests.e2e.daemon_process import until
 
 import commonhold
 from commonhold.cli import running
+from commonhold.client import holding
 
 pytestmark = pytest.mark.slow
 SHOW = (
@@ -34,6 +35,14 @@ print("ready", flush=True)
 while True:
     time.sleep(0.05)
 """
+# Ours, renewing its lease ten times a second: the lease itself lasts longer than any machine takes for all this.
+OFTEN = """import sys
+from commonhold.cli.program import main
+from commonhold.client import holding
+holding.RENEWALS = 600
+sys.exit(main(sys.argv[1:]))
+"""
+MINUTE = ("--ttl", "60")
 WAIT_FOR_A_RENEWAL = """import time, commonhold
 with commonhold.open(".") as hold:
     (begun,) = hold.leases()
@@ -42,14 +51,16 @@ with commonhold.open(".") as hold:
 """
 
 
+OURS = (sys.executable, "-m", "commonhold")
+
+
 def script(text: str) -> tuple[str, ...]:
     return (sys.executable, "-c", text)
 
 
 @contextmanager
-def started(*words: str, cwd: Path, **streams: int) -> Iterator[subprocess.Popen[bytes]]:
-    streams = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE} | streams
-    with subprocess.Popen([sys.executable, "-m", "commonhold", *words], cwd=cwd, **streams) as child:  # type: ignore[call-overload]
+def started(*words: str, cwd: Path, program: tuple[str, ...] = OURS) -> Iterator[subprocess.Popen[bytes]]:
+    with subprocess.Popen([*program, *words], cwd=cwd, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as child:
         try:
             yield child
         finally:
@@ -125,15 +136,15 @@ def test_it_waits_its_turn(root: Path) -> None:
     with commonhold.open(str(root), agent="ben") as ben:
         lease = ben.acquire("x:1").lease
         assert lease is not None
-        with started("acquire", "x:1", "--wait", "30", "--", *script("print('ran')"), cwd=root) as child:
-            while not ben.status().waiters:
-                time.sleep(0.02)
+        with started("acquire", "x:1", "--wait", "60", "--", *script("print('ran')"), cwd=root) as child:
+            until(lambda: ben.status().waiters)
             ben.release(lease.id)
             assert child.communicate(timeout=60) == (b"ran\n", b"")
 
 
 def test_the_lease_is_renewed_while_the_command_runs(root: Path) -> None:
-    done = process("acquire", "x:1", "--ttl", "3", "--", *script(WAIT_FOR_A_RENEWAL), cwd=root)
+    words = [*script(OFTEN), "acquire", "x:1", *MINUTE, "--", *script(WAIT_FOR_A_RENEWAL)]
+    done = subprocess.run(words, cwd=root, check=False, capture_output=True, timeout=60)
     assert (done.returncode, done.stderr) == (0, b"")
 
 
@@ -171,7 +182,8 @@ def test_ctrl_c_of_a_terminal_comes_to_the_command_once(root: Path) -> None:
         said = read_until(terminal, b"ready")
         os.write(terminal, b"\x03")
         said += read_until(terminal, b"SIGINT")
-        time.sleep(0.5)
+        child.send_signal(signal.SIGUSR1)  # handed on after whatever else was
+        said += read_until(terminal, b"SIGUSR1")
         child.send_signal(signal.SIGTERM)
         said += read_until(terminal, None)
         os.close(terminal)
@@ -190,13 +202,12 @@ def read_until(terminal: int, word: bytes | None) -> bytes:
 
 def end_by_force(root: Path) -> None:
     with commonhold.open(str(root), agent="boss") as boss:
-        while not (leases := boss.leases(holder="ann")):
-            time.sleep(0.02)
-        boss.break_lease(leases[0].id, reason="a test")
+        until(lambda: boss.leases(holder="ann"))
+        boss.break_lease(boss.leases(holder="ann")[0].id, reason="a test")
 
 
 def test_when_the_lease_is_lost_the_command_is_ended(root: Path) -> None:
-    with started("acquire", "x:1", "--ttl", "1", "--", *script(LISTEN), cwd=root) as child:
+    with started("acquire", "x:1", *MINUTE, "--", *script(LISTEN), cwd=root, program=script(OFTEN)) as child:
         ready(child)
         end_by_force(root)
         out, err = child.communicate(timeout=60)
@@ -209,20 +220,36 @@ def test_when_the_lease_is_lost_the_command_is_ended(root: Path) -> None:
 
 def test_a_command_that_does_not_listen_is_killed(root: Path, run: Call, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(running, "GRACE_SECONDS", 0.2)
-    ending = threading.Thread(target=end_by_force, args=(root,))
+    monkeypatch.setattr(holding, "RENEWALS", 600)
+
+    def end_when_it_is_deaf() -> None:
+        until((root / "deaf").exists)
+        end_by_force(root)
+
+    ending = threading.Thread(target=end_when_it_is_deaf)
     ending.start()
-    deaf = "trap '' TERM; while :; do sleep 0.1; done"
-    assert run("acquire", "x:1", "--ttl", "1", "--json", "--", "sh", "-c", deaf).json["code"] == "LEASE_LOST"
+    deaf = "trap '' TERM; touch deaf; while :; do sleep 0.1; done"
+    assert run("acquire", "x:1", *MINUTE, "--json", "--", "sh", "-c", deaf).json["code"] == "LEASE_LOST"
     ending.join()
 
 
 def test_a_command_that_ended_just_when_the_lease_was_lost_is_not_taken_for_done(
     root: Path, run: Call, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(running, "_LOOK_SECONDS", 30.0)
+    monkeypatch.setattr(running, "_LOOK_SECONDS", 3600.0)
+    monkeypatch.setattr(holding, "RENEWALS", 600)
+    renewed = holding.Grip.renewed
+
+    def noted(grip: holding.Grip, answer: commonhold.LeaseAnswer, asked_at: float) -> None:
+        renewed(grip, answer, asked_at)
+        if answer.lease is None:
+            (root / "lost").touch()
+
+    monkeypatch.setattr(holding.Grip, "renewed", noted)
     ending = threading.Thread(target=end_by_force, args=(root,))
     ending.start()
-    done = run("acquire", "x:1", "--ttl", "0.6", "--", "sleep", "2")
+    until_lost = "while [ ! -e lost ]; do sleep 0.05; done"
+    done = run("acquire", "x:1", *MINUTE, "--", "sh", "-c", until_lost)
     ending.join()
     assert (done.status, done.err.startswith("refused [LEASE_LOST]: ")) == (1, True)
 

@@ -80,7 +80,6 @@ def recovered(root: Path) -> tuple[list[object], dict[str, bytes]]:
         return [each.event for each in hold.log()], tree(root)
 
 
-@pytest.mark.timeout(300)
 def test_a_kill_at_any_point_leaves_all_old_or_all_new(tmp_path: Path, crash: Crash) -> None:
     seen = {"old": 0, "new": 0}
     for kill_at in itertools.count(1):

@@ -3,7 +3,6 @@
 import fcntl
 import os
 import shutil
-import signal
 import stat
 import subprocess
 import sys
@@ -13,7 +12,7 @@ from tempfile import TemporaryDirectory
 
 import pytest
 from tests.e2e.cli_driver import NOBODY, git, make_repository, only_root
-from tests.e2e.daemon_process import Raw, Serving, client, kept, place, serving, until
+from tests.e2e.daemon_process import PATIENCE_SECONDS, Raw, Serving, client, kept, place, serving, until
 
 import commonhold
 from commonhold.adapters import daemon_place
@@ -63,8 +62,11 @@ def test_it_waits_for_whoever_is_inside_without_it(root: Path) -> None:
         assert daemon.stop() == ""
 
 
-def test_who_looks_whether_it_lives_does_not_keep_it_from_beginning(root: Path) -> None:
+def test_who_looks_whether_it_lives_does_not_keep_it_from_beginning(
+    root: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """A look takes the lock for a moment."""
+    monkeypatch.setattr(daemon_place, "CLAIM_SECONDS", PATIENCE_SECONDS)
     state = root / ".git/commonhold"
     state.mkdir()
     path = Path(daemon_place.lock_path(str(state)))
@@ -74,6 +76,23 @@ def test_who_looks_whether_it_lives_does_not_keep_it_from_beginning(root: Path) 
         letting_go.start()
         os.close(daemon_place.claim(str(state)))
         letting_go.join()
+
+
+def test_whoever_has_the_claim_is_known_from_its_first_moment_on(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Whoever had it before may have left a longer number."""
+    Path(daemon_place.lock_path(str(tmp_path))).write_text("99999999999\n")
+    seen: list[int | None] = []
+    step = os.ftruncate
+
+    def looked(descriptor: int, length: int) -> None:
+        seen.append(daemon_place.pid(str(tmp_path)))
+        step(descriptor, length)
+
+    monkeypatch.setattr(os, "ftruncate", looked)
+    os.close(daemon_place.claim(str(tmp_path)))
+    assert [*seen, daemon_place.pid(str(tmp_path))] == [os.getpid()] * 2
 
 
 def test_it_ends_when_nobody_needs_it(root: Path) -> None:
@@ -91,7 +110,7 @@ def test_it_ends_when_nobody_needs_it(root: Path) -> None:
 def test_it_does_not_end_while_somebody_holds_or_waits(root: Path) -> None:
     let_go = kept(root)
     with serving(root, idle_seconds=0.1) as daemon, daemon.session("ann") as ann, daemon.session("cid") as cid:
-        held = ann.acquire("account:1", ttl_seconds=60.0)
+        held = ann.acquire("account:1", ttl_seconds=600.0)
         assert held.lease is not None
         with client(root, "stand", "bob", "account:1", 60) as bob:
             bob.begin()
@@ -174,11 +193,17 @@ def test_the_client_of_another_version_goes_on_by_itself(root: Path, monkeypatch
 def test_it_ends_when_its_state_is_deleted(root: Path) -> None:
     with serving(root) as daemon, daemon.session() as hold:
         hold.acquire("account:1")
-        shutil.rmtree(daemon.state)
+        until(lambda: is_deleted(daemon.state))
         assert daemon.said() == ""
         assert daemon.process.returncode == 0
     with commonhold.open(str(root), agent="ann", daemon=False) as hold:
         assert hold.acquire("account:1").outcome == "granted"
+
+
+def is_deleted(folder: Path) -> bool:
+    """Delete a folder; whether all of it is gone: who works in it may be taking away the same at the same time."""
+    shutil.rmtree(folder, ignore_errors=True)
+    return not folder.exists()
 
 
 def test_it_ends_when_its_socket_is_deleted(root: Path) -> None:
@@ -195,10 +220,10 @@ def test_it_ends_when_its_socket_is_deleted(root: Path) -> None:
 def test_one_that_comes_later_keeps_its_socket(root: Path) -> None:
     """The state was deleted and made anew, a new daemon came: the old one ends and takes nothing with it."""
     with serving(root) as first:
-        first.process.send_signal(signal.SIGSTOP)
+        first.suspend()
         shutil.rmtree(first.state)
         with serving(root) as second:
-            first.process.send_signal(signal.SIGCONT)
+            first.resume()
             assert first.said() == ""
             with second.session() as hold:
                 assert hold.acquire("account:1").outcome == "granted"
@@ -257,11 +282,11 @@ def test_suspended_for_a_while_it_goes_on_where_it_was(root: Path) -> None:
     with serving(root) as daemon, daemon.session() as hold:
         held = hold.acquire("account:1", ttl_seconds=600.0)
         assert held.lease is not None
-        daemon.process.send_signal(signal.SIGSTOP)
+        daemon.suspend()
         with client(root, "stand", "bob", "account:1", 60) as bob:
             with pytest.raises(subprocess.TimeoutExpired):
                 bob.process.wait(2.0)
-            daemon.process.send_signal(signal.SIGCONT)
+            daemon.resume()
             bob.begin()
             until(lambda: len(hold.status().waiters) == 1)
             hold.release(held.lease.id)

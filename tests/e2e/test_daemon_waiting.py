@@ -87,13 +87,13 @@ def test_who_was_killed_before_its_turn_came_does_not_get_it(root: Path) -> None
     with serving(root) as daemon, daemon.session("ann") as ann, ExitStack() as stack:
         lease_id = held(ann, "account:1")
         bob, cid = (standing(stack, daemon, ann, agent, "account:1") for agent in ("bob", "cid"))
-        daemon.process.send_signal(signal.SIGSTOP)
+        daemon.suspend()
         with Raw(daemon.address) as raw:
             raw.socket.sendall(b"")
             releasing = threading.Thread(target=ann.release, args=(lease_id,))
             releasing.start()
             bob.kill()
-            daemon.process.send_signal(signal.SIGCONT)
+            daemon.resume()
             releasing.join()
         assert cid.hear()["outcome"] == "granted"
         assert [lease.holder for lease in ann.leases()] == ["cid"]
@@ -101,20 +101,27 @@ def test_who_was_killed_before_its_turn_came_does_not_get_it(root: Path) -> None
 
 def test_a_lease_that_nobody_claims_ends_early_and_the_next_is_served(root: Path) -> None:
     """The daemon dies with the one that is next in line: the new daemon grants to the dead, and not for long."""
+    # A machine may be so slow that a place in line is over before: then a longer one is taken.
+    granted = next(filter(None, (granted_to_the_dead(root, seconds) for seconds in (2, 10, 50))))
+    assert granted == [("bob", False)]
+    with serving(root) as second, second.session("cid") as cid:
+        assert cid.acquire("account:1", wait_seconds=100.0).outcome == "granted"
+
+
+def granted_to_the_dead(root: Path, patience_seconds: int) -> list[tuple[str, bool]]:
+    """Who has a lease, and whether it was claimed, after one died in line together with the daemon."""
     with serving(root) as first, first.session("ann") as ann, ExitStack() as stack:
         lease_id = held(ann, "account:1")
-        bob = stack.enter_context(client(root, "stand", "bob", "account:1", 60, 2))
+        bob = stack.enter_context(client(root, "stand", "bob", "account:1", 60, patience_seconds))
         bob.begin()
         until(lambda: in_line(ann) == ["bob"])
-        first.process.send_signal(signal.SIGSTOP)
+        first.suspend()
         bob.kill()
         first.process.kill()
         first.process.wait()
         with commonhold.open(str(root), agent="ann", daemon=False) as direct:
             direct.release(lease_id)
-            assert [(lease.holder, lease.is_claimed) for lease in direct.leases()] == [("bob", False)]
-        with serving(root) as second, second.session("cid") as cid:
-            assert cid.acquire("account:1", wait_seconds=60.0).outcome == "granted"
+            return [(lease.holder, lease.is_claimed) for lease in direct.leases()]
 
 
 def test_eight_processes_are_served_in_the_order_in_which_they_came(root: Path) -> None:

@@ -6,7 +6,6 @@ import os
 import signal
 import subprocess
 import sys
-import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
@@ -14,6 +13,7 @@ from pathlib import Path
 
 import pytest
 from rich.text import Text
+from tests.e2e.daemon_process import until
 
 from commonhold.demo.board import Board
 from commonhold.demo.marking import mark_function, mark_function_in_file, mark_header, times_marked
@@ -159,7 +159,7 @@ def test_a_quick_demo_proves_its_point(tmp_path: Path) -> None:
     report = tmp_path / "report.json"
     command = [*COMMAND, "--quick", "--report", str(report)]
     result = subprocess.run(
-        command, cwd=tmp_path, env=environment(tmp_path), check=False, capture_output=True, text=True, timeout=100
+        command, cwd=tmp_path, env=environment(tmp_path), check=False, capture_output=True, text=True, timeout=500
     )
     assert result.returncode == 0, result.stdout + result.stderr
     ours = json.loads(report.read_text(encoding="utf-8"))["policies"]["commonhold"]
@@ -188,7 +188,10 @@ def running(tmp_path: Path) -> Iterator[subprocess.Popen[str]]:
 
 
 def descendants(pid: int) -> list[int]:
-    found = Path(f"/proc/{pid}/task/{pid}/children").read_text(encoding="ascii").split()
+    try:
+        found = Path(f"/proc/{pid}/task/{pid}/children").read_text(encoding="ascii").split()
+    except (FileNotFoundError, ProcessLookupError):  # it has ended meanwhile
+        return []
     return [each for child in map(int, found) for each in (child, *descendants(child))]
 
 
@@ -210,10 +213,7 @@ def test_an_interrupted_demo_leaves_nothing_behind(tmp_path: Path, ending: signa
         process.communicate(timeout=60)
     assert process.returncode == 130
     assert len(started) >= 4
-    deadline = time.monotonic() + 30
-    while any(map(is_running, started)) and time.monotonic() < deadline:
-        time.sleep(0.1)
-    assert [pid for pid in started if is_running(pid)] == []
+    until(lambda: not any(map(is_running, started)))
     assert list(tmp_path.glob("commonhold-demo-*")) == []
 
 

@@ -16,6 +16,7 @@ from tests.e2e.hooked import Hooked, hooked
 
 from commonhold.adapters import loopback
 from commonhold.adapters.loopback import Loopback
+from commonhold.adapters.probes import http as probes
 from commonhold.adapters.probes.finding import Level
 from commonhold.adapters.probes.http import is_answered, over_http
 from commonhold.domain.errors import CommonholdError
@@ -120,7 +121,10 @@ def test_the_command_serves_there_and_no_more(run: Call, root: Path) -> None:
         assert not is_answered(chosen)
 
 
-def test_a_port_that_another_has_is_told_and_the_daemon_lives(run: Call, root: Path) -> None:
+def test_a_port_that_another_has_is_told_and_the_daemon_lives(
+    run: Call, root: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(probes, "PATIENCE_SECONDS", 0.3)  # the other one never answers
     with place(root) as served, socket.create_server((loopback.HOST, 0)) as other:
         port = other.getsockname()[1]
         refused = run("daemon", "http", "--port", str(port), "--json")

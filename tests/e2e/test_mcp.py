@@ -313,10 +313,10 @@ def test_malformed_arguments_are_errors_with_a_code_and_a_hint(root: Path) -> No
     assert (root / "a.py").read_text(encoding="utf-8") == SOURCE
 
 
-async def edit(agent: Session, change: Callable[[str], str]) -> list[str]:
-    """Read, think, commit until it is written; the outcomes on the way."""
+async def edit(agent: Session, change: Callable[[str], str], both_have_read: asyncio.Barrier) -> list[str]:
+    """Read, commit until it is written; the outcomes on the way."""
     text, base = await text_and_hash(agent)
-    await asyncio.sleep(0.05)
+    await both_have_read.wait()
     outcomes: list[str] = []
     while True:
         answer = await agent.call("commit", replacing(base, change(text)))
@@ -334,7 +334,8 @@ def race(root: Path, change: Callable[[str, int], Callable[[str], str]]) -> list
         turns = []
         async with session(root, "agent-1") as first, session(root, "agent-2") as second:
             for turn in range(5):
-                edits = (edit(first, change("first", turn)), edit(second, change("second", turn)))
+                both = asyncio.Barrier(2)
+                edits = (edit(first, change("first", turn), both), edit(second, change("second", turn), both))
                 turns.append(sorted(await asyncio.gather(*edits)))
         return turns
 

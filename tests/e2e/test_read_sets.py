@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 from tests.e2e.cli_driver import Call, git, process
-from tests.e2e.daemon_process import serving
+from tests.e2e.daemon_process import serving, until
 from tests.e2e.test_cli_commands import next_words
 from tests.e2e.test_mcp import Session, inside, session, text_and_hash
 
@@ -160,10 +160,15 @@ def test_two_agents_of_one_daemon_are_told_of_each_other(root: Path) -> None:
 def _granted_meanwhile(daemon: Any, waiter: Any, lease_id: str) -> tuple[str, ...]:
     """What is told with a grant that was waited for: the answers that were kept back told nothing."""
     with daemon.session("ben") as ben:
-        release = threading.Timer(0.3, ben.release, [lease_id])
-        release.start()
-        answer = waiter.acquire("x:1", wait_seconds=30.0)
-        release.join()
+
+        def release_when_it_is_waited_for() -> None:
+            until(lambda: ben.status().waiters)
+            ben.release(lease_id)
+
+        releasing = threading.Thread(target=release_when_it_is_waited_for)
+        releasing.start()
+        answer = waiter.acquire("x:1", wait_seconds=60.0)
+        releasing.join()
     assert answer.outcome == "granted"
     notices: tuple[str, ...] = answer.notices
     return notices

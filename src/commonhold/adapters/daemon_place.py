@@ -75,7 +75,7 @@ def pid(state_folder: str) -> int | None:
     """The process that has written itself down as the daemon; meaningful while `is_running`."""
     try:
         with open(lock_path(state_folder), encoding="ascii") as file:
-            return int(file.read(32))
+            return int(file.readline(32))
     except (OSError, ValueError):
         return None
 
@@ -92,8 +92,9 @@ def claim(state_folder: str) -> int:
             "a daemon serves this repository already",
             hint="use that one, or stop it first: commonhold daemon stop",
         )
-    os.ftruncate(descriptor, 0)
-    os.write(descriptor, f"{os.getpid()}\n".encode())
+    line = f"{os.getpid()}\n".encode()
+    os.write(descriptor, line)  # in one step over what the last one wrote: who asks finds one or the other
+    os.ftruncate(descriptor, len(line))
     return descriptor
 
 

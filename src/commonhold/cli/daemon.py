@@ -16,7 +16,6 @@ from commonhold.cli.output import say, send_json
 from commonhold.client import daemon
 from commonhold.domain.errors import Code, StoreError
 
-PATIENCE_SECONDS: Final = 5.0
 _EXAMPLES: Final = ("commonhold daemon status", "commonhold daemon stop", "commonhold daemon http")
 
 
@@ -110,7 +109,7 @@ def _stop(repository: Repository) -> int | None:
 
 
 def _wait_for(chosen: Loopback) -> None:
-    until = time.monotonic() + PATIENCE_SECONDS
+    until = time.monotonic() + daemon.PATIENCE_SECONDS
     while not is_answered(chosen):
         if time.monotonic() > until:
             raise _taken(chosen)

@@ -9,8 +9,7 @@ from collections.abc import Iterator
 from contextlib import suppress
 from typing import IO, Any, Final
 
-PATIENCE_SECONDS: Final = 5.0
-VERSION_SECONDS: Final = 20.0
+PATIENCE_SECONDS: Final = 20.0
 """Some load all that they are before they say it."""
 _VERSION: Final = re.compile(rb"(\d+)\.(\d+)\.(\d+)")
 _GREETING: Final = {"clientInfo": {"name": "commonhold", "version": "1"}, "capabilities": {"experimentalApi": True}}
@@ -24,7 +23,7 @@ def version(program: str) -> tuple[int, ...] | None:
         done = subprocess.run(
             [program, "--version"],
             capture_output=True,
-            timeout=VERSION_SECONDS,
+            timeout=PATIENCE_SECONDS,
             check=False,
             stdin=subprocess.DEVNULL,
         )

@@ -10,7 +10,8 @@ from commonhold.adapters.loopback import HOST, Loopback, loopback
 from commonhold.adapters.probes.finding import Finding, fail, ok
 from commonhold.domain.errors import InputError
 
-PATIENCE_SECONDS: Final = 2.0
+PATIENCE_SECONDS: Final = 10.0
+"""Who knocks first waits until what answers is loaded: on a busy machine that takes seconds."""
 
 
 class _Beside(http.client.HTTPConnection):
