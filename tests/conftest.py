@@ -8,13 +8,16 @@ from contextlib import suppress
 from pathlib import Path
 
 import pytest
-from hypothesis import settings
+from hypothesis import HealthCheck, settings
+from tests.patience import PATIENCE_SECONDS
 
 pytest_plugins = ("tests.services.fixtures",)
 
 # Speed varies on shared machines: the timeout of pytest is the only deadline.
 # The suite looks at the same examples each time: what fails is due to the change. `make stress` looks for new ones.
-settings.register_profile("suite", deadline=None, print_blob=True, derandomize=True)
+settings.register_profile(
+    "suite", deadline=None, print_blob=True, derandomize=True, suppress_health_check=[HealthCheck.too_slow]
+)
 settings.register_profile(
     "stress", settings.get_profile("suite"), derandomize=False, max_examples=2_000, stateful_step_count=200
 )
@@ -49,11 +52,10 @@ def _children() -> set[int]:
 
 def _left_of_daemons(folder: Path) -> set[int]:
     """Those that go on: one that was told to end, or has nobody left to serve, is given the time to."""
-    for _ in range(100):
-        if not _daemons(folder):
-            break
+    end = time.monotonic() + PATIENCE_SECONDS
+    while (left := _daemons(folder)) and time.monotonic() < end:
         time.sleep(0.1)
-    return _daemons(folder)
+    return left
 
 
 def _daemons(folder: Path) -> set[int]:
