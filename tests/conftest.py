@@ -8,20 +8,20 @@ from contextlib import suppress
 from pathlib import Path
 
 import pytest
-from hypothesis import settings
+from hypothesis import HealthCheck, settings
+from tests.patience import PATIENCE_SECONDS
 
 pytest_plugins = ("tests.services.fixtures",)
 
 # Speed varies on shared machines: the timeout of pytest is the only deadline.
 # The suite looks at the same examples each time: what fails is due to the change. `make stress` looks for new ones.
-settings.register_profile("suite", deadline=None, print_blob=True, derandomize=True)
+settings.register_profile(
+    "suite", deadline=None, print_blob=True, derandomize=True, suppress_health_check=[HealthCheck.too_slow]
+)
 settings.register_profile(
     "stress", settings.get_profile("suite"), derandomize=False, max_examples=2_000, stateful_step_count=200
 )
 settings.load_profile("suite")
-
-PATIENCE_SECONDS = 60.0
-"""How long what has ended is given to be over."""
 
 # A test that wants a daemon says so, and ends it.
 os.environ["COMMONHOLD_DAEMON"] = "off"

@@ -9,8 +9,9 @@ from functools import partial
 from multiprocessing.connection import Connection
 from typing import Any, Final
 
+from tests.patience import PATIENCE_SECONDS
+
 FORK: Final = multiprocessing.get_context("fork")
-PATIENCE_SECONDS: Final = 60.0
 
 
 class Actor:
@@ -32,8 +33,9 @@ class Actor:
         self._pipe.send(word)
 
     def suspend(self) -> None:
-        """Let it stand still."""
+        """Let it stand still; when this returns it does."""
         os.kill(self._pid, signal.SIGSTOP)
+        os.waitid(os.P_PID, self._pid, os.WSTOPPED | os.WEXITED | os.WNOWAIT)
 
     def resume(self) -> None:
         """Let it go on."""

@@ -1,6 +1,7 @@
 """What people report of leases in public trackers (EVIDENCE, 14 to 35): each is tried here, and does not happen."""
 
 import asyncio
+import fcntl
 import os
 import signal
 import subprocess
@@ -9,6 +10,7 @@ import threading
 import time
 from collections.abc import Iterator
 from contextlib import ExitStack, suppress
+from dataclasses import replace
 from functools import partial
 from multiprocessing.connection import Connection
 from pathlib import Path
@@ -27,9 +29,12 @@ from commonhold import Changeset, Code, Commonhold, Edit, Op
 from commonhold.adapters import daemon_place
 from commonhold.adapters.files import WorkingTree
 from commonhold.adapters.sqlite import SqliteStore, ground
+from commonhold.adapters.system import SystemClock
 from commonhold.app.service import Service
 from commonhold.bootstrap import open_repository
+from commonhold.client import holding
 from commonhold.client import session as sessions
+from commonhold.domain.clock import Now
 from commonhold.domain.errors import RefusedError, StoreError
 from commonhold.domain.events import Committed, LeaseBroken, LeaseExpired
 from commonhold.domain.refusal import Refusal
@@ -77,6 +82,28 @@ class Clockwork:
         store = SqliteStore(str(self._folder / "state"), synchronous="OFF")
         files = WorkingTree(str(self._folder))
         return Service(store=store, files=files, clock=self.clock, ids=self._ids, agent=agent)
+
+
+class Jumping:
+    """The machine's own clock, as all sessions of this process see it, which the test lets jump ahead."""
+
+    def __init__(self, patch: pytest.MonkeyPatch) -> None:
+        self._seconds = 0.0
+        now = SystemClock.now
+
+        def later(clock: SystemClock) -> Now:
+            found = now(clock)
+            return replace(found, ticks=found.ticks + self._seconds, wall=found.wall + self._seconds)
+
+        patch.setattr(SystemClock, "now", later)
+
+    def ahead(self, seconds: float) -> None:
+        self._seconds += seconds
+
+
+@pytest.fixture
+def jumping(monkeypatch: pytest.MonkeyPatch) -> Jumping:
+    return Jumping(monkeypatch)
 
 
 @pytest.fixture
@@ -163,7 +190,7 @@ def test_17_two_break_a_stale_lock(root: Path) -> None:
 
 
 @pytest.mark.parametrize("robbery", ["break", "expiry"])
-def test_18_a_live_holder_is_robbed_in_the_middle_of_its_commit(root: Path, robbery: str) -> None:
+def test_18_a_live_holder_is_robbed_in_the_middle_of_its_commit(root: Path, robbery: str, jumping: Jumping) -> None:
     """Its lock was taken between the check and the writing, and both wrote."""
     asked, got = threading.Event(), threading.Event()
 
@@ -180,13 +207,15 @@ def test_18_a_live_holder_is_robbed_in_the_middle_of_its_commit(root: Path, robb
         if step == "journalled":
             robber.start()
             assert asked.wait(60)
-            time.sleep(0.5 if robbery == "break" else 4.2)  # until it has expired, and whoever can get in is in
+            if robbery == "expiry":
+                jumping.ahead(601.0)
+            time.sleep(0.5)  # whoever can get in is in
             assert not got.is_set()
 
     robber = threading.Thread(target=rob)
     with open_repository(str(root), agent="ann", at_step=at_step) as ann:
         (read,) = ann.read("a.py#one")
-        answer = ann.acquire("a.py#one", ttl_seconds=600.0 if robbery == "break" else 4.0)
+        answer = ann.acquire("a.py#one", ttl_seconds=600.0)
         assert answer.lease is not None
         lease = answer.lease
         edit = Edit(Op.REPLACE, read.key, read.hash, "def one():\n    return 1\n")
@@ -198,8 +227,9 @@ def test_18_a_live_holder_is_robbed_in_the_middle_of_its_commit(root: Path, robb
     assert kinds.index(Committed) < kinds.index(ended)
 
 
-def test_19_a_silent_reconnect_makes_two_holders(root: Path, stack: ExitStack) -> None:
+def test_19_a_silent_reconnect_makes_two_holders(root: Path, stack: ExitStack, monkeypatch: pytest.MonkeyPatch) -> None:
     """The client lost its connection, and with it the lock; it reconnected unseen and wrote on beside the next one."""
+    monkeypatch.setattr(holding, "LOOK_SECONDS", 600.0)  # else it may be the one to say so, in other words
     daemon = stack.enter_context(serving(root))
     ann = stack.enter_context(daemon.session("ann"))
     # The end of the block says so, too.
@@ -263,14 +293,14 @@ def test_22_extend_adds_to_the_time(clockwork: Clockwork) -> None:
         assert renewed.deadline.ticks == clockwork.clock.seconds + 10.0
 
 
-def test_23_renewal_starves_on_a_blocked_loop(root: Path) -> None:
+def test_23_renewal_starves_on_a_blocked_loop(root: Path, jumping: Jumping) -> None:
     """The loop was busy, the lock ran out unrenewed, and the write that came after it was made all the same."""
 
     async def story() -> None:
         session = commonhold.open_async(str(root), agent="ann", daemon=False)
-        async with session as ann, ann.hold(KEY, ttl_seconds=1.5) as lease:
+        async with session as ann, ann.hold(KEY, ttl_seconds=600.0) as lease:
             lease.check()
-            time.sleep(1.6)  # noqa: ASYNC251 - the blocked loop is what the report is about
+            jumping.ahead(601.0)  # and the loop has not got on meanwhile
             with direct(root, "bob") as bob:
                 granted(bob)
             with pytest.raises(RefusedError) as caught:
@@ -507,6 +537,16 @@ def hold_and_write(root: Path, ttl_seconds: float, pipe: Connection) -> None:
         pipe.send((is_lost, written.outcome))
 
 
+def is_free(gate: Path) -> bool:
+    """Whether nobody is inside."""
+    with gate.open("rb") as file:
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            return False
+    return True
+
+
 @pytest.mark.parametrize("is_changed", [False, True], ids=["same fence", "changed"])
 def test_35_after_a_suspension_the_holder_goes_on_where_it_must_not(root: Path, *, is_changed: bool) -> None:
     """The machine slept; the holder woke, did not know how long, and wrote on. The same fence: go on. Changed: stop."""
@@ -514,6 +554,9 @@ def test_35_after_a_suspension_the_holder_goes_on_where_it_must_not(root: Path, 
     with actor(lambda pipe: hold_and_write(root, ttl_seconds, pipe)) as ann, direct(root, "bob") as bob:
         fence = ann.hear()
         ann.suspend()
+        while not is_free(state(root) / "gate"):  # in there it would keep all others out
+            ann.resume()
+            ann.suspend()
         if is_changed:
             newer = bob.acquire(KEY, wait_seconds=50.0).lease
             assert newer is not None

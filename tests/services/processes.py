@@ -20,7 +20,7 @@ from tests.services.keeper import Order, is_running
 
 LOOPBACK: Final = "127.0.0.1"
 KEEPER: Final = Path(__file__).with_name("keeper.py")
-STARTING_TAKES_AT_MOST_SECONDS: Final = 30
+STARTING_TAKES_AT_MOST_SECONDS: Final = 100
 LOOK_AGAIN_AFTER_SECONDS: Final = 0.02
 # Below the range from which the kernel takes ports for outgoing connections: a server that restarts finds its own free.
 PORTS: Final = range(20_000, 32_000)

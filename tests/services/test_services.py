@@ -4,7 +4,6 @@ import os
 import signal
 import subprocess
 import sys
-import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -12,6 +11,7 @@ from pathlib import Path
 import psycopg
 import pytest
 import redis
+from tests.patience import PATIENCE_SECONDS, until
 from tests.services import programs
 from tests.services.fixtures import NewRedis, require
 from tests.services.pooler import Pooler
@@ -20,7 +20,6 @@ from tests.services.programs import PROGRAMS, InstallationFailedError, Program, 
 from tests.services.redis_server import RedisServer
 
 ROOT = Path(__file__).parents[2]
-WAITING_TAKES_AT_MOST_SECONDS = 30
 NOWHERE = Program("commonhold-no-such-program", ("commonhold-no-such-package",), "no-such-formula")
 
 # What runs in a test run of its own: two workers that wait for each other and leave notes of what runs for them.
@@ -35,7 +34,7 @@ def test_uses_servers(name, database, postgres_address, pooler, new_redis):
     note = Path("notes", name)
     note.with_suffix(".part").write_text("\\n".join(map(str, folders)))
     note.with_suffix(".part").rename(note)
-    deadline = time.monotonic() + 30
+    deadline = time.monotonic() + 200
     while not Path("go").exists() and time.monotonic() < deadline:
         time.sleep(0.02)
 """
@@ -51,13 +50,6 @@ def ask(url: str, query: str) -> object:
 def tell(url: str, statement: str) -> None:
     with psycopg.connect(url, autocommit=True) as connection:
         connection.execute(statement.encode())
-
-
-def wait_until(is_so: Callable[[], bool]) -> None:
-    deadline = time.monotonic() + WAITING_TAKES_AT_MOST_SECONDS
-    while not is_so():
-        assert time.monotonic() < deadline
-        time.sleep(0.02)
 
 
 def test_postgres_answers_by_tcp_and_by_socket(database: Database) -> None:
@@ -126,7 +118,7 @@ def test_a_replica_takes_over_and_the_old_server_follows_it(new_redis: NewRedis)
     new = new_redis(follows=old)
     with old.client() as at_old, new.client() as at_new:
         at_old.set("kept", 7)
-        assert at_old.wait(1, 5_000) == 1
+        assert at_old.wait(1, int(PATIENCE_SECONDS * 1000)) == 1
         old.kill()
         new.promote()
         at_new.set("later", 8)
@@ -166,7 +158,7 @@ def inner_run(folder: Path) -> Iterator[tuple[subprocess.Popen[bytes], list[Path
     with (folder / "output").open("wb") as output:
         run = subprocess.Popen([sys.executable, *words], cwd=folder, env=environment, stdout=output, stderr=output)
     try:
-        wait_until(lambda: run.poll() is not None or all(note.exists() for note in notes))
+        until(lambda: run.poll() is not None or all(note.exists() for note in notes))
         yield run, [Path(line) for note in notes for line in note.read_text("utf-8").splitlines()]
     finally:
         run.kill()
@@ -191,7 +183,7 @@ def is_running(pid: int) -> bool:
 
 
 def wait_until_nothing_is_left(of: set[int], folders: list[Path]) -> None:
-    wait_until(lambda: not any(map(is_running, of)) and not any(folder.exists() for folder in folders))
+    until(lambda: not any(map(is_running, of)) and not any(folder.exists() for folder in folders))
 
 
 @pytest.mark.slow
@@ -203,7 +195,7 @@ def test_workers_share_one_postgres_which_ends_with_their_run(tmp_path: Path) ->
         processes = processes_for(folders)
         assert len(processes) > 2 * len(kinds)
         (tmp_path / "go").touch()
-        assert run.wait(WAITING_TAKES_AT_MOST_SECONDS) == 0
+        assert run.wait(PATIENCE_SECONDS) == 0
         wait_until_nothing_is_left(processes, folders)
 
 
@@ -221,7 +213,7 @@ def test_a_server_does_not_outlive_its_keeper(new_redis: NewRedis) -> None:
     process = new_redis().process
     (keeper,) = processes_for([process.folder]) - {process.pid}
     os.kill(keeper, signal.SIGKILL)
-    wait_until(lambda: not is_running(process.pid))
+    until(lambda: not is_running(process.pid))
 
 
 # ---- What is missing ----

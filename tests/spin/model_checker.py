@@ -11,7 +11,7 @@ from tests.services.programs import find_or_install
 
 LONGEST_PATH: Final = 200_000
 INCOMPLETE: Final = ("max search depth too small", "search not completed", "out of memory", "aborting", "-dbitstate")
-VERIFYING_TAKES_AT_MOST_SECONDS: Final = 100
+VERIFYING_TAKES_AT_MOST_SECONDS: Final = 250
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,6 +3,7 @@
 import ctypes
 import errno
 import os
+import select
 import stat
 import struct
 import threading
@@ -36,18 +37,22 @@ def mounted(place: Path, kind: str) -> Iterator[Path]:
     options = f"fd={device},rootmode=40000,user_id=0,group_id=0".encode()
     if libc.mount(b"elsewhere:/", os.fsencode(place), kind.encode(), ctypes.c_ulong(0), options):
         raise OSError(ctypes.get_errno(), "mount")
-    thread = threading.Thread(target=_serve, args=(device,), daemon=True)
+    is_over, end = os.pipe()
+    thread = threading.Thread(target=_serve, args=(device, is_over), daemon=True)
     thread.start()
     try:
         yield place
     finally:
         libc.umount2(os.fsencode(place), _DETACH)
+        os.close(end)
         thread.join()
+        os.close(is_over)
         os.close(device)
 
 
-def _serve(device: int) -> None:
-    while True:
+def _serve(device: int, is_over: int) -> None:
+    """Serve until somebody says so: whoever has mounts of its own may keep this one for longer."""
+    while is_over not in select.select([device, is_over], [], [])[0]:
         try:
             request = os.read(device, _LONGEST)
         except OSError:

@@ -112,17 +112,16 @@ class Watcher:
         return self._git_dir is None or not hint.startswith(f"{self._git_dir}/")
 
     def _follow(self) -> set[str]:
-        """Watch the folders that there are now; what changed in new ones before they were watched."""
+        """Watch the folders that there are now; what changed before they were watched.
+
+        That is looked for in all of them: of the others, too, nobody tells any more what changed a moment ago.
+        """
         found: set[str] = set()
         while self._is_there() and (folders := self._snapshot.folders) != self._watched:
-            source = self._source_of(folders)
-            if source is None:
-                found |= self._snapshot.look_at_all()
-                continue
-            self._source.close()
-            new = folders - self._watched
-            self._source, self._watched = source, folders
-            found |= self._snapshot.look(new)
+            if source := self._source_of(folders):
+                self._source.close()
+                self._source, self._watched = source, folders
+            found |= self._snapshot.look_at_all()
         return found
 
     def _is_there(self) -> bool:

@@ -18,7 +18,7 @@ from commonhold.adapters.git.running import Git
 from commonhold.adapters.ignoring import IgnoredPaths
 from commonhold.adapters.repository import find_repository
 from commonhold.adapters.watching import Burst, Watcher, noticing
-from commonhold.adapters.watching.noticing import Notified
+from commonhold.adapters.watching.noticing import Notified, Source
 from commonhold.domain.errors import Code, StoreError
 
 MARK = "mark."
@@ -160,6 +160,25 @@ def test_new_folders_are_watched_from_then_on(seen: Seen, root: Path) -> None:
     seen.rest()
     (root / "x/y/z/new.py").write_text("2", encoding="utf-8")
     assert seen.until("x/y/z/new.py") == {"x/y/z/new.py"}
+
+
+def test_what_changes_while_a_folder_comes_is_not_told_later_than_that(
+    root: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """All are watched anew then; who watched them before had not told it yet."""
+    watch = Watcher._source_of
+
+    def in_the_middle(watcher: Watcher, folders: frozenset[str]) -> Source | None:
+        if "new" in folders:
+            (root / "src/a.py").write_text("a = 22\n", encoding="utf-8")
+        return watch(watcher, folders)
+
+    monkeypatch.setattr(Watcher, "_source_of", in_the_middle)
+    monkeypatch.setattr(noticing, "LOOK_SECONDS", 3600.0)
+    seen = Seen(root)
+    (root / "new").mkdir()
+    assert seen.until("src/a.py") == {"src/a.py"}
+    seen.watcher.stop()
 
 
 def test_git_that_goes_to_another_commit_is_told_from_who_edits(seen: Seen, root: Path) -> None:
