@@ -1,9 +1,11 @@
 """The public SDK: every name that it promises is there, and nothing is loaded before it is asked for."""
 
 import ast
+import inspect
 import subprocess
 import sys
 from pathlib import Path
+from typing import get_type_hints
 
 import pytest
 
@@ -21,6 +23,15 @@ def test_type_checkers_see_every_public_name() -> None:
     unseen = next(node for node in tree.body if isinstance(node, ast.If))
     imports = [node for node in unseen.body if isinstance(node, ast.ImportFrom)]
     assert {each.asname or each.name for node in imports for each in node.names} == set(commonhold.__all__)
+
+
+@pytest.mark.parametrize("sdk", [commonhold.Commonhold, commonhold.AsyncCommonhold])
+def test_the_types_of_every_method_can_be_asked_for(sdk: type) -> None:
+    methods = {name: each for name, each in vars(sdk).items() if inspect.isroutine(each)}
+    types = {name: get_type_hints(each) for name, each in methods.items() if not name.startswith("_")}
+    assert types["commit"]["changeset"] is commonhold.Changeset
+    assert types["get"]["return"] is commonhold.Value
+    assert {"acquire", "propose", "hold", "log"} <= types.keys()
 
 
 def test_other_names_are_not_there() -> None:

@@ -120,6 +120,7 @@ def ways_in(text: str) -> tuple[Ways, ...]:
     found: dict[Ways, None] = {}
     texts = list(_texts(text))
     for place, each in enumerate(texts):
+        # A hook is one line for a shell, or (in OpenCode's plugin) a list with a text for each word.
         words = _split(each) if each.startswith("exec ") else texts[place - 1 : place + 4]
         spot = next((spot for spot, word in enumerate(words) if word.endswith(KNOCK)), 0)
         if spot and len(words) > spot + 3:

@@ -101,7 +101,7 @@ class JsonPiece:
         return bare == json.dumps(self.alone, indent=2) + "\n"
 
     def trouble(self, text: str | None) -> str:
-        """Whether all entries are there, and no others of ours."""
+        """What of the entries is missing or changed, or keeps the file from being read; empty where nothing does."""
         if text is None:
             return "it is not there"
         if why := self._looseness(text):
@@ -150,7 +150,7 @@ class BlockPiece:
             raise Obstacle(str(fault)) from fault
 
     def trouble(self, text: str | None) -> str:
-        """Whether the block is there, word by word; one without lines is in nobody's way."""
+        """What of the block is missing or changed; empty where it is there word by word, or has no lines."""
         if text is None or not self.body:
             return "it is not there" if self.body else ""
         try:
@@ -196,7 +196,7 @@ class FilePiece:
             raise Obstacle("a file of that name is there already, and it is not ours")
 
     def trouble(self, text: str | None) -> str:
-        """Whether it is there, byte for byte."""
+        """That it is missing, or changed; empty where it is there byte for byte."""
         if text is None:
             return "it is not there"
         return "" if text == self.text else "it is not as it was installed"

@@ -7,37 +7,18 @@ from dataclasses import replace
 from threading import Lock
 from typing import TYPE_CHECKING, Self, TypeVar, Unpack
 
+from commonhold.app import terms
 from commonhold.app.unwritable import although_unwritable
 from commonhold.domain import texts
 from commonhold.domain.keys import FILE, parse
 from commonhold.domain.modes import Mode
 
 if TYPE_CHECKING:
-    from commonhold.app.acquire_options import AcquireOptions
-    from commonhold.app.answers import (
-        AcquireAnswer,
-        CommitAnswer,
-        LeaseAnswer,
-        News,
-        PutAnswer,
-        RegionHash,
-        RegionText,
-        ReviewAnswer,
-        TakeAnswer,
-        WaiveAnswer,
-    )
-    from commonhold.app.pictures import Briefing, Status, Who
     from commonhold.app.use_cases import Parts
     from commonhold.app.writing import Writing
-    from commonhold.domain.changeset import Changeset
-    from commonhold.domain.events import CommitUndone, Recorded
-    from commonhold.domain.lease import Lease
-    from commonhold.domain.partial_work import PartialWork
-    from commonhold.domain.value import Value, Version
-    from commonhold.regions.region import RegionMap
 
 
-A = TypeVar("A", "AcquireAnswer", "LeaseAnswer", "CommitAnswer", "TakeAnswer")
+A = TypeVar("A", "terms.AcquireAnswer", "terms.LeaseAnswer", "terms.CommitAnswer", "terms.TakeAnswer")
 
 
 class Service:
@@ -83,12 +64,12 @@ class Service:
         """The name under which this session holds leases. Raises UsageError `HOLDER_MISSING` if it has none."""
         return self._agent or texts.check_holder("")
 
-    def regions(self, path: str) -> RegionMap:
+    def regions(self, path: str) -> terms.RegionMap:
         """The regions of a file, found afresh. Raises InputError `FILE_NOT_FOUND`, `FILE_TOO_LARGE`."""
         self._recover_if_possible()
         return self._uses.reading.regions(path)
 
-    def read(self, *keys: str) -> tuple[RegionText, ...]:
+    def read(self, *keys: str) -> tuple[terms.RegionText, ...]:
         """Regions with their text and hash; what is read is kept, so that later changes to it can be shown.
 
         What another changes of it later, this session is told: in notices of its answers, or when it asks for `news`.
@@ -97,7 +78,7 @@ class Service:
         self._recover_if_possible()
         return self._uses.reading.read(keys)
 
-    def saw(self, *keys: str, shown: str = "") -> tuple[RegionHash, ...]:
+    def saw(self, *keys: str, shown: str = "") -> tuple[terms.RegionHash, ...]:
         """This session has read files or regions in another way (its own tools, say): as if it had been through `read`.
 
         They are taken to be what they are now; the answer gives their hashes. Where one file is named and `shown`, the
@@ -107,11 +88,11 @@ class Service:
         self._recover_if_possible()
         return self._uses.reading.saw(keys, shown)
 
-    def seen(self, *keys: str) -> tuple[RegionHash, ...]:
+    def seen(self, *keys: str) -> tuple[terms.RegionHash, ...]:
         """What files or regions were when this session last read or wrote them as such; None where it never did."""
         return self._uses.reading.known(keys)
 
-    def news(self) -> tuple[News, ...]:
+    def news(self) -> tuple[terms.News, ...]:
         """What others have changed of what this session has read, each once: the answers with notices tell it, too."""
         return self._uses.newsroom.tell()
 
@@ -125,8 +106,8 @@ class Service:
         task: str = "",
         ttl_seconds: float | None = None,
         mode: Mode = Mode.EXCLUSIVE,
-        **more: Unpack[AcquireOptions],
-    ) -> AcquireAnswer:
+        **more: Unpack[terms.AcquireOptions],
+    ) -> terms.AcquireAnswer:
         """Ask for one lease on all of `keys`: granted as a whole, queued, or denied with every conflict named.
 
         A lease keeps others from changing what it covers; it ends by release, or `ttl_seconds` after the last sign of
@@ -140,28 +121,30 @@ class Service:
         # The answer to who stands in line may be kept back, and another given in its place.
         return answer if answer.outcome == "queued" else self._with_news(answer)
 
-    def renew(self, lease_id: str, *, ttl_seconds: float | None = None, request_id: str | None = None) -> LeaseAnswer:
+    def renew(
+        self, lease_id: str, *, ttl_seconds: float | None = None, request_id: str | None = None
+    ) -> terms.LeaseAnswer:
         """Let a live lease end `ttl_seconds` from now. The end is set, never added to."""
         ttl = self._uses.options.ttl_seconds if ttl_seconds is None else ttl_seconds
         return self._with_news(self._uses.leases.renew(self.holder, lease_id, ttl, request_id))
 
-    def release(self, lease_id: str, *, request_id: str | None = None) -> LeaseAnswer:
+    def release(self, lease_id: str, *, request_id: str | None = None) -> terms.LeaseAnswer:
         """End a lease of this session, or give its place in line up."""
         return self._with_news(self._uses.leases.release(self.holder, lease_id, request_id))
 
-    def ask(self, lease_id: str, *, why: str, request_id: str | None = None) -> LeaseAnswer:
+    def ask(self, lease_id: str, *, why: str, request_id: str | None = None) -> terms.LeaseAnswer:
         """Ask whoever holds a lease to release it: it is told so with its next answers."""
         return self._with_news(self._uses.leases.ask(self.holder, lease_id, why, request_id))
 
-    def hand_over(self, lease_id: str, *, to: str, request_id: str | None = None) -> LeaseAnswer:
+    def hand_over(self, lease_id: str, *, to: str, request_id: str | None = None) -> terms.LeaseAnswer:
         """Give a lease to another holder (a subagent, say), with a new fence: this session writes no more under it."""
         return self._with_news(self._uses.leases.hand_over(self.holder, lease_id, to, request_id))
 
-    def break_lease(self, lease_id: str, *, reason: str, request_id: str | None = None) -> LeaseAnswer:
+    def break_lease(self, lease_id: str, *, reason: str, request_id: str | None = None) -> terms.LeaseAnswer:
         """End a lease by force: for people. Who did so and why is kept, and so is what its holder left half done."""
         return self._with_news(self._uses.leases.break_(self.holder, lease_id, reason, request_id))
 
-    def get(self, key: str) -> Value:
+    def get(self, key: str) -> terms.Value:
         """What a free key carries, and its version."""
         self.show()
         return self._uses.values.get(key)
@@ -173,9 +156,9 @@ class Service:
         *,
         expected_version: int,
         fence: int | None = None,
-        reads: Sequence[Version] = (),
+        reads: Sequence[terms.Version] = (),
         request_id: str | None = None,
-    ) -> PutAnswer:
+    ) -> terms.PutAnswer:
         """Let a free key carry `text`, if it still has `expected_version` (0: nothing there yet).
 
         With a `fence` the lease with that fencing token must be live, of this session, and cover the key. `reads` are
@@ -184,18 +167,18 @@ class Service:
         """
         return self._uses.values.put(self.holder, key, text, expected_version, fence, reads, request_id)
 
-    def partial_works(self) -> tuple[PartialWork, ...]:
+    def partial_works(self) -> tuple[terms.PartialWork, ...]:
         """What holders had changed when their leases were lost, and nobody has reviewed yet."""
         self._recover_if_possible()
         with although_unwritable():
             self._uses.leases.end_what_is_over(self._agent or "")
         return self._uses.works.waiting()
 
-    def review(self, lease_id: str, *, note: str = "") -> ReviewAnswer:
+    def review(self, lease_id: str, *, note: str = "") -> terms.ReviewAnswer:
         """Close a partial work, after having looked at it."""
         return self._uses.works.review(self.holder, lease_id, note)
 
-    def waive(self, *keys: str, note: str) -> WaiveAnswer:
+    def waive(self, *keys: str, note: str) -> terms.WaiveAnswer:
         """Close what is owed at `keys`, after having looked at it: `note` says why nothing is to be done there.
 
         All of it or nothing, in this working tree. Who said so and why is kept.
@@ -217,11 +200,11 @@ class Service:
         if self._agent is not None:
             self._uses.leases.let_last(self._agent)
 
-    def leases(self, *, holder: str | None = None) -> tuple[Lease, ...]:
+    def leases(self, *, holder: str | None = None) -> tuple[terms.Lease, ...]:
         """The live leases, oldest first, of all holders or of one."""
         return self._uses.leases.live(holder=holder)
 
-    def commit(self, changeset: Changeset, *, dry_run: bool = False) -> CommitAnswer:
+    def commit(self, changeset: terms.Changeset, *, dry_run: bool = False) -> terms.CommitAnswer:
         """Apply all edits of a changeset or none. A dry run gives the verdict and writes nothing.
 
         Guarantees: edits take effect only if their named leases hold at the moment of writing, and their bases are what
@@ -240,7 +223,7 @@ class Service:
         """The name of the working tree among all that share the leases."""
         return self._uses.place.name
 
-    def propose(self, changeset: Changeset, *, call: str, blind: Sequence[str] = ()) -> CommitAnswer:
+    def propose(self, changeset: terms.Changeset, *, call: str, blind: Sequence[str] = ()) -> terms.CommitAnswer:
         """Ask whether a tool of this session may write what the changeset says: nothing is written here.
 
         Admitted: what it changes is leased to the session, until its turn or the edit is over; `settle` records what
@@ -251,11 +234,11 @@ class Service:
         self._writing.noticing.notice([self._uses.reading.locate(edit.key).file_path for edit in changeset.edits], "")
         return self._with_news(self._writing.proposing.propose(self.holder, changeset, call, blind))
 
-    def settle(self, call: str, paths: Sequence[str] = ()) -> TakeAnswer:
+    def settle(self, call: str, paths: Sequence[str] = ()) -> terms.TakeAnswer:
         """See what became of what a call proposed (where calls have no names, for `paths`), and record it."""
         return self._with_news(self._writing.proposing.settle(self.holder, call, tuple(paths)))
 
-    def take(self, before: Mapping[str, str | None], *, intent: str = "") -> TakeAnswer:
+    def take(self, before: Mapping[str, str | None], *, intent: str = "") -> terms.TakeAnswer:
         """Record what this session has made of files that were as `before` says: content hashes of kept bytes, by path.
 
         They are as they are. What could not have been committed is recorded too, and waits for review.
@@ -266,7 +249,7 @@ class Service:
         """Keep bytes, so that what becomes of them can be told, and taken back by hand."""
         self._uses.upkeep.keep(contents)
 
-    def notice(self, paths: Sequence[str] | None, *, intent: str = "") -> TakeAnswer:
+    def notice(self, paths: Sequence[str] | None, *, intent: str = "") -> terms.TakeAnswer:
         """Record what others than agents have made of files that agents have read or written, so that those are told.
 
         `paths` None: of all that agents have read. Nobody is blamed for it. What a tool of a session is just writing is
@@ -274,12 +257,12 @@ class Service:
         """
         return self._writing.noticing.notice(paths, intent)
 
-    def arrive(self, process: str = "") -> Briefing:
+    def arrive(self, process: str = "") -> terms.Briefing:
         """This session begins, or goes on, in the process of that name: what it is to know."""
         self._recover_if_possible()
         return self._writing.attendance.arrive(self.holder, process)
 
-    def briefing(self) -> Briefing:
+    def briefing(self) -> terms.Briefing:
         """What others are doing."""
         return self._writing.attendance.briefing(self._agent or "")
 
@@ -291,33 +274,35 @@ class Service:
         """What this session was asked for last."""
         return self._writing.attendance.intent_of(self.holder)
 
-    def rest(self) -> TakeAnswer:
+    def rest(self) -> terms.TakeAnswer:
         """This session has done what it was asked: what was leased to it for that is free again."""
         answer = self._writing.proposing.rest(self.holder)
         self._writing.attendance.rest(self.holder)
         return answer
 
-    def depart(self) -> TakeAnswer:
+    def depart(self) -> terms.TakeAnswer:
         """This session is over."""
         answer = self._writing.proposing.rest(self.holder)
         self._writing.attendance.depart(self.holder)
         return answer
 
-    def who(self, key: str) -> Who:
+    def who(self, key: str) -> terms.Who:
         """Who holds what overlaps `key`, and who changed it last."""
         self._recover_if_possible()
         return self._uses.queries.who(key)
 
-    def status(self) -> Status:
+    def status(self) -> terms.Status:
         """Live leases, newest commits, open debts."""
         self._recover_if_possible()
         return self._uses.queries.status()
 
-    def log(self, *, after: int | None = None, limit: int = 100, lease_id: str | None = None) -> tuple[Recorded, ...]:
+    def log(
+        self, *, after: int | None = None, limit: int = 100, lease_id: str | None = None
+    ) -> tuple[terms.Recorded, ...]:
         """Events in order: those after a sequence (with a lease: after 0), or the newest."""
         return self._uses.queries.log(after=after, limit=limit, lease_id=lease_id)
 
-    def commits_on(self, path: str, *, limit: int = 200) -> tuple[Recorded, ...]:
+    def commits_on(self, path: str, *, limit: int = 200) -> tuple[terms.Recorded, ...]:
         """The newest commits in this working tree that touched the file at `path`, oldest first."""
         return self._uses.queries.commits_on(path, limit)
 
@@ -325,7 +310,7 @@ class Service:
         """Bytes that were kept, by hash. Raises InputError `CONTENT_UNKNOWN`."""
         return self._uses.queries.content(content_hash)
 
-    def recover(self) -> tuple[CommitUndone, ...]:
+    def recover(self) -> tuple[terms.CommitUndone, ...]:
         """Take back commits that a crash interrupted; every commit and read does so first."""
         return self._uses.upkeep.recover()
 

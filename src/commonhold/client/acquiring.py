@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 from contextlib import suppress
-from typing import TYPE_CHECKING, Any, Final, TypeVar, Unpack
+from typing import Any, Final, TypeVar, Unpack
 
 from commonhold.adapters.system import RandomIds
+from commonhold.app import terms
 from commonhold.client.effects import Call, Look, Sleep, Steps
 from commonhold.domain.errors import CommonholdError, StoreError
 from commonhold.domain.modes import Mode
 from commonhold.domain.refusal import Refusal
-
-if TYPE_CHECKING:
-    from commonhold.app.acquire_options import AcquireOptions
-    from commonhold.app.answers import AcquireAnswer
 
 T = TypeVar("T")
 SHORTEST_PAUSE_SECONDS: Final = 0.01
@@ -28,8 +25,8 @@ def acquire(
     ttl_seconds: float | None = None,
     mode: Mode = Mode.EXCLUSIVE,
     wait_seconds: float = 0.0,
-    **more: Unpack[AcquireOptions],
-) -> Steps[AcquireAnswer]:
+    **more: Unpack[terms.AcquireOptions],
+) -> Steps[terms.AcquireAnswer]:
     """Ask for one lease on all of `keys`: granted as a whole, or denied with every conflict named.
 
     With `wait_seconds` it waits its turn in line for so long; whoever waited is told what `changed` meanwhile. With
@@ -67,16 +64,16 @@ def or_let_go(ticket: str, steps: Steps[T], *, unless: type[Exception] | None = 
         raise
 
 
-def _ask(keys: tuple[str, ...], named: dict[str, Any]) -> Steps[AcquireAnswer]:
-    answer: AcquireAnswer = yield Call("acquire", keys, named)
+def _ask(keys: tuple[str, ...], named: dict[str, Any]) -> Steps[terms.AcquireAnswer]:
+    answer: terms.AcquireAnswer = yield Call("acquire", keys, named)
     return answer
 
 
-def _wait(keys: tuple[str, ...], named: dict[str, Any], wait_seconds: float) -> Steps[AcquireAnswer]:
+def _wait(keys: tuple[str, ...], named: dict[str, Any], wait_seconds: float) -> Steps[terms.AcquireAnswer]:
     until: float = (yield Look()) + wait_seconds
     remaining, pause = wait_seconds, SHORTEST_PAUSE_SECONDS
     while True:
-        answer: AcquireAnswer = yield Call("acquire", keys, {**named, "hold_seconds": remaining})
+        answer: terms.AcquireAnswer = yield Call("acquire", keys, {**named, "hold_seconds": remaining})
         remaining = until - (yield Look())
         if answer.outcome != "queued" or remaining <= 0:
             break
@@ -90,7 +87,7 @@ def _wait(keys: tuple[str, ...], named: dict[str, Any], wait_seconds: float) -> 
     return _given_up(answer, wait_seconds)
 
 
-def _given_up(answer: AcquireAnswer, waited_seconds: float) -> AcquireAnswer:
+def _given_up(answer: terms.AcquireAnswer, waited_seconds: float) -> terms.AcquireAnswer:
     """The denial for somebody who did not wait any longer."""
     # Loaded here: whoever does not wait needs to make no answers.
     from commonhold.app.answers import AcquireAnswer, Next  # noqa: PLC0415

@@ -9,6 +9,7 @@ from contextlib import asynccontextmanager, suppress
 from functools import wraps
 from typing import TYPE_CHECKING, Any, Concatenate, Final, ParamSpec, Self, TypeVar
 
+from commonhold.app import terms
 from commonhold.app.service import Service
 from commonhold.client import acquiring, holding, resolving
 from commonhold.client.effects import Call, Effect, Look, Sleep, Steps, calling
@@ -18,9 +19,7 @@ from commonhold.client.session import Held, Session, ticks
 from commonhold.domain.errors import CommonholdError
 
 if TYPE_CHECKING:
-    from commonhold.app.answers import CommitAnswer
     from commonhold.client.channel import Channel
-    from commonhold.domain.changeset import Changeset
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -95,7 +94,7 @@ class AsyncCommonhold(Session):
     forget = _asked(Service.forget)
     sweep = _asked(Service.sweep)
 
-    async def commit(self, changeset: Changeset, *, dry_run: bool = False) -> CommitAnswer:
+    async def commit(self, changeset: terms.Changeset, *, dry_run: bool = False) -> terms.CommitAnswer:
         """Apply all edits of a changeset or none. A dry run only gives the verdict. See `Service.commit`."""
         return await self.drive(resolving.commit(self._resolvers, changeset, dry_run=dry_run))
 

@@ -39,7 +39,7 @@ def main(agent: str, address: str, policy: str = "block", seconds: str = str(SEC
     try:
         said = ask(f"/hooks/{agent}", address, payload, process, float(seconds))
     except Unanswered:
-        said = _ask_anew((agent, address, policy, process), payload, until - time.monotonic())
+        said = _ask_anew(agent, address, payload, policy, process, until - time.monotonic())
     except Rejected as fault:
         said = without_answer(agent, payload, policy, str(fault))
     except TimeoutError:
@@ -108,11 +108,10 @@ def parted(form: bytes, body: bytes) -> Said:
     return status, body[:length], body[length:]
 
 
-def _ask_anew(words: tuple[str, str, str, str], payload: bytes, seconds: float) -> Said:
+def _ask_anew(agent: str, address: str, payload: bytes, policy: str, process: str, seconds: float) -> Said:
     """Let the `commonhold` command start the daemon and ask it."""
     import subprocess  # noqa: PLC0415 - most hooks never need it
 
-    agent, address, policy, process = words
     command = [sys.executable, "-I", "-m", "commonhold", "hook", agent, "--framed", "--when-down", policy]
     command += ["--seconds", f"{seconds:.3f}", "--process", process, *_place_of(address)]
     try:

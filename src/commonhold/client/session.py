@@ -11,6 +11,7 @@ from functools import wraps
 from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, Self, TypeVar
 
 from commonhold.adapters.system import SystemClock
+from commonhold.app import terms
 from commonhold.app.service import Service
 from commonhold.client import acquiring, holding, resolving
 from commonhold.client.effects import Call, Effect, Look, Sleep, Steps, calling
@@ -20,9 +21,7 @@ from commonhold.domain import texts
 from commonhold.domain.errors import CommonholdError
 
 if TYPE_CHECKING:
-    from commonhold.app.answers import CommitAnswer
     from commonhold.client.channel import Channel
-    from commonhold.domain.changeset import Changeset
     from commonhold.domain.lease import Wish
 
 P = ParamSpec("P")
@@ -120,7 +119,7 @@ class Commonhold(Session):
     forget = _asked(Service.forget)
     sweep = _asked(Service.sweep)
 
-    def commit(self, changeset: Changeset, *, dry_run: bool = False) -> CommitAnswer:
+    def commit(self, changeset: terms.Changeset, *, dry_run: bool = False) -> terms.CommitAnswer:
         """Apply all edits of a changeset or none. A dry run only gives the verdict. See `Service.commit`."""
         return self.drive(resolving.commit(self._resolvers, changeset, dry_run=dry_run))
 

@@ -82,10 +82,7 @@ class Home:
     @property
     def head(self) -> str | None:
         """The commit that the index is in step with; empty: none yet. None: there is no index."""
-        try:
-            return (self.folder / "head").read_text(encoding="ascii")
-        except FileNotFoundError:
-            return None
+        return _read(self.folder / "head")
 
     @head.setter
     def head(self, commit: str) -> None:
@@ -94,34 +91,22 @@ class Home:
     @property
     def owed(self) -> str | None:
         """The commit that the shared index was last in step with, where it could not be brought up since."""
-        try:
-            return (self.tree_folder / "owed").read_text(encoding="ascii")
-        except FileNotFoundError:
-            return None
+        return _read(self.tree_folder / "owed")
 
     @owed.setter
     def owed(self, commit: str | None) -> None:
-        if commit is None:
-            (self.tree_folder / "owed").unlink(missing_ok=True)
-        else:
-            _write(self.tree_folder / "owed", commit)
+        _write(self.tree_folder / "owed", commit)
 
     @property
     def operation(self) -> Operation | None:
         """Whose operation is under way, as far as is known."""
-        try:
-            how, _, holder = (self.tree_folder / "operation").read_text(encoding="utf-8").partition(" ")
-        except FileNotFoundError:
-            return None
-        return Operation(holder, how == "shared")
+        how, _, holder = (_read(self.tree_folder / "operation") or "").partition(" ")
+        return Operation(holder, how == "shared") if how else None
 
     @operation.setter
     def operation(self, operation: Operation | None) -> None:
-        if operation is None:
-            (self.tree_folder / "operation").unlink(missing_ok=True)
-        else:
-            how = "shared" if operation.is_in_shared_index else "own"
-            _write(self.tree_folder / "operation", f"{how} {operation.holder}")
+        how = "shared" if operation and operation.is_in_shared_index else "own"
+        _write(self.tree_folder / "operation", f"{how} {operation.holder}" if operation else None)
 
     def note(self, what: str, ids: tuple[str, ...], holder: str) -> None:
         """Write down who made commits or stashes; who is known to have made one already stays so."""
@@ -133,10 +118,7 @@ class Home:
 
     def makers(self, what: str) -> dict[str, str]:
         """Who made which commit or stash, by id."""
-        try:
-            lines = (self._folder_of_all / what).read_text(encoding="utf-8").splitlines()
-        except FileNotFoundError:
-            return {}
+        lines = (_read(self._folder_of_all / what) or "").splitlines()
         parts = [line.split(" ", 1) for line in reversed(lines)]
         return {each[0]: each[1] for each in parts if len(each) == len(("id", "holder"))}
 
@@ -187,7 +169,19 @@ def _name(text: str) -> str:
     return hashlib.sha256(text.encode()).hexdigest()[:_NAME_LENGTH]
 
 
-def _write(place: Path, text: str) -> None:
+def _read(place: Path) -> str | None:
+    """What a file says; None where there is none."""
+    try:
+        return place.read_text(encoding="utf-8")
+    except FileNotFoundError:
+        return None
+
+
+def _write(place: Path, text: str | None) -> None:
+    """Let a file say this, all at once; None: there is none any more."""
+    if text is None:
+        place.unlink(missing_ok=True)
+        return
     beside = place.with_name(f"{place.name}.new")
     beside.write_text(text, encoding="utf-8")
     beside.replace(place)

@@ -15,7 +15,6 @@ import msgspec
 
 from commonhold.app.service import Service
 from commonhold.domain.errors import Code, CommonholdError, InputError, InternalError, StoreError, UsageError
-from commonhold.wire.signatures import hints_of
 
 PROTOCOL: Final = 2
 MAX_FRAME_BYTES: Final = 256_000_000
@@ -119,7 +118,7 @@ def method(name: str) -> Method:
     if name not in NAMES:
         raise KeyError(name)
     function = getattr(Service, name)
-    hints = hints_of(function)
+    hints = get_type_hints(function)
     rest: str | None = None
     fields: list[tuple[str, Any] | tuple[str, Any, Any]] = []
     for each in list(inspect.signature(function).parameters.values())[1:]:

@@ -10,45 +10,13 @@ from .speaking import Object, Unserved, asked, say
 
 # What neither uses an index nor moves a reference is no matter of ours, but for the index in its environment.
 _HARMLESS = frozenset(
-    (
-        "archive",
-        "blame",
-        "bundle",
-        "cat-file",
-        "check-ref-format",
-        "config",
-        "count-objects",
-        "describe",
-        "diff-tree",
-        "fmt-merge-msg",
-        "for-each-ref",
-        "fsck",
-        "get-tar-commit-id",
-        "hash-object",
-        "help",
-        "interpret-trailers",
-        "log",
-        "ls-remote",
-        "ls-tree",
-        "merge-base",
-        "name-rev",
-        "notes",
-        "patch-id",
-        "range-diff",
-        "remote",
-        "rev-list",
-        "rev-parse",
-        "shortlog",
-        "show",
-        "show-branch",
-        "show-ref",
-        "tag",
-        "var",
-        "verify-commit",
-        "verify-tag",
-        "version",
-        "whatchanged",
-    )
+    {
+        *("archive", "blame", "bundle", "cat-file", "check-ref-format", "config", "count-objects", "describe"),
+        *("diff-tree", "fmt-merge-msg", "for-each-ref", "fsck", "get-tar-commit-id", "hash-object", "help"),
+        *("interpret-trailers", "log", "ls-remote", "ls-tree", "merge-base", "name-rev", "notes", "patch-id"),
+        *("range-diff", "remote", "rev-list", "rev-parse", "shortlog", "show", "show-branch", "show-ref", "tag"),
+        *("var", "verify-commit", "verify-tag", "version", "whatchanged"),
+    }
 )
 _WITH_VALUE = frozenset(
     ("-C", "-c", "--git-dir", "--work-tree", "--namespace", "--super-prefix", "--config-env", "--attr-source")
