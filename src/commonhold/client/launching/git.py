@@ -57,6 +57,8 @@ _INDEX = "GIT_INDEX_FILE"
 _REFUSED, _OUT_OF_REACH = 1, 4
 _ATTEMPTS = 20
 _PAUSE_SECONDS = 0.05
+# Of a turn that comes within two seconds nothing is said.
+_SILENT_ATTEMPTS = 40
 
 
 def main(folder: str, words: list[str]) -> int:
@@ -139,6 +141,14 @@ def _folder() -> str:
 def _locked(path: str) -> int:
     """A file that nobody else has locked meanwhile: the kernel lets go of it when this process ends."""
     descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+    for _ in range(_SILENT_ATTEMPTS):
+        try:
+            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            time.sleep(_PAUSE_SECONDS)
+        else:
+            return descriptor
+    say("git waits: another call of git is under way in this working tree (its editor or a hook may take long)")
     fcntl.flock(descriptor, fcntl.LOCK_EX)
     return descriptor
 
