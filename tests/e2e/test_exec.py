@@ -3,6 +3,7 @@
 import json
 import os
 import re
+import shlex
 import shutil
 import signal
 import socket
@@ -255,6 +256,15 @@ def test_no_daemon_ends_while_a_command_runs(tmp_path: Path, *, is_killed: bool)
                 (beside / "go").touch()
             assert (shell.communicate(timeout=60)[1], shell.returncode) == (b"", -9 if is_killed else 0)
         assert daemon.process.wait(timeout=60) == 0
+
+
+def test_inside_of_another_command_it_may_write_what_both_may(shell: Shell) -> None:
+    """An agent that a shell command of an agent starts has shell commands, too."""
+    inner = shell.words("bash", "-c", "echo x > build/inner; f=other; echo x > lib/$f.py", agent="bob")
+    done = shell.line(f"echo x > lib/mine.txt; {shlex.join(inner)}")
+    assert done.returncode == 1
+    assert "lib/other.py: Permission denied" in done.stderr
+    assert (shell.root / "build/inner").read_text() == "x\n"
 
 
 def test_two_at_once_are_each_told_their_own(shell: Shell) -> None:

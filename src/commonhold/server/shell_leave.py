@@ -29,7 +29,7 @@ class Asked:
     """A command that is about to run: for whom, where, its words, and the process that will wait for it.
 
     `ticket` is what its end will be told by, `temporary` where its temporary files are to be, `root` the working tree
-    that it is kept to where that is not the one around `cwd`.
+    that it is kept to where that is not the one around `cwd`. `is_kept`: it runs inside of another one that is kept.
     """
 
     holder: str
@@ -39,6 +39,7 @@ class Asked:
     process: int = NOBODY
     temporary: str = ""
     root: str = ""
+    is_kept: bool = False
 
     @property
     def intent(self) -> str:
@@ -78,7 +79,7 @@ def asked_by(told: Mapping[str, Any], ticket: str) -> Asked:
             hint="run it with commonhold exec",
         )
     holder, cwd, temporary, root = texts
-    return Asked(holder, cwd, words, ticket, process, temporary, root)
+    return Asked(holder, cwd, words, ticket, process, temporary, root, bool(told.get("kept")))
 
 
 def repository_of(asked: Asked) -> Repository:
