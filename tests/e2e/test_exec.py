@@ -181,6 +181,14 @@ def test_the_state_is_never_written(shell: Shell, what: str) -> None:
     assert sorted(path.name for path in shell.daemon.state.iterdir()) == before
 
 
+def test_names_that_no_key_can_have_are_written_and_not_told(shell: Shell) -> None:
+    odd = b"build/../lib/\xff.txt"
+    (Path(os.fsdecode(os.fsencode(shell.root) + b"/" + odd))).write_bytes(b"x")
+    done = shell.line("echo x > $'lib/two\\nlines'; echo x > lib/one; rm lib/*.txt; ls lib")
+    assert (done.returncode, done.stderr, done.stdout) == (0, "", "one\nother.py\ntwo\nlines\n")
+    assert shell.commits()[-1] == ("ann", ["lib/one"], "")
+
+
 def test_what_could_not_have_been_committed_is_recorded_and_left_for_review(shell: Shell) -> None:
     done = shell.line("echo 'def broken(:' >> src/prices.py")
     assert done.returncode == 0

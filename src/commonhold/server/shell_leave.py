@@ -15,7 +15,7 @@ from commonhold.app.giving import Given, Sought, Withheld, give, holdings
 from commonhold.app.shell_calls import goes_to
 from commonhold.client.session import Commonhold
 from commonhold.domain.errors import Code, InputError
-from commonhold.domain.keys import file_key
+from commonhold.domain.keys import can_be_named, file_key
 from commonhold.server.shell_words import beside_others, held_by_others
 
 MAX_INTENT: Final = 200
@@ -129,8 +129,8 @@ def _is_lost(withheld: Withheld, sought: Sequence[Sought], given: Given) -> bool
 
 
 def _to_lease(ground: Ground, sought: Sequence[Sought]) -> list[str]:
-    """The keys of what is plainly written: not of what is only looked into, nor of what git ignores."""
-    paths = [each.path for each in sought if each.path and (each.path != each.folder)]
+    """The keys of what is plainly written: not of what is only looked into, nor of what git ignores or no key names."""
+    paths = [each.path for each in sought if each.path and each.path != each.folder and can_be_named(each.path)]
     ignored = set(ground.ignored(paths))
     return [str(file_key(path)) for path in paths if path not in ignored]
 
