@@ -137,6 +137,8 @@ def test_in_another_working_tree_it_acts_on_that_one(shells: Shells, tmp_path: P
 def test_other_repositories_and_an_index_of_ones_own(shells: Shells, tmp_path: Path) -> None:
     made = f"cd {tmp_path} && git init -q x && cd x && echo 1 > f && git add f && git commit -qm one && git status -s"
     assert shells.run(ANN, made)[:2] == (0, "")
+    status, out, _ = shells.run(ANN, f"cd {tmp_path}/x && git describe --always --dirty && git blame -s f")
+    assert (status, "-dirty" in out, out.split()[-2:]) == (0, False, ["1)", "1"])
     own = (
         f"export GIT_INDEX_FILE={tmp_path}/i; git read-tree HEAD && git rm -q --cached a.txt && git ls-files | head -1"
     )

@@ -8,17 +8,15 @@ import time
 from .running import NOT_FOUND, Allowance, become, run
 from .speaking import Object, Unserved, asked, say
 
-# What neither uses an index nor moves a reference is no matter of ours, but for the index in its environment.
+# What neither uses an index nor moves a branch is no matter of ours.
 _HARMLESS = frozenset(
     (
         "archive",
-        "blame",
         "bundle",
         "cat-file",
         "check-ref-format",
         "config",
         "count-objects",
-        "describe",
         "diff-tree",
         "fmt-merge-msg",
         "for-each-ref",
