@@ -145,6 +145,19 @@ def test_deleted_renamed_made_and_executable(checkout: Checkout) -> None:
     assert checkout.changed_in() == {"sub/s.txt", "sub/t.txt"}
 
 
+def test_ids_of_another_length(tmp_path: Path) -> None:
+    checkout = make_checkout(tmp_path / "long", {"a.txt": "a\n", "b.txt": "b\n"}, "--object-format=sha256")
+    checkout.edit(BOB, "b.txt", "bob\n")
+    checkout.git(BOB, "add", "b.txt", ok=True)
+    checkout.write(ANN, {"a.txt": None, "c.txt": "c\n"})
+    checkout.git(ANN, "add", "-A", ok=True)
+    checkout.git(ANN, "commit", "-m", "x", ok=True)
+    assert checkout.changed_in() == {"a.txt", "c.txt"}
+    assert checkout.staged() == ""
+    checkout.git(BOB, "commit", "-m", "y", ok=True)
+    assert checkout.changed_in() == {"b.txt"}
+
+
 def test_a_file_that_another_moved_keeps_what_is_whose(checkout: Checkout) -> None:
     checkout.edit(ANN, "m.py", A)
     checkout.write(BOB, {"m.py": None, "moved.py": A})
