@@ -22,6 +22,7 @@ from commonhold.adapters.daemon_place import http_address
 from commonhold.client.launcher import launching
 from commonhold.domain.changeset import Changeset, Edit, Op
 from commonhold.domain.events import Committed
+from commonhold.server.git_homes import programs
 
 pytestmark = pytest.mark.slow
 LISTEN = """import signal, sys, time
@@ -426,3 +427,25 @@ def test_an_end_that_cannot_be_told_is_said_and_changes_no_exit_code(tmp_path: P
         done = launched(tmp_path, "block", "bash", "-c", "echo $A; exit 6")
     assert (done.returncode, done.stdout) == (6, "é\n")
     assert "not recorded yet" in done.stderr
+
+
+def test_git_that_was_run_is_not_said_not_to_be(tmp_path: Path) -> None:
+    """Whoever is told so calls it again."""
+
+    def answers(request: bytes) -> bytes:
+        return b"" if b"/git/end" in request else b'HTTP/1.0 200 OK\r\n\r\n{"env": {}, "after": "t"}'
+
+    (tmp_path / "a").write_text("a\n")
+    (tmp_path / "b").write_text("b\n")
+    first = programs(str(tmp_path / "state"))
+    environment = os.environ | {
+        "PATH": f"{first}{os.pathsep}{os.environ['PATH']}",
+        "COMMONHOLD_SOCKET": str(tmp_path / "s"),
+    }
+    words = ("git", "diff", "--no-index", "--stat", "a", "b")
+    with answering(tmp_path / "s", answers):
+        done = subprocess.run(words, cwd=tmp_path, env=environment, capture_output=True, text=True, check=False)
+    assert done.returncode == 1
+    assert "1 file changed" in done.stdout
+    assert done.stderr.startswith("commonhold: git was run, and nobody could be told that it has ended: ")
+    assert "Next: " in done.stderr

@@ -163,8 +163,12 @@ def _run(git: str, socket: str, words: list[str], answer: Object) -> "tuple[int,
     if "after" not in answer:
         become(command)
     status = run(command, _UNBOUND)
-    told = asked(socket, "/git/end", {"after": answer["after"], "status": status})
     sys.stdout.flush()
+    try:
+        told = asked(socket, "/git/end", {"after": answer["after"], "status": status})
+    except Unserved as fault:
+        say(f"git was run, and nobody could be told that it has ended: {fault}. Next: git status, before anything else")
+        return status, True
     if told.get("say"):
         say(told["say"])
     return status, not told.get("again")
