@@ -19,6 +19,7 @@ from tests.e2e.cli_driver import GIT, make_repository
 from tests.e2e.daemon_process import Serving, kept, place, serving, until
 
 from commonhold.adapters.daemon_place import http_address
+from commonhold.adapters.sandbox.probing import offered
 from commonhold.client.launcher import launching
 from commonhold.domain.changeset import Changeset, Edit, Op
 from commonhold.domain.events import Committed
@@ -180,6 +181,20 @@ def test_the_state_is_never_written(shell: Shell, what: str) -> None:
     done = shell.line(f"d=.git/commonhold; rm -rf $d/{what}; echo x > $d/{what}")
     assert done.returncode != 0
     assert sorted(path.name for path in shell.daemon.state.iterdir()) == before
+
+
+@pytest.mark.skipif(not offered().can_mask, reason="only who may mount can have it")
+def test_what_keeps_an_agent_to_all_this_stays_where_the_root_is_given(shell: Shell) -> None:
+    for path in (".claude/commonhold-shell", ".gemini/settings.json"):
+        (shell.root / path).parent.mkdir()
+        (shell.root / path).write_text("{}\n")
+    subprocess.run((*GIT, "add", "-f", ".gemini"), cwd=shell.root, check=True)
+    subprocess.run((*GIT, "commit", "-qm", "settings"), cwd=shell.root, check=True)
+    line = "echo x > README.md; for f in .claude/commonhold-$(echo shell) .gemini/settings.json; do echo x > $f; done"
+    shell.line(f"{line}; rm -rf .claude; mv .claude gone; touch .claude/beside")
+    assert (shell.root / ".claude/commonhold-shell").read_text() == "{}\n"
+    assert (shell.root / ".claude/beside").exists()
+    assert (shell.root / ".gemini/settings.json").read_text() == "x\n", "git has it, and changes it"
 
 
 def test_names_that_no_key_can_have_are_written_and_not_told(shell: Shell) -> None:

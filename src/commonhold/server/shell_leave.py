@@ -159,7 +159,7 @@ def answer_to(asked: Asked, leave: Leave, ground: Ground, prepared: Prepared) ->
     bounds = bubblewrap.Bounds(
         ground.protected(),
         (*map(ground.place, given.writable), *ground.of_git(can_mask=leave.offer.can_mask), *prepared.writable),
-        (*map(ground.place, given.masked), ground.repository.state_folder),
+        (*map(ground.place, (*given.masked, *ground.withheld(given))), ground.repository.state_folder),
     )
     if leave.offer.program:
         return shape | {"prefix": bubblewrap.prefix(leave.offer.program, bounds)}
