@@ -108,6 +108,20 @@ def test_commits_of_ones_own_are_made_one(checkout: Checkout, how: str) -> None:
     assert checkout.staged() == ""
 
 
+@pytest.mark.parametrize("odd", ["two\nlines", "\udcff.txt", "tab\t"], ids=ascii)
+def test_a_name_that_is_no_text_keeps_nobody_from_committing_the_rest(mixed: Checkout, odd: str) -> None:
+    mixed.put(odd, "odd\n")
+    added = mixed.git(ANN, "add", "-A", ok=True)
+    assert "a person" in added.said
+    mixed.git(ANN, "commit", "-qm", "x", ok=True)
+    assert mixed.changed_in() == {"m.py", "ann.txt"}
+    assert "a person" in mixed.refused(ANN, "clean", "-f")
+    mixed.git(ANN, "add", odd, ok=True)
+    mixed.git(ANN, "commit", "-qm", "y", ok=True)
+    assert mixed.committed(odd) == "odd\n"
+    mixed.git(ANN, "rm", "-q", odd, ok=True)
+
+
 def test_nothing_of_ones_own(mixed: Checkout) -> None:
     before = mixed.person("rev-parse", "HEAD").out
     added = mixed.git(ANN, "add", "n.txt", "bob.txt", ok=True)
