@@ -137,10 +137,10 @@ def run(cwd: str, argv: Any, env: dict[str, str | None]) -> subprocess.Completed
     )
 
 
-def make_checkout(root: Path, files: dict[str, str | bytes]) -> Checkout:
-    """A repository with one commit of these files; without files it has no commit yet."""
+def make_checkout(root: Path, files: dict[str, str | bytes], *options: str) -> Checkout:
+    """A repository with one commit of these files; without files it has no commit yet. `options` are of its making."""
     root.mkdir()
-    run(str(root), ("init", "--quiet", "--initial-branch=main"), {})
+    run(str(root), ("init", "--quiet", "--initial-branch=main", *options), {})
     checkout = Checkout(root)
     for path, content in files.items():
         checkout.put(path, content)

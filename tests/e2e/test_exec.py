@@ -3,6 +3,7 @@
 import json
 import os
 import re
+import shlex
 import shutil
 import signal
 import socket
@@ -18,9 +19,11 @@ from tests.e2e.cli_driver import GIT, make_repository
 from tests.e2e.daemon_process import Serving, kept, place, serving, until
 
 from commonhold.adapters.daemon_place import http_address
+from commonhold.adapters.sandbox.probing import offered
 from commonhold.client.launcher import launching
 from commonhold.domain.changeset import Changeset, Edit, Op
 from commonhold.domain.events import Committed
+from commonhold.server.git_homes import programs
 
 pytestmark = pytest.mark.slow
 LISTEN = """import signal, sys, time
@@ -180,6 +183,28 @@ def test_the_state_is_never_written(shell: Shell, what: str) -> None:
     assert sorted(path.name for path in shell.daemon.state.iterdir()) == before
 
 
+@pytest.mark.skipif(not offered().can_mask, reason="only who may mount can have it")
+def test_what_keeps_an_agent_to_all_this_stays_where_the_root_is_given(shell: Shell) -> None:
+    for path in (".claude/commonhold-shell", ".gemini/settings.json"):
+        (shell.root / path).parent.mkdir()
+        (shell.root / path).write_text("{}\n")
+    subprocess.run((*GIT, "add", "-f", ".gemini"), cwd=shell.root, check=True)
+    subprocess.run((*GIT, "commit", "-qm", "settings"), cwd=shell.root, check=True)
+    line = "echo x > README.md; for f in .claude/commonhold-$(echo shell) .gemini/settings.json; do echo x > $f; done"
+    shell.line(f"{line}; rm -rf .claude; mv .claude gone; touch .claude/beside")
+    assert (shell.root / ".claude/commonhold-shell").read_text() == "{}\n"
+    assert (shell.root / ".claude/beside").exists()
+    assert (shell.root / ".gemini/settings.json").read_text() == "x\n", "git has it, and changes it"
+
+
+def test_names_that_no_key_can_have_are_written_and_not_told(shell: Shell) -> None:
+    odd = b"build/../lib/\xff.txt"
+    (Path(os.fsdecode(os.fsencode(shell.root) + b"/" + odd))).write_bytes(b"x")
+    done = shell.line("echo x > $'lib/two\\nlines'; echo x > lib/one; rm lib/*.txt; ls lib")
+    assert (done.returncode, done.stderr, done.stdout) == (0, "", "one\nother.py\ntwo\nlines\n")
+    assert shell.commits()[-1] == ("ann", ["lib/one"], "")
+
+
 def test_what_could_not_have_been_committed_is_recorded_and_left_for_review(shell: Shell) -> None:
     done = shell.line("echo 'def broken(:' >> src/prices.py")
     assert done.returncode == 0
@@ -255,6 +280,15 @@ def test_no_daemon_ends_while_a_command_runs(tmp_path: Path, *, is_killed: bool)
                 (beside / "go").touch()
             assert (shell.communicate(timeout=60)[1], shell.returncode) == (b"", -9 if is_killed else 0)
         assert daemon.process.wait(timeout=60) == 0
+
+
+def test_inside_of_another_command_it_may_write_what_both_may(shell: Shell) -> None:
+    """An agent that a shell command of an agent starts has shell commands, too."""
+    inner = shell.words("bash", "-c", "echo x > build/inner; f=other; echo x > lib/$f.py", agent="bob")
+    done = shell.line(f"echo x > lib/mine.txt; {shlex.join(inner)}")
+    assert done.returncode == 1
+    assert "lib/other.py: Permission denied" in done.stderr
+    assert (shell.root / "build/inner").read_text() == "x\n"
 
 
 def test_two_at_once_are_each_told_their_own(shell: Shell) -> None:
@@ -408,3 +442,25 @@ def test_an_end_that_cannot_be_told_is_said_and_changes_no_exit_code(tmp_path: P
         done = launched(tmp_path, "block", "bash", "-c", "echo $A; exit 6")
     assert (done.returncode, done.stdout) == (6, "é\n")
     assert "not recorded yet" in done.stderr
+
+
+def test_git_that_was_run_is_not_said_not_to_be(tmp_path: Path) -> None:
+    """Whoever is told so calls it again."""
+
+    def answers(request: bytes) -> bytes:
+        return b"" if b"/git/end" in request else b'HTTP/1.0 200 OK\r\n\r\n{"env": {}, "after": "t"}'
+
+    (tmp_path / "a").write_text("a\n")
+    (tmp_path / "b").write_text("b\n")
+    first = programs(str(tmp_path / "state"))
+    environment = os.environ | {
+        "PATH": f"{first}{os.pathsep}{os.environ['PATH']}",
+        "COMMONHOLD_SOCKET": str(tmp_path / "s"),
+    }
+    words = ("git", "diff", "--no-index", "--stat", "a", "b")
+    with answering(tmp_path / "s", answers):
+        done = subprocess.run(words, cwd=tmp_path, env=environment, capture_output=True, text=True, check=False)
+    assert done.returncode == 1
+    assert "1 file changed" in done.stdout
+    assert done.stderr.startswith("commonhold: git was run, and nobody could be told that it has ended: ")
+    assert "Next: " in done.stderr

@@ -152,3 +152,16 @@ def test_a_file_that_changes_within_a_second_and_keeps_its_size_is_seen(checkout
         checkout.git(ANN, "add", "a.txt", ok=True)
         checkout.git(ANN, "commit", "-m", str(number), ok=True)
         assert checkout.committed("a.txt") == f"{number}\n"
+
+
+def test_files_that_are_not_to_be_there_are_deleted_in_no_index(checkout: Checkout) -> None:
+    checkout.edit(ANN, "sub/s.txt", "s\n")
+    checkout.person("add", "sub")
+    checkout.person("commit", "-qm", "sub")
+    checkout.git(ANN, "sparse-checkout", "set", "--no-cone", "/*", "!/sub/", ok=True)
+    assert not (checkout.root / "sub/s.txt").exists()
+    assert checkout.person("status", "--porcelain").out == ""
+    assert checkout.git(ANN, "status", "--porcelain", ok=True).out == ""
+    checkout.git(ANN, "sparse-checkout", "disable", ok=True)
+    assert checkout.text("sub/s.txt") == "s\n"
+    assert checkout.person("status", "--porcelain").out == checkout.git(ANN, "status", "--porcelain").out == ""

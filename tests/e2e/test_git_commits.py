@@ -108,6 +108,20 @@ def test_commits_of_ones_own_are_made_one(checkout: Checkout, how: str) -> None:
     assert checkout.staged() == ""
 
 
+@pytest.mark.parametrize("odd", ["two\nlines", "\udcff.txt", "tab\t"], ids=ascii)
+def test_a_name_that_is_no_text_keeps_nobody_from_committing_the_rest(mixed: Checkout, odd: str) -> None:
+    mixed.put(odd, "odd\n")
+    added = mixed.git(ANN, "add", "-A", ok=True)
+    assert "a person" in added.said
+    mixed.git(ANN, "commit", "-qm", "x", ok=True)
+    assert mixed.changed_in() == {"m.py", "ann.txt"}
+    assert "a person" in mixed.refused(ANN, "clean", "-f")
+    mixed.git(ANN, "add", odd, ok=True)
+    mixed.git(ANN, "commit", "-qm", "y", ok=True)
+    assert mixed.committed(odd) == "odd\n"
+    mixed.git(ANN, "rm", "-q", odd, ok=True)
+
+
 def test_nothing_of_ones_own(mixed: Checkout) -> None:
     before = mixed.person("rev-parse", "HEAD").out
     added = mixed.git(ANN, "add", "n.txt", "bob.txt", ok=True)
@@ -143,6 +157,19 @@ def test_deleted_renamed_made_and_executable(checkout: Checkout) -> None:
     checkout.git(BOB, "add", "-A", ok=True)
     checkout.git(BOB, "commit", "-m", "y", ok=True)
     assert checkout.changed_in() == {"sub/s.txt", "sub/t.txt"}
+
+
+def test_ids_of_another_length(tmp_path: Path) -> None:
+    checkout = make_checkout(tmp_path / "long", {"a.txt": "a\n", "b.txt": "b\n"}, "--object-format=sha256")
+    checkout.edit(BOB, "b.txt", "bob\n")
+    checkout.git(BOB, "add", "b.txt", ok=True)
+    checkout.write(ANN, {"a.txt": None, "c.txt": "c\n"})
+    checkout.git(ANN, "add", "-A", ok=True)
+    checkout.git(ANN, "commit", "-m", "x", ok=True)
+    assert checkout.changed_in() == {"a.txt", "c.txt"}
+    assert checkout.staged() == ""
+    checkout.git(BOB, "commit", "-m", "y", ok=True)
+    assert checkout.changed_in() == {"b.txt"}
 
 
 def test_a_file_that_another_moved_keeps_what_is_whose(checkout: Checkout) -> None:

@@ -94,6 +94,23 @@ def test_sessions_that_commit_at_the_same_time(shells: Shells) -> None:
     assert sorted(told[:-1]) == sorted(f"{n}-{m} f{n}.txt" for n in range(4) for m in (1, 2))
 
 
+def test_who_waits_for_anothers_git_is_told_so(shells: Shells, tmp_path: Path) -> None:
+    for name in ("begun", "end"):
+        os.mkfifo(tmp_path / name)
+    editor = f"echo > {tmp_path}/begun; cat {tmp_path}/end; echo ann >"
+    ann = shells.start(ANN, f"GIT_EDITOR='{editor}' git commit -q --allow-empty")
+    (tmp_path / "begun").read_text(encoding="utf-8")
+    bob = shells.start(BOB, "git commit -q --allow-empty -m bob")
+    assert bob.stderr is not None
+    told = bob.stderr.readline()
+    (tmp_path / "end").write_text("now", encoding="utf-8")
+    assert (ann.wait(60), bob.wait(60)) == (0, 0)
+    for shell in (ann, bob):
+        shell.communicate()
+    assert "git waits: another call of git is under way" in told
+    assert git(shells.root, "log", "--format=%s", "-2") == "bob\nann\n"
+
+
 def test_a_folder_that_a_call_names_is_where_it_acts(shells: Shells, tmp_path: Path) -> None:
     git(shells.root, "worktree", "add", "--quiet", "-b", "side", str(tmp_path / "side"))
     line = "echo n > src/n.py; git -C src add n.py && git -C src commit -qm here && git log -1 --format=%s"
@@ -120,6 +137,8 @@ def test_in_another_working_tree_it_acts_on_that_one(shells: Shells, tmp_path: P
 def test_other_repositories_and_an_index_of_ones_own(shells: Shells, tmp_path: Path) -> None:
     made = f"cd {tmp_path} && git init -q x && cd x && echo 1 > f && git add f && git commit -qm one && git status -s"
     assert shells.run(ANN, made)[:2] == (0, "")
+    status, out, _ = shells.run(ANN, f"cd {tmp_path}/x && git describe --always --dirty && git blame -s f")
+    assert (status, "-dirty" in out, out.split()[-2:]) == (0, False, ["1)", "1"])
     own = (
         f"export GIT_INDEX_FILE={tmp_path}/i; git read-tree HEAD && git rm -q --cached a.txt && git ls-files | head -1"
     )

@@ -232,11 +232,18 @@ class Session:
         if self._came_between(pending, head, status):
             return {"again": True}
         self._note(pending, head)
+        if pending.call.word == "sparse-checkout":
+            self._take_out_of_shared()
         if pending.index.path not in (self.index.path, self.tree.shared_index):
             Path(pending.index.path).unlink(missing_ok=True)
         is_commit = pending.call.word == "commit" and status == 0
         self._following.went(pending.head, head, pending.index, committed=is_commit)
         return {"say": said} if said else {}
+
+    def _take_out_of_shared(self) -> None:
+        """Let the shared index know, too, which files are to be there: else the others would be deleted in it."""
+        is_sparse = self._root.line("config", "--bool", "core.sparseCheckout") == "true"
+        self._root.finish("sparse-checkout", "reapply" if is_sparse else "disable")
 
     def _staged(self, pending: Pending) -> str:
         words = words_of(pending.call)

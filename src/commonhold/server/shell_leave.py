@@ -15,7 +15,7 @@ from commonhold.app.giving import Given, Sought, Withheld, give, parted
 from commonhold.app.shell_calls import goes_to
 from commonhold.client.session import Commonhold
 from commonhold.domain.errors import Code, InputError
-from commonhold.domain.keys import file_key
+from commonhold.domain.keys import can_be_named, file_key
 from commonhold.server.shell_words import beside_others, held_by_others
 
 MAX_INTENT: Final = 200
@@ -29,7 +29,7 @@ class Asked:
     """A command that is about to run: for whom, where, its words, and the process that will wait for it.
 
     `ticket` is what its end will be told by, `temporary` where its temporary files are to be, `root` the working tree
-    that it is kept to where that is not the one around `cwd`.
+    that it is kept to where that is not the one around `cwd`. `is_kept`: it runs inside of another one that is kept.
     """
 
     holder: str
@@ -39,6 +39,7 @@ class Asked:
     process: int = NOBODY
     temporary: str = ""
     root: str = ""
+    is_kept: bool = False
 
     @property
     def intent(self) -> str:
@@ -78,7 +79,7 @@ def asked_by(told: Mapping[str, Any], ticket: str) -> Asked:
             hint="run it with commonhold exec",
         )
     holder, cwd, temporary, root = texts
-    return Asked(holder, cwd, words, ticket, process, temporary, root)
+    return Asked(holder, cwd, words, ticket, process, temporary, root, bool(told.get("kept")))
 
 
 def repository_of(asked: Asked) -> Repository:
@@ -126,8 +127,8 @@ def _is_lost(withheld: Withheld, sought: Sequence[Sought], given: Given) -> bool
 
 
 def _to_lease(ground: Ground, sought: Sequence[Sought]) -> list[str]:
-    """The keys of what is plainly written: not of what is only looked into, nor of what git ignores."""
-    paths = [each.path for each in sought if each.path and (each.path != each.folder)]
+    """The keys of what is plainly written: not of what is only looked into, nor of what git ignores or no key names."""
+    paths = [each.path for each in sought if each.path and each.path != each.folder and can_be_named(each.path)]
     ignored = set(ground.ignored(paths))
     return [str(file_key(path)) for path in paths if path not in ignored]
 
@@ -156,7 +157,7 @@ def answer_to(asked: Asked, leave: Leave, ground: Ground, prepared: Prepared) ->
     bounds = bubblewrap.Bounds(
         ground.protected(),
         (*map(ground.place, given.writable), *ground.of_git(can_mask=leave.offer.can_mask), *prepared.writable),
-        (*map(ground.place, given.masked), ground.repository.state_folder),
+        (*map(ground.place, (*given.masked, *ground.withheld(given))), ground.repository.state_folder),
     )
     if leave.offer.program:
         return shape | {"prefix": bubblewrap.prefix(leave.offer.program, bounds)}

@@ -133,6 +133,7 @@ class Shells:
         self._name = self._ids.new(_SHELL)
         self._runs: dict[str, _Run] = {}
         self._know_bounds: set[str] = set()
+        self._freed: set[str] = set()
         self._surveyors: dict[tuple[str, tuple[str, ...], int], Surveyor] = {}
         self._lock = threading.Lock()
 
@@ -150,8 +151,9 @@ class Shells:
         return judged.answer, judged.answer if judged.begun is None else self._foretold(judged.begun)
 
     def _foretold(self, begun: _Begun) -> Shape:
-        """What is given is as where nothing keeps a command: in there, too, no part of it can be taken out."""
-        given, offer = begun.leave.given, self._offered_inside() if begun.settings.shell == Shell.SANDBOX else NONE
+        """In there nothing can be taken out of what is given, nor can it for whom nothing keeps: it is the same."""
+        given = begun.leave.given
+        offer = _without_mounts(self._offer()) if begun.settings.shell == Shell.SANDBOX else NONE
         if lost := lost_to(given, begun.ground, offer):
             return refused(lost)
         asked = replace(begun.run.asked, ticket="")
@@ -169,11 +171,6 @@ class Shells:
                     if ticket in other.beside:
                         other.beside[ticket] = run.reaches
 
-    def _offered_inside(self) -> Offer:
-        """What can keep a command in a sandbox of its agent's, where nothing can be mounted and no other begun."""
-        offer = self._offer()
-        return replace(offer, can_mask=False) if offer.is_enforced and not offer.program else NONE
-
     def _place(self, asked: Asked) -> tuple[Ground, Settings]:
         repository = repository_of(asked)
         settings = load_settings(repository.root)
@@ -187,8 +184,9 @@ class Shells:
             return _Judged(unwatched())
         session = self._open(ground.repository.root, asked.holder)
         try:
+            self._free_once(session)
             refusal = self._rules.refused(asked, session)
-            kept_by = offer() if settings.shell == Shell.SANDBOX else NONE
+            kept_by = _inside(offer(), asked) if settings.shell == Shell.SANDBOX else NONE
             judged = _Judged(refused(refusal)) if refusal else self._begun(asked, session, ground, settings, kept_by)
         except BaseException:  # nobody will end what has not begun
             session.close()
@@ -294,6 +292,12 @@ class Shells:
             if lease.holder == session.holder and ticket.startswith(_SHELL) and not ticket.startswith(self._name):
                 session.release(lease.id)
 
+    def _free_once(self, session: Commonhold) -> None:
+        """The same for one that no hook has told to have come: it runs its commands with `commonhold exec`."""
+        if session.holder not in self._freed:
+            self.free(session)
+            self._freed.add(session.holder)
+
     def settle(self, root: str, holder: str) -> None:
         """Take what the commands of a holder have written so far, in the working tree at `root`, into the log."""
         with self._lock:
@@ -338,6 +342,16 @@ class Shells:
         taken = run.session.take(own, intent=intent) if own else TakeAnswer("nothing")
         unread = tuple(change.path for change in changes if change.is_unread and run.reaches(change.path))
         return Outcome(run.asked.holder, status, taken, sorted_.nobody, unread)
+
+
+def _inside(offer: Offer, asked: Asked) -> Offer:
+    """What can keep a command where it is asked for."""
+    return _without_mounts(offer) if asked.is_kept else offer
+
+
+def _without_mounts(offer: Offer) -> Offer:
+    """What can keep a command in a sandbox: in there nothing can be mounted, and no other begun."""
+    return replace(offer, can_mask=False) if offer.is_enforced and not offer.program else NONE
 
 
 def _is_of_another_tree(root: str, new: str) -> bool:

@@ -13,6 +13,7 @@ from commonhold.app.ownership import OUTSIDE, Authors, Step, authors_of
 from commonhold.app.pictures import Status
 from commonhold.domain.errors import CommonholdError
 from commonhold.domain.events import Committed, FileChange, Recorded
+from commonhold.domain.keys import can_be_named
 from commonhold.domain.texts import listed, quoted
 
 _EXECUTABLE: Final = 0o100
@@ -77,7 +78,9 @@ class Whose:
         return head_of(self.git) or self._since
 
     def authors(self, path: str) -> Authors | None:
-        """Who made the difference; None for what is no plain file."""
+        """Who made the difference; None for what is no plain file, or has a name that the log cannot tell."""
+        if not can_be_named(path):
+            return None
         past = self._past(path)
         try:
             old, new = in_head(self.git, self.head, path), here(self.tree.root, path)

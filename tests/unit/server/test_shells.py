@@ -170,6 +170,16 @@ def test_what_a_daemon_that_was_killed_leased_for_a_command_is_free_when_its_ses
     assert held == {"file:other.py", "file:theirs.py", "file:a.py"}
 
 
+def test_what_it_leased_is_free_with_the_next_command_of_a_session_without_hooks(running: Running) -> None:
+    running.begin(ONE, "touch", "new.py")
+    next_one = Running(running.home)
+    ticket = next_one.begin(ONE, "touch", "other.py")
+    next_one.begin(ONE, "touch", "third.py")
+    with running.home.session(str(running.home.root), ONE) as session:
+        assert {str(key) for lease in session.leases() for key in lease.keys} == {"file:other.py", "file:third.py"}
+    next_one.end(ticket)
+
+
 # `isinstance` would ask each object for its class, and those that stand for one that is gone cannot answer.
 
 

@@ -76,7 +76,8 @@ class Index:
     def put(self, entries: Entries) -> None:
         """Set entries; None takes one out."""
         if entries:
-            lines = [_line(path, blob) for path, blob in entries.items()]
+            like = next((blob.id for blob in entries.values() if blob), "") or empty_tree(self.git)
+            lines = [removal_line(path, like) if not blob else index_line(path, blob) for path, blob in entries.items()]
             put_in_index(self.git, lines, self.settings)
             self.refresh()
 
@@ -92,10 +93,6 @@ class Index:
             if settled != staged:
                 wanted[path] = settled
         self.put(wanted)
-
-
-def _line(path: str, blob: Blob | None) -> bytes:
-    return removal_line(path, "0" * 40) if blob is None else index_line(path, blob)
 
 
 def staged_stays(_path: str, _change: Change, staged: Blob | None) -> Blob | None:

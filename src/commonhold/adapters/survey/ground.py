@@ -13,7 +13,7 @@ from commonhold.adapters.git.running import Git
 from commonhold.adapters.git.worktrees import worktrees
 from commonhold.adapters.repository import Repository
 from commonhold.adapters.survey.git_ground import OfGit, of_git
-from commonhold.app.giving import ROOT, Sought
+from commonhold.app.giving import ROOT, Given, Sought
 from commonhold.app.shell_commands import commands_in
 from commonhold.app.shell_writes import Target, folders_made_by, targets_of
 
@@ -108,6 +108,14 @@ class Ground:
     def _is_reserved(self, path: str) -> bool:
         """Whether it is a file that is reserved, or a folder with one in it."""
         return any(each == path or (path.endswith("/") and each.startswith(path)) for each in self.reserved)
+
+    def withheld(self, given: Given) -> list[str]:
+        """The reserved files inside of what a command is given; not those that git has, and must be able to change."""
+        found = [path for path in self.reserved if given.reaches(path) and os.path.lexists(self.place(path))]
+        if not found or self.git is None:
+            return found
+        tracked = {os.fsdecode(path) for path in self.git.ask("ls-files", "-z", "--", *found).split(b"\0")}
+        return [path for path in found if path not in tracked]
 
     def ignored(self, paths: Sequence[str]) -> list[str]:
         """Those of some paths that git would ignore, as files or, where nothing is there yet, as folders."""

@@ -112,8 +112,11 @@ class Surveyor:
             descriptor = os.open(f"{self._root}/{path}", os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
         except OSError:
             return None
+        if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+            os.close(descriptor)
+            return None
         with open(descriptor, "rb") as file:
-            return file.read() if stat.S_ISREG(os.fstat(descriptor).st_mode) else None
+            return file.read()
 
     def changes(self, before: Survey, after: Survey, keep: Keep) -> tuple[Change, ...]:
         """What differs between two looks, in the order of paths. The bytes before are kept."""

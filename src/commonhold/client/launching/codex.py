@@ -7,7 +7,7 @@ environment of just this process names its session, thread and call; the hook be
 import fcntl
 import os
 
-from .command import attended, begun
+from .command import attended, begun, is_kept
 from .foretold import place
 from .running import PROGRAMS, UNBOUND, Allowance, quoted
 from .speaking import Object, ShutOff, Unserved, decoded
@@ -70,11 +70,7 @@ def _lasting(foretold: Object, path: str) -> Object:
 
 def _is_inside() -> bool:
     """Whether this runs in Codex's sandbox: there it can get no new rights, and sees its own processes alone."""
-    try:
-        with open("/proc/self/status", "rb") as file:
-            return os.getppid() == 1 and b"NoNewPrivs:\t1\n" in file.read()
-    except OSError:
-        return False
+    return os.getppid() == 1 and is_kept()
 
 
 def _is_in(root: str) -> bool:

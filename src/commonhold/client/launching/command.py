@@ -71,7 +71,17 @@ def _here() -> Object:
         cwd = os.getcwd()
     except OSError as fault:
         raise _Nowhere(f"the folder that it was to run in cannot be used ({fault.strerror})") from None
-    return {"cwd": cwd, "process": os.getpid(), "temporary": os.environ.get("TMPDIR", "")}
+    told = {"cwd": cwd, "process": os.getpid(), "temporary": os.environ.get("TMPDIR", "")}
+    return {**told, "kept": int(is_kept())}
+
+
+def is_kept() -> bool:
+    """Whether this runs in a sandbox already, in which no process gets new rights: there nothing can be mounted."""
+    try:
+        with open("/proc/self/status", "rb") as file:
+            return b"NoNewPrivs:\t1\n" in file.read()
+    except OSError:
+        return False
 
 
 def _start() -> None:

@@ -8,10 +8,10 @@ import time
 from .running import NOT_FOUND, UNBOUND, Allowance, become, run
 from .speaking import Object, Unserved, asked, say
 
-# What neither uses an index nor moves a reference is no matter of ours, but for the index in its environment.
+# What neither uses an index nor moves a branch is no matter of ours.
 _HARMLESS = frozenset(
     {
-        *("archive", "blame", "bundle", "cat-file", "check-ref-format", "config", "count-objects", "describe"),
+        *("archive", "bundle", "cat-file", "check-ref-format", "config", "count-objects"),
         *("diff-tree", "fmt-merge-msg", "for-each-ref", "fsck", "get-tar-commit-id", "hash-object", "help"),
         *("interpret-trailers", "log", "ls-remote", "ls-tree", "merge-base", "name-rev", "notes", "patch-id"),
         *("range-diff", "remote", "rev-list", "rev-parse", "shortlog", "show", "show-branch", "show-ref", "tag"),
@@ -25,6 +25,8 @@ _INDEX = "GIT_INDEX_FILE"
 _REFUSED, _OUT_OF_REACH = 1, 4
 _ATTEMPTS = 20
 _PAUSE_SECONDS = 0.05
+# Of a turn that comes within two seconds nothing is said.
+_SILENT_ATTEMPTS = 40
 
 
 def main(folder: str, words: list[str]) -> int:
@@ -107,6 +109,14 @@ def _folder() -> str:
 def _locked(path: str) -> int:
     """A file that nobody else has locked meanwhile: the kernel lets go of it when this process ends."""
     descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+    for _ in range(_SILENT_ATTEMPTS):
+        try:
+            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            time.sleep(_PAUSE_SECONDS)
+        else:
+            return descriptor
+    say("git waits: another call of git is under way in this working tree (its editor or a hook may take long)")
     fcntl.flock(descriptor, fcntl.LOCK_EX)
     return descriptor
 
@@ -123,8 +133,12 @@ def _run(git: str, socket: str, words: list[str], answer: Object) -> "tuple[int,
     if "after" not in answer:
         become(command)
     status = run(command, Allowance(UNBOUND))
-    told = asked(socket, "/git/end", {"after": answer["after"], "status": status})
     sys.stdout.flush()
+    try:
+        told = asked(socket, "/git/end", {"after": answer["after"], "status": status})
+    except Unserved as fault:
+        say(f"git was run, and nobody could be told that it has ended: {fault}. Next: git status, before anything else")
+        return status, True
     if told.get("say"):
         say(told["say"])
     return status, not told.get("again")

@@ -171,6 +171,25 @@ def test_links_and_repositories_inside_are_no_files(tree: Watched) -> None:
     assert tree.changed(before) == {"src/b.txt": (b"b\n", None)}
 
 
+BECOME: dict[str, Callable[[Path], object]] = {
+    "folder": Path.mkdir,
+    "pipe": os.mkfifo,
+    "link": lambda place: place.symlink_to("/etc/hostname"),
+    "link to a folder": lambda place: place.symlink_to("src"),
+}
+
+
+@pytest.mark.parametrize("what", BECOME)
+@pytest.mark.parametrize("path", ["a.txt", "new"])
+def test_a_file_that_becomes_something_else_is_gone(tree: Watched, path: str, what: str) -> None:
+    (tree.root / "new").write_bytes(b"new\n")
+    before = tree.look()
+    was = (tree.root / path).read_bytes()
+    (tree.root / path).unlink()
+    BECOME[what](tree.root / path)
+    assert tree.changed(before) == {path: (was, None)}
+
+
 def test_a_change_that_leaves_size_and_times_as_they_were_is_seen(tree: Watched) -> None:
     place = tree.root / "new"
     place.write_bytes(b"one")
