@@ -108,3 +108,21 @@ def test_half_a_surrogate_pair_in_one_agents_command_is_no_matter_of_the_next(
         assert "Commonhold" not in answered(hooks, agent, json.dumps({**shape, "hook_event_name": event}))
         other = {"session_id": "next", "cwd": str(root), "hook_event_name": "UserPromptSubmit", "prompt": "go on"}
         assert "Commonhold" not in answered(hooks, "claude", json.dumps(other))
+
+
+@pytest.mark.parametrize(
+    ("tool", "arguments", "why"),
+    [
+        ("Bash", {"command": "true && " * 2000 + "true"}, "nested too deeply"),
+        ("Write", {"file_path": "a/" * 3000, "content": ""}, "longer than the name of any file"),
+        ("Write", {"file_path": "../" * 3000, "content": ""}, "longer than the name of any file"),
+    ],
+)
+def test_what_cannot_be_judged_for_its_size_is_refused_with_what_to_do(
+    tool: str, arguments: dict[str, str], why: str, hooks: Hooks, root: Path
+) -> None:
+    shape = {"session_id": "s", "cwd": str(root), "hook_event_name": "PreToolUse", "tool_use_id": "c"}
+    said = answered(hooks, "claude", json.dumps({**shape, "tool_name": tool, "tool_input": arguments}))
+    assert why in said
+    assert "Next: " in said
+    assert len(said) < 1000
