@@ -275,6 +275,21 @@ def test_doctor_tells_the_level_from_what_is_really_there(run: Call, root: Path,
     assert found(run, "claude")["facts"]["level"] == "none"
 
 
+def test_doctor_and_install_say_that_the_users_settings_turn_all_hooks_off(
+    run: Call, root: Path, tmp_path: Path, program: Program
+) -> None:
+    program("claude", "echo 2.1.332 '(Claude Code)'")
+    assert "runs no hooks" not in run("install", "claude", "--yes").text
+    (tmp_path / ".claude").mkdir()
+    (tmp_path / ".claude/settings.json").write_text('{"disableAllHooks": true}', encoding="utf-8")
+    assert f"disableAllHooks in {tmp_path}/.claude/settings.json" in run("install", "claude", "--yes").text
+    off = found(run, "claude")
+    assert (off["level"], off["facts"]["level"]) == ("warn", "none")
+    assert f"disableAllHooks in {tmp_path}/.claude/settings.json" in off["found"]
+    (root / ".claude/settings.json").write_text('{"disableAllHooks": false}', encoding="utf-8")
+    assert found(run, "claude")["facts"]["level"] == "gated"
+
+
 def test_doctor_knows_that_hooks_may_let_pass(run: Call, root: Path, program: Program) -> None:
     (root / "commonhold.toml").write_text('when_down = "allow"\n', encoding="utf-8")
     program("opencode", "exit 1")

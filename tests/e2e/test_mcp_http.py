@@ -1,10 +1,11 @@
 """MCP over HTTP: one server for the sessions of all agents, in both generations of the protocol."""
 
 import asyncio
+import http.client
 import json
 import signal
 import subprocess
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
@@ -137,6 +138,47 @@ def test_who_waits_in_line_holds_up_nobody_else(served: tuple[Hooked, Loopback])
             assert (await waiting)["lease"]["fence"] > mine["fence"]
 
     asyncio.run(script())
+
+
+@pytest.mark.parametrize("version", ["2025-06-18", "2026-07-28"])
+def test_who_hangs_up_leaves_the_line(served: tuple[Hooked, Loopback], version: str) -> None:
+    _, chosen = served
+
+    async def script() -> None:
+        async with client(chosen, "auto", X_Commonhold_Agent="ann") as ann:
+            mine = (await call(ann, "acquire", {"keys": ["z:2"], "task": "first"}))["lease"]
+            hang_up = await asyncio.to_thread(waiting_for, "z:2", chosen, version)
+            while "waiters" not in await call(ann, "status", {"key": "z:2"}):
+                pass
+            hang_up()
+            while "waiters" in await call(ann, "status", {"key": "z:2"}):
+                pass
+            await call(ann, "release", {"lease_id": mine["id"]})
+            assert "leases" not in await call(ann, "status", {"key": "z:2"})
+
+    asyncio.run(script())
+
+
+def waiting_for(key: str, chosen: Loopback, version: str) -> Callable[[], None]:
+    """Ask for a key that another holds, and wait in line for it; what ends the connection."""
+    carrier = http.client.HTTPConnection(loopback.HOST, chosen.port, timeout=60)
+    headers = {"Authorization": f"Bearer {chosen.token}", "Accept": "application/json, text/event-stream"}
+    headers |= {"Content-Type": "application/json", "MCP-Protocol-Version": version, "X-Commonhold-Agent": "bob"}
+    headers |= {"Mcp-Method": "tools/call", "Mcp-Name": "acquire"}
+    about = {"protocolVersion": version, "clientInfo": {"name": "bob", "version": "1"}}
+
+    def post(**message: Any) -> None:
+        carrier.request("POST", "/mcp", json.dumps({"jsonrpc": "2.0", **message}), headers)
+
+    if version < "2026":
+        post(id=1, method="initialize", params={**about, "capabilities": {}})
+        answer = carrier.getresponse()
+        headers["Mcp-Session-Id"] = answer.headers["mcp-session-id"]
+        answer.read()
+    meta = {f"io.modelcontextprotocol/{name}": value for name, value in {**about, "clientCapabilities": {}}.items()}
+    asked = {"keys": [key], "task": "t", "wait_seconds": 50}
+    post(id=2, method="tools/call", params={"name": "acquire", "arguments": asked, "_meta": meta})
+    return carrier.close
 
 
 def test_an_open_stream_keeps_the_daemon_and_does_not_keep_it_from_ending(tmp_path: Path) -> None:

@@ -12,6 +12,9 @@ from commonhold.domain.errors import Code, CommonholdError, InputError
 
 _OWN: Final = ("/proc/self", "/proc/thread-self")
 _MOST_LINKS: Final = 40
+_LONGEST: Final = 4096
+"""No system opens a path of more bytes; to follow one takes the square of its length."""
+_SHOWN: Final = 200
 
 
 class Trees:
@@ -23,6 +26,9 @@ class Trees:
 
     def around(self, folder: str) -> str | None:
         """The root of the working tree around a folder; None where it is not of this repository."""
+        folder = folder.rstrip(os.sep) or folder
+        if len(folder) > _LONGEST:
+            return None
         while not os.path.isdir(folder):
             folder, last = os.path.split(folder)
             if not last:
@@ -77,6 +83,8 @@ def _whole(path: str, cwd: str) -> str:
     others, as the system does, for that above where a link leads.
     """
     named = os.path.join(cwd, os.path.expanduser(path))
+    if len(named) > _LONGEST:
+        raise _invalid(path, "is longer than the name of any file", "name the file in fewer characters")
     try:
         whole = os.path.realpath(named)
         by_name = os.path.realpath(os.path.normpath(named)) if os.pardir in named else whole
@@ -109,4 +117,5 @@ def _leads_through_own(path: str) -> bool:
 
 
 def _invalid(path: str, why: str, hint: str) -> InputError:
-    return InputError(Code.PATH_INVALID, f"{path!a} {why}", hint=hint, fields={"path": ascii(path)})
+    shown = ascii(path[:_SHOWN])
+    return InputError(Code.PATH_INVALID, f"{shown} {why}", hint=hint, fields={"path": shown})

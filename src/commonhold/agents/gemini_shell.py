@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Final
 
-from commonhold.agents.json_text import NotJsonError, parse
+from commonhold.agents.json_text import setting
 from commonhold.agents.marked_block import HASH, UnendedError, removed
 
 VARIABLE: Final = "BASH_ENV"
@@ -86,7 +86,4 @@ def _other_files(root: str, home: str) -> Iterator[str]:
 
 
 def _keeps_itself(settings: str) -> bool:
-    try:
-        return parse(Path(settings).read_text(encoding="utf-8")).value["security"]["toolSandboxing"] is True
-    except (OSError, UnicodeDecodeError, NotJsonError, TypeError, KeyError):
-        return False
+    return setting(settings, "security", "toolSandboxing") is True

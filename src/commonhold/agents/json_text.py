@@ -4,6 +4,7 @@ import json
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any, Final
 
 _BLANK: Final = re.compile(r"(?:\s+|//[^\n]*|/\*.*?\*/)+", re.DOTALL)
@@ -57,6 +58,17 @@ class Node:
 def parse(text: str) -> Node:
     """The value of a whole text. Raises NotJsonError."""
     return _Reader(text).document()
+
+
+def setting(place: str, *path: str) -> Any:  # noqa: ANN401 - JSON
+    """What a file says under these names; None where it says nothing, or cannot be read."""
+    try:
+        value = parse(Path(place).read_text(encoding="utf-8")).value
+        for name in path:
+            value = value[name]
+    except (OSError, UnicodeDecodeError, NotJsonError, TypeError, KeyError):
+        return None
+    return value
 
 
 class _Reader:

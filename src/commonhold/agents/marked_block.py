@@ -60,14 +60,9 @@ def removed(text: str, marks: Marks) -> str | None:
     if not before and after in ("\n", "\r\n"):
         return None
     # Our own are the line end, or the empty line, that keeps the block apart, and the one behind it.
-    before = _shorter(before)
+    before = before.removesuffix(_line_end(text[begin + len(marks.line(_BEGIN)) :]))
     rest = after[len(_line_end(after)) :]
     return before + (rest if before.endswith("\n") else after)
-
-
-def _shorter(text: str) -> str:
-    """The text without its last line end."""
-    return text.removesuffix("\r\n") if text.endswith("\r\n") else text.removesuffix("\n")
 
 
 def _line_end(text: str) -> str:

@@ -4,7 +4,7 @@ import shutil
 from pathlib import Path
 from typing import Final
 
-from commonhold.agents.json_text import NotJsonError, parse
+from commonhold.agents.json_text import setting
 
 _PLACES: Final = ("opencode.jsonc", "opencode.json", ".opencode/opencode.jsonc", ".opencode/opencode.json")
 _AT_HOME: Final = ".config/opencode"
@@ -23,8 +23,5 @@ def obstacle(root: str, home: str, login_shell: str) -> str:
 
 def _named(place: str) -> str:
     """The shell that settings name; nothing if they cannot be read."""
-    try:
-        value = parse(Path(place).read_text(encoding="utf-8")).value["shell"]
-    except (OSError, UnicodeDecodeError, NotJsonError, TypeError, KeyError):
-        return ""
+    value = setting(place, "shell")
     return value if isinstance(value, str) else ""

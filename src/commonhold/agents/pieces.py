@@ -4,13 +4,15 @@ import json
 import tomllib
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Any, Protocol
+from typing import Any, Final, Protocol
 
 from commonhold.agents import json_entries, marked_block
 from commonhold.agents.calling import is_ours
 from commonhold.agents.json_entries import Entry, InTheWayError
 from commonhold.agents.json_text import NotJsonError
 from commonhold.agents.marked_block import Marks, UnendedError
+
+_MARK: Final = "\ufeff"
 
 
 class Obstacle(ValueError):  # noqa: N818 - it is an answer to who installs
@@ -50,13 +52,15 @@ class Piece(Protocol):
 class JsonPiece:
     """Entries in a JSON file. `alone` is what means nothing by itself: a file with nothing else goes.
 
-    `is_strict`: the agent leaves a file with comments or trailing commas out, all of it and without a word.
+    `is_strict`: the agent leaves a file with comments or trailing commas out, all of it and without a word;
+    `minds_mark`: it does so, too, where the file begins with a byte order mark.
     """
 
     paths: tuple[str, ...]
     entries: tuple[Entry, ...]
     alone: Mapping[str, Any] = field(default_factory=dict)
     is_strict: bool = False
+    minds_mark: bool = False
     is_local: bool = True
     holds_secret: bool = False
 
@@ -72,10 +76,11 @@ class JsonPiece:
 
     def _looseness(self, text: str | None) -> str:
         """What keeps the agent from reading the file at all; empty where nothing does."""
-        if not self.is_strict or not (text or "").strip():
+        plain = (text or "").removeprefix("" if self.minds_mark else _MARK)
+        if not self.is_strict or not plain.strip():
             return ""
         try:
-            json.loads(text or "")
+            json.loads(plain, parse_constant=_no_constant)
         except (ValueError, RecursionError) as fault:
             return (
                 f"it is no plain JSON ({fault}), and its agent leaves such a file out; comments are not allowed in it"
@@ -165,9 +170,14 @@ class BlockPiece:
         return ()
 
 
+def _no_constant(name: str) -> None:
+    """Python takes these for numbers, and no other reader of JSON does."""
+    raise ValueError(f"{name} is no number")
+
+
 def _check_toml(text: str, why: str) -> None:
     try:
-        tomllib.loads(text.removeprefix("\ufeff"))
+        tomllib.loads(text.removeprefix(_MARK))
     except tomllib.TOMLDecodeError as fault:
         raise Obstacle(f"{why}: {fault}") from fault
 

@@ -6,11 +6,10 @@ MCP it starts by the whole value. So ours is a file without arguments, at a path
 
 import shlex
 from collections.abc import Sequence
-from pathlib import Path
 from typing import Final
 
 from commonhold.adapters.git.worktrees import main_of
-from commonhold.agents.json_text import NotJsonError, parse
+from commonhold.agents.json_text import setting
 
 VARIABLE: Final = "CLAUDE_CODE_SHELL_PREFIX"
 SETTINGS: Final = ".claude/settings.local.json"
@@ -64,7 +63,4 @@ def is_in_force(root: str) -> bool:
 
 def _named(place: str) -> str:
     """What settings name; nothing if they cannot be read."""
-    try:
-        return str(parse(Path(place).read_text(encoding="utf-8")).value["env"][VARIABLE])
-    except (OSError, UnicodeDecodeError, NotJsonError, TypeError, KeyError):
-        return ""
+    return str(setting(place, "env", VARIABLE) or "")

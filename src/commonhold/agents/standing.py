@@ -11,8 +11,8 @@ class Seen:
     """What was found of one agent's hooks.
 
     `is_installed`: anything of ours is there. `troubles`: what of it is missing or changed. `lost`: files that its
-    hooks need and that are gone. `elsewhere`: that they lead to another repository. `by_another`: the interpreter that
-    they run with, where it is not the one that asks.
+    hooks need and that are gone. `turned_off`: the setting by which the agent runs no hooks. `elsewhere`: that they
+    lead to another repository. `by_another`: the interpreter that they run with, where it is not the one that asks.
     `lets_pass`: they let an edit through where nobody answers, as when_down says. `distrusted`: events whose hooks the
     agent itself leaves out; None where it could not be asked. `is_too_old`: it goes on where a hook fails.
     `is_watched`: a daemon runs, which notices what is written without being asked.
@@ -21,6 +21,7 @@ class Seen:
     is_installed: bool
     troubles: Sequence[str] = ()
     lost: Sequence[str] = ()
+    turned_off: str = ""
     elsewhere: str = ""
     by_another: str = ""
     is_watched: bool = False
@@ -48,14 +49,19 @@ def standing(setup: Setup, seen: Seen) -> Standing:
     if seen.lost:
         why = f"its hooks need {', '.join(seen.lost)}, which is gone, so every edit of its is blocked"
         return Standing(setup.level, why, install, is_broken=True)
-    if seen.elsewhere:
-        return Standing(ungated, seen.elsewhere, install)
-    if seen.troubles:
-        return Standing(ungated, "; ".join(seen.troubles), install)
+    if seen.elsewhere or seen.troubles:
+        return Standing(ungated, seen.elsewhere or "; ".join(seen.troubles), install)
+    return _left_out(setup, seen, ungated) or _in_force(setup, seen)
+
+
+def _left_out(setup: Setup, seen: Seen, ungated: Level) -> Standing | None:
+    """Where it stands if the agent itself leaves the hooks out."""
+    if seen.turned_off:
+        return Standing(ungated, f"{setup.title} runs no hooks: {seen.turned_off}", "take that setting out")
     if seen.distrusted:
         why = f"{setup.title} leaves these hooks out, since nobody has trusted them: {', '.join(seen.distrusted)}"
         return Standing(ungated, why, setup.next_step)
-    return _in_force(setup, seen)
+    return None
 
 
 def _in_force(setup: Setup, seen: Seen) -> Standing:

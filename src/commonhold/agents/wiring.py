@@ -57,7 +57,7 @@ def codex(ways: Ways) -> tuple[Piece, ...]:
         return {**hook.matcher, "hooks": [{**command, "timeout": hook.seconds}]}
 
     entries = tuple(Entry(("hooks", hook.event), group(hook)) for hook in hook_tables.CODEX)
-    hooks = JsonPiece((".codex/hooks.json",), entries, is_strict=True)
+    hooks = JsonPiece((".codex/hooks.json",), entries, is_strict=True, minds_mark=True)
     return (hooks, _codex_shells(ways)) if ways.codex_root else (hooks,)
 
 

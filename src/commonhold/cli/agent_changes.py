@@ -15,7 +15,7 @@ from commonhold.adapters.git.running import Git
 from commonhold.adapters.git.unseen import exclude_file, is_ignored, is_tracked
 from commonhold.adapters.git.worktrees import main_of, worktrees
 from commonhold.adapters.repository import Repository
-from commonhold.agents import codex_shell, gemini_shell, opencode_shell, shell_prefix
+from commonhold.agents import codex_shell, gemini_shell, hooks_off, opencode_shell, shell_prefix
 from commonhold.agents.calling import Link, Ways, ways_in
 from commonhold.agents.installing import FileChange, pieces_of, to_put, to_take, with_unseen
 from commonhold.agents.setup import Setup
@@ -87,6 +87,10 @@ class Project:
             case _:
                 return shell_prefix.obstacle(root, home)
 
+    def hooks_off(self, name: str) -> str:
+        """The setting by which an agent runs no hooks; empty where there is none."""
+        return hooks_off.turned_off(name, self.repository.root, str(Path.home()))
+
     def has_gemini_file(self) -> bool:
         """Whether Gemini's own file of variables is one that can be changed here, or can be made."""
         try:
@@ -145,6 +149,7 @@ def to_install(project: Project, setups: Iterable[Setup], ways: Ways, *, servers
     pieces = tuple(pieces_of(setups, ways, servers=servers))
     files = to_put(pieces, project.load)
     notices = [_left(piece.paths[0], name) for piece in pieces for name in piece.left_out(project.load(piece.paths[0]))]
+    notices += [_OFF.format(setup.title, what) for setup in setups if (what := project.hooks_off(setup.name))]
     kept = [setup for setup in setups if setup.keeps_shell]
     notices += [_UNKEPT.format(setup.title, why) for setup in kept if (why := project.why_unkept(setup.name))]
     git = project.git
@@ -160,6 +165,7 @@ def to_install(project: Project, setups: Iterable[Setup], ways: Ways, *, servers
     return AgentPlan(files, _unseen(git, [each for each in hidden if not is_ignored(git, each)]), tuple(notices))
 
 
+_OFF = "{} runs no hooks, so nothing of this is in force until that setting is taken out: {}"
 _UNKEPT = "what shell commands of {} write is only detected: {}"
 _TRACKED = "{} is tracked by git, and now has paths of this machine in it: do not commit that part of it"
 

@@ -91,6 +91,7 @@ def _seen(project: Project, setup: Setup) -> Seen:
         is_installed=True,
         troubles=_troubles(project, setup, ways[0], chosen),
         lost=tuple(lost),
+        turned_off=project.hooks_off(setup.name),
         elsewhere=_elsewhere(ways[0], project.ways()),
         by_another=ways[0].python if ways[0].python != sys.executable else "",
         lets_pass=any(each.policy == "allow" for each in ways),

@@ -16,6 +16,7 @@ from commonhold.server.calls_seen import CallsSeen
 from commonhold.server.lateness import why_late
 
 _AFTER: Final = "Next: ask your user to run `commonhold doctor` here, and to report this with the agent's version"
+TOO_DEEP: Final = "it is nested too deeply to be judged. Next: do it in several smaller calls"
 Attend = Callable[[Happening], Response]
 """Does what follows from a happening; may wait for seconds, in any thread."""
 
@@ -44,6 +45,8 @@ class Hooks:
             return self.refuse(name, body, f"the hook's payload cannot be read: {fault}. {_AFTER}")
         except CommonholdError as fault:
             return self.refuse(name, body, f"{fault.message} [{fault.code}]. Next: {fault.hint}")
+        except RecursionError:
+            return self.refuse(name, body, TOO_DEEP)
         except Exception as fault:  # noqa: BLE001 - a defect of ours must neither end the daemon nor let a write through
             traceback.print_exc()
             return self.refuse(name, body, f"a defect of Commonhold: {type(fault).__name__}: {fault}. {_AFTER}")

@@ -21,7 +21,7 @@ from commonhold.agents.agent import Reply
 from commonhold.domain.errors import CommonholdError
 from commonhold.server.asgi import JSON, Answer, App, Receive, Scope, Send, body_of, header, send_answer, told
 from commonhold.server.beside import beside
-from commonhold.server.hooks import Hooks
+from commonhold.server.hooks import TOO_DEEP, Hooks
 from commonhold.server.packets import BY_COMMAND
 from commonhold.server.under_way import UnderWay
 from commonhold.wire.text import error
@@ -106,7 +106,9 @@ def _result(call: Call, body: bytes) -> Answer:
         if not isinstance(asked, dict):
             return told(400, "a JSON object was expected")
         return _json(200, call(asked))
-    except (ValueError, RecursionError) as fault:
+    except RecursionError:
+        return told(400, TOO_DEEP)
+    except ValueError as fault:
         return told(400, f"what was sent cannot be read: {fault}")
     except CommonholdError as fault:
         return _json(409, error(fault))

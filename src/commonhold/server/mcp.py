@@ -8,7 +8,7 @@ import asyncio
 import sys
 import time
 import traceback
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Coroutine, Mapping
 from contextlib import AbstractAsyncContextManager, nullcontext
 from dataclasses import dataclass, field
 from typing import Any, Final, Unpack
@@ -34,6 +34,8 @@ INSTRUCTIONS = (
 )
 
 
+HUNG_UP: Final = "commonhold.hung_up"
+"""In the scope of a request over HTTP: the event that whoever has asked is gone."""
 MOST_SESSIONS: Final = 256
 """So many sessions stay open; who comes back after others is opened anew."""
 
@@ -170,7 +172,9 @@ def build(desk: Desk) -> Server[dict[str, Any]]:
     async def call_tool(
         context: ServerRequestContext[dict[str, Any]], params: types.CallToolRequestParams
     ) -> types.CallToolResult:
-        return await desk.answer(params.name, params.arguments or {}, _origin(context))
+        answer = desk.answer(params.name, params.arguments or {}, _origin(context))
+        gone = context.request.scope.get(HUNG_UP) if context.request is not None else None
+        return await (answer if gone is None else _unless_gone(answer, gone))
 
     return Server(
         "commonhold",
@@ -179,6 +183,18 @@ def build(desk: Desk) -> Server[dict[str, Any]]:
         on_list_tools=list_tools,
         on_call_tool=call_tool,
     )
+
+
+async def _unless_gone(answer: Coroutine[Any, Any, types.CallToolResult], gone: asyncio.Event) -> types.CallToolResult:
+    """The answer; once nobody is there any more to hear it the call is given up."""
+    asked, leaving = asyncio.ensure_future(answer), asyncio.ensure_future(gone.wait())
+    try:
+        await asyncio.wait((asked, leaving), return_when=asyncio.FIRST_COMPLETED)
+        return asked.result() if asked.done() else _failure(_stopping())
+    finally:
+        for each in (asked, leaving):
+            each.cancel()
+        await asyncio.gather(asked, leaving, return_exceptions=True)
 
 
 def _origin(context: ServerRequestContext[dict[str, Any]]) -> Origin:

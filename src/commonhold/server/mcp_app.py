@@ -1,6 +1,7 @@
 """The Model Context Protocol over HTTP, loaded when the first client comes: its SDK takes a second to import."""
 
 import asyncio
+import traceback
 from collections.abc import Callable
 from contextlib import AbstractAsyncContextManager, suppress
 from importlib import import_module
@@ -42,10 +43,12 @@ class McpApp:
             async with opened(self._path, self._seen) as ready:
                 app.set_result(ready)
                 await self._closing.wait()
-        except Exception as fault:  # whatever it is, it is told to each request that waits
+        except Exception as fault:  # whatever it is, it is told to each request that waits; the next tries anew
+            self._app = None
             if app.done():
                 raise
-            app.set_exception(fault)
+            traceback.print_exc()
+            app.set_result(_telling(f"MCP cannot be served: {type(fault).__name__}: {fault}. Next: commonhold doctor"))
 
     async def close(self) -> None:
         """End all streams; nothing is answered any more."""
@@ -53,3 +56,10 @@ class McpApp:
         if self._life is not None:
             with suppress(asyncio.CancelledError):
                 await self._life
+
+
+def _telling(why: str) -> App:
+    async def tell(_scope: Scope, _receive: Receive, send: Send) -> None:
+        await send_answer(send, told(500, why))
+
+    return tell

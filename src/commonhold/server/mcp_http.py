@@ -1,17 +1,17 @@
 """What the SDK does of the Model Context Protocol over HTTP, for the sessions of all agents in one repository."""
 
 import asyncio
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, MutableMapping
 from contextlib import asynccontextmanager
-from typing import Final, cast
+from typing import Any, Final, cast
 
 from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
 
-from commonhold.server.asgi import MAX_BODY_BYTES, App
+from commonhold.server.asgi import MAX_BODY_BYTES, App, Receive, Scope, Send
 from commonhold.server.calls_seen import CallsSeen
 from commonhold.server.holder import Posted
 from commonhold.server.idleness import idle_seconds
-from commonhold.server.mcp import Desk, build
+from commonhold.server.mcp import HUNG_UP, Desk, build
 from commonhold.server.rounds import ROUND_SECONDS
 
 LEAVE_SECONDS: Final = 1.0
@@ -26,11 +26,31 @@ async def opened(path: str, seen: CallsSeen) -> AsyncIterator[App]:
     rounds = asyncio.create_task(_go_round(desk, path))
     try:
         async with sessions.run():
-            yield cast("App", sessions.handle_request)
+            yield noting_who_hangs_up(cast("App", sessions.handle_request))
     finally:
         rounds.cancel()
         await asyncio.gather(rounds, return_exceptions=True)
         await desk.close(patience_seconds=LEAVE_SECONDS)
+
+
+def noting_who_hangs_up(app: App) -> App:
+    """The application, whose calls can learn from the scope that nobody hears them any more.
+
+    In the older wire a call goes on without its connection, since there it could be taken up again; here it cannot.
+    """
+
+    async def noting(scope: Scope, receive: Receive, send: Send) -> None:
+        gone = scope[HUNG_UP] = asyncio.Event()
+
+        async def received() -> MutableMapping[str, Any]:
+            message = await receive()
+            if message["type"] == "http.disconnect":
+                gone.set()
+            return message
+
+        await app(scope, received, send)
+
+    return noting
 
 
 async def _go_round(desk: Desk, path: str) -> None:

@@ -6,7 +6,9 @@ from hypothesis import strategies as st
 
 from commonhold.agents.marked_block import HASH, MARKDOWN, Marks, UnendedError, block_in, removed, replaced
 
-TEXTS = st.none() | st.lists(st.sampled_from(["a", " ", "\t", "#", "<!--", "-->", "[b]", "\n", "\r\n"])).map("".join)
+TEXTS = st.none() | st.lists(st.sampled_from(["a", " ", "\t", "#", "<!--", "-->", "[b]", "\n", "\r\n", "\r"])).map(
+    "".join
+)
 BODIES = st.lists(st.text("ab =[].", min_size=1, max_size=6), min_size=1, max_size=4).map("\n".join)
 
 

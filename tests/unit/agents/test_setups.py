@@ -74,7 +74,16 @@ def is_plain(text: str) -> bool:
     return True
 
 
-@pytest.mark.parametrize("text", ["{} // mine", '{"a": 1,}'])
+def test_a_byte_order_mark_is_in_the_way_of_whom_it_puts_off() -> None:
+    (claude,), (codex,) = SETUPS["claude"].hooks(WAYS), SETUPS["codex"].hooks(WAYS)
+    made = claude.put("\ufeff{}")
+    assert made is not None
+    assert (claude.trouble(made), claude.take(made)) == ("", "\ufeff{}")
+    with pytest.raises(Obstacle):
+        codex.put("\ufeff{}")
+
+
+@pytest.mark.parametrize("text", ["{} // mine", '{"a": 1,}', '{"a": NaN}', '{"a": [-Infinity]}'])
 def test_a_file_that_its_agent_would_leave_out_is_not_taken_for_installed(text: str) -> None:
     (plain,), (loose,) = SETUPS["claude"].hooks(WAYS), SETUPS["gemini"].hooks(WAYS)
     with pytest.raises(Obstacle, match="no plain JSON"):

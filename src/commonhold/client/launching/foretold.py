@@ -9,7 +9,8 @@ import os
 
 def place(state_folder: str, holder: str, call: str) -> str:
     """The file for the call of a tool."""
-    return os.path.join(folder(state_folder), hashlib.sha256(f"{holder}\0{call}".encode()).hexdigest())
+    named = f"{holder}\0{call}".encode("utf-8", "surrogatepass")  # a call may be named by half a surrogate pair
+    return os.path.join(folder(state_folder), hashlib.sha256(named).hexdigest())
 
 
 def folder(state_folder: str) -> str:

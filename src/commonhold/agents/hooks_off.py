@@ -1,0 +1,52 @@
+"""What in an agent's settings keeps it from running any hook, however well installed."""
+
+from collections.abc import Iterator, Sequence
+from typing import Any, Final
+
+from commonhold.agents import shell_prefix
+from commonhold.agents.json_text import setting
+
+_CLAUDE: Final = (shell_prefix.SETTINGS, ".claude/settings.json")
+_CLAUDE_MANAGED: Final = "/etc/claude-code/managed-settings.json"
+_GEMINI: Final = ".gemini/settings.json"
+_GEMINI_SYSTEM: Final = "/etc/gemini-cli/settings.json"
+_HOOK_NAME: Final = "commonhold"
+
+
+def turned_off(agent: str, root: str, home: str) -> str:
+    """The setting that turns the hooks of an agent off in the working tree at `root`; empty where none does."""
+    match agent:
+        case "claude":
+            return _claude(root, home)
+        case "gemini":
+            return _gemini(root, home)
+        case _:
+            return ""
+
+
+def _claude(root: str, home: str) -> str:
+    if setting(_CLAUDE_MANAGED, "allowManagedHooksOnly") is True:
+        return f"allowManagedHooksOnly in {_CLAUDE_MANAGED}"
+    places = [_CLAUDE_MANAGED, *(f"{root}/{name}" for name in _CLAUDE), f"{home}/{_CLAUDE[-1]}"]
+    place = _decided(places, ("disableAllHooks",), off=True)
+    return f"disableAllHooks in {place}" if place else ""
+
+
+def _gemini(root: str, home: str) -> str:
+    places = [_GEMINI_SYSTEM, f"{root}/{_GEMINI}", f"{home}/{_GEMINI}"]
+    if place := _decided(places, ("hooksConfig", "enabled"), off=False):
+        return f"hooksConfig.enabled in {place}"
+    named = (place for place in places if _HOOK_NAME in _listed(setting(place, "hooksConfig", "disabled")))
+    place = next(named, "")
+    return f"hooksConfig.disabled in {place}" if place else ""
+
+
+def _decided(places: Sequence[str], path: Sequence[str], *, off: bool) -> str:
+    """Where hooks are turned off: what is nearest counts, if it says anything."""
+    told: Iterator[tuple[str, Any]] = ((place, setting(place, *path)) for place in places)
+    place, value = next(((place, value) for place, value in told if isinstance(value, bool)), ("", None))
+    return place if value is off else ""
+
+
+def _listed(value: Any) -> Sequence[Any]:  # noqa: ANN401 - JSON
+    return value if isinstance(value, list) else ()

@@ -1,0 +1,128 @@
+"""What agents sent, with something in it damaged: refused or passed, never approved, and no harm to others."""
+
+import copy
+import json
+import random
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tests.e2e.cli_driver import make_repository
+from tests.e2e.daemon_process import place
+from tests.unit.agents.captured import FILES, name_of, payload_in
+
+from commonhold.adapters.repository import find_repository
+from commonhold.agents.registry import AGENTS
+from commonhold.server import attending
+from commonhold.server.attendants import Attendants
+from commonhold.server.calls_seen import CallsSeen
+from commonhold.server.hooks import Hooks
+from commonhold.server.http import _in_parts
+
+pytestmark = pytest.mark.slow
+SEED, EACH = 6, 8
+VALUES: tuple[Any, ...] = (None, True, 7, -1.5e308, 10**30, "", "\x00", "\ud800", "/" * 50, "x" * 10_000)
+SHAPES: tuple[Any, ...] = ([], {}, ["a"], [[]], {"a": 1}, [None], {"command": 3})
+APPROVALS = ("allow", "approve", True)
+DECISIONS = ("permissionDecision", "decision", "permission", "behavior")
+
+
+@pytest.fixture(scope="module")
+def root(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    made = make_repository(tmp_path_factory.mktemp("damaged") / "work")
+    with place(made):
+        yield made
+
+
+@pytest.fixture(scope="module")
+def hooks(root: Path) -> Iterator[Hooks]:
+    """All that answers, in this process; who finds that others hold what it changes does not wait for them."""
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(attending, "PATIENCE_SECONDS", 0.0)
+        patched.setattr(attending, "SLOT_PATIENCE_SECONDS", 0.0)
+        attendants = Attendants(find_repository(str(root)), set())
+        yield Hooks(AGENTS, attendants.attend, CallsSeen())
+        attendants.close()
+
+
+def places(value: Any, at: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
+    """The way to each value inside of another."""
+    inside = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
+    for name, each in inside:
+        yield (*at, name)
+        yield from places(each, (*at, name))
+
+
+def damaged(payload: dict[str, Any], at: tuple[Any, ...], chance: random.Random) -> str:
+    """The payload with another value there, with none, or with one more of that name."""
+    made = copy.deepcopy(payload)
+    around: Any = made
+    for name in at[:-1]:
+        around = around[name]
+    value = chance.choice((*VALUES, *SHAPES))
+    match chance.choice(("another", "another", "none", "two")):
+        case "none":
+            del around[at[-1]]
+        case "two" if isinstance(at[-1], str):
+            around["\x01"] = value
+            return json.dumps(made).replace('"\\u0001"', json.dumps(at[-1]))
+        case _:
+            around[at[-1]] = value
+    return json.dumps(made)
+
+
+def answered(hooks: Hooks, agent: str, body: str) -> str:
+    """All that is said; that it can be sent and does not approve is asserted."""
+    reply = hooks.answer(agent, body.encode(), "")
+    assert _in_parts(reply).status == 200
+    shape = json.loads(reply.body or b"{}")
+    for each in (shape, shape.get("hookSpecificOutput", {})):
+        assert not any(each.get(name) in APPROVALS for name in DECISIONS), (body, shape)
+    return reply.body.decode() + reply.complaint
+
+
+@pytest.mark.parametrize("agent", sorted({file.parent.name for file in FILES}))
+def test_whatever_is_damaged_is_refused_or_passes(agent: str, hooks: Hooks, root: Path) -> None:
+    chance = random.Random(SEED)
+    for file in FILES:
+        if file.parent.name != agent:
+            continue
+        payload = json.loads(json.dumps(payload_in(file)).replace("/repo", str(root)))
+        known = list(places(payload))
+        for at in chance.sample(known, min(EACH, len(known))):
+            body = damaged(payload, at, chance)
+            said = answered(hooks, agent, body)
+            assert "a defect of Commonhold" not in said, (name_of(file), body, said)
+
+
+@pytest.mark.parametrize("agent", ["claude", "gemini"])
+def test_half_a_surrogate_pair_in_one_agents_command_is_no_matter_of_the_next(
+    agent: str, hooks: Hooks, root: Path
+) -> None:
+    """Gemini gives a call no name, so that it goes by its command."""
+    shape: dict[str, Any] = {"session_id": "half", "cwd": str(root), "tool_use_id": "call \ud83d"}
+    shape |= {"claude": {"tool_name": "Bash"}, "gemini": {"tool_name": "run_shell_command"}}[agent]
+    shape |= {"tool_input": {"command": "echo \ud83d"}}
+    for event in {"claude": ("PreToolUse", "PostToolUse"), "gemini": ("BeforeTool", "AfterTool")}[agent]:
+        assert "Commonhold" not in answered(hooks, agent, json.dumps({**shape, "hook_event_name": event}))
+        other = {"session_id": "next", "cwd": str(root), "hook_event_name": "UserPromptSubmit", "prompt": "go on"}
+        assert "Commonhold" not in answered(hooks, "claude", json.dumps(other))
+
+
+@pytest.mark.parametrize(
+    ("tool", "arguments", "why"),
+    [
+        ("Bash", {"command": "true && " * 2000 + "true"}, "nested too deeply"),
+        ("Write", {"file_path": "a/" * 3000, "content": ""}, "longer than the name of any file"),
+        ("Write", {"file_path": "../" * 3000, "content": ""}, "longer than the name of any file"),
+    ],
+)
+def test_what_cannot_be_judged_for_its_size_is_refused_with_what_to_do(
+    tool: str, arguments: dict[str, str], why: str, hooks: Hooks, root: Path
+) -> None:
+    shape = {"session_id": "s", "cwd": str(root), "hook_event_name": "PreToolUse", "tool_use_id": "c"}
+    said = answered(hooks, "claude", json.dumps({**shape, "tool_name": tool, "tool_input": arguments}))
+    assert why in said
+    assert "Next: " in said
+    assert len(said) < 1000
