@@ -1,11 +1,13 @@
 """What a tool has shown of a file: all of it, or which lines of which regions. Pure."""
 
+import re
 from bisect import bisect_right
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import accumulate, groupby
 from typing import Final
 
+from commonhold.app.happenings import CUT
 from commonhold.regions.region import Region, RegionMap
 
 Lines = frozenset[int]
@@ -46,7 +48,7 @@ class Part:
 
 def can_show(content: bytes, shown: str) -> bool:
     """Whether these lines can have been shown of this content: all of it or a part, perhaps with other line ends."""
-    return _sought(shown) in _text_of(content)
+    return next(_places(_text_of(content), _sought(shown)), None) is not None
 
 
 def glimpse_of(content: bytes, shown: str) -> Glimpse | None:
@@ -82,11 +84,23 @@ def _numbers(starts: Sequence[int], span: tuple[int, int]) -> range:
 
 
 def _places(text: str, sought: str) -> Iterator[range]:
-    length, line, after, place = sought.count("\n") - 1, 0, 0, text.find(sought)
-    while place >= 0:
+    length, line, after = sought.count("\n") - 1, 0, 0
+    for place in _found(text, sought):
         line += text.count("\n", after, place)
+        after = place
         yield range(line, line + length)
-        after, place = place, text.find(sought, place + 1)
+
+
+def _found(text: str, sought: str) -> Iterator[int]:
+    """Where a text begins that may be cut somewhere; overlapping ones, too."""
+    if CUT in sought:
+        pattern = re.escape(sought).replace(re.escape(CUT), r"[^\n]*")
+        yield from (match.start() for match in re.finditer(f"(?={pattern})", text))
+        return
+    place = text.find(sought)
+    while place >= 0:
+        yield place
+        place = text.find(sought, place + 1)
 
 
 def _text_of(content: bytes) -> str:
