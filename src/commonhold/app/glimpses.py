@@ -64,15 +64,15 @@ def parts_shown(source: RegionMap, glimpse: Glimpse) -> list[Part]:
     """What that shows of each region that holds no others: blank lines show nothing, and nobody has to see them."""
     starts = [0, *accumulate(len(line) + 1 for line in source.source.split(b"\n"))]
     shown = {number for lines in glimpse.lines for number in lines}
-    parts = (_part(source, region, starts, shown) for region in source.leaves())
+    first, after = starts[min(shown)], starts[max(shown) + 1]
+    near = (each for each in source.leaves() if each.key.is_header or (each.start < after and each.end > first))
+    parts = (_part(source, region, starts, shown) for region in near)
     return [part for part in parts if part is not None]
 
 
 def _part(source: RegionMap, region: Region, starts: Sequence[int], shown: Collection[int]) -> Part | None:
     """What is shown of a region; None for nothing, although there is something to be seen."""
     numbers = [number for span in region.spans if span[0] < span[1] for number in _numbers(starts, span)]
-    if not region.key.is_header and not any(number in shown for number in numbers):
-        return None
     blank = [not source.cut((starts[number], starts[number + 1])).strip() for number in numbers]
     seen = frozenset(at for at, number in enumerate(numbers) if number in shown or blank[at])
     is_shown = all(blank) or any(not blank[at] for at in seen)

@@ -625,16 +625,24 @@ def test_what_is_too_long_to_be_shown_in_a_refusal_is_read_again_in_pieces(home:
     assert "x7 = 2" in home.text("a.py")
 
 
-def test_who_is_granted_what_another_changed_has_not_read_it_by_that(home: House, one: Agent, two: Agent) -> None:
+@pytest.mark.parametrize(
+    ("read", "why"),
+    [
+        (("a.py",), "file:a.py#f changed since this session read it"),
+        ((), "file:a.py#f is there already, and this session has not read it"),
+    ],
+)
+def test_who_is_granted_what_another_changed_has_not_read_it_by_that(
+    home: House, one: Agent, two: Agent, read: tuple[str, ...], why: str
+) -> None:
     """It was told a hash. So it is when it has waited for the other inside a hook."""
-    one.reads("a.py")
+    one.reads(*read)
     two.edits(TEN)
     two.rests()
     service = home.service(one.caller.holder)
     assert service.acquire("a.py#f").lease is not None
     service.close()
-    refused = denied(one.wants(Whole("a.py", SOURCE.replace("return 1", "return 100"))))
-    assert "file:a.py#f changed since this session read it" in refused
+    assert why in denied(one.wants(Whole("a.py", SOURCE.replace("return 1", "return 100"))))
 
 
 def test_what_a_session_has_written_itself_since_it_read_it_is_known(one: Agent) -> None:
