@@ -69,9 +69,15 @@ def read(dialect: Dialect, payload: Payload, process: str) -> Happening:
     if event not in EVENTS:
         return Unconcerned(by, cwd)
     name, arguments = text(payload, "tool_name"), payload.get("tool_input")
-    shown = text(mapping(mapping(payload, "tool_response"), "file"), "content")
+    shown = _shown(mapping(mapping(payload, "tool_response"), "file"))
     call = Call(by, cwd, text(payload, "tool_use_id"), name, arguments, shown)
     return EVENTS[event](_Event(payload, call, dialect.tools))
+
+
+def _shown(file: Mapping[str, Any]) -> str | None:
+    """What was shown of a file; None where it ends before the lines that were asked for."""
+    is_past_end = file.get("numLines") == 0 and file.get("startLine") != 1
+    return None if is_past_end else text(file, "content")
 
 
 def write(happening: Happening, response: Response) -> Reply:

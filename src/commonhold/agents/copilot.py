@@ -1,8 +1,9 @@
 """GitHub Copilot CLI. VS Code reads the same file of hooks, and sends its own payloads to them."""
 
 import json
+import re
 from collections.abc import Callable, Mapping
-from typing import Final
+from typing import Any, Final
 
 from commonhold.agents import claude_shaped, vscode
 from commonhold.agents.agent import Agent, Payload, Reply, Unreadable
@@ -11,6 +12,7 @@ from commonhold.agents.patches import Asked
 from commonhold.agents.payloads import caller, mapping, text
 from commonhold.agents.tools import Arguments, Call, Edits, Reads, Runs, Tools, about_to, has_done, patch, swap, whole
 from commonhold.app.happenings import (
+    CUT,
     AboutToEdit,
     AboutToRun,
     Deleting,
@@ -33,6 +35,9 @@ from commonhold.app.happenings import (
 
 NAME: Final = "copilot"
 _PATH: Final = ("path",)
+_TOO_LARGE: Final = re.compile(r"File too large to read at once \(.*\)\. Consider using .*")
+_CUT_SHORT: Final = re.compile(r"\n\n\[Output truncated\. Use view_range=[^\n]*\]\Z")
+"""What stands below a text that was too long, cut anywhere."""
 _SWAP: Final = swap(_PATH, ("old_str",), ("new_str",), manner=Manner(ends=Ends.SPOKEN, deleting=Deleting.WHOLE_LINES))
 _CREATE: Final = whole(_PATH, ("file_text",))
 _COMMANDS: Final[Mapping[str, Edits]] = {
@@ -83,9 +88,18 @@ def read(payload: Payload, process: str) -> Happening:
     session, subagent = text(payload, "sessionId"), text(payload, "agentId")
     parent = text(payload, "parentAgentId") if session == subagent else ""
     by = caller(NAME, parent or session, subagent, process)
-    cwd, shown = text(payload, "cwd", "workingDirectory"), text(mapping(payload, "toolResult"), "textResultForLlm")
+    cwd, shown = text(payload, "cwd", "workingDirectory"), _shown(mapping(payload, "toolResult"))
     call = Call(by, cwd, "", text(payload, "toolName"), _arguments(payload), shown)
     return _EVENTS[_event(payload)](call, payload)
+
+
+def _shown(result: Mapping[str, Any]) -> str | None:
+    """What was shown of a file; None where it was only said to be too large."""
+    said = text(result, "textResultForLlm")
+    shown, note = _CUT_SHORT.subn(CUT, said)
+    if _TOO_LARGE.fullmatch(said) or shown == CUT:
+        return None
+    return shown.replace(f"\n{CUT}", "\n") if note else said
 
 
 def write(happening: Happening, response: Response) -> Reply:

@@ -7,7 +7,7 @@ from typing import Any, Final
 
 from commonhold.agents.agent import Agent, Payload, Reply, Unreadable
 from commonhold.agents.claude_shaped import event_of, prompt_given, reply
-from commonhold.agents.payloads import caller, mapping, text
+from commonhold.agents.payloads import caller, mapping, shortened, text
 from commonhold.agents.tools import Call, Reads, Runs, Tools, about_to, has_done, swap, whole
 from commonhold.app.happenings import (
     AboutToEdit,
@@ -33,6 +33,15 @@ _BEFORE: Final = "BeforeTool"
 _PATH: Final = ("file_path",)
 _HOOK_CONTEXT: Final = re.compile(r"\A(?:\s*<hook_context>.*?</hook_context>\s*)+", re.DOTALL)
 """What hooks have told as a session began stands before the first prompt: no person has asked for it."""
+_CUT_SHORT: Final = re.compile(
+    r"\A\nIMPORTANT: The file content has been truncated\.\n.*?\n--- FILE CONTENT.*?---\n", re.DOTALL
+)
+"""What stands before a part of a file, and before long lines that were cut."""
+_CONTEXT: Final = re.compile(
+    r"\n\n--- Newly Discovered Project Context ---\n.*\n--- End Project Context ---\Z", re.DOTALL
+)
+"""Instructions for the model, which are added to what it reads in a folder that has some."""
+_CUT_LINE: Final = "... [truncated]"
 _SHELL: Final = re.compile(r"\s*(?:\S+/)?(?:sh|bash|zsh)\s+-c\s+", re.IGNORECASE)
 _SWAPPING: Final = Manner(ends=Ends.ANY, keeps_last_end=True)
 _TOOLS: Final[Tools] = {
@@ -66,7 +75,7 @@ def read(payload: Payload, process: str) -> Happening:
     if not event:
         raise Unreadable("it does not say which event it is about")
     by = caller(NAME, text(payload, "session_id"), "", process)
-    shown = text(mapping(payload, "tool_response"), "llmContent")
+    shown = _shown(text(mapping(payload, "tool_response"), "llmContent"))
     call = Call(by, text(payload, "cwd"), "", text(payload, "tool_name"), _arguments(payload), shown)
     return _EVENTS[event](call, payload) if event in _EVENTS else Unconcerned(by, call.cwd)
 
@@ -90,6 +99,13 @@ def bare(command: str) -> str:
     except ValueError:
         words = []
     return words[0] if len(words) == 1 else inner[1:-1]
+
+
+def _shown(said: str) -> str | None:
+    """What of a file is in what the model was told of it; None for nothing."""
+    bare = _CONTEXT.sub("", said)
+    head = _CUT_SHORT.match(bare)
+    return shortened(bare[head.end() :], _CUT_LINE) or None if head else bare
 
 
 def write(happening: Happening, response: Response) -> Reply:

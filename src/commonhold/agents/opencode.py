@@ -8,7 +8,7 @@ from typing import Final
 
 from commonhold.agents.agent import Agent, Payload, Reply, Unreadable
 from commonhold.agents.claude_shaped import prompt_given, reply
-from commonhold.agents.payloads import caller, text
+from commonhold.agents.payloads import caller, shortened, text
 from commonhold.agents.tools import Call, Reads, Runs, Tools, about_to, has_done, patch, swap, swaps, whole
 from commonhold.app.happenings import (
     AboutToEdit,
@@ -29,6 +29,7 @@ from commonhold.app.happenings import (
 NAME: Final = "opencode"
 _BEFORE: Final = "before"
 _PATH, _OLD, _NEW = ("filePath",), ("oldString",), ("newString",)
+_CUT_LINE: Final = "... (line truncated to 2000 chars)"
 _SWAPPING: Final = Manner(ends=Ends.SPOKEN)
 _WRITING: Final = Manner(keeps_mark=True)
 _PATCHING: Final = Manner(keeps_mark=True, heeds_end=False)
@@ -67,7 +68,7 @@ def read(payload: Payload, process: str) -> Happening:
         raise Unreadable("it does not say which event it is about")
     by = caller(NAME, parent or session, session if parent else "", process)
     cwd, call_id, tool = (text(payload, name) for name in ("cwd", "callID", "tool"))
-    call = Call(by, cwd, call_id, tool, payload.get("args"), text(payload, "shown"))
+    call = Call(by, cwd, call_id, tool, payload.get("args"), shortened(text(payload, "shown"), _CUT_LINE))
     return _EVENTS[event](call, payload) if event in _EVENTS else Unconcerned(by, call.cwd)
 
 

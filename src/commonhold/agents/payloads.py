@@ -1,10 +1,11 @@
 """Values out of payloads, of which nothing is known but that they are JSON."""
 
+import re
 from collections.abc import Mapping
 from typing import Any, Final
 
 from commonhold.agents.agent import Unreadable
-from commonhold.app.happenings import Caller
+from commonhold.app.happenings import CUT, Caller
 
 MAX_ID_LENGTH: Final = 90
 """So long may the name of a session, and of a part of it, be: the holder's name has room for both."""
@@ -18,6 +19,11 @@ def text(values: Mapping[str, Any], *names: str) -> str:
 def mapping(values: Mapping[str, Any], *names: str) -> Mapping[str, Any]:
     """The first of the values of these names that is an object; empty if none is."""
     return next((value for name in names if isinstance(value := values.get(name), Mapping)), {})
+
+
+def shortened(shown: str, mark: str) -> str:
+    """A text that a tool has shown, with a CUT for the mark by which the tool ends long lines."""
+    return re.sub(rf"(?m)(?<=[^\n]{{1000}}){re.escape(mark)}$", CUT, shown) if mark in shown else shown
 
 
 def caller(agent: str, session: str, subagent: str, process: str) -> Caller:

@@ -59,7 +59,7 @@ Tools = Mapping[str, Tool]
 class Call:
     """A call of a tool. `arguments` is what was sent, which should be an object, or the text of a patch.
 
-    `shown` is what it has given of a file that it read, where the program tells that.
+    `shown` is what it has given of a file that it read, where the program tells that; None if that is nothing of it.
     """
 
     caller: Caller
@@ -67,7 +67,7 @@ class Call:
     id: str
     tool: str
     arguments: Any
-    shown: str = ""
+    shown: str | None = ""
 
 
 def about_to(call: Call, tools: Tools) -> Happening:
@@ -93,7 +93,7 @@ def has_done(call: Call, tools: Tools, *, has_failed: bool) -> Happening:
             return Edited(call.caller, call.cwd, call.id, call.tool, wishes, has_failed=has_failed)
         case Runs():
             return Ran(call.caller, call.cwd, call.id, _text(call, ("command",)), has_failed=has_failed)
-        case Reads(names) if not has_failed and (path := _text(call, names)):
+        case Reads(names) if not has_failed and call.shown is not None and (path := _text(call, names)):
             return HasRead(call.caller, call.cwd, (path,), call.shown)
         case _:
             return Unconcerned(call.caller, call.cwd)

@@ -206,9 +206,16 @@ class Edited:
     has_failed: bool = False
 
 
+CUT: Final = "\0"
+"""Stands in a text that was shown of a file where the rest of a line was left out."""
+
+
 @dataclass(frozen=True, slots=True)
 class HasRead:
-    """The session has read these files with a tool of its own. `shown` is what that gave of one, where it is known."""
+    """The session has read these files with a tool of its own.
+
+    `shown` is what that gave of one, as the file has it but for a CUT, where it is known.
+    """
 
     caller: Caller
     cwd: str

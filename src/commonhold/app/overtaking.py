@@ -41,12 +41,12 @@ def overtaken_by(
 ) -> Iterator[Overtaken]:
     """What becomes of what others have read (`seen`, each with its holder); `known` is it so far, by holder and key.
 
-    Who has seen already what the commit made of it is not concerned.
+    Who has seen already all that the commit made of it is not concerned.
     """
     results = {(change.key, change.after) for change in commit.regions}
     by_holder: dict[str, list[Sighting]] = {}
     for holder, sighting in seen:
-        if (sighting.key, sighting.hash) not in results:
+        if sighting.lines or (sighting.key, sighting.hash) not in results:
             by_holder.setdefault(holder, []).append(sighting)
     for holder, sightings in by_holder.items():
         newest = max(each.sequence for each in sightings)

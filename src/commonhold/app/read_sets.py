@@ -1,8 +1,11 @@
 """The read set of a session: what it has read of a working tree, and what others have made of it since."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from typing import Final
 
+from commonhold.app.glimpses import NONE, Part, written
+from commonhold.app.memory import Memory
 from commonhold.app.overtaking import caught_up, overtaken_by, places_of
 from commonhold.app.ports import Clock, Reader, Store, Writer
 from commonhold.app.shown_before import Earlier, shown_before
@@ -10,6 +13,7 @@ from commonhold.app.unwritable import although_unwritable
 from commonhold.domain.events import Committed, Recorded
 from commonhold.domain.keys import canonical
 from commonhold.domain.read_set import Sighting
+from commonhold.regions.region import RegionMap
 
 Shown = Mapping[str, str]
 """The hashes of regions that a session was shown, by key."""
@@ -45,50 +49,87 @@ class ReadSet:
             by = (self._holder, self._worktree)
             return shown_before(reader, by, path, shown, self._clock.now().wall)
 
-    def keep(self, contents: Mapping[str, bytes], shown: Shown, since: int) -> None:
-        """Keep what was read since the event `since`, and that it was; nothing is written where all is known."""
+    def added_up(self, source: RegionMap, parts: Sequence[Part]) -> list[Part]:
+        """The parts of a file that were shown, each with what the session has seen of that region before.
+
+        Where nothing of the file is left to be seen, the file is one of them.
+        """
+        if self._holder is None:
+            return [*parts]
+        by = self._holder, self._worktree
+        with self._store.read() as reader:
+            memory = Memory(reader, by, [part.region.key for part in parts])
+            found = [memory.added_to(part, source) for part in parts]
+            if all(part.is_all for part in found):
+                shown = {part.region.key for part in found}
+                others = [region for region in source.leaves() if region.key not in shown]
+                if Memory(reader, by, [each.key for each in others]).knows(source, others):
+                    found.append(Part(source.file, frozenset(), 0))
+        return found
+
+    def keep(self, contents: Mapping[str, bytes], shown: Shown, since: int, parts: Iterable[Part] = ()) -> None:
+        """Keep what was read since the event `since`, and that it was; nothing is written where all is known.
+
+        Of `parts` the session has seen some lines.
+        """
+        seen = [Sighting(str(part.region.key), part.region.hash, since, written(part.seen)) for part in parts]
         with although_unwritable():
             with self._store.read() as reader:
                 missing = reader.missing(contents)
-                is_known = self._is_known(reader, shown)
+                is_known = self._is_known(reader, shown, seen)
             if missing or not is_known:
                 with self._store.write() as writer:
                     at = self._clock.now().wall
                     writer.keep(((each, contents[each]) for each in missing), at)
-                    self.read(writer, shown, since, at)
+                    self._catch_up(writer, shown, since, at)
+                    self._see(writer, [*_whole(shown, since), *seen], since, at)
 
     def known(self, keys: Iterable[str]) -> dict[str, str]:
-        """The hashes of `keys` as the session knows them, less those that it does not."""
-        with self._store.read() as reader:
-            return self._known(reader, keys)
-
-    def _known(self, reader: Reader, keys: Iterable[str]) -> dict[str, str]:
+        """The hashes of `keys` as the session knows them, less those that it does not, or in part only."""
         if self._holder is None:
             return {}
-        return {each.key: each.hash for each in reader.sightings(self._holder, self._worktree, keys)}
+        with self._store.read() as reader:
+            found = reader.sightings(self._holder, self._worktree, keys)
+            return {each.key: each.hash for each in found if not each.lines}
 
-    def _is_known(self, reader: Reader, shown: Shown) -> bool:
+    def _is_known(self, reader: Reader, shown: Shown, parts: Sequence[Sighting]) -> bool:
+        """Whether the session has seen just that last, and knows of all that others have made of it."""
         if self._holder is None:
             return True
-        known = self._known(reader, shown)
         keys = [canonical(key) for key in shown]
-        overtaken = reader.overtaken(self._holder, self._worktree)
-        return known == dict(shown) and not any(caught_up(each, keys, 0) for each in overtaken)
+        if any(caught_up(each, keys, 0) for each in reader.overtaken(self._holder, self._worktree)):
+            return False
+        seen = [*_whole(shown, 0), *parts]
+        memory = Memory(reader, (self._holder, self._worktree), [canonical(each.key) for each in seen])
+        return all(memory.is_last(each) for each in seen)
 
     def read(self, writer: Writer, shown: Shown, since: int, at: float) -> None:
         """The session has seen the text of all this: what others had made of it is known to it."""
+        self._catch_up(writer, shown, since, at)
+        self._see(writer, _whole(shown, since), since, at)
+
+    def _catch_up(self, writer: Writer, shown: Shown, since: int, at: float) -> None:
         if self._holder is None:
             return
         keys = [canonical(key) for key in shown]
         found = (caught_up(each, keys, since) for each in writer.overtaken(self._holder, self._worktree))
         writer.overtake([each for each in found if each], at)
-        self.note(writer, shown, since, at)
 
     def note(self, writer: Writer, shown: Shown, since: int, at: float) -> None:
-        """The session was told the hashes of all this, so it is to hear of what others make of it."""
-        if self._holder is None or not shown:
+        """The session was told the hashes of all this, so it is to hear of what others make of it.
+
+        It was shown no line of it: what it has seen of it before stays what it has seen last.
+        """
+        if self._holder is None:
             return
-        writer.see(self._holder, self._worktree, (Sighting(key, each, since) for key, each in shown.items()), at)
+        memory = Memory(writer, (self._holder, self._worktree), map(canonical, shown))
+        new = [replace(each, lines=NONE) for each in _whole(shown, since) if not memory.has(canonical(each.key))]
+        self._see(writer, new, since, at)
+
+    def _see(self, writer: Writer, seen: Sequence[Sighting], since: int, at: float) -> None:
+        if self._holder is None or not seen:
+            return
+        writer.see(self._holder, self._worktree, seen, at)
         if writer.next_sequence - 1 > since:
             for recorded in writer.events(after=since, limit=_LATEST):
                 self._overtake(writer, recorded, [self._holder])
@@ -108,3 +149,7 @@ class ReadSet:
         holders = dict.fromkeys(holder for holder, _ in seen)
         known = {(each.holder, each.key): each for who in holders for each in writer.overtaken(who, commit.worktree)}
         writer.overtake(list(overtaken_by(commit, recorded.sequence, seen, known)), recorded.at)
+
+
+def _whole(shown: Shown, since: int) -> list[Sighting]:
+    return [Sighting(key, each, since) for key, each in shown.items()]

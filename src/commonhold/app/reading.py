@@ -3,21 +3,17 @@
 import base64
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
-from typing import Final
 
 from commonhold.app.answers import Piece, RegionHash, RegionText
+from commonhold.app.glimpses import Glimpse, glimpse_of, parts_shown
 from commonhold.app.ports import Files, FileState, Stamp
 from commonhold.app.read_sets import ReadSet
-from commonhold.app.shown_before import can_show
+from commonhold.app.recent_maps import discovered
 from commonhold.domain.errors import Code, InputError
 from commonhold.domain.keys import FILE, Key, Kind, Names, canonical, parse
-from commonhold.regions.discover import discover
 from commonhold.regions.edit import text_of
 from commonhold.regions.find import find, lookup, reserve
 from commonhold.regions.region import Region, RegionMap, Span, hash_bytes
-
-RECENT_MAPS: Final = 64
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,11 +125,14 @@ class Reading:
     def saw(self, texts: Sequence[str], shown: str = "") -> tuple[RegionHash, ...]:
         """The named regions, which somebody has read without us: kept as if it had been with us.
 
-        `shown` is the text that was read, of one file: where that is not there any more, what was there before is kept.
+        `shown` is the text that was read, of one file: where that is not there any more, what was there before is kept;
+        and where it is a part of it, what that is a part of.
 
         Raises InputError `FILE_NOT_FOUND`, `REGION_UNKNOWN`, `REGION_AMBIGUOUS`.
         """
-        return tuple(RegionHash(str(region.key), region.hash) for _, region in self._seen(texts, shown))
+        if shown and len(texts) == 1:
+            return self._was_shown(self.locate(texts[0]), shown)
+        return tuple(RegionHash(str(region.key), region.hash) for _, region in self._seen(texts))
 
     def known(self, texts: Sequence[str]) -> tuple[RegionHash, ...]:
         """What the named regions were when the session last read or wrote them; None where it never did."""
@@ -141,19 +140,39 @@ class Reading:
         known = self._read_set.known(asked)
         return tuple(RegionHash(key, known.get(key)) for key in asked)
 
-    def _seen(self, texts: Sequence[str], shown: str = "") -> list[tuple[RegionMap, Region]]:
+    def _seen(self, texts: Sequence[str]) -> list[tuple[RegionMap, Region]]:
         since = self._read_set.newest()
         glances = self.glances()
         keys = [self.locate(text) for text in texts]
         maps = [self._looked(key, glances).map for key in keys]
-        if shown and len(keys) == 1 and not can_show(maps[0].source, shown):
-            path = keys[0].file_path
-            earlier = self._read_set.shown_before(path, shown)
-            maps, since = ([discovered(earlier.content, path)], earlier.since) if earlier else (maps, since)
-        found = [(source, find(source, key.names)) for source, key in zip(maps, keys, strict=True)]
+        return self._read([(source, find(source, key.names)) for source, key in zip(maps, keys, strict=True)], since)
+
+    def _was_shown(self, key: Key, shown: str) -> tuple[RegionHash, ...]:
+        since = self._read_set.newest()
+        source = self._looked(key, self.glances()).map
+        glimpse = glimpse_of(source.source, shown)
+        earlier = None if glimpse else self._read_set.shown_before(key.file_path, shown)
+        if earlier:
+            source, since = discovered(earlier.content, key.file_path), earlier.since
+            glimpse = glimpse_of(earlier.content, shown)
+        region = find(source, key.names)
+        if glimpse and not glimpse.is_whole and region is source.file:
+            return self._glimpsed(source, glimpse, since)
+        return tuple(RegionHash(str(region.key), region.hash) for _, region in self._read([(source, region)], since))
+
+    def _read(self, found: list[tuple[RegionMap, Region]], since: int) -> list[tuple[RegionMap, Region]]:
         contents = dict(content for source, region in found for content in contents_of(source, region))
         self._read_set.keep(contents, {str(region.key): region.hash for _, region in found}, since)
         return found
+
+    def _glimpsed(self, source: RegionMap, glimpse: Glimpse, since: int) -> tuple[RegionHash, ...]:
+        """What the session knows now of the regions of which something was shown; no hash where that is not all."""
+        parts = self._read_set.added_up(source, parts_shown(source, glimpse))
+        contents = dict(content for part in parts for content in contents_of(source, part.region))
+        shown = {str(part.region.key): part.region.hash for part in parts if part.is_all}
+        contents[source.file.hash] = source.source
+        self._read_set.keep(contents, shown, since, [part for part in parts if not part.is_all])
+        return tuple(RegionHash(str(part.region.key), shown.get(str(part.region.key))) for part in parts)
 
     def _looked(self, key: Key, glances: Glances) -> Looked:
         if key.scheme != FILE or key.is_folder:
@@ -185,12 +204,6 @@ def _found(key: Key, glances: Glances) -> tuple[Key, Found]:
         return key, Found()
     reserved = reserve(looked.map, key.names)
     return reserved, Found(looked.map.by_key.get(reserved), looked.map)
-
-
-@lru_cache(maxsize=RECENT_MAPS)
-def discovered(source: bytes, path: str) -> RegionMap:
-    """The regions of these very bytes: found once for a read and the commit that follows it."""
-    return discover(source, path)
 
 
 def contents_of(source: RegionMap, region: Region) -> Iterable[tuple[str, bytes]]:

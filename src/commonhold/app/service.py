@@ -82,8 +82,9 @@ class Service:
         """This session has read files or regions in another way (its own tools, say): as if it had been through `read`.
 
         They are taken to be what they are now; the answer gives their hashes. Where one file is named and `shown`, the
-        text that was read of it, is not there any more, what was there just before is taken in its place. Raises what
-        `read` raises.
+        text that was read of it, is not there any more, what was there just before is taken in its place. Where it is a
+        part of the file, the session has read just that: the answer gives the regions that it lies in, without a hash
+        where some of their lines were never shown. Raises what `read` raises.
         """
         self._recover_if_possible()
         return self._uses.reading.saw(keys, shown)

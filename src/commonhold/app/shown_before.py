@@ -3,12 +3,12 @@
 from dataclasses import dataclass
 from typing import Final
 
+from commonhold.app.glimpses import can_show
 from commonhold.app.ports import Reader
 
 LONGEST_TELLING_SECONDS: Final = 60.0
 """So long ago a file may have been shown, at most, when that is told."""
 _MOST_COMMITS: Final = 20
-_MARK: Final = "\ufeff"
 
 
 @dataclass(frozen=True, slots=True)
@@ -17,11 +17,6 @@ class Earlier:
 
     content: bytes
     since: int
-
-
-def can_show(content: bytes, shown: str) -> bool:
-    """Whether these lines can have been shown of this content: all of it or a part, perhaps with other line ends."""
-    return _lines(shown) in _lines(content.decode("utf-8", "replace"))
 
 
 def shown_before(reader: Reader, by: tuple[str, str], path: str, shown: str, wall: float) -> Earlier | None:
@@ -41,8 +36,3 @@ def shown_before(reader: Reader, by: tuple[str, str], path: str, shown: str, wal
             if content is not None and (commit.holder == holder or can_show(content, shown)):
                 return Earlier(content, since)
     return None
-
-
-def _lines(text: str) -> str:
-    plain = text.removeprefix(_MARK).replace("\r\n", "\n").strip("\n")
-    return f"\n{plain}\n"

@@ -13,11 +13,15 @@ MOST_CHANGES: Final = 8
 
 @dataclass(frozen=True, slots=True)
 class Sighting:
-    """What a session saw of a file or region: its hash, and the number of the newest event then."""
+    """What a session saw of a file or region: its hash, and the number of the newest event then.
+
+    `lines` are those of it that the session saw, as `written` gives them; empty: all.
+    """
 
     key: str
     hash: str
     sequence: int
+    lines: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -583,12 +583,66 @@ def test_what_was_read_before_another_changed_it_and_told_after_is_not_known(one
     assert "`f` in a.py, which you read, was changed by codex:two" in refused
 
 
-@pytest.mark.parametrize("shown", ["def f():\n    return 10\n", "1\tdef f():", "def g():\n    return 2", ""])
+@pytest.mark.parametrize("shown", ["def f():\n    return 10\n", "1\tdef f():", ""])
 def test_what_is_there_as_it_was_shown_or_never_was_so_is_known(one: Agent, two: Agent, shown: str) -> None:
     two.edits(TEN)
     two.rests()
     one.tell(HasRead(one.caller, one.where, ("a.py",), shown))
     assert one.edits(Whole("a.py", SOURCE)) == NOTHING
+
+
+def test_what_a_tool_has_shown_a_part_of_is_not_known_as_a_whole(home: House, one: Agent, two: Agent) -> None:
+    """It has read all of the first version, and a part of the second: what is new beside that is not overwritten."""
+    one.reads("a.py")
+    two.edits(TWENTY)
+    two.rests()
+    one.tell(HasRead(one.caller, one.where, ("a.py",), "def f():\n    return 1\n"))
+    whole = Whole("a.py", SOURCE.replace("return 1", "return 10"))
+    refused = denied(one.wants(whole))
+    assert "(REGION_CHANGED): file:a.py#g changed since this session read it\n" in refused
+    assert "-    return 2\n+    return 20" in refused
+    assert home.text("a.py") == SOURCE.replace("return 2", "return 20")
+    assert one.edits(Swap("a.py", "return 1", "return 10")) == NOTHING
+    assert home.text("a.py") == "def f():\n    return 10\n\n\ndef g():\n    return 20\n"
+
+
+def test_what_is_too_long_to_be_shown_in_a_refusal_is_read_again_in_pieces(home: House, one: Agent, two: Agent) -> None:
+    """As the tools give it, some thousands of lines at a time: in the end nothing is left unread."""
+    lines = ["def g():", *(f"    x{n} = {'1' * 100}" for n in range(130))]
+    home.write("a.py", "\n".join(["def f():", "    return 1", "", "", *lines, ""]))
+    one.reads("a.py")
+    two.edits(Swap("a.py", "x7 = 1", "x7 = 2"))
+    two.rests()
+    lines[8] = lines[8].replace("= 1", "= 2")
+    wish = Whole("a.py", home.text("a.py").replace("x9 = 1", "x9 = 3"))
+    shown = [lines[:50], lines[100:], lines[40:101]]
+    for piece in shown:
+        refused = denied(one.wants(wish))
+        assert "file:a.py#g changed since" in refused or "file:a.py#g is there already, and this session" in refused
+        assert "(too long to be shown here)" in refused
+        one.tell(HasRead(one.caller, one.where, ("a.py",), "\n".join(piece)))
+    assert one.edits(wish) == NOTHING
+    assert "x7 = 2" in home.text("a.py")
+
+
+@pytest.mark.parametrize(
+    ("read", "why"),
+    [
+        (("a.py",), "file:a.py#f changed since this session read it"),
+        ((), "file:a.py#f is there already, and this session has not read it"),
+    ],
+)
+def test_who_is_granted_what_another_changed_has_not_read_it_by_that(
+    home: House, one: Agent, two: Agent, read: tuple[str, ...], why: str
+) -> None:
+    """It was told a hash. So it is when it has waited for the other inside a hook."""
+    one.reads(*read)
+    two.edits(TEN)
+    two.rests()
+    service = home.service(one.caller.holder)
+    assert service.acquire("a.py#f").lease is not None
+    service.close()
+    assert why in denied(one.wants(Whole("a.py", SOURCE.replace("return 1", "return 100"))))
 
 
 def test_what_a_session_has_written_itself_since_it_read_it_is_known(one: Agent) -> None:

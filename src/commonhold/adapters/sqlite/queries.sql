@@ -211,11 +211,11 @@ DELETE FROM journal WHERE id = ?;
 
 -- name: sightings
 -- What a holder saw of the keys in a JSON list.
-SELECT key, hash, seq FROM sightings WHERE holder = ? AND worktree = ? AND key IN (SELECT value FROM json_each(?));
+SELECT key, hash, seq, lines FROM sightings WHERE holder = ? AND worktree = ? AND key IN (SELECT value FROM json_each(?));
 
 -- name: seen_by_others
 -- What everybody else saw of the keys in a JSON list.
-SELECT holder, key, hash, seq FROM sightings
+SELECT holder, key, hash, seq, lines FROM sightings
 WHERE worktree = ?2 AND key IN (SELECT value FROM json_each(?3)) AND holder <> ?1;
 
 -- name: seen
@@ -224,7 +224,7 @@ SELECT DISTINCT key FROM sightings WHERE worktree = ? ORDER BY key;
 
 -- name: see
 -- Keep what a holder saw.
-INSERT OR REPLACE INTO sightings (holder, worktree, key, hash, seq, at) VALUES (?, ?, ?, ?, ?, ?);
+INSERT OR REPLACE INTO sightings (holder, worktree, key, hash, seq, lines, at) VALUES (?, ?, ?, ?, ?, ?, ?);
 
 -- name: drop_sightings
 -- Forget what was seen too long ago.

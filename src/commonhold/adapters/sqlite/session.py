@@ -280,7 +280,7 @@ class SqliteSession:
     def see(self, holder: str, worktree: str, sightings: Iterable[Sighting], at: float) -> None:
         """Keep what a session saw."""
         for each in sightings:
-            self._run("see", holder, worktree, each.key, each.hash, each.sequence, at)
+            self._run("see", holder, worktree, each.key, each.hash, each.sequence, each.lines, at)
 
     def overtake(self, found: Iterable[Overtaken], at: float) -> None:
         """Keep what became of what was read; forget what is over."""

@@ -1,0 +1,3 @@
+-- Which lines of it a holder saw, where that was not all.
+
+ALTER TABLE sightings ADD COLUMN lines TEXT NOT NULL DEFAULT '';

@@ -1,0 +1,74 @@
+"""What a session remembers of files and regions: as they were when it saw them last."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from functools import cache
+
+from commonhold.app.glimpses import Part, lines_in
+from commonhold.app.ports import Reader
+from commonhold.app.recent_maps import discovered
+from commonhold.domain.keys import Key, canonical
+from commonhold.domain.read_set import Sighting
+from commonhold.regions.region import Region, RegionMap
+
+
+@dataclass(frozen=True, slots=True)
+class Seen:
+    """What a region was when it was seen last: its hash, None where it was not there or that is not kept any more.
+
+    `lines` are as in a Sighting: those that were seen, empty for all.
+    """
+
+    hash: str | None
+    lines: str = ""
+
+
+class Memory:
+    """What a session saw last of some keys, or of what lies around them."""
+
+    def __init__(self, reader: Reader, by: tuple[str, str], keys: Iterable[Key]) -> None:
+        """Look up `keys`. `by` is the session and its working tree."""
+        around = dict.fromkeys(str(each) for key in keys for each in key.upward() if not each.is_folder)
+        self._sightings = {each.key: each for each in reader.sightings(*by, around)}
+        self._content = cache(reader.content)
+
+    def has(self, key: Key) -> bool:
+        """Whether the session has seen it at any time."""
+        return bool(self._newest(key))
+
+    def is_last(self, sighting: Sighting) -> bool:
+        """Whether that was seen last, be it long ago."""
+        newest = self._newest(canonical(sighting.key))
+        return sighting in (replace(each, sequence=sighting.sequence) for each in newest)
+
+    def of(self, key: Key, source: RegionMap, region: Region) -> list[Seen]:
+        """How the session knows the region that is at `key` now: all that was seen with the newest event known."""
+        return [self._seen(key, source, region, each) for each in self._newest(key)]
+
+    def _newest(self, key: Key) -> list[Sighting]:
+        found = [self._sightings[name] for name in map(str, key.upward()) if name in self._sightings]
+        newest = max((each.sequence for each in found), default=0)
+        return [each for each in found if each.sequence == newest]
+
+    def _seen(self, key: Key, source: RegionMap, region: Region, sighting: Sighting) -> Seen:
+        if sighting.key == str(key):
+            return Seen(sighting.hash, sighting.lines)
+        data = None if sighting.lines else self._content(sighting.hash)
+        if data is None:
+            return Seen(None)
+        if sighting.key == str(key.file):
+            known = discovered(data, key.file_path).by_key.get(region.key)
+            return Seen(known.hash if known else None)
+        # A class by itself is no file: the region was in it if each of its parts was.
+        return Seen(region.hash if all(source.cut(span) in data for span in region.spans) else None)
+
+    def added_to(self, part: Part, source: RegionMap) -> Part:
+        """The part with what the session has seen of the region before, as that is now."""
+        for each in self.of(part.region.key, source, part.region):
+            if each.hash == part.region.hash:
+                part = part.with_more(lines_in(each.lines)) if each.lines else part.complete()
+        return part
+
+    def knows(self, source: RegionMap, regions: Sequence[Region]) -> bool:
+        """Whether the session has seen all of each region, as it is now."""
+        return all(Seen(each.hash) in self.of(each.key, source, each) for each in regions)
