@@ -13,9 +13,9 @@ from tests.agents.acting import is_refused
 from tests.agents.cli import Cli, Place, outcome, run
 from tests.agents.clis import CLAUDE, CODEX, COPILOT, GEMINI, HOOKLESS, OPENCODE
 from tests.agents.site import APP, Site, coordinated, once
-from tests.e2e.daemon_process import until
 from tests.e2e.scripted.conversation import Results, Script, Turn, do, in_turn, say
 from tests.e2e.scripted.server import ScriptedModel
+from tests.patience import until
 
 pytestmark = pytest.mark.timeout(600)
 

@@ -13,20 +13,13 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final, Self
 
+from tests.patience import PATIENCE_SECONDS, until
+
 import commonhold
 from commonhold.adapters import daemon_place
 from commonhold.wire import calls
 
 CLIENT: Final = Path(__file__).with_name("daemon_client.py")
-PATIENCE_SECONDS: Final = 60.0
-
-
-def until(is_so: Callable[[], object], *, what: str = "") -> None:
-    """Wait until something is so."""
-    end = time.monotonic() + PATIENCE_SECONDS
-    while not is_so():
-        assert time.monotonic() < end, f"it never came to be so: {what or is_so}"
-        time.sleep(0.01)
 
 
 @dataclass

@@ -10,7 +10,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
-from tests.e2e.daemon_process import Serving, until
+from tests.e2e.daemon_process import Serving
+from tests.patience import until
 
 from commonhold.adapters.daemon_place import http_address
 from commonhold.client import knock

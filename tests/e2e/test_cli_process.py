@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 from tests.e2e.cli_driver import process, start
-from tests.e2e.daemon_process import until
+from tests.patience import until
 
 from commonhold.bootstrap import open_repository
 

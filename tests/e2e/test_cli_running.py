@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 from tests.e2e.cli_driver import Call, process
-from tests.e2e.daemon_process import until
+from tests.patience import until
 
 import commonhold
 from commonhold.cli import running

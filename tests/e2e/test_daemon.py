@@ -12,7 +12,8 @@ from tempfile import TemporaryDirectory
 
 import pytest
 from tests.e2e.cli_driver import NOBODY, git, make_repository, only_root
-from tests.e2e.daemon_process import PATIENCE_SECONDS, Raw, Serving, client, kept, place, serving, until
+from tests.e2e.daemon_process import Raw, Serving, client, kept, place, serving
+from tests.patience import PATIENCE_SECONDS, until
 
 import commonhold
 from commonhold.adapters import daemon_place

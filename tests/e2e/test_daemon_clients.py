@@ -11,7 +11,8 @@ from pathlib import Path
 
 import pytest
 from tests.e2e.cli_driver import snapshot
-from tests.e2e.daemon_process import Raw, Serving, client, serving, until
+from tests.e2e.daemon_process import Raw, Serving, client, serving
+from tests.patience import until
 
 import commonhold
 from commonhold import Changeset, Code, Commonhold, CommonholdError, Edit, Op

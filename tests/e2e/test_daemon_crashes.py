@@ -11,7 +11,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.e2e.daemon_process import Place, client, place, serving, until
+from tests.e2e.daemon_process import Place, client, place, serving
+from tests.patience import until
 
 from commonhold import LeaseGranted, LeaseReleased
 from commonhold.adapters.repository import find_repository

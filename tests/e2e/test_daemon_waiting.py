@@ -9,7 +9,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.e2e.daemon_process import Client, Raw, Serving, client, serving, until
+from tests.e2e.daemon_process import Client, Raw, Serving, client, serving
+from tests.patience import until
 
 import commonhold
 from commonhold import Commonhold, LeaseGranted

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 from rich.text import Text
-from tests.e2e.daemon_process import until
+from tests.patience import until
 
 from commonhold.demo.board import Board
 from commonhold.demo.marking import mark_function, mark_function_in_file, mark_header, times_marked

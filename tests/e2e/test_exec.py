@@ -16,7 +16,8 @@ from pathlib import Path
 
 import pytest
 from tests.e2e.cli_driver import GIT, make_repository
-from tests.e2e.daemon_process import Serving, kept, place, serving, until
+from tests.e2e.daemon_process import Serving, kept, place, serving
+from tests.patience import until
 
 from commonhold.adapters.daemon_place import http_address
 from commonhold.adapters.sandbox.probing import offered

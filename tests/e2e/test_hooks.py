@@ -12,9 +12,10 @@ from pathlib import Path
 
 import pytest
 from tests.e2e.cli_driver import make_repository
-from tests.e2e.daemon_process import PATIENCE_SECONDS, Serving, kept, serving, until
+from tests.e2e.daemon_process import Serving, kept, serving
 from tests.e2e.hooked import KNOCK, Hooked, hooked, said
 from tests.e2e.hooked_daemon import CROWD, LONGEST
+from tests.patience import PATIENCE_SECONDS, until
 
 from commonhold.adapters import daemon_place
 from commonhold.adapters.daemon_place import http_address

@@ -11,8 +11,9 @@ from typing import Final
 
 import pytest
 from tests.e2e.cli_driver import Call, make_repository
-from tests.e2e.daemon_process import place, until
+from tests.e2e.daemon_process import place
 from tests.e2e.hooked import Hooked, hooked
+from tests.patience import until
 
 from commonhold.adapters import loopback
 from commonhold.adapters.loopback import Loopback

@@ -15,8 +15,9 @@ import pytest
 from mcp.client import Client
 from mcp.client.streamable_http import streamable_http_client
 from tests.e2e.cli_driver import GIT, make_repository
-from tests.e2e.daemon_process import kept, until
+from tests.e2e.daemon_process import kept
 from tests.e2e.hooked import Hooked, hooked
+from tests.patience import until
 
 import commonhold
 from commonhold.adapters import loopback

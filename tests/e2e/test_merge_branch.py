@@ -13,8 +13,8 @@ from typing import Any
 import pytest
 from tests.e2e.branches import Files, asked, commit, state, two_branches, write
 from tests.e2e.cli_driver import GIT, Call, Outcome, call, git, process, start
-from tests.e2e.daemon_process import until
 from tests.line_engine import by_lines, never
+from tests.patience import until
 
 from commonhold.app.branches import merge_branch
 from commonhold.merging.verdict import Proven

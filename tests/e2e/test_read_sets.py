@@ -8,9 +8,10 @@ from typing import Any
 
 import pytest
 from tests.e2e.cli_driver import Call, git, process
-from tests.e2e.daemon_process import serving, until
+from tests.e2e.daemon_process import serving
 from tests.e2e.test_cli_commands import next_words
 from tests.e2e.test_mcp import Session, inside, session, text_and_hash
+from tests.patience import until
 
 from commonhold import Changeset, Edit, Op, Refusal
 from commonhold.server.tools import TOOLS

@@ -9,8 +9,9 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from tests.e2e.daemon_process import serving, until
+from tests.e2e.daemon_process import serving
 from tests.e2e.test_shells_of_agents import SESSION, Place, repository
+from tests.patience import until
 
 from commonhold.domain.keys import file_key
 

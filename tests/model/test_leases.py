@@ -104,7 +104,7 @@ class Agents(RuleBasedStateMachine):
         self.keep_time()
 
     def keep_time(self) -> None:
-        """Set the clock to the model's time: a server's goes on by itself, on a slow machine by more than is allowed."""
+        """Set the clock to the model's time: a server's goes on by itself, and a slow machine takes its time."""
         self.rig.advance(self.start + self.town.seconds - self.registry.now().ticks)
 
     @rule(

@@ -19,8 +19,9 @@ from typing import TYPE_CHECKING
 import psycopg
 import pytest
 from tests.e2e.cli_driver import make_repository
-from tests.e2e.daemon_process import Raw, client, serving, until
+from tests.e2e.daemon_process import Raw, client, serving
 from tests.fakes import CountingIds, FakeClock
+from tests.patience import until
 from tests.reports.actors import actor, at_once
 from tests.services.fixtures import NewRedis
 

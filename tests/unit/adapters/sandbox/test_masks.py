@@ -49,7 +49,7 @@ def test_what_is_masked_stays_as_it_is(tree: Path, line: str) -> None:
 
 def test_what_lies_around_and_what_is_kept_inside_can_be_written(tree: Path) -> None:
     confined = Confined(tree, ["", "state/own"], ["state", "held", "deep/down/held"])
-    beside = "sed -i s/mine/yours/ deep/down/free && mkdir deep/new && mv deep/new deep/newer && mv deep/down/free deep/"
+    beside = "sed -i s/mine/yours/ deep/down/free; mkdir deep/new; mv deep/new deep/newer; mv deep/down/free deep/"
     (tree / "deep/down/free").write_text("mine\n")
     done = confined.shell(
         f"sed -i s/mine/yours/ free && echo x > new && echo x > state/own/index && mv new newer && {beside}"
