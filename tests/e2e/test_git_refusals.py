@@ -231,12 +231,24 @@ def test_aliases_are_what_they_stand_for(shared: Checkout) -> None:
 
 def test_an_alias_of_the_call_alone_is_no_way_around(shared: Checkout) -> None:
     assert BOB in shared.refused(ANN, "-c", "alias.wipe=reset --hard", "wipe")
+    shared.person("config", "alias.undo", "checkout -- :/b.txt")
+    assert BOB in shared.refused(ANN, "--git-dir=../.git", "--work-tree=..", "undo", folder="sub")
 
 
 @pytest.mark.parametrize("words", [("checkout", "--", "b.txt"), ("clean", "-f"), ("stash",)], ids=" ".join)
 def test_from_outside_of_the_tree_it_is_the_same(shared: Checkout, words: tuple[str, ...]) -> None:
     at = (f"--git-dir={shared.root}/.git", f"--work-tree={shared.root}")
     assert BOB in shared.refused(ANN, *at, *words, folder="/")
+
+
+def test_a_folder_that_is_none_of_its_trees_is_not_taken_for_one(shared: Checkout, tmp_path: Path) -> None:
+    (tmp_path / "www").mkdir()
+    at = f"--work-tree={tmp_path}/www"
+    for words in (("checkout", "-f", "main"), ("checkout", "main", "--", "sub"), ("add", "-A"), ("reset", "--hard")):
+        assert "Next: git archive" in shared.refused(ANN, at, *words)
+        assert "Next: git archive" in (shared.calls.refusal(ANN, str(shared.root), " ".join(("git", at, *words))) or "")
+    shared.git(ANN, at, "log", "-1", ok=True)
+    assert shared.git(ANN, at, "ls-files", "--deleted", ok=True).out.split() == ["a.txt", "b.txt", "sub/s.txt"]
 
 
 LINES = [

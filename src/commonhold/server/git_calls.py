@@ -90,6 +90,9 @@ class GitCalls:
         tree = self._tree(folder, call)
         if tree is None:
             return {"env": {INDEX: None}}
+        if _is_astray(tree, call):
+            refusal = _astray(tree, call)
+            return {"refusal": refusal} if refusal else {"env": {}}
         folder = _within(tree, folder)
         home = Home(self._state_folder, tree, asked.holder)
         if asked.index not in ("", home.index) and not home.is_beside(asked.index):
@@ -156,6 +159,8 @@ class GitCalls:
         tree = self._tree(folder, call)
         if tree is None:
             return None
+        if _is_astray(tree, call):
+            return _astray(tree, call)
         home = Home(self._state_folder, tree, asked.holder)
         with self._session(home, asked.holder, _within(tree, folder)) as session:
             session.catch_up(has_turn=False)
@@ -181,6 +186,23 @@ class GitCalls:
         tree = find_tree(Git(folder), call.before) if Path(folder).is_dir() else None
         is_ours = tree is not None and Path(self._state_folder).resolve() == Path(tree.common, "commonhold")
         return tree if is_ours else None
+
+
+def _is_astray(tree: Tree, call: GitCall) -> bool:
+    """Whether a call says itself what the working tree is, and that is none of the repository's."""
+    return bool(call.before) and find_tree(Git(tree.root)) != tree
+
+
+def _astray(tree: Tree, call: GitCall) -> str | None:
+    """Why it is not run: what it leaves in the index, or where it moves HEAD, is no matter of that folder's."""
+    word = resolved(Git(tree.root), call, WRITERS).word
+    if word not in WRITERS:
+        return None
+    return (
+        f"`git {word}` was not run: it takes {tree.root} for the working tree, which is none of this repository's, and "
+        "would leave in the index what is there. Next: git archive REVISION | tar -x -C FOLDER, or, to work there, "
+        "git worktree add --detach FOLDER"
+    )
 
 
 def _within(tree: Tree, folder: str) -> str:

@@ -16,7 +16,7 @@ from commonhold.app.attribution import Reach, attributed
 from commonhold.app.giving import Given, parted
 from commonhold.client.session import Commonhold
 from commonhold.config import Settings, Shell, load_settings
-from commonhold.domain.errors import CommonholdError
+from commonhold.domain.errors import Code, CommonholdError
 from commonhold.domain.events import Committed
 from commonhold.server.shell_leave import (
     NOBODY,
@@ -262,11 +262,17 @@ class Shells:
         if run is None:
             return ""
         with run.turn:
+            is_over = True
             try:
                 self._settle(run, status)
+            except CommonholdError as fault:
+                # It is ended again once its launcher is seen to be gone.
+                is_over = not _is_passing(fault) or run.asked.process == NOBODY
+                raise
             finally:
                 # Not before: what is not recorded yet would be noticed as nobody's.
-                self._close(run)
+                if is_over:
+                    self._close(run)
         return "\n".join(filter(None, run.told))
 
     def _settle(self, run: _Run, status: int) -> None:
@@ -331,8 +337,7 @@ class Shells:
         leases = run.session.leases()
         after = run.surveyor.look(run.session.keep)
         found = run.surveyor.changes(run.before, after, run.session.keep)
-        changes, run.sequence = _unexplained(found, run.session, run.sequence)
-        run.before = after
+        changes, sequence = _unexplained(found, run.session, run.sequence)
         readable = {change.path: change.before for change in changes if not change.is_unread}
         sorted_ = attributed(readable, run.reaches, [*run.beside.values()], *parted(leases, run.asked.holder))
         intent = run.asked.intent
@@ -340,6 +345,7 @@ class Shells:
             run.session.notice(sorted_.nobody, intent=intent)
         own = {path: readable[path] for path in sorted_.own}
         taken = run.session.take(own, intent=intent) if own else TakeAnswer("nothing")
+        run.before, run.sequence = after, sequence
         unread = tuple(change.path for change in changes if change.is_unread and run.reaches(change.path))
         return Outcome(run.asked.holder, status, taken, sorted_.nobody, unread)
 
@@ -352,6 +358,11 @@ def _inside(offer: Offer, asked: Asked) -> Offer:
 def _without_mounts(offer: Offer) -> Offer:
     """What can keep a command in a sandbox: in there nothing can be mounted, and no other begun."""
     return replace(offer, can_mask=False) if offer.is_enforced and not offer.program else NONE
+
+
+def _is_passing(fault: CommonholdError) -> bool:
+    """Whether what could not be done may be done later."""
+    return fault.retryable or fault.code == Code.DISK_FULL
 
 
 def _is_of_another_tree(root: str, new: str) -> bool:

@@ -2,6 +2,7 @@
 
 import gc
 import os
+import subprocess
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
@@ -13,7 +14,8 @@ from commonhold.adapters.git.running import Git
 from commonhold.adapters.sandbox.probing import NONE, Offer
 from commonhold.adapters.survey import Survey, Surveyor, ground
 from commonhold.adapters.survey.git_ground import OfGit, of_git
-from commonhold.domain.errors import StoreError
+from commonhold.client.session import Commonhold
+from commonhold.domain.errors import Code, StoreError
 from commonhold.server import shells
 from commonhold.server.shells import Shells
 from commonhold.server.under_way import UnderWay
@@ -145,6 +147,27 @@ def test_a_process_that_has_got_the_id_of_a_launcher_that_was_killed_is_not_take
     assert [is_so() for is_so in running.under_way].count(False) == 1
     running.shells.reap()
     assert [is_so() for is_so in running.under_way] == [True]
+
+
+def test_what_could_not_be_recorded_on_a_full_disk_is_recorded_later(
+    running: Running, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with subprocess.Popen(["cat"], stdin=subprocess.PIPE) as launcher:
+        told = {"holder": ONE, "cwd": str(running.home.root), "command": ["make"], "process": launcher.pid}
+        ticket = running.shells.begin(told)["ticket"]
+        running.home.write("b.py", "b = 1\n")
+        with monkeypatch.context() as full:
+            full.setattr(Commonhold, "take", _full_disk)
+            with pytest.raises(StoreError, match="full"):
+                running.shells.end({"ticket": ticket, "status": 0})
+    running.shells.reap()
+    with running.home.service(TWO) as service:
+        assert [(each.holder, each.files[0].path) for each in commits(service)] == [(ONE, "b.py")]
+    assert running.under_way == set()
+
+
+def _full_disk(*_: object, **__: object) -> None:
+    raise StoreError(Code.DISK_FULL, "the disk is full", hint="free some space")
 
 
 def test_of_trees_that_are_gone_nothing_is_remembered(running: Running) -> None:

@@ -1,6 +1,7 @@
 """What an alias of git stands for."""
 
 from collections.abc import Collection
+from itertools import pairwise
 from typing import Final
 
 from commonhold.adapters.git.running import Git
@@ -14,9 +15,14 @@ def resolved(git: Git, call: GitCall, known: Collection[str]) -> GitCall:
     for _ in range(_MOST):
         if not call.word or call.word in known:
             return call
-        # It may be one of this call alone (`-c alias.…`).
-        meant = git.line(*call.before, "config", "--get", f"alias.{call.word}")
+        meant = git.line(*_settings_of(call), "config", "--get", f"alias.{call.word}")
         if not meant or meant.startswith("!"):
             return call
         call = read_call((*call.before, *split_alias(meant), *call.rest))
     return call
+
+
+def _settings_of(call: GitCall) -> list[str]:
+    """The settings of this call alone: an alias may be one of them."""
+    pairs = pairwise((*call.before, ""))
+    return [word for option, value in pairs if option in {"-c", "--config-env"} for word in (option, value)]

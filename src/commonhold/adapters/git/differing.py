@@ -43,14 +43,12 @@ class Tree:
 
 def find_tree(git: Git, before: Sequence[str] = ()) -> Tree | None:
     """The working tree that git, called with the options `before`, would use."""
-    done = git.run(*before, "rev-parse", "--show-toplevel", "--absolute-git-dir", "--git-common-dir", "--show-prefix")
+    asked = ("--path-format=absolute", "--show-toplevel", "--git-dir", "--git-common-dir")
+    done = git.run(*before, "rev-parse", *asked)
     lines = os.fsdecode(done.stdout).split("\n")
-    if done.returncode or len(lines) != len(("root", "git_dir", "common", "folder", "")):
+    if done.returncode or len(lines) != len(("root", "git_dir", "common", "")):
         return None
-    root, git_dir, common, folder = lines[:4]
-    # A common folder that is not absolute counts from where git was called.
-    places = (root, git_dir, os.path.join(root, folder, common))
-    return Tree(*(os.path.realpath(place) for place in places))
+    return Tree(*(os.path.realpath(place) for place in lines[:3]))
 
 
 def head_of(git: Git) -> str:
