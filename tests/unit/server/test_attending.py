@@ -652,7 +652,7 @@ def test_what_a_session_has_written_itself_since_it_read_it_is_known(one: Agent)
     assert one.edits(Whole("a.py", SOURCE)) == NOTHING
 
 
-def test_what_a_session_has_edited_in_part_it_may_delete(home: House, one: Agent, two: Agent) -> None:
+def test_what_a_session_has_edited_in_part_it_may_delete(one: Agent, two: Agent) -> None:
     one.reads("a.py")
     one.edits(TEN)
     assert one.wants(Removed("a.py"), call="gone") == NOTHING
