@@ -655,6 +655,7 @@ def test_what_a_session_has_written_itself_since_it_read_it_is_known(one: Agent)
 def test_what_a_session_has_edited_in_part_it_may_delete(one: Agent, two: Agent) -> None:
     one.reads("a.py")
     one.edits(TEN)
+    one.edits(Swap("a.py", "return 2", "return 2\n\n\ndef h():\n    return 3"))
     assert one.wants(Removed("a.py"), call="gone") == NOTHING
     one.tell(Edited(one.caller, one.where, "gone", "Delete", (Removed("a.py"),), has_failed=True))
     one.rests()
