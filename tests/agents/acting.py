@@ -19,6 +19,8 @@ class Acts:
     overwrite: Callable[[str, str, str], Turn]
     run: Callable[[str], Turn]
     delegate: Callable[[str], Turn] | None = None
+    glance: Callable[[str, str], Turn] | None = None
+    """The turn that reads the first two lines of a file, where the agent has a tool for that."""
     awaits: Callable[[tuple[Result, ...]], Turn] | None = None
     """The turn that waits for a subagent which was begun, where beginning one does not."""
 
@@ -53,6 +55,7 @@ def _codex_awaits(results: tuple[Result, ...]) -> Turn:
 ACTS: Final[Mapping[str, Acts]] = {
     "claude": Acts(
         read=_tool("Read", "file_path"),
+        glance=_tool("Read", "file_path", limit=2),
         swap=_tool("Edit", "file_path", "old_string", "new_string"),
         overwrite=_tool("Write", "file_path", "content"),
         run=lambda command: do("Bash", command=command, description="Run it"),
@@ -70,6 +73,7 @@ ACTS: Final[Mapping[str, Acts]] = {
     ),
     "gemini": Acts(
         read=_tool("read_file", "file_path"),
+        glance=_tool("read_file", "file_path", end_line=2),
         swap=_tool("replace", "file_path", "old_string", "new_string", instruction="Change it"),
         overwrite=_tool("write_file", "file_path", "content"),
         run=lambda command: do("run_shell_command", command=command),
@@ -77,6 +81,7 @@ ACTS: Final[Mapping[str, Acts]] = {
     ),
     "opencode": Acts(
         read=_tool("read", "filePath"),
+        glance=_tool("read", "filePath", limit=2),
         swap=_tool("edit", "filePath", "oldString", "newString"),
         overwrite=_tool("write", "filePath", "content"),
         run=lambda command: do("bash", command=command, description="Run it"),
@@ -84,6 +89,7 @@ ACTS: Final[Mapping[str, Acts]] = {
     ),
     "copilot": Acts(
         read=_tool("view", "path"),
+        glance=_tool("view", "path", view_range=[1, 2]),
         swap=_tool("edit", "path", "old_str", "new_str"),
         overwrite=_tool("create", "path", "file_text"),
         run=lambda command: do("bash", command=command, description="Run it"),

@@ -57,12 +57,7 @@ def test_another_function_of_a_file_in_use_is_free(site: Site) -> None:
 
 def test_what_was_changed_since_it_was_read_is_not_overwritten(site: Site) -> None:
     """The model writes what it made of the old text; told that it is old, it reads again and makes it anew."""
-
-    def change() -> None:
-        base = site.commonhold("show", "app.py#two", "--to", "/dev/null").strip()
-        site.commonhold("commit", "--key", "app.py#two", "--base", base, text="def two():\n    return 22\n")
-
-    changed = once(change)
+    changed = once(lambda: _changed_by_ann(site))
 
     def script() -> Generator[Turn, Results, str]:
         yield site.acts.read(site.root, "app.py")
@@ -75,6 +70,32 @@ def test_what_was_changed_since_it_was_read_is_not_overwritten(site: Site) -> No
     site.play(script)
     assert any(map(is_refused, site.model.told("main"))), site.told()
     assert site.text("app.py") == APP.replace("return 2", "return 2222")
+
+
+@pytest.mark.parametrize("site", [CLAUDE, GEMINI, OPENCODE], ids=lambda cli: cli.name, indirect=True)
+def test_what_was_changed_beside_the_part_that_was_read_again_is_not_overwritten(site: Site) -> None:
+    """The model has read the whole file, and after another's change its first lines. Copilot overwrites no file."""
+    changed = once(lambda: _changed_by_ann(site))
+
+    def script() -> Generator[Turn, Results, str]:
+        assert site.acts.glance is not None
+        yield site.acts.read(site.root, "app.py")
+        changed()
+        yield site.acts.glance(site.root, "app.py")
+        yield site.acts.overwrite(site.root, "app.py", APP.replace("return 1", "return 11"))
+        yield site.acts.overwrite(site.root, "app.py", APP.replace("return", "return 1 +"))
+        return "Done."
+
+    site.play(script)
+    told = site.told()
+    assert "app.py#two changed since this session read it" in told[2], told
+    assert "return 22" in told[2]
+    assert site.text("app.py") == APP.replace("return", "return 1 +"), "it was shown what is there now"
+
+
+def _changed_by_ann(site: Site) -> None:
+    base = site.commonhold("show", "app.py#two", "--to", "/dev/null").strip()
+    site.commonhold("commit", "--key", "app.py#two", "--base", base, text="def two():\n    return 22\n")
 
 
 def test_what_a_shell_command_writes_is_recorded_as_its_sessions(site: Site) -> None:

@@ -140,7 +140,7 @@ def test_a_commit_stands_in_the_journal_from_its_beginning_to_its_end(store: Sto
 
 def test_who_saw_what_is_kept_by_holder_and_working_tree(store: Store) -> None:
     mine, newer = Sighting("file:a.py", HASHES[0], 1), Sighting("file:a.py", HASHES[1], 4)
-    function = Sighting("file:a.py#f", HASHES[2], 2)
+    function = Sighting("file:a.py#f", HASHES[2], 2, lines="0-3,7-8")
     with store.write() as writer:
         writer.see("one", "/w", [mine, function], 1.0)
         writer.see("two", "/w", [function], 5.0)

@@ -29,13 +29,24 @@ class Acquaintance:
         the files that are overwritten `blind`.
         """
         wanted = tuple(dict.fromkeys(keys))
-        memory = Memory(reader, (self.holder, self.worktree), wanted)
+        memory = self._memory(reader, wanted)
         found = [each for key in wanted if (each := self._stranger(memory, key, blind))]
+        found = [each for each in found if not self._knows_parts(reader, each[0])]
         if not found:
             return None
         why = "; ".join(f"{stale.key} {what}" for stale, what in found)
         strangers = tuple(stale for stale, _ in found)
         return Rejected(Refusal.REGION_CHANGED, why, tuple(each.key for each in strangers), strangers)
+
+    def _memory(self, reader: Reader, keys: Iterable[Key]) -> Memory:
+        return Memory(reader, (self.holder, self.worktree), keys)
+
+    def _knows_parts(self, reader: Reader, now: Stale) -> bool:
+        """Whether it is a file that the session knows region by region, be it that it wrote some of them itself."""
+        if now.source is None or now.region is not now.source.file:
+            return False
+        parts = [each for each in now.source.leaves() if each is not now.region]
+        return bool(parts) and self._memory(reader, [each.key for each in parts]).knows(now.source, parts)
 
     def _stranger(self, memory: Memory, key: Key, blind: Collection[str]) -> tuple[Stale, str] | None:
         now = self.fresh(key)

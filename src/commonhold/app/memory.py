@@ -70,5 +70,9 @@ class Memory:
         return part
 
     def knows(self, source: RegionMap, regions: Sequence[Region]) -> bool:
-        """Whether the session has seen all of each region, as it is now."""
-        return all(Seen(each.hash) in self.of(each.key, source, each) for each in regions)
+        """Whether the session has seen all of each region in which there is something to be seen, as it is now."""
+        return all(Seen(each.hash) in self.of(each.key, source, each) or _is_blank(source, each) for each in regions)
+
+
+def _is_blank(source: RegionMap, region: Region) -> bool:
+    return region.key.is_header and not source.bytes_of(region).strip()

@@ -17,6 +17,7 @@ from commonhold.agents.cursor import CURSOR
 from commonhold.agents.registry import AGENTS
 from commonhold.agents.vscode import VSCODE
 from commonhold.app.happenings import (
+    CUT,
     AboutToEdit,
     AboutToRun,
     Caller,
@@ -350,3 +351,50 @@ def test_what_others_send_to_claudes_hooks_is_none_of_claudes(mark: dict[str, An
     assert isinstance(AGENTS["claude"].read(payload | mark, ""), Unconcerned)
     own = payload | {"permission_mode": "default", "timestamp": 1}
     assert isinstance(AGENTS["claude"].read(own, ""), AboutToRun)
+
+
+LONG = "x" * 2000
+GEMINI = "\nIMPORTANT: The file content has been truncated.\nStatus: Showing\n\n--- FILE CONTENT (truncated) ---\n"
+
+
+@pytest.mark.parametrize(
+    ("agent", "payload", "shown"),
+    [
+        ("gemini", f"{GEMINI}a\n{LONG}... [truncated]\nb", f"a\n{LONG}{CUT}\nb"),
+        ("gemini", "a = 1\nreturn ... [truncated]\n", "a = 1\nreturn ... [truncated]\n"),
+        (
+            "copilot",
+            "a\nb and\n\n[Output truncated. Use view_range=[3, ...] to continue reading. More.]",
+            f"a\nb and{CUT}",
+        ),
+        ("copilot", "a\nb\n\n\n[Output truncated. Use view_range=[3, ...] to continue reading. More.]", "a\nb\n"),
+        ("copilot", "a\nFile too large to read at once (1 KB). Consider using grep", None),
+        ("opencode", f"{LONG}... (line truncated to 2000 chars)", f"{LONG}{CUT}"),
+    ],
+)
+def test_what_an_agent_puts_around_a_text_is_none_of_the_file(agent: str, payload: str, shown: str | None) -> None:
+    happening = AGENTS[agent].read(_reading(agent, payload), "")
+    assert isinstance(happening, HasRead)
+    assert happening.shown == (payload if shown is None else shown)
+
+
+def test_geminis_preamble_and_what_it_adds_of_the_project_is_none_of_the_file() -> None:
+    tail = "\n\n--- Newly Discovered Project Context ---\nBe brief.\n--- End Project Context ---"
+    for said, shown in ((f"{GEMINI}a\n{tail}", "a\n"), (f"a\n{tail}", "a\n"), (f"a{GEMINI}b", f"a{GEMINI}b")):
+        happening = AGENTS["gemini"].read(_reading("gemini", said), "")
+        assert isinstance(happening, HasRead)
+        assert happening.shown == shown
+    assert isinstance(AGENTS["gemini"].read(_reading("gemini", GEMINI), ""), Unconcerned)
+
+
+def _reading(agent: str, said: str) -> dict[str, Any]:
+    """What an agent sends that has read a file, with what it has told its model."""
+    common: dict[str, Any] = {"session_id": "s", "sessionId": "s", "sessionID": "s", "cwd": "/repo"}
+    match agent:
+        case "gemini":
+            arguments = {"tool_input": {"file_path": "a"}, "tool_response": {"llmContent": said}}
+            return common | {"hook_event_name": "AfterTool", "tool_name": "read_file"} | arguments
+        case "copilot":
+            return common | {"toolName": "view", "toolArgs": {"path": "a"}, "toolResult": {"textResultForLlm": said}}
+        case _:
+            return common | {"event": "after", "tool": "read", "args": {"filePath": "a"}, "shown": said}

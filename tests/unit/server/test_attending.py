@@ -652,6 +652,18 @@ def test_what_a_session_has_written_itself_since_it_read_it_is_known(one: Agent)
     assert one.edits(Whole("a.py", SOURCE)) == NOTHING
 
 
+def test_what_a_session_has_edited_in_part_it_may_delete(one: Agent, two: Agent) -> None:
+    one.reads("a.py")
+    one.edits(TEN)
+    one.edits(Swap("a.py", "return 2", "return 2\n\n\ndef h():\n    return 3"))
+    assert one.wants(Removed("a.py"), call="gone") == NOTHING
+    one.tell(Edited(one.caller, one.where, "gone", "Delete", (Removed("a.py"),), has_failed=True))
+    one.rests()
+    two.edits(TWENTY)
+    two.rests()
+    assert "file:a.py changed since this session read it" in denied(one.wants(Removed("a.py")))
+
+
 def test_what_was_shown_long_ago_is_not_looked_for(home: House, one: Agent, two: Agent) -> None:
     two.edits(TEN)
     two.rests()
