@@ -173,7 +173,7 @@ def test_claudes_shell_is_as_without_us(tmp_path: Path, model: ScriptedModel) ->
         (site.place.root / "deep").mkdir()
         acts = site.acts
         behind = do("Bash", command="sleep 1; echo bg > behind.txt", run_in_background=True)
-        monitor = do("Monitor", command="echo m > seen.txt", description="It", timeout_ms=3000, persistent=False)
+        monitor = do("Monitor", command="echo m > seen.txt", description="It", timeout_ms=60_000, persistent=False)
         late = do("Bash", command="sleep 20; touch never.txt", timeout=1000)
         turns = (acts.run("cd deep"), acts.run("pwd; exit 3"), acts.run("cd .."), behind, monitor, late, acts.run("ls"))
         site.play(in_turn(*turns))

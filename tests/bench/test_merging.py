@@ -190,10 +190,11 @@ def test_tests_are_run_once_and_the_folder_is_left_as_it_was(
     assert runner.outcome(task, feature.changes, feature) == seen[0]
 
 
-def test_tests_that_never_end_are_ended(runner: Runner, task: Task, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(suites, "SECONDS", 0.5)
+def test_tests_that_never_end_are_ended(setting: Setting, task: Task) -> None:
     endless = {"src/shop.py": b"while True:\n    pass\n"}
-    assert runner.outcome(task, endless, task.features[0]) == suites.Outcome(passed=False, said="It took too long.")
+    with closing(Runner(setting.work, Repository(setting.store), setting.python, seconds=0.5)) as runner:
+        outcome = runner.outcome(task, endless, task.features[0])
+    assert outcome == suites.Outcome(passed=False, said="It took too long.")
 
 
 def history(tmp_path: Path) -> tuple[Repository, list[histories.Contested]]:

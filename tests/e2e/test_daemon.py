@@ -11,13 +11,15 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 import pytest
-from tests.e2e.cli_driver import NOBODY, git, make_repository, only_root
+from tests.e2e.cli_driver import NOBODY, Call, git, make_repository, only_root
 from tests.e2e.daemon_process import Raw, Serving, client, kept, place, serving
 from tests.patience import PATIENCE_SECONDS, until
 
 import commonhold
 from commonhold.adapters import daemon_place
+from commonhold.adapters.repository import Repository
 from commonhold.adapters.sqlite import SqliteStore
+from commonhold.client import daemon as beginning
 from commonhold.domain.errors import Code, StoreError
 
 pytestmark = pytest.mark.slow
@@ -138,6 +140,24 @@ def test_asked_to_end_it_finishes_and_clients_go_on_without_it(root: Path) -> No
         assert second.lease is not None
         assert second.lease.fence > first.lease.fence
         assert len(hold.leases()) == 2
+
+
+def test_one_that_an_agent_has_started_meanwhile_is_not_the_one_that_was_stopped(
+    root: Path, run: Call, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with serving(root) as first:
+        ask = beginning.stop
+
+        def followed_by_another(repository: Repository) -> int | None:
+            asked = ask(repository)
+            assert first.said() == ""
+            beginning.start(repository)
+            first.wait_until_served()
+            return asked
+
+        monkeypatch.setattr(beginning, "stop", followed_by_another)
+        assert run("daemon", "stop").text == f"stopped the daemon, process {first.process.pid}\n"
+        assert first.is_served
 
 
 def test_what_it_makes_is_private(root: Path) -> None:

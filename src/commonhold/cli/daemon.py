@@ -98,7 +98,7 @@ def _start(repository: Repository) -> None:
 
 def _stop(repository: Repository) -> int | None:
     stopped = daemon.stop(repository)
-    if stopped is not None and not daemon.wait_until_gone(repository):
+    if stopped is not None and not daemon.wait_until_gone(repository, stopped):
         raise StoreError(
             Code.STORE_BUSY,
             "the daemon did not stop within 15 seconds",

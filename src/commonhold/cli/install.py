@@ -78,6 +78,6 @@ def _link(project: Project) -> Link | None:
 def _chosen(project: Project) -> Link:
     """Choose a port and a token; a daemon that runs already knows neither, so the next call starts another."""
     made = choose(project.repository.state_folder, None)
-    if daemon.stop(project.repository) is not None:
-        daemon.wait_until_gone(project.repository)
+    if (stopped := daemon.stop(project.repository)) is not None:
+        daemon.wait_until_gone(project.repository, stopped)
     return Link(made.url, made.token)

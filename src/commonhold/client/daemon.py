@@ -83,10 +83,10 @@ def trouble_of(begun: Begun, repository: Repository) -> str:
     return ""
 
 
-def wait_until_gone(repository: Repository) -> bool:
-    """Wait until the daemon is gone; whether it came to that."""
+def wait_until_gone(repository: Repository, pid: int) -> bool:
+    """Wait until this daemon is gone, whoever started another meanwhile; whether it came to that."""
     until = time.monotonic() + PATIENCE_SECONDS
-    while pid_of(repository) is not None:
+    while pid_of(repository) == pid:
         if time.monotonic() > until:
             return False
         time.sleep(PAUSE_SECONDS)
