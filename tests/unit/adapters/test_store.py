@@ -12,6 +12,7 @@ from pathlib import Path
 
 import apsw
 import pytest
+from tests.patience import PATIENCE_SECONDS
 
 from commonhold.adapters.sqlite import SqliteStore, connect
 from commonhold.adapters.sqlite.connect import APPLICATION_ID, MIGRATIONS
@@ -475,7 +476,7 @@ def test_no_thread_gets_into_the_transaction_of_another(kind: type[SqliteStore],
         def _inside(self, who: int) -> None:
             if who and threading.current_thread().name == "other":
                 beginning.set()
-                go_on.wait(60)
+                go_on.wait(PATIENCE_SECONDS)
             self.__dict__["who"] = who
 
     slow: SqliteStore = Slow(str(folder))
@@ -488,10 +489,10 @@ def test_no_thread_gets_into_the_transaction_of_another(kind: type[SqliteStore],
     add(slow, "mine")
     other = threading.Thread(target=taken_back, name="other")
     other.start()
-    assert beginning.wait(60)
+    assert beginning.wait(PATIENCE_SECONDS)
     threading.Timer(0.3, go_on.set).start()
     add(slow, "mine, too")
-    other.join(60)
+    other.join(PATIENCE_SECONDS)
     assert holders(slow) == ["mine", "mine, too"]
     slow.close()
 
@@ -513,7 +514,7 @@ def test_threads_that_fork_at_once_leave_the_store_usable(store: SqliteStore, re
     for thread in threads:
         thread.start()
     for thread in threads:
-        thread.join(60)
+        thread.join(4 * PATIENCE_SECONDS)
         assert not thread.is_alive()
     add(store, "after")
     assert holders(store) == ["before", "after"]

@@ -4,6 +4,8 @@ import os
 import subprocess
 from pathlib import Path
 
+from tests.patience import PATIENCE_SECONDS
+
 from commonhold.adapters.git.running import run
 from commonhold.server.git_homes import programs
 
@@ -15,6 +17,10 @@ def test_in_a_shell_inside_of_another_repositorys_each_leads_to_the_next_and_at_
     for order in ((inner, outer), (outer, inner), (inner, outer, inner), (outer,)):
         path = os.pathsep.join((*map(str, order), os.environ["PATH"]))
         done = subprocess.run(
-            ["git", "version"], env=environment | {"PATH": path}, capture_output=True, timeout=30, check=False
+            ["git", "version"],
+            env=environment | {"PATH": path},
+            capture_output=True,
+            timeout=PATIENCE_SECONDS,
+            check=False,
         )
         assert done.stdout == run("version").stdout

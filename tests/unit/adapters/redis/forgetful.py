@@ -1,5 +1,6 @@
 """A way to a server on which answers get lost."""
 
+import select
 import socket
 import threading
 from contextlib import suppress
@@ -43,10 +44,17 @@ class Forgetful:
     def _serve(self, client: socket.socket) -> None:
         with client, socket.socket(socket.AF_UNIX) as server, suppress(OSError):
             server.connect(self._target)
-            while asked := client.recv(_MOST):
-                server.sendall(asked)
-                answer = server.recv(_MOST)
-                if self.to_lose and b"EVALSHA" in asked:
+            asked = b""
+            while True:  # what is asked and answered may come in parts
+                ready, _, _ = select.select([client, server], [], [])
+                said = (client if client in ready else server).recv(_MOST)
+                if not said:
+                    return
+                if client in ready:
+                    asked = said
+                    server.sendall(said)
+                elif self.to_lose and b"EVALSHA" in asked:
                     self.to_lose -= 1
                     return
-                client.sendall(answer)
+                else:
+                    client.sendall(said)
