@@ -12,9 +12,10 @@ from tests.e2e.cli_driver import make_repository
 from tests.e2e.daemon_process import place
 from tests.unit.agents.captured import FILES, name_of, payload_in
 
+import commonhold
 from commonhold.adapters.repository import find_repository
 from commonhold.agents.registry import AGENTS
-from commonhold.server import attending
+from commonhold.server import editing
 from commonhold.server.attendants import Attendants
 from commonhold.server.calls_seen import CallsSeen
 from commonhold.server.hooks import Hooks
@@ -39,8 +40,8 @@ def root(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
 def hooks(root: Path) -> Iterator[Hooks]:
     """All that answers, in this process; who finds that others hold what it changes does not wait for them."""
     with pytest.MonkeyPatch.context() as patched:
-        patched.setattr(attending, "PATIENCE_SECONDS", 0.0)
-        patched.setattr(attending, "SLOT_PATIENCE_SECONDS", 0.0)
+        patched.setattr(editing, "PATIENCE_SECONDS", 0.0)
+        patched.setattr(editing, "SLOT_PATIENCE_SECONDS", 0.0)
         attendants = Attendants(find_repository(str(root)), set())
         yield Hooks(AGENTS, attendants.attend, CallsSeen())
         attendants.close()
@@ -126,3 +127,20 @@ def test_what_cannot_be_judged_for_its_size_is_refused_with_what_to_do(
     assert why in said
     assert "Next: " in said
     assert len(said) < 1000
+
+
+def test_a_text_that_was_cut_in_the_middle_of_a_character_is_heard_all_the_same(hooks: Hooks, root: Path) -> None:
+    """So long texts come from programs that count in UTF-16."""
+    file = root / "smile.py"
+    file.write_text("SMILE = '\U0001f600'\nEYES = 2\n", encoding="utf-8")
+    shape = {"session_id": "cut", "cwd": str(root), "hook_event_name": "UserPromptSubmit", "prompt": "Smile \ud83d"}
+    assert answered(hooks, "claude", json.dumps(shape)) == ""
+    shape = {"session_id": "cut", "cwd": str(root), "hook_event_name": "PostToolUse", "tool_name": "Read"}
+    shown = {"file": {"content": "SMILE = '\ud83d"}}
+    read = {**shape, "tool_input": {"file_path": str(file)}, "tool_response": shown}
+    assert answered(hooks, "claude", json.dumps(read)) == ""
+    edit = {"file_path": str(file), "old_string": "EYES = 2", "new_string": "EYES = 3"}
+    write = {**shape, "hook_event_name": "PreToolUse", "tool_name": "Edit", "tool_input": edit, "tool_use_id": "cut"}
+    assert answered(hooks, "claude", json.dumps(write)) == ""
+    with commonhold.open(str(root), agent="claude:cut") as session:
+        assert session.intent() == "Smile \ufffd"

@@ -7,7 +7,7 @@ from commonhold.agents.agent import Agent, Payload
 from commonhold.agents.claude_shaped import AFTER, Dialect
 from commonhold.agents.payloads import caller, mapping, text
 from commonhold.agents.tools import Reads, Runs, Tools, cell, swap, swaps, whole
-from commonhold.app.happenings import Deleting, Ends, Happening, Manner, SubagentBegan, Unconcerned
+from commonhold.app.happenings import Deleting, Ends, Happening, Manner, SubagentBegan, TurnEnded, Unconcerned
 
 NAME: Final = "claude"
 _SWAPPING: Final = Manner(ends=Ends.MOST, deleting=Deleting.LINE_END, bends_quotes=True)
@@ -31,14 +31,22 @@ def read(payload: Payload, process: str) -> Happening:
     """What a payload reports. Raises Unreadable."""
     if _is_of_another(payload):
         return Unconcerned(caller(NAME, text(payload, "session_id"), "", process), text(payload, "cwd"))
-    response = mapping(payload, "tool_response")
-    launched = text(response, "agentId") if text(response, "status") == "async_launched" else ""
-    if launched and text(payload, "tool_name") in _LAUNCHING and claude_shaped.event_of(payload) == AFTER:
-        # Only now is it known both which subagent it is and what it is to do.
-        by = caller(NAME, text(payload, "session_id"), launched, process)
-        task = text(mapping(payload, "tool_input"), "prompt", "description")
-        return SubagentBegan(by, text(payload, "cwd"), task)
+    if text(payload, "tool_name") in _LAUNCHING and claude_shaped.event_of(payload) == AFTER:
+        return _delegated(payload, process)
     return claude_shaped.read(_DIALECT, payload, process)
+
+
+def _delegated(payload: Payload, process: str) -> Happening:
+    """What a call tells that has set a subagent to work: that it has begun, or that it is done."""
+    response, cwd = mapping(payload, "tool_response"), text(payload, "cwd")
+    part, status = text(response, "agentId"), text(response, "status")
+    by = caller(NAME, text(payload, "session_id"), part, process)
+    if part and status == "async_launched":
+        # Only now is it known both which subagent it is and what it is to do.
+        return SubagentBegan(by, cwd, text(mapping(payload, "tool_input"), "prompt", "description"))
+    if part and status == "completed":  # its own word for it, SubagentStop, may have been lost
+        return TurnEnded(by, cwd)
+    return Unconcerned(by, cwd)
 
 
 def _is_of_another(payload: Payload) -> bool:

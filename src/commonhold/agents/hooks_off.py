@@ -7,7 +7,10 @@ from commonhold.agents import shell_prefix
 from commonhold.agents.json_text import setting
 
 _CLAUDE: Final = (shell_prefix.SETTINGS, ".claude/settings.json")
+_COPILOT: Final = (".github/copilot/settings.local.json", ".github/copilot/settings.json", *_CLAUDE)
+"""Copilot heeds what Claude Code is told in a repository as well."""
 _CLAUDE_MANAGED: Final = "/etc/claude-code/managed-settings.json"
+_ALL_OFF: Final = "disableAllHooks"
 _GEMINI: Final = ".gemini/settings.json"
 _GEMINI_SYSTEM: Final = "/etc/gemini-cli/settings.json"
 _HOOK_NAME: Final = "commonhold"
@@ -18,6 +21,8 @@ def turned_off(agent: str, root: str, home: str) -> str:
     match agent:
         case "claude":
             return _claude(root, home)
+        case "copilot":
+            return _told_off([f"{root}/{name}" for name in _COPILOT])
         case "gemini":
             return _gemini(root, home)
         case _:
@@ -28,8 +33,12 @@ def _claude(root: str, home: str) -> str:
     if setting(_CLAUDE_MANAGED, "allowManagedHooksOnly") is True:
         return f"allowManagedHooksOnly in {_CLAUDE_MANAGED}"
     places = [_CLAUDE_MANAGED, *(f"{root}/{name}" for name in _CLAUDE), f"{home}/{_CLAUDE[-1]}"]
-    place = _decided(places, ("disableAllHooks",), off=True)
-    return f"disableAllHooks in {place}" if place else ""
+    return _told_off(places)
+
+
+def _told_off(places: Sequence[str]) -> str:
+    place = _decided(places, (_ALL_OFF,), off=True)
+    return f"{_ALL_OFF} in {place}" if place else ""
 
 
 def _gemini(root: str, home: str) -> str:

@@ -37,7 +37,7 @@ def replaced(text: str | None, body: str, marks: Marks) -> str | None:
     if not body:
         return bare
     newline = "\r\n" if bare and "\r\n" in bare else "\n"
-    lines = [marks.line(_BEGIN), *body.splitlines(), marks.line(_END)]
+    lines = [marks.line(_BEGIN), *body.split("\n"), marks.line(_END)]
     block = newline.join(lines)
     if not bare:
         return f"{block}{newline}" if bare is None else block
@@ -47,7 +47,7 @@ def replaced(text: str | None, body: str, marks: Marks) -> str | None:
 def block_in(text: str, marks: Marks) -> str:
     """What is between the marks, with line ends as ours; empty where there is no block. Raises UnendedError."""
     found = _span(text, marks)
-    return "\n".join(text[found[0] : found[1]].splitlines()[1:-1]) if found else ""
+    return "\n".join(text[found[0] : found[1]].replace("\r\n", "\n").split("\n")[1:-1]) if found else ""
 
 
 def removed(text: str, marks: Marks) -> str | None:
@@ -82,8 +82,8 @@ def _span(text: str, marks: Marks) -> tuple[int, int] | None:
 def _line(text: str, mark: str) -> int | None:
     """Where a line that is the mark begins."""
     at = 0
-    for line in text.splitlines(keepends=True):
-        if line.strip("\r\n") == mark:
+    for line in text.split("\n"):
+        if line.removesuffix("\r") == mark:
             return at
-        at += len(line)
+        at += len(line) + 1
     return None

@@ -52,6 +52,11 @@ def listed(names: Sequence[str], most: int) -> str:
     return ", ".join(names[:most]) + (f" and {more} more" if more > 0 else "")
 
 
+def in_utf8(text: str) -> str:
+    """The text as it can be kept: programs that count in UTF-16 cut texts in the middle of a character."""
+    return text if text.isascii() else text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+
+
 def _first_unprintable(text: str) -> str | None:
     return next((char for char in text if unicodedata.category(char) in _UNPRINTABLE), None)
 

@@ -35,6 +35,7 @@ from commonhold.app.shell_reads import shown_by
 from commonhold.client.session import Commonhold
 from commonhold.domain.errors import CommonholdError, InputError
 from commonhold.domain.keys import file_key
+from commonhold.domain.texts import in_utf8
 from commonhold.server import packets
 from commonhold.server.editing import ToolEdit, inside
 from commonhold.server.open_sessions import OpenSessions
@@ -113,14 +114,14 @@ class Attending:
             return NOTHING
         found = session.arrive(happening.caller.process)
         if happening.task:
-            session.intend(happening.task)
+            session.intend(in_utf8(happening.task))
         return Response(context=packets.briefing(found, time.time()))
 
     def _prompt_given(self, happening: PromptGiven) -> Response:
         session = self._here(happening)
         if session is None:
             return NOTHING
-        session.intend(happening.prompt)
+        session.intend(in_utf8(happening.prompt))
         return Response(context=told(*(each.notice for each in session.news())))
 
     def _has_read(self, happening: HasRead) -> Response:
@@ -129,7 +130,7 @@ class Attending:
                 place = self._trees.place(path, happening.cwd)
                 if place and not self._is_ignored(*place):
                     session = self._sessions.session(place[0], happening.caller)
-                    session.saw(str(file_key(place[1])), shown=happening.shown)
+                    session.saw(str(file_key(place[1])), shown=in_utf8(happening.shown))
         return NOTHING
 
     def _about_to_edit(self, happening: AboutToEdit) -> Response:

@@ -10,6 +10,7 @@ from commonhold.agents.hooks_off import turned_off
 
 LOCAL, SHARED, HOME = "work/.claude/settings.local.json", "work/.claude/settings.json", ".claude/settings.json"
 PROJECT, OWN = "work/.gemini/settings.json", ".gemini/settings.json"
+COPILOTS = "work/.github/copilot/settings.json"
 OFF, ON = {"disableAllHooks": True}, {"disableAllHooks": False}
 
 
@@ -46,6 +47,23 @@ def test_claude_code_runs_them_where_what_is_nearest_says_so(files: dict[str, An
 )
 def test_so_can_gemini_be_told(files: dict[str, Any], setting: str, tmp_path: Path) -> None:
     assert told("gemini", tmp_path, files) == setting
+
+
+@pytest.mark.parametrize(
+    ("files", "place"),
+    [
+        ({COPILOTS: OFF, LOCAL: ON}, COPILOTS),
+        ({SHARED: OFF}, SHARED),
+        ({LOCAL: OFF}, LOCAL),
+        ({COPILOTS: ON, SHARED: OFF}, ""),
+        ({LOCAL: ON, SHARED: OFF}, ""),
+        ({HOME: OFF}, ""),
+    ],
+)
+def test_copilot_heeds_what_claude_code_is_told_behind_its_own(
+    files: dict[str, Any], place: str, tmp_path: Path
+) -> None:
+    assert told("copilot", tmp_path, files) == (f"disableAllHooks in {place}" if place else "")
 
 
 def test_others_are_not_told_so_in_settings_that_are_looked_at(tmp_path: Path) -> None:

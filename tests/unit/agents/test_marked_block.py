@@ -9,7 +9,7 @@ from commonhold.agents.marked_block import HASH, MARKDOWN, Marks, UnendedError, 
 TEXTS = st.none() | st.lists(st.sampled_from(["a", " ", "\t", "#", "<!--", "-->", "[b]", "\n", "\r\n", "\r"])).map(
     "".join
 )
-BODIES = st.lists(st.text("ab =[].", min_size=1, max_size=6), min_size=1, max_size=4).map("\n".join)
+BODIES = st.lists(st.text("ab =[].\u2028\x0c", min_size=1, max_size=6), min_size=1, max_size=4).map("\n".join)
 
 
 @given(TEXTS, BODIES, st.sampled_from([HASH, MARKDOWN]))

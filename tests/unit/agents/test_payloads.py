@@ -125,6 +125,15 @@ def test_nothing_is_done_in_nobodys_name(name: str) -> None:
             AGENTS[name].read(payload, "")
 
 
+@pytest.mark.parametrize(
+    ("status", "kind"), [("completed", TurnEnded), ("async_launched", SubagentBegan), ("", Unconcerned)]
+)
+def test_what_a_session_hears_of_a_subagent_tells_how_far_that_is(status: str, kind: type[Happening]) -> None:
+    payload = {"session_id": "s", "cwd": "/repo", "hook_event_name": "PostToolUse", "tool_name": "Agent"}
+    happening = CLAUDE.read(payload | {"tool_response": {"status": status, "agentId": "a1"}}, "")
+    assert (type(happening), happening.caller.holder) == (kind, "claude:s/a1")
+
+
 @pytest.mark.parametrize("session", ["", "a\nb", "a\x00b", "\u202e", "x" * 91, 7, None])
 def test_a_session_whose_name_is_no_name_is_unreadable(session: object) -> None:
     payload = {"hook_event_name": "Stop", "session_id": session, "cwd": "/repo"}
