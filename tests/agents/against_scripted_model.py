@@ -17,8 +17,6 @@ from tests.e2e.scripted.conversation import Results, Script, Turn, do, in_turn, 
 from tests.e2e.scripted.server import ScriptedModel
 from tests.patience import until
 
-pytestmark = pytest.mark.timeout(600)
-
 SESSIONS, EDITS = 20, 10
 FORBIDDEN = ("--deny-tool", "shell(touch)")
 BYPASS = "bypassPermissions"

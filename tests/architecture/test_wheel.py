@@ -12,7 +12,7 @@ import pytest
 ROOT = Path(__file__).parents[2]
 SAMPLE = '"""A sample."""\n\nimport os\n\n\ndef one():\n    return os.sep\n'
 
-pytestmark = [pytest.mark.slow, pytest.mark.timeout(600)]
+pytestmark = pytest.mark.slow
 
 
 def run(*command: str | Path, cwd: Path) -> str:

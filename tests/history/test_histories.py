@@ -25,7 +25,7 @@ import commonhold
 from commonhold.domain.events import LeaseGranted, LeaseQueued
 
 CREW = Path(__file__).with_name("crew.py")
-pytestmark = [pytest.mark.slow, pytest.mark.timeout(300)]
+pytestmark = pytest.mark.slow
 Choices = dict[str, Any]
 
 

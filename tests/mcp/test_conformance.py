@@ -11,7 +11,7 @@ from tests.mcp.conformance import EXCEPTIONS, failures, install, is_expected
 
 from commonhold.adapters import loopback
 
-pytestmark = [pytest.mark.slow, pytest.mark.timeout(600)]
+pytestmark = pytest.mark.slow
 # Where CI runs, npm has to be there.
 MISSING = shutil.which("npm") is None and "CI" not in os.environ
 

@@ -21,7 +21,7 @@ OF_FILES = {Committed, CommitRefused, CommitUndone, DebtWaived}
 
 
 @pytest.mark.slow
-@pytest.mark.timeout(60 + RUNS // 10)
+@pytest.mark.timeout(600 + RUNS // 10)
 @pytest.mark.parametrize("seeds", [range(int(SEED), int(SEED) + 1)] if SEED else PARTS, ids=lambda seeds: seeds.start)
 def test_every_run_is_right_at_every_step(seeds: range, capsys: pytest.CaptureFixture[str]) -> None:
     for seed in seeds:
