@@ -91,6 +91,7 @@ class Attendants:
         self._rounds.close()
         self._overseeing.close()
         self._attending.close()
+        self._shells.close()
 
 
 def _is_wrapped(agent: str, root: str) -> bool:

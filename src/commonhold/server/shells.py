@@ -291,6 +291,13 @@ class Shells:
                 run.session.close()
                 self._under_way.discard(run.is_alive)
 
+    def close(self) -> None:
+        """Let go of the connections for commands that run still: they stay as they are, and so do their leases."""
+        with self._lock:
+            runs = list(self._runs.values())
+        for run in runs:
+            run.session.close()
+
     def free(self, session: Commonhold) -> None:
         """Release what a daemon before this one leased for commands of a session: it heard of no end of theirs."""
         for lease in session.leases():
