@@ -25,8 +25,9 @@ class AsItWas:
         return self._files.at(root)
 
     def locate(self, spec: Spec) -> Key:
-        """The canonical key."""
-        return self._files.locate(spec)
+        """The canonical key. What is shown as it was has its name by letters alone, whatever is in its place now."""
+        named = spec.key()
+        return named if named.file_path in self._before else self._files.locate(spec)
 
     def missing_folders(self, path: str) -> tuple[str, ...]:  # noqa: ARG002 - none has to be made
         """No folder is missing: what is written is there already."""

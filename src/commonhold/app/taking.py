@@ -16,7 +16,7 @@ from commonhold.app.partial_work import PartialWorks
 from commonhold.app.place import Place
 from commonhold.app.plan import CommitRequest, Plan, Rejected
 from commonhold.app.planning import PlannerOf
-from commonhold.app.ports import FileState, Ids, Reader, Stamp, Writer
+from commonhold.app.ports import FileState, Ids, Reader, Writer
 from commonhold.app.read_sets import ReadSet
 from commonhold.app.recording import committed, event_of, shown
 from commonhold.app.whole_files import made_to_hold
@@ -25,7 +25,7 @@ from commonhold.domain.changeset import Changeset, Edit
 from commonhold.domain.commands import Acquire, Break
 from commonhold.domain.errors import Code, CommonholdError, InputError
 from commonhold.domain.events import Committed, FileChange, Recorded
-from commonhold.domain.keys import canonical, file_key, parse
+from commonhold.domain.keys import FILE, Spec, canonical, file_key
 from commonhold.domain.lease import Base
 from commonhold.domain.modes import Mode
 from commonhold.domain.refusal import Refusal
@@ -116,11 +116,20 @@ class Taking:
     def holds(self, path: str, content_hash: str | None) -> bool:
         """Whether a file has that content now; None: it is not there."""
         try:
-            return _hash_of(self._place.files.stamp(path)) == content_hash
+            return _hash_of(self._there(path)) == content_hash
         except CommonholdError as fault:
             if _is_transient(fault):
                 raise
-            return False  # a folder, or too large: like nothing that anybody wrote through us
+            return False  # too large, say: like nothing that anybody wrote through us
+
+    def _there(self, path: str) -> FileState | None:
+        """The file as it is now. Where a folder, a link or a pipe is in its place, the file is gone."""
+        try:
+            return self._place.files.load(path)
+        except InputError as fault:
+            if fault.code is Code.NOT_A_FILE:
+                return None
+            raise
 
     def look(self, made: Made) -> Seen:
         """What became of the files, and what that would be as a commit: outside of the gate, since it takes time."""
@@ -221,10 +230,10 @@ class Taking:
         unknown = []
         for path, was in before.items():
             try:
-                now = self._place.files.load(path)
+                now = self._there(path)
                 if _hash_of(now) == was:
                     continue
-                is_named = self._place.files.locate(parse(str(file_key(path)))).file_path == path
+                is_named = self._is_named(path)
             except CommonholdError as fault:
                 if _is_transient(fault):
                     raise
@@ -237,6 +246,11 @@ class Taking:
             states[path] = None if data is None else FileState(data, mode)
             found[path] = now
         return states, found, tuple(unknown)
+
+    def _is_named(self, path: str) -> bool:
+        """Whether that is still how a key names it: no folder on the way leads elsewhere by now."""
+        folder = path.rpartition("/")[0]
+        return not folder or "/".join(self._place.files.locate(Spec(FILE, folder)).path) == folder
 
     def _kept(self, content_hash: str | None) -> bytes | None:
         if content_hash is None:
@@ -294,10 +308,8 @@ def _edits(states: Mapping[str, FileState | None], now: Mapping[str, FileState |
     return tuple(made_to_hold(path, base, there.content if there else None) for path, base, there in files)
 
 
-def _hash_of(there: Stamp | FileState | None) -> str | None:
-    if there is None:
-        return None
-    return there.hash if isinstance(there, Stamp) else hash_bytes(there.content)
+def _hash_of(there: FileState | None) -> str | None:
+    return hash_bytes(there.content) if there else None
 
 
 def _is_transient(fault: CommonholdError) -> bool:

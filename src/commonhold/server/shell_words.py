@@ -68,7 +68,7 @@ def report(outcome: Outcome, given: Given | None) -> str:
         lines.append(f"what the command wrote is recorded, but would have been refused ({taken.code}): {taken.why}")
         lines.append(f"it is left as it is, and waits for review. Next: commonhold review show {taken.review}")
     if unknown := (*taken.unknown, *outcome.unread):
-        lines.append(f"not recorded, since too large, no plain file any more, or not kept from before: {some(unknown)}")
+        lines.append(f"not recorded, since too large, not kept from before, or now reached by a link: {some(unknown)}")
     if outcome.shared:
         lines.append(
             f"other commands ran that could have written it, too, so it is laid on nobody: {some(outcome.shared)}"

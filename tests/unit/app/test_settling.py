@@ -95,16 +95,17 @@ def test_a_file_that_is_gone_is_recorded_as_gone(shop: Workshop) -> None:
 
 
 @pytest.mark.parametrize("is_late", [False, True])
-def test_what_is_no_file_any_more_is_told_and_keeps_nobody_from_going_on(shop: Workshop, *, is_late: bool) -> None:
+def test_what_is_no_file_any_more_is_recorded_as_gone(shop: Workshop, *, is_late: bool) -> None:
     one, outside = shop.hand("one"), shop.service(None)
     one.propose({"a.py": F_OTHERWISE})
     shop.write("a.py", None)
     shop.write("a.py/inside.py", SOURCE)
     shop.clock.advance(SLOT_SECONDS + 1 if is_late else 0)
-    assert outside.notice(None).outcome == "nothing"
-    taken = one.settle()
-    assert (taken.outcome, taken.unknown) == ("nothing", () if is_late else ("a.py",))
-    assert (commits(one.service), one.leased()) == ([], ["file:a.py#f"])
+    assert outside.notice(None).outcome == "nothing", "it is with who was to write it"
+    assert (one.settle().outcome, one.leased()) == ("recorded", ["file:a.py#f"])
+    (gone,) = commits(one.service)
+    assert [(each.path, each.after) for each in gone.files] == [("a.py", None)]
+    assert gone.holder == (OUTSIDE if is_late else "one")
     one.service.rest()
     assert one.leased() == []
 

@@ -74,6 +74,26 @@ def test_what_was_to_be_written_and_is_no_file_any_more_is_in_nobodys_way(
         assert service.notice(None).outcome == "recorded", "others are noticed as ever"
 
 
+@pytest.mark.parametrize("become", KINDS.values(), ids=KINDS)
+def test_a_file_in_whose_place_is_something_else_is_gone_until_it_is_back(
+    home: House, one: Agent, become: Become, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    home.write("b.py", "b = 1\n")
+    one.reads("a.py")
+    place = home.root / "a.py"
+    place.unlink()
+    become(place, monkeypatch)
+    with home.service(None) as service:
+        assert service.notice(None).outcome == "recorded"
+        assert service.notice(None).outcome == "nothing", "once"
+        assert "a.py" in one.is_asked("what is new?").context
+        place.rmdir() if place.is_dir() and not place.is_symlink() else place.unlink()
+        home.write("a.py", SOURCE)
+        assert service.notice(None).outcome == "recorded"
+        steps = [(each.path, each.before is None, each.after is None) for it in commits(service) for each in it.files]
+        assert steps == [("a.py", False, True), ("a.py", True, False)]
+
+
 def folder_becomes_a_repository(folder: Path) -> None:
     git(folder, "init", "-q")
     folder.joinpath("a.py").write_text("", encoding="utf-8")
