@@ -7,10 +7,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
+from commonhold.domain.texts import MARK
+
 _BLANK: Final = re.compile(r"(?:\s+|//[^\n]*|/\*.*?\*/)+", re.DOTALL)
 _STRING: Final = re.compile(r'"(?:[^"\\\x00-\x1f]|\\.)*"')
 _WORD: Final = re.compile(r"[-+.\w]+")
-_BOM: Final = "\ufeff"
 _ENDS: Final = {"{": "}", "[": "]"}
 _DEEPEST: Final = 100
 
@@ -80,7 +81,7 @@ class _Reader:
         self._depth = 0
 
     def document(self) -> Node:
-        self._at = len(_BOM) if self._text.startswith(_BOM) else 0
+        self._at = len(MARK) if self._text.startswith(MARK) else 0
         self._skip()
         found = self._value(self._at, None)
         self._skip()

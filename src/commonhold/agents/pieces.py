@@ -4,15 +4,14 @@ import json
 import tomllib
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Any, Final, Protocol
+from typing import Any, Protocol
 
 from commonhold.agents import json_entries, marked_block
 from commonhold.agents.calling import is_ours
 from commonhold.agents.json_entries import Entry, InTheWayError
 from commonhold.agents.json_text import NotJsonError
 from commonhold.agents.marked_block import Marks, UnendedError
-
-_MARK: Final = "\ufeff"
+from commonhold.domain.texts import MARK
 
 
 class Obstacle(ValueError):  # noqa: N818 - it is an answer to who installs
@@ -76,7 +75,7 @@ class JsonPiece:
 
     def _looseness(self, text: str | None) -> str:
         """What keeps the agent from reading the file at all; empty where nothing does."""
-        plain = (text or "").removeprefix("" if self.minds_mark else _MARK)
+        plain = (text or "").removeprefix("" if self.minds_mark else MARK)
         if not self.is_strict or not plain.strip():
             return ""
         try:
@@ -177,7 +176,7 @@ def _no_constant(name: str) -> None:
 
 def _check_toml(text: str, why: str) -> None:
     try:
-        tomllib.loads(text.removeprefix(_MARK))
+        tomllib.loads(text.removeprefix(MARK))
     except tomllib.TOMLDecodeError as fault:
         raise Obstacle(f"{why}: {fault}") from fault
 

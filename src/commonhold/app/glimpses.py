@@ -8,12 +8,11 @@ from itertools import accumulate, groupby
 from typing import Final
 
 from commonhold.app.happenings import CUT
+from commonhold.domain.texts import MARK
 from commonhold.regions.region import Region, RegionMap
 
 Lines = frozenset[int]
 """Numbers of lines, counted from 0."""
-
-_MARK: Final = "\ufeff"
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,7 +111,7 @@ def _sought(shown: str) -> str:
 
 
 def _plain(text: str) -> str:
-    return text.removeprefix(_MARK).replace("\r\n", "\n")
+    return text.removeprefix(MARK).replace("\r\n", "\n")
 
 
 def written(lines: Lines) -> str:

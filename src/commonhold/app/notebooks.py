@@ -9,8 +9,8 @@ from typing import Any, Final
 
 from commonhold.app.happenings import CellEdit, Part, Unclear
 from commonhold.app.line_ends import CRLF, are_mostly_crlf, in_ends
+from commonhold.domain.texts import MARK
 
-_MARK: Final = "\ufeff"
 _BY_NUMBER: Final = re.compile(r"cell-(\d{1,9})")
 _IDS_SINCE: Final = (4, 5)
 _LEAST_IN_FULL, _LEAST_WITH_EXPONENT = 1e-6, 1e21
@@ -22,7 +22,7 @@ def edited(wish: CellEdit, text: str | None) -> str | Unclear:
     if text is None:
         return Unclear("there is no such notebook", wish.path)
     try:
-        notebook = json.loads(text.removeprefix(_MARK), parse_int=float)
+        notebook = json.loads(text.removeprefix(MARK), parse_int=float)
         cells = _cells(notebook)
         problem = "the file is not a notebook" if cells is None else _edit(wish, notebook, cells)
         return Unclear(problem, wish.path) if problem else _written(notebook, text)
@@ -90,7 +90,7 @@ def _replace(cell: dict[str, Any], wish: CellEdit) -> None:
 
 
 def _written(notebook: dict[str, Any], before: str) -> str:
-    mark = _MARK if before.startswith(_MARK) else ""
+    mark = MARK if before.startswith(MARK) else ""
     after = mark + "".join(_json(notebook, "\n")) + ("\n" if before.endswith("\n") else "")
     return in_ends(CRLF, after) if are_mostly_crlf(before) else after
 

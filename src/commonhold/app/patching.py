@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from typing import Final
 
 from commonhold.app.happenings import Ends, Hunk, Manner, Patched, Unclear
+from commonhold.domain.texts import MARK
 
-_MARK: Final = "\ufeff"
 _END: Final = re.compile(r"\r\n|\n|\r")
 _LINE_FEED: Final = re.compile(r"\n")
 _PUNCTUATION: Final = str.maketrans(
@@ -41,7 +41,7 @@ def patched(wish: Patched, text: str | None) -> str | Unclear:
         return Unclear("there is no such file", wish.path)
     if wish.to == wish.path:
         return Unclear("the patch moves the file to where it is", wish.path)
-    mark = _MARK if wish.manner.keeps_mark and text.startswith(_MARK) else ""
+    mark = MARK if wish.manner.keeps_mark and text.startswith(MARK) else ""
     lines = list(_lines(text.removeprefix(mark), wish.manner))
     places: list[_Place] = []
     at = 0

@@ -4,8 +4,8 @@ from typing import Final
 
 from commonhold.app.happenings import Deleting, Ends, Swap, Unclear
 from commonhold.app.line_ends import CRLF, are_mostly_crlf, in_ends
+from commonhold.domain.texts import MARK
 
-_MARK: Final = "\ufeff"
 _STRAIGHT: Final = str.maketrans("\u2018\u2019\u201c\u201d", "''\"\"")
 _OPENING_AFTER: Final = frozenset(" \t\n\r([{\u2014\u2013")
 
@@ -32,10 +32,10 @@ def swapped(wish: Swap, text: str | None) -> str | Unclear:
 
 def _begun(wish: Swap, text: str | None) -> str | Unclear:
     """An empty old text begins a file: one that is not there, or has nothing in it."""
-    mark = _MARK if text and text.startswith(_MARK) else ""
-    if text is not None and text.removeprefix(_MARK).strip():
+    mark = MARK if text and text.startswith(MARK) else ""
+    if text is not None and text.removeprefix(MARK).strip():
         return Unclear("the text to replace is empty, and the file is there already and is not empty", wish.path)
-    return mark + wish.new.removeprefix(_MARK) if mark else wish.new
+    return mark + wish.new.removeprefix(MARK) if mark else wish.new
 
 
 def _exchanged(wish: Swap, text: str, old: str, new: str) -> str | Unclear:

@@ -1,15 +1,14 @@
 """What a tool's wish makes of a file: foretold from the file as it is, before the tool has touched it."""
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Final, assert_never
+from typing import assert_never
 
 from commonhold.app.happenings import CellEdit, Ends, Patched, Removed, Swap, Unclear, Whole, Wish
 from commonhold.app.line_ends import CRLF, in_ends
 from commonhold.app.notebooks import edited
 from commonhold.app.patching import patched
 from commonhold.app.swapping import swapped
-
-_MARK: Final = "\ufeff"
+from commonhold.domain.texts import MARK
 
 
 def result(wish: Wish, content: bytes | None) -> bytes | Unclear | None:
@@ -51,8 +50,8 @@ def _whole(wish: Whole, content: bytes) -> str:
     text = wish.content
     if wish.manner.ends is Ends.ANY and CRLF.encode() in content:
         text = in_ends(CRLF, text)
-    is_marked = wish.manner.keeps_mark and content.startswith(_MARK.encode())
-    return _MARK + text.removeprefix(_MARK) if is_marked and text else text
+    is_marked = wish.manner.keeps_mark and content.startswith(MARK.encode())
+    return MARK + text.removeprefix(MARK) if is_marked and text else text
 
 
 def _text(wish: Swap | CellEdit | Patched, content: bytes | None) -> str | Unclear:

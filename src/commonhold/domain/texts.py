@@ -8,6 +8,8 @@ from commonhold.domain.errors import Code, InputError, UsageError
 
 NOBODY: Final = "outside"
 """The holder of changes that nobody is known to have made; they are judged by nobody."""
+MARK: Final = "\ufeff"
+"""The byte order mark, with which some programs begin a file: no part of its text."""
 MAX_HOLDER_LENGTH: Final = 200
 MAX_ID_LENGTH: Final = 200
 MAX_TEXT_LENGTH: Final = 2000

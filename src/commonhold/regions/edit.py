@@ -8,12 +8,13 @@ from typing import ClassVar
 
 from commonhold.domain.errors import Code, InputError
 from commonhold.domain.keys import Key, Kind, Name
+from commonhold.domain.texts import MARK
 from commonhold.regions.encoding import BLANK, BOM, encoding_of
 from commonhold.regions.language import LONE_RETURN, Layout
 from commonhold.regions.languages import language_for, language_named
 from commonhold.regions.region import Region, RegionMap, Span
 from commonhold.regions.separators import mended
-from commonhold.regions.writing import MARK, Style, definition_text, header_text
+from commonhold.regions.writing import Style, definition_text, header_text
 
 
 @dataclass(frozen=True, slots=True)

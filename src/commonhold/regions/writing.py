@@ -4,11 +4,11 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from commonhold.domain.errors import Code, InputError
+from commonhold.domain.texts import MARK
 from commonhold.regions.encoding import BLANK, Encoding, encoding_of
 from commonhold.regions.languages import language_for
 from commonhold.regions.region import RegionMap
 
-MARK: Final = "\ufeff"
 SPACE: Final = BLANK.decode()
 
 

@@ -10,6 +10,7 @@ from typing import Final
 
 from commonhold.adapters.git.running import Git
 from commonhold.adapters.index import stamps
+from commonhold.adapters.plain_files import opened
 from commonhold.adapters.survey.checked_out import checked_out
 from commonhold.adapters.survey.listed import Listed, listed
 from commonhold.app.options import DEFAULT_MAX_FILE_BYTES
@@ -108,12 +109,8 @@ class Surveyor:
         return stamps.of_status(status) if stat.S_ISREG(status.st_mode) else None
 
     def _content(self, path: str) -> bytes | None:
-        try:
-            descriptor = os.open(f"{self._root}/{path}", os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
-        except OSError:
-            return None
-        if not stat.S_ISREG(os.fstat(descriptor).st_mode):
-            os.close(descriptor)
+        descriptor = opened(f"{self._root}/{path}", os.O_NOFOLLOW)
+        if descriptor is None:
             return None
         with open(descriptor, "rb") as file:
             return file.read()

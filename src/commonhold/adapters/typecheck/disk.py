@@ -1,12 +1,13 @@
 """The files of a working tree as a type checker should see them: their text, and what changed since the last look."""
 
 import os
-import stat
 from collections.abc import Collection, Iterator
 from contextlib import suppress
 from enum import IntEnum
 from glob import glob
 from typing import Final
+
+from commonhold.adapters.plain_files import opened
 
 LARGEST_TEXT_BYTES: Final = 4_000_000
 _NOT_OURS: Final = frozenset({"node_modules", "__pycache__", "site-packages"})
@@ -80,12 +81,8 @@ def text_of(content: bytes) -> str | None:
 
 def read(root: str, path: str) -> bytes | None:
     """The bytes of a regular file; None where there is none."""
-    try:
-        descriptor = os.open(os.path.join(root, path), os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
-    except OSError:
-        return None
-    if not stat.S_ISREG(os.fstat(descriptor).st_mode):
-        os.close(descriptor)
+    descriptor = opened(os.path.join(root, path))
+    if descriptor is None:
         return None
     with open(descriptor, "rb") as file:
         return file.read(LARGEST_TEXT_BYTES + 1)
