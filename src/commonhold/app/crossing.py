@@ -4,18 +4,19 @@ Asked while planning, outside of the gate. Inside it, `is_current` looks again w
 """
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from posixpath import commonpath, dirname
 from typing import Final
 
-from commonhold.app.drafting import Draft, written
+from commonhold.app.drafting import Draft, Touched, written
 from commonhold.app.indexes import Index
 from commonhold.app.plan import Admission, Crossed
 from commonhold.app.policy import Policies, Suspicion
 from commonhold.app.proving import Proving, Suspected, TestsOf
 from commonhold.app.reading import Looked
 from commonhold.app.typing import Diagnostic, TypeChecker
+from commonhold.domain.events import RegionChange
 from commonhold.domain.keys import Key, file_key
 from commonhold.linking.examination import examine
 from commonhold.linking.findings import Concern, Links
@@ -62,13 +63,19 @@ class Crossing:
         self._look = look
         self._told: set[str] = set()  # why a checker could not be asked: once is enough
 
-    def examine(self, drafts: Sequence[Draft]) -> Crossed:
-        """Find whom the drafts concern in other files. Quick where no contract changes and nothing new is used."""
+    def examine(self, drafts: Sequence[Draft], earlier: Crossed | None = None) -> Crossed:
+        """Find whom the drafts concern in other files. Quick where no contract changes and nothing new is used.
+
+        What a type checker or the tests said when the same was examined `earlier` is kept, if the drafts write the same
+        regions in the same way, and the links are the same.
+        """
         versions = [self._version(draft) for draft in drafts]
         if not any(map(_matters, versions)):
             return Crossed()
         library = self._index.library()
         work = _Work(library, tuple(versions), self._look)
+        if earlier and earlier.has_asked and (earlier.drafted, earlier.links) == (work.drafted, work.links):
+            return replace(earlier, library=library, before=work.before, files=work.files, origin=None)
         complaints, said = self._complaints(work)
         weighed = work.weighed(complaints)
         suspected = Suspected(work.suspicions(weighed, self._policies), work.contents)
@@ -78,7 +85,20 @@ class Crossing:
         )
         has_asked = self._asks_types(work) or Suspicion.TESTS in suspected.escalations
         admission = Admission("", findings, work.mended)
-        return Crossed(library, work.before, work.files, work.links, admission, has_asked)
+        return Crossed(
+            is_linked=True,
+            library=library,
+            before=work.before,
+            files=work.files,
+            links=work.links,
+            admission=admission,
+            has_asked=has_asked,
+            drafted=work.drafted,
+        )
+
+    def library(self) -> Library:
+        """All files of the repository as they are."""
+        return self._index.library()
 
     def _asks_types(self, work: "_Work") -> bool:
         return self._types is not None and work.offers_changed
@@ -152,6 +172,12 @@ class _Work:
     def before(self) -> dict[str, Summary | None]:
         """The files that become other, as the drafts saw them."""
         return {each.draft.path: each.before for each in self.versions}
+
+    @cached_property
+    def drafted(self) -> frozenset[RegionChange]:
+        """The regions that the drafts write."""
+        touched = ((each.draft, one) for each in self.versions for one in each.draft.touched)
+        return frozenset(_region_change(draft, one) for draft, one in touched)
 
     @cached_property
     def _after(self) -> Overlay:
@@ -274,6 +300,12 @@ class _Work:
         if len(paths) == 1:
             return file_key(next(iter(paths)))
         return file_key(f"{commonpath([dirname(path) for path in paths])}/")
+
+
+def _region_change(draft: Draft, touched: Touched) -> RegionChange:
+    before, after = touched.before, touched.after
+    key = after.key.at(draft.target) if after else before.key if before else draft.before_map.file.key
+    return RegionChange(str(key), before.hash if before else None, after.hash if after else None)
 
 
 def _version_of(version: _Version) -> Version:

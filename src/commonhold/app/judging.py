@@ -83,11 +83,11 @@ class _Wanting:
 class Judging:
     """Judges plans against the leases that are held, in one view of the state."""
 
-    def __init__(self, place: Place, planner: Planner, values: Values, policies: Policies) -> None:
-        """Judge by the leases of `place`; look things up for repair packets through `planner`."""
+    def __init__(self, place: Place, planner: Planner, values: Values, policies: Policies, reliance: Reliance) -> None:
+        """Judge by the leases of `place`, and by `reliance` on what was read; look things up through `planner`."""
         self.planner = planner
         """What made the plans."""
-        self._reliance = Reliance(planner, policies)
+        self._reliance = reliance
         self._registry = place.registry
         self._values = values
         self._policies = policies

@@ -139,7 +139,7 @@ class _Weighing:
         plan, flawed = planner.done(Changeset(tuple(made_to_hold(path, was[path], now[path]) for path in was)))
         if flawed:
             raise Untold
-        return _Owed(_whys(plan), plan.crossed.library is not None)
+        return _Owed(_whys(plan), plan.crossed.is_linked)
 
     @cached_property
     def _writes(self) -> dict[str, str | None]:

@@ -1,14 +1,15 @@
 """What planning gives: a plan, or the reason why there is none."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
-from commonhold.app.answers import MergedRegion, RegionHash, Unmerged
+from commonhold.app.answers import MergedRegion, Next, RegionHash, Unmerged
 from commonhold.app.ports import Stamp, Write
 from commonhold.domain.changeset import Changeset
 from commonhold.domain.debt import Debt
 from commonhold.domain.events import ContractChange, Merge, RegionChange
 from commonhold.domain.keys import Key, canonical
+from commonhold.domain.read_set import Overtaken
 from commonhold.domain.refusal import Refusal
 from commonhold.linking.findings import Links
 from commonhold.linking.library import Library
@@ -76,16 +77,44 @@ class Admission:
 class Crossed:
     """What was found, and in which state of the repository; `admission` is None where nothing concerns anybody.
 
-    `before` and `files` are the files that become other, as they were and as they will be. `has_asked`: a type checker,
-    or tests, which takes long.
+    `is_linked`: other files can have to do with the change, so they were examined. `library` is the state that they
+    were in then; `before` and `files` are the files that become other, as they were and as they will be. A plan that
+    comes from a worker process has none of the three: `origin` names that process and its plan, which it remembers for
+    a while. `has_asked`: a type checker, or tests, which takes long. `drafted` are the regions that the change writes,
+    each with its hash before and after.
     """
 
+    is_linked: bool = False
     library: Library | None = None
     before: Mapping[str, Summary | None] = field(default_factory=dict)
     files: Mapping[str, Summary | None] = field(default_factory=dict)
     links: Links = field(default_factory=Links)
     admission: Admission | None = None
     has_asked: bool = False
+    drafted: frozenset[RegionChange] = frozenset()
+    origin: tuple[int, int] | None = None
+
+    def without_files(self, origin: tuple[int, int] | None = None) -> "Crossed":
+        """What another process needs to know of it."""
+        return replace(self, library=None, before={}, files={}, origin=origin)
+
+
+@dataclass(frozen=True, slots=True)
+class Outdated:
+    """New text relies on what its author has read and others have changed since: what it was, is, and what to do."""
+
+    code: Refusal
+    why: str
+    stale: tuple[Stale, ...]
+    next: Next
+
+
+@dataclass(frozen=True, slots=True)
+class Relied:
+    """Whether new text is `outdated`, judged by what its author had still to read again (`unread`)."""
+
+    unread: tuple[Overtaken, ...] = ()
+    outdated: Outdated | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,7 +125,8 @@ class Plan:
     while that is so. `writes_to` are the keys that must be free of other holders' leases, `moves` the new paths of
     renamed files by their old ones. `merged` is told to the committer, `merges` and `contracts` are recorded.
     `grown` are headers that only get more lines: others may hold what lies beside them. `reweighed` are debts, and
-    what is left of each once this is written: itself, maybe for another reason, or nothing.
+    what is left of each once this is written: itself, maybe for another reason, or nothing. `relied` is what was found
+    of the reads that it rests on; None where nobody has looked yet.
     """
 
     seen: Mapping[str, Stamp | None]
@@ -114,6 +144,7 @@ class Plan:
     contracts: tuple[ContractChange, ...] = ()
     grown: frozenset[Key] = frozenset()
     reweighed: Mapping[Debt, Debt | None] = field(default_factory=dict)
+    relied: Relied | None = None
 
     @property
     def rewritten(self) -> frozenset[str]:

@@ -27,6 +27,7 @@ from commonhold.domain.errors import InputError
 from commonhold.domain.events import RegionChange
 from commonhold.domain.keys import FILE, Key
 from commonhold.domain.refusal import Refusal
+from commonhold.linking.library import Library
 from commonhold.regions.region import RegionMap
 
 MAX_EDITS: Final = 1000
@@ -54,8 +55,17 @@ class Planner:
         self._joining = joining
         self._crossing = crossing
 
-    def plan(self, changeset: Changeset) -> Plan | Rejected:
-        """Work out what the changeset writes. Raises InputError for one that makes no sense."""
+    def paths(self, changeset: Changeset) -> tuple[str, ...]:
+        """The files that the changeset writes. Raises InputError for one that makes no sense."""
+        _check(changeset)
+        moved = (self._code_key(edit.to).file_path for edit in changeset.edits if edit.to is not None)
+        return (*self._by_path(changeset), *moved)
+
+    def plan(self, changeset: Changeset, earlier: Crossed | None = None) -> Plan | Rejected:
+        """Work out what the changeset writes. Raises InputError for one that makes no sense.
+
+        `earlier` is what an earlier plan of it found: what took long is kept if the regions and the links are the same.
+        """
         _check(changeset)
         by_path = self._by_path(changeset)
         glances = self._reading.glances()
@@ -65,7 +75,7 @@ class Planner:
         rejected = [each for each in results if isinstance(each, Rejected)]
         rejected += self._stale_reads(changeset.reads, glances)
         rejected += _taken_targets(drafts, glances)
-        return _gravest(rejected, glances.seen()) if rejected else self._plan(drafts, glances)
+        return _gravest(rejected, glances.seen()) if rejected else self._plan(drafts, glances, earlier)
 
     def done(self, changeset: Changeset) -> tuple[Plan, Rejected | None]:
         """What edits made that took effect already, and why they would have been rejected."""
@@ -83,10 +93,16 @@ class Planner:
         return by_path
 
     def is_current(self, planned: Plan | Rejected) -> bool:
-        """Whether the files are still what they were when they were looked at."""
-        if not self._reading.is_current(planned.seen):
-            return False
-        return self._crossing is None or isinstance(planned, Rejected) or self._crossing.is_current(planned.crossed)
+        """Whether the files that were looked at are still what they were."""
+        return self._reading.is_current(planned.seen)
+
+    def library(self) -> Library | None:
+        """All files of the repository as they are; None where each is looked at by itself."""
+        return self._crossing.library() if self._crossing else None
+
+    def still_links(self, crossed: Crossed) -> bool:
+        """Whether the same would be found in other files now."""
+        return self._crossing is None or self._crossing.is_current(crossed)
 
     def fresh(self, key: Key) -> Stale:
         """What is at `key` now, for a repair packet."""
@@ -133,16 +149,16 @@ class Planner:
                 stale = Stale(read.key, key, read.hash, looked.map if looked else None, region)
                 yield Rejected(Refusal.REGION_CHANGED, why, (key,), (stale,))
 
-    def _plan(self, drafts: Sequence[Draft], looked: Glances) -> Plan:
+    def _plan(self, drafts: Sequence[Draft], looked: Glances, earlier: Crossed | None = None) -> Plan:
         contents: dict[str, bytes] = {}
         writes = tuple(self._writes(drafts, looked, contents))
         for each in drafts:
             contents |= _region_contents(each)
         joints = [each.joint for each in drafts if each.joint]
         touched = [each for draft in drafts for each in draft.touched]
-        crossed = self._crossing.examine(drafts) if self._crossing else Crossed()
+        crossed = self._crossing.examine(drafts, earlier) if self._crossing else Crossed()
         # What concerns nobody was found to offer what it did.
-        contracts = contracts_changed(drafts, crossed) if crossed.library or not self._crossing else ()
+        contracts = contracts_changed(drafts, crossed) if crossed.is_linked or not self._crossing else ()
         contents |= texts_of(contracts, drafts)
         admissions = (*(each.admission for each in drafts), crossed.admission)
         return Plan(

@@ -8,7 +8,7 @@ from commonhold.app.answers import Next
 from commonhold.app.contracts import summary_of
 from commonhold.app.news import told
 from commonhold.app.overtaking import caught_up
-from commonhold.app.plan import CommitRequest, Plan, Stale
+from commonhold.app.plan import CommitRequest, Outdated, Plan, Relied, Stale
 from commonhold.app.planning import Planner
 from commonhold.app.policy import Policies
 from commonhold.app.ports import Reader
@@ -25,16 +25,6 @@ from commonhold.regions.discover import discover
 from commonhold.regions.find import lookup
 from commonhold.semantics.module import CONSTRUCTORS
 from commonhold.semantics.references import Receiver, Reference
-
-
-@dataclass(frozen=True, slots=True)
-class Outdated:
-    """New text relies on what its author has read and others have changed since: what it was, is, and what to do."""
-
-    code: Refusal
-    why: str
-    stale: tuple[Stale, ...]
-    next: Next
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,21 +59,57 @@ class Reliance:
         self._policies = policies
 
     def outdated(self, reader: Reader, request: CommitRequest, plan: Plan) -> Outdated | None:
-        """Why the author has to read first; None where it need not."""
+        """Why the author has to read first; None where it need not.
+
+        What was found while the plan was made holds as long as nothing more has become unread.
+        """
         unread = self._unread(reader, request)
+        if plan.relied is not None and plan.relied.unread == unread:
+            return plan.relied.outdated
+        return self._outdated(request, plan, unread)
+
+    def relied(self, reader: Reader, request: CommitRequest, plan: Plan) -> Relied:
+        """What is found of the reads that a plan rests on, to be kept with it."""
+        unread = self._unread(reader, request)
+        return Relied(unread, self._outdated(request, plan, unread))
+
+    def _outdated(self, request: CommitRequest, plan: Plan, unread: Sequence[Overtaken]) -> Outdated | None:
         if not unread:
             return None
         found = [(each, self._planner.fresh(canonical(each.key))) for each in unread if self._matters(each)]
         there = [(each, fresh) for each, fresh in found if _is_other(each, fresh)]
-        written = list(_written(plan, [fresh for _, fresh in there])) if there else []
+        written = list(self._written(plan, [fresh for _, fresh in there])) if there else []
         used = [_Used(each, fresh, place) for each, fresh in there if (place := _used_at(each, written))]
         return _outdated(request.changeset, used) if used else None
 
-    def _unread(self, reader: Reader, request: CommitRequest) -> list[Overtaken]:
+    def _unread(self, reader: Reader, request: CommitRequest) -> tuple[Overtaken, ...]:
         """What others changed of what the session has read, less what the changeset proves to have read anew."""
         overtaken = reader.overtaken(request.holder, request.worktree)
         relied_on = [self._planner.locate(read.key) for read in request.changeset.reads] if overtaken else []
-        return [each for each in overtaken if each.unread and not caught_up(each, relied_on, each.changes[-1].sequence)]
+        left = (each for each in overtaken if each.unread)
+        return tuple(each for each in left if not caught_up(each, relied_on, each.changes[-1].sequence))
+
+    def _written(self, plan: Plan, definitions: Iterable[Stale]) -> Iterator[_Written]:
+        keys = [canonical(region.key) for region in plan.regions if region.hash is not None]
+        states = _summaries(plan)
+        resolver = Resolver(
+            self._library(plan, {each.key.file_path: _summary_at(each) for each in definitions} | states)
+        )
+        for write in plan.writes:
+            mine, after = [key for key in keys if key.file_path == write.path], states[write.path]
+            if mine and after is not None:
+                before = _summary(plan.contents, write.path, write.before)
+                lines = set(_lines(plan.contents[write.after or ""], write.path, mine))
+                uses = tuple(use for use in after.uses if use.line in lines)
+                new = tuple(use for use in _new(before.uses if before else (), after.uses) if use.line in lines)
+                yield _Written(write.path, after, resolver, uses, new)
+
+    def _library(self, plan: Plan, summaries: Mapping[str, Summary | None]) -> Library:
+        """All files as they will be, where they were examined; else those in question alone."""
+        library = plan.crossed.library or (self._planner.library() if plan.crossed.is_linked else None)
+        if library is None:
+            return Shelf({path: summary for path, summary in summaries.items() if summary})
+        return Overlay(library, plan.crossed.files or _summaries(plan))
 
     def _matters(self, found: Overtaken) -> bool:
         """Whether it has to be read again before new text may use it."""
@@ -132,25 +158,9 @@ def _next(changeset: Changeset, stale: Sequence[Stale]) -> Next:
     return replace(again, arguments={**again.arguments, "reads": reads})
 
 
-def _written(plan: Plan, definitions: Iterable[Stale]) -> Iterator[_Written]:
-    keys = [canonical(region.key) for region in plan.regions if region.hash is not None]
-    states = {write.path: _summary(plan.contents, write.path, write.after) for write in plan.writes}
-    resolver = Resolver(_library(plan, {each.key.file_path: _summary_at(each) for each in definitions} | states))
-    for write in plan.writes:
-        mine, after = [key for key in keys if key.file_path == write.path], states[write.path]
-        if mine and after is not None:
-            before = _summary(plan.contents, write.path, write.before)
-            lines = set(_lines(plan.contents[write.after or ""], write.path, mine))
-            uses = tuple(use for use in after.uses if use.line in lines)
-            new = tuple(use for use in _new(before.uses if before else (), after.uses) if use.line in lines)
-            yield _Written(write.path, after, resolver, uses, new)
-
-
-def _library(plan: Plan, summaries: Mapping[str, Summary | None]) -> Library:
-    """All files as they will be, where they were examined; else those in question, and nothing is known of others."""
-    if plan.crossed.library is not None:
-        return Overlay(plan.crossed.library, plan.crossed.files)
-    return Shelf({path: summary for path, summary in summaries.items() if summary})
+def _summaries(plan: Plan) -> dict[str, Summary | None]:
+    """The files that a plan writes, as they will be."""
+    return {write.path: _summary(plan.contents, write.path, write.after) for write in plan.writes}
 
 
 def _summary_at(found: Stale) -> Summary | None:

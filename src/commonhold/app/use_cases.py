@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Required, TypedDict
 
 from commonhold.app.leases import Leases
@@ -16,12 +16,14 @@ from commonhold.app.queries import Queries
 from commonhold.app.read_sets import ReadSet
 from commonhold.app.reading import Reading
 from commonhold.app.registry import TableRegistry
+from commonhold.app.turns import Turns
 from commonhold.app.upkeep import Upkeep
 from commonhold.app.values import Values
 from commonhold.app.waiving import Waiving
 
 if TYPE_CHECKING:
     from commonhold.app.crossing import Insight
+    from commonhold.app.plans import PlansOf
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,12 +32,15 @@ class Surroundings:
 
     Leases are kept in `registry`, where other machines share them; else in the state. What a commit means for other
     files is seen with what `see` gives, which is asked once there is anything to write; else each file is looked at by
-    itself. A session whose process `is_running` is there, however long nothing is heard of it.
+    itself. A session whose process `is_running` is there, however long nothing is heard of it. Commits take `turns`;
+    `plans_of` says who plans them.
     """
 
     registry: Registry | None = None
     see: Callable[[], Insight | None] = lambda: None
     is_running: IsRunning = lambda _: False
+    plans_of: PlansOf = lambda own: own
+    turns: Turns = field(default_factory=Turns)
 
 
 class Parts(TypedDict, total=False):

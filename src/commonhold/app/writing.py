@@ -10,9 +10,11 @@ from commonhold.app.noticing import Noticing
 from commonhold.app.owing import Owing
 from commonhold.app.past import Past
 from commonhold.app.planning import Planner
+from commonhold.app.plans import OwnPlans
 from commonhold.app.ports import Files
 from commonhold.app.proposing import Proposing
 from commonhold.app.reading import Reading
+from commonhold.app.reliance import Reliance
 from commonhold.app.taking import Taking
 from commonhold.app.use_cases import UseCases
 from commonhold.merging.merge import merge
@@ -32,10 +34,13 @@ class Writing:
         past = Past(place.store, place.files.root)
         self._past, self._joining = past, Joining(past, options.policies, merge)
         planner = Planner(place.files, uses.reading, past, self._joining, self._crossing(insight))
-        judging = Judging(place, planner, uses.values, options.policies)
+        reliance = Reliance(planner, options.policies)
+        judging = Judging(place, planner, uses.values, options.policies, reliance)
         owing = Owing(place, self._planner_of)
+        self.own_plans = OwnPlans(place.store, planner, owing, reliance)
+        plans, turns = uses.surroundings.plans_of(self.own_plans), uses.surroundings.turns
         guard = LeaseGuard(place.registry, works, uses.ids) if uses.is_shared else GateGuard(place.registry, works)
-        self.commits = Commits(place, judging, owing, guard, read_set, seconds, at_step=uses.at_step)
+        self.commits = Commits(place, judging, plans, turns, guard, read_set, seconds, at_step=uses.at_step)
         self.taking = Taking(place, self._planner_of, judging, owing, uses.ids, works, read_set)
         self.proposing = Proposing(place, planner, judging, leases, self.taking, read_set, options)
         self.noticing = Noticing(place, self.taking, self.proposing)

@@ -10,6 +10,7 @@ CommonholdError
 
 from collections.abc import Mapping
 from enum import StrEnum
+from functools import partial
 
 
 class Code(StrEnum):
@@ -81,6 +82,11 @@ class CommonholdError(Exception):
         self.hint = hint
         self.retry_after_seconds = retry_after_seconds
         self.fields: dict[str, object] = dict(fields or {})
+
+    def __reduce__(self) -> tuple[object, ...]:
+        """The parts to make it of again in another process."""
+        made_of = partial(type(self), hint=self.hint, retry_after_seconds=self.retry_after_seconds, fields=self.fields)
+        return made_of, (self.code, self.message)
 
     @property
     def retryable(self) -> bool:

@@ -12,7 +12,7 @@ from commonhold.adapters.sqlite import SqliteStore
 from commonhold.app import writing as composition
 from commonhold.app.answers import CommitAnswer, RegionText
 from commonhold.app.options import Options
-from commonhold.app.plan import Plan, Rejected
+from commonhold.app.plan import CommitRequest, Crossed, Plan, Rejected
 from commonhold.app.service import Service
 from commonhold.domain.changeset import Changeset, Edit, Op
 from commonhold.domain.events import Committed
@@ -259,15 +259,16 @@ def test_a_file_that_moves_again_is_merged_again_inside_the_gate(shop: Shop) -> 
     base = shop.hash_of("a.py#f")
     shop.commit("two", replace("a.py#f", base, F.replace("b = 2", "b = 20")))
     one = shop.agent("one")
-    plan = one._writing.commits._plan
+    plan = one._writing.own_plans.plan
 
-    def plan_and_be_overtaken(changeset: Changeset) -> Plan | Rejected:
-        planned = plan(changeset)
+    def plan_and_be_overtaken(request: CommitRequest, earlier: Crossed | None = None) -> Plan | Rejected:
+        one._writing.own_plans.plan = plan  # type: ignore[method-assign]
+        planned = plan(request, earlier)
         assert isinstance(planned, Plan)
         shop.commit("two", replace("a.py#f", shop.hash_of("a.py#f"), F.replace("b = 2", "b = 200")))
         return planned
 
-    one._writing.commits._plan = plan_and_be_overtaken  # type: ignore[method-assign]
+    one._writing.own_plans.plan = plan_and_be_overtaken  # type: ignore[method-assign]
     answer = shop.commit("one", replace("a.py#f", base, F.replace("c = 3", "c = 30")))
     assert answer.outcome == "merged"
     assert shop.path.read_text() == SOURCE.replace("c = 3", "c = 30").replace("b = 2", "b = 200")

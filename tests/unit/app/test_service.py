@@ -14,7 +14,7 @@ from commonhold.adapters.files import WorkingTree
 from commonhold.adapters.sqlite import SqliteStore
 from commonhold.app.commits import Commits
 from commonhold.app.options import Options
-from commonhold.app.plan import Plan, Rejected
+from commonhold.app.plan import CommitRequest, Crossed, Plan, Rejected
 from commonhold.app.ports import Step, no_step
 from commonhold.app.service import Service
 from commonhold.domain.changeset import Changeset, Edit, Op
@@ -101,7 +101,7 @@ def test_a_request_made_twice_at_once_takes_effect_once(house: House, changeset:
     first, second = house.service(), house.service()
     plan = second._writing.commits._planner.plan
 
-    def plan_and_be_overtaken(changeset: Changeset) -> object:
+    def plan_and_be_overtaken(changeset: Changeset, _earlier: object = None) -> object:
         planned = plan(changeset)
         first.commit(changeset)
         return planned
@@ -208,14 +208,15 @@ def test_a_mode_that_another_gave_meanwhile_is_not_lost(house: House) -> None:
     """One plans a new text; before it enters the gate, two makes the file executable."""
     one, two = house.service("one"), house.service("two")
     (region,) = one.read("a.py")
-    plan = one._writing.commits._plan
+    plan = one._writing.own_plans.plan
 
-    def plan_and_wait(changeset: Changeset) -> Plan | Rejected:
-        planned = plan(changeset)
+    def plan_and_wait(request: CommitRequest, earlier: Crossed | None = None) -> Plan | Rejected:
+        one._writing.own_plans.plan = plan  # type: ignore[method-assign]
+        planned = plan(request, earlier)
         two.commit(Changeset((Edit(Op.CHMOD, "a.py", mode="755"),)))
         return planned
 
-    one._writing.commits._plan = plan_and_wait  # type: ignore[method-assign]
+    one._writing.own_plans.plan = plan_and_wait  # type: ignore[method-assign]
     assert one.commit(Changeset((Edit(Op.REPLACE, "a.py", region.hash, "x = 1\n"),))).outcome == "committed"
     path = house.folder.joinpath("root/a.py")
     assert (path.read_text(), path.stat().st_mode & 0o777) == ("x = 1\n", 0o755)
@@ -356,7 +357,7 @@ def test_what_is_missing_in_the_middle_of_anothers_commit_is_looked_for_again(ho
 
     plan = other._writing.commits._planner.plan
 
-    def plan_and_tell(changeset: Changeset) -> object:
+    def plan_and_tell(changeset: Changeset, _earlier: object = None) -> object:
         try:
             return plan(changeset)
         finally:

@@ -26,8 +26,12 @@ QUICK: Final = frozenset(
         *("get", "put", "leases", "status", "who", "news", "intent", "place"),
     }
 )
-"""Methods that only look at the state: they share a transaction. All others have a thread."""
+"""Methods that only look at the state: they share a transaction. All others have a thread each."""
+PLANNED: Final = frozenset({"commit", "propose", "settle", "take", "notice", "rest", "depart", "sweep"})
+"""Methods that plan what they write, and wait for their turn: they have threads that nobody else needs."""
 THREADS: Final = 4
+MOST_PLANNED: Final = 256
+"""So many may wait for their turn at once; a thread that waits costs next to nothing."""
 RETRY_PART: Final = 3.0
 """Who stands in line is seen to be there this often within its patience."""
 
@@ -99,6 +103,7 @@ class Desk:
         self._monotonic = monotonic
         self._wake = wake
         self._threads = ThreadPoolExecutor(THREADS, thread_name_prefix="commonhold")
+        self._planning = ThreadPoolExecutor(MOST_PLANNED, thread_name_prefix="commonhold-plans")
         self._finished: queue.SimpleQueue[tuple[Job, object, bytes]] = queue.SimpleQueue()
         self._patient: dict[str, Job] = {}
         self._beside: set[Job] = set()
@@ -130,7 +135,8 @@ class Desk:
             else:
                 job.is_beside = True
                 self._beside.add(job)
-                self._threads.submit(self._run_beside, job)
+                threads = self._planning if job.method in PLANNED else self._threads
+                threads.submit(self._run_beside, job)
         self._run_together(quick)
 
     def _run_beside(self, job: Job) -> None:
@@ -241,7 +247,8 @@ class Desk:
 
     def close(self) -> None:
         """Finish what was begun."""
-        self._threads.shutdown(wait=True, cancel_futures=False)
+        for threads in (self._planning, self._threads):
+            threads.shutdown(wait=True, cancel_futures=False)
         while not self._finished.empty():
             job, _, frame = self._finished.get()
             job.peer.send(frame)
