@@ -5,6 +5,7 @@ from __future__ import annotations
 import shlex
 import socket
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -17,6 +18,7 @@ from commonhold.adapters.system import RandomIds, SystemClock, is_running
 from commonhold.app.ports import Registry, Step, no_step
 from commonhold.app.registry import TableRegistry
 from commonhold.app.service import Service
+from commonhold.app.turns import Turns
 from commonhold.app.use_cases import Surroundings
 from commonhold.config import Settings, load_settings
 from commonhold.domain.errors import Code, InputError
@@ -24,6 +26,7 @@ from commonhold.domain.errors import Code, InputError
 if TYPE_CHECKING:
     from commonhold.app.checks import Check
     from commonhold.app.crossing import Insight
+    from commonhold.app.plans import PlansOf
 
 
 def open_repository(path: str = ".", *, agent: str | None = None, at_step: Step = no_step) -> Service:
@@ -35,21 +38,34 @@ def open_repository(path: str = ".", *, agent: str | None = None, at_step: Step 
     return compose(repository, load_settings(repository.root), agent=agent, at_step=at_step)
 
 
+@dataclass(frozen=True, slots=True)
+class Shared:
+    """What the services of one process share: the open `store`, what they `see` other files with, and their `turns`.
+
+    `plans_of` says who plans commits, given who does so in this process.
+    """
+
+    store: SqliteStore | None = None
+    see: Callable[[], Insight | None] | None = None
+    plans_of: PlansOf | None = None
+    turns: Turns | None = None
+
+
 def compose(
     repository: Repository,
     settings: Settings,
     *,
     agent: str | None = None,
     at_step: Step = no_step,
-    store: SqliteStore | None = None,
     umask: int | None = None,
-    see: Callable[[], Insight | None] | None = None,
+    shared: Shared | None = None,
 ) -> Service:
-    """Put the parts together for a repository that was found, on a `store` that is open already or its own.
+    """Put the parts together for a repository that was found.
 
-    `umask` is that of the process that it is done for, where that is another. `see` gives what there is already to see
-    other files with.
+    `umask` is that of the process that it is done for, where that is another. `shared` is what other services of this
+    process use as well; without it, this one has everything for itself.
     """
+    shared = shared or Shared()
     files = WorkingTree(
         repository.root,
         git_dir=repository.git_dir,
@@ -58,14 +74,18 @@ def compose(
         umask=umask,
     )
     return Service(
-        store=store or SqliteStore(repository.state_folder, synchronous=settings.durability),
+        store=shared.store or SqliteStore(repository.state_folder, synchronous=settings.durability),
         files=files,
         clock=SystemClock(),
         ids=RandomIds(),
         agent=agent,
         options=settings.options(socket.gethostname()),
         surroundings=Surroundings(
-            _registry(repository, settings), see or partial(open_insight, repository, settings), is_running
+            _registry(repository, settings),
+            shared.see or partial(open_insight, repository, settings),
+            is_running,
+            shared.plans_of or (lambda own: own),
+            shared.turns or Turns(),
         ),
         at_step=at_step,
     )
@@ -76,8 +96,11 @@ def _registry(repository: Repository, settings: Settings) -> Registry | None:
     return open_registry(settings.store, namespace) if settings.store else None
 
 
-def open_insight(repository: Repository, settings: Settings) -> Insight:
-    """What can be seen of the other files of a repository. Nothing is opened or started before it is asked."""
+def open_insight(repository: Repository, settings: Settings, *, keeps_index: bool = True) -> Insight:
+    """What can be seen of the other files of a repository. Nothing is opened or started before it is asked.
+
+    `keeps_index`: this process writes down which file has which summary, for whoever looks next.
+    """
     # Loaded here, as below: to look at one file, or to lease it, no other needs to be seen.
     from commonhold.adapters.index import index_at  # noqa: PLC0415
     from commonhold.adapters.typecheck import open_checkers  # noqa: PLC0415
@@ -86,7 +109,7 @@ def open_insight(repository: Repository, settings: Settings) -> Insight:
     types = open_checkers(repository.root) if settings.types == "on" else None
     can_test = repository.git_dir is not None and settings.tests
     tests_of = partial(_tests_of, repository.root, settings.tests) if can_test else None
-    return Insight(index_at(repository, settings.max_file_bytes), types, tests_of)
+    return Insight(index_at(repository, settings.max_file_bytes, keeps=keeps_index), types, tests_of)
 
 
 def _tests_of(root: str, command: str, paths: Sequence[str]) -> Check:

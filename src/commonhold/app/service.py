@@ -14,6 +14,7 @@ from commonhold.domain.keys import FILE, parse
 from commonhold.domain.modes import Mode
 
 if TYPE_CHECKING:
+    from commonhold.app.plans import Plans
     from commonhold.app.use_cases import Parts
     from commonhold.app.writing import Writing
 
@@ -48,6 +49,11 @@ class Service:
 
                 self._written_with = Writing(self._uses)
             return self._written_with
+
+    @property
+    def plans(self) -> Plans:
+        """Who makes the plans of commits in this process: for a process that does nothing else."""
+        return self._writing.own_plans
 
     @property
     def root(self) -> str:

@@ -7,7 +7,11 @@ from commonhold.adapters.repository import Repository
 __all__ = ["SqliteIndex", "index_at"]
 
 
-def index_at(repository: Repository, max_file_bytes: int) -> SqliteIndex:
-    """What each file of a repository offers and uses. Nothing is opened before it is asked."""
+def index_at(repository: Repository, max_file_bytes: int, *, keeps: bool = True) -> SqliteIndex:
+    """What each file of a repository offers and uses. Nothing is opened before it is asked.
+
+    `keeps`: it writes down which file has which summary. One process of several should, since each writes it all anew
+    after another did.
+    """
     git = Git(repository.root) if repository.git_dir else None
-    return SqliteIndex(repository.state_folder, repository.root, git, max_file_bytes=max_file_bytes)
+    return SqliteIndex(repository.state_folder, repository.root, git, max_file_bytes=max_file_bytes, keeps=keeps)

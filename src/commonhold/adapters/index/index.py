@@ -16,7 +16,7 @@ from commonhold.adapters.index.reading import Reader, concerns
 from commonhold.adapters.index.revisions import Revisions, unknown
 from commonhold.adapters.index.shelves import Shelved, SteadyLibrary
 from commonhold.adapters.index.stock import Stock
-from commonhold.adapters.index.workers import usable_processors
+from commonhold.adapters.worker_process import usable_processors
 from commonhold.app.indexes import Progress, silent
 from commonhold.app.options import DEFAULT_MAX_FILE_BYTES
 from commonhold.linking.library import Library
@@ -42,16 +42,19 @@ class SqliteIndex:
         *,
         max_file_bytes: int = DEFAULT_MAX_FILE_BYTES,
         processes: int | None = None,
+        keeps: bool = True,
     ) -> None:
         """Keep the index of the working tree at `root` in the state folder `folder`.
 
-        Nothing is opened before it is asked for. `processes` is how many may work at once.
+        Nothing is opened before it is asked for. `processes` is how many may work at once. `keeps`: what is found
+        of the working tree is written down.
         """
         self._folder: str | None = folder
         self._root = os.path.realpath(root)
         self._git = git
         self._max_file_bytes = max_file_bytes
         self._processes = usable_processors() if processes is None else processes
+        self._keeps = keeps
         self._lock = threading.RLock()
         self._is_anew = False
         self._parts: _Parts | None = None
@@ -103,7 +106,7 @@ class SqliteIndex:
         def steady_tree(tree: str, shelved: Shelved) -> SteadyLibrary:
             return self._steady(stock, shelved, lambda: self.of_revision(tree))
 
-        reader = Reader(self._root, self._git, self._max_file_bytes, stock, steady)
+        reader = Reader(self._root, self._git, self._max_file_bytes, stock, steady, keeps=self._keeps)
         revisions = Revisions(self._git, self._max_file_bytes, stock, steady_tree) if self._git else None
         return _Parts(stock, reader, revisions)
 

@@ -34,8 +34,11 @@ Steady = Callable[[Shelved], SteadyLibrary]
 class Reader:
     """The files of one working tree. Raises apsw.Error where the cache cannot be used any more."""
 
-    def __init__(self, root: str, git: Git | None, max_file_bytes: int, stock: Stock, steady: Steady) -> None:
-        """Read what is below `root`, whose links are followed, as far as `git` counts it."""
+    def __init__(
+        self, root: str, git: Git | None, max_file_bytes: int, stock: Stock, steady: Steady, *, keeps: bool = True
+    ) -> None:
+        """Read what is below `root`, whose links are followed, as far as `git` counts it; it `keeps` what it found."""
+        self._keeps = keeps
         self._root = root
         self._git = git
         self._files = WorkingTree(root, max_file_bytes=max_file_bytes)
@@ -121,7 +124,7 @@ class Reader:
 
     def _keep(self) -> None:
         """Write down what is known, if nobody else is writing; else the next time."""
-        if self._kept is not self._known:
+        if self._keeps and self._kept is not self._known:
             with suppress(apsw.BusyError):
                 self._kept = self._known = self._stock.cache.keep_tree(
                     self._root, self._makers, self._kept, self._known

@@ -1,24 +1,16 @@
-"""Summarising in several processes at once, when there is enough to do.
+"""Summarising in several processes at once, when there is enough to do."""
 
-They are started afresh and not forked, since this process may have threads; and not by `multiprocessing`, which would
-run the program that we are part of once more in each of them.
-"""
-
-import json
-import os
-import subprocess
-import sys
 from collections import deque
 from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
-from contextlib import suppress
 from queue import SimpleQueue
-from typing import BinaryIO, Final, TypeVar, cast
+from typing import Final, TypeVar
 
 import msgspec
 
 from commonhold.adapters.index.packing import Packed, packed
-from commonhold.adapters.index.work import READY, Source, read_frame, summarised, write_frame
+from commonhold.adapters.index.work import Source, summarised
+from commonhold.adapters.worker_process import WorkerProcess, program_of
 from commonhold.linking.summary import Summary
 from commonhold.regions.languages import language_for
 
@@ -27,62 +19,23 @@ T = TypeVar("T")
 Batch = tuple[T, Sequence[Source]]
 Done = tuple[T, list[Packed | None]]
 
-# More would not fit beside a daemon into the memory that we allow ourselves.
-MOST_PROCESSES: Final = 4
-_PROGRAM: Final = (
-    "import json, sys; sys.path[:] = json.loads(sys.argv.pop());"
-    " from commonhold.adapters.index.work import main; main()"
-)
+_PROGRAM: Final = program_of("commonhold.adapters.index.work")
 # So many batches wait for each process, so that none waits for us.
 _AHEAD: Final = 2
 _DECODER: Final = msgspec.msgpack.Decoder(list[Packed | None])
 _KILLED: Final = "it could not be summarised: the process that tried died"
 
 
-def usable_processors() -> int:
-    """How many processors this process may use, or as many of them as we take."""
-    usable = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-    return min(usable, MOST_PROCESSES)
-
-
-class Worker:
-    """One process. Raises OSError where it cannot be started, EOFError when it is gone."""
+class Worker(WorkerProcess):
+    """A process that summarises."""
 
     def __init__(self) -> None:
-        """Start it, and wait until it is ready."""
-        self._child = subprocess.Popen(
-            [sys.executable, "-I", "-c", _PROGRAM, json.dumps(sys.path)],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.DEVNULL,
-        )
-        self._given, self._answers = cast("BinaryIO", self._child.stdin), cast("BinaryIO", self._child.stdout)
-        if read_frame(self._answers) != msgspec.msgpack.encode(READY):
-            self.end()
-            raise ChildProcessError("it ended before it was ready")
+        """Start it."""
+        super().__init__(_PROGRAM)
 
     def summarise(self, sources: Sequence[Source]) -> list[Packed | None]:
         """The summaries of some files."""
-        try:
-            write_frame(self._given, sources)
-        except BrokenPipeError as fault:
-            raise EOFError from fault
-        return _DECODER.decode(self._answer())
-
-    def _answer(self) -> bytes:
-        answer = read_frame(self._answers)
-        if answer is None:
-            raise EOFError
-        return answer
-
-    def end(self) -> None:
-        """End it at once: it holds nothing."""
-        self._child.kill()
-        self._child.wait()
-        for stream in (self._given, self._answers):
-            # What was not written any more is of no use to anybody.
-            with suppress(BrokenPipeError):
-                stream.close()
+        return _DECODER.decode(self.ask(msgspec.msgpack.encode(sources)))
 
 
 class Workers:

@@ -127,6 +127,7 @@ class Lifetime:
         """Finish what was begun, then let go of everything: the address first, the lock last."""
         daemon_place.withdraw(self._address, self._place)
         self._desk.close()
+        self._services.close()
         self._door.close()
         self._loop.close()
         self._store.close()

@@ -17,13 +17,16 @@ from commonhold.adapters.index import stamps
 from commonhold.adapters.repository import Repository, find_repository
 from commonhold.adapters.sqlite import SqliteStore
 from commonhold.app.service import Service
-from commonhold.bootstrap import compose, open_insight
+from commonhold.app.turns import Turns
+from commonhold.bootstrap import Shared, compose, open_insight
 from commonhold.config import FILES, Settings, load_settings
 from commonhold.domain.errors import Code, CommonholdError, UsageError
 from commonhold.wire.calls import Hello
 
 if TYPE_CHECKING:
     from commonhold.app.crossing import Insight
+    from commonhold.app.plans import Plans
+    from commonhold.server.planning.pool import Planners
 
 
 @dataclass(slots=True)
@@ -54,6 +57,8 @@ class Services:
 
     def __init__(self, repository: Repository, store: SqliteStore) -> None:
         """Serve the working trees of `repository`, on its `store`."""
+        self._planners: Planners | None = None
+        self._turns = Turns(is_complete=True)
         self._repository = repository
         self._store = store
         self._known: dict[Hello, _Known] = {}
@@ -82,9 +87,26 @@ class Services:
                 hint="start the command inside the repository",
             )
         see = partial(self._see, found, settings)
-        service = compose(found, settings, agent=hello.agent, store=self._store, umask=hello.umask, see=see)
+        plans_of = partial(self._plans_of, hello.root, settings, hello.umask)
+        shared = Shared(self._store, see, plans_of, self._turns)
+        service = compose(found, settings, agent=hello.agent, umask=hello.umask, shared=shared)
         self._made.append(_Known(found.root, settings, service))
         return self._made[-1]
+
+    def _plans_of(self, root: str, settings: Settings, umask: int, own: Plans) -> Plans:
+        """Who plans commits in a working tree, given who does so in this process."""
+        # Loaded here: a daemon that only leases needs none of what plans.
+        from commonhold.server.planning.pool import Planners, PooledPlans  # noqa: PLC0415
+        from commonhold.server.planning.wire import Tree  # noqa: PLC0415
+
+        if self._planners is None:
+            self._planners = Planners()
+        return PooledPlans(self._planners, Tree(root, settings, umask), own)
+
+    def close(self) -> None:
+        """End the processes that plan."""
+        if self._planners is not None:
+            self._planners.close()
 
     def _see(self, found: Repository, settings: Settings) -> Insight:
         """What is seen of the other files: it has files open, and type checkers: one is for all in a working tree."""

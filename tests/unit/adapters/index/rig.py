@@ -5,6 +5,7 @@ import shutil
 import subprocess
 from collections.abc import Iterable
 from pathlib import Path
+from typing import Any
 
 from commonhold.adapters.git.running import Git
 from commonhold.adapters.index import SqliteIndex
@@ -28,7 +29,7 @@ class Rig:
             self.git("init", "--quiet")
         self.index = self.opened()
 
-    def opened(self, processes: int = 1, **options: int) -> SqliteIndex:
+    def opened(self, processes: int = 1, **options: Any) -> SqliteIndex:
         """Make another index of the same tree, as another process would."""
         git = Git(str(self.root)) if self.has_git else None
         return SqliteIndex(str(self.state), str(self.root), git, processes=processes, **options)

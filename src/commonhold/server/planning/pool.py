@@ -1,0 +1,229 @@
+"""The planners of a daemon, and which of them makes a plan.
+
+A plan that is made alone is made in the daemon. Planners are started when a second one is asked for meanwhile, and
+used from then on. Where none is free for a while, or none can be started, the daemon plans by itself.
+"""
+
+import threading
+import traceback
+from collections import OrderedDict
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Final, Protocol
+
+from commonhold.adapters.worker_process import WorkerProcess, program_of, usable_processors
+from commonhold.app.plan import CommitRequest, Crossed, Plan, Rejected
+from commonhold.app.plans import Plans
+from commonhold.domain.errors import Code, CommonholdError, InternalError
+from commonhold.server.planning.wire import Answer, Asked, Defect, LinksAsked, PlanAsked, Tree, answer, packed
+
+PATIENCE_SECONDS: Final = 2.0
+"""So long a plan waits for a planner to be free: they may all be running tests."""
+MOST_PATHS: Final = 4096
+_PROGRAM: Final = program_of("commonhold.server.planning.planner")
+
+
+def start_planner() -> WorkerProcess:
+    """Start one. Raises OSError where that cannot be."""
+    return WorkerProcess(_PROGRAM, stderr=None)
+
+
+class Process(Protocol):
+    """A planner's process, as `WorkerProcess` is one."""
+
+    @property
+    def pid(self) -> int:
+        """Its process id."""
+        ...
+
+    def ask(self, request: bytes) -> bytes:
+        """Its answer. Raises EOFError or OSError when it is gone."""
+        ...
+
+    def end(self) -> None:
+        """End it at once."""
+        ...
+
+
+class Gone(Exception):  # noqa: N818 - it is answered by asking another planner
+    """The planner that was asked has died."""
+
+
+@dataclass(eq=False, slots=True)
+class _Planner:
+    """A process and whether it is at work."""
+
+    process: Process
+    is_busy: bool = False
+
+
+class Planners:
+    """A pool of planner processes. Threads may share it."""
+
+    def __init__(self, most: int | None = None, start: Callable[[], Process] = start_planner) -> None:
+        """Have up to `most`, each begun with `start`: one a processor, unless it is said; with none, plan here."""
+        self._most = usable_processors() if most is None else most
+        self._start = start
+        self._change = threading.Condition()
+        self._planners: list[_Planner] = []
+        self._starting = 0
+        self._under_way = 0
+        self._is_over = False
+        self._last: OrderedDict[str, _Planner] = OrderedDict()
+
+    def plan(self, asked: PlanAsked, path: str, own: Callable[[], Plan | Rejected]) -> Plan | Rejected:
+        """The plan, made by whoever is free, with preference for who planned a commit to the file at `path` last."""
+        with self._change:
+            self._under_way += 1
+            if self._under_way > 1:
+                self._begin_starting()
+        try:
+            for _ in range(2):  # one planner may die of what has nothing to do with this plan
+                planner = self._taken(path)
+                if planner is None:
+                    return own()
+                try:
+                    planned = self._asked(planner, asked)
+                except Gone:
+                    continue
+                assert not isinstance(planned, bool)  # noqa: S101 - the answer to the other question
+                return planned
+        finally:
+            with self._change:
+                self._under_way -= 1
+        raise InternalError(
+            Code.INTERNAL,
+            "two processes that were to check this change died of it; nothing was written",
+            hint="commit in smaller parts; please report it, with the log of the daemon in the state folder",
+        )
+
+    def still_links(self, tree: Tree, origin: tuple[int, int]) -> bool:
+        """What the planner with that process id says of its plan; False where it is gone."""
+        pid, number = origin
+        planner = self._taken_again(pid)
+        if planner is None:
+            return False
+        try:
+            return self._asked(planner, LinksAsked(tree, number)) is True
+        except Gone:
+            return False
+
+    def _asked(self, planner: _Planner, asked: Asked) -> Plan | Rejected | bool:
+        is_alive = False
+        try:
+            answered = answer(planner.process.ask(packed(asked)))
+            is_alive = True
+        except (EOFError, OSError) as fault:
+            raise Gone from fault
+        finally:
+            self._put_back(planner, is_alive=is_alive)
+        return _given(answered)
+
+    def _begin_starting(self) -> None:
+        """Start planners up to the most there may be; they are used as they get ready. The caller has the lock."""
+        while not self._is_over and len(self._planners) + self._starting < self._most:
+            self._starting += 1
+            threading.Thread(target=self._start_one, name="commonhold-planner", daemon=True).start()
+
+    def _start_one(self) -> None:
+        process = None
+        try:
+            process = self._start()
+        except OSError:
+            traceback.print_exc()  # the daemon's log; plans are made in this process
+        with self._change:
+            self._starting -= 1
+            if process is None:
+                self._most = len(self._planners) + self._starting
+            elif self._is_over:
+                process.end()
+            else:
+                self._planners.append(_Planner(process))
+            self._change.notify_all()
+
+    def _taken(self, path: str) -> _Planner | None:
+        """A planner that is free, now or soon; None where there is none."""
+        with self._change:
+            if not self._change.wait_for(lambda: self._free(path) or not self._planners, PATIENCE_SECONDS):
+                return None
+            planner = self._free(path)
+            if planner is not None:
+                planner.is_busy = True
+                self._last[path] = planner
+                self._last.move_to_end(path)
+                if len(self._last) > MOST_PATHS:
+                    self._last.popitem(last=False)
+            return planner
+
+    def _free(self, path: str) -> _Planner | None:
+        """A planner that is free. The one that knows the file has most of what a plan needs."""
+        last = self._last.get(path)
+        if last is not None and not last.is_busy and last in self._planners:
+            return last
+        return next((each for each in self._planners if not each.is_busy), None)
+
+    def _taken_again(self, pid: int) -> _Planner | None:
+        with self._change:
+            found = next((each for each in self._planners if each.process.pid == pid), None)
+            if found is None:
+                return None
+            is_free = self._change.wait_for(lambda: not found.is_busy, PATIENCE_SECONDS)
+            if not is_free or found not in self._planners:
+                return None
+            found.is_busy = True
+            return found
+
+    def _put_back(self, planner: _Planner, *, is_alive: bool) -> None:
+        with self._change:
+            planner.is_busy = False
+            if not is_alive:
+                planner.process.end()
+                self._planners.remove(planner)
+                self._begin_starting()
+            self._change.notify_all()
+
+    def close(self) -> None:
+        """End all; idempotent. What they are at work on is planned in this process."""
+        with self._change:
+            self._is_over = True
+            planners, self._planners = self._planners, []
+            self._change.notify_all()
+        for each in planners:
+            each.process.end()
+
+
+def _given(answered: Answer) -> Plan | Rejected | bool:
+    if isinstance(answered, CommonholdError):
+        raise answered
+    if isinstance(answered, Defect):
+        print(answered.traceback, flush=True)  # noqa: T201 - the daemon's log
+        last = answered.traceback.strip().rpartition("\n")[2]
+        raise InternalError(
+            Code.INTERNAL,
+            f"the commit could not be planned: {last}",
+            hint="please report it, with the log of the daemon in the state folder",
+        )
+    return answered
+
+
+class PooledPlans:
+    """Plans of commits to one working tree, made by planners."""
+
+    def __init__(self, planners: Planners, tree: Tree, own: Plans) -> None:
+        """Ask `planners`; `own` are the plans of this process."""
+        self._planners = planners
+        self._tree = tree
+        self._own = own
+
+    def plan(self, request: CommitRequest, earlier: Crossed | None = None) -> Plan | Rejected:
+        """The plan."""
+        asked = PlanAsked(self._tree, request, earlier.without_files() if earlier else None)
+        path = request.changeset.edits[0].key if request.changeset.edits else ""
+        file = path.partition("#")[0]
+        return self._planners.plan(asked, f"{self._tree.root}\0{file}", lambda: self._own.plan(request, earlier))
+
+    def still_links(self, crossed: Crossed) -> bool:
+        """Whether the same would be found in other files now; False also where nobody can tell any more."""
+        if crossed.origin is None:
+            return self._own.still_links(crossed)
+        return self._planners.still_links(self._tree, crossed.origin)

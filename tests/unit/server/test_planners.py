@@ -1,0 +1,207 @@
+"""The planners of a daemon: who makes a plan, and what becomes of it when they die."""
+
+import threading
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from itertools import count
+
+import pytest
+from tests.patience import PATIENCE_SECONDS
+
+from commonhold.app.plan import CommitRequest, Crossed, Plan, Rejected
+from commonhold.config import Settings
+from commonhold.domain.changeset import Changeset, Edit, Op
+from commonhold.domain.errors import Code, InputError, InternalError
+from commonhold.domain.refusal import Refusal
+from commonhold.server.planning import pool as pool_module
+from commonhold.server.planning.planner import Planner
+from commonhold.server.planning.pool import Planners, PooledPlans, Process
+from commonhold.server.planning.wire import Answer, Defect, LinksAsked, PlanAsked, Tree, asked, packed
+
+TREE = Tree("/nowhere", Settings(), 0o022)
+HERE = Rejected(Refusal.REGION_CHANGED, "planned in the daemon", ())
+THERE = Rejected(Refusal.REGION_CHANGED, "planned by a planner", ())
+PIDS = count(1)
+
+
+def request(path: str = "a.py") -> CommitRequest:
+    return CommitRequest("one", Changeset((Edit(Op.REPLACE, path, "0" * 64, "x = 1\n"),)), TREE.root)
+
+
+@dataclass
+class FakePlanner:
+    """Stands in for a process: what it `answers`, or dies of."""
+
+    answers: Callable[[], Answer] = lambda: THERE
+    asked: list[object] = field(default_factory=list)
+    is_ended: bool = False
+    pid: int = field(default_factory=lambda: next(PIDS))
+
+    def ask(self, data: bytes) -> bytes:
+        self.asked.append(asked(data))
+        return packed(self.answers())
+
+    def end(self) -> None:
+        self.is_ended = True
+
+
+@dataclass
+class OwnPlans:
+    """Who plans in the daemon itself, after `meanwhile`."""
+
+    meanwhile: Callable[[], object] = lambda: None
+
+    def plan(self, _request: CommitRequest, _earlier: Crossed | None = None) -> Plan | Rejected:
+        self.meanwhile()
+        return HERE
+
+    def still_links(self, _crossed: Crossed) -> bool:
+        return True
+
+
+class Room:
+    """A pool of fake planners."""
+
+    def __init__(self, *planners: FakePlanner) -> None:
+        self.left = list(planners)
+        self.pool = Planners(len(planners), self.start)
+
+    def start(self) -> Process:
+        if not self.left:
+            raise OSError("no more processes")
+        return self.left.pop(0)
+
+    def plans(self, own: OwnPlans | None = None) -> PooledPlans:
+        return PooledPlans(self.pool, TREE, own or OwnPlans())
+
+    def start_all(self) -> None:
+        """Have all planners, as after two plans at once."""
+        with self.pool._change:
+            self.pool._begin_starting()
+            assert self.pool._change.wait_for(lambda: not self.pool._starting, PATIENCE_SECONDS)
+
+
+@pytest.fixture(autouse=True)
+def hurried(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(pool_module, "PATIENCE_SECONDS", 0.01)
+
+
+def test_a_plan_made_alone_is_made_in_the_daemon() -> None:
+    room = Room(FakePlanner())
+    assert [room.plans().plan(request()) for _ in range(3)] == [HERE] * 3
+    assert room.left
+
+
+def test_planners_are_started_when_two_plan_at_once_and_used_from_then_on() -> None:
+    planner = FakePlanner()
+    room = Room(planner)
+    room.plans(OwnPlans(lambda: room.plans().plan(request()))).plan(request())
+    with room.pool._change:
+        assert room.pool._change.wait_for(lambda: bool(room.pool._planners), PATIENCE_SECONDS)
+    assert room.plans().plan(request()) == THERE
+    assert planner.asked[-1] == PlanAsked(TREE, request(), None)
+
+
+def test_a_file_goes_to_the_planner_that_knows_it() -> None:
+    first, second = FakePlanner(), FakePlanner()
+    room = Room(first, second)
+    room.start_all()
+    for path in ("a.py", "b.py", "a.py", "a.py#f"):
+        room.plans().plan(request(path))
+    asked_of = [[each.request.changeset.edits[0].key for each in one.asked] for one in (first, second)]  # type: ignore[attr-defined]
+    assert sorted(map(len, asked_of)) == [0, 4]
+
+
+def test_where_all_are_busy_for_long_the_daemon_plans_by_itself() -> None:
+    is_asked, may_go = threading.Event(), threading.Event()
+
+    def hang() -> Answer:
+        is_asked.set()
+        assert may_go.wait(PATIENCE_SECONDS)
+        return THERE
+
+    room = Room(FakePlanner(hang))
+    room.start_all()
+    thread = threading.Thread(target=lambda: room.plans().plan(request()))
+    thread.start()
+    assert is_asked.wait(PATIENCE_SECONDS)
+    assert room.plans().plan(request("b.py")) == HERE
+    may_go.set()
+    thread.join()
+
+
+def test_where_none_can_be_started_the_daemon_plans_by_itself(capfd: pytest.CaptureFixture[str]) -> None:
+    room = Room(FakePlanner())
+    room.left.clear()
+    room.start_all()
+    assert room.plans().plan(request()) == HERE
+    assert "no more processes" in capfd.readouterr().err
+
+
+def dying() -> Answer:
+    raise EOFError
+
+
+def test_a_planner_that_dies_is_ended_and_another_is_asked() -> None:
+    dead, alive = FakePlanner(dying), FakePlanner()
+    room = Room(dead, alive)
+    room.start_all()
+    assert room.plans().plan(request()) == THERE
+    assert dead.is_ended
+
+
+def test_a_change_of_which_two_planners_die_is_given_up() -> None:
+    room = Room(FakePlanner(dying), FakePlanner(dying))
+    room.start_all()
+    with pytest.raises(InternalError, match="died of it; nothing was written"):
+        room.plans().plan(request())
+
+
+def test_an_error_is_raised_as_it_was() -> None:
+    fault = InputError(Code.FILE_NOT_FOUND, "no", hint="see", retry_after_seconds=1.0, fields={"path": "a.py"})
+    room = Room(FakePlanner(lambda: fault))
+    room.start_all()
+    with pytest.raises(InputError) as caught:
+        room.plans().plan(request())
+    assert caught.value.__dict__ == fault.__dict__
+
+
+def test_a_defect_is_logged_and_told(capfd: pytest.CaptureFixture[str]) -> None:
+    room = Room(FakePlanner(lambda: Defect("Traceback\nKeyError: 'x'")))
+    room.start_all()
+    with pytest.raises(InternalError, match="KeyError: 'x'"):
+        room.plans().plan(request())
+    assert "Traceback" in capfd.readouterr().out
+
+
+def test_who_made_a_plan_is_asked_whether_it_still_holds() -> None:
+    planner = FakePlanner(lambda: True)
+    room = Room(planner)
+    room.start_all()
+    assert room.plans().still_links(Crossed(is_linked=True, origin=(planner.pid, 7)))
+    assert planner.asked == [LinksAsked(TREE, 7)]
+    assert not room.plans().still_links(Crossed(is_linked=True, origin=(0, 7)))
+    planner.answers = dying
+    assert not room.plans().still_links(Crossed(is_linked=True, origin=(planner.pid, 7)))
+
+
+def test_a_plan_of_the_daemon_itself_is_looked_at_there() -> None:
+    assert Room().plans().still_links(Crossed(is_linked=True))
+
+
+def test_a_pool_that_was_closed_has_ended_all() -> None:
+    planner = FakePlanner()
+    room = Room(planner)
+    room.start_all()
+    room.pool.close()
+    assert planner.is_ended
+    assert room.plans().plan(request()) == HERE
+
+
+def test_a_planner_answers_whatever_is_raised() -> None:
+    planner = Planner()
+    assert planner.answer(LinksAsked(TREE, 1)) is False
+    fault = planner.answer(PlanAsked(TREE, request(), None))
+    assert isinstance(fault, InputError)
+    broken = planner.answer(PlanAsked(None, request(), None))  # type: ignore[arg-type]
+    assert isinstance(broken, Defect)
