@@ -119,7 +119,7 @@ class Turns:
                     if self._queues.begin(ticket, self._monotonic()):
                         return ticket
                 ticket.is_called.wait(TURN_SECONDS / 10)
-        except BaseException:  # Ctrl-C, say: nobody else waits for this one
+        except BaseException:  # whatever stopped it, Ctrl-C too: nobody waits for who has gone
             with self._lock:
                 self._queues.leave(ticket)
             raise
