@@ -67,6 +67,7 @@ if TYPE_CHECKING:
         Recorded,
         RegionChange,
         ReleaseAsked,
+        StateReset,
         ValuePut,
         WaiterLeft,
         WaiterSeen,
@@ -149,6 +150,7 @@ __all__ = [
     "RepairRegion",
     "Resolver",
     "ReviewAnswer",
+    "StateReset",
     "Status",
     "StoreError",
     "Unmerged",
@@ -187,8 +189,8 @@ _HOMES = {
     "commonhold.domain.errors": "Code CommonholdError InputError InternalError RefusedError StoreError UsageError",
     "commonhold.domain.events": "CommitRefused Committed CommitUndone ContractChange DebtWaived Event FileChange"
     " LeaseBroken LeaseClaimed LeaseDenied LeaseExpired LeaseGranted LeaseHandedOver LeaseQueued LeaseReleased"
-    " LeaseRenewed Leaving Merge Recorded RegionChange ReleaseAsked ValuePut WaiterLeft WaiterSeen WorkLeft"
-    " WorkReviewed",
+    " LeaseRenewed Leaving Merge Recorded RegionChange ReleaseAsked StateReset ValuePut WaiterLeft WaiterSeen"
+    " WorkLeft WorkReviewed",
     "commonhold.domain.keys": "Key Kind Name overlaps",
     "commonhold.domain.lease": "Base Conflict Lease Waiter Wish",
     "commonhold.domain.modes": "Mode",

@@ -74,7 +74,7 @@ def compose(
         umask=umask,
     )
     return Service(
-        store=shared.store or SqliteStore(repository.state_folder, synchronous=settings.durability),
+        store=shared.store or SqliteStore(repository.state, synchronous=settings.durability),
         files=files,
         clock=SystemClock(),
         ids=RandomIds(),
@@ -89,6 +89,18 @@ def compose(
         ),
         at_step=at_step,
     )
+
+
+def reset_state(repository: Repository, by: str) -> bool:
+    """Take a state that has lost events into use again, with nothing leased; return whether it had lost any.
+
+    Raises StoreError, as `STORE_OWNED` while a daemon serves the repository.
+    """
+    # Loaded here: hardly anybody ever needs it.
+    from commonhold.adapters.sqlite.reset import reset  # noqa: PLC0415
+    from commonhold.app.resetting import reset_events  # noqa: PLC0415
+
+    return reset(repository.state_folder, lambda session: reset_events(session, by), SystemClock().now().wall)
 
 
 def _registry(repository: Repository, settings: Settings) -> Registry | None:

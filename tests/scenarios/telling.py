@@ -40,6 +40,7 @@ from commonhold.domain.events import (
     LeaseReleased,
     LeaseRenewed,
     ReleaseAsked,
+    StateReset,
     ValuePut,
     WaiterLeft,
     WaiterSeen,
@@ -282,6 +283,11 @@ def _(event: CommitRefused) -> str:
 def _(event: CommitUndone) -> str:
     put, kept = (", ".join(paths) or "nothing" for paths in (event.restored, event.left))
     return f'{event.holder} "{event.intent}": restored {put}, left {kept}'
+
+
+@_event.register
+def _(event: StateReset) -> str:
+    return event.holder
 
 
 @_event.register(Committed)

@@ -9,6 +9,7 @@ import time
 from contextlib import suppress
 from typing import Final
 
+from commonhold.adapters.state_folder import Identity, identity_of
 from commonhold.domain.errors import Code, StoreError
 
 LOCK: Final = "daemon.lock"
@@ -82,7 +83,8 @@ def pid(state_folder: str) -> int | None:
 
 def claim(state_folder: str) -> int:
     """Become the only daemon there, for as long as the descriptor is open. Raises StoreError `STORE_OWNED`."""
-    os.makedirs(state_folder, mode=0o700, exist_ok=True)
+    with suppress(FileExistsError):
+        os.mkdir(state_folder, 0o700)  # its parents never: a repository that was moved away must not be made anew
     flags = os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW
     descriptor = os.open(lock_path(state_folder), flags, 0o600)
     if not _is_locked_within(CLAIM_SECONDS, descriptor):
@@ -138,16 +140,15 @@ def is_of_this_user(connection: socket.socket) -> bool:
     return _PEER_CREDENTIALS.unpack(raw)[1] in (os.geteuid(), 0)
 
 
-def identity(address: str) -> tuple[int, int] | None:
+def identity(address: str) -> Identity | None:
     """What tells the socket at an address from one that takes its place; None where there is none."""
     try:
-        status = os.lstat(address)
+        return identity_of(os.lstat(address))
     except OSError:
         return None
-    return status.st_dev, status.st_ino
 
 
-def withdraw(address: str, known: tuple[int, int] | None) -> None:
+def withdraw(address: str, known: Identity | None) -> None:
     """Take a socket away from its address, if it is still the one that is `known`."""
     if known is not None and identity(address) == known:
         os.unlink(address)

@@ -72,7 +72,8 @@ def choose(state_folder: str, port: int | None) -> Loopback:
 def _written(state_folder: str, chosen: Loopback) -> Loopback:
     path = os.path.join(state_folder, FILE)
     beside = f"{path}.{secrets.token_hex(8)}.new"
-    os.makedirs(state_folder, mode=0o700, exist_ok=True)
+    with suppress(FileExistsError):
+        os.mkdir(state_folder, 0o700)
     with open(os.open(beside, _FLAGS, 0o600), "w", encoding="utf-8") as file:
         json.dump(asdict(chosen), file)
     os.replace(beside, path)

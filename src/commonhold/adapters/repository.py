@@ -2,10 +2,11 @@
 
 import os
 import stat
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
 
+from commonhold.adapters.state_folder import StateFolder, identity_at
 from commonhold.domain.errors import Code, InputError
 
 STATE: Final = "commonhold"
@@ -16,12 +17,19 @@ PLAIN_STATE: Final = ".commonhold"
 class Repository:
     """A working tree and its state folder. `git_dir` is None for a plain folder.
 
-    All working trees of one git repository have one state folder, in its common directory.
+    All working trees of one git repository have one state folder, in its common directory. `state` keeps this session
+    to that very folder.
     """
 
     root: str
     state_folder: str
     git_dir: str | None = None
+    state: StateFolder = field(init=False, compare=False, repr=False)
+
+    def __post_init__(self) -> None:
+        """Keep in mind which folder the state belongs in: nothing is made inside another one."""
+        above = identity_at(os.path.dirname(self.state_folder))
+        object.__setattr__(self, "state", StateFolder(self.state_folder, above))
 
 
 def find_repository(start: str) -> Repository:

@@ -1,7 +1,7 @@
 """`commonhold doctor`: what is as it must be, and what is not."""
 
 import os
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, replace
 from typing import Final
 from urllib.parse import urlsplit
@@ -38,15 +38,22 @@ Folder = tuple[Repository | None, Finding | None]
     examples=("commonhold doctor",),
 )
 @click.option("--recover", is_flag=True, help="Take back commits that a crash interrupted.")
+@click.option("--reset-state", is_flag=True, help="Go on after the state database was lost: end all leases.")
 @click.option("--prune", is_flag=True, help="Forget kept bytes whose retention is over.")
 @common
 @click.pass_obj
-def command(given: Given, *, recover: bool, prune: bool) -> int:
+def command(given: Given, *, recover: bool, reset_state: bool, prune: bool) -> int:
     """Check this machine, this repository and its state. Fit to be pasted into a report.
 
-    Nothing is changed, unless --recover or --prune says so. The exit code is 4 if any check fails.
+    Nothing is changed, unless --recover, --reset-state or --prune says so. The exit code is 4 if any check fails.
+
+    --reset-state is for a state database that was deleted, or restored from an older copy: commonhold goes on with the
+    one that is there, or a new one, ends all leases in it, and gives out no fence a second time. It does nothing to a
+    state that is whole.
     """
-    findings = [*_mended(given, recover=recover, prune=prune), *map(_plain, _findings(given))]
+    mends = (("reset", _reset, reset_state), ("recover", _recover, recover), ("prune", _prune, prune))
+    tried = [_tried(name, mend, given) for name, mend, is_asked in mends if is_asked]
+    findings = [*tried, *map(_plain, _findings(given))]
     answer(given, findings, _shape, _lines)
     return DONE if _are_sound(findings) else FAMILIES[StoreError]
 
@@ -136,18 +143,25 @@ def _failed(check: str, fault: CommonholdError) -> Finding:
     return fail(check, f"{fault.message} [{fault.code}]", fault.hint)
 
 
-def _mended(given: Given, *, recover: bool, prune: bool) -> Iterator[Finding]:
-    if recover:
-        yield _tried("recover", given)
-    if prune:
-        yield _tried("prune", given)
-
-
-def _tried(what: str, given: Given) -> Finding:
+def _tried(name: str, mend: Callable[[Given], Finding], given: Given) -> Finding:
     try:
-        return _recover(given) if what == "recover" else _prune(given)
+        return mend(given)
     except CommonholdError as fault:
-        return _failed(what, fault)
+        return _failed(name, fault)
+
+
+def _reset(given: Given) -> Finding:
+    # Loaded here: mostly nothing is reset.
+    from commonhold.bootstrap import reset_state  # noqa: PLC0415
+    from commonhold.client.daemon import stop, wait_until_gone  # noqa: PLC0415
+
+    repository = find_repository(start_of(given))
+    pid = stop(repository)
+    if pid is not None:
+        wait_until_gone(repository, pid)
+    if reset_state(repository, agent_of(given) or "doctor"):
+        return ok("reset", "all leases are ended, and fences go on above all that were given: start open sessions anew")
+    return ok("reset", "not needed: no event is missing in the state")
 
 
 def _recover(given: Given) -> Finding:

@@ -122,9 +122,11 @@ ERRORS: Final[Mapping[Code, Explanation]] = {
     ),
     Code.STORE_NEWER: E("The state was written by a newer Commonhold.", "Upgrade this one."),
     Code.STORE_UNSAFE: E(
-        "The state cannot be used safely: the SQLite that is linked in is too old, the state folder was moved or"
-        " deleted under this session, or the process was forked in the middle of a transaction.",
-        "Do what the hint says: install an apsw that brings SQLite 3.51.3 or later, or start the session anew.",
+        "The state cannot be used safely: the SQLite that is linked in is too old, the state folder or a file in it was"
+        " moved, deleted or replaced under this session, the state database was deleted or restored from an older copy,"
+        " or the process was forked in the middle of a transaction.",
+        "Do what the hint says: put back what was moved, or start the session anew; after a lost database"
+        " `commonhold doctor --reset-state`; with an old SQLite, install an apsw that brings 3.51.3 or later.",
     ),
     Code.STORE_BUSY: E(
         "Another process has held the state for too long.", "See whether one is suspended; repeat the call in a moment."

@@ -152,9 +152,15 @@ class Connection:
 class Daemon:
     """The daemon of a repository, over as many connections as threads call at once."""
 
-    def __init__(self, address: Callable[[], str], hello: calls.Hello) -> None:
-        """Connect to the socket at `address` as `hello` says; `address` is asked at each new connection."""
+    def __init__(
+        self, address: Callable[[], str], hello: calls.Hello, use_state: Callable[[], object] = lambda: None
+    ) -> None:
+        """Connect to the socket at `address` as `hello` says; `address` is asked at each new connection.
+
+        `use_state` is called around each new connection, and raises if the state is not the one of the call before.
+        """
         self._address = address
+        self._use_state = use_state
         self._hello = hello
         self._idle: list[Connection] = []
         self._pid = os.getpid()
@@ -188,9 +194,12 @@ class Daemon:
 
     def _connect(self) -> Connection:
         try:
-            return Connection(self._address(), self._hello)
+            self._use_state()
+            connection = Connection(self._address(), self._hello)
         except OSError as fault:
             raise Disconnected from fault
+        self._use_state()  # if this was the first connection, its daemon has made the state by now
+        return connection
 
     def close(self) -> None:
         """End all idle connections."""
@@ -269,7 +278,7 @@ class Nearest:
         if self._start is None or time.monotonic() < self._start_after:
             return
         self._start_after = time.monotonic() + RESTART_SECONDS
-        with suppress(OSError):  # without a daemon everything works too
+        with suppress(OSError, StoreError):  # without a daemon everything works too, or is refused by itself
             self._start()
 
     def close(self) -> None:

@@ -56,8 +56,11 @@ class Begun:
 
 
 def start(repository: Repository) -> Begun:
-    """Begin a daemon that outlives this process, without waiting for it. It ends by itself where one lives already."""
-    os.makedirs(repository.state_folder, mode=0o700, exist_ok=True)  # noqa: PTH103 - Path.mkdir takes no mode for all
+    """Begin a daemon that outlives this process, without waiting for it. It ends by itself where one lives already.
+
+    Raises StoreError `STORE_UNSAFE` if the state folder that this session used is gone, and OSError.
+    """
+    repository.state.make()
     path = daemon_place.log_path(repository.state_folder)
     log = os.open(path, _LOG_FLAGS, 0o600)
     told_before = os.fstat(log).st_size

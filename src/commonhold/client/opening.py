@@ -66,6 +66,6 @@ def find_channel(path: str, agent: str | None, choices: Choices) -> tuple[str, C
         return repository.root, Direct(direct())
     elsewhere = settings.store, settings.namespace
     hello = calls.Hello(calls.PROTOCOL, commonhold.__version__, repository.root, agent, process_umask(), *elsewhere)
-    daemon = Daemon(lambda: daemon_place.address(repository.state_folder), hello)
+    daemon = Daemon(lambda: daemon_place.address(repository.state_folder), hello, repository.state.use)
     # Where leases are kept elsewhere a daemon makes nothing faster: it is used where it is there, for hooks.
     return repository.root, Nearest(daemon, direct, None if settings.store else start)

@@ -250,6 +250,13 @@ class CommitUndone:
     left: tuple[str, ...]
 
 
+@dataclass(frozen=True, slots=True)
+class StateReset:
+    """A state that had lost events was taken into use again, by force. Its number is above all that it ever gave."""
+
+    holder: str
+
+
 Event = (
     LeaseGranted
     | LeaseDenied
@@ -270,6 +277,7 @@ Event = (
     | Committed
     | CommitRefused
     | CommitUndone
+    | StateReset
 )
 
 KINDS: Final[dict[str, type[Event]]] = {
@@ -292,6 +300,7 @@ KINDS: Final[dict[str, type[Event]]] = {
     "committed": Committed,
     "commit_refused": CommitRefused,
     "commit_undone": CommitUndone,
+    "state_reset": StateReset,
 }
 KIND_OF: Final = {cls: kind for kind, cls in KINDS.items()}
 

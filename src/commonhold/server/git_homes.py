@@ -48,8 +48,9 @@ class Home:
         """Make the folders, and what is locked in them."""
         if not self.folder.exists():
             self._sweep()
-        for folder in (self.folder, self.tree_folder):
-            folder.mkdir(parents=True, exist_ok=True)
+        # Never the state folder itself: one that was moved away must not be made anew.
+        for folder in (self._folder_of_all, self._folder_of_holder, self.folder, self.tree_folder):
+            folder.mkdir(exist_ok=True)
         for turn in self.turns:
             Path(turn).touch()
 
@@ -149,7 +150,8 @@ def programs(state_folder: str) -> Path:
     words = (sys.executable, "-I", "-S", STAND_IN, str(folder))
     text = f'#!/bin/sh\nexec {shlex.join(words)} "$@"\n'
     if not place.exists() or place.read_text(encoding="utf-8") != text:
-        folder.mkdir(parents=True, exist_ok=True)
+        for each in (folder.parent, folder):
+            each.mkdir(exist_ok=True)
         beside = folder / "git.new"
         beside.write_text(text, encoding="utf-8")
         beside.chmod(0o755)

@@ -41,7 +41,6 @@ class Index:
 
     def begin(self, commit: str, like: str) -> None:
         """Make it anew from a commit (empty: none yet); what is known of the files is taken from the one at `like`."""
-        os.makedirs(os.path.dirname(self.path), exist_ok=True)
         with suppress(FileNotFoundError):
             _copy(like, self.path)
         if not commit:

@@ -14,4 +14,4 @@ def index_at(repository: Repository, max_file_bytes: int, *, keeps: bool = True)
     after another did.
     """
     git = Git(repository.root) if repository.git_dir else None
-    return SqliteIndex(repository.state_folder, repository.root, git, max_file_bytes=max_file_bytes, keeps=keeps)
+    return SqliteIndex(repository.state, repository.root, git, max_file_bytes=max_file_bytes, keeps=keeps)

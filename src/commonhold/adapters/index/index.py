@@ -3,7 +3,6 @@
 import os
 import threading
 from collections.abc import Callable
-from contextlib import suppress
 from dataclasses import dataclass
 from typing import Final, TypeVar
 
@@ -16,9 +15,11 @@ from commonhold.adapters.index.reading import Reader, concerns
 from commonhold.adapters.index.revisions import Revisions, unknown
 from commonhold.adapters.index.shelves import Shelved, SteadyLibrary
 from commonhold.adapters.index.stock import Stock
+from commonhold.adapters.state_folder import StateFolder
 from commonhold.adapters.worker_process import usable_processors
 from commonhold.app.indexes import Progress, silent
 from commonhold.app.options import DEFAULT_MAX_FILE_BYTES
+from commonhold.domain.errors import StoreError
 from commonhold.linking.library import Library
 from commonhold.linking.summary import Summary
 
@@ -36,7 +37,7 @@ class SqliteIndex:
 
     def __init__(
         self,
-        folder: str,
+        folder: str | StateFolder,
         root: str,
         git: Git | None = None,
         *,
@@ -49,7 +50,8 @@ class SqliteIndex:
         Nothing is opened before it is asked for. `processes` is how many may work at once. `keeps`: what is found
         of the working tree is written down.
         """
-        self._folder: str | None = folder
+        self._state_folder = folder if isinstance(folder, StateFolder) else StateFolder(folder)
+        self._folder: str | None = self._state_folder.path
         self._root = os.path.realpath(root)
         self._git = git
         self._max_file_bytes = max_file_bytes
@@ -112,10 +114,16 @@ class SqliteIndex:
 
     def _usable_folder(self) -> str | None:
         """The state folder. In a plain folder none is made for what is only a cache: it would make a repository."""
-        if self._folder is not None and self._git is not None:
-            with suppress(OSError):
-                os.makedirs(self._folder, mode=0o700, exist_ok=True)
-        return self._folder if self._folder is not None and os.path.isdir(self._folder) else None
+        if self._folder is None:
+            return None
+        try:
+            if self._git is not None:
+                self._state_folder.make()
+        except StoreError:
+            return None  # another one is at its place
+        except OSError:
+            pass
+        return self._folder if os.path.isdir(self._folder) else None
 
     def _recover(self, fault: apsw.Error) -> None:
         """Begin again: with a new file where this one is damaged, without one where that does not help."""

@@ -19,9 +19,12 @@ import apsw
 from commonhold.adapters.probes.finding import Finding, fail, ok, warn, why
 from commonhold.adapters.probes.mounts import file_system, free_space
 from commonhold.adapters.sqlite.connect import APPLICATION_ID, MIGRATIONS, is_new
+from commonhold.adapters.sqlite.gate import Gate
+from commonhold.adapters.sqlite.mark import RESET, fallen_back, gone
 from commonhold.adapters.sqlite.session import SqliteSession
 from commonhold.adapters.sqlite.store import DATABASE, GATE
 from commonhold.adapters.system import SystemClock
+from commonhold.domain.errors import StoreError
 
 _GATE_PATIENCE_SECONDS: Final = 1.0
 _GATE_PAUSE_SECONDS: Final = 0.02
@@ -112,17 +115,20 @@ def _seconds_to_take(descriptor: int) -> float | None:
 
 def _database(folder: str) -> Iterator[Finding]:
     path = str(Path(folder, DATABASE))
+    mark = Gate(str(Path(folder, GATE))).read_mark()
     if not os.path.lexists(path):
-        yield _NO_DATABASE
+        yield _lost(gone(path)) if mark else _NO_DATABASE
         return
     try:
         with _reading(path) as connection:
             if is_new(connection):
-                yield _NO_DATABASE
+                yield _lost(fallen_back(path, mark)) if mark else _NO_DATABASE
                 return
             identity = _identity(connection, path)
             yield identity or _integrity(connection, folder)
-            if identity is None:
+            if identity is None and mark and not mark.is_in(connection):
+                yield _lost(fallen_back(path, mark))
+            elif identity is None:
                 yield from _contents(SqliteSession(connection))
     except apsw.BusyError:
         yield warn("database", "another process holds it", "repeat this in a moment")
@@ -163,6 +169,10 @@ def _identity(connection: apsw.Connection, path: str) -> Finding | None:
         found = f"written by a newer Commonhold (schema {schema}; this one knows {known})"
         return fail("database", found, "pip install --upgrade commonhold", schema=schema, known=known)
     return None
+
+
+def _lost(fault: StoreError) -> Finding:
+    return fail("database", fault.message, RESET)
 
 
 def _integrity(connection: apsw.Connection, folder: str) -> Finding:

@@ -1,7 +1,7 @@
 """The gate: at most one process writes at a time, and each waits its turn.
 
 `flock` queues waiters fairly, where SQLite's busy timeout lets some starve. The kernel frees the gate when its
-holder dies.
+holder dies. Its file also holds the mark: which event was the last, so that a database that lost events is recognised.
 """
 
 import fcntl
@@ -9,14 +9,17 @@ import os
 import threading
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from typing import Final
 
+from commonhold.adapters.sqlite.mark import Mark
+from commonhold.adapters.state_folder import Identity, StateFolder, identity_at, identity_of, replaced
 from commonhold.domain.errors import Code, StoreError
 
 PATIENCE_SECONDS: Final = 60.0
 LOOK_SECONDS: Final = 0.1
 """How often somebody who waits looks whether the gate is held for good."""
-_FLAGS: Final = os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW
+_FLAGS: Final = os.O_RDWR | os.O_CLOEXEC | os.O_NOFOLLOW
 
 
 def _never() -> bool:
@@ -27,21 +30,30 @@ class Gate:
     """An exclusive lock of one file, re-entrant within a thread. Not shared by forked children: each opens its own."""
 
     def __init__(
-        self, path: str, patience_seconds: float = PATIENCE_SECONDS, *, is_owned: Callable[[], bool] = _never
+        self,
+        path: str,
+        patience_seconds: float = PATIENCE_SECONDS,
+        *,
+        is_owned: Callable[[], bool] = _never,
+        folder: StateFolder | None = None,
     ) -> None:
-        """Name the lock file; it and its folder are made on first use.
+        """Name the lock file; it and its `folder` are made on first use.
 
         `is_owned` tells whether somebody holds the gate for good: nobody waits for that.
         """
         self._path = path
+        self._folder = folder or StateFolder(os.path.dirname(path))
         self._is_owned = is_owned
         self._patience = patience_seconds
         self._depth = 0
         self._opened: tuple[int, int] = (0, -1)
-        self._identity = (0, 0)
+        self._identity: Identity | None = None
+        self._is_marked = False
 
     def enter(self) -> None:
         """Hold the gate. Raises StoreError `STORE_BUSY` when patience runs out, OSError if the file cannot be made.
+
+        Raises StoreError `STORE_UNSAFE` if the lock file that was entered before is not in its place any more.
 
         Threads must take turns: the caller holds a lock of its own around this.
         """
@@ -74,30 +86,53 @@ class Gate:
         self._opened = (0, -1)
 
     def _open(self) -> int:
+        """Open the lock file. It is made only once: whoever came later would use another one beside ours."""
+        self._folder.make()
         try:
-            descriptor = os.open(self._path, _FLAGS, 0o600)
-        except FileNotFoundError:
-            os.makedirs(os.path.dirname(self._path), mode=0o700, exist_ok=True)
-            descriptor = os.open(self._path, _FLAGS, 0o600)
-        self._identity = _identity(os.fstat(descriptor))
+            descriptor = os.open(self._path, _FLAGS if self._identity else _FLAGS | os.O_CREAT, 0o600)
+        except FileNotFoundError as fault:
+            raise replaced() from fault
+        found = identity_of(os.fstat(descriptor))
+        if self._identity not in (None, found):
+            os.close(descriptor)
+            raise replaced()
+        self._identity = found
         return descriptor
 
     def is_in_place(self) -> bool:
         """Whether the lock file that was opened is still the one at its place."""
-        try:
-            return _identity(os.stat(self._path)) == self._identity
-        except OSError:
-            return False
+        return self._identity is not None and identity_at(self._path) == self._identity
 
     def _check_identity(self) -> None:
         """A gate that was moved away or deleted holds nobody back: whoever came later uses another one."""
         if not self.is_in_place():
             fcntl.flock(self._opened[1], fcntl.LOCK_UN)
-            raise StoreError(
-                Code.STORE_UNSAFE,
-                "the state folder was replaced or deleted while this session was using it",
-                hint="end this session and start it anew; stop all sessions before moving a state folder",
-            )
+            raise replaced()
+
+    def read_mark(self) -> Mark | None:
+        """Return the mark of the last event; None where there is none. Needs no lock: it is written in one step."""
+        try:
+            descriptor = os.open(self._path, os.O_RDONLY | os.O_CLOEXEC | os.O_NOFOLLOW)
+        except OSError:
+            return None
+        try:
+            return Mark.read(descriptor)
+        finally:
+            os.close(descriptor)
+
+    def write_mark(self, mark: Mark) -> None:
+        """Leave the mark of the last event that is durable. The caller is inside.
+
+        The first one is flushed: it says that there is a state to lose. The others outlive a process that is killed;
+        after a loss of power, or where the disk has no room, an older mark recognises less.
+        """
+        descriptor = self._opened[1]
+        with suppress(OSError):
+            is_first = not self._is_marked and os.fstat(descriptor).st_size == 0
+            mark.write(descriptor)
+            if is_first:
+                os.fsync(descriptor)
+            self._is_marked = True
 
     def _lock(self) -> None:
         pid, descriptor = self._opened
@@ -130,10 +165,6 @@ def _owned() -> StoreError:
         hint="let it be used (COMMONHOLD_DAEMON=on), or stop it: commonhold daemon stop",
         retry_after_seconds=1.0,
     )
-
-
-def _identity(status: os.stat_result) -> tuple[int, int]:
-    return status.st_dev, status.st_ino
 
 
 class _Waiter:

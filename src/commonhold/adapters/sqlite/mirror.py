@@ -27,8 +27,10 @@ class MirroredStore(SqliteStore):
 
     def own(self) -> None:
         """Enter the gate for good, after whoever came before: it is this very process that the gate is said to have."""
-        self._gate = Gate(os.path.join(os.path.dirname(self.path), GATE))
+        self._gate = Gate(os.path.join(os.path.dirname(self.path), GATE), folder=self._state_folder)
         super().own()
+        with self.read():  # so that a state that was lost is told before anybody is served
+            pass
 
     @property
     def index(self) -> LeaseIndex:

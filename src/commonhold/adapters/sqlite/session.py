@@ -65,6 +65,8 @@ class SqliteSession:
         self._connection = connection
         self._execute = connection.execute
         self._next_sequence = 0
+        self.newest: tuple[int, float] | None = None
+        """The number and the wall time of the event that was recorded last."""
 
     def _rows(self, name: str, *values: Value) -> list[tuple[Any, ...]]:
         return self._execute(_SQL[name], values).fetchall()
@@ -249,12 +251,17 @@ class SqliteSession:
             kind, body = codec.encode_event(event)
             self._run("add_event", sequence, at, kind, holder_of(event), lease_id_of(event), body.decode())
             self._next_sequence = sequence + 1
+            self.newest = sequence, at
             recorded = Recorded(sequence, at, event)
             project = _PROJECTIONS.get(type(event))
             if project:
                 for name, values in project(self, event, recorded):
                     self._execute(_SQL[name], values)
             self.follow(recorded)
+
+    def skip_to(self, sequence: int) -> None:
+        """Give the next event this number, if those up to it are not taken yet."""
+        self._next_sequence = max(self.next_sequence, sequence)
 
     def follow(self, recorded: Recorded) -> None:
         """Take note of an event that was just recorded."""

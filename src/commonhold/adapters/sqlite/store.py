@@ -17,7 +17,10 @@ from commonhold.adapters.sqlite.connect import MIGRATIONS, connect, connect_if_r
 from commonhold.adapters.sqlite.faults import translate
 from commonhold.adapters.sqlite.gate import Gate
 from commonhold.adapters.sqlite.ground import check_ground
+from commonhold.adapters.sqlite.mark import Mark, fallen_back, gone
+from commonhold.adapters.sqlite.open_files import OpenFiles
 from commonhold.adapters.sqlite.session import SqliteSession
+from commonhold.adapters.state_folder import StateFolder, replaced
 from commonhold.domain.errors import Code, InternalError, StoreError
 
 DATABASE: Final = "state.db"
@@ -32,19 +35,25 @@ class SqliteStore:
     only its parent does, and its commits would vanish. So fork closes the connection first; both sides reopen.
     """
 
-    def __init__(self, folder: str, *, synchronous: str = "FULL", migrations: tuple[str, ...] = MIGRATIONS) -> None:
-        """Use the folder at `folder`; it and the database are made on first use.
+    def __init__(
+        self, folder: str | StateFolder, *, synchronous: str = "FULL", migrations: tuple[str, ...] = MIGRATIONS
+    ) -> None:
+        """Use the folder at `folder`; it and the database are made on first use, but not by who has used it before.
 
         `synchronous` is SQLite's pragma. FULL survives power loss; NORMAL may roll back the last grants, and with
         them their fences, so it is for measuring only.
         """
-        self._folder = folder
+        self._state_folder = folder if isinstance(folder, StateFolder) else StateFolder(folder)
+        self._folder = folder = self._state_folder.path
         self._path = os.path.join(folder, DATABASE)
         self._synchronous = synchronous
         self._migrations = migrations
-        self._gate = Gate(os.path.join(folder, GATE), is_owned=lambda: daemon_place.is_running(folder))
+        self._gate = Gate(
+            os.path.join(folder, GATE), is_owned=lambda: daemon_place.is_running(folder), folder=self._state_folder
+        )
         self._threads = threading.RLock()
         self._opened: tuple[int, apsw.Connection] | None = None
+        self._files: OpenFiles | None = None
         self._session: SqliteSession | None = None
         self._inside = 0
         self.number = next(_numbers)
@@ -99,6 +108,9 @@ class SqliteStore:
             try:
                 with self._transaction(self._connection(), "BEGIN IMMEDIATE", COMMIT) as session:
                     yield session
+                self._check_files()  # what was written into files that went meanwhile must not be acknowledged
+                if session.newest:
+                    self._gate.write_mark(Mark(*session.newest))
             except apsw.Error as fault:
                 raise translate(fault, self._path) from fault
             finally:
@@ -152,15 +164,18 @@ class SqliteStore:
             self._enter_gate()
 
     def is_in_place(self) -> bool:
-        """Whether the state folder that this process has entered is still at its place."""
-        return self._gate.is_in_place()
+        """Whether the gate and the database that this process has opened are still at their places."""
+        return self._gate.is_in_place() and (self._files is None or self._files.are_in_place())
 
     def close(self) -> None:
         """Close the connection, if this process has one."""
         with self._threads:
             if self._opened and self._opened[0] == os.getpid():
+                if self._files and not self._files.are_in_place():
+                    # By its path SQLite would delete the log that others use by now.
+                    self._opened[1].config(apsw.SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1)
                 self._opened[1].close()
-                self._opened = None
+                self._opened = self._files = None
             self._gate.close()
 
     def before_fork(self) -> None:
@@ -176,29 +191,58 @@ class SqliteStore:
         self._threads.release()
 
     def _has_state(self) -> bool:
-        """Whether there is a state, or might be one that this user cannot see."""
+        """Whether there is a state, or might be one that this user cannot see. Raises `STORE_UNSAFE` for a lost one."""
         if self._opened is not None:
             return True
         try:
             os.lstat(self._path)
         except FileNotFoundError:
+            self._check_never_used()
             return False
         except OSError:
             return True
         return True
 
+    def _check_never_used(self) -> None:
+        """Refuse to take a database that is not there for one that was never made."""
+        self._state_folder.use()
+        if self._gate.read_mark() is not None:
+            raise gone(self._path)
+
     def _connection(self) -> apsw.Connection:
+        """The one connection of this process. Raises `STORE_UNSAFE` if its files are not in place any more."""
         pid = os.getpid()
         if self._opened and self._opened[0] == pid:
+            self._check_files()
             return self._opened[1]
         if self._opened:
             raise _forked(self._folder)
+        connection = self._connected()
+        try:
+            self._files = OpenFiles(self._path)
+        except OSError as fault:
+            connection.close()
+            raise replaced() from fault
+        self._opened = pid, connection
+        return connection
+
+    def _connected(self) -> apsw.Connection:
+        self._state_folder.use()
+        mark = self._gate.read_mark()  # before the database: later there are only more events
         connection = connect_if_ready(self._path, synchronous=self._synchronous, migrations=self._migrations)
         if connection is None:
             with self.gate():
+                if not os.path.lexists(self._path):
+                    self._check_never_used()
                 connection = connect(self._path, synchronous=self._synchronous, migrations=self._migrations)
-        self._opened = pid, connection
+        if mark and not mark.is_in(connection):
+            connection.close()
+            raise fallen_back(self._path, mark)
         return connection
+
+    def _check_files(self) -> None:
+        if self._files and not self._files.are_in_place():
+            raise replaced()
 
 
 _stores: weakref.WeakSet[SqliteStore] = weakref.WeakSet()

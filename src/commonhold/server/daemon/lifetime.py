@@ -55,11 +55,13 @@ class Lifetime:
         self._times = times
         self._is_ending = False
         self._look_again_at = 0.0
+        repository.state.make()
         self._lock = daemon_place.claim(repository.state_folder)
+        self._lock_place = daemon_place.identity(daemon_place.lock_path(repository.state_folder))
         self._address = daemon_place.address(repository.state_folder)
         listener = daemon_place.listen(self._address)
         self._place = daemon_place.identity(self._address)
-        self._store = MirroredStore(repository.state_folder, synchronous=self._settings.durability)
+        self._store = MirroredStore(repository.state, synchronous=self._settings.durability)
         self._store.own()
         self._services = Services(repository, self._store)
         self._loop = Loop(listener, self._introduce)
@@ -105,12 +107,15 @@ class Lifetime:
         self._look_again_at = now + LOOK_SECONDS
         if not self._store.is_in_place() or daemon_place.identity(self._address) != self._place:
             return True
-        if not self._door.is_in_place:
+        if not (self._door.is_in_place and self._is_lock_in_place()):
             return True
         is_idle = now - self._loop.last_request_at > self._times.idle_seconds and self._desk.is_idle
         is_idle = is_idle and not self._door.is_busy
         index = self._store.index
         return is_idle and not index.leases() and not index.waiters()
+
+    def _is_lock_in_place(self) -> bool:
+        return daemon_place.identity(daemon_place.lock_path(self._repository.state_folder)) == self._lock_place
 
     def _introduce(self, hello: calls.Hello) -> Service:
         if (hello.protocol, hello.version) != (calls.PROTOCOL, commonhold.__version__):
@@ -144,7 +149,8 @@ def serve(root: str, times: Times) -> int:
     try:
         life = Lifetime(find_repository(root), times)
     except CommonholdError as fault:
-        print(f"{daemon_place.SAYING}{fault.message}", flush=True)  # noqa: T201 - its standard output is its log
+        told = f"{daemon_place.SAYING}{fault.message}; next: {fault.hint}"
+        print(told, flush=True)  # noqa: T201 - its standard output is its log
         return 0 if fault.code is Code.STORE_OWNED else 4
     for number in (signal.SIGTERM, signal.SIGINT):
         signal.signal(number, lambda *_: life.end())

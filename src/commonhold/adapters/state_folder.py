@@ -1,0 +1,92 @@
+"""The folder that a repository's state is kept in: made at the first use, and never a second time by one session."""
+
+import os
+from contextlib import suppress
+from typing import Final
+
+from commonhold.domain.errors import Code, StoreError
+
+Identity = tuple[int, int]
+"""The device and the inode of a file: another file at the same path has another identity."""
+_ABOVE_FLAGS: Final = os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC
+
+
+def identity_of(status: os.stat_result) -> Identity:
+    """Return what tells this file from another one at the same path."""
+    return status.st_dev, status.st_ino
+
+
+def identity_at(path: str) -> Identity | None:
+    """Return the identity of what is at `path`, links followed; None where nothing is, or nothing can be seen."""
+    try:
+        return identity_of(os.stat(path))
+    except OSError:
+        return None
+
+
+class StateFolder:
+    """The state folder of one repository, as one session knows it.
+
+    A session that has used the folder refuses any other at its path: a second state would grant again what the first
+    one has granted. So it makes the folder only if it has used none, and only inside the folder that it found.
+    """
+
+    def __init__(self, path: str, above: Identity | None = None) -> None:
+        """Name the folder. `above` is the folder that it must be made in; None where any will do, parents included."""
+        self.path = path
+        self._above = above
+        self._used: Identity | None = None
+
+    def make(self) -> None:
+        """Make the folder if this session has used none yet, and use it.
+
+        Raises StoreError `STORE_UNSAFE` if the folder that the session used, or the one around it, is gone or was
+        replaced, and OSError if it cannot be made.
+        """
+        if self._used is None and not os.path.lexists(self.path):
+            self._make()
+        self.use()
+
+    def use(self) -> None:
+        """Use the folder that is there, if any. Raises StoreError `STORE_UNSAFE` unless it is the one used before."""
+        found = identity_at(self.path)
+        if self._used is None:
+            self._used = found
+        elif found != self._used:
+            raise replaced()
+
+    def _make(self) -> None:
+        if self._above is None:
+            os.makedirs(self.path, mode=0o700, exist_ok=True)
+            return
+        parent, name = os.path.split(self.path)
+        try:
+            above = os.open(parent, _ABOVE_FLAGS)
+        except FileNotFoundError as fault:
+            raise _moved(parent) from fault
+        try:
+            if identity_of(os.fstat(above)) != self._above:
+                raise _moved(parent)
+            with suppress(FileExistsError):  # another session was quicker
+                os.mkdir(name, 0o700, dir_fd=above)
+        finally:
+            os.close(above)
+
+
+def replaced() -> StoreError:
+    """Return the refusal of a session whose state folder, or the files in it, are not in place any more."""
+    return StoreError(
+        Code.STORE_UNSAFE,
+        "the state folder was replaced or deleted while this session was using it",
+        hint="put back what was moved and repeat the call, or end this session and start it anew; stop all sessions"
+        " before moving or restoring a state",
+    )
+
+
+def _moved(parent: str) -> StoreError:
+    return StoreError(
+        Code.STORE_UNSAFE,
+        f"{parent}, which the state belongs in, was moved, deleted or replaced while this session was using it",
+        hint="put it back and repeat the call, or start the session anew",
+        fields={"folder": parent},
+    )
