@@ -71,3 +71,7 @@ class AsItWas:
     def undo(self, journal: Journal, contents: Contents) -> tuple[tuple[str, ...], tuple[str, ...]]:
         """Never, as `stage`."""
         raise NotImplementedError
+
+    def has_swapped(self, journal: Journal) -> bool:
+        """Never, as `stage`."""
+        raise NotImplementedError

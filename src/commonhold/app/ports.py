@@ -430,6 +430,10 @@ class Files(Protocol):
         """
         ...
 
+    def has_swapped(self, journal: Journal) -> bool:
+        """Whether any file is as the commit would have it, so that a reader could see half of it."""
+        ...
+
 
 class ChangedUnderneath(Exception):  # noqa: N818 - it is caught and answered, never shown
     """A file was changed from outside between the check and the write."""

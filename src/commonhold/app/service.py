@@ -322,8 +322,7 @@ class Service:
         return self._uses.upkeep.recover()
 
     def _recover_if_possible(self) -> None:
-        with although_unwritable():
-            self.recover()
+        self._uses.upkeep.recover_for_reading()
         self.show()
 
     def forget(self) -> None:

@@ -2,8 +2,12 @@
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from typing import Final
 
 from commonhold.domain.errors import Code, StoreError
+
+UNWRITABLE: Final = (Code.STORE_READ_ONLY, Code.DISK_FULL, Code.STORE_OWNED)
+"""What the state says where it cannot be written, or not by this process."""
 
 
 @contextmanager
@@ -12,5 +16,5 @@ def although_unwritable() -> Iterator[None]:
     try:
         yield
     except StoreError as fault:
-        if fault.code not in (Code.STORE_READ_ONLY, Code.DISK_FULL, Code.STORE_OWNED):
+        if fault.code not in UNWRITABLE:
             raise

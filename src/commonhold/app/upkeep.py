@@ -5,6 +5,8 @@ from collections.abc import Iterable
 from commonhold.app.forgetting import forget
 from commonhold.app.place import Place
 from commonhold.app.recovery import recover
+from commonhold.app.unwritable import UNWRITABLE
+from commonhold.domain.errors import Code, StoreError
 from commonhold.domain.events import CommitUndone
 from commonhold.regions.region import hash_bytes
 
@@ -24,6 +26,22 @@ class Upkeep:
                 return ()
         with self._store.gate():
             return recover(self._store, self._files, self._clock)
+
+    def recover_for_reading(self) -> None:
+        """Take back interrupted commits; where that is blocked, go on if no reader can see half of one.
+
+        Raises StoreError `RECOVERY_BLOCKED` while a file is as such a commit would have it and cannot be put back.
+        """
+        try:
+            self.recover()
+        except StoreError as fault:
+            if fault.code not in UNWRITABLE and (fault.code is not Code.RECOVERY_BLOCKED or self._is_half_visible()):
+                raise
+
+    def _is_half_visible(self) -> bool:
+        with self._store.read() as reader:
+            journals = reader.journals()
+        return any(self._files.at(journal.root).has_swapped(journal) for journal in journals)
 
     def keep(self, contents: Iterable[bytes]) -> None:
         """Keep bytes by their hash."""

@@ -159,6 +159,21 @@ def test_a_commit_that_cannot_be_undone_blocks_the_next_and_loses_nothing(
     assert other.read("a.py")[0].text == "x = 0\n"
 
 
+def test_a_commit_that_swapped_no_file_blocks_no_reader(house: House, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A disk that is read-only meanwhile keeps its stages from being taken away; nobody can see them."""
+
+    def refuse(*_: object, **__: object) -> None:
+        raise OSError(errno.EROFS, "no")
+
+    interrupt(house, "staged b.py", two_files(house))
+    other = house.service("two")
+    with monkeypatch.context() as patch:
+        patch.setattr(os, "unlink", refuse)
+        assert other.read("a.py")[0].text == "x = 0\n"
+        assert code_of(lambda: other.commit(CREATE)) is Code.RECOVERY_BLOCKED
+    assert other.commit(CREATE).outcome == "committed"
+
+
 @pytest.mark.parametrize("foreign", ["folder", "link", "pipe", "huge"])
 def test_what_no_commit_made_is_left_and_the_rest_is_undone(house: House, foreign: str) -> None:
     interrupt(house, "swapped a.py", two_files(house))

@@ -206,6 +206,11 @@ class WorkingTree:
             raise faults[0]
         return tuple(restored), tuple(left)
 
+    def has_swapped(self, journal: Journal) -> bool:
+        """Whether any file is as the commit would have it, so that a reader could see half of it."""
+        found = ((write, self._what_is_there(write.path)) for write in journal.writes)
+        return any(now is not _FOREIGN and self._was_swapped(write, now) for write, now in found)
+
     def _what_is_there(self, path: str) -> Stamp | None:
         """What is at `path`; `_FOREIGN` for what no commit made: a link, a folder, a huge or unreadable file."""
         try:
