@@ -82,7 +82,7 @@ class Place:
                     os.kill(each, signal.SIGCONT)
                     os.kill(each, signal.SIGKILL)
             time.sleep(0.02)
-        with suppress(FileNotFoundError):
+        with suppress(FileNotFoundError, NotADirectoryError):
             os.unlink(self.address)  # noqa: PTH108 - as `address` gives it
 
     def _begun(self) -> list[int]:

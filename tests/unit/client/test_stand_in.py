@@ -12,6 +12,8 @@ from commonhold.server.git_homes import programs
 
 def test_in_a_shell_inside_of_another_repositorys_each_leads_to_the_next_and_at_last_to_git(tmp_path: Path) -> None:
     """Were each to find the other, they would go on for ever."""
+    for name in ("inner", "outer"):
+        (tmp_path / name).mkdir()
     inner, outer = (programs(str(tmp_path / name)) for name in ("inner", "outer"))
     environment = {name: value for name, value in os.environ.items() if not name.startswith("COMMONHOLD_")}
     for order in ((inner, outer), (outer, inner), (inner, outer, inner), (outer,)):

@@ -119,6 +119,9 @@ def _database(folder: str) -> Iterator[Finding]:
     if not os.path.lexists(path):
         yield _lost(gone(path)) if mark else _NO_DATABASE
         return
+    if mark and mark.has_log_of_another(path):
+        yield _lost(fallen_back(path, mark))
+        return
     try:
         with _reading(path) as connection:
             if is_new(connection):

@@ -129,7 +129,7 @@ class Gate:
         descriptor = self._opened[1]
         with suppress(OSError):
             is_first = not self._is_marked and os.fstat(descriptor).st_size == 0
-            mark.write(descriptor)
+            mark.write(descriptor, self._identity[1] if self._identity else 0)
             if is_first:
                 os.fsync(descriptor)
             self._is_marked = True

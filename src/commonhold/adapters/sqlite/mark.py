@@ -9,35 +9,54 @@ import apsw
 
 from commonhold.domain.errors import Code, StoreError
 
-_HEAD: Final = "last event"
-_BYTES: Final = 64
+RESET: Final = "commonhold doctor --reset-state"
+LOGS: Final = ("-wal", "-shm")
+"""How the names of a database's log and of its shared index end."""
+_LINE: Final = "event {sequence:020d} at {at} database {database:020d} gate {gate:020d}"
+_BYTES: Final = 128
 
 
 @dataclass(frozen=True, slots=True)
 class Mark:
-    """An event that was durable: its number, and the wall time that tells it from another one of that number."""
+    """An event that was durable: its number, and the wall time that tells it from another one of that number.
+
+    `database` is the inode of the file that it was written to; 0 where that is not known.
+    """
 
     sequence: int
     at: float
+    database: int = 0
 
     @classmethod
     def read(cls, descriptor: int) -> "Mark | None":
-        """Return the mark at the beginning of a file; None where there is none."""
+        """Return the mark at the beginning of a file; None where there is none.
+
+        Of a file that is a copy the inode of the database is not told: that was copied, too.
+        """
         with suppress(ValueError):
-            head, sequence, at = os.pread(descriptor, _BYTES, 0).decode("ascii").rsplit(maxsplit=2)
-            if head == _HEAD:
-                return cls(int(sequence), float.fromhex(at))
+            words = os.pread(descriptor, _BYTES, 0).decode("ascii").split()
+            sequence, at, database, gate = words[1::2]
+            is_copy = int(gate) != os.fstat(descriptor).st_ino
+            return cls(int(sequence), float.fromhex(at), 0 if is_copy else int(database))
         return None
 
-    def write(self, descriptor: int) -> None:
-        """Write the mark at the beginning of a file, over the one that is there, in one step. Raises OSError."""
-        line = f"{_HEAD} {self.sequence:020d} {float(self.at).hex()}".ljust(_BYTES - 1) + "\n"
-        os.pwrite(descriptor, line.encode(), 0)
+    def write(self, descriptor: int, gate: int) -> None:
+        """Write the mark at the beginning of a file, whose inode is `gate`, in one step. Raises OSError."""
+        line = _LINE.format(sequence=self.sequence, at=float(self.at).hex(), database=self.database, gate=gate)
+        os.pwrite(descriptor, f"{line:<{_BYTES - 1}}\n".encode(), 0)
 
     def is_in(self, connection: apsw.Connection) -> bool:
         """Whether the database holds the event that is marked."""
         rows = connection.execute("SELECT at FROM events WHERE seq = ?", (self.sequence,)).fetchall()
         return rows == [(self.at,)]
+
+    def has_log_of_another(self, path: str) -> bool:
+        """Whether the log beside the database at `path` was written for another file, which SQLite cannot tell."""
+        try:
+            is_other = os.stat(path).st_ino != self.database != 0
+            return is_other and os.stat(path + LOGS[0]).st_size > 0
+        except OSError:
+            return False
 
 
 def gone(path: str) -> StoreError:
@@ -59,6 +78,3 @@ def fallen_back(path: str, mark: Mark) -> StoreError:
         hint=f"put the newest one back (with its -wal file), or end all leases and go on with this one: {RESET}",
         fields={"database": path, "event": mark.sequence},
     )
-
-
-RESET: Final = "commonhold doctor --reset-state"

@@ -11,8 +11,7 @@ from commonhold.adapters import daemon_place
 from commonhold.adapters.sqlite.connect import connect
 from commonhold.adapters.sqlite.faults import translate
 from commonhold.adapters.sqlite.gate import Gate
-from commonhold.adapters.sqlite.mark import Mark
-from commonhold.adapters.sqlite.open_files import LOGS
+from commonhold.adapters.sqlite.mark import LOGS, Mark
 from commonhold.adapters.sqlite.session import SqliteSession
 from commonhold.adapters.sqlite.store import DATABASE, GATE
 from commonhold.adapters.transaction import transaction
@@ -36,12 +35,13 @@ def reset(folder: str, events: Callable[[SqliteSession], Iterable[Event]], at: f
         return False
     gate.enter()
     try:
-        _drop_orphaned_logs(path)
+        mark = gate.read_mark() or mark
+        if mark.has_log_of_another(path) or not os.path.lexists(path):
+            _drop_logs(path)
         with closing(connect(path)) as connection:
-            mark = gate.read_mark() or mark
             if mark.is_in(connection):
                 return False
-            gate.write_mark(_record(connection, mark, events, at))
+            gate.write_mark(Mark(_record(connection, mark, events, at), at, os.stat(path).st_ino))
     except apsw.Error as fault:
         raise translate(fault, path) from fault
     finally:
@@ -50,21 +50,21 @@ def reset(folder: str, events: Callable[[SqliteSession], Iterable[Event]], at: f
     return True
 
 
-def _drop_orphaned_logs(path: str) -> None:
+def _drop_logs(path: str) -> None:
     """Delete what a database that is gone has left: it belongs to no other one."""
-    if not os.path.lexists(path):
-        for ending in LOGS:
-            with suppress(FileNotFoundError):
-                os.unlink(path + ending)
+    for ending in LOGS:
+        with suppress(FileNotFoundError):
+            os.unlink(path + ending)
 
 
 def _record(
     connection: apsw.Connection, mark: Mark, events: Callable[[SqliteSession], Iterable[Event]], at: float
-) -> Mark:
+) -> int:
+    """Record the events; return the number of the last one."""
     with transaction(connection):
         session = SqliteSession(connection)
         session.skip_to(mark.sequence + FENCE_GAP)
         session.record(events(session), at)
         for journal in session.journals():  # of a commit that ended since, or was lost with its events
             session.end(journal.id)
-        return Mark(session.next_sequence - 1, at)
+        return session.next_sequence - 1

@@ -109,8 +109,8 @@ class SqliteStore:
                 with self._transaction(self._connection(), "BEGIN IMMEDIATE", COMMIT) as session:
                     yield session
                 self._check_files()  # what was written into files that went meanwhile must not be acknowledged
-                if session.newest:
-                    self._gate.write_mark(Mark(*session.newest))
+                if session.newest and self._files:
+                    self._gate.write_mark(Mark(*session.newest, self._files.database))
             except apsw.Error as fault:
                 raise translate(fault, self._path) from fault
             finally:
@@ -229,6 +229,8 @@ class SqliteStore:
     def _connected(self) -> apsw.Connection:
         self._state_folder.use()
         mark = self._gate.read_mark()  # before the database: later there are only more events
+        if mark and mark.has_log_of_another(self._path):
+            raise fallen_back(self._path, mark)
         connection = connect_if_ready(self._path, synchronous=self._synchronous, migrations=self._migrations)
         if connection is None:
             with self.gate():
