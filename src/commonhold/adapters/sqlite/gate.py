@@ -9,7 +9,6 @@ import os
 import threading
 import time
 from collections.abc import Callable
-from contextlib import suppress
 from typing import Final
 
 from commonhold.adapters.sqlite.mark import Mark
@@ -41,7 +40,7 @@ class Gate:
 
         `is_owned` tells whether somebody holds the gate for good: nobody waits for that.
         """
-        self._path = path
+        self.path: Final = path
         self._folder = folder or StateFolder(os.path.dirname(path))
         self._is_owned = is_owned
         self._patience = patience_seconds
@@ -89,7 +88,7 @@ class Gate:
         """Open the lock file. It is made only once: whoever came later would use another one beside ours."""
         self._folder.make()
         try:
-            descriptor = os.open(self._path, _FLAGS if self._identity else _FLAGS | os.O_CREAT, 0o600)
+            descriptor = os.open(self.path, _FLAGS if self._identity else _FLAGS | os.O_CREAT, 0o600)
         except FileNotFoundError as fault:
             raise replaced() from fault
         found = identity_of(os.fstat(descriptor))
@@ -101,7 +100,7 @@ class Gate:
 
     def is_in_place(self) -> bool:
         """Whether the lock file that was opened is still the one at its place."""
-        return self._identity is not None and identity_at(self._path) == self._identity
+        return self._identity is not None and identity_at(self.path) == self._identity
 
     def _check_identity(self) -> None:
         """A gate that was moved away or deleted holds nobody back: whoever came later uses another one."""
@@ -112,7 +111,7 @@ class Gate:
     def read_mark(self) -> Mark | None:
         """Return the mark of the last event; None where there is none. Needs no lock: it is written in one step."""
         try:
-            descriptor = os.open(self._path, os.O_RDONLY | os.O_CLOEXEC | os.O_NOFOLLOW)
+            descriptor = os.open(self.path, os.O_RDONLY | os.O_CLOEXEC | os.O_NOFOLLOW)
         except OSError:
             return None
         try:
@@ -127,12 +126,14 @@ class Gate:
         after a loss of power, or where the disk has no room, an older mark recognises less.
         """
         descriptor = self._opened[1]
-        with suppress(OSError):
+        try:
             is_first = not self._is_marked and os.fstat(descriptor).st_size == 0
             mark.write(descriptor, self._identity[1] if self._identity else 0)
             if is_first:
                 os.fsync(descriptor)
             self._is_marked = True
+        except OSError:  # no room, say
+            pass
 
     def _lock(self) -> None:
         pid, descriptor = self._opened

@@ -1,9 +1,8 @@
 """The mark of the last event, kept outside of the database: it tells a database that lost events from a whole one."""
 
 import os
-from contextlib import suppress
-from dataclasses import dataclass
-from typing import Final
+from struct import Struct
+from typing import Final, NamedTuple
 
 import apsw
 
@@ -12,12 +11,11 @@ from commonhold.domain.errors import Code, StoreError
 RESET: Final = "commonhold doctor --reset-state"
 LOGS: Final = ("-wal", "-shm")
 """How the names of a database's log and of its shared index end."""
-_LINE: Final = "event {sequence:020d} at {at} database {database:020d} gate {gate:020d}"
-_BYTES: Final = 128
+_FORM: Final = Struct("<8sQdQQ")
+_HEAD: Final = b"chmark1\n"
 
 
-@dataclass(frozen=True, slots=True)
-class Mark:
+class Mark(NamedTuple):
     """An event that was durable: its number, and the wall time that tells it from another one of that number.
 
     `database` is the inode of the file that it was written to; 0 where that is not known.
@@ -33,17 +31,15 @@ class Mark:
 
         Of a file that is a copy the inode of the database is not told: that was copied, too.
         """
-        with suppress(ValueError):
-            words = os.pread(descriptor, _BYTES, 0).decode("ascii").split()
-            sequence, at, database, gate = words[1::2]
-            is_copy = int(gate) != os.fstat(descriptor).st_ino
-            return cls(int(sequence), float.fromhex(at), 0 if is_copy else int(database))
-        return None
+        data = os.pread(descriptor, _FORM.size, 0)
+        if len(data) < _FORM.size or not data.startswith(_HEAD):
+            return None
+        _, sequence, at, database, gate = _FORM.unpack(data)
+        return cls(sequence, at, database if gate == os.fstat(descriptor).st_ino else 0)
 
     def write(self, descriptor: int, gate: int) -> None:
         """Write the mark at the beginning of a file, whose inode is `gate`, in one step. Raises OSError."""
-        line = _LINE.format(sequence=self.sequence, at=float(self.at).hex(), database=self.database, gate=gate)
-        os.pwrite(descriptor, f"{line:<{_BYTES - 1}}\n".encode(), 0)
+        os.pwrite(descriptor, _FORM.pack(_HEAD, self.sequence, self.at, self.database, gate), 0)
 
     def is_in(self, connection: apsw.Connection) -> bool:
         """Whether the database holds the event that is marked."""

@@ -17,7 +17,6 @@ from commonhold.adapters.sqlite.faults import translate
 from commonhold.adapters.sqlite.gate import Gate
 from commonhold.adapters.sqlite.session import SqliteSession
 from commonhold.adapters.sqlite.store import GATE, SqliteStore
-from commonhold.adapters.state_folder import replaced
 from commonhold.domain.events import Recorded
 
 
@@ -41,12 +40,6 @@ class MirroredStore(SqliteStore):
             with self.read():
                 index = self._index
         return cast("LeaseIndex", index)
-
-    def _check_files(self) -> None:
-        """Refuse also where another gate is in the place of ours: who enters that one writes beside us."""
-        if not self._gate.is_in_place():
-            raise replaced()
-        super()._check_files()
 
     @contextmanager
     def _reading(self) -> Iterator[SqliteSession]:

@@ -219,7 +219,7 @@ class SqliteStore:
             raise _forked(self._folder)
         connection = self._connected()
         try:
-            self._files = OpenFiles(self._path)
+            self._files = OpenFiles(self._path, self._gate.path)
         except OSError as fault:
             connection.close()
             raise replaced() from fault
