@@ -1,6 +1,7 @@
 """The folder that a repository's state is kept in: made at the first use, and never a second time by one session."""
 
 import os
+import weakref
 from contextlib import suppress
 from typing import Final
 
@@ -8,7 +9,7 @@ from commonhold.domain.errors import Code, StoreError
 
 Identity = tuple[int, int]
 """The device and the inode of a file: another file at the same path has another identity."""
-_ABOVE_FLAGS: Final = os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC
+_FOLDER_FLAGS: Final = os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC
 
 
 def identity_of(status: os.stat_result) -> Identity:
@@ -49,11 +50,19 @@ class StateFolder:
 
     def use(self) -> None:
         """Use the folder that is there, if any. Raises StoreError `STORE_UNSAFE` unless it is the one used before."""
-        found = identity_at(self.path)
         if self._used is None:
-            self._used = found
-        elif found != self._used:
+            self._used = self._held()
+        elif identity_at(self.path) != self._used:
             raise replaced()
+
+    def _held(self) -> Identity | None:
+        """The identity of the folder, which stays its own: a deleted one that is open lends its inode to no other."""
+        try:
+            descriptor = os.open(self.path, _FOLDER_FLAGS)
+        except OSError:
+            return identity_at(self.path)
+        weakref.finalize(self, os.close, descriptor)
+        return identity_of(os.fstat(descriptor))
 
     def _make(self) -> None:
         if self._above is None:
@@ -61,7 +70,7 @@ class StateFolder:
             return
         parent, name = os.path.split(self.path)
         try:
-            above = os.open(parent, _ABOVE_FLAGS)
+            above = os.open(parent, _FOLDER_FLAGS)
         except FileNotFoundError as fault:
             raise _moved(parent) from fault
         try:

@@ -1,0 +1,206 @@
+"""A database that was lost, restored or exchanged between two sessions: recognised, and no fence is given twice."""
+
+import os
+import shutil
+from collections.abc import Callable
+from contextlib import closing
+from itertools import count
+from pathlib import Path
+
+import pytest
+
+from commonhold.adapters.sqlite import SqliteStore
+from commonhold.adapters.sqlite.mark import Mark
+from commonhold.adapters.sqlite.reset import FENCE_GAP, reset
+from commonhold.adapters.state_folder import StateFolder, identity_at
+from commonhold.app.ports import Write
+from commonhold.app.registry import TableRegistry
+from commonhold.app.resetting import reset_events
+from commonhold.domain.commands import Acquire, Release
+from commonhold.domain.errors import Code, StoreError
+from commonhold.domain.events import LeaseBroken, StateReset
+from commonhold.domain.keys import canonical
+from commonhold.domain.lease import Lease
+from commonhold.domain.modes import Mode
+from commonhold.domain.outcomes import Granted
+from commonhold.testing import FakeClock
+
+_numbers = count(1)
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    return tmp_path / "state"
+
+
+def acquired(folder: Path, key: str, holder: str = "one") -> Lease:
+    with closing(SqliteStore(str(folder))) as store:
+        wish = Acquire(f"l{next(_numbers)}", "acq", holder, "", (canonical(key),), Mode.EXCLUSIVE, 60.0)
+        outcome = TableRegistry(store, FakeClock()).execute(wish)
+    assert isinstance(outcome, Granted)
+    return outcome.lease
+
+
+def released(folder: Path, lease: Lease) -> None:
+    with closing(SqliteStore(str(folder))) as store:
+        TableRegistry(store, FakeClock()).execute(Release(lease.id, lease.holder))
+
+
+def refused(act: Callable[[], object]) -> StoreError:
+    with pytest.raises(StoreError) as caught:
+        act()
+    assert caught.value.code is Code.STORE_UNSAFE
+    return caught.value
+
+
+def looked(folder: Path) -> tuple[Lease, ...]:
+    with closing(SqliteStore(str(folder))) as store, store.read() as reader:
+        return reader.leases()
+
+
+def was_reset(folder: Path) -> bool:
+    return reset(str(folder), lambda session: reset_events(session, "boss"), 7.0)
+
+
+def test_a_released_lease_does_not_come_back_with_an_older_copy(folder: Path, tmp_path: Path) -> None:
+    lease = acquired(folder, "account:1")
+    shutil.copy(folder / "state.db", tmp_path / "older.db")
+    released(folder, lease)
+    newest = acquired(folder, "account:1", "two")
+    shutil.copy(tmp_path / "older.db", folder / "state.db")
+    for act in (lambda: looked(folder), lambda: acquired(folder, "account:2")):
+        assert "doctor --reset-state" in refused(act).hint
+    assert was_reset(folder)
+    assert looked(folder) == ()
+    with closing(SqliteStore(str(folder))) as store, store.read() as reader:
+        assert [each.event for each in reader.latest(2)] == [
+            StateReset("boss"),
+            LeaseBroken("one", lease.id, "boss", "the state had lost events, so nobody can tell who holds this"),
+        ]
+    assert acquired(folder, "account:1").fence > newest.fence + FENCE_GAP
+
+
+def test_a_copy_that_went_on_by_itself_is_recognised(folder: Path, tmp_path: Path) -> None:
+    """It has as many events, and not the same."""
+    lease = acquired(folder, "account:1")
+    shutil.copytree(folder, tmp_path / "second")
+    acquired(folder, "account:2")
+    with closing(SqliteStore(str(tmp_path / "second"))) as store:
+        clock = FakeClock()
+        clock.advance(5.0)
+        TableRegistry(store, clock).execute(Release(lease.id, "one"))
+    shutil.copy(tmp_path / "second/state.db", folder / "state.db")
+    refused(lambda: looked(folder))
+
+
+def test_a_database_that_is_gone_is_no_new_one(folder: Path) -> None:
+    newest = acquired(folder, "account:1")
+    for path in folder.glob("state.db*"):
+        path.unlink()
+    refused(lambda: looked(folder))
+    refused(lambda: acquired(folder, "account:1"))
+    assert not list(folder.glob("state.db*"))
+    assert was_reset(folder)
+    assert acquired(folder, "account:1").fence > newest.fence
+
+
+def test_a_commit_of_an_older_copy_is_not_taken_back(folder: Path, tmp_path: Path) -> None:
+    """The older copy holds it as interrupted, and it has long taken effect."""
+    with closing(SqliteStore(str(folder))) as store, store.write() as writer:
+        writer.begin("/w", "one", "intent", [Write("a.py", None, "a" * 64, None, 0o644)])
+    shutil.copy(folder / "state.db", tmp_path / "older.db")
+    acquired(folder, "account:1")
+    shutil.copy(tmp_path / "older.db", folder / "state.db")
+    assert was_reset(folder)
+    with closing(SqliteStore(str(folder))) as store, store.read() as reader:
+        assert reader.journals() == ()
+
+
+def test_a_state_that_is_whole_is_not_reset(folder: Path) -> None:
+    assert not was_reset(folder)
+    assert not folder.exists()
+    lease = acquired(folder, "account:1")
+    assert not was_reset(folder)
+    assert looked(folder) == (lease,)
+
+
+def test_the_whole_folder_may_be_deleted_or_copied(folder: Path, tmp_path: Path) -> None:
+    acquired(folder, "account:1")
+    shutil.copytree(folder, tmp_path / "copy")
+    assert acquired(tmp_path / "copy", "account:2").fence == 2
+    shutil.rmtree(folder)
+    assert acquired(folder, "account:1").fence == 1
+
+
+def test_a_state_of_before_there_were_marks_is_used_and_marked(folder: Path) -> None:
+    acquired(folder, "account:1")
+    os.truncate(folder / "gate", 0)
+    acquired(folder, "account:2")
+    (folder / "state.db").unlink()
+    refused(lambda: looked(folder))
+
+
+@pytest.mark.parametrize("content", [b"", b"x", b"x" * 200])
+def test_what_is_no_mark_says_nothing(folder: Path, content: bytes) -> None:
+    acquired(folder, "account:1")
+    (folder / "gate").write_bytes(content)
+    assert len(looked(folder)) == 1
+
+
+def test_a_mark_is_read_as_it_was_written(tmp_path: Path) -> None:
+    with (tmp_path / "gate").open("w+b", buffering=0) as file:
+        inode = os.fstat(file.fileno()).st_ino
+        Mark(7, 1.1, 12).write(file.fileno(), inode)
+        assert Mark.read(file.fileno()) == Mark(7, 1.1, 12)
+        Mark(8, 1.2, 12).write(file.fileno(), inode + 1)
+        assert Mark.read(file.fileno()) == Mark(8, 1.2)
+
+
+def test_an_open_store_goes_by_its_own_files_long_after_they_were_made(folder: Path) -> None:
+    """By then one look at the folder is all that tells."""
+    acquired(folder, "account:1")
+    with closing(SqliteStore(str(folder))) as store:
+        assert len(_leases(store)) == 1
+        os.utime(folder, (1.5, 1.5))
+        assert len(_leases(store)) == 1
+        (folder / "state.db").rename(folder / "away.db")
+        refused(lambda: _leases(store))
+        (folder / "away.db").rename(folder / "state.db")
+        assert len(_leases(store)) == 1
+
+
+def _leases(store: SqliteStore) -> tuple[Lease, ...]:
+    with store.read() as reader:
+        return reader.leases()
+
+
+def test_what_is_written_while_its_file_goes_is_not_acknowledged(folder: Path) -> None:
+    acquired(folder, "account:1")
+    with closing(SqliteStore(str(folder))) as store:
+
+        def written() -> None:
+            with store.write() as writer:
+                writer.record([StateReset("one")], 0.0)
+                (folder / "state.db").unlink()
+
+        refused(written)
+
+
+def test_a_folder_is_made_only_where_it_was_to_be_and_only_once(tmp_path: Path) -> None:
+    above = tmp_path / ".git"
+    above.mkdir()
+    found = identity_at(str(above))
+    state = StateFolder(str(above / "state"), found)
+    above.rename(tmp_path / "away")
+    refused(state.make)
+    above.mkdir()
+    refused(state.make)
+    assert not list(above.iterdir())
+    above.rmdir()
+    (tmp_path / "away").rename(above)
+    state.make()
+    (above / "state").rmdir()
+    refused(state.make)
+    (above / "state").mkdir()
+    refused(state.use)
+    StateFolder(str(above / "state"), found).make()
