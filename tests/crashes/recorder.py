@@ -34,7 +34,7 @@ REAL_VFS: Final = "unix"
 LOGS: Final = apsw.SQLITE_OPEN_WAL | apsw.SQLITE_OPEN_MAIN_JOURNAL
 # The functions of `os` that change files, and those that they are other names of.
 WATCHED: Final = {
-    **{name: name for name in ("open", "write", "fsync", "mkdir", "unlink", "rmdir", "replace")},
+    **{name: name for name in ("open", "write", "pwrite", "fsync", "mkdir", "unlink", "rmdir", "replace")},
     "remove": "unlink",
     "rename": "replace",
 }
@@ -168,6 +168,12 @@ class RecordingSystem:
         if descriptor in self.names:
             file = self.recorder.numbers[self.names[descriptor]]
             self.recorder.add(Write(file, offset, bytes(data[:written])))
+        return written
+
+    def pwrite(self, descriptor: int, data: Any, offset: int) -> int:
+        written = cast("int", self.real["pwrite"](descriptor, data, offset))
+        if descriptor in self.names:
+            self.recorder.add(Write(self.recorder.numbers[self.names[descriptor]], offset, bytes(data[:written])))
         return written
 
     def fsync(self, descriptor: int) -> None:

@@ -15,7 +15,7 @@ from tests.crashes.ledger import WHOLE, damage, disagreements, fingerprint, log_
 from commonhold.adapters.sqlite import SqliteStore
 from commonhold.adapters.sqlite.session import SqliteSession
 from commonhold.bootstrap import open_repository
-from commonhold.domain.errors import CommonholdError
+from commonhold.domain.errors import Code, CommonholdError, StoreError
 from commonhold.domain.events import Committed
 
 STAGED: Final = ".commonhold-"
@@ -26,6 +26,7 @@ class Wound(StrEnum):
 
     CORRUPT = "the database is damaged"
     UNUSABLE = "the next session cannot go on"
+    TOLD = "the next session is refused, since the state has lost events"
     LOST = "something that was answered is gone"
     HALF = "the state is none that there ever was"
     UNEXPLAINED = "the log does not explain the tables"
@@ -57,7 +58,8 @@ class Survivor:
         try:
             yield
         except (apsw.Error, CommonholdError, ArithmeticError, LookupError, ValueError) as fault:
-            self.wounds[Wound.UNUSABLE] = repr(fault)
+            is_told = isinstance(fault, StoreError) and fault.code is Code.STORE_UNSAFE
+            self.wounds[Wound.TOLD if is_told else Wound.UNUSABLE] = repr(fault)
 
     def _look(self) -> None:
         with SqliteStore(str(self.root / STATE)).read() as session:

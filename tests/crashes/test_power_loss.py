@@ -18,19 +18,22 @@ from typing import Final
 
 import pytest
 from tests.crashes.chronicle import STATE, Answered, Chronicle, Settled
-from tests.crashes.disk import FOLDER, Bind, Deed, Disk, Flush, FlushNames, Image, Luck, Mark, number, read_tree
+from tests.crashes.disk import FOLDER, Bind, Deed, Disk, Flush, FlushNames, Image, Luck, Mark, Write, number, read_tree
 from tests.crashes.ledger import fingerprint
 from tests.crashes.story import BEFORE, STEPS
 from tests.crashes.survey import CrashState, Finding, crash_states, lay_out, survey
 from tests.crashes.survivor import STAGED, Wound
 
 from commonhold.adapters.sqlite import SqliteStore
+from commonhold.adapters.sqlite.mark import HEAD
 
 PROJECT: Final = Path(__file__).parents[2]
 STORIES: Final = range(4)
 # Of so many that are drawn, at least so many are distinct, in each story.
 DRAWN, DISTINCT = 640, 375
 DRAWN_AGAIN, DRAWN_WEAK = 150, 500
+# Of the mark in the gate, what comes before the inodes: its head, the number and the time of the last event.
+MARKED_BYTES: Final = len(HEAD) + 8 + 8
 
 
 def tell(root: Path, seed: int, synchronous: str = "FULL", *, before: Image = BEFORE, steps: int = STEPS) -> Chronicle:
@@ -119,8 +122,17 @@ def disk_at_first(mark: type, chronicle: Chronicle) -> Disk:
     raise AssertionError(mark)
 
 
+def repeatable(chronicle: Chronicle) -> Chronicle:
+    """The same without the inodes in the gate's mark, which the file system chooses."""
+    deeds = tuple(
+        replace(deed, data=deed.data[:MARKED_BYTES]) if isinstance(deed, Write) and deed.data.startswith(HEAD) else deed
+        for deed in chronicle.deeds
+    )
+    return replace(chronicle, deeds=deeds)
+
+
 def test_a_story_can_be_told_again(root: Path, seed: int) -> None:
-    assert tell(root, seed) == tell(root, seed)
+    assert repeatable(tell(root, seed)) == repeatable(tell(root, seed))
 
 
 def test_nothing_that_is_done_to_the_disk_goes_unrecorded(root: Path, seed: int) -> None:
@@ -133,12 +145,12 @@ def test_nothing_that_is_done_to_the_disk_goes_unrecorded(root: Path, seed: int)
 
 @pytest.mark.parametrize(("synchronous", "found"), [("NORMAL", {Wound.LOST, Wound.FENCE}), ("OFF", {Wound.CORRUPT})])
 def test_weaker_settings_are_found_out(root: Path, seed: int, synchronous: str, found: set[Wound]) -> None:
-    """With NORMAL, answers are lost and fences come again, and yet the state is always one that there was."""
+    """With NORMAL, answers are lost and fences come again, or the loss is told; the state is one that there was."""
     chronicle = told(root, seed, synchronous)
     findings = survey(root, chronicle, crash_states(chronicle, seed, range(DRAWN_WEAK)))
     wounds = {wound for finding in findings for wound in finding.wounds}
     assert found <= wounds
-    assert synchronous == "OFF" or wounds <= {Wound.LOST, Wound.FENCE, Wound.FILES, Wound.LITTER}
+    assert synchronous == "OFF" or wounds <= {Wound.LOST, Wound.FENCE, Wound.FILES, Wound.LITTER, Wound.TOLD}
 
 
 @pytest.mark.parametrize(

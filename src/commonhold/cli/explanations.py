@@ -144,8 +144,8 @@ ERRORS: Final[Mapping[Code, Explanation]] = {
         "Give sqlite:FOLDER, postgresql://HOST/DATABASE or redis://HOST.",
     ),
     Code.RECOVERY_BLOCKED: E(
-        "A commit that a crash interrupted cannot be taken back yet, so nothing is committed until it is; nor read, if it"
-        " has changed a file.",
+        "A commit that a crash interrupted cannot be taken back yet, so nothing is committed until it is; nor read, if"
+        " it has changed a file.",
         "Mend what the message names, then run `commonhold doctor --recover`.",
     ),
     Code.LEASE_DENIED: E(

@@ -12,7 +12,7 @@ RESET: Final = "commonhold doctor --reset-state"
 LOGS: Final = ("-wal", "-shm")
 """How the names of a database's log and of its shared index end."""
 _FORM: Final = Struct("<8sQdQQ")
-_HEAD: Final = b"chmark1\n"
+HEAD: Final = b"chmark1\n"
 
 
 class Mark(NamedTuple):
@@ -32,14 +32,14 @@ class Mark(NamedTuple):
         Of a file that is a copy the inode of the database is not told: that was copied, too.
         """
         data = os.pread(descriptor, _FORM.size, 0)
-        if len(data) < _FORM.size or not data.startswith(_HEAD):
+        if len(data) < _FORM.size or not data.startswith(HEAD):
             return None
         _, sequence, at, database, gate = _FORM.unpack(data)
         return cls(sequence, at, database if gate == os.fstat(descriptor).st_ino else 0)
 
     def write(self, descriptor: int, gate: int) -> None:
         """Write the mark at the beginning of a file, whose inode is `gate`, in one step. Raises OSError."""
-        os.pwrite(descriptor, _FORM.pack(_HEAD, self.sequence, self.at, self.database, gate), 0)
+        os.pwrite(descriptor, _FORM.pack(HEAD, self.sequence, self.at, self.database, gate), 0)
 
     def is_in(self, connection: apsw.Connection) -> bool:
         """Whether the database holds the event that is marked."""
