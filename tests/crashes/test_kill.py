@@ -7,7 +7,7 @@ import itertools
 import subprocess
 import sys
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
@@ -101,7 +101,7 @@ def case(children: Children, root: Path, operation: str, *, is_first: bool = Fal
     if not is_first:
         assert children.do("prepare", root).code == 0
     before = read_tree(root)
-    with SqliteStore(str(root / STATE)).read() as session:
+    with closing(SqliteStore(str(root / STATE))) as store, store.read() as session:
         log, found = log_of(session), fingerprint(session)
     whole = children.do(operation, root)
     assert whole.code == 0
@@ -141,7 +141,8 @@ class Aftermath:
 
     @contextmanager
     def _state(self) -> Iterator[SqliteSession]:
-        with SqliteStore(str(self.case.root / STATE)).read() as session:
+        # Closed at once: whoever reads the files in this process drops the locks of its connections on them.
+        with closing(SqliteStore(str(self.case.root / STATE))) as store, store.read() as session:
             yield session
 
     def _note(self, wound: Wound, is_there: bool) -> None:  # noqa: FBT001 - what was found, not how to behave

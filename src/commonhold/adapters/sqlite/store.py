@@ -218,6 +218,7 @@ class SqliteStore:
         if self._opened:
             raise _forked(self._folder)
         connection = self._connected()
+        connection.execute("SELECT 1 FROM events LIMIT 1").fetchall()  # the first read opens the log and its index
         try:
             self._files = OpenFiles(self._path, self._gate.path)
         except OSError as fault:
