@@ -157,7 +157,7 @@ class Daemon:
     ) -> None:
         """Connect to the socket at `address` as `hello` says; `address` is asked at each new connection.
 
-        `use_state` is called around each new connection, and raises if the state is not the one of the call before.
+        `use_state` is called at each new connection, and raises if the state is not the one of the connection before.
         """
         self._address = address
         self._use_state = use_state
@@ -194,11 +194,14 @@ class Daemon:
 
     def _connect(self) -> Connection:
         try:
-            self._use_state()
             connection = Connection(self._address(), self._hello)
         except OSError as fault:
             raise Disconnected from fault
-        self._use_state()  # if this was the first connection, its daemon has made the state by now
+        try:
+            self._use_state()
+        except BaseException:
+            connection.close()
+            raise
         return connection
 
     def close(self) -> None:

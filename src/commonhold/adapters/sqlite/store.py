@@ -239,6 +239,8 @@ class SqliteStore:
                     self._check_never_used()
                 connection = connect(self._path, synchronous=self._synchronous, migrations=self._migrations)
         if mark and not mark.is_in(connection):
+            mark = self._gate.read_mark()  # the first one may have been read while another one was written
+        if mark and not mark.is_in(connection):
             connection.close()
             raise fallen_back(self._path, mark)
         return connection
