@@ -199,7 +199,7 @@ class Daemon:
             raise Disconnected from fault
         try:
             self._use_state()
-        except BaseException:
+        except StoreError:
             connection.close()
             raise
         return connection
