@@ -12,6 +12,7 @@ from commonhold.app.ports import IsRunning
 from commonhold.app.proposing import OURS, Proposing
 from commonhold.domain.at_work import Presence
 from commonhold.domain.commands import Break
+from commonhold.domain.keys import canonical
 from commonhold.domain.lease import Lease
 from commonhold.domain.slots import path_of_slot
 from commonhold.domain.texts import MAX_TEXT_LENGTH
@@ -129,10 +130,10 @@ class Attendance:
     def _end_without_word(self, holder: str) -> None:
         """What the one that is gone had begun is looked at; what it held is taken from it, and its work is kept."""
         self._proposing.settle_all(holder)
-        for lease in self._leases.live(holder=holder):
-            if lease.acquisition_id in OURS:
-                self._place.registry.execute(Break(lease.id, holder, "its session was begun anew by another process"))
-        self._works.look_for()
+        broken = [lease for lease in self._leases.live(holder=holder) if lease.acquisition_id in OURS]
+        for lease in broken:
+            self._place.registry.execute(Break(lease.id, holder, "its session was begun anew by another process"))
+        self._works.look_for([canonical(key) for lease in broken for key in lease.keys])
 
     def _attend(self, holder: str, intent: str = "", process: str = "") -> None:
         wall = self._wall()

@@ -39,7 +39,7 @@ class GateGuard:
     def hold(self, holder: str, intent: str, keys: Sequence[Key]) -> Iterator[tuple[Conflict, ...]]:  # noqa: ARG002
         """Let the holder's leases last on, and end what is over before anything is judged by it."""
         self._registry.execute(Show(holder))
-        self._works.look_for()
+        self._works.look_for(keys)
         yield ()
 
 
@@ -64,7 +64,7 @@ class LeaseGuard:
             Acquire(lease_id, GUARD, holder, intent, wanted, Mode.EXCLUSIVE, GUARD_SECONDS)
         )
         try:
-            self._works.look_for()
+            self._works.look_for(wanted)
             yield outcome.conflicts[:MAX_CONFLICTS] if isinstance(outcome, Denied) else ()
         finally:
             # The commit is what it is by now; a guard that cannot be released ends by itself.

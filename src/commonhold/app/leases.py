@@ -35,12 +35,14 @@ from commonhold.domain.errors import Code, InputError, StoreError, UsageError
 from commonhold.domain.events import LeaseQueued
 from commonhold.domain.keys import FILE, Key, canonical, parse
 from commonhold.domain.lease import Base, Lease, Waiter, check_ttl
-from commonhold.domain.lease_table import is_short
+from commonhold.domain.lease_table import ENDED_BESIDE, is_short
 from commonhold.domain.modes import Mode
-from commonhold.domain.outcomes import Denied, Granted, NotHeld, Outcome, Queued
+from commonhold.domain.outcomes import Broken, Denied, Granted, NotHeld, Outcome, Queued
 from commonhold.domain.refusal import Refusal
 
 RECENT_EVENTS: Final = 200
+ENDED_AT_ONCE: Final = 256
+"""How many expired leases are ended in one transaction: others wait meanwhile."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,7 +100,7 @@ class Leases:
             outcome = self._registry.execute(self._command(request, resolved), key)
             if isinstance(outcome, Granted):
                 self._keep(resolved)
-            self._works.look_for()
+            self._works.look_for(resolved.keys)
         return self._acquire_answer(request, outcome, resolved.shadowed)
 
     def _keep(self, resolved: _Resolved) -> None:
@@ -217,8 +219,8 @@ class Leases:
     def _change(self, request: Request, command: Command[Changed]) -> LeaseAnswer:
         with self._registry.together():
             outcome = self._registry.execute(command, once(request))
-            if isinstance(command, Break):
-                self._works.look_for()
+            if isinstance(outcome, Broken):
+                self._works.look_for([canonical(key) for key in outcome.lease.keys])
             return lease_answer(self._registry, request.holder, outcome)
 
     def let_last(self, holder: str) -> None:
@@ -230,9 +232,18 @@ class Leases:
             with although_unwritable():
                 self._registry.execute(Show(holder))
 
-    def end_what_is_over(self, holder: str) -> None:
-        """End what has expired; what a holder has lasts on."""
-        self._registry.execute(Show(holder))
+    def end_expired(self, holder: str) -> bool:
+        """End some hundreds of expired leases in one transaction, those first that expired first.
+
+        What `holder` has lasts on. Return whether more are left.
+        """
+        with self._registry.together():
+            for _ in range(ENDED_AT_ONCE // ENDED_BESIDE):
+                self._registry.execute(Show(holder))
+                with self._registry.read() as view:
+                    if not view.has_expired(self._registry.now()):
+                        return False
+        return True
 
     def wishes_to(self, holder: str) -> tuple[str, ...]:
         """What others ask of a holder."""

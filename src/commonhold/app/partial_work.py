@@ -1,18 +1,22 @@
 """Partial work: what a holder had changed when its lease was taken from it, kept for review and never reverted."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
+from itertools import islice
+from typing import Final
 
 from commonhold.app.answers import Next, ReviewAnswer
 from commonhold.app.ports import Registry, Store
 from commonhold.app.reading import Reading
 from commonhold.domain.commands import Leave, Review
 from commonhold.domain.errors import CommonholdError
-from commonhold.domain.keys import canonical
+from commonhold.domain.keys import Key, canonical
 from commonhold.domain.lease import Lease
 from commonhold.domain.outcomes import Noted
 from commonhold.domain.partial_work import Left, PartialWork
 from commonhold.domain.texts import check_line
 
+LOOKED_AT_BESIDE: Final = 32
+"""How many files are looked at in a call that has nothing to do with them."""
 Trees = Callable[[str], Reading | None]
 """How to look at the files of the working tree that goes by a name; None where it is not on this machine."""
 
@@ -26,14 +30,25 @@ class PartialWorks:
         self._registry = registry
         self._trees = trees
 
-    def look_for(self) -> None:
-        """Look what the holders of lost leases had changed under them, and write it down."""
+    def look_for(self, keys: Sequence[Key] = ()) -> bool:
+        """Look what the holders of lost leases had changed under them, and write it down.
+
+        That is done for all that overlap `keys`, which must come before anybody else changes what these cover, and
+        for at most LOOKED_AT_BESIDE others. Return whether more are left.
+        """
         with self._registry.read() as view:
-            lost = view.lost()
-        for lease in lost:
-            reading = self._trees(lease.worktree)
-            if reading is not None:
-                self._registry.execute(Leave(lease.id, lease.holder, tuple(self._changes(lease, reading))))
+            near = {lease.id: lease for lease in view.lost_near(keys)}
+            others = [lease for lease in view.lost() if lease.id not in near]
+        for lease in near.values():
+            if reading := self._trees(lease.worktree):
+                self._leave(lease, reading)
+        here = ((lease, reading) for lease in others if (reading := self._trees(lease.worktree)))
+        for lease, reading in islice(here, LOOKED_AT_BESIDE):
+            self._leave(lease, reading)
+        return next(here, None) is not None
+
+    def _leave(self, lease: Lease, reading: Reading) -> None:
+        self._registry.execute(Leave(lease.id, lease.holder, tuple(self._changes(lease, reading))))
 
     def _changes(self, lease: Lease, reading: Reading) -> Iterator[Left]:
         for base in lease.bases:
@@ -48,7 +63,8 @@ class PartialWorks:
 
     def waiting(self) -> tuple[PartialWork, ...]:
         """All partial work that nobody has reviewed yet, oldest first."""
-        self.look_for()
+        while self.look_for():
+            pass
         with self._registry.read() as view:
             return view.works()
 

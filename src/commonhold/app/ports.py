@@ -121,8 +121,16 @@ class LeaseView(Protocol):
         """What a key carries; None if it never carried anything."""
         ...
 
+    def has_expired(self, now: Now) -> bool:
+        """Whether there is a lease that has expired at `now` and has not ended in the log."""
+        ...
+
     def lost(self) -> tuple[Lease, ...]:
         """Leases that were taken from their holders, and whose work has not been looked for yet."""
+        ...
+
+    def lost_near(self, keys: Sequence[Key]) -> tuple[Lease, ...]:
+        """At least those of them with a key that overlaps one of `keys`."""
         ...
 
     def works(self) -> tuple[PartialWork, ...]:

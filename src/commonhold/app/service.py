@@ -178,7 +178,8 @@ class Service:
         """What holders had changed when their leases were lost, and nobody has reviewed yet."""
         self._recover_if_possible()
         with although_unwritable():
-            self._uses.leases.end_what_is_over(self._agent or "")
+            while self._uses.leases.end_expired(self._agent or ""):
+                self._uses.works.look_for()
         return self._uses.works.waiting()
 
     def review(self, lease_id: str, *, note: str = "") -> terms.ReviewAnswer:
@@ -198,9 +199,19 @@ class Service:
 
         That is so of leases, and of sessions that have ended without a word.
         """
-        self._uses.leases.end_what_is_over(self._agent or "")
+        while self.sweep_some():
+            pass
+
+    def sweep_some(self) -> bool:
+        """Do a part of `sweep` that takes some hundredths of a second. Return whether there is more to do."""
+        if self._uses.leases.end_expired(self._agent or ""):
+            self._uses.works.look_for()
+            return True
+        with self._uses.place.registry.together():
+            if self._uses.works.look_for():
+                return True
         self._writing.attendance.end_gone()
-        self._uses.works.look_for()
+        return self._uses.works.look_for()
 
     def show(self) -> None:
         """Let the leases of this session last on: every call of a holder is a sign of life."""

@@ -299,7 +299,7 @@ class Taking:
             )
         )
         self._place.registry.execute(Break(lease_id, request.holder, refused.why[:MAX_TEXT_LENGTH]))
-        self._works.look_for()
+        self._works.look_for([key])
         return lease_id
 
 

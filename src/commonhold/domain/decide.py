@@ -35,7 +35,7 @@ from commonhold.domain.events import (
 )
 from commonhold.domain.keys import Key, canonical
 from commonhold.domain.lease import Conflict, Lease, Waiter, Wish, conflicts
-from commonhold.domain.lease_table import LeaseTable, Turn
+from commonhold.domain.lease_table import ENDED_BESIDE, LeaseTable, Turn
 from commonhold.domain.modes import Mode
 from commonhold.domain.outcomes import (
     Asked,
@@ -331,6 +331,14 @@ _DECISIONS: Final[Mapping[type[Command[Any]], Callable[[Turn, LeaseTable, Any], 
     Leave: _leave,
     Review: _review,
 }
+
+
+def most_ended_beside(command: Command[Any]) -> int:
+    """How many expired leases that do not concern a command it ends all the same.
+
+    None for Leave: the work under many leases is left in one transaction.
+    """
+    return 0 if isinstance(command, Leave) else ENDED_BESIDE
 
 
 def keys_of(command: Command[Any]) -> tuple[Key, ...]:

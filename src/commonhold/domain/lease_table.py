@@ -23,6 +23,8 @@ from commonhold.domain.partial_work import PartialWork
 from commonhold.domain.slots import is_for_slots
 from commonhold.domain.value import Value
 
+ENDED_BESIDE: Final = 16
+"""How many expired leases that do not concern it a decision ends: few, so that nobody waits long for it."""
 SIGN_OF_LIFE: Final = 0.5
 """A deadline is moved when less than this part of its time is left: signs of life need not all be written down."""
 
@@ -32,10 +34,11 @@ class LeaseTable:
     """The part of the state that a decision looks at.
 
     `leases` holds at least: every lease that overlaps the keys in question, those that are named (also as the one to be
-    replaced), those of the holder, all that have run out; and where anybody waits, all that overlap what is waited for,
-    and those of every holder that waits. `waiters` are all places in line, `values` those that exist of the keys in
-    question; `lost` and `work` belong to the lease that is named. `next_sequence` is the number of the next event;
-    every fence granted so far is below it.
+    replaced), the live ones of the holder; and where anybody waits, all that overlap what is waited for, and the live
+    ones of every holder that waits. The decision ends those of them that have expired, and so that none stays for ever
+    also some that do not concern it, the first to expire first (`decide.most_ended_beside`). `waiters` are all places
+    in line, `values` those that exist of the keys in question; `lost` and `work` belong to the lease that is named.
+    `next_sequence` is the number of the next event; every fence granted so far is below it.
     """
 
     leases: tuple[Lease, ...]

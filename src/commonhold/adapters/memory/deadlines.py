@@ -1,6 +1,6 @@
 """Which leases are over, without looking at those that are not."""
 
-from collections.abc import Iterable
+from collections.abc import Collection
 from heapq import heapify, heappop, heappush
 from typing import Final
 
@@ -33,8 +33,8 @@ class Deadlines:
         del self._until[lease_id]
         self._over.pop(lease_id, None)
 
-    def over(self, now: Now) -> Iterable[str]:
-        """At least the leases that are over at `now`, until they are dropped or get another deadline."""
+    def over(self, now: Now) -> Collection[str]:
+        """The leases that are over at `now`, those first that were over first."""
         for epoch, heap in self._heaps.items():
             while heap and (epoch != now.epoch or heap[0][0] <= now.ticks):
                 ticks, lease_id = heappop(heap)

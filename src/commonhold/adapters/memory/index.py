@@ -1,14 +1,15 @@
 """What a log of events adds up to, kept so that a decision finds what it needs by look-ups alone."""
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
+from itertools import islice
 from typing import Any, Final, Self
 
 from commonhold.adapters.memory.deadlines import Deadlines
 from commonhold.adapters.memory.places import Places
 from commonhold.domain.clock import Now
 from commonhold.domain.commands import Command, Leave, Put, Review
-from commonhold.domain.decide import keys_of
+from commonhold.domain.decide import keys_of, most_ended_beside
 from commonhold.domain.events import (
     Event,
     LeaseBroken,
@@ -54,6 +55,7 @@ class LeaseIndex:
         self._waiters: dict[str, Waiter] = {}
         self._values: dict[str, Value] = {}
         self._lost: dict[str, Lease] = {}
+        self._lost_places = Places()
         self._works: dict[str, PartialWork] = {}
         self._changes = self._all_changes()
 
@@ -74,7 +76,8 @@ class LeaseIndex:
             index._add(lease)
         index._waiters = {waiter.id: waiter for waiter in sorted(waiters, key=lambda waiter: waiter.number)}
         index._values = {value.key: value for value in values}
-        index._lost = {lease.id: lease for lease in lost}
+        for lease in lost:
+            index._lose(lease)
         index._works = {work.lease_id: work for work in works}
         index.next_sequence = next_sequence
         return index
@@ -90,12 +93,13 @@ class LeaseIndex:
         """All that deciding on `command` needs; see LeaseTable."""
         lease_id: str = getattr(command, "lease_id", "")
         ids = [lease_id, getattr(command, "replaces", None) or ""]
-        ids += self._of_holder.get(command.holder, _NOBODY)
-        ids += self._deadlines.over(now)
+        over = self._deadlines.over(now)
+        ids += islice(over, most_ended_beside(command))
+        ids += self._live_of(command.holder, over)
         for key in keys_of(command):
             ids += self._places.near(key)
         for waiter in self._waiters.values():
-            ids += self._of_holder.get(waiter.holder, _NOBODY)
+            ids += self._live_of(waiter.holder, over)
             for text in waiter.keys:
                 ids += self._places.near(canonical(text))
         return LeaseTable(
@@ -106,6 +110,11 @@ class LeaseIndex:
             self._lost.get(lease_id) if isinstance(command, Leave) else None,
             self._works.get(lease_id) if isinstance(command, Review) else None,
         )
+
+    def _live_of(self, holder: str, over: Collection[str]) -> Iterable[str]:
+        """The ids of those leases of a holder that are not `over`."""
+        held = self._of_holder.get(holder, _NOBODY)
+        return [each for each in held if each not in over] if over else held
 
     def _of_ids(self, ids: Iterable[str]) -> tuple[Lease, ...]:
         found = [self._leases[each] for each in dict.fromkeys(ids) if each in self._leases]
@@ -153,9 +162,18 @@ class LeaseIndex:
         """What all keys carry that ever carried anything."""
         return tuple(self._values.values())
 
+    def has_expired(self, now: Now) -> bool:
+        """Whether there is a lease that has expired and not been ended."""
+        return bool(self._deadlines.over(now))
+
     def lost(self) -> tuple[Lease, ...]:
         """Leases whose work has not been looked for yet."""
         return tuple(self._lost.values())
+
+    def lost_near(self, keys: Sequence[Key]) -> tuple[Lease, ...]:
+        """At least those of them with a key that overlaps one of `keys`."""
+        near = dict.fromkeys(each for key in keys for each in self._lost_places.near(key))
+        return tuple(self._lost[each] for each in near)
 
     def works(self) -> tuple[PartialWork, ...]:
         """Partial work that waits for review, oldest first."""
@@ -209,7 +227,13 @@ class LeaseIndex:
     def _on_lost(self, event: LeaseExpired | LeaseBroken, _: Recorded) -> None:
         lease = self._remove(event.lease_id)
         if leaves_work(lease):
-            self._lost[lease.id] = lease
+            self._lose(lease)
+
+    def _lose(self, lease: Lease) -> None:
+        if lease.id in self._lost:  # its id was used again
+            self._lost_places.remove(lease.id)
+        self._lost[lease.id] = lease
+        self._lost_places.add(lease.id, map(canonical, lease.keys))
 
     def _on_changed(self, event: Change, recorded: Recorded) -> None:
         before = self._leases[event.lease_id]
@@ -234,6 +258,7 @@ class LeaseIndex:
 
     def _on_work_left(self, event: WorkLeft, recorded: Recorded) -> None:
         lease = self._lost.pop(event.lease_id)
+        self._lost_places.remove(lease.id)
         if event.changes:
             self._works.pop(lease.id, None)
             self._works[lease.id] = partial_work(lease, event, recorded.at)

@@ -51,9 +51,17 @@ class Indexed:
         """What a key carries."""
         return self._index.value(key)
 
+    def has_expired(self, now: Now) -> bool:
+        """Whether there is a lease that has expired and not been ended."""
+        return self._index.has_expired(now)
+
     def lost(self) -> tuple[Lease, ...]:
         """Leases whose work has not been looked for yet."""
         return self._index.lost()
+
+    def lost_near(self, keys: Sequence[Key]) -> tuple[Lease, ...]:
+        """Those of them near the keys."""
+        return self._index.lost_near(keys)
 
     def works(self) -> tuple[PartialWork, ...]:
         """Partial work that waits for review."""

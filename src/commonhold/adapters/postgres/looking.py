@@ -7,7 +7,7 @@ from commonhold.adapters.postgres.link import Rows
 from commonhold.adapters.postgres.names import Names
 from commonhold.adapters.postgres.transaction import Statement
 from commonhold.domain.commands import Command, Leave, Put, Review
-from commonhold.domain.decide import keys_of
+from commonhold.domain.decide import keys_of, most_ended_beside
 from commonhold.domain.keys import Key, canonical
 from commonhold.domain.lease import Lease, Waiter
 from commonhold.domain.lease_table import LeaseTable
@@ -29,7 +29,10 @@ def questions(names: Names, command: Command[Any], *, instant: float | None, ske
     """
     named = (getattr(command, name, None) for name in ("lease_id", "replaces"))
     ids = [each for each in named if each is not None]
-    yield near(names, keys_of(command), ids=ids, holders=[command.holder], instant=instant, skew=skew)
+    if most_ended_beside(command):
+        yield near(names, keys_of(command), ids=ids, holders=[command.holder], instant=instant, skew=skew)
+    else:
+        yield near(names, keys_of(command), ids=ids)
     match command:
         case Put():
             yield "values", {"keys": [str(command.key), *(read.key for read in command.reads)]}

@@ -8,7 +8,7 @@ from commonhold.adapters.postgres.statements import read
 from commonhold.adapters.postgres.target import Target
 from commonhold.domain.errors import Code, StoreError
 
-MIGRATIONS: Final = ("schema.sql", "functions.sql")
+MIGRATIONS: Final = ("schema.sql", "functions.sql", "expired.sql")
 FIRST_SERVER: Final = 13_00_00
 ENCODING: Final = "UTF8"
 

@@ -91,9 +91,17 @@ class PostgresReader:
         """What a key carries."""
         return next((KeyValue(*row) for row in self._rows("values", keys=[key])), None)
 
+    def has_expired(self, now: Now) -> bool:
+        """Whether there is a lease that has expired and not been ended."""
+        return any(not lease.is_live(now) for lease in self.leases())
+
     def lost(self) -> tuple[Lease, ...]:
         """Leases whose work has not been looked for yet."""
         return _bodies(self._rows("all_lost"), Lease)
+
+    def lost_near(self, keys: Sequence[Key]) -> tuple[Lease, ...]:
+        """Those of them near the keys."""
+        return tuple(lease for lease in self.lost() if any(map(lease.covering, keys)))
 
     def works(self) -> tuple[PartialWork, ...]:
         """Partial work that waits for review."""

@@ -9,7 +9,7 @@ from typing import Final
 
 from commonhold.domain.keys import HEADER
 from commonhold.domain.lease import MAX_CONFLICTS
-from commonhold.domain.lease_table import SIGN_OF_LIFE
+from commonhold.domain.lease_table import ENDED_BESIDE, SIGN_OF_LIFE
 from commonhold.domain.modes import COMPATIBLE, Mode
 from commonhold.domain.slots import SCHEME
 
@@ -49,6 +49,7 @@ _WORDS: Final[dict[str, str]] = {
     "HEADER": f'"{HEADER}"',
     "EXCLUSIVE": f'"{Mode.EXCLUSIVE}"',
     "COMPATIBLE": f'",{",".join(f"{held} {wanted}" for held, wanted in sorted(COMPATIBLE))},"',
+    "ENDED_BESIDE": str(ENDED_BESIDE),
     "SIGN_OF_LIFE": str(SIGN_OF_LIFE),
     "KEYS_OF_SLOTS": f'\'"keys":["{SCHEME}:\'',
     "MAX_CONFLICTS": str(MAX_CONFLICTS),

@@ -54,10 +54,10 @@ end
 -- Whether somebody waits for what was looked for.
 local is_contended = false
 
--- Find the leases with an entry in a range of the index, whose ends are as ZRANGEBYLEX takes them. The last part of an
--- entry is the id, which that of a place in line has a mark before.
-local function find_between(first, last)
-  for _, entry in ipairs(redis.call("ZRANGEBYLEX", INDEX, first, last)) do
+-- Find the leases with an entry in a range of the index, whose ends are as ZRANGEBYLEX takes them: all, or the first
+-- `most` entries. The last part of an entry is the id, which that of a place in line has a mark before.
+local function find_between(first, last, most)
+  for _, entry in ipairs(redis.call("ZRANGEBYLEX", INDEX, first, last, "LIMIT", 0, most or -1)) do
     local id = entry:match("[^" .. PART .. "]*$")
     if id:sub(1, 1) == WAITS then
       is_contended = true

@@ -23,7 +23,10 @@ local function find_in(ranges)
   end
 end
 
-find_between("[" .. DUE, "(" .. DUE .. string.format("%016d", now + 1))
+-- Of those that are over, only the first are ended here if the command is not about them: nobody waits long for them.
+if command_name ~= "leave" then
+  find_between("[" .. DUE, "(" .. DUE .. string.format("%016d", now + 1), ENDED_BESIDE)
+end
 if wanted and replaces ~= "" and not looked_for[replaces] then
   local replaced = redis.call("HGET", LEASES, replaces)
   if replaced then

@@ -10,6 +10,7 @@ import msgspec
 
 from commonhold.adapters.redis.scripts import load
 from commonhold.adapters.redis.server import Server
+from commonhold.domain.clock import Now
 from commonhold.domain.events import Recorded, ValuePut, lease_id_of
 from commonhold.domain.keys import Key
 from commonhold.domain.lease import Lease, Waiter
@@ -73,9 +74,17 @@ class RedisView:
         """The line, the first in line first."""
         return self._picture.waiters
 
+    def has_expired(self, now: Now) -> bool:
+        """Whether there is a lease that has expired and not been ended."""
+        return any(not lease.is_live(now) for lease in self.leases())
+
     def lost(self) -> tuple[Lease, ...]:
         """Leases whose work has not been looked for yet."""
         return self._picture.lost
+
+    def lost_near(self, keys: Sequence[Key]) -> tuple[Lease, ...]:
+        """Those of them near the keys."""
+        return tuple(lease for lease in self.lost() if any(map(lease.covering, keys)))
 
     def works(self) -> tuple[PartialWork, ...]:
         """Partial work that waits for review, oldest first."""

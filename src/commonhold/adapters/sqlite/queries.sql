@@ -43,13 +43,20 @@ SELECT fence, body FROM leases WHERE fence IN (
 );
 
 -- name: leases_concerned
--- The leases named in one JSON list, those of the holders in another, and those whose time is over (of this boot, or
--- of any other).
+-- The leases named in one JSON list, the live ones of the holders in another, and the first ?5 of those whose time is
+-- over (of this boot, or of any other).
 SELECT fence, body FROM leases WHERE id IN (SELECT value FROM json_each(?1))
-UNION ALL SELECT fence, body FROM leases WHERE holder IN (SELECT value FROM json_each(?2))
-UNION ALL SELECT fence, body FROM leases WHERE epoch = ?3 AND ticks <= ?4
-UNION ALL SELECT fence, body FROM leases WHERE epoch < ?3
-UNION ALL SELECT fence, body FROM leases WHERE epoch > ?3;
+UNION ALL SELECT fence, body FROM leases
+    WHERE holder IN (SELECT value FROM json_each(?2)) AND epoch = ?3 AND ticks > ?4
+UNION ALL SELECT * FROM (SELECT fence, body FROM leases WHERE epoch = ?3 AND ticks <= ?4 ORDER BY ticks LIMIT ?5)
+UNION ALL SELECT * FROM (SELECT fence, body FROM leases WHERE epoch < ?3 ORDER BY epoch, ticks LIMIT ?5)
+UNION ALL SELECT * FROM (SELECT fence, body FROM leases WHERE epoch > ?3 ORDER BY epoch, ticks LIMIT ?5);
+
+-- name: any_expired
+-- A lease whose time is over, of this boot or of any other, if there is one.
+SELECT * FROM (SELECT fence FROM leases WHERE epoch = ?1 AND ticks <= ?2 LIMIT 1)
+UNION ALL SELECT * FROM (SELECT fence FROM leases WHERE epoch < ?1 LIMIT 1)
+UNION ALL SELECT * FROM (SELECT fence FROM leases WHERE epoch > ?1 LIMIT 1);
 
 -- name: add_lease
 -- Begin a lease.

@@ -15,7 +15,7 @@ from commonhold.domain.at_work import Presence, Proposal
 from commonhold.domain.clock import Now
 from commonhold.domain.commands import Command, Leave, Put, Review
 from commonhold.domain.debt import Debt
-from commonhold.domain.decide import keys_of
+from commonhold.domain.decide import keys_of, most_ended_beside
 from commonhold.domain.events import (
     Committed,
     DebtWaived,
@@ -91,7 +91,9 @@ class SqliteSession:
         lease_id = getattr(command, "lease_id", "")
         named = json_text([lease_id, getattr(command, "replaces", None) or ""])
         holders = json_text(sorted({command.holder, *(waiter.holder for waiter in waiters)}))
-        rows = self._rows("leases_concerned", named, holders, now.epoch, now.ticks) + self._near(keys)
+        rows = self._rows(
+            "leases_concerned", named, holders, now.epoch, now.ticks, most_ended_beside(command)
+        ) + self._near(keys)
         return LeaseTable(
             _in_order(rows),
             self.next_sequence,
@@ -160,9 +162,17 @@ class SqliteSession:
         keys = json_text([str(command.key), *(read.key for read in command.reads)])
         return tuple(KeyValue(*row) for row in self._rows("values", keys))
 
+    def has_expired(self, now: Now) -> bool:
+        """Whether there is a lease that has expired and not been ended."""
+        return bool(self._rows("any_expired", now.epoch, now.ticks))
+
     def lost(self) -> tuple[Lease, ...]:
         """Leases whose work has not been looked for yet."""
         return self._bodies("all_lost", Lease)
+
+    def lost_near(self, keys: Sequence[Key]) -> tuple[Lease, ...]:
+        """Those of them near the keys."""
+        return tuple(lease for lease in self.lost() if any(map(lease.covering, keys)))
 
     def lost_lease(self, lease_id: str) -> Lease | None:
         """One of them."""

@@ -19,7 +19,7 @@ from commonhold.config import load_settings
 from commonhold.domain.errors import Code, CommonholdError, StoreError
 from commonhold.server.daemon.desk import Desk
 from commonhold.server.daemon.door import Door
-from commonhold.server.daemon.loop import Loop
+from commonhold.server.daemon.loop import LONGEST_WAIT_SECONDS, Loop
 from commonhold.server.daemon.services import Services
 from commonhold.wire import calls
 
@@ -77,17 +77,23 @@ class Lifetime:
         """Serve until nobody needs this any more."""
         own = _own_hello(self._repository.root)
         self._services.service(own).recover()
-        swept_at = 0.0
+        swept_at, has_more_to_sweep = 0.0, False
         while not self._is_ending and not self._is_over():
             now = time.monotonic()
-            if now - swept_at >= self._sweep_seconds():
-                for each in self._services.of_trees():
-                    with suppress(CommonholdError):  # a full disk, say: whoever asks for something is told
-                        each.sweep()
+            if has_more_to_sweep or now - swept_at >= self._sweep_seconds():
+                has_more_to_sweep = self._sweep_some()
                 self._services.keep({self._services.present(own), *self._loop.services, *self._desk.services})
                 swept_at = now
-            self._loop.turn(self._desk)
+            self._loop.turn(self._desk, 0.0 if has_more_to_sweep else LONGEST_WAIT_SECONDS)
         self._close_door()
+
+    def _sweep_some(self) -> bool:
+        """Sweep for as long as others can well wait. Return whether there is more to sweep."""
+        has_more = False
+        for each in self._services.of_trees():
+            with suppress(CommonholdError):  # a full disk, say: whoever asks for something is told
+                has_more = each.sweep_some() or has_more
+        return has_more
 
     def _close_door(self) -> None:
         """Let nobody in any more over HTTP, and serve those who are in: what they asked for comes through here."""

@@ -51,10 +51,10 @@ class Loop:
         with suppress(BlockingIOError):  # it is awake enough
             os.write(self._wake_write, b"w")
 
-    def turn(self, desk: Desk) -> None:
-        """Wait for something to happen, at most a second, and do what follows from it."""
+    def turn(self, desk: Desk, longest_wait: float = LONGEST_WAIT_SECONDS) -> None:
+        """Wait for something to happen, for at most `longest_wait` seconds, and do what follows from it."""
         jobs: list[Job] = []
-        for key, _ in self._selector.select(self._patience(desk)):
+        for key, _ in self._selector.select(min(self._patience(desk), longest_wait)):
             if key.data is not None:
                 self._hear(key.data, jobs)
             elif key.fileobj is self._listener:

@@ -5,9 +5,10 @@ from concurrent.futures import ThreadPoolExecutor
 from itertools import combinations, product
 
 from commonhold.domain.commands import Acquire, HandOver, Release, Renew
-from commonhold.domain.events import LeaseBroken, LeaseHandedOver
+from commonhold.domain.events import LeaseBroken, LeaseExpired, LeaseHandedOver
 from commonhold.domain.keys import canonical, overlaps
 from commonhold.domain.lease import Base, Lease, Wish
+from commonhold.domain.lease_table import ENDED_BESIDE
 from commonhold.domain.modes import Mode, are_compatible
 from commonhold.domain.outcomes import (
     Asked,
@@ -24,6 +25,7 @@ from commonhold.domain.outcomes import (
 from commonhold.domain.refusal import Refusal
 from commonhold.testing.conformance.rig import (
     EXCLUSIVE,
+    PATIENCE,
     SHARED,
     TTL,
     UPGRADABLE,
@@ -164,6 +166,32 @@ class LeaseConformance(Conformance):
         rig.advance(0.6 * TTL)
         two.show()
         assert one.holders() == ["one", "one", "one"]
+
+    def test_many_that_expire_at_once_are_ended_by_and_by(self, rig: Rig) -> None:
+        one, two, three = self.callers(rig, "one", "two", "three")
+        held = [one.lease(f"account:{number}") for number in range(3 * ENDED_BESIDE)]
+        rig.advance(TTL + 1)
+        two.show()
+        assert len(two.events(LeaseExpired)) == ENDED_BESIDE
+        granted = three.lease("account:0", f"account:{len(held) - 1}")  # what it needs it does not wait for
+        assert granted.fence > held[-1].fence
+        assert len(three.events(LeaseExpired)) <= 2 * ENDED_BESIDE + 1
+        assert isinstance(one.renew(held[-2], TTL), NotHeld)
+        while three.has_expired():
+            two.show()
+        assert three.leases() == (granted,)
+        ended = [event.lease_id for event in three.events(LeaseExpired)]
+        assert sorted(ended) == sorted(lease.id for lease in held)
+
+    def test_those_that_wait_need_not_wait_for_others_to_be_ended(self, rig: Rig) -> None:
+        one, two, three = self.callers(rig, "one", "two", "three")
+        held = [one.lease(f"account:{number}") for number in range(3 * ENDED_BESIDE)]
+        rig.advance(TTL - PATIENCE / 2)
+        waiting = two.wait(held[-1].keys[0])
+        rig.advance(PATIENCE * 3 / 4)
+        three.show()
+        assert waiting.id in {lease.id for lease in three.leases()}
+        assert not three.line()
 
     def test_a_sign_of_life_shortens_nothing(self, rig: Rig) -> None:
         (one,) = self.callers(rig, "one")

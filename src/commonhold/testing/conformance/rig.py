@@ -150,6 +150,11 @@ class Caller:
         with self.registry.read() as view:
             return view.leases()
 
+    def has_expired(self) -> bool:
+        """Whether a lease has expired that has not been ended."""
+        with self.registry.read() as view:
+            return view.has_expired(self.registry.now())
+
     def holders(self) -> list[str]:
         """Who holds leases, oldest first."""
         return [lease.holder for lease in self.leases()]
