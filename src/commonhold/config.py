@@ -1,7 +1,7 @@
 """Settings: `commonhold.toml`, or `[tool.commonhold]` in `pyproject.toml`, at the root of the repository."""
 
-import math
 import os
+import stat
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from enum import StrEnum
@@ -19,6 +19,7 @@ from commonhold.app.options import (
 )
 from commonhold.app.policy import Merging, Policies, Policy, Rereading, Suspicion
 from commonhold.domain.errors import Code, InputError
+from commonhold.domain.exhaustion import exhausted
 from commonhold.domain.keys import FILE, parse
 from commonhold.domain.lease import DEFAULT_TTL_SECONDS, MAX_TTL_SECONDS
 
@@ -26,6 +27,16 @@ _DAY: Final = 86400.0
 _OWN: Final = "commonhold.toml"
 FILES: Final = (_OWN, "pyproject.toml")
 """Where settings are, at the root of a repository; the first that is there says all."""
+MOST_BYTES: Final = 1_000_000
+"""A larger file is none of settings: it is neither read nor parsed."""
+MOST_STEPS: Final = 4_000_000
+"""How often parsing may look at a part of a dotted key: about a second's work."""
+MOST_ENTRIES: Final = 10_000
+"""So many entries a list or a table of patterns may have."""
+_TOO_MANY_DOTS: Final = "its lines hold so many dots that reading it would take too long"
+_LONGEST_REASON: Final = 500
+# At a pipe that somebody has put in the place of a file nobody must wait.
+_READ_FLAGS: Final = os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC
 _MOST_KEPT: Final = 64
 _SERVERS: Final = ("postgresql://", "postgres://", "redis://", "rediss://")
 _EVERYWHERE: Final = "./"
@@ -146,34 +157,56 @@ def _from_files(root: str) -> Settings:
     for name in FILES:
         path = Path(root, name)
         if path.is_file():
-            return _said_by(path, _content(path))
+            said = _said_by(path, _content(path))
+            if isinstance(said, Settings):
+                return said
+            raise _invalid(path, said)
     return Settings()
 
 
 def _content(path: Path) -> bytes:
+    """The bytes of a settings file, which any agent may have written: no pipe is waited for, nothing endless read."""
     try:
-        return path.read_bytes()
+        with os.fdopen(os.open(path, _READ_FLAGS), "rb") as file:
+            is_regular = stat.S_ISREG(os.fstat(file.fileno()).st_mode)
+            content = file.read(MOST_BYTES + 1) if is_regular else b""
     except OSError as fault:
-        raise _invalid(path, str(fault)) from fault
+        raise exhausted(fault) or _invalid(path, str(fault)) from fault
+    if len(content) > MOST_BYTES:
+        raise _invalid(path, f"it is larger than {MOST_BYTES:,} bytes")
+    return content
 
 
 @lru_cache(maxsize=_MOST_KEPT)
-def _said_by(path: Path, content: bytes) -> Settings:
-    """What a file of this content says. It is asked for with every call, and most files stay as they are."""
-    tables = _parse(path, content)
-    if path.name == _OWN:
-        return _settings(path, tables)
-    tools = tables.get("tool", {})
-    return _settings(path, tools.get("commonhold", {}) if isinstance(tools, dict) else {})
+def _said_by(path: Path, content: bytes) -> Settings | str:
+    """What a file of this content says, or why it cannot be used.
+
+    It is asked for with every call, and most files stay as they are: those that cannot be used, too.
+    """
+    try:
+        tables = _parse(content)
+        if path.name == _OWN:
+            return _settings(path, tables)
+        tools = tables.get("tool", {})
+        return _settings(path, tools.get("commonhold", {}) if isinstance(tools, dict) else {})
+    except InputError as fault:
+        return str(fault.fields["why"])
+    except RecursionError:
+        return "it is nested too deeply"
+    except ValueError as fault:  # no TOML, no UTF-8, a number with too many digits
+        return str(fault)
 
 
-def _parse(path: Path, content: bytes) -> dict[str, Any]:
+def _parse(content: bytes) -> dict[str, Any]:
+    """The tables in a file. Raises ValueError, RecursionError."""
     import tomllib  # noqa: PLC0415 - loaded here, since most repositories have no such file
 
-    try:
-        return tomllib.loads(content.decode())
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as fault:
-        raise _invalid(path, str(fault)) from fault
+    text = content.decode()
+    dots = [line.count(".") for line in text.split("\n")]
+    # tomllib walks all of a dotted key again for each of its parts, and the table's own name for each line in it.
+    if sum(each * each for each in dots) > MOST_STEPS or max(dots) * len(dots) > MOST_STEPS:
+        raise ValueError(_TOO_MANY_DOTS)
+    return tomllib.loads(text)
 
 
 def _settings(path: Path, table: object) -> Settings:
@@ -204,6 +237,8 @@ def _check_text(path: Path, name: str, value: object) -> None:
 def _check_list(path: Path, name: str, value: object) -> list[str]:
     if not isinstance(value, list) or not all(isinstance(each, str) and each.strip() for each in value):
         raise _invalid(path, f"{name} = {value!r} is not a list of texts")
+    if len(value) > MOST_ENTRIES:
+        raise _invalid(path, f"{name} has more than {MOST_ENTRIES:,} entries")
     return value
 
 
@@ -237,6 +272,8 @@ def _check_words(path: Path, name: str, value: object, words: type[StrEnum]) -> 
     """Check a table of one of `words` by pattern."""
     if not isinstance(value, dict):
         raise _invalid(path, f"{name} is not a table of patterns")
+    if len(value) > MOST_ENTRIES:
+        raise _invalid(path, f"{name} has more than {MOST_ENTRIES:,} entries")
     for pattern, word in value.items():
         if word not in list(words):
             raise _invalid(path, f"in {name}, {pattern!r} is {word!r}; there are {', '.join(words)}")
@@ -252,8 +289,8 @@ def _check_words(path: Path, name: str, value: object, words: type[StrEnum]) -> 
 
 def _check_number(path: Path, name: str, value: object) -> None:
     low, high = _LIMITS[name]
-    is_number = isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
-    if not is_number or not low <= float(value) <= high:  # type: ignore[arg-type]
+    is_number = isinstance(value, int | float) and not isinstance(value, bool)
+    if not is_number or not low <= value <= high:  # type: ignore[operator]
         raise _invalid(path, f"{name} = {value!r} is not a number from {low:g} to {high:g}")
     if name == "max_file_bytes" and not isinstance(value, int):
         raise _invalid(path, f"{name} = {value!r} is not a whole number")
@@ -289,9 +326,10 @@ _CHECKS: Final[dict[str, Callable[[Path, str, object], object]]] = {
 
 
 def _invalid(path: Path, why: str) -> InputError:
+    why = why if len(why) <= _LONGEST_REASON else f"{why[:_LONGEST_REASON]} …"
     return InputError(
         Code.CONFIG_INVALID,
         f"the settings in {path.name} cannot be used: {why}",
         hint="mend the file; docs/reference.md lists the settings",
-        fields={"path": str(path)},
+        fields={"path": str(path), "why": why},
     )

@@ -20,7 +20,7 @@ from commonhold.adapters import daemon_place
 from commonhold.adapters.repository import Repository
 from commonhold.adapters.sqlite import SqliteStore
 from commonhold.client import daemon as beginning
-from commonhold.domain.errors import Code, StoreError
+from commonhold.domain.errors import Code, InputError, StoreError
 
 pytestmark = pytest.mark.slow
 
@@ -292,10 +292,17 @@ def test_settings_that_are_changed_hold_for_the_next_call_of_whoever_is_there(ro
         assert hold.put("account:1", "1", expected_version=0).outcome == "stored"
         settings.write_text('[policies]\n"account:*" = "pessimistic"\n')
         assert hold.put("account:2", "1", expected_version=0).code == "LEASE_REQUIRED"
-        settings.write_text("[policies")
-        assert hold.put("account:2", "1", expected_version=0).code == "LEASE_REQUIRED", (
-            "what cannot be read says nothing"
-        )
+        for text, why in (("[policies", "Expected"), ("x = " + "[" * 3_000, "nested too deeply")):
+            settings.write_text(text)
+            assert hold.put("account:2", "1", expected_version=0).code == "LEASE_REQUIRED", (
+                "what cannot be read says nothing"
+            )
+            (notice,) = hold.acquire("account:3").notices
+            assert "commonhold.toml" in notice
+            assert why in notice
+            assert hold.acquire("account:3").notices == (), "that is told once"
+            with pytest.raises(InputError, match=r"commonhold\.toml"):
+                daemon.session("newcomer")
         settings.unlink()
         assert hold.put("account:2", "1", expected_version=0).outcome == "stored"
 

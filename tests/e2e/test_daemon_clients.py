@@ -138,6 +138,32 @@ def test_it_takes_all_the_files_that_it_may_have_open(root: Path) -> None:
         assert is_well(daemon)
 
 
+def test_without_descriptors_it_says_so_and_goes_on_once_there_are_some(root: Path) -> None:
+    """What fails for that is told as it is, may be repeated, and nothing that was found out then is remembered."""
+    (root / "commonhold.toml").write_text("ttl_seconds = 50.0\n")
+    (root / "old.py").write_text("x = 1\n")
+    with serving(root) as daemon, daemon.session("ann") as hold:
+        assert hold.read("old.py")
+        opened = len(list(Path(f"/proc/{daemon.pid}/fd").iterdir()))
+        soft, hard = resource.prlimit(daemon.pid, resource.RLIMIT_NOFILE)
+        resource.prlimit(daemon.pid, resource.RLIMIT_NOFILE, (opened + 8, hard))
+        faults: list[CommonholdError] = []
+        with ExitStack() as stack:
+            while not faults:
+                raw = stack.enter_context(Raw(daemon.address))
+                reply = raw.introduce(str(root), f"agent-{len(faults)}")
+                faults += [calls.decode_fault(reply.body)] if reply.kind == "error" else []
+            for path in ("new.py", "newer.py"):
+                with pytest.raises(CommonholdError) as caught:
+                    hold.commit(Changeset((Edit(Op.CREATE_FILE, path, text="x = 1\n"),)))
+                faults.append(caught.value)
+        assert {fault.code for fault in faults} == {Code.STORE_BUSY}
+        assert all(fault.retryable for fault in faults)
+        resource.prlimit(daemon.pid, resource.RLIMIT_NOFILE, (soft, hard))
+        assert is_well(daemon)
+        assert hold.commit(Changeset((Edit(Op.CREATE_FILE, "new.py", text="x = 1\n"),))).outcome == "committed"
+
+
 def test_large_contents_come_through(root: Path) -> None:
     text = "".join(f"# {number:0100}\n" for number in range(50_000))
     (root / "large.txt").write_text(text)

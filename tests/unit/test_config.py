@@ -1,12 +1,14 @@
 """Settings of a project."""
 
+import errno
+import os
 from pathlib import Path
 
 import pytest
 
 from commonhold.app.options import Release
-from commonhold.config import Settings, load_settings
-from commonhold.domain.errors import Code, InputError
+from commonhold.config import MOST_BYTES, MOST_ENTRIES, Settings, load_settings
+from commonhold.domain.errors import Code, InputError, StoreError
 from commonhold.domain.keys import canonical
 
 
@@ -53,6 +55,62 @@ def test_what_cannot_be_is_refused_by_name(tmp_path: Path, text: str, why: str) 
         load_settings(str(tmp_path))
     assert caught.value.code is Code.CONFIG_INVALID
     assert "commonhold.toml" in caught.value.message
+
+
+@pytest.mark.parametrize(
+    ("text", "why"),
+    [
+        ("x = " + "[" * 3_000, "nested too deeply"),
+        ("x = " + "{a = " * 3_000, "nested too deeply"),
+        ("ttl_seconds = 0x" + "f" * 5_000, "digits"),
+        ("ttl_seconds = " + "1" * 5_000, "digits"),
+        ("#" * (MOST_BYTES + 1), "larger than 1,000,000 bytes"),
+        ("a." * 5_000 + "a = 1", "dots"),
+        ("[" + "a." * 1_000 + "a]\n" + "b = 1\n" * 10_000, "dots"),
+        (f"ignore = {['x'] * (MOST_ENTRIES + 1)}", "more than 10,000 entries"),
+        ("[policies]\n" + "".join(f"'a:{n}' = 'pessimistic'\n" for n in range(MOST_ENTRIES + 1)), "10,000 entries"),
+        (f"release = '{'x' * 10_000}'", "x …"),
+    ],
+    ids=["arrays", "tables", "hexadecimal", "digits", "bytes", "key", "header", "list", "table", "message"],
+)
+def test_what_would_cost_too_much_is_refused_by_name(tmp_path: Path, text: str, why: str) -> None:
+    tmp_path.joinpath("commonhold.toml").write_text(text)
+    for _ in range(2):
+        with pytest.raises(InputError, match=why) as caught:
+            load_settings(str(tmp_path))
+        assert caught.value.code is Code.CONFIG_INVALID
+        assert "commonhold.toml" in caught.value.message
+        assert len(caught.value.message) < 1_000
+
+
+def test_no_pipe_is_waited_for_in_the_place_of_settings(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "commonhold.toml")
+    tmp_path.joinpath("pyproject.toml").symlink_to("/dev/zero")
+    assert load_settings(str(tmp_path)) == Settings()
+
+
+def test_no_more_is_read_than_settings_may_hold(tmp_path: Path) -> None:
+    with tmp_path.joinpath("commonhold.toml").open("wb") as file:
+        file.truncate(1 << 40)
+    with pytest.raises(InputError, match="larger than"):
+        load_settings(str(tmp_path))
+
+
+@pytest.mark.parametrize("number", [errno.EMFILE, errno.ENFILE, errno.ENOMEM])
+def test_no_descriptor_left_is_not_the_fault_of_the_settings(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, number: int
+) -> None:
+    tmp_path.joinpath("commonhold.toml").write_text("ttl_seconds = 5.0")
+
+    def fail(*_: object) -> int:
+        raise OSError(number, os.strerror(number))
+
+    with monkeypatch.context() as patched:
+        patched.setattr(os, "open", fail)
+        with pytest.raises(StoreError) as caught:
+            load_settings(str(tmp_path))
+    assert (caught.value.code, caught.value.retryable) == (Code.STORE_BUSY, True)
+    assert load_settings(str(tmp_path)).ttl_seconds == 5.0
 
 
 @pytest.mark.parametrize("text", ["tool = 1", "[tool]\ncommonhold = 1"])

@@ -23,6 +23,11 @@ class Newsroom:
         self._clock = clock
         self._worktree = worktree
         self._holder = holder
+        self._also: list[str] = []
+
+    def add(self, notice: str) -> None:
+        """Let the next notices begin with this one."""
+        self._also.append(notice)
 
     def tell(self, known: Collection[str] = ()) -> tuple[News, ...]:
         """What the session was not told of yet, less what is `known` to it, or lies in what is.
@@ -40,8 +45,9 @@ class Newsroom:
         return news
 
     def notices(self, known: Collection[str] = ()) -> tuple[str, ...]:
-        """The same as notices."""
-        return tuple(each.notice for each in self.tell(known))
+        """The same as notices, after those that were added."""
+        also, self._also = self._also, []
+        return (*also, *(each.notice for each in self.tell(known)))
 
 
 def _is_in(found: Overtaken, keys: Collection[str]) -> bool:

@@ -103,6 +103,10 @@ class Service:
         """What others have changed of what this session has read, each once: the answers with notices tell it, too."""
         return self._uses.newsroom.tell()
 
+    def tell(self, notice: str) -> None:
+        """Let the next answer that has notices hold this one, too."""
+        self._uses.newsroom.add(notice)
+
     def _with_news(self, answer: A) -> A:
         """The answer, which this session gets in any case, with what it is to be told."""
         return replace(answer, notices=answer.notices + self._uses.newsroom.notices())

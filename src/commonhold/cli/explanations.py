@@ -129,7 +129,8 @@ ERRORS: Final[Mapping[Code, Explanation]] = {
         " `commonhold doctor --reset-state`; with an old SQLite, install an apsw that brings 3.51.3 or later.",
     ),
     Code.STORE_BUSY: E(
-        "Another process has held the state for too long.", "See whether one is suspended; repeat the call in a moment."
+        "Another process has held the state for too long, or there are no file descriptors or no memory left.",
+        "See whether a process is suspended, or raise the limits; repeat the call in a moment.",
     ),
     Code.STORE_OWNED: E(
         "The daemon of the repository has the state to itself, and this process went past it.",

@@ -11,6 +11,7 @@ from commonhold.adapters.faults import code_of
 from commonhold.cli.exit_status import status_of
 from commonhold.cli.output import complain, send_json, shown_text
 from commonhold.domain.errors import Code, CommonholdError, InternalError, RefusedError, StoreError, UsageError
+from commonhold.domain.exhaustion import exhausted
 
 DEBUG: Final = "COMMONHOLD_DEBUG"
 
@@ -31,6 +32,8 @@ def report(fault: Exception, *, as_json: bool) -> int:
 
 def as_error(fault: Exception) -> CommonholdError:
     """The exception as one of ours."""
+    if busy := exhausted(fault):
+        return busy
     match fault:
         case CommonholdError():
             return fault

@@ -12,6 +12,7 @@ from typing import Final
 from commonhold.agents.agent import Agent, Payload, Reply, Unreadable
 from commonhold.app.happenings import AboutToEdit, AboutToRun, Edited, Happening, Ran, Response
 from commonhold.domain.errors import CommonholdError
+from commonhold.domain.exhaustion import exhausted
 from commonhold.server.calls_seen import CallsSeen
 from commonhold.server.lateness import why_late
 
@@ -43,11 +44,12 @@ class Hooks:
             return self._answer(self._agents[name], _payload(body), process, is_given_up)
         except Unreadable as fault:
             return self.refuse(name, body, f"the hook's payload cannot be read: {fault}. {_AFTER}")
-        except CommonholdError as fault:
-            return self.refuse(name, body, f"{fault.message} [{fault.code}]. Next: {fault.hint}")
         except RecursionError:
             return self.refuse(name, body, TOO_DEEP)
         except Exception as fault:  # noqa: BLE001 - a defect of ours must neither end the daemon nor let a write through
+            known = exhausted(fault) or fault
+            if isinstance(known, CommonholdError):
+                return self.refuse(name, body, f"{known.message} [{known.code}]. Next: {known.hint}")
             traceback.print_exc()
             return self.refuse(name, body, f"a defect of Commonhold: {type(fault).__name__}: {fault}. {_AFTER}")
 

@@ -19,6 +19,7 @@ import commonhold
 from commonhold.adapters.loopback import Loopback
 from commonhold.agents.agent import Reply
 from commonhold.domain.errors import CommonholdError
+from commonhold.domain.exhaustion import exhausted
 from commonhold.server.asgi import JSON, Answer, App, Receive, Scope, Send, body_of, header, send_answer, told
 from commonhold.server.beside import beside
 from commonhold.server.hooks import TOO_DEEP, Hooks
@@ -110,9 +111,10 @@ def _result(call: Call, body: bytes) -> Answer:
         return told(400, TOO_DEEP)
     except ValueError as fault:
         return told(400, f"what was sent cannot be read: {fault}")
-    except CommonholdError as fault:
-        return _json(409, error(fault))
     except Exception as fault:  # noqa: BLE001 - a defect of ours must not end the daemon
+        known = exhausted(fault) or fault
+        if isinstance(known, CommonholdError):
+            return _json(409, error(known))
         traceback.print_exc()
         return told(500, f"a defect of Commonhold: {type(fault).__name__}: {fault}")
 

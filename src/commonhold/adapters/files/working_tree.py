@@ -19,6 +19,7 @@ from commonhold.adapters.system import process_umask
 from commonhold.app.options import DEFAULT_MAX_FILE_BYTES
 from commonhold.app.ports import ChangedUnderneath, Contents, FileState, Journal, Stamp, Step, Write, no_step
 from commonhold.domain.errors import Code, CommonholdError, InputError, StoreError
+from commonhold.domain.exhaustion import is_exhaustion
 from commonhold.domain.keys import Key, Spec
 from commonhold.regions.region import hash_bytes
 
@@ -295,7 +296,9 @@ class WorkingTree:
             return name
         try:
             entries = os.listdir(folder)
-        except OSError:
+        except OSError as fault:
+            if is_exhaustion(fault):
+                raise
             return name
         if name in entries:
             return name

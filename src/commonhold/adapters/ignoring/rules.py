@@ -10,6 +10,7 @@ from typing import Final, Protocol
 
 from commonhold.adapters.ignoring.wildcards import Matches, matcher
 from commonhold.adapters.index import stamps
+from commonhold.domain.exhaustion import is_exhaustion
 
 MOST_BYTES: Final = 1_000_000
 """What is longer is no list of patterns."""
@@ -86,7 +87,7 @@ class RuleFile:
         self._read: tuple[stamps.Stamp | None, Patterns] | None = None
 
     def patterns(self) -> Patterns:
-        """What it says."""
+        """What it says. Raises OSError where no descriptor is to be had."""
         now = stamps.at(self._place)
         if now is None:
             return NOTHING
@@ -102,7 +103,9 @@ def _lines(place: str, most_bytes: int) -> Sequence[str]:
         with open(os.open(place, _READ_FLAGS), "rb") as file:
             is_regular = stat.S_ISREG(os.fstat(file.fileno()).st_mode)
             data = file.read(most_bytes + 1) if is_regular else b""
-    except OSError:  # it is gone again, or a folder
+    except OSError as fault:  # it is gone again, or a folder
+        if is_exhaustion(fault):
+            raise
         return ()
     return os.fsdecode(data.removeprefix(BOM_UTF8)).split("\n") if len(data) <= most_bytes else ()
 

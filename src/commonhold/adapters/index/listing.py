@@ -10,6 +10,7 @@ from typing import Final
 from commonhold.adapters.files.locating import RESERVED
 from commonhold.adapters.index import stamps
 from commonhold.adapters.index.stamps import Stamp
+from commonhold.domain.exhaustion import is_exhaustion
 from commonhold.domain.keys import can_be_named
 
 IGNORING: Final = ".gitignore"
@@ -47,7 +48,9 @@ def list_folder(place: str, concerns: Concerns) -> Listing | None:
             folders = frozenset(each.name for each in found if each.is_dir(follow_symlinks=False))
     except (FileNotFoundError, NotADirectoryError):
         return None
-    except OSError:
+    except OSError as fault:
+        if is_exhaustion(fault):
+            raise
         return Listing(None)
     names = frozenset(each.name for each in found)
     files = frozenset(name for name in names - folders if concerns(name))

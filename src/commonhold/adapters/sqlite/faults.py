@@ -7,6 +7,7 @@ from typing import Final
 import apsw
 
 from commonhold.domain.errors import Code, StoreError
+from commonhold.domain.exhaustion import exhausted
 
 _FAULTS: Final[tuple[tuple[type[apsw.Error], Code, str, str, float | None], ...]] = (
     (
@@ -60,6 +61,8 @@ def translate(fault: apsw.Error, path: str) -> StoreError:
     if isinstance(fault, apsw.IOError) and _is_full(path):
         # A full disk that SQLite meets where it makes its shared index is told as any failed input or output.
         fault = apsw.FullError(str(fault))
+    if isinstance(fault, apsw.CantOpenError) and (busy := _without_descriptors()):
+        return busy
     for kind, code, message, hint, retry in _FAULTS:
         if isinstance(fault, kind):
             return StoreError(code, message, hint=hint, retry_after_seconds=retry, fields=fields)
@@ -69,6 +72,15 @@ def translate(fault: apsw.Error, path: str) -> StoreError:
         hint="see `commonhold doctor`; nothing was changed",
         fields=fields,
     )
+
+
+def _without_descriptors() -> StoreError | None:
+    """The error where nothing at all can be opened now: SQLite does not tell why it could not."""
+    try:
+        os.close(os.open(os.devnull, os.O_RDONLY | os.O_CLOEXEC))
+    except OSError as fault:
+        return exhausted(fault)
+    return None
 
 
 def _is_full(path: str) -> bool:

@@ -22,6 +22,7 @@ from commonhold.adapters.sqlite.open_files import OpenFiles
 from commonhold.adapters.sqlite.session import SqliteSession
 from commonhold.adapters.state_folder import StateFolder, replaced
 from commonhold.domain.errors import Code, InternalError, StoreError
+from commonhold.domain.exhaustion import exhausted
 
 DATABASE: Final = "state.db"
 GATE: Final = "gate"
@@ -153,7 +154,7 @@ class SqliteStore:
         try:
             self._gate.enter()
         except OSError as fault:
-            raise _unusable(self._folder, fault) from fault
+            raise exhausted(fault) or _unusable(self._folder, fault) from fault
 
     def own(self) -> None:
         """Enter the gate for good, as the only one who uses the state: what was read stays true until one writes.

@@ -7,6 +7,7 @@ from typing import Final
 
 from commonhold.adapters.files.locating import RESERVED
 from commonhold.adapters.index import stamps
+from commonhold.domain.exhaustion import is_exhaustion
 from commonhold.domain.keys import can_be_named
 
 ROOT: Final = ""
@@ -80,7 +81,9 @@ class Snapshot:
                         folders.append(entry.name)
                     elif entry.is_file(follow_symlinks=False) and (stamp := stamps.at(entry.path)):
                         files[entry.name] = stamp
-        except OSError:  # it is gone, or not for us to read: nothing is seen in it
+        except OSError as fault:  # it is gone, or not for us to read: nothing is seen in it
+            if is_exhaustion(fault):
+                raise
             return {}, []
         return files, folders
 

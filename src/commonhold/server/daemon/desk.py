@@ -16,6 +16,7 @@ from commonhold.adapters.sqlite.mirror import MirroredStore
 from commonhold.app.answers import AcquireAnswer, LeaseAnswer
 from commonhold.app.service import Service
 from commonhold.domain.errors import Code, CommonholdError, InputError, InternalError, UsageError
+from commonhold.domain.exhaustion import exhausted
 from commonhold.domain.keys import FILE, parse
 from commonhold.server.daemon.peer import Peer
 from commonhold.wire import calls
@@ -279,18 +280,25 @@ def _outcome(job: Job) -> object:
     try:
         return job.run()
     except (UsageError, InputError) as fault:
-        return fault
+        return exhausted(fault) or fault
 
 
 def _outcome_alone(job: Job) -> object:
     """The answer, or the error, whatever it was."""
     try:
         return job.run()
-    except CommonholdError as fault:
-        return fault
     except Exception as fault:  # noqa: BLE001 - a defect of ours must not end the daemon
-        traceback.print_exc()
-        return _defect(f"{job.method} failed inside the daemon: {type(fault).__name__}: {fault}")
+        return told(fault, job.method)
+
+
+def told(fault: Exception, method: str) -> CommonholdError:
+    """The error to answer where the method of that name raised `fault`: a defect of ours also goes into the log."""
+    if busy := exhausted(fault):
+        return busy
+    if isinstance(fault, CommonholdError):
+        return fault
+    traceback.print_exception(fault)
+    return _defect(f"{method} failed inside the daemon: {type(fault).__name__}: {fault}")
 
 
 def _encoded(number: int, outcome: object) -> bytes:

@@ -12,7 +12,7 @@ import commonhold
 from commonhold.adapters.daemon_place import is_of_this_user
 from commonhold.app.service import Service
 from commonhold.domain.errors import Code, CommonholdError, InputError
-from commonhold.server.daemon.desk import Desk, Job, job_of
+from commonhold.server.daemon.desk import Desk, Job, job_of, told
 from commonhold.server.daemon.peer import Peer
 from commonhold.wire import calls
 
@@ -93,23 +93,28 @@ class Loop:
             peer.flush()
             if peer.has_more_to_send:
                 return
-        try:
-            for request in peer.receive():
-                self._read(peer, request, jobs)
-        except calls.UNREADABLE:
-            peer.give_up()
+        for request in peer.receive():
+            self._read(peer, request, jobs)
 
     def _read(self, peer: Peer, request: calls.Request, jobs: list[Job]) -> None:
+        """Begin with a request; whatever is wrong with it is the answer to it, and no matter of the connection's."""
         try:
             if peer.hello is None:
-                hello = calls.decode_hello(request.parameters)
-                peer.service, peer.hello = self._introduced(hello), hello
-                peer.send(calls.encode_answer(0, calls.Welcome(commonhold.__version__, os.getpid())))
+                self._welcome(peer, request)
             else:
                 self._follow_settings(peer, peer.hello)
                 jobs.append(job_of(peer, request))
-        except CommonholdError as fault:
-            peer.send(calls.encode_fault(request.number, fault))
+        except Exception as fault:  # noqa: BLE001 - a defect of ours must neither end the daemon nor the connection
+            peer.send(calls.encode_fault(request.number, told(fault, request.method)))
+
+    def _welcome(self, peer: Peer, request: calls.Request) -> None:
+        try:
+            hello = calls.decode_hello(request.parameters)
+        except calls.UNREADABLE:  # somebody who does not speak as we do
+            peer.give_up()
+            return
+        peer.service, peer.hello = self._introduced(hello), hello
+        peer.send(calls.encode_answer(0, calls.Welcome(commonhold.__version__, os.getpid())))
 
     def _follow_settings(self, peer: Peer, hello: calls.Hello) -> None:
         """Settings that were changed hold from the next request on; those that cannot be used change nothing."""

@@ -36,7 +36,7 @@ class Peer:
         return bool(self._outgoing)
 
     def receive(self) -> Iterator[calls.Request]:
-        """The requests that have come in whole. Raises `calls.UNREADABLE` for what is none."""
+        """The requests that have come in whole. Nothing more is heard of somebody who sends what is none."""
         try:
             data = self.connection.recv(CHUNK_BYTES)
         except BlockingIOError:
@@ -61,7 +61,12 @@ class Peer:
                 return
             if len(buffer) - start < head + size:
                 break
-            yield calls.decode_request(buffer[start + head : start + head + size])
+            try:
+                request = calls.decode_request(buffer[start + head : start + head + size])
+            except calls.UNREADABLE:
+                self.give_up()
+                return
+            yield request
             start += head + size
         self._incoming = bytearray(buffer[start:]) if start or isinstance(buffer, bytes) else buffer
 

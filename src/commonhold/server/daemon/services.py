@@ -20,7 +20,7 @@ from commonhold.app.service import Service
 from commonhold.app.turns import Turns
 from commonhold.bootstrap import Shared, compose, open_insight
 from commonhold.config import FILES, Settings, load_settings
-from commonhold.domain.errors import Code, CommonholdError, UsageError
+from commonhold.domain.errors import Code, CommonholdError, InputError, UsageError
 from commonhold.wire.calls import Hello
 
 if TYPE_CHECKING:
@@ -31,12 +31,22 @@ if TYPE_CHECKING:
 
 @dataclass(slots=True)
 class _Known:
-    """A service, and what it was made by. `seen`: as the settings' files were then; None: that would not show."""
+    """A service, and what it was made by. `seen`: as the settings' files were then; None: that would not show.
+
+    `told`: what is wrong with the settings that there are now, as whoever has this service was told.
+    """
 
     root: str
     settings: Settings
     service: Service
     seen: stamps.Stamps | None = None
+    told: str = ""
+
+    def tell(self, fault: InputError) -> None:
+        """Let the next answer of the service say why newer settings do not count, once for each reason."""
+        if fault.message != self.told:
+            self.told = fault.message
+            self.service.tell(f"{fault.message}; until that is mended, the settings from before count for you")
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,13 +76,21 @@ class Services:
         self._views: list[_View] = []
 
     def service(self, hello: Hello) -> Service:
-        """The service for one working tree and holder, by the settings as they are now. Raises CommonholdError."""
+        """The service for one working tree and holder, by the settings as they are now.
+
+        Raises CommonholdError. Where the settings cannot be used, whoever had a service is told with its next answer.
+        """
         known = self._known.get(hello)
         now = _stamps(hello.root)
         if known is not None and known.seen == now:
             return known.service
         at = time.time_ns()
-        settings = load_settings(hello.root, store=hello.store, namespace=hello.namespace or None)
+        try:
+            settings = load_settings(hello.root, store=hello.store, namespace=hello.namespace or None)
+        except InputError as fault:
+            if known is not None:
+                known.tell(fault)
+            raise
         if known is None or known.settings != settings:
             known = self._known[hello] = self._new(hello, settings)
         known.seen = stamps.all_settled(now, at)
