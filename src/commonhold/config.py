@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, fields, replace
 from enum import StrEnum
 from functools import lru_cache, partial
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
 from commonhold.app.options import (
     CONTENT_RETENTION_SECONDS,
@@ -29,11 +29,8 @@ FILES: Final = (_OWN, "pyproject.toml")
 """Where settings are, at the root of a repository; the first that is there says all."""
 MOST_BYTES: Final = 1_000_000
 """A larger file is none of settings: it is neither read nor parsed."""
-MOST_STEPS: Final = 4_000_000
-"""How often parsing may look at a part of a dotted key: about a second's work."""
 MOST_ENTRIES: Final = 10_000
 """So many entries a list or a table of patterns may have."""
-_TOO_MANY_DOTS: Final = "its lines hold so many dots that reading it would take too long"
 _LONGEST_REASON: Final = 500
 # At a pipe that somebody has put in the place of a file nobody must wait.
 _READ_FLAGS: Final = os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC
@@ -184,29 +181,17 @@ def _said_by(path: Path, content: bytes) -> Settings | str:
     It is asked for with every call, and most files stay as they are: those that cannot be used, too.
     """
     try:
-        tables = _parse(content)
+        from commonhold.regions.toml import parse_toml  # noqa: PLC0415 - most repositories have no such file
+
+        tables = parse_toml(content.decode())
         if path.name == _OWN:
             return _settings(path, tables)
         tools = tables.get("tool", {})
         return _settings(path, tools.get("commonhold", {}) if isinstance(tools, dict) else {})
     except InputError as fault:
         return str(fault.fields["why"])
-    except RecursionError:
-        return "it is nested too deeply"
     except ValueError as fault:  # no TOML, no UTF-8, a number with too many digits
         return str(fault)
-
-
-def _parse(content: bytes) -> dict[str, Any]:
-    """The tables in a file. Raises ValueError, RecursionError."""
-    import tomllib  # noqa: PLC0415 - loaded here, since most repositories have no such file
-
-    text = content.decode()
-    dots = [line.count(".") for line in text.split("\n")]
-    # tomllib walks all of a dotted key again for each of its parts, and the table's own name for each line in it.
-    if sum(each * each for each in dots) > MOST_STEPS or max(dots) * len(dots) > MOST_STEPS:
-        raise ValueError(_TOO_MANY_DOTS)
-    return tomllib.loads(text)
 
 
 def _settings(path: Path, table: object) -> Settings:

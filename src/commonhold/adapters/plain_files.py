@@ -6,6 +6,8 @@ from typing import Final
 
 from commonhold.domain.exhaustion import is_exhaustion
 
+MOST_BYTES: Final = 1_000_000
+"""What is larger is no file of settings."""
 _FLAGS: Final = os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC
 
 
@@ -24,3 +26,21 @@ def opened(path: str, flags: int = 0) -> int | None:
         return descriptor
     os.close(descriptor)
     return None
+
+
+def read(path: str, most_bytes: int = MOST_BYTES) -> bytes | None:
+    """The bytes of the plain file at a path; None where none is that can be read, or one that is larger.
+
+    Raises OSError as `opened` does.
+    """
+    descriptor = opened(path)
+    if descriptor is None:
+        return None
+    try:
+        with os.fdopen(descriptor, "rb") as file:
+            content = file.read(most_bytes + 1)
+    except OSError as fault:
+        if is_exhaustion(fault):
+            raise
+        return None
+    return content if len(content) <= most_bytes else None

@@ -6,9 +6,11 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
 
+from commonhold.adapters.plain_files import read
 from commonhold.adapters.state_folder import StateFolder, identity_at
 from commonhold.domain.errors import Code, InputError
 
+_LONGEST_PATH: Final = 4096
 STATE: Final = "commonhold"
 PLAIN_STATE: Final = ".commonhold"
 
@@ -93,13 +95,18 @@ def _git_repository(root: Path) -> Repository:
         if place.stat().st_uid != os.geteuid() and not _git_trusts(root):
             raise _untrusted(root)
     common = git_dir / "commondir"
-    shared = (git_dir / common.read_text(encoding="utf-8").strip()).resolve() if common.is_file() else git_dir
+    shared = (git_dir / _said(common).strip()).resolve() if common.is_file() else git_dir
     return Repository(str(root), str(shared / STATE), str(git_dir))
+
+
+def _said(place: Path) -> str:
+    """The path that one of git's files names."""
+    return os.fsdecode(read(str(place), _LONGEST_PATH) or b"")
 
 
 def _git_dir(dot_git: Path) -> Path:
     if dot_git.is_file():
-        text = dot_git.read_text(encoding="utf-8", errors="surrogateescape")[:4096]
+        text = _said(dot_git)
         place = (dot_git.parent / text.partition("\0")[0].removeprefix("gitdir:").strip()).resolve()
     else:
         place = dot_git.resolve()

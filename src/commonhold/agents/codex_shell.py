@@ -5,12 +5,13 @@ must be told besides to begin them at level 1 (SHLVL): a bash at the outmost lev
 for one of rsh's, and leaves BASH_ENV out.
 """
 
-import tomllib
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any, Final
 
+from commonhold.adapters.plain_files import read
 from commonhold.agents.marked_block import Marks, UnendedError, removed
+from commonhold.regions.toml import parse_toml
 
 SETTINGS: Final = ".codex/config.toml"
 MARKS: Final = Marks("# ", " (shell)")
@@ -65,8 +66,8 @@ def _of(table: Mapping[str, Any], name: str) -> Mapping[str, Any]:
 
 def _text(place: str) -> str:
     try:
-        return Path(place).read_text(encoding="utf-8-sig")
-    except (OSError, UnicodeDecodeError):
+        return (read(place) or b"").decode("utf-8-sig")
+    except UnicodeDecodeError:
         return ""
 
 
@@ -81,6 +82,6 @@ def _bare(text: str) -> str:
 def _parsed(text: str) -> Mapping[str, Any]:
     """Settings; nothing if they cannot be read."""
     try:
-        return tomllib.loads(text)
-    except tomllib.TOMLDecodeError:
+        return parse_toml(text)
+    except ValueError:
         return {}

@@ -4,9 +4,9 @@ import json
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any, Final
 
+from commonhold.adapters.plain_files import read
 from commonhold.domain.texts import MARK
 
 _BLANK: Final = re.compile(r"(?:\s+|//[^\n]*|/\*.*?\*/)+", re.DOTALL)
@@ -64,10 +64,10 @@ def parse(text: str) -> Node:
 def setting(place: str, *path: str) -> Any:  # noqa: ANN401 - JSON
     """What a file says under these names; None where it says nothing, or cannot be read."""
     try:
-        value = parse(Path(place).read_text(encoding="utf-8")).value
+        value = parse((read(place) or b"").decode()).value
         for name in path:
             value = value[name]
-    except (OSError, UnicodeDecodeError, NotJsonError, TypeError, KeyError):
+    except (UnicodeDecodeError, NotJsonError, TypeError, KeyError):
         return None
     return value
 

@@ -1,7 +1,6 @@
 """Pieces of files that make a project one where an agent is coordinated: each put in and taken out by itself."""
 
 import json
-import tomllib
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Protocol
@@ -12,6 +11,7 @@ from commonhold.agents.json_entries import Entry, InTheWayError
 from commonhold.agents.json_text import NotJsonError
 from commonhold.agents.marked_block import Marks, UnendedError
 from commonhold.domain.texts import MARK
+from commonhold.regions.toml import parse_toml
 
 
 class Obstacle(ValueError):  # noqa: N818 - it is an answer to who installs
@@ -176,8 +176,8 @@ def _no_constant(name: str) -> None:
 
 def _check_toml(text: str, why: str) -> None:
     try:
-        tomllib.loads(text.removeprefix(MARK))
-    except tomllib.TOMLDecodeError as fault:
+        parse_toml(text.removeprefix(MARK))
+    except ValueError as fault:
         raise Obstacle(f"{why}: {fault}") from fault
 
 

@@ -2,7 +2,6 @@
 
 import json
 import re
-import tomllib
 from collections.abc import Iterable
 from typing import Final, Protocol
 
@@ -11,6 +10,7 @@ import yaml
 from commonhold.regions.encoding import BOM
 from commonhold.regions.lines import line_end
 from commonhold.regions.region import Problem
+from commonhold.regions.toml import parse_toml
 
 
 class _Mark(Protocol):
@@ -41,9 +41,7 @@ def json_problem(source: bytes) -> Problem | None:
 def toml_problem(source: bytes) -> Problem | None:
     """What keeps bytes from being TOML."""
     try:
-        tomllib.loads(_text(source))
-    except RecursionError:
-        return _somewhere(source, _TOO_DEEP)
+        parse_toml(_text(source))
     except ValueError as error:
         message = str(error)
         place = _PLACE.search(message)

@@ -4,6 +4,8 @@ import os
 from pathlib import Path
 from typing import Final
 
+from commonhold.adapters.plain_files import read
+
 _DOT_GIT: Final = ".git"
 _LINKED: Final = "worktrees"
 
@@ -17,16 +19,14 @@ def worktrees(common: str) -> tuple[str, ...]:
 
 def main_of(root: str) -> str | None:
     """The main working tree of the linked one at `root`; None where it is none, or that one has no working tree."""
-    try:
-        told = Path(root, _DOT_GIT).read_text(encoding="utf-8", errors="surrogateescape")
-    except OSError:  # of the main one it is a folder
+    content = read(os.path.join(root, _DOT_GIT))
+    if content is None:  # of the main one it is a folder
         return None
+    told = os.fsdecode(content)
     *main, common, linked, _ = ("", "", *Path(os.path.realpath(Path(root, told.removeprefix("gitdir:").strip()))).parts)
     return str(Path(*main)) if (common, linked) == (_DOT_GIT, _LINKED) else None
 
 
 def _root(place: Path) -> str | None:
-    try:
-        return os.path.dirname(place.read_text(encoding="utf-8", errors="surrogateescape").strip())
-    except OSError:
-        return None
+    content = read(str(place))
+    return None if content is None else os.path.dirname(os.fsdecode(content).strip())
