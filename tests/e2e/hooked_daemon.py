@@ -13,7 +13,7 @@ from commonhold.app.happenings import AboutToEdit, Caller, Happening, Response, 
 from commonhold.domain.errors import Code, StoreError
 from commonhold.server import behind, http
 from commonhold.server.daemon.lifetime import Times, serve
-from commonhold.server.http import Call
+from commonhold.server.questions import Route
 from commonhold.server.under_way import UnderWay
 
 CROWD = 24
@@ -67,7 +67,7 @@ class Attendants:
     """Who attends to the probe, in place of those who attend to agents."""
 
     def __init__(self, _repository: Repository, _under_way: UnderWay) -> None:
-        self.calls: dict[str, Call] = {}
+        self.routes: dict[str, Route] = {}
 
     def attend(self, happening: Happening) -> Response:
         return attend(happening)

@@ -17,10 +17,10 @@ from commonhold.config import load_settings
 from commonhold.server.attending import Attending
 from commonhold.server.foretelling import Foretelling
 from commonhold.server.git_calls import GitCalls
-from commonhold.server.http import Call
 from commonhold.server.idleness import idle_seconds
 from commonhold.server.open_sessions import OpenSessions, Silence
 from commonhold.server.overseeing import Overseeing
+from commonhold.server.questions import Route, ShellBegins, ShellEnds
 from commonhold.server.rounds import Rounds, Wait
 from commonhold.server.shell_calls import ShellCalls
 from commonhold.server.shell_leave import Asked, Prepared
@@ -50,9 +50,13 @@ class Attendants:
         self._rounds = Rounds(self._see_to, wait)
 
     @property
-    def calls(self) -> Mapping[str, Call]:
+    def routes(self) -> Mapping[str, Route]:
         """What programs of ours ask for, by path."""
-        return {"/shell/begin": self._shell_calls.begin, "/shell/end": self._shells.end, **self._git.calls}
+        return {
+            "/shell/begin": Route(ShellBegins, self._shell_calls.begin),
+            "/shell/end": Route(ShellEnds, self._shells.end),
+            **self._git.routes,
+        }
 
     def attend(self, happening: Happening) -> Response:
         """The answer to what a hook reports."""

@@ -25,7 +25,7 @@ def serve(
     """Answer whoever comes to `listeners`, until there is something to read from `stop_descriptor`."""
     seen, attendants = CallsSeen(), Attendants(repository, under_way)
     mcp = McpApp(repository.root, seen)
-    web = Web(Hooks(AGENTS, attendants.attend, seen), attendants.calls, mcp, under_way)
+    web = Web(Hooks(AGENTS, attendants.attend, seen), attendants.routes, mcp, under_way)
     guarded = web.over(loopback) if loopback is not None else None
     try:
         listening.serve(listeners, listening.Doors(web.private, guarded), mcp, stop_descriptor)

@@ -23,6 +23,7 @@ from commonhold.app.git_words import GitCall, placed, read_call
 from commonhold.app.shell_calls import git_calls_in
 from commonhold.server.git_homes import Home, programs
 from commonhold.server.git_session import MOVERS, WRITERS, Answer, Pending, Session
+from commonhold.server.questions import GitBegins, GitEnds, Route
 from commonhold.server.whose import Around, Log
 
 OpenLog = Callable[[str, str], AbstractContextManager[Log]]
@@ -75,9 +76,9 @@ class GitCalls:
         self._lock = threading.Lock()
 
     @property
-    def calls(self) -> dict[str, Callable[[Mapping[str, Any]], Answer]]:
+    def routes(self) -> dict[str, Route]:
         """What the stand-in for git asks for, by path."""
-        return {"/git": self.begin, "/git/end": self.end}
+        return {"/git": Route(GitBegins, self.begin), "/git/end": Route(GitEnds, self.end)}
 
     def begin(self, told: Mapping[str, Any]) -> Answer:
         """What a call of git is to run.

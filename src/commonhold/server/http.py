@@ -13,7 +13,6 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 from functools import partial
 from typing import Any, Final
-from urllib.parse import urlsplit
 
 import commonhold
 from commonhold.adapters.loopback import Loopback
@@ -24,6 +23,7 @@ from commonhold.server.asgi import JSON, Answer, App, Receive, Scope, Send, body
 from commonhold.server.beside import beside
 from commonhold.server.hooks import TOO_DEEP, Hooks
 from commonhold.server.packets import BY_COMMAND
+from commonhold.server.questions import Route
 from commonhold.server.under_way import UnderWay
 from commonhold.wire.text import error
 
@@ -31,17 +31,14 @@ HOOK_SECONDS: Final = 25.0
 """How long a hook may take: agents give up on it after thirty seconds, and let the write through then."""
 REPLY: Final = b"x-commonhold-reply"
 
-Call = Callable[[Mapping[str, Any]], Mapping[str, Any]]
-"""What a program of ours asks for, in JSON: decoded arguments in, an answer out. Raises CommonholdError."""
-
 
 class Web:
     """The routes, for who may ask. `under_way` holds something for each request that is not answered yet."""
 
-    def __init__(self, hooks: Hooks, calls: Mapping[str, Call], mcp: App, under_way: UnderWay) -> None:
-        """Answer hooks, `calls` by their paths, and MCP."""
+    def __init__(self, hooks: Hooks, routes: Mapping[str, Route], mcp: App, under_way: UnderWay) -> None:
+        """Answer hooks, questions by the `routes` of their paths, and MCP."""
         self._hooks = hooks
-        self._calls = calls
+        self._routes = routes
         self._mcp = mcp
         self._under_way = under_way
 
@@ -90,23 +87,20 @@ class Web:
             return form(await beside(partial(self._hooks.late, *asked, HOOK_SECONDS)))
 
     async def _called(self, path: str, scope: Scope, receive: Receive) -> Answer:
-        call = self._calls.get(path)
+        route = self._routes.get(path)
         if path == "/" and scope["method"] == "GET":
             return _json(200, {"commonhold": commonhold.__version__})
-        if call is None or scope["method"] != "POST":
+        if route is None or scope["method"] != "POST":
             return told(404, f"there is nothing at {path}")
         body = await body_of(receive)
         if body is None:
             return told(413, "more than 20 MB were sent")
-        return await beside(partial(_result, call, body))
+        return await beside(partial(_result, route, body))
 
 
-def _result(call: Call, body: bytes) -> Answer:
+def _result(route: Route, body: bytes) -> Answer:
     try:
-        asked = json.loads(body)
-        if not isinstance(asked, dict):
-            return told(400, "a JSON object was expected")
-        return _json(200, call(asked))
+        return _json(200, route.answer(json.loads(body)))
     except RecursionError:
         return told(400, TOO_DEEP)
     except ValueError as fault:
@@ -139,10 +133,12 @@ def admit(scope: Scope, chosen: Loopback) -> Answer | None:
     A page in a browser could be led here by a name that leads to this machine, or simply ask: it says so itself, in
     Host and Origin.
     """
-    if not _is_here(f"http://{header(scope, b'host')}", chosen.port):
+    places = (f"127.0.0.1:{chosen.port}", f"localhost:{chosen.port}")
+    # Compared as text: what else a reader of URLs would take for these places is no browser's, and not for us.
+    if header(scope, b"host").lower() not in places:
         return told(421, "this serves 127.0.0.1 alone")
     origin = header(scope, b"origin")
-    if origin and not _is_here(origin, chosen.port):
+    if origin and origin.lower() not in {f"http://{place}" for place in places}:
         return told(403, "pages of other places may not ask here")
     given = header(scope, b"authorization").removeprefix("Bearer ")
     if not given and scope["path"].startswith("/t/"):
@@ -156,12 +152,3 @@ def admit(scope: Scope, chosen: Loopback) -> Answer | None:
 def _in_parting(refusal: Answer) -> Answer:
     """The answer to a stranger, who is then hung up on: who has asked once may keep a place for as long as it likes."""
     return replace(refusal, headers=(*refusal.headers, (b"connection", b"close")))
-
-
-def _is_here(url: str, port: int) -> bool:
-    try:
-        parts = urlsplit(url)
-        place = parts.hostname, parts.port
-    except ValueError:
-        return False
-    return place in (("127.0.0.1", port), ("localhost", port))

@@ -127,10 +127,10 @@ class ShellCalls:
         """The same with the holder and the command that a hook has reported."""
         *start, given = told["command"]
         if parent := told.get("parent"):
-            session = self._awaited.session_of(str(told["agent"]), agent_process(int(parent)))
+            session = self._awaited.session_of(told.get("agent", ""), agent_process(int(parent)))
             holder, command = self._awaited.claim(session, str(given))
         else:
-            holder, command = self._awaited.claim(str(told["holder"]), command_in(str(given)))
+            holder, command = self._awaited.claim(told.get("holder", ""), command_in(str(given)))
         return {**told, "holder": holder, "command": [*start, command], "call": command}
 
 

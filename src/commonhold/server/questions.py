@@ -1,0 +1,75 @@
+"""What programs of ours ask over HTTP, field by field: a question of another form is answered with what is wrong."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Annotated, Any, Literal, NotRequired, TypedDict
+
+import msgspec
+
+Call = Callable[[Mapping[str, Any]], Mapping[str, Any]]
+"""Does what a question asks for: its fields in, an answer out. Raises CommonholdError."""
+Words = Annotated[list[str], msgspec.Meta(min_length=1)]
+Process = Annotated[int, msgspec.Meta(ge=0, lt=2**31)]
+Status = Annotated[int, msgspec.Meta(ge=-(2**31), lt=2**31)]
+Switch = Literal[0, 1] | bool
+
+
+class Unfit(ValueError):  # noqa: N818 - it is answered, never shown
+    """A question that is not of the form that it should have."""
+
+
+class GitBegins(TypedDict):
+    """`/git`: a call of git is to be made. See `git_calls.Asked`."""
+
+    holder: str
+    cwd: str
+    argv: list[str]
+    index: NotRequired[str]
+    git_dir: NotRequired[str]
+    work_tree: NotRequired[str]
+    has_turn: NotRequired[Switch]
+
+
+class GitEnds(TypedDict):
+    """`/git/end`: the call with the name `after` has ended with this exit status."""
+
+    after: str
+    status: Status
+
+
+class ShellBegins(TypedDict):
+    """`/shell/begin`: a command is to be run. See `shell_leave.Asked`, and `ShellCalls.begin` for the rest."""
+
+    cwd: str
+    command: Words
+    holder: NotRequired[str]
+    process: NotRequired[Process]
+    temporary: NotRequired[str]
+    kept: NotRequired[Switch]
+    root: NotRequired[str]
+    call: NotRequired[str]
+    agent: NotRequired[str]
+    parent: NotRequired[Process]
+
+
+class ShellEnds(TypedDict):
+    """`/shell/end`: the command with this ticket has ended with this exit status."""
+
+    ticket: str
+    status: NotRequired[Status]
+
+
+@dataclass(frozen=True, slots=True)
+class Route:
+    """The form of a question, and what answers it."""
+
+    form: type
+    call: Call
+
+    def answer(self, asked: object) -> Mapping[str, Any]:
+        """Answer what was decoded from JSON. Raises Unfit, and what the call raises."""
+        try:
+            fields: Mapping[str, Any] = msgspec.convert(asked, self.form)
+        except msgspec.ValidationError as fault:
+            raise Unfit(str(fault)) from fault
+        return self.call(fields)
