@@ -12,6 +12,8 @@ App = Callable[[Scope, Receive, Send], Awaitable[None]]
 MAX_BODY_BYTES: Final = 20_000_000
 JSON: Final = (b"content-type", b"application/json")
 TEXT: Final = (b"content-type", b"text/plain; charset=utf-8")
+BE_KNOWN: Final = "commonhold.be_known"
+"""In a scope: what is called once whoever asks over the loopback has shown the token."""
 
 
 @dataclass(frozen=True, slots=True)

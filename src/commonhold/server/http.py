@@ -19,7 +19,19 @@ from commonhold.adapters.loopback import Loopback
 from commonhold.agents.agent import Reply
 from commonhold.domain.errors import CommonholdError
 from commonhold.domain.exhaustion import exhausted
-from commonhold.server.asgi import JSON, Answer, App, Receive, Scope, Send, body_of, header, send_answer, told
+from commonhold.server.asgi import (
+    BE_KNOWN,
+    JSON,
+    Answer,
+    App,
+    Receive,
+    Scope,
+    Send,
+    body_of,
+    header,
+    send_answer,
+    told,
+)
 from commonhold.server.beside import beside
 from commonhold.server.hooks import TOO_DEEP, Hooks
 from commonhold.server.packets import BY_COMMAND
@@ -54,6 +66,7 @@ class Web:
             if refusal is not None:
                 await send_answer(send, _in_parting(refusal))
             else:
+                scope.get(BE_KNOWN, bool)()
                 await self._answer(scope, receive, send, _body_alone)
 
         return guarded

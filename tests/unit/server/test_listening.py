@@ -14,13 +14,20 @@ import pytest
 from tests.patience import PATIENCE_SECONDS, until
 
 from commonhold.server import listening
-from commonhold.server.asgi import Answer, Receive, Scope, Send, send_answer
+from commonhold.server.asgi import BE_KNOWN, Answer, Receive, Scope, Send, send_answer
 
 QUESTION = b"GET / HTTP/1.1\r\nhost: x\r\n\r\n"
 
 
 async def answer(_scope: Scope, _receive: Receive, send: Send) -> None:
     await send_answer(send, Answer(200, b"here"))
+
+
+async def knowing(scope: Scope, receive: Receive, send: Send) -> None:
+    """Answer as the guarded way does; who asks with a host of `known` has shown the token."""
+    if (b"host", b"known") in scope["headers"]:
+        scope[BE_KNOWN]()
+    await answer(scope, receive, send)
 
 
 async def nothing_to_close() -> None:
@@ -64,7 +71,7 @@ def served(time: Time) -> Iterator[tuple[socket.socket, socket.socket]]:
         for each in (loopback, private):
             each.listen()
         stop_read, stop_write = os.pipe()
-        words = (loopback, private), listening.Doors(answer, answer), mcp, stop_read
+        words = (loopback, private), listening.Doors(answer, knowing), mcp, stop_read
         thread = threading.Thread(target=listening.serve, args=words)
         thread.start()
         yield loopback, private
@@ -89,8 +96,8 @@ def is_hung_up_on(connection: socket.socket) -> bool:
         return True
 
 
-def is_answered(connection: socket.socket) -> bool:
-    connection.sendall(QUESTION)
+def is_answered(connection: socket.socket, question: bytes = QUESTION) -> bool:
+    connection.sendall(question)
     heard = b""
     while not heard.endswith(b"here") and (part := connection.recv(4096)):
         heard += part
@@ -119,3 +126,22 @@ def test_so_many_may_come_at_once_and_the_private_way_stays_open(served: tuple[s
         assert is_hung_up_on(stack.enter_context(closing(comes(loopback))))
         assert is_answered(stack.enter_context(closing(comes(private))))
         assert all(map(is_answered, first))
+
+
+def test_strangers_take_no_places_from_those_who_have_shown_the_token(
+    served: tuple[socket.socket, socket.socket], time: Time
+) -> None:
+    loopback, _ = served
+    time.patch.setattr(listening, "MOST_OVER_LOOPBACK", 10)
+    time.patch.setattr(listening, "MOST_STRANGERS", 3)
+    with ExitStack() as stack:
+        known = []
+        for _ in range(4):
+            known.append(stack.enter_context(closing(comes(loopback))))
+            assert is_answered(known[-1], QUESTION.replace(b"x", b"known"))
+        strangers = [stack.enter_context(closing(comes(loopback))) for _ in range(6)]
+        assert all(map(is_hung_up_on, strangers[:3])), "who has had most time goes first"
+        assert all(map(is_answered, strangers[3:]))
+        assert all(map(is_answered, known))
+        newcomer = stack.enter_context(closing(comes(loopback)))
+        assert is_answered(newcomer, QUESTION.replace(b"x", b"known"))
