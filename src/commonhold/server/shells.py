@@ -39,6 +39,8 @@ _PAGE: Final = 1000
 _BY_KILL: Final = 137
 _PROCESSES: Final = Path("/proc")
 _SHELL: Final = "shell"
+MOST_REMEMBERED: Final = 4096
+"""Of so many holders is remembered what was done once for each."""
 
 Open = Callable[[str, str], Commonhold]
 """The session on the working tree at a root, for a holder."""
@@ -132,8 +134,8 @@ class Shells:
         self._ids = RandomIds()
         self._name = self._ids.new(_SHELL)
         self._runs: dict[str, _Run] = {}
-        self._know_bounds: set[str] = set()
-        self._freed: set[str] = set()
+        self._know_bounds: dict[str, None] = {}
+        self._freed: dict[str, None] = {}
         self._surveyors: dict[tuple[str, tuple[str, ...], int], Surveyor] = {}
         self._lock = threading.Lock()
 
@@ -309,7 +311,7 @@ class Shells:
         """The same for one that no hook has told to have come: it runs its commands with `commonhold exec`."""
         if session.holder not in self._freed:
             self.free(session)
-            self._freed.add(session.holder)
+            _remember(self._freed, session.holder)
 
     def settle(self, root: str, holder: str) -> None:
         """Take what the commands of a holder have written so far, in the working tree at `root`, into the log."""
@@ -323,7 +325,7 @@ class Shells:
         """What a command that failed was kept to: each holder is told so once, since most fail for another reason."""
         if not status or run.asked.holder in self._know_bounds:
             return None
-        self._know_bounds.add(run.asked.holder)
+        _remember(self._know_bounds, run.asked.holder)
         return run.given
 
     def may_write(self, root: str, path: str) -> bool:
@@ -392,3 +394,10 @@ def _unexplained(changes: Sequence[Change], session: Commonhold, since: int) -> 
                 told |= {file.path: file.after for file in recorded.event.files}
     left = (replace(each, before=told[each.path]) if each.path in told else each for each in changes)
     return tuple(each for each in left if each.is_unread or each.before != each.after), newest
+
+
+def _remember(holders: dict[str, None], holder: str) -> None:
+    """Add a holder, and forget the oldest of too many: what is done once for each may be done again."""
+    holders[holder] = None
+    if len(holders) > MOST_REMEMBERED:
+        del holders[next(iter(holders))]

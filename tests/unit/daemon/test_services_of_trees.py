@@ -1,6 +1,8 @@
 """The services of a daemon: which it sweeps with, and that they go by the settings as they are."""
 
+import gc
 import os
+import weakref
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -11,8 +13,9 @@ import commonhold
 from commonhold.adapters.repository import find_repository
 from commonhold.adapters.sqlite import SqliteStore
 from commonhold.app.crossing import Insight
+from commonhold.app.service import Service
 from commonhold.domain.errors import InputError
-from commonhold.server.daemon.services import Services
+from commonhold.server.daemon.services import MOST_UNUSED, Services
 from commonhold.wire.calls import PROTOCOL, Hello
 
 
@@ -85,3 +88,16 @@ def test_what_somebody_still_works_with_stays_open(
     assert closed == []
     services.keep({after})
     assert closed == [view.insight]
+
+
+def test_services_of_those_who_are_gone_are_let_go_of_in_time(root: Path, services: Services) -> None:
+    """Objects are counted: how much memory there is says little."""
+    of_nobody = services.service(hello(root))
+    made: list[weakref.ref[Service]] = []
+    for number in range(3 * MOST_UNUSED):
+        made.append(weakref.ref(services.service(hello(root, f"agent-{number}"))))
+        if services.has_too_many:
+            services.let_go({of_nobody})
+    gc.collect()
+    assert sum(each() is not None for each in made) <= MOST_UNUSED
+    assert services.service(hello(root)) is of_nobody

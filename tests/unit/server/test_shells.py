@@ -214,3 +214,11 @@ def _surveys() -> int:
 def _surveyors(root: Path) -> int:
     gc.collect()
     return sum(type(each) is Surveyor and each._root == str(root) for each in gc.get_objects())
+
+
+def test_no_more_than_some_holders_are_remembered(running: Running, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(shells, "MOST_REMEMBERED", 2)
+    for number in range(5):
+        told = {"holder": f"codex:{number}", "cwd": str(running.home.root), "command": ["make"], "process": 0}
+        running.end(str(running.shells.begin(told)["ticket"]))
+    assert list(running.shells._freed) == ["codex:3", "codex:4"]

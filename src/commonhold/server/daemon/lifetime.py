@@ -82,10 +82,15 @@ class Lifetime:
             now = time.monotonic()
             if has_more_to_sweep or now - swept_at >= self._sweep_seconds():
                 has_more_to_sweep = self._sweep_some()
-                self._services.keep({self._services.present(own), *self._loop.services, *self._desk.services})
+                self._services.keep(self._used(own))
                 swept_at = now
+            elif self._services.has_too_many:
+                self._services.let_go(self._used(own))
             self._loop.turn(self._desk, 0.0 if has_more_to_sweep else LONGEST_WAIT_SECONDS)
         self._close_door()
+
+    def _used(self, own: calls.Hello) -> set[Service]:
+        return {self._services.present(own), *self._loop.services, *self._desk.services}
 
     def _sweep_some(self) -> bool:
         """Sweep for as long as others can well wait. Return whether there is more to sweep."""

@@ -11,7 +11,7 @@ from collections.abc import Collection
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from commonhold.adapters.index import stamps
 from commonhold.adapters.repository import Repository, find_repository
@@ -27,6 +27,10 @@ if TYPE_CHECKING:
     from commonhold.app.crossing import Insight
     from commonhold.app.plans import Plans
     from commonhold.server.planning.pool import Planners
+
+
+MOST_UNUSED: Final = 64
+"""So many services may wait for their holders to come back; most never do."""
 
 
 @dataclass(slots=True)
@@ -74,6 +78,7 @@ class Services:
         self._known: dict[Hello, _Known] = {}
         self._made: list[_Known] = []
         self._views: list[_View] = []
+        self._most_made = MOST_UNUSED
 
     def service(self, hello: Hello) -> Service:
         """The service for one working tree and holder, by the settings as they are now.
@@ -145,10 +150,23 @@ class Services:
             return self.service(hello)
         return self._known[hello].service
 
-    def keep(self, used: Collection[Service]) -> None:
-        """Let go of all but those that are `used`: agents come and go, and each is somebody new."""
+    @property
+    def has_too_many(self) -> bool:
+        """Whether so many were made since some were let go of that it is time to do so again."""
+        return len(self._made) > self._most_made
+
+    def let_go(self, used: Collection[Service]) -> None:
+        """Let go of all but those that are `used`: agents come and go, and each is somebody new.
+
+        What is seen of working trees stays, for whoever comes next.
+        """
         self._known = {hello: known for hello, known in self._known.items() if known.service in used}
         self._made = [known for known in self._made if known.service in used]
+        self._most_made = len(self._made) + MOST_UNUSED
+
+    def keep(self, used: Collection[Service]) -> None:
+        """The same, and let go of what is seen of working trees in which nobody is left."""
+        self.let_go(used)
         views, self._views = self._views, []
         for view in views:
             if any(view.is_for(known.root, known.settings) for known in self._made):
