@@ -15,7 +15,7 @@ from pathlib import Path
 from statistics import median
 
 import commonhold
-from bench.reporting import Figure, report
+from bench.reporting import Figure, at_least, at_most, report
 from commonhold.adapters import daemon_place
 from commonhold.adapters.repository import find_repository
 from commonhold.client.channel import Connection
@@ -129,8 +129,8 @@ def against_one_direct_client(root: str) -> list[Figure]:
     return [
         Figure("daemon, 64 clients", median(rate for rate, _ in rates), "ops/s"),
         Figure("one direct client", median(rate for _, rate in rates), "ops/s"),
-        Figure("daemon against one direct client", median(ratios), "ratio", "≥ 3"),
-        Figure("daemon, Jain's index", median(fairness), "", "≥ 0.99"),
+        at_least("daemon against one direct client", median(ratios), "ratio", 5),
+        at_least("daemon, Jain's index", median(fairness), "", 0.99),
     ]
 
 
@@ -139,8 +139,8 @@ def without_daemon(root: str) -> list[Figure]:
     found = processes(root, PROCESSES, SECONDS)
     return [
         Figure("eight direct processes", 2 * sum(count for count, _ in found) / SECONDS, "ops/s"),
-        Figure("eight direct, Jain's index", jain([count for count, _ in found]), "", "≥ 0.99"),
-        Figure("eight direct, longest wait", max(wait for _, wait in found), "s", "≤ 0.5"),
+        at_least("eight direct, Jain's index", jain([count for count, _ in found]), "", 0.99),
+        at_most("eight direct, longest wait", max(wait for _, wait in found), "s", 0.5),
     ]
 
 
@@ -152,7 +152,7 @@ def round_trip(root: str, folder: Path) -> list[Figure]:
     return [
         Figure("status over the socket", median(mine for mine, _ in pairs) * 1e6, "µs"),
         Figure("bare asyncio echo", median(other for _, other in pairs) * 1e6, "µs"),
-        Figure("status against an echo", median(mine / other for mine, other in pairs), "ratio", "≤ 5"),
+        at_most("status against an echo", median(mine / other for mine, other in pairs), "ratio", 3),
     ]
 
 

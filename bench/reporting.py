@@ -1,6 +1,7 @@
 """How a bench says what it saw."""
 
 import json
+import math
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -28,6 +29,29 @@ def report(name: str, figures: Sequence[Figure]) -> None:
     print(f"\n{name}")
     for each in figures:
         print(f"  {each.name:<{width}}  {each.value:>10.3f} {each.unit:<12} {each.goal}")
+
+
+def at_least(name: str, value: float, unit: str, limit: float) -> Figure:
+    """A figure that should be `limit` or more; its goal says whether it is."""
+    return Figure(name, value, unit, judged(f"≥ {limit:g}", is_met=value >= limit))
+
+
+def at_most(name: str, value: float, unit: str, limit: float) -> Figure:
+    """A figure that should be `limit` or less; its goal says whether it is."""
+    return Figure(name, value, unit, judged(f"≤ {limit:g}", is_met=value <= limit))
+
+
+def judged(goal: str, *, is_met: bool) -> str:
+    """The goal, and whether it is met."""
+    return f"{goal}: {'met' if is_met else 'missed'}"
+
+
+def quantile(values: Sequence[float], share: float) -> float:
+    """The value that `share` of all values (0.99: 99 %) do not exceed. Raises ValueError where there is none."""
+    if not values:
+        raise ValueError("nothing was measured")
+    ordered = sorted(values)
+    return ordered[max(0, math.ceil(len(ordered) * share) - 1)]
 
 
 def seconds(work: Callable[[], object]) -> float:

@@ -5,7 +5,7 @@ from itertools import chain
 from operator import attrgetter
 from typing import Final
 
-from bench.reporting import Figure
+from bench.reporting import Figure, judged
 from bench.rivals.crew import Contestant, Course, run_trial
 from bench.rivals.loads import Load
 from bench.rivals.trials import Series, Trial, best_rival, ours_at
@@ -55,7 +55,7 @@ def apart_checks(series: Sequence[Series]) -> Iterator[Figure]:
             continue
         ratio = ours.against(rival, RATE)
         name = f"distinct keys, ours at {durability} / {rival.name} at {rival.facts.durability}"
-        yield Figure(name, ratio, "ratio", _said(f"≥ {goal}", is_met=ratio >= goal))
+        yield Figure(name, ratio, "ratio", judged(f"≥ {goal}", is_met=ratio >= goal))
 
 
 def together_checks(series: Sequence[Series]) -> Iterator[Figure]:
@@ -66,12 +66,8 @@ def together_checks(series: Sequence[Series]) -> Iterator[Figure]:
     """
     ours = next(each for each in series if each.is_ours)
     starved = ours.worst(STARVED)
-    yield Figure("one key, ours: processes that got none", starved, "processes", _said("0", is_met=starved == 0))
+    yield Figure("one key, ours: processes that got none", starved, "processes", judged("0", is_met=starved == 0))
     for what, measure in (("one key", RATE), ("one key, to another process", HANDOVER_RATE)):
         rival = best_rival(series, measure)
         ratio = ours.against(rival, measure)
-        yield Figure(f"{what}, ours / {rival.name}", ratio, "ratio", _said("> 1", is_met=ratio > 1))
-
-
-def _said(goal: str, *, is_met: bool) -> str:
-    return f"{goal}: {'met' if is_met else 'missed'}"
+        yield Figure(f"{what}, ours / {rival.name}", ratio, "ratio", judged("> 1", is_met=ratio > 1))

@@ -14,7 +14,9 @@ from pathlib import Path
 from statistics import median, quantiles
 from typing import Final
 
+from bench.git import record
 from bench.merging.repository import Repository
+from bench.processes import memory_megabytes
 from bench.reporting import Figure, report, seconds
 from bench.semantics.mutants import SEED, Kind, Mutant, mutants
 from bench.semantics.projects import Project, is_python, project
@@ -31,8 +33,6 @@ from commonhold.semantics import admission
 FILES, EDITS, ROUNDS = 60, 60, 3
 LIMITS: Final = {Kind.REQUIRED: EDITS}
 SMALL, LARGE = 2_000, 60_000
-WHO: Final = ("-c", "user.name=bench", "-c", "user.email=bench@example.invalid")
-MEGABYTE: Final = 1024.0
 TICK: Final = 0.02
 # What the measured process does: make the index of the folder that it is given, with a state folder of its own.
 COLD: Final = """
@@ -104,8 +104,7 @@ def _copied(tree: Path, folder: Path) -> Path:
         target = folder / path.relative_to(tree)
         target.parent.mkdir(parents=True, exist_ok=True)
         target.write_bytes(path.read_bytes())
-    for words in (("init", "--quiet"), ("add", "--all", "--force"), ("commit", "--quiet", "--message", "bench")):
-        subprocess.run(["git", *WHO, *words], cwd=folder, check=True, capture_output=True)  # noqa: S603, S607 - git
+    record(folder)
     return folder
 
 
@@ -156,38 +155,8 @@ def _watched(command: list[str]) -> tuple[tuple[float, ...], float]:
     started = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)  # noqa: S603 - this interpreter
     peak = 0.0
     while started.poll() is None:
-        peak = max(peak, _resident(started.pid))
+        peak = max(peak, memory_megabytes(started.pid))
         time.sleep(TICK)
     said, _ = started.communicate()
     assert started.returncode == 0, "the index could not be made"
     return tuple(map(float, said.split())), peak
-
-
-def _resident(pid: int) -> float:
-    """The memory of a process and of all below it; what they share is counted once (`Pss`)."""
-    total = 0.0
-    for each in _family(pid):
-        text = _read(f"/proc/{each}/smaps_rollup")
-        total += sum(int(line.split()[1]) for line in text.splitlines() if line.startswith("Pss:"))
-    return total / MEGABYTE
-
-
-def _family(pid: int) -> Iterator[int]:
-    yield pid
-    for task in _listed(f"/proc/{pid}/task"):
-        for child in _read(f"/proc/{pid}/task/{task}/children").split():
-            yield from _family(int(child))
-
-
-def _read(path: str) -> str:
-    try:
-        return Path(path).read_text(encoding="utf-8")
-    except OSError:  # the process has ended
-        return ""
-
-
-def _listed(path: str) -> list[str]:
-    try:
-        return [each.name for each in Path(path).iterdir()]
-    except OSError:  # the process has ended
-        return []

@@ -1,0 +1,1 @@
+"""Many clients that commit to one repository at once: how fast, how fair, and what stops them."""
