@@ -15,7 +15,7 @@ FIND_PYTHON = for name in $(PYTHON) python3.14 python3.13 python3.12 python3.11 
     then command -v "$$name"; break; fi; done
 
 .DEFAULT_GOAL := help
-.PHONY: help test test-types test-agents lint check format coverage stress bench bench-rivals bench-merge bench-semantics bench-hooks demo build lock clean
+.PHONY: help test test-types test-agents lint check format coverage stress bench bench-contention bench-rivals bench-merge bench-semantics bench-hooks publish demo build lock clean
 .SILENT:
 .DELETE_ON_ERROR:
 
@@ -70,6 +70,9 @@ stress: $(STAMP) ## Eight processes, 200 commits each, killed at random; other l
 bench: $(STAMP) ## Measure speed
 	$(PY) -m bench.run $(ARGS)
 
+bench-contention: $(STAMP) ## Measure many agents at once: ARGS="--parts scaling size", all parts take an hour or so
+	$(PY) -m bench.contention $(ARGS)
+
 bench-rivals: $(STAMP) ## Measure against two other tools, each installed beside it
 	$(PY) -m bench.rivals $(ARGS)
 
@@ -81,6 +84,9 @@ bench-semantics: $(STAMP) ## Measure admission across files on real work: ARGS="
 
 bench-hooks: $(STAMP) ## Measure what a hook costs beside deciding
 	$(PY) -m bench.hooks $(ARGS)
+
+publish: $(STAMP) ## Write docs/benchmarks.md from what the benches have measured last
+	$(PY) -m bench.publish --take $(ARGS)
 
 build: $(STAMP) ## Build the wheel and the source archive into dist/
 	rm -rf dist

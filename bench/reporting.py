@@ -2,8 +2,12 @@
 
 import json
 import math
+import os
+import platform
+import subprocess
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
+from datetime import UTC, datetime
 from pathlib import Path
 from statistics import median
 from time import perf_counter
@@ -22,13 +26,26 @@ class Figure:
 
 
 def report(name: str, figures: Sequence[Figure]) -> None:
-    """Print a table and write `build/bench/NAME.json`."""
+    """Print a table and write `build/bench/NAME.json`: the figures, and when and on what they were measured."""
     FOLDER.mkdir(parents=True, exist_ok=True)
-    (FOLDER / f"{name}.json").write_text(json.dumps([asdict(each) for each in figures], indent=2) + "\n")
+    result = {"measured": circumstances(), "figures": [asdict(each) for each in figures]}
+    (FOLDER / f"{name}.json").write_text(json.dumps(result, indent=2, ensure_ascii=False) + "\n")
     width = max(len(each.name) for each in figures)
     print(f"\n{name}")
     for each in figures:
         print(f"  {each.name:<{width}}  {each.value:>10.3f} {each.unit:<12} {each.goal}")
+
+
+def circumstances() -> dict[str, str | int]:
+    """Today, the commit that is measured ("-dirty": with changes that are in none), the cores, and Python's version."""
+    command = ["git", "describe", "--always", "--dirty", "--exclude=*"]
+    described = subprocess.run(command, cwd=Path(__file__).parent, capture_output=True, text=True, check=False)  # noqa: S603 - git
+    return {
+        "date": datetime.now(UTC).date().isoformat(),
+        "commit": described.stdout.strip() or "unknown",
+        "cores": len(os.sched_getaffinity(0)),
+        "python": platform.python_version(),
+    }
 
 
 def at_least(name: str, value: float, unit: str, limit: float) -> Figure:

@@ -74,8 +74,19 @@ def _lay_out(name: str, root: Path) -> None:
 
 
 def _with_parameters(path: Path) -> list[ast.FunctionDef]:
-    """The functions of a module, plain ones, which one more parameter can be added to."""
-    found = (node for node in ast.parse(path.read_bytes()).body if isinstance(node, ast.FunctionDef))
+    """The functions of a module, plain ones, that can be given one more parameter.
+
+    One that is called with starred arguments is not: that such calls fit cannot be told, so the edit is refused.
+    """
+    tree = ast.parse(path.read_bytes())
+    starred = {
+        node.func.id
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Call)
+        and isinstance(node.func, ast.Name)
+        and any(isinstance(each, ast.Starred) for each in node.args)
+    }
+    found = (node for node in tree.body if isinstance(node, ast.FunctionDef) and node.name not in starred)
     return [node for node in found if node.returns and not node.decorator_list and _is_plain(node.args)]
 
 
@@ -178,7 +189,7 @@ class _Writer:
 
     def _commit(self, changeset: Changeset) -> None:
         answer = self._hold.commit(changeset)
-        assert answer.outcome == "committed", answer
+        assert answer.outcome == "committed", f"{answer.code}: {answer.why}"
 
 
 def _replacing(key: str, base: str, text: str) -> Changeset:

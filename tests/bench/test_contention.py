@@ -32,7 +32,7 @@ EXPECTED: Mapping[str, tuple[str, ...]] = {
 def test_a_part_writes_its_figures(part: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(reporting, "FOLDER", tmp_path)
     main(["--quick", "--parts", part])
-    figures = json.loads((tmp_path / f"contention-{part}.json").read_text())
+    figures = json.loads((tmp_path / f"contention-{part}.json").read_text())["figures"]
     values = {each["name"]: each["value"] for each in figures}
     assert len(values) == len(figures), "two figures have one name"
     assert set(EXPECTED[part]) <= set(values)

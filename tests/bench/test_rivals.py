@@ -45,7 +45,7 @@ def test_a_contest_between_processes(
     printed = capsys.readouterr().out
     assert "flock 1: flock, as agent-0\n  synchronous=NORMAL, SQLite none; waits: flock waits by itself" in printed
     assert "synchronous=FULL" in printed
-    figures = json.loads((tmp_path / "build/bench/rivals.json").read_text())
+    figures = json.loads((tmp_path / "build/bench/rivals.json").read_text())["figures"]
     assert [each["name"] for each in figures if each["goal"]] == [
         "distinct keys, ours at FULL / flock at NORMAL",
         "one key, ours: processes that got none",
