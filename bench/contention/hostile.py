@@ -3,6 +3,7 @@
 import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from itertools import count
 from typing import Final
@@ -53,8 +54,12 @@ def measure(sizes: Sizes) -> list[Figure]:
 
 def _of_file(name: str, sizes: Sizes) -> list[Figure]:
     source = CORPUS[name][: int(len(CORPUS[name]) * sizes.part)]
-    with repository(lay_out) as root, commonhold.open(str(root), agent="good", daemon=True) as hold:
-        bystander = _Bystander(hold)
+    with (
+        repository(lay_out) as root,
+        commonhold.open(str(root), agent="good", daemon=True) as hold,
+        commonhold.open(str(root), agent="other", daemon=True) as other,
+    ):
+        bystander = _Bystander(hold, other)
         usual = bystander.watch(sizes.probes, lambda: True)
         (root / name).write_bytes(source)
         reader = threading.Thread(target=_read, args=(str(root), name))
@@ -79,24 +84,31 @@ def _read(root: str, name: str) -> None:
 class _Bystander:
     """An agent that has to do with other files."""
 
-    def __init__(self, hold: commonhold.Commonhold) -> None:
+    def __init__(self, hold: commonhold.Commonhold, other: commonhold.Commonhold) -> None:
         self._hold = hold
+        self._other = other
         self._numbers = count()
         hold.put(KEY, "a text", expected_version=0)
         self._commit()
 
     def watch(self, probes: int, is_over: Callable[[], bool]) -> dict[str, float]:
-        """The longest that each call takes: so many calls at least, until it is over."""
-        worst, done = {"get": 0.0, "commit": 0.0}, 0
-        while done < probes or not is_over():
-            worst["get"] = max(worst["get"], seconds(lambda: self._hold.get(KEY)))
-            worst["commit"] = max(worst["commit"], seconds(self._commit))
-            done += 1
-            time.sleep(0.005)  # so that the calls meet different moments of the other's
-        return worst
+        """The longest that each call takes: so many calls at least, until it is over. Neither waits for the other."""
+        calls = {"get": lambda: self._other.get(KEY), "commit": self._commit}
+        with ThreadPoolExecutor() as threads:
+            found = {name: threads.submit(_longest, call, probes, is_over) for name, call in calls.items()}
+            return {name: each.result() for name, each in found.items()}
 
     def _commit(self) -> None:
         number = next(self._numbers)
         edit = written(self._hold, "body", f"pkg/m30.py#f30_{number % 8}", f"b{number}")
         answer = self._hold.commit(Changeset((edit,), intent="bystander"))
         assert answer.outcome == "committed", answer
+
+
+def _longest(call: Callable[[], object], probes: int, is_over: Callable[[], bool]) -> float:
+    worst, done = 0.0, 0
+    while done < probes or not is_over():
+        worst = max(worst, seconds(call))
+        done += 1
+        time.sleep(0.005)  # so that the calls meet different moments of the other's
+    return worst

@@ -22,7 +22,7 @@ class Sizes:
     """So many calls of each in each round, once alone and once while `others` commit."""
 
     others: int = 8
-    calls: int = 300
+    calls: int = 100
     rounds: int = 3
 
 
