@@ -16,6 +16,8 @@ from commonhold.regions.outline import TOP, Definition, Outline, tidy
 from commonhold.regions.region import Problem, Span
 
 _OPENER: Final = "("
+# Nobody writes a definition inside of so many; a long chain of them would be walked through once for each part of it.
+_MOST_SHELLS: Final = 20
 
 
 def outline_nested(source: bytes, language: Language, _: Tree | None = None) -> Outline:
@@ -85,7 +87,9 @@ class _Walk:
 
     def _unwrapped(self, node: Node) -> Node:
         """The node that says what `node` defines; one that holds several between brackets is none."""
-        while node.type in self.language.shell_kinds:
+        for _ in range(_MOST_SHELLS):
+            if node.type not in self.language.shell_kinds:
+                break
             inner = next((child for child in node.children if self._is_inner(child)), None)
             if inner is None or any(child.type == _OPENER for child in node.children):
                 break
