@@ -65,6 +65,10 @@ class Region:
         return self.spans[-1][1]
 
 
+PARSE_BUDGET: Final = "PARSE_BUDGET"
+"""The code of the problem that a file's syntax takes too much work to read."""
+
+
 @dataclass(frozen=True, slots=True)
 class Problem:
     """Something that discovery could not make sense of, and where."""
@@ -89,6 +93,11 @@ class RegionMap:
     problems: tuple[Problem, ...] = ()
     body_ends: Mapping[Key, int] = field(default_factory=dict, compare=False, repr=False)
     tree: tree_sitter.Tree | None = field(default=None, compare=False, repr=False)
+
+    @property
+    def exceeds_budget(self) -> bool:
+        """Whether the file is one region because its syntax takes too much work to read."""
+        return any(each.code == PARSE_BUDGET for each in self.problems)
 
     def __getstate__(self) -> dict[str, object]:
         """The state to copy or to send to another process: all but the syntax tree."""

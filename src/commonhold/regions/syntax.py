@@ -8,9 +8,10 @@ from typing import Final
 from commonhold.regions.encoding import as_utf8, encoding_of
 from commonhold.regions.language import Language
 from commonhold.regions.languages import PYTHON, language_for
-from commonhold.regions.region import Problem, Span
+from commonhold.regions.region import PARSE_BUDGET, Problem, Span
 from commonhold.regions.regressions import new_error
 from commonhold.regions.statements import problem_in_statements
+from commonhold.regions.unwinding import multiplies
 
 _NAME: Final = "<candidate>"
 _LINE: Final = re.compile(rb"[^\r\n]*(?:\r\n|\r|\n|\Z)")
@@ -27,7 +28,8 @@ def problem_in(source: bytes, path: str, before: bytes | None = None) -> Problem
     version, or half mended, and is judged as other languages are. JSON, YAML and TOML are read by parsers of their own.
     In other languages the grammar must find no new error: it knows less than a compiler, so that old ones may stay. A
     template that was not sound before is left alone, and so is text. Never raises on any `source`. The code is SYNTAX,
-    the message names line and column, the span is where that is.
+    the message names line and column, the span is where that is; or it is PARSE_BUDGET, for all of a file that takes
+    too much work to read or to compile.
     """
     language = language_for(path, source)
     if language is None:
@@ -79,6 +81,9 @@ def _is_text(source: bytes) -> bool:
 
 
 def _compiled(source: bytes) -> Problem | None:
+    if multiplies(source):
+        message = "compiling it takes more work than any ordinary file of this size needs: nest fewer `finally` blocks"
+        return Problem(PARSE_BUDGET, message, (0, len(source)))
     # A filter for our file name alone can stay; setting and restoring all filters would race with other threads.
     warnings.filterwarnings("ignore", module=re.escape(_NAME))
     try:

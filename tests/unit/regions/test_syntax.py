@@ -68,3 +68,29 @@ def test_warnings_are_no_problems_and_are_not_shown() -> None:
 
 def test_the_future_of_this_package_is_not_inherited() -> None:
     assert problem_in(b"from __future__ import annotations\ndef f(x: y): ...\n", "a.py") is None
+
+
+def _unwound(depth: int) -> bytes:
+    """A function with so many blocks in each other, each left in two ways."""
+    tries = [f"{' ' * (level + 1)}try:\n" for level in range(depth)]
+    finals = [f"{' ' * (level + 1)}finally:\n{' ' * (level + 2)}if a: return 2\n" for level in range(depth - 1, -1, -1)]
+    return f"def f(a):\n{''.join(tries)}{' ' * (depth + 1)}return 1\n{''.join(finals)}".encode()
+
+
+def test_ways_out_that_multiply_are_not_compiled() -> None:
+    problem = problem_in(_unwound(19), "a.py")
+    assert problem is not None
+    assert problem.code == "PARSE_BUDGET"
+    assert "nest fewer `finally` blocks" in problem.message
+
+
+@pytest.mark.parametrize("depth", [1, 2, 6])
+def test_ways_out_that_people_write_are_compiled(depth: int) -> None:
+    assert problem_in(_unwound(depth) * 20, "a.py") is None
+
+
+def test_ways_out_behind_a_long_chain_of_branches_count() -> None:
+    chain = b"if a: pass\n" + b"elif a: pass\n" * 800
+    problem = problem_in(chain + _unwound(19), "a.py")
+    assert problem is not None
+    assert problem.code == "PARSE_BUDGET"
