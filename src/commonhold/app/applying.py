@@ -101,6 +101,10 @@ def flaw_in(before: RegionMap, content: Content, keys: tuple[Key, ...]) -> Flaw 
     if problem := problem_in(content.source, before.path, before.source):
         why = f"{before.path} would not compile: {problem.message}"
         return Flaw(Refusal.PARSE_INVALID, why, (broken.key,) if broken else keys)
+    # It compiles, but nobody could lease or edit a part of it any more.
+    if content.map.exceeds_budget and not before.exceeds_budget:
+        why = f"{before.path} would have no regions any more: {content.map.problems[0].message}"
+        return Flaw(Refusal.PARSE_INVALID, why, keys)
     if broken is None:
         return None
     return Flaw(Refusal.OUT_OF_SCOPE_EDIT, f"{broken.message}; {broken.hint}", (broken.key,))

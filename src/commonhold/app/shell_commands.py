@@ -8,11 +8,12 @@ from typing import Final
 
 from tree_sitter import Node
 
+from commonhold.regions.budget import BudgetExceededError
 from commonhold.regions.language import parse
 from commonhold.regions.languages.scripting import SHELL
 
 MAX_LENGTH: Final = 200_000
-"""Of a longer line nothing is told."""
+"""Of a longer line nothing is told, nor of one whose syntax takes too much work to read."""
 _MAX_DEPTH: Final = 4
 _SHELLS: Final = frozenset({"sh", "bash", "dash", "zsh", "ksh"})
 _SCRIPT_FLAG: Final = re.compile(r"-\w*c")
@@ -70,7 +71,11 @@ def _run(words: Sequence[Word | None], folder: str | None, depth: int) -> Iterat
     if script is None or depth >= _MAX_DEPTH or len(script) > MAX_LENGTH:
         yield ShellCommand(name, tuple(words[1:]), folder)
         return
-    tree = parse(script.encode("utf-8", "replace"), SHELL)
+    try:
+        tree = parse(script.encode("utf-8", "replace"), SHELL)
+    except BudgetExceededError:
+        yield ShellCommand(name, tuple(words[1:]), folder)
+        return
     yield from _Walk(folder, depth + 1).commands(tree.root_node)
 
 

@@ -13,6 +13,7 @@ from typing import Final, NamedTuple
 from tree_sitter import Node
 
 from commonhold.linking.summary import ClassShape, Import, Offer, Summary
+from commonhold.regions.budget import BudgetExceededError
 from commonhold.regions.language import Language, parse
 from commonhold.regions.outline import tidy
 from commonhold.semantics.chains import UNKNOWN, Chain
@@ -341,7 +342,11 @@ def summarised(source: bytes, grammar: Grammar) -> Summary:
     if grammar.language.beyond and grammar.language.beyond(source):
         return Summary(grammar.language.name, problem="the file nests more deeply than can be read")
     walk = Walk(grammar, source)
-    walk.run(parse(source, grammar.language).root_node)
+    try:
+        tree = parse(source, grammar.language)
+    except BudgetExceededError as error:
+        return Summary(grammar.language.name, problem=str(error))
+    walk.run(tree.root_node)
     grammar.finish(walk)
     return _Tying(walk).summary()
 

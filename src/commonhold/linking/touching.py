@@ -13,6 +13,7 @@ from typing import Final
 from tree_sitter import Node, Tree
 
 from commonhold.linking.attributes import Attribute, attributes
+from commonhold.regions.budget import BudgetExceededError
 from commonhold.regions.discover import discover
 from commonhold.regions.encoding import as_utf8, encoding_of
 from commonhold.regions.language import Language, parse
@@ -81,8 +82,11 @@ class _File:
 
     @cached_property
     def tree(self) -> Tree | None:
-        """The syntax tree; only looked at where something differs."""
-        return parse(self.source, self.language) if self.language else None
+        """The syntax tree, if there is one to be had; only looked at where something differs."""
+        try:
+            return parse(self.source, self.language) if self.language else None
+        except BudgetExceededError:
+            return None
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,7 +109,8 @@ class _Body:
         """What the program consists of."""
         if self.file.tree is None:
             return [self.text]
-        return [leaf.text or b"" for leaf in _leaves(self.file.tree, self.region)]
+        leaves = _leaves(self.file.tree, self.region)
+        return [self.file.source[leaf.start_byte : leaf.end_byte] for leaf in leaves]
 
     def attributes(self) -> Sequence[Attribute]:
         """The attributes of its object, with lines from 0 counted from its own first."""

@@ -18,6 +18,7 @@ from commonhold.merging.profiles import profile_of
 from commonhold.merging.prose import AtOnePoint, apart, lines_of, merge_prose
 from commonhold.merging.structure import Structure
 from commonhold.merging.verdict import NOWHERE, Candidate, Proven, Reason, Sides, Spot, Unproven
+from commonhold.regions.budget import BudgetExceededError
 from commonhold.regions.encoding import BOM, encoding_of
 from commonhold.regions.language import Language, parse
 from commonhold.regions.languages import language_for
@@ -126,6 +127,8 @@ class _Merge:
             return self._by_structure(language, profile)
         except RecursionError:
             return self._by_lines(Spot(Reason.TOO_LARGE, "the code is nested too deeply to look into"))
+        except BudgetExceededError as error:
+            return self._by_lines(Spot(Reason.TOO_LARGE, str(error)))
 
     def _by_structure(self, language: Language, profile: Profile) -> Proven | Unproven:
         elements = _elements(self.versions, language, profile)

@@ -11,6 +11,7 @@ from commonhold.merging.layout import FileElement
 from commonhold.merging.profile import Profile
 from commonhold.merging.profiles import profile_of
 from commonhold.merging.prose import lines_of
+from commonhold.regions.budget import BudgetExceededError
 from commonhold.regions.language import Language, parse
 from commonhold.regions.languages import language_for
 from commonhold.regions.reparsing import reparse
@@ -107,8 +108,11 @@ def _changed_lines(base: bytes, now: bytes) -> Iterable[bytes]:
 
 
 def _file_change(path: str, base: bytes, now: bytes, language: Language, profile: Profile) -> FileChange | None:
-    tree = parse(base, language)
-    trees = (tree, reparse(tree, base, now, language))
+    try:
+        tree = parse(base, language)
+        trees = (tree, reparse(tree, base, now, language))
+    except BudgetExceededError:
+        return None
     if profile.is_exact and any(each.root_node.has_error for each in trees):
         return None
     before, after = (FileElement(text, profile, each) for text, each in zip((base, now), trees, strict=True))

@@ -10,12 +10,13 @@ from typing import Final
 import tree_sitter
 
 from commonhold.domain.keys import CONTAINERS, HEADER, Key, Kind, Name, file_key
+from commonhold.regions.budget import BudgetExceededError
 from commonhold.regions.encoding import as_utf8, encoding_of
 from commonhold.regions.language import Language
 from commonhold.regions.languages import TEXT, language_for
 from commonhold.regions.lines import line_end, line_start
 from commonhold.regions.outline import TOP, Definition, Outline
-from commonhold.regions.region import Problem, Region, RegionMap, Span, hash_bytes, hash_spans
+from commonhold.regions.region import PARSE_BUDGET, Problem, Region, RegionMap, Span, hash_bytes, hash_spans
 from commonhold.regions.reparsing import edited
 
 BINARY: Final = "binary"
@@ -26,7 +27,8 @@ def discover(source: bytes, path: str = "module.py") -> RegionMap:
     """The regions of a file. Its leaves tile it: every byte lies in exactly one; all keys are unique.
 
     `path` is relative to the repository's root. Never fails on any `source`; where it cannot be understood, the map
-    holds what is sound, and `problems` (codes SYNTAX, ENCODING) says where the rest begins. Spans are byte offsets.
+    holds what is sound, and `problems` (codes SYNTAX, ENCODING, PARSE_BUDGET) says where the rest begins. Spans are
+    byte offsets. A file whose syntax takes too much work to read (PARSE_BUDGET) is one region.
     """
     language = language_for(path, source)
     if language is not None:
@@ -53,9 +55,13 @@ def _discover(path: str, language: Language, source: bytes, old: tree_sitter.Tre
     except UnicodeError as error:
         problem = Problem("ENCODING", f"the file is not valid {encoding.codec}: {error}", (0, len(source)))
         return replace(_whole(path, language.name, source), problems=(problem,))
-    if text is not source:
-        return _mapped(path, language, source, _carried_back(language.outline(text, language, None), text, source))
-    return _mapped(path, language, source, language.outline(source, language, old))
+    try:
+        if text is not source:
+            return _mapped(path, language, source, _carried_back(language.outline(text, language, None), text, source))
+        return _mapped(path, language, source, language.outline(source, language, old))
+    except BudgetExceededError as error:
+        problem = Problem(PARSE_BUDGET, f"{error}: the file is one region", (0, len(source)))
+        return replace(_whole(path, language.name, source), problems=(problem,))
 
 
 def _mapped(path: str, language: Language, source: bytes, found: Outline) -> RegionMap:

@@ -12,6 +12,7 @@ import tree_sitter
 from tree_sitter import Node
 
 from commonhold.domain.keys import CONTAINERS, Kind
+from commonhold.regions.budget import MOST_UNCOUNTED_BYTES, parsed
 from commonhold.regions.outline import MAX_DEPTH, Outline
 
 # Where Python ends a line and the syntax tree, like every count of lines here, does not.
@@ -122,7 +123,17 @@ def _grammar(language: Language) -> tree_sitter.Language:
     return tree_sitter.Language(pointer)
 
 
+def parser_of(language: Language) -> tree_sitter.Parser:
+    """A parser for a language that has a grammar."""
+    return tree_sitter.Parser(_grammar(language))
+
+
 def parse(source: bytes, language: Language, old: tree_sitter.Tree | None = None) -> tree_sitter.Tree:
-    """The syntax tree of UTF-8 bytes; `old` is an edited tree of the former bytes to reuse."""
-    parser = tree_sitter.Parser(_grammar(language))
+    """The syntax tree of UTF-8 bytes; `old` is an edited tree of the former bytes to reuse.
+
+    Raises BudgetExceededError where the grammar needs more work for them than for any ordinary file.
+    """
+    parser = parser_of(language)
+    if len(source) > MOST_UNCOUNTED_BYTES:
+        return parsed(parser, source, language.name, old)
     return parser.parse(source, old) if old is not None else parser.parse(source)

@@ -5,20 +5,29 @@ from collections.abc import Sequence
 from tree_sitter import Node
 
 from commonhold.regions.breaks import errors, problem_at
+from commonhold.regions.budget import BudgetExceededError
 from commonhold.regions.language import Language, parse
 from commonhold.regions.lines import line_end, line_start
-from commonhold.regions.region import Problem, Span
+from commonhold.regions.region import PARSE_BUDGET, Problem, Span
 
 
 def new_error(before: bytes | None, after: bytes, language: Language) -> Problem | None:
     """The first error in `after` that has no counterpart in `before`.
 
-    A line that stayed keeps its error; so does one that was edited, as long as there are not more of them.
+    A line that stayed keeps its error; so does one that was edited, as long as there are not more of them. A file whose
+    syntax takes too much work to read is an error like any other, and where `before` is one, all errors may be old.
     """
-    found = list(errors(parse(after, language).root_node))
+    try:
+        found = list(errors(parse(after, language).root_node))
+    except BudgetExceededError as error:
+        is_old = before is not None and _exceeds(before, language)
+        return None if is_old else Problem(PARSE_BUDGET, str(error), (0, len(after)))
     if not found or before is None:
         return problem_at(found[0]) if found else None
-    old = list(errors(parse(before, language).root_node))
+    try:
+        old = list(errors(parse(before, language).root_node))
+    except BudgetExceededError:
+        return None
     new, gone = _unmatched(before, old, after, found)
     old_window, new_window = _windows(before, after)
     spare = sum(_meets(node, old_window) for node in gone)
@@ -27,6 +36,14 @@ def new_error(before: bytes | None, after: bytes, language: Language) -> Problem
             return problem_at(node)
         spare -= 1
     return None
+
+
+def _exceeds(source: bytes, language: Language) -> bool:
+    try:
+        parse(source, language)
+    except BudgetExceededError:
+        return True
+    return False
 
 
 def _unmatched(before: bytes, old: Sequence[Node], after: bytes, new: Sequence[Node]) -> tuple[list[Node], list[Node]]:

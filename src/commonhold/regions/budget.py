@@ -1,0 +1,167 @@
+"""How much work one parse may be.
+
+The grammars are quick on anything that people write, and quadratic or worse on some repetitions: a few kilobytes can
+take minutes, in which the parser keeps the interpreter lock. So work is counted, in steps of the parser and not in
+seconds, that one content has the same regions on every machine. Each step also lets other threads run.
+
+One part of the work makes no steps: ending a file that is broken in many ways at once. A parse that may come to that
+is tried in another process first, where the program has one to offer (`TRIALS`).
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from hashlib import sha256
+from typing import Final
+
+import tree_sitter
+
+# Files up to this size are parsed without counting: the worst of them take some hundredths of a second.
+MOST_UNCOUNTED_BYTES: Final = 1_000
+# The parser reports after each hundred actions. Ordinary files need one or two actions a byte, lists of one-digit
+# numbers up to ten; hostile files as many as they have bytes.
+_ACTIONS_A_STEP: Final = 100
+_MOST_ACTIONS_A_BYTE: Final = 15
+_FIRST_ACTIONS: Final = 10_000
+# A scanner that looks far ahead and goes back reads again. Ordinary files are read again once in 70 bytes at most.
+_CHUNK: Final = 4_096
+_FIRST_READS: Final = 200
+_BYTES_A_READ: Final = 25
+# A parse that does so much so early may be one that ends without steps; one ordinary file in fifty is dense as well.
+_MANY_ACTIONS: Final = 4_000
+_MANY_ACTIONS_A_BYTE: Final = 1.25
+# Most texts that are asked for are names.
+_FIRST_TEXT: Final = 256
+_MOST_REMEMBERED: Final = 1_000
+
+
+class BudgetExceededError(Exception):
+    """The grammar needs more work for these bytes than for any ordinary file of their size."""
+
+    def __init__(self) -> None:
+        """Say so."""
+        super().__init__("reading its syntax takes more work than any ordinary file of this size needs")
+
+
+@dataclass(slots=True)
+class Trials:
+    """Where a parse is tried that may be long without a step; nowhere, until the program says where.
+
+    `is_quick` takes the bytes and the name of their language, and says whether the parse lets others wait for no more
+    than an instant. It may take as long as it likes, but must not hold the interpreter lock meanwhile.
+    """
+
+    is_quick: Callable[[bytes, str], bool] | None = None
+
+
+TRIALS: Final = Trials()
+# Which parses are within the budget, by the hash of language and content, of those where that was in doubt.
+_verdicts: Final[dict[bytes, bool]] = {}
+
+
+def parsed(
+    parser: tree_sitter.Parser, source: bytes, language: str, old: tree_sitter.Tree | None = None
+) -> tree_sitter.Tree:
+    """The tree that `parser` makes of UTF-8 bytes. Raises BudgetExceededError, at once where it did so before.
+
+    With an `old` tree a small part of the budget must do; else all is parsed anew, so that the answer is the same.
+    """
+    verdict = _verdicts.get(_key(source, language)) if _verdicts else None
+    if verdict is False:
+        raise BudgetExceededError
+    tree = None if old is None else Reading(source, actions_a_byte=0).parse(parser, old)
+    if tree is not None:
+        return tree
+    reading = Reading(source, may_doubt=verdict is None and TRIALS.is_quick is not None)
+    tree = reading.parse(parser)
+    if tree is not None:
+        return tree
+    if reading.is_doubtful and TRIALS.is_quick is not None and TRIALS.is_quick(source, language):
+        tree = Reading(source).parse(parser)
+    _remember(source, language, is_within=tree is not None)
+    if tree is None:
+        raise BudgetExceededError
+    return tree
+
+
+def _remember(source: bytes, language: str, *, is_within: bool) -> None:
+    # Threads may do this at once: each step is safe by itself, and to forget is harmless.
+    if len(_verdicts) >= _MOST_REMEMBERED:
+        _verdicts.clear()
+    _verdicts[_key(source, language)] = is_within
+
+
+def _key(source: bytes, language: str) -> bytes:
+    found = sha256(language.encode() + b"\0")
+    found.update(source)
+    return found.digest()
+
+
+class Reading:
+    """One parse of some bytes: gives them to the parser in chunks, counts its work, and ends it where that is too much.
+
+    A tree keeps it, and reads the texts of its nodes through it.
+    """
+
+    def __init__(
+        self,
+        source: bytes,
+        *,
+        actions_a_byte: int = _MOST_ACTIONS_A_BYTE,
+        may_doubt: bool = False,
+        at_step: Callable[[], None] = lambda: None,
+    ) -> None:
+        """Call `at_step` after each step. One that `may_doubt` also gives up where the last step may be a long one."""
+        self.source = source
+        self._at_step = at_step
+        self.is_doubtful = False
+        self._actions_a_byte = actions_a_byte
+        self._may_doubt = may_doubt
+        self._is_parsing = True
+        self._is_over = False
+        self._actions = 0
+        self._reads = 0
+        self._most_reads = _FIRST_READS + len(source) // _BYTES_A_READ
+        self._next = -1
+        self._size = 0
+
+    def parse(self, parser: tree_sitter.Parser, old: tree_sitter.Tree | None = None) -> tree_sitter.Tree | None:
+        """The tree; None where it was given up."""
+        try:
+            if old is None:
+                tree = parser.parse(self, progress_callback=self.is_enough)
+            else:
+                tree = parser.parse(self, old, progress_callback=self.is_enough)
+        except ValueError:
+            # So it ends when it was told to. The next parse must not go on from here.
+            parser.reset()
+            return None
+        self._is_parsing = False
+        return None if self._is_over else tree
+
+    def __call__(self, offset: int, _point: object) -> bytes:
+        """Some bytes from an offset on; none at the end, or where the scanner has read enough."""
+        if not self._is_parsing:
+            return self._text(offset)
+        self._reads += 1
+        if self._reads > self._most_reads:
+            # A scanner makes no steps. For it, the file ends here.
+            self._is_over = True
+            return b""
+        return self.source[offset : offset + _CHUNK]
+
+    def is_enough(self, offset: int, _has_error: bool) -> bool:  # noqa: FBT001 - the parser gives it by position
+        """Whether to end the parse: it is called after each step."""
+        self._at_step()
+        self._actions += _ACTIONS_A_STEP
+        if self._actions > _FIRST_ACTIONS + offset * self._actions_a_byte:
+            self._is_over = True
+        elif self._may_doubt and self._actions >= _MANY_ACTIONS:
+            self.is_doubtful = self._actions >= offset * _MANY_ACTIONS_A_BYTE
+        return self._is_over or self.is_doubtful
+
+    def _text(self, offset: int) -> bytes:
+        """Bytes for the text of a node, which asks on until it has enough: twice as many each time."""
+        # Threads may ask at once: each gets some bytes, if not the best number of them.
+        size = self._size * 2 if offset == self._next else _FIRST_TEXT
+        self._size, self._next = size, offset + size
+        return self.source[offset : offset + size]
