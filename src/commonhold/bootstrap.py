@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
+from commonhold.adapters import parse_trials
 from commonhold.adapters.files import WorkingTree
 from commonhold.adapters.repository import Repository, find_repository
 from commonhold.adapters.sqlite import SqliteStore
@@ -22,6 +23,7 @@ from commonhold.app.turns import Turns
 from commonhold.app.use_cases import Surroundings
 from commonhold.config import Settings, load_settings
 from commonhold.domain.errors import Code, InputError
+from commonhold.regions.budget import TRIALS
 
 if TYPE_CHECKING:
     from commonhold.app.checks import Check
@@ -66,6 +68,7 @@ def compose(
     process use as well; without it, this one has everything for itself.
     """
     shared = shared or Shared()
+    TRIALS.is_quick = parse_trials.is_quick
     files = WorkingTree(
         repository.root,
         git_dir=repository.git_dir,

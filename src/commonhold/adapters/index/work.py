@@ -8,8 +8,14 @@ from typing import Final
 import msgspec
 
 from commonhold.adapters.index.packing import Packed, packed
+from commonhold.adapters.parse_trials import is_quick
 from commonhold.adapters.worker_process import answer_frames
 from commonhold.linking.summarise import summarise
+from commonhold.regions.budget import TRIALS
+
+# A request that keeps this process busy for longer ends it: whoever asked finds out which of the files it was.
+_LIMIT_SECONDS: Final = 2.0
+_LIMIT_SECONDS_A_BYTE: Final = 20e-6
 
 Source = tuple[str, bytes]
 """A path, and what is there."""
@@ -23,8 +29,10 @@ def summarised(sources: Sequence[Source]) -> list[Packed | None]:
 
 
 def _answer(request: bytes) -> bytes:
+    signal.setitimer(signal.ITIMER_PROF, _LIMIT_SECONDS + len(request) * _LIMIT_SECONDS_A_BYTE)
     answer = msgspec.msgpack.encode(summarised(_DECODER.decode(request)))
     gc.collect()
+    signal.setitimer(signal.ITIMER_PROF, 0)
     return answer
 
 
@@ -32,6 +40,7 @@ def main() -> None:
     """Serve on standard input and output."""
     # Ctrl-C is for the process that asked: when it ends, there is nothing more to read here.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
+    TRIALS.is_quick = is_quick
     # Syntax trees are large and go by themselves; looking through them for circles takes a fifth of the time.
     gc.freeze()
     gc.disable()

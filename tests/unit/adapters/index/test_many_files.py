@@ -11,6 +11,7 @@ import apsw
 import pytest
 from tests.unit.adapters.index import building
 from tests.unit.adapters.index.rig import Rig
+from tests.unit.regions.hostile import repeated
 
 from commonhold.adapters.index import workers
 
@@ -122,6 +123,34 @@ def test_a_file_that_kills_whoever_reads_it_has_a_problem(rig: Rig, monkeypatch:
     assert summary.problem == "it could not be summarised: the process that tried died"
     assert library.definers("deadly") == ()
     assert all(library.definers(f"f{number}") for number in range(FILES))
+
+
+def test_a_file_that_keeps_a_process_busy_for_too_long_has_a_problem(rig: Rig, monkeypatch: pytest.MonkeyPatch) -> None:
+    endless = (
+        "import json, sys; sys.path[:] = json.loads(sys.argv.pop())\n"
+        "from commonhold.adapters.index import work\n"
+        "read = work.summarise\n"
+        "def go_on(path, source):\n"
+        "    while b'endless' in source: pass\n"
+        "    return read(path, source)\n"
+        "work.summarise = go_on\n"
+        "work._LIMIT_SECONDS = 0.2\n"
+        "work.main()"
+    )
+    monkeypatch.setattr(workers, "_PROGRAM", endless)
+    rig.write("p3/bad.py", f"{FILLER}endless = 1\n")
+    library = rig.opened(processes=2).library()
+    summary = library.summary("p3/bad.py")
+    assert summary is not None
+    assert summary.problem == "it could not be summarised: the process that tried died"
+    assert all(library.definers(f"f{number}") for number in range(FILES))
+
+
+def test_a_file_whose_syntax_takes_too_much_work_has_a_problem_in_any_process(rig: Rig) -> None:
+    rig.write("p3/Bad.java", repeated("a=>", 10_000).decode())
+    summary = rig.opened(processes=2).library().summary("p3/Bad.java")
+    assert summary is not None
+    assert "more work than any ordinary file" in summary.problem
 
 
 @pytest.mark.parametrize("program", ["raise SystemExit(3)", "print('hello')"])
