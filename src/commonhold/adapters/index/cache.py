@@ -4,16 +4,19 @@ import zlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
-from typing import Any, Final
+from typing import Any, Final, TypeVar
 
 import apsw
 import msgspec
 
+from commonhold.adapters.folder_watch import Changes
 from commonhold.adapters.index import opening, stamps
 from commonhold.adapters.index.packing import Packed, number_of, unpacked
 from commonhold.adapters.index.state import File, Folder, Tree
 from commonhold.adapters.index.statements import statements
 from commonhold.linking.summary import Summary
+
+T = TypeVar("T")
 
 NONE: Final = 0
 """The number of the summary that a file does not have."""
@@ -101,26 +104,30 @@ class Cache:
         folders = {path: Folder.unpacked(*row) for path, *row in self._rows("folders_of", number)}
         return Tree(files, folders, rules, turn)
 
-    def keep_tree(self, root: str, makers: str, known: Tree, now: Tree) -> Tree:
-        """Write how a working tree differs from what was known; all of it if others wrote. What is kept then."""
+    def keep_tree(self, root: str, makers: str, known: Tree, now: Tree, among: Changes | None = None) -> Tree:
+        """Write how a working tree differs from what was known; all of it if others wrote. What is kept then.
+
+        It differs at most `among` these files and folders; None: anywhere.
+        """
         with self.writing():
             rows = self._rows("root_of", root, makers)
             number, turn, _ = rows[0] if rows else (self._value("add_root", root, makers), 0, b"")
             if turn != known.turn:
                 self._rows("drop_files", number)
                 self._rows("drop_folders", number)
-                known = Tree()
-            self._write(number, known, now)
+                known, among = Tree(), None
+            self._write(number, known, now, among)
             self._rows("write_root", now.rules, number)
         return replace(now, turn=turn + 1)
 
-    def _write(self, root: int, known: Tree, now: Tree) -> None:
-        self._many("drop_file", ((root, path) for path in known.files if path not in now.files))
-        self._many("drop_folder", ((root, path) for path in known.folders if path not in now.folders))
-        files = ((path, file) for path, file in now.files.items() if known.files.get(path) != file)
-        self._many("put_file", ((root, path, stamps.packed(file.stamp), file.summary) for path, file in files))
-        folders = ((path, each) for path, each in now.folders.items() if known.folders.get(path) != each)
-        self._many("put_folder", ((root, path, *each.packed()) for path, each in folders))
+    def _write(self, root: int, known: Tree, now: Tree, among: Changes | None) -> None:
+        files = _different(known.files, now.files, among.files if among else None)
+        folders = _different(known.folders, now.folders, among.folders if among else None)
+        self._many("drop_file", ((root, path) for path, file in files.items() if file is None))
+        self._many("drop_folder", ((root, path) for path, each in folders.items() if each is None))
+        there = ((path, file) for path, file in files.items() if file)
+        self._many("put_file", ((root, path, stamps.packed(file.stamp), file.summary) for path, file in there))
+        self._many("put_folder", ((root, path, *each.packed()) for path, each in folders.items() if each))
 
     def counts(self) -> tuple[int, int]:
         """How many summaries are kept, and how many of them files of working trees have."""
@@ -147,6 +154,12 @@ class Cache:
     def drop_blobs(self) -> None:
         """Forget the objects whose summaries are gone. Inside of `writing`."""
         self._rows("drop_blobs")
+
+
+def _different(known: Mapping[str, T], now: Mapping[str, T], among: Iterable[str] | None) -> dict[str, T | None]:
+    """What is otherwise now, looked for `among` some paths, or among all; None for what is gone."""
+    paths = known.keys() | now.keys() if among is None else among
+    return {path: now.get(path) for path in paths if known.get(path) != now.get(path)}
 
 
 def _unpacked(body: bytes) -> tuple[Summary, int]:

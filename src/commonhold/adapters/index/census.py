@@ -61,6 +61,22 @@ class Census:
         rules = self.rules.still(known.rules)
         return (self._mended(known, rules) if rules is not None else None) or self._anew(known)
 
+    def checked(
+        self, known: Tree, folders: Iterable[str], contents: Mapping[str, set[str]]
+    ) -> tuple[bytes, dict[str, Folder]] | None:
+        """What decides now, and which of these folders have other stamps, though nothing that counts came or went.
+
+        None where something did, or may have. `contents` are the known names in each folder.
+        """
+        rules = self.rules.still(known.rules)
+        if rules is None:
+            return None
+        mending = _Mending(known, self.rules.closing, contents)
+        for path in stamps.changed(self.root, ((path, known.folders[path].stamp) for path in folders)):
+            if not mending.relist(path, list_folder(place(self.root, path), self.concerns)):
+                return None
+        return None if mending.new or mending.gone else (rules, mending.folders)
+
     def _anew(self, known: Tree) -> Tree:
         scope = self.rules.scope(())
         look = _Look(self.root, scope, self.rules.closing, self.concerns)
@@ -74,7 +90,7 @@ class Census:
         changed = stamps.changed(self.root, ((path, folder.stamp) for path, folder in known.folders.items()))
         if not changed:
             return known if rules == known.rules else replace(known, rules=rules)
-        mending = _Mending(known, self.rules.closing, _contents(known))
+        mending = _Mending(known, self.rules.closing, contents_of(known))
         for path in changed:
             if not mending.relist(path, list_folder(place(self.root, path), self.concerns)):
                 return None
@@ -184,7 +200,7 @@ class _Mending:
         return Tree(files, folders, rules, self.known.turn)
 
 
-def _contents(tree: Tree) -> dict[str, set[str]]:
+def contents_of(tree: Tree) -> dict[str, set[str]]:
     """The names of known files and folders, by the folder that they are in; those of folders end in a slash."""
     found: dict[str, set[str]] = {}
     for path in tree.files:

@@ -79,6 +79,7 @@ class SqliteIndex:
         """Let go; idempotent. Whatever is asked next opens it again."""
         with self._lock:
             if self._parts is not None:
+                self._parts.reader.close()
                 self._parts.stock.cache.close()
             self._parts = None
 

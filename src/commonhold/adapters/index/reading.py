@@ -4,7 +4,7 @@ import os
 import stat
 import time
 import unicodedata
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import replace
 from typing import Final
@@ -12,10 +12,11 @@ from typing import Final
 import apsw
 
 from commonhold.adapters.files.working_tree import WorkingTree
+from commonhold.adapters.folder_watch import Changes, FolderWatch
 from commonhold.adapters.git.running import Git
 from commonhold.adapters.index import stamps
 from commonhold.adapters.index.cache import NONE
-from commonhold.adapters.index.census import Census
+from commonhold.adapters.index.census import Census, contents_of
 from commonhold.adapters.index.git_rules import GitRules
 from commonhold.adapters.index.plain_rules import PlainRules
 from commonhold.adapters.index.shelves import Shelved, SteadyLibrary
@@ -25,6 +26,7 @@ from commonhold.adapters.index.work import Source
 from commonhold.app.indexes import Progress
 from commonhold.domain.errors import Code, InputError, StoreError
 
+_UNWATCHED_LOOKS: Final = 2
 _UNREADABLE: Final = "it cannot be read: "
 
 Steady = Callable[[Shelved], SteadyLibrary]
@@ -48,18 +50,84 @@ class Reader:
         self._makers = makers()
         self._kept = self._known = stock.cache.tree(root, self._makers)
         self._library = self._shelved(self._known.files)
+        self._watch = FolderWatch(root)
+        self._looks = 0
+        self._is_watched = self._is_behind = False
+        self._unsure = Changes(frozenset(), frozenset())
+        self._contents: Mapping[str, set[str]] | None = None
 
     def library(self, progress: Progress) -> SteadyLibrary:
-        """The working tree as it is now; the same object as long as nothing changed."""
-        now = self._census()
-        stale = stamps.changed(self._root, ((path, file.stamp) for path, file in now.files.items()))
+        """The working tree as it is now; the same object as long as nothing changed.
+
+        From the third time on the folders are watched, so that only what changed is looked at. A command that asks once
+        or twice, as one that commits does, is spared the watches.
+        """
+        changes = self._watch.changes() if self._is_watched else None
+        # Until it has succeeded nothing is relied on: the events are read, and will not come again.
+        self._is_watched = False
+        if changes is None or not self._has_checked(changes, progress):
+            self._look_everywhere(progress)
+        return self._library
+
+    def close(self) -> None:
+        """Watch nothing any more."""
+        self._watch.close()
+        self._is_watched = False
+
+    def _look_everywhere(self, progress: Progress) -> None:
+        watched = self._known.folders.keys()
+        is_watched = self._looks >= _UNWATCHED_LOOKS and self._watch.begin(watched)
+        now, linked = self._census(), set[str]()
+        stale = stamps.changed(self._root, ((path, file.stamp) for path, file in now.files.items()), linked)
         if stale:
             now = self._read(now, stale, progress)
         if now is not self._known:
-            self._known = now
+            self._known, self._contents = now, None
             self._library = self._shelved(now.files, self._library)
-        self._keep()
-        return self._library
+        self._keep(None)
+        self._looks += 1
+        self._is_watched = is_watched and now.folders.keys() <= watched
+        if self._is_watched:
+            self._unsure = _unsure(now, now.files, now.folders, linked)
+
+    def _has_checked(self, changes: Changes, progress: Progress) -> bool:
+        """Look at what changed, and at what may have changed unseen; False if all is to be looked at."""
+        known, linked = self._known, set[str]()
+        folders = (changes.folders & known.folders.keys()) | self._unsure.folders
+        files = (changes.files & known.files.keys()) | self._unsure.files
+        if self._contents is None:
+            self._contents = contents_of(known)
+        try:
+            census = Census(self._root, GitRules(self._git) if self._git else PlainRules(), concerns)
+            checked = census.checked(known, folders, self._contents)
+        except StoreError:  # git fails: the full look knows what to do then
+            return False
+        if checked is None:
+            return False
+        rules, relisted = checked
+        stale = stamps.changed(self._root, ((path, known.files[path].stamp) for path in files), linked)
+        now = replace(known, folders={**known.folders, **relisted}, rules=rules)
+        now = self._read(now, stale, progress) if stale else now
+        if len(now.files) != len(known.files):
+            return False
+        if stale or relisted or rules != known.rules:
+            self._known = now
+            self._library = self._patched(stale)
+        self._keep(Changes(frozenset(stale), frozenset(relisted)))
+        self._unsure = _unsure(now, files, folders, linked)
+        self._is_watched = True
+        return True
+
+    def _patched(self, paths: Iterable[str]) -> SteadyLibrary:
+        """The library where only these files may have other summaries than before."""
+        before = self._library.shelved
+        numbers = {path: self._known.files[path].summary for path in paths}
+        changed = {path: number for path, number in numbers.items() if before.numbers.get(path, NONE) != number}
+        if not changed:
+            return self._library
+        if all(path in before.numbers and number != NONE and path.isascii() for path, number in changed.items()):
+            return self._steady(before.with_others(changed))
+        return self._shelved(self._known.files, self._library)
 
     def _census(self) -> Tree:
         if self._git is not None:
@@ -82,9 +150,11 @@ class Reader:
         read |= {path: replace(read[path], summary=number) for path, number in numbers.items()}
         if all(tree.files[path] == read.get(path) for path in stale):
             return tree
-        again = set(stale)
-        files = {path: file for path, file in tree.files.items() if path not in again or path in read}
-        return replace(tree, files=files | read)
+        files = {**tree.files, **read}
+        for path in stale:
+            if path not in read:
+                del files[path]
+        return replace(tree, files=files)
 
     def _sources(self, stale: Iterable[str], read: dict[str, File]) -> Iterator[tuple[str, Source]]:
         """What is in these files. `read` gets their stamps, which are older than what is read."""
@@ -116,19 +186,31 @@ class Reader:
 
     def _shelved(self, files: Mapping[str, File], before: SteadyLibrary | None = None) -> SteadyLibrary:
         numbers = {canonical(path): file.summary for path, file in files.items() if file.summary != NONE}
-        if before is not None and numbers == before.numbers:
+        if before is not None and numbers == before.shelved.numbers:
             return before
         is_same = before is not None and numbers.keys() == before.paths
         paths = before.paths if before is not None and is_same else frozenset(numbers)
         return self._steady(Shelved(numbers, paths, self._stock))
 
-    def _keep(self) -> None:
-        """Write down what is known, if nobody else is writing; else the next time."""
-        if self._keeps and self._kept is not self._known:
-            with suppress(apsw.BusyError):
-                self._kept = self._known = self._stock.cache.keep_tree(
-                    self._root, self._makers, self._kept, self._known
-                )
+    def _keep(self, among: Changes | None) -> None:
+        """Write down what is known, if nobody else is writing; else the next time. It changed `among` these."""
+        if not self._keeps or self._kept is self._known:
+            return
+        since = None if self._is_behind else among
+        self._is_behind = True
+        with suppress(apsw.BusyError):
+            self._kept = self._known = self._stock.cache.keep_tree(
+                self._root, self._makers, self._kept, self._known, since
+            )
+            self._is_behind = False
+
+
+def _unsure(tree: Tree, files: Iterable[str], folders: Iterable[str], linked: Collection[str]) -> Changes:
+    """Those of these files and folders that are looked at each time: their stamps are too young, or do not tell all."""
+    return Changes(
+        frozenset(path for path in files if tree.files[path].stamp is None or path in linked),
+        frozenset(path for path in folders if tree.folders[path].stamp is None),
+    )
 
 
 def concerns(name: str) -> bool:

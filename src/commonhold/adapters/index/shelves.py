@@ -23,6 +23,21 @@ class Shelved:
         self.paths = paths
         self.stock = stock
 
+    def with_others(self, changed: Mapping[str, int]) -> "Shelved":
+        """The state in which these of its files have summaries with other numbers.
+
+        What was worked out for all files is taken over, so that a state costs no more than a copy of it.
+        """
+        found = Shelved({**self.numbers, **changed}, self.paths, self.stock)
+        if "_paths_by_number" in self.__dict__:
+            paths = dict(self._paths_by_number)
+            for path, number in changed.items():
+                before = self.numbers[path]
+                paths[before] = [each for each in paths[before] if each != path]
+                paths[number] = [*paths.get(number, ()), path]
+            found.__dict__["_paths_by_number"] = paths
+        return found
+
     def summary(self, path: str) -> Summary | None:
         """The summary of a file."""
         number = self.numbers.get(path)
@@ -64,9 +79,9 @@ class SteadyLibrary:
         return self._shelved.paths
 
     @property
-    def numbers(self) -> Mapping[str, int]:
-        """The numbers of the summaries, by path."""
-        return self._shelved.numbers
+    def shelved(self) -> Shelved:
+        """What it answers from as long as its cache can be used."""
+        return self._shelved
 
     def summary(self, path: str) -> Summary | None:
         """The summary of a file; None where there is none."""

@@ -55,14 +55,19 @@ def all_settled(seen: Stamps, now_nanoseconds: int) -> Stamps | None:
     return seen if is_settled else None
 
 
-def changed(root: str, known: Iterable[tuple[str, Stamp | None]]) -> list[str]:
-    """The paths below `root` that are not what they were, or may not be. Written out: it is done for thousands."""
-    found, prefix, lstat = [], f"{root}/", os.lstat
+def changed(root: str, known: Iterable[tuple[str, Stamp | None]], linked: set[str] | None = None) -> list[str]:
+    """The paths below `root` that are not what they were, or may not be. Written out: it is done for thousands.
+
+    `linked` gets the paths of what has several links, so that it can be changed by another name.
+    """
+    found, prefix, lstat, several = [], f"{root}/", os.lstat, set() if linked is None else linked
     for path, stamp in known:
         try:
             now = lstat(prefix + path)
             if stamp != (now.st_mtime_ns, now.st_ctime_ns, now.st_size, now.st_ino):
                 found.append(path)
+            if now.st_nlink > 1:
+                several.add(path)
         except OSError:
             found.append(path)
     return found

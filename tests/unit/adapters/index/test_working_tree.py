@@ -2,13 +2,17 @@
 
 import os
 import unicodedata
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 
 import pytest
 from tests.unit.adapters.index.rig import Rig
 
 from commonhold.adapters.files import WorkingTree
+from commonhold.adapters.folder_watch import FolderWatch
+from commonhold.adapters.index import stamps
+from commonhold.adapters.index.census import Census
+from commonhold.adapters.index.state import Tree
 from commonhold.domain.errors import Code, StoreError
 
 ONE = "def one(a):\n    return two(a)\n"
@@ -317,3 +321,127 @@ def test_an_environment_or_cache_is_left_out_of_a_plain_folder(tmp_path: Path, m
     rig.remove(f"odd/{mark}")
     assert rig.check().definers("made") == ("odd/lib/code.py",)
     rig.index.close()
+
+
+@pytest.fixture
+def watched(rig: Rig, monkeypatch: pytest.MonkeyPatch) -> Rig:
+    """A tree whose folders are watched, where every stamp counts at once."""
+    monkeypatch.setattr(stamps, "_TICK_NANOSECONDS", 0)
+    for number in range(5):
+        rig.write(f"many/{number}.py", f"def many{number}(): pass\n")
+    rig.check()
+    rig.check()
+    return rig
+
+
+def looked_at(rig: Rig, monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """The paths below the root whose stamps are asked for from now on."""
+    asked: list[str] = []
+    lstat = os.lstat
+
+    def told(place: str) -> os.stat_result:
+        path = os.path.relpath(place, rig.root)
+        if not path.startswith("..") and not path.startswith(".git/"):
+            asked.append(path)
+        return lstat(place)
+
+    monkeypatch.setattr(os, "lstat", told)
+    return asked
+
+
+def test_where_nothing_changed_nothing_is_looked_at(watched: Rig, monkeypatch: pytest.MonkeyPatch) -> None:
+    asked, before = looked_at(watched, monkeypatch), watched.index.library()
+    assert watched.index.library() is before
+    assert asked == []
+
+
+@pytest.mark.parametrize("is_replaced", [False, True])
+def test_where_a_file_changed_only_that_is_looked_at(
+    watched: Rig, monkeypatch: pytest.MonkeyPatch, *, is_replaced: bool
+) -> None:
+    before = watched.index.library()
+    watched.index.library().users("two")
+    if is_replaced:
+        watched.write("many/new.tmp", "def other(): two()\n")
+        (watched.root / "many/new.tmp").replace(watched.root / "many/3.py")
+    else:
+        watched.write("many/3.py", "def other(): two()\n")
+    with monkeypatch.context() as patched:
+        asked = looked_at(watched, patched)
+        library = watched.index.library()
+    assert set(asked) <= {"many", "many/3.py"}
+    assert library.paths is before.paths
+    assert library.users("two") == ("many/3.py", "one.py")
+    watched.check()
+    watched.check(fresh := watched.opened())
+    fresh.close()
+
+
+def test_a_folder_that_comes_or_moves_while_others_are_watched_is_followed(watched: Rig) -> None:
+    (watched.root / "new/deep").mkdir(parents=True)
+    watched.check()
+    watched.write("new/deep/three.py", "def three(): pass\n")
+    assert watched.check().definers("three") == ("new/deep/three.py",)
+    (watched.root / "new").rename(watched.root / "moved")
+    assert watched.check().definers("three") == ("moved/deep/three.py",)
+    watched.write("moved/deep/three.py", "def four(): pass\n")
+    assert watched.check().definers("four") == ("moved/deep/three.py",)
+
+
+def test_a_file_that_goes_while_it_is_looked_at_is_gone(watched: Rig, monkeypatch: pytest.MonkeyPatch) -> None:
+    checked = Census.checked
+
+    def then_remove(census: Census, known: Tree, folders: Iterable[str], contents: Mapping[str, set[str]]) -> object:
+        found = checked(census, known, folders, contents)
+        watched.remove("many/3.py")
+        return found
+
+    watched.write("many/3.py", "def other(): pass\n")
+    with monkeypatch.context() as patched:
+        patched.setattr(Census, "checked", then_remove)
+        assert "many/3.py" not in watched.index.library().paths
+    watched.check()
+
+
+def test_a_change_by_another_name_is_seen(watched: Rig, tmp_path: Path) -> None:
+    elsewhere = tmp_path / "elsewhere"
+    elsewhere.write_text("def shared(): pass\n", encoding="utf-8")
+    (watched.root / "linked.py").hardlink_to(elsewhere)
+    for number in range(4):
+        watched.check()
+        elsewhere.write_text(f"def shared{number}(): pass\n", encoding="utf-8")
+        assert watched.index.library().definers(f"shared{number}") == ("linked.py",)
+
+
+def test_what_is_ignored_or_given_up_to_another_repository_is_seen(in_git: Rig) -> None:
+    in_git.write("inner/two.py", TWO)
+    for _ in range(3):
+        in_git.check()
+    in_git.write(".gitignore", "one.py\n")
+    assert list(in_git.check().paths) == ["inner/two.py"]
+    in_git.check()
+    in_git.write(".gitignore", "")
+    assert len(in_git.check().paths) == 2
+    (in_git.root / "inner/.git").mkdir()
+    assert list(in_git.check().paths) == ["one.py"]
+
+
+def test_a_file_that_loses_its_summary_while_it_is_watched_is_left_out(tmp_path: Path) -> None:
+    rig = Rig(tmp_path)
+    rig.write("one.py", ONE)
+    small = rig.opened(max_file_bytes=100)
+    for _ in range(3):
+        assert list(small.library().paths) == ["one.py"]
+    rig.write("one.py", "#" * 200)
+    assert list(small.library().paths) == []
+    rig.write("one.py", ONE)
+    assert list(small.library().paths) == ["one.py"]
+    small.close()
+    rig.index.close()
+
+
+def test_where_folders_cannot_be_watched_all_is_looked_at(rig: Rig, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(FolderWatch, "begin", lambda _watch, _folders: False)
+    for number in range(4):
+        rig.write("one.py", f"def g{number}(): pass\n")
+        assert rig.check().definers(f"g{number}") == ("one.py",)
