@@ -52,6 +52,7 @@ class Asking:
         if self._dialogue is not None:
             self._dialogue.end()
             self._dialogue = None
+        self._disk.close()
 
     def _in_place(self, program: str, case: Case) -> TypeReport:
         if self._dialogue is not None and self._disk.is_on_other_ground():

@@ -1,12 +1,13 @@
 """The files of a working tree as a type checker should see them: their text, and what changed since the last look."""
 
 import os
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Mapping
 from contextlib import suppress
 from enum import IntEnum
 from glob import glob
 from typing import Final
 
+from commonhold.adapters.folder_watch import FolderWatch
 from commonhold.adapters.plain_files import opened
 
 LARGEST_TEXT_BYTES: Final = 4_000_000
@@ -26,39 +27,91 @@ class Change(IntEnum):
 
 
 class Disk:
-    """Looks at the files of a few suffixes under `root`, and remembers what it saw."""
+    """Looks at the files of a few suffixes under `root`, and remembers what it saw. Not for two threads at once."""
 
     def __init__(self, root: str, suffixes: Collection[str], ground: Collection[str] = ()) -> None:
         """Take what is there now as seen. `ground` are patterns of what is read once."""
         self._root = root
         self._suffixes = tuple(suffixes)
         self._ground = tuple(ground)
-        self._files = dict(self._look())
+        self._watch = FolderWatch(root)
+        self._has_told = self._is_watched = False
+        self._unsure: set[str] = set()
+        self._folders, self._files = self._look()
         self._ground_seen = self._look_at_ground()
 
     def changes(self) -> dict[str, Change]:
-        """What changed since this was last asked."""
-        before, self._files = self._files, dict(self._look())
-        gone = dict.fromkeys(before.keys() - self._files.keys(), Change.DELETED)
-        come = dict.fromkeys(self._files.keys() - before.keys(), Change.CREATED)
-        other = {path: Change.CHANGED for path, stamp in self._files.items() if before.get(path, stamp) != stamp}
-        return gone | come | other
+        """What changed since this was last asked. Whoever asks only once is spared the watches."""
+        named = self._watch.changes() if self._is_watched else None
+        if named is not None and not any(map(self._opens_or_shuts, named.files)):
+            paths = {path for path in named.files if path.endswith(self._suffixes)} | self._unsure
+            return self._taken_in({path: self._stamp_at(path) for path in paths})
+        watched = self._folders
+        is_watched = self._has_told and self._watch.begin(watched)
+        self._folders, now = self._look()
+        self._has_told, self._is_watched = True, is_watched and self._folders <= watched
+        return self._taken_in({path: now.get(path) for path in self._files.keys() | now.keys()})
+
+    def close(self) -> None:
+        """Watch nothing any more: from then on all is looked at."""
+        self._watch.close()
 
     def is_on_other_ground(self) -> bool:
         """Whether what is read once is not what it was."""
         return self._look_at_ground() != self._ground_seen
 
-    def _look(self) -> Iterator[tuple[str, Stamp]]:
+    def _taken_in(self, seen: Mapping[str, Stamp | None]) -> dict[str, Change]:
+        """Remember the stamps of these files, None for no file; what became of them since the last look."""
+        found: dict[str, Change] = {}
+        for path, stamp in seen.items():
+            before = self._files.get(path)
+            if stamp is None:
+                if self._files.pop(path, None) is not None:
+                    found[path] = Change.DELETED
+            elif stamp != before:
+                self._files[path] = stamp
+                found[path] = Change.CREATED if before is None else Change.CHANGED
+        return found
+
+    def _opens_or_shuts(self, path: str) -> bool:
+        """Whether other folders may have to be looked at, now that something at `path` changed, came or went."""
+        place = os.path.join(self._root, path)
+        if path in self._folders or os.path.basename(path) == _ENVIRONMENT:
+            return True
+        return not path.endswith(self._suffixes) and os.path.isdir(place) and not os.path.islink(place)
+
+    def _look(self) -> tuple[set[str], dict[str, Stamp]]:
+        """The folders that hold sources, and the files in them."""
+        seen, files, unsure = set[str](), dict[str, Stamp](), set[str]()
         folders = [""]
         while folders:
             folder = folders.pop()
-            entries = _entries(os.path.join(self._root, folder))
-            for entry in entries:
+            seen.add(folder)
+            for entry in _entries(os.path.join(self._root, folder)):
+                path = f"{folder}/{entry.name}" if folder else entry.name
                 if entry.name.endswith(self._suffixes):
                     with suppress(OSError):
-                        yield f"{folder}{entry.name}", _stamp(entry.stat())
+                        status = entry.stat()
+                        files[path] = _stamp(status)
+                        # It can be changed by another name, and nobody says so here.
+                        if status.st_nlink > 1 or entry.is_symlink():
+                            unsure.add(path)
+                    if path not in files:  # a link that leads nowhere may lead to something later
+                        unsure.add(path)
                 elif _may_hold_sources(entry):
-                    folders.append(f"{folder}{entry.name}/")
+                    folders.append(path)
+        self._unsure = unsure
+        return seen, files
+
+    def _stamp_at(self, path: str) -> Stamp | None:
+        place = os.path.join(self._root, path)
+        try:
+            status = os.stat(place)
+        except OSError:
+            status = None
+        if status is None or status.st_nlink > 1 or os.path.islink(place):
+            self._unsure.add(path)
+        return _stamp(status) if status else None
 
     def _look_at_ground(self) -> dict[str, Stamp]:
         found = {}
