@@ -17,7 +17,7 @@ from commonhold.adapters.files import WorkingTree
 from commonhold.adapters.sqlite.mirror import MirroredStore
 from commonhold.app.service import Service
 from commonhold.domain.errors import Code, CommonholdError, StoreError
-from commonhold.server.daemon.desk import Desk, Job, job_of
+from commonhold.server.daemon.desk import THREADS, Desk, Job, job_of
 from commonhold.wire import calls
 
 
@@ -373,3 +373,18 @@ def test_who_dies_while_a_thread_asks_for_it_leaves_no_place_in_line(
     go.set()
     room.wait_for(lambda: room.desk.is_idle)
     assert room.waiting() == []
+
+
+def test_whoever_reads_does_not_wait_behind_those_who_plan(room: Room, monkeypatch: pytest.MonkeyPatch) -> None:
+    planner, reader = room.peer("planner"), room.peer("reader")
+    go, settle = threading.Event(), planner.service.settle
+    monkeypatch.setattr(planner.service, "settle", lambda call: settle(call) if go.wait(PATIENCE_SECONDS) else None)
+    try:
+        room.desk.take([room.job(planner, "settle", f"call-{number}") for number in range(2 * THREADS)])
+        room.ask(reader, "read", "a.py#f")
+        room.ask(reader, "acquire", "a.py#f")
+        room.wait_for(lambda: len(reader.replies) == 2)
+        assert not planner.replies
+    finally:
+        go.set()
+    room.wait_for(lambda: len(planner.replies) == 2 * THREADS)

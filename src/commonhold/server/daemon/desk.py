@@ -28,7 +28,7 @@ QUICK: Final = frozenset(
     }
 )
 """Methods that only look at the state: they share a transaction. All others have a thread each."""
-PLANNED: Final = frozenset({"commit", "propose", "settle", "take", "notice", "rest", "depart", "sweep"})
+PLANNED: Final = frozenset({"commit", "propose", "settle", "take", "notice", "arrive", "rest", "depart", "sweep"})
 """Methods that plan what they write, and wait for their turn: they have threads that nobody else needs."""
 THREADS: Final = 4
 MOST_PLANNED: Final = 256
