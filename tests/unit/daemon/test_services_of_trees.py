@@ -3,13 +3,14 @@
 import gc
 import os
 import weakref
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 import pytest
 from tests.e2e.cli_driver import make_repository
 
 import commonhold
+from commonhold.adapters.index import stamps
 from commonhold.adapters.repository import find_repository
 from commonhold.adapters.sqlite import SqliteStore
 from commonhold.app.crossing import Insight
@@ -101,3 +102,25 @@ def test_services_of_those_who_are_gone_are_let_go_of_in_time(root: Path, servic
     gc.collect()
     assert sum(each() is not None for each in made) <= MOST_UNUSED
     assert services.service(hello(root)) is of_nobody
+
+
+def test_all_who_ask_in_one_turn_share_one_look_at_the_settings(
+    root: Path, services: Services, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    settings, looked = root / "commonhold.toml", list[str]()
+    behind = stamps.behind
+
+    def noted(places: Iterable[str]) -> stamps.Stamps:
+        looked.append("once")
+        return behind(places)
+
+    monkeypatch.setattr(stamps, "behind", noted)
+    settings.write_text("retention_days = 1\n", encoding="utf-8")
+    os.utime(settings, (1, 1))
+    with services.one_look():
+        before = services.service(hello(root, "ann"))
+        services.service(hello(root, "bob"))
+    assert looked == ["once"]
+    settings.write_text("retention_days = 2\n", encoding="utf-8")
+    with services.one_look():
+        assert services.service(hello(root, "ann")) is not before, "the next turn looks again"

@@ -64,7 +64,7 @@ class Lifetime:
         self._store = MirroredStore(repository.state, synchronous=self._settings.durability)
         self._store.own()
         self._services = Services(repository, self._store)
-        self._loop = Loop(listener, self._introduce)
+        self._loop = Loop(listener, self._introduce, self._services.one_look)
         self._desk = Desk(self._store, time.monotonic, self._loop.wake)
         self._door = Door(repository, self._loop.wake)
 

@@ -5,7 +5,7 @@ import selectors
 import socket
 import time
 from collections.abc import Callable
-from contextlib import suppress
+from contextlib import AbstractContextManager, nullcontext, suppress
 from typing import Final
 
 import commonhold
@@ -21,15 +21,18 @@ BREATH_SECONDS: Final = 0.02
 
 Introduce = Callable[[calls.Hello], Service]
 """The service for whom a hello names. Raises CommonholdError for somebody who does not belong here."""
+OneLook = Callable[[], AbstractContextManager[object]]
+"""A block in which `Introduce` looks at settings once: all that a turn reads was sent before the turn began."""
 
 
 class Loop:
     """Accepts peers, collects what they ask for, and hands each round's requests to the desk at once."""
 
-    def __init__(self, listener: socket.socket, introduce: Introduce) -> None:
-        """Accept from `listener`; `introduce` peers to their service."""
+    def __init__(self, listener: socket.socket, introduce: Introduce, one_look: OneLook = nullcontext) -> None:
+        """Accept from `listener`; `introduce` peers to their service, those of one turn within `one_look`."""
         self._listener = listener
         self._introduce = introduce
+        self._one_look = one_look
         self._selector = selectors.DefaultSelector()
         self._wake_read, self._wake_write = os.pipe()
         for descriptor in (self._wake_read, self._wake_write):
@@ -54,13 +57,15 @@ class Loop:
     def turn(self, desk: Desk, longest_wait: float = LONGEST_WAIT_SECONDS) -> None:
         """Wait for something to happen, for at most `longest_wait` seconds, and do what follows from it."""
         jobs: list[Job] = []
-        for key, _ in self._selector.select(min(self._patience(desk), longest_wait)):
-            if key.data is not None:
-                self._hear(key.data, jobs)
-            elif key.fileobj is self._listener:
-                self._accept()
-            else:
-                os.read(self._wake_read, 4096)
+        ready = self._selector.select(min(self._patience(desk), longest_wait))
+        with self._one_look():
+            for key, _ in ready:
+                if key.data is not None:
+                    self._hear(key.data, jobs)
+                elif key.fileobj is self._listener:
+                    self._accept()
+                else:
+                    os.read(self._wake_read, 4096)
         if jobs:
             self.last_request_at = time.monotonic()
         desk.take(jobs)

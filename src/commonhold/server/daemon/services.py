@@ -7,8 +7,8 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Collection
-from contextlib import suppress
+from collections.abc import Collection, Iterator
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Final
@@ -76,9 +76,19 @@ class Services:
         self._repository = repository
         self._store = store
         self._known: dict[Hello, _Known] = {}
+        self._seen: dict[str, stamps.Stamps] | None = None
         self._made: list[_Known] = []
         self._views: list[_View] = []
         self._most_made = MOST_UNUSED
+
+    @contextmanager
+    def one_look(self) -> Iterator[None]:
+        """Look at the settings' files of each working tree at most once before the end of the block."""
+        self._seen = {}
+        try:
+            yield
+        finally:
+            self._seen = None
 
     def service(self, hello: Hello) -> Service:
         """The service for one working tree and holder, by the settings as they are now.
@@ -86,7 +96,7 @@ class Services:
         Raises CommonholdError. Where the settings cannot be used, whoever had a service is told with its next answer.
         """
         known = self._known.get(hello)
-        now = _stamps(hello.root)
+        now = self._looked(hello.root)
         if known is not None and known.seen == now:
             return known.service
         at = time.time_ns()
@@ -100,6 +110,13 @@ class Services:
             known = self._known[hello] = self._new(hello, settings)
         known.seen = stamps.all_settled(now, at)
         return known.service
+
+    def _looked(self, root: str) -> stamps.Stamps:
+        if self._seen is None:
+            return _stamps(root)
+        if root not in self._seen:
+            self._seen[root] = _stamps(root)
+        return self._seen[root]
 
     def _new(self, hello: Hello, settings: Settings) -> _Known:
         found = find_repository(hello.root)
