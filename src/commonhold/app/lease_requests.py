@@ -9,6 +9,7 @@ from commonhold.domain.lease import DEFAULT_TTL_SECONDS, check_ttl
 from commonhold.domain.modes import Mode
 
 MAX_KEYS: Final = 1000
+_MODES: Final = tuple(Mode)
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,7 +87,7 @@ def check(request: AcquireRequest) -> None:
     for name in ("acquisition_id", "ticket", "replaces"):
         texts.check_line(getattr(request, name) or "", name, texts.MAX_ID_LENGTH)
     check_ttl(request.ttl_seconds)
-    if request.mode not in list(Mode):
+    if request.mode not in _MODES:
         raise UsageError(Code.USAGE, f"there is no mode {request.mode!r}", hint=f"the modes are {', '.join(Mode)}")
     if request.patience_seconds is not None:
         check_ttl(request.patience_seconds)

@@ -20,6 +20,7 @@ from commonhold.app.lease_requests import (
     check,
     check_reason,
 )
+from commonhold.app.news import Newsroom
 from commonhold.app.once import Request, once
 from commonhold.app.partial_work import PartialWorks
 from commonhold.app.pictures import Change
@@ -60,14 +61,20 @@ class _Resolved:
 class Leases:
     """The lease service of one repository."""
 
-    def __init__(self, place: Place, reading: Reading, ids: Ids, works: PartialWorks, read_set: ReadSet) -> None:
-        """Keep leases in the registry of `place`; look regions up through `reading`; `read_set` is the session's."""
+    def __init__(
+        self, place: Place, reading: Reading, ids: Ids, works: PartialWorks, newsroom: Newsroom, read_set: ReadSet
+    ) -> None:
+        """Keep leases in the registry of `place`; look regions up through `reading`.
+
+        `newsroom` and `read_set` are those of the session: its answers carry its news.
+        """
         self._name = place.name
         self._store = place.store
         self._registry = place.registry
         self._reading = reading
         self._ids = ids
         self._works = works
+        self._newsroom = newsroom
         self._read_set = read_set
 
     def acquire(
@@ -92,7 +99,7 @@ class Leases:
         key = once(request)
         outcome = self._registry.first_outcome(request.holder, key) if key else None
         if outcome is not None:
-            return self._acquire_answer(request, outcome, ())
+            return self._newsroom.with_news(self._acquire_answer(request, outcome, ()))
         resolved = self._resolve(request.keys)
         with self._registry.together():
             if not self._reading.is_current(resolved.seen):
@@ -101,6 +108,8 @@ class Leases:
             if isinstance(outcome, Granted):
                 self._keep(resolved)
             self._works.look_for(resolved.keys)
+            if not isinstance(outcome, Queued):  # whose answer may be kept back, and another given in its place
+                return self._newsroom.with_news(self._acquire_answer(request, outcome, resolved.shadowed))
         return self._acquire_answer(request, outcome, resolved.shadowed)
 
     def _keep(self, resolved: _Resolved) -> None:
@@ -221,7 +230,7 @@ class Leases:
             outcome = self._registry.execute(command, once(request))
             if isinstance(outcome, Broken):
                 self._works.look_for([canonical(key) for key in outcome.lease.keys])
-            return lease_answer(self._registry, request.holder, outcome)
+            return self._newsroom.with_news(lease_answer(self._registry, request.holder, outcome))
 
     def let_last(self, holder: str) -> None:
         """Let the leases of a holder last on: it has given a sign of life."""

@@ -1,9 +1,10 @@
 """What a session is told of what it has read: who changed it since, with which intent, and how."""
 
 from collections.abc import Collection, Iterator, Sequence
-from typing import Final
+from dataclasses import replace
+from typing import Final, TypeVar
 
-from commonhold.app.answers import News
+from commonhold.app.answers import AcquireAnswer, CommitAnswer, LeaseAnswer, News, TakeAnswer
 from commonhold.app.differences import difference
 from commonhold.app.past import Author, changed_by, intents, lines_of
 from commonhold.app.ports import Clock, Reader, Store
@@ -12,6 +13,8 @@ from commonhold.domain.keys import Key, canonical, contains
 from commonhold.domain.read_set import Overtaken, Overtaking
 
 MOST_TOLD: Final = 20
+
+A = TypeVar("A", AcquireAnswer, LeaseAnswer, CommitAnswer, TakeAnswer)
 
 
 class Newsroom:
@@ -38,11 +41,17 @@ class Newsroom:
             return ()
         with self._store.read() as reader:
             waiting = [each for each in reader.overtaken(self._holder, self._worktree) if each.untold]
+            if not waiting:
+                return ()
             news = tuple(_in_short(reader, [each for each in waiting if not _is_in(each, known)]))
-        if waiting:
-            with although_unwritable(), self._store.write() as writer:
-                writer.overtake([each.once_told() for each in waiting], self._clock.now().wall)
+        with although_unwritable(), self._store.write() as writer:
+            writer.overtake([each.once_told() for each in waiting], self._clock.now().wall)
         return news
+
+    def with_news(self, answer: A) -> A:
+        """The answer, which the session gets in any case, with what it is to be told."""
+        notices = self.notices()
+        return replace(answer, notices=answer.notices + notices) if notices else answer
 
     def notices(self, known: Collection[str] = ()) -> tuple[str, ...]:
         """The same as notices, after those that were added."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from threading import Lock
-from typing import TYPE_CHECKING, Self, TypeVar, Unpack
+from typing import TYPE_CHECKING, Self, Unpack
 
 from commonhold.app import terms
 from commonhold.app.unwritable import although_unwritable
@@ -17,9 +17,6 @@ if TYPE_CHECKING:
     from commonhold.app.plans import Plans
     from commonhold.app.use_cases import Parts
     from commonhold.app.writing import Writing
-
-
-A = TypeVar("A", "terms.AcquireAnswer", "terms.LeaseAnswer", "terms.CommitAnswer", "terms.TakeAnswer")
 
 
 class Service:
@@ -107,10 +104,6 @@ class Service:
         """Let the next answer that has notices hold this one, too."""
         self._uses.newsroom.add(notice)
 
-    def _with_news(self, answer: A) -> A:
-        """The answer, which this session gets in any case, with what it is to be told."""
-        return replace(answer, notices=answer.notices + self._uses.newsroom.notices())
-
     def acquire(
         self,
         *keys: str,
@@ -128,32 +121,30 @@ class Service:
         ttl = self._uses.options.ttl_seconds if ttl_seconds is None else ttl_seconds
         if any(parse(key).scheme == FILE for key in keys):
             self._recover_if_possible()
-        answer = self._uses.leases.acquire(self.holder, keys, task=task, ttl_seconds=ttl, mode=mode, **more)
-        # The answer to who stands in line may be kept back, and another given in its place.
-        return answer if answer.outcome == "queued" else self._with_news(answer)
+        return self._uses.leases.acquire(self.holder, keys, task=task, ttl_seconds=ttl, mode=mode, **more)
 
     def renew(
         self, lease_id: str, *, ttl_seconds: float | None = None, request_id: str | None = None
     ) -> terms.LeaseAnswer:
         """Let a live lease end `ttl_seconds` from now. The end is set, never added to."""
         ttl = self._uses.options.ttl_seconds if ttl_seconds is None else ttl_seconds
-        return self._with_news(self._uses.leases.renew(self.holder, lease_id, ttl, request_id))
+        return self._uses.leases.renew(self.holder, lease_id, ttl, request_id)
 
     def release(self, lease_id: str, *, request_id: str | None = None) -> terms.LeaseAnswer:
         """End a lease of this session, or give its place in line up."""
-        return self._with_news(self._uses.leases.release(self.holder, lease_id, request_id))
+        return self._uses.leases.release(self.holder, lease_id, request_id)
 
     def ask(self, lease_id: str, *, why: str, request_id: str | None = None) -> terms.LeaseAnswer:
         """Ask whoever holds a lease to release it: it is told so with its next answers."""
-        return self._with_news(self._uses.leases.ask(self.holder, lease_id, why, request_id))
+        return self._uses.leases.ask(self.holder, lease_id, why, request_id)
 
     def hand_over(self, lease_id: str, *, to: str, request_id: str | None = None) -> terms.LeaseAnswer:
         """Give a lease to another holder (a subagent, say), with a new fence: this session writes no more under it."""
-        return self._with_news(self._uses.leases.hand_over(self.holder, lease_id, to, request_id))
+        return self._uses.leases.hand_over(self.holder, lease_id, to, request_id)
 
     def break_lease(self, lease_id: str, *, reason: str, request_id: str | None = None) -> terms.LeaseAnswer:
         """End a lease by force: for people. Who did so and why is kept, and so is what its holder left half done."""
-        return self._with_news(self._uses.leases.break_(self.holder, lease_id, reason, request_id))
+        return self._uses.leases.break_(self.holder, lease_id, reason, request_id)
 
     def get(self, key: str) -> terms.Value:
         """What a free key carries, and its version."""
@@ -254,18 +245,18 @@ class Service:
         """
         self._recover_if_possible()
         self._writing.noticing.notice([self._uses.reading.locate(edit.key).file_path for edit in changeset.edits], "")
-        return self._with_news(self._writing.proposing.propose(self.holder, changeset, call, blind))
+        return self._uses.newsroom.with_news(self._writing.proposing.propose(self.holder, changeset, call, blind))
 
     def settle(self, call: str, paths: Sequence[str] = ()) -> terms.TakeAnswer:
         """See what became of what a call proposed (where calls have no names, for `paths`), and record it."""
-        return self._with_news(self._writing.proposing.settle(self.holder, call, tuple(paths)))
+        return self._uses.newsroom.with_news(self._writing.proposing.settle(self.holder, call, tuple(paths)))
 
     def take(self, before: Mapping[str, str | None], *, intent: str = "") -> terms.TakeAnswer:
         """Record what this session has made of files that were as `before` says: content hashes of kept bytes, by path.
 
         They are as they are. What could not have been committed is recorded too, and waits for review.
         """
-        return self._with_news(self._writing.taking.take(self.holder, before, intent))
+        return self._uses.newsroom.with_news(self._writing.taking.take(self.holder, before, intent))
 
     def keep(self, contents: Sequence[bytes]) -> None:
         """Keep bytes, so that what becomes of them can be told, and taken back by hand."""

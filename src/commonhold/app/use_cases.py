@@ -74,7 +74,7 @@ class UseCases:
         self.reading = Reading(files, self.read_set)
         self.works = PartialWorks(store, self.place.registry, self._tree)
         self.values = Values(self.place.registry, self.reading, options.policies)
-        self.leases = Leases(self.place, self.reading, ids, self.works, self.read_set)
+        self.leases = Leases(self.place, self.reading, ids, self.works, self.newsroom, self.read_set)
         self.queries = Queries(self.place, self.reading, self.leases)
         self.waiving = Waiving(store, clock, self.reading)
         self.upkeep = Upkeep(self.place, options.retention_seconds)

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
+import apsw
 import pytest
 from tests.fakes import CountingIds, FakeClock
 
@@ -428,3 +429,24 @@ def test_any_call_of_a_holder_is_a_sign_of_life(house: House) -> None:
         call()
         (held,) = [each for each in one.leases() if each.id == lease.id]
         assert held.deadline.ticks == house.clock.now().ticks + 10.0
+
+
+def test_a_lease_call_with_its_news_is_one_transaction(house: House, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whoever is told something is told it once, with an answer that holds: both are durable, or neither."""
+    one, two = house.service("one"), house.service("two")
+    begun: list[str] = []
+    transaction = SqliteStore._transaction
+
+    def counted(store: SqliteStore, connection: apsw.Connection, begin: str, end: str) -> object:
+        begun.append(begin)
+        return transaction(store, connection, begin, end)
+
+    for call in (lambda: one.acquire("account:1", ticket="t"), lambda: one.release("t")):
+        one.read("a.py")
+        two.commit(replaced(two, f"x = {len(begun) + 1}\n"))
+        with monkeypatch.context() as patch:
+            patch.setattr(SqliteStore, "_transaction", counted)
+            (notice,) = call().notices
+        assert "two" in notice
+        assert not one.news()
+    assert begun == ["BEGIN IMMEDIATE"] * 2

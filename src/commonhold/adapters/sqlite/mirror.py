@@ -46,10 +46,11 @@ class MirroredStore(SqliteStore):
         """One consistent view, without a transaction: nobody else writes, and threads take turns."""
         with self._threads:
             try:
-                with self._entered(self._connection(), is_for_writing=False) as session:
-                    yield session
+                yield self._begin(self._connection(), is_for_writing=False)
             except apsw.Error as fault:
                 raise translate(fault, self.path) from fault
+            finally:
+                self._end()
 
     @contextmanager
     def _writing(self) -> Iterator[SqliteSession]:

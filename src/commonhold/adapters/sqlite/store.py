@@ -121,21 +121,20 @@ class SqliteStore:
     def _transaction(self, connection: apsw.Connection, begin: str, end: str) -> Iterator[SqliteSession]:
         connection.execute(begin)
         try:
-            with self._entered(connection, is_for_writing=end == COMMIT) as session:
-                yield session
-                connection.execute(end)
+            yield self._begin(connection, is_for_writing=end == COMMIT)
+            connection.execute(end)
         finally:
+            self._end()
             self._roll_back(connection)
 
-    @contextmanager
-    def _entered(self, connection: apsw.Connection, *, is_for_writing: bool) -> Iterator[SqliteSession]:
-        """A session that this thread's reads and writes join until the end of the block."""
+    def _begin(self, connection: apsw.Connection, *, is_for_writing: bool) -> SqliteSession:
+        """A session that this thread's reads and writes join until `_end`."""
         self._inside = threading.get_ident()  # first: whoever sees the session must see whose it is
         self._session = self._session_on(connection, is_for_writing=is_for_writing)
-        try:
-            yield self._session
-        finally:
-            self._session, self._inside = None, 0
+        return self._session
+
+    def _end(self) -> None:
+        self._session, self._inside = None, 0
 
     def _session_on(self, connection: apsw.Connection, *, is_for_writing: bool) -> SqliteSession:
         return SqliteSession(connection, is_for_writing=is_for_writing)
