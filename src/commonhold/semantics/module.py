@@ -217,8 +217,7 @@ class Module:
 
     def has_plain_decorators(self, qualname: str) -> bool:
         """Whether the decorators of a class leave its attributes as they are written."""
-        decorators = {last_name(source_of(decorator)) for decorator in self.classes[qualname][-1].decorator_list}
-        return decorators <= _PLAIN_CLASS_DECORATORS
+        return has_plain_decorators(self.classes[qualname][-1])
 
     def makes_fields(self, qualname: str) -> bool:
         """Whether a class makes its constructor of its fields."""
@@ -260,6 +259,11 @@ def module_of(source: bytes) -> Module:
 def declared_global(tree: ast.Module) -> frozenset[str]:
     """The names that some function declares `global`."""
     return frozenset(name for node in walk(tree) if isinstance(node, ast.Global) for name in node.names)
+
+
+def has_plain_decorators(node: ast.ClassDef) -> bool:
+    """Whether the decorators of a class leave its attributes as they are written."""
+    return {last_name(source_of(decorator)) for decorator in node.decorator_list} <= _PLAIN_CLASS_DECORATORS
 
 
 def _without_augmented(body: Iterable[ast.AST]) -> dict[str, tuple[Bound, ...]]:

@@ -474,7 +474,7 @@ def _of_call(call: ast.Call, scope: Scope) -> tuple[Receiver, str]:
     return Receiver.INSTANCE, name
 
 
-_LITERALS: Final = (
+LITERALS: Final = (
     ast.Constant, ast.JoinedStr, ast.List, ast.Dict, ast.Set, ast.Tuple, ast.ListComp, ast.DictComp, ast.SetComp,
 )  # fmt: skip
 
@@ -483,4 +483,4 @@ def _is_rooted_outside(value: ast.expr, scope: Scope) -> bool:
     root = value
     while isinstance(root, ast.Attribute | ast.Subscript | ast.Call):
         root = root.func if isinstance(root, ast.Call) else root.value
-    return isinstance(root, _LITERALS) or (isinstance(root, ast.Name) and scope.is_imported(root.id))
+    return isinstance(root, LITERALS) or (isinstance(root, ast.Name) and scope.is_imported(root.id))
