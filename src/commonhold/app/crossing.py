@@ -23,7 +23,7 @@ from commonhold.linking.findings import Concern, Links
 from commonhold.linking.impacted import ImpactedTest, impacted_tests
 from commonhold.linking.library import Library, Overlay
 from commonhold.linking.misfits import added_uses, leads_out
-from commonhold.linking.restated import restated, stated
+from commonhold.linking.restated import is_restated, restated
 from commonhold.linking.summary import Summary
 from commonhold.linking.weighing import Version, Weighed, weigh
 from commonhold.regions.region import RegionMap
@@ -144,7 +144,7 @@ def _matters(version: _Version) -> bool:
         return True
     if before is None or after is None:
         return False
-    return stated(before) != stated(after) or any(leads_out(after, use) for use in added_uses(before, after))
+    return is_restated(before, after) or any(leads_out(after, use) for use in added_uses(before, after))
 
 
 @dataclass(frozen=True)
@@ -188,12 +188,11 @@ class _Work:
         """Whom it concerns."""
         return examine(Overlay(self.library, self.before), self._after, self.files)
 
-    @property
+    @cached_property
     def offers_changed(self) -> bool:
         """Whether any file offers something else than before, be it only to a type checker."""
         return any(
-            each.before is None or each.after is None or stated(each.before) != stated(each.after)
-            for each in self.versions
+            each.before is None or each.after is None or is_restated(each.before, each.after) for each in self.versions
         )
 
     @cached_property

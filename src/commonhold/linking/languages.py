@@ -11,7 +11,7 @@ from commonhold.linking.golang.summarising import summarise as summarise_go
 from commonhold.linking.java.finding import LINKAGE as JAVA
 from commonhold.linking.java.summarising import summarise as summarise_java
 from commonhold.linking.linkage import Linkage
-from commonhold.linking.python import summarise_python
+from commonhold.linking.python_files import summarise_python, update_python
 from commonhold.linking.python_modules import python_modules, python_submodules
 from commonhold.linking.rust.finding import LINKAGE as RUST
 from commonhold.linking.rust.summarising import summarise as summarise_rust
@@ -20,14 +20,18 @@ from commonhold.linking.summary import Summary
 
 @dataclass(frozen=True, slots=True)
 class Linked:
-    """How a language is summarised, and how its files find each other."""
+    """How a language is summarised, and how its files find each other.
+
+    `update` makes the same summary of a text, at the cost of what is different from the one that has another summary.
+    """
 
     summarise: Callable[[bytes], Summary]
     linkage: Linkage
+    update: Callable[[Summary, bytes], Summary] | None = None
 
 
 LINKED: Final[Mapping[str, Linked]] = {
-    "python": Linked(summarise_python, Linkage(modules=python_modules, below=python_submodules)),
+    "python": Linked(summarise_python, Linkage(modules=python_modules, below=python_submodules), update_python),
     "javascript": Linked(summarise_javascript, JAVASCRIPT),
     "typescript": Linked(summarise_typescript, TYPESCRIPT),
     "tsx": Linked(summarise_tsx, TYPESCRIPT),

@@ -6,13 +6,19 @@ from collections.abc import Iterable, Iterator, Sequence
 from commonhold.linking.calling import binds, how_used, met_by
 from commonhold.linking.findings import Concern
 from commonhold.linking.languages import linkage_of
+from commonhold.linking.parts import PartedSummary
 from commonhold.linking.states import States, member_of
 from commonhold.linking.summary import Summary
 from commonhold.linking.things import Thing, What
+from commonhold.semantics.chains import Chain
 from commonhold.semantics.effects import call_text
 from commonhold.semantics.evidence import Evidence
+from commonhold.semantics.interface import CallShape
 from commonhold.semantics.references import Reference, Use
 from commonhold.semantics.trials import is_test
+
+_Sameness = tuple[str, Use, CallShape | None, Chain]
+"""Uses that are the same but for where they stand."""
 
 
 def misfits(states: States, paths: Iterable[str]) -> Iterator[Concern]:
@@ -24,13 +30,41 @@ def misfits(states: States, paths: Iterable[str]) -> Iterator[Concern]:
             yield from (concern for concern in found if concern is not None)
 
 
-def added_uses(before: Summary | None, after: Summary) -> Iterator[Reference]:
-    """The uses of which there are more than before; of equal ones, those in definitions that did not have them."""
-    old, new = (_grouped(each.uses if each else ()) for each in (before, after))
+def added_uses(before: Summary | None, after: Summary) -> Sequence[Reference]:
+    """The uses of which there are more than before, by line; of equal ones, those that are in other definitions.
+
+    Costs what the two summaries do not share, and how often the names are used that are used more often.
+    """
+    old, new = map(_grouped, _compared(before, after))
+    added: list[Reference] = []
     for same, uses in new.items():
         known = old.get(same, [])
         if len(uses) > len(known):
-            yield from _surplus(uses, known, before, after) if before and known else uses
+            added += _surplus(uses, known, before, after) if before and known else uses
+    return sorted(added, key=_place)
+
+
+def _place(use: Reference) -> tuple[object, ...]:
+    return use.line, use.name, use.use, use.chain, str(use.shape)
+
+
+def _compared(before: Summary | None, after: Summary) -> tuple[Sequence[Reference], Sequence[Reference]]:
+    """The uses before and after, less names of which there are no more than before."""
+    if not (isinstance(before, PartedSummary) and isinstance(after, PartedSummary)):
+        return before.uses if before else (), after.uses
+    names = _more_used(before, after)
+    old, new = ([use for name in names for use in each.uses_by_name.get(name, ())] for each in (before, after))
+    return old, new
+
+
+def _more_used(before: PartedSummary, after: PartedSummary) -> frozenset[str]:
+    """The names of which there are more uses of some form; what both summaries share counts on neither side."""
+    kept = set(map(id, before.chunks)) & set(map(id, after.chunks))
+    old, new = (
+        Counter(_sameness(use) for chunk in each.chunks if id(chunk) not in kept for use in chunk.part.uses)
+        for each in (before, after)
+    )
+    return frozenset(same[0] for same, count in new.items() if count > old[same])
 
 
 def _surplus(
@@ -46,8 +80,8 @@ def _surplus(
     return [*moved, *reversed(stayed)][: len(uses) - len(known)]
 
 
-def _grouped(uses: Iterable[Reference]) -> dict[tuple[object, ...], list[Reference]]:
-    found: dict[tuple[object, ...], list[Reference]] = {}
+def _grouped(uses: Iterable[Reference]) -> dict[_Sameness, list[Reference]]:
+    found: dict[_Sameness, list[Reference]] = {}
     for use in uses:
         found.setdefault(_sameness(use), []).append(use)
     return found
@@ -60,7 +94,7 @@ def leads_out(summary: Summary, use: Reference) -> bool:
     return linkage_of(summary.language).has_siblings and use.name not in summary.offered
 
 
-def _sameness(use: Reference) -> tuple[object, ...]:
+def _sameness(use: Reference) -> _Sameness:
     return use.name, use.use, use.shape, use.chain
 
 

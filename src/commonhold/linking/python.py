@@ -1,39 +1,32 @@
-"""Python: from the text of a file to its summary, and from the name of a module to its file."""
+"""Python: what some statements of a file use and offer."""
 
 import ast
 import re
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import ClassVar, Final
 
-from commonhold.linking.summary import STAR, ClassShape, Import, Offer, Summary
+from commonhold.linking.facts import Watched
+from commonhold.linking.parts import Binding, ClassPart, Facts, FunctionPart, Part
+from commonhold.linking.summary import STAR, ClassShape, Import
 from commonhold.semantics import fields
 from commonhold.semantics.calls import is_left_open
 from commonhold.semantics.chains import COLLECTION, UNKNOWN, Chain, chain_of, chain_of_annotation, extended, yielded
 from commonhold.semantics.expressions import dotted, walk
-from commonhold.semantics.interface import (
-    FunctionNode,
-    has_yield,
-    last_name,
-    of_callable,
-    of_class,
-    of_head,
-    qualified,
-    source_of,
-)
-from commonhold.semantics.module import OPEN, Module, Sort, declared_global, extends
+from commonhold.semantics.interface import FunctionNode, has_yield, last_name, of_callable, of_class, of_head, source_of
+from commonhold.semantics.module import Module, declared_global, extends, has_plain_decorators
 from commonhold.semantics.references import VISITS, Collector, Receiver, Reference, Use
 from commonhold.semantics.scopes import (
+    AUGMENTED,
+    DELETED,
     Bound,
     Scope,
     ScopeKind,
-    bound_by_statements,
-    bound_names,
+    binds_of,
     function_scope,
-    module_scope,
+    grouped,
     type_scope,
 )
 
-_UNREADABLE: Final = (SyntaxError, ValueError, RecursionError, MemoryError)
 _DOTTED_TEXT: Final = re.compile(r"[^\W\d]\w*(?:\.[^\W\d]\w*)+(?::[^\W\d]\w*)?")
 _WORD: Final = re.compile(r"[^\W\d]\w*")
 _LONGEST_TEXT: Final = 200
@@ -44,89 +37,84 @@ _YIELDING: Final = frozenset({"contextmanager", "asynccontextmanager", "fixture"
 _DESCEND: Final = ("body", "orelse", "handlers", "finalbody", "cases")
 
 
-def summarise_python(source: bytes) -> Summary:
-    """The summary of a Python file. Never raises: what does not parse offers nothing, with the reason."""
-    try:
-        tree = ast.parse(source)
-        return _Reader(tree, source).summary()
-    except _UNREADABLE as fault:
-        return Summary("python", problem=str(fault) or type(fault).__name__)
+def read_part(statements: Sequence[ast.stmt], source: bytes, facts: Facts, first: int = 1) -> Part:
+    """What some statements of the top level use and offer; `facts` are those of the whole file.
+
+    `first` is the line that the text begins with that they are from, as the statements count. `source` may be more.
+    """
+    return _Reader(statements, source, facts).part(first)
 
 
 class _Reader(Collector):
-    """Collects what a file uses, and on the way what it offers."""
+    """Collects what statements use, and on the way what they offer."""
 
-    def __init__(self, tree: ast.Module, source: bytes) -> None:
+    def __init__(self, statements: Sequence[ast.stmt], source: bytes, facts: Facts) -> None:
+        self._names = Watched(facts)
+        super().__init__(Scope(ScopeKind.MODULE, names=self._names, binds=binds_of(source)))
+        self._tree = ast.Module([*statements], [])
         # A look at the letters saves looking through every expression for what is rare.
-        super().__init__(module_scope(tree, bound_names if b":=" in source else bound_by_statements))
-        self._guarded = _guarded(tree) if b"ImportError" in source or b"ModuleNotFound" in source else frozenset()
-        self._globals = declared_global(tree) if b"global" in source else frozenset()
-        self._module = Module(tree, of_callable if b"yield" in source else of_head)
+        self._guarded = _guarded(self._tree) if b"ImportError" in source or b"ModuleNotFound" in source else frozenset()
+        self._globals = declared_global(self._tree) if b"global" in source else frozenset()
+        self._read = of_callable if b"yield" in source else of_head
+        self._module = Module(self._tree)
         # The outermost functions by the identity of their scopes, which are kept, so that none is given twice.
         self._functions: dict[int, tuple[Scope, FunctionNode]] = {}
         self._gives: dict[int, list[Chain]] = {}
         self._forwards: dict[int, list[Chain]] = {}
-        self._shapes: dict[str, ClassShape] = {}
-        self._scopes: dict[str, Scope] = {}
+        self._scopes: dict[int, tuple[Scope, Scope]] = {}
         self._attributes: dict[tuple[str, str], list[tuple[Chain, int]]] = {}
 
-    def summary(self) -> Summary:
-        self.run(self._module.tree.body)
-        return Summary(
-            language="python",
-            offers=tuple(self._offers()),
-            imports=tuple(_imports(self._module.tree, self._guarded)),
-            uses=tuple(self.references),
-            markers=tuple(self.markers),
-            exports=_exports(self._module.tree),
+    def part(self, first: int) -> Part:
+        for statement in reversed(self._tree.body):
+            # What a statement means does not depend on which others are read together with it.
+            self._bases.clear()
+            self.run([statement])
+        module = self._module
+        return Part(
+            first,
+            tuple(self.references),
+            tuple(self.markers),
+            tuple(_imports(self._tree, self._guarded)),
+            {place: tuple(map(self._function_part, nodes)) for place, nodes in module.functions.items()},
+            {qualname: tuple(map(self._class_part, nodes)) for qualname, nodes in module.classes.items()},
+            {"": self._bindings(self._tree.body, self.root), **{name: self._members(name) for name in module.classes}},
+            {place: tuple(found) for place, found in self._attributes.items() if place[0] in module.classes},
+            self._globals,
+            _exports(self._tree),
+            frozenset(self._names.reads),
         )
 
-    def _offers(self) -> Iterator[Offer]:
-        for (owner, name), nodes in self._module.functions.items():
-            if not all(map(extends, nodes)):
-                yield self._function_offer(owner, name, nodes)
-        for qualname, classes in self._module.classes.items():
-            node = classes[-1]
-            is_sole = len(classes) == 1 and self._is_sole(*qualname.rpartition(".")[::2])
-            shape = self._shapes.get(qualname, ClassShape())
-            yield Offer(qualname, Sort.CLASS, node.lineno, node.end_lineno or node.lineno, shape=shape, is_sole=is_sole)
-        for owner in ("", *self._module.classes):
-            yield from self._values(owner)
-
-    def _function_offer(self, owner: str, name: str, nodes: list[FunctionNode]) -> Offer:
-        last = nodes[-1]
-        is_sole = len(nodes) == 1 and self._is_sole(owner, name)
-        return Offer(
-            qualified(owner, name),
-            Sort.FUNCTION,
-            last.lineno,
-            last.end_lineno or last.lineno,
-            self._module.interfaces(owner, name),
-            gives=_agreed(self._gives.get(id(node), []) for node in nodes),
-            forwards=_agreed(self._forwards.get(id(node), []) for node in nodes) if is_sole else (),
-            is_sole=is_sole,
-            is_left_open=bool(owner) and _is_left_open(last),
+    def _function_part(self, node: FunctionNode) -> FunctionPart:
+        interface = self._read(node)
+        is_extension = extends(node)
+        return FunctionPart(
+            node.lineno,
+            node.end_lineno or node.lineno,
+            interface,
+            is_extension,
+            is_extension or interface.is_decorated("overload"),
+            _is_left_open(node),
+            tuple(self._gives.get(id(node), ())),
+            tuple(self._forwards.get(id(node), ())),
         )
 
-    def _is_sole(self, owner: str, name: str) -> bool:
-        return len(self._module.members(owner).get(name, ())) <= 1
+    def _class_part(self, node: ast.ClassDef) -> ClassPart:
+        return ClassPart(node.lineno, node.end_lineno or node.lineno, self._shape(node, self._scopes[id(node)][0]))
 
-    def _values(self, owner: str) -> Iterator[Offer]:
-        scope = self._scopes.get(owner, self.root)
-        names = self._module.members(owner)
-        for name, bounds in names.items():
-            if not self._is_defined(owner, name) and not all(bound.is_import for bound in bounds):
-                line = _line_of(bounds)
-                gives = _agreed([[_chain_of_bound(bound, scope) for bound in bounds]])
-                yield Offer(qualified(owner, name), Sort.VALUE, line, line, gives=gives, is_sole=len(bounds) == 1)
-        for name in self._globals - names.keys() if not owner else ():
-            yield Offer(name, Sort.VALUE, 1, 1, is_sole=False)
-        for (class_name, name), found in self._attributes.items():
-            if class_name == owner and name not in names:
-                yield _attribute_offer(qualified(owner, name), found)
+    def _members(self, qualname: str) -> dict[str, tuple[Binding, ...]]:
+        """What the bodies of a class bind, later ones first, each as it sees it itself."""
+        found: dict[str, tuple[Binding, ...]] = {}
+        for node in reversed(self._module.classes[qualname]):
+            for name, bindings in self._bindings(node.body, self._scopes[id(node)][1]).items():
+                found[name] = (*found.get(name, ()), *bindings)
+        return found
 
-    def _is_defined(self, owner: str, name: str) -> bool:
-        return (owner, name) in self._module.functions or qualified(owner, name) in self._module.classes
+    def _bindings(self, body: Iterable[ast.AST], scope: Scope) -> dict[str, tuple[Binding, ...]]:
+        lasting = grouped(bound for bound in scope.binds(body) if bound.origin not in (AUGMENTED, DELETED))
+        return {
+            name: tuple(Binding(bound.is_import, _chain_of_bound(bound, scope), _line_of(bound)) for bound in bounds)
+            for name, bounds in lasting.items()
+        }
 
     # Visitors beside those of the collector.
 
@@ -147,13 +135,10 @@ class _Reader(Collector):
                 self.references.append(Reference(arg.arg, Use.FIXTURE, None, Receiver.OUTSIDE, "", arg.lineno))
 
     def entered(self, node: ast.ClassDef, scope: Scope, inner: Scope) -> None:
-        if self._module.classes.get(inner.class_name, [None])[-1] is node:
-            self._scopes[inner.class_name] = inner
-            self._shapes[inner.class_name] = self._shape(node, inner.class_name, type_scope(node, scope))
+        self._scopes[id(node)] = type_scope(node, scope), inner
 
-    def _shape(self, node: ast.ClassDef, qualname: str, scope: Scope) -> ClassShape:
+    def _shape(self, node: ast.ClassDef, scope: Scope) -> ClassShape:
         written = of_class(node)
-        has_hooks = any((qualname, name) in self._module.functions for name in OPEN)
         has_fields = fields.is_named_tuple(node) or (fields.is_dataclass(node) and fields.makes_constructor(node))
         return ClassShape(
             bases=tuple(_base(base, scope) for base in node.bases),
@@ -161,7 +146,7 @@ class _Reader(Collector):
             keywords=written.keywords,
             decorators=written.active_decorators,
             fields=fields.own_fields(node) if has_fields else None,
-            is_open=has_hooks or bool(node.keywords) or not self._module.has_plain_decorators(qualname),
+            is_open=bool(node.keywords) or not has_plain_decorators(node),
         )
 
     def _function_of(self, scope: Scope) -> FunctionNode | None:
@@ -249,13 +234,6 @@ class _Reader(Collector):
     }
 
 
-def _agreed(found: Iterable[list[Chain]]) -> Chain:
-    """The one chain that all agree on; empty where there is none, or where one is not known."""
-    chains = {chain for each in found for chain in each}
-    chain = chains.pop() if len(chains) == 1 else ()
-    return () if chain == UNKNOWN else chain
-
-
 def _of_returns(node: FunctionNode, scope: Scope) -> Chain:
     assert node.returns is not None  # noqa: S101 - asked by whoever calls
     is_yielded = _is_entered(node) and has_yield(node.body)
@@ -267,22 +245,14 @@ def _is_entered(node: FunctionNode) -> bool:
     return bool({last_name(source_of(decorator)) for decorator in node.decorator_list} & _YIELDING)
 
 
-def _attribute_offer(qualname: str, found: list[tuple[Chain, int]]) -> Offer:
-    line = found[-1][1]
-    return Offer(
-        qualname, Sort.VALUE, line, line, gives=_agreed([[chain for chain, _ in found]]), is_sole=len(found) == 1
-    )
-
-
 def _chain_of_bound(bound: Bound, scope: Scope) -> Chain:
     if bound.annotation is not None:
         return chain_of_annotation(bound.annotation, scope)
     return chain_of(bound.value, scope) if bound.value is not None else UNKNOWN
 
 
-def _line_of(bounds: Iterable[Bound]) -> int:
-    nodes = (node for bound in bounds for node in (bound.annotation, bound.value, bound.entered) if node is not None)
-    return next((node.lineno for node in nodes), 1)
+def _line_of(bound: Bound) -> int | None:
+    return next((node.lineno for node in (bound.annotation, bound.value, bound.entered) if node is not None), None)
 
 
 def _base(base: ast.expr, scope: Scope) -> Chain:

@@ -2,7 +2,22 @@
 
 from collections.abc import Iterator
 
+from commonhold.linking.parts import PartedSummary
 from commonhold.linking.summary import Offer, Summary
+
+
+def is_restated(before: Summary, after: Summary) -> bool:
+    """Whether a file offers something else than before; costs what the two do not share."""
+    if isinstance(before, PartedSummary) and isinstance(after, PartedSummary) and _have_same_contracts(before, after):
+        return False
+    return stated(before) != stated(after)
+
+
+def _have_same_contracts(before: PartedSummary, after: PartedSummary) -> bool:
+    pairs = zip(before.chunks, after.chunks, strict=False)
+    return len(before.chunks) == len(after.chunks) and all(
+        one is other or one.part.contract == other.part.contract for one, other in pairs
+    )
 
 
 def stated(summary: Summary) -> tuple[object, ...]:

@@ -4,7 +4,7 @@ A summary is made from the bytes alone and does not know its path, so that equal
 whichever revision, have one summary, kept by their content hash.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from types import MappingProxyType
@@ -16,7 +16,7 @@ from commonhold.semantics.module import Sort
 from commonhold.semantics.references import Marker, Reference
 
 # Raised whenever a summary of the same bytes would come out differently: what is kept on disk is then made anew.
-EDITION: Final = 3
+EDITION: Final = 4
 STAR: Final = "*"
 # A marker: the file has names that are written nowhere in it, those that a macro or a computed export makes.
 MADE_NAMES: Final = "made names"
@@ -102,6 +102,11 @@ class Summary:
     exports: tuple[str, ...] | None = None
     problem: str = ""
 
+    @property
+    def flat(self) -> "Summary":
+        """The same as one plain value, however it was put together."""
+        return self
+
     @cached_property
     def offered(self) -> Mapping[str, Offer]:
         """The offers by qualified name."""
@@ -121,10 +126,7 @@ class Summary:
     @cached_property
     def uses_by_name(self) -> Mapping[str, Sequence[Reference]]:
         """The uses by the name that they use."""
-        found: dict[str, list[Reference]] = {}
-        for use in self.uses:
-            found.setdefault(use.name, []).append(use)
-        return found
+        return by_name(self.uses)
 
     def definition_at(self, line: int) -> str:
         """The qualified name of the innermost definition that a line lies in; empty at the top level."""
@@ -137,3 +139,11 @@ class Summary:
     def offered_names(self) -> frozenset[str]:
         """The last parts of all qualified names."""
         return frozenset(offer.name for offer in self.offers)
+
+
+def by_name(uses: Iterable[Reference]) -> Mapping[str, Sequence[Reference]]:
+    """Uses by the name that they use."""
+    found: dict[str, list[Reference]] = {}
+    for use in uses:
+        found.setdefault(use.name, []).append(use)
+    return found

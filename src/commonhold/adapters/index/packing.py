@@ -30,11 +30,11 @@ class Packed:
 def packed(summary: Summary) -> Packed:
     """The summary, ready to be kept."""
     try:
-        body = zlib.compress(_ENCODER.encode(summary), _LEVEL)
+        encoded = _ENCODER.encode(summary.flat)
     except UnicodeEncodeError:
         # Half a surrogate pair, which a literal may spell, cannot be kept as text.
         return packed(Summary(summary.language, problem=_NO_TEXT))
-    return Packed(body, _numbers(summary.used_names), _numbers(summary.offered_names))
+    return Packed(zlib.compress(encoded, _LEVEL), _numbers(summary.used_names), _numbers(summary.offered_names))
 
 
 def unpacked(body: bytes) -> tuple[Summary, int]:

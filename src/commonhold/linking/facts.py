@@ -1,0 +1,87 @@
+"""What the statements of a module see of the names that others of them bind, and which of it each has looked at.
+
+A statement is read with nothing but these facts about the rest of its file, and the names that it asks for are noted.
+As long as the facts about those names stay the same, the same text means the same.
+"""
+
+import ast
+from collections.abc import Iterable, Iterator, Mapping
+from functools import cache
+from typing import Final
+
+from commonhold.linking.parts import Fact, Facts
+from commonhold.semantics.expressions import dotted, without_none
+from commonhold.semantics.references import LITERALS
+from commonhold.semantics.scopes import ASSIGNED, Bound
+
+_IMPORTED: Final = "import ?"
+# Expressions that are nothing but what `references.receiver_of` can tell of others that are like them.
+_ANY: Final = "0"
+_CALL_OF_LITERAL: Final = "''.f()"
+_CALL_OF_ELEMENT: Final = "{}[0]()"
+_CALL_OF_ANY: Final = "(lambda: 0)()"
+
+
+def facts_of(bounds: Iterable[Bound]) -> Facts:
+    """The facts about some bindings, by name."""
+    found: dict[str, list[Fact]] = {}
+    for bound in bounds:
+        value = None if bound.value is None else _value(bound.value)
+        note = None if bound.annotation is None else dotted(without_none(bound.annotation)) or _ANY
+        found.setdefault(bound.name, []).append((bound.is_import, value, note))
+    return {name: tuple(each) for name, each in found.items()}
+
+
+def _value(value: ast.expr) -> str:
+    """Of a value it matters only what it is a call of, and whether that leads to an import or a literal."""
+    if not isinstance(value, ast.Call):
+        return _ANY
+    if name := dotted(value.func):
+        return f"{name}()"
+    root: ast.expr = value.func
+    while isinstance(root, ast.Attribute | ast.Subscript | ast.Call):
+        root = root.func if isinstance(root, ast.Call) else root.value
+    if isinstance(root, ast.Name):
+        return _CALL_OF_ELEMENT.format(root.id)
+    return _CALL_OF_LITERAL if isinstance(root, LITERALS) else _CALL_OF_ANY
+
+
+class Watched(Mapping[str, tuple[Bound, ...]]):
+    """The names of a module as a statement sees them. `reads` are those that were asked for, be they bound or not."""
+
+    def __init__(self, facts: Facts) -> None:
+        """Show these facts."""
+        self._facts = facts
+        self.reads: set[str] = set()
+
+    def __getitem__(self, name: str) -> tuple[Bound, ...]:
+        self.reads.add(name)
+        return _bounds(name, self._facts[name])
+
+    def __contains__(self, name: object) -> bool:
+        self.reads.add(str(name))
+        return name in self._facts
+
+    def __iter__(self) -> Iterator[str]:
+        # Who looked at all names would depend on each of them.
+        raise NotImplementedError
+
+    def __len__(self) -> int:
+        raise NotImplementedError
+
+
+@cache
+def _expression(text: str) -> ast.expr:
+    return ast.parse(text, mode="eval").body
+
+
+def _bounds(name: str, facts: tuple[Fact, ...]) -> tuple[Bound, ...]:
+    return tuple(
+        Bound(
+            name,
+            _IMPORTED if is_import else ASSIGNED,
+            None if value is None else _expression(value),
+            None if note is None else _expression(note),
+        )
+        for is_import, value, note in facts
+    )

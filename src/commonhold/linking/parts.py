@@ -1,0 +1,325 @@
+"""A summary in parts: each knows some statements of a file and counts lines for itself, so that it can be used again.
+
+The parts of a file hold all that its summary does. `PartedSummary` puts them together when somebody asks, and two of
+them can be compared by the parts that they do not share.
+"""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, fields, replace
+from functools import cached_property
+
+from commonhold.linking.summary import ClassShape, Import, Offer, Summary, by_name
+from commonhold.semantics.chains import UNKNOWN, Chain
+from commonhold.semantics.interface import CallableInterface, qualified
+from commonhold.semantics.module import OPEN, Sort
+from commonhold.semantics.references import Marker, Reference
+
+Fact = tuple[bool, str | None, str | None]
+"""What other statements may see of a binding of the module: whether it is an import, its value, its annotation.
+
+Value and annotation are short expressions that mean the same to whoever looks through the name, see `facts.py`.
+"""
+
+Facts = Mapping[str, tuple[Fact, ...]]
+"""The bindings of names."""
+
+Place = tuple[str, str]
+"""The class that something is a member of, empty at the top level, and its name."""
+
+
+@dataclass(frozen=True, slots=True)
+class FunctionPart:
+    """One `def`. `gives` and `forwards` are all the chains that were found, in no particular order."""
+
+    line: int
+    end_line: int
+    interface: CallableInterface
+    extends: bool
+    is_accessory: bool
+    is_left_open: bool
+    gives: tuple[Chain, ...]
+    forwards: tuple[Chain, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class ClassPart:
+    """One `class`; whether its attributes are open is told without the hooks that it defines."""
+
+    line: int
+    end_line: int
+    shape: ClassShape
+
+
+@dataclass(frozen=True, slots=True)
+class Binding:
+    """One binding of a name; `line` is None where no expression belongs to it."""
+
+    is_import: bool
+    gives: Chain
+    line: int | None
+
+
+@dataclass(frozen=True)
+class Part:
+    """Some whole statements of the top level, in order. Their lines are counted from where `first` is the first one.
+
+    `reads` are the names whose facts in the rest of the file were looked at: with the same facts the same text has the
+    same part.
+    """
+
+    first: int
+    uses: tuple[Reference, ...]
+    markers: tuple[Marker, ...]
+    imports: tuple[Import, ...]
+    functions: Mapping[Place, tuple[FunctionPart, ...]]
+    classes: Mapping[str, tuple[ClassPart, ...]]
+    names: Mapping[str, Mapping[str, tuple[Binding, ...]]]
+    attributes: Mapping[Place, tuple[tuple[Chain, int], ...]]
+    globals: frozenset[str]
+    exports: tuple[str, ...] | None
+    reads: frozenset[str]
+
+    def __getstate__(self) -> dict[str, object]:
+        """Pickle what cannot be worked out again."""
+        return {each.name: getattr(self, each.name) for each in fields(self)}
+
+    @cached_property
+    def uses_by_name(self) -> Mapping[str, Sequence[Reference]]:
+        """The uses by the name that they use."""
+        return by_name(self.uses)
+
+    @cached_property
+    def contract(self) -> tuple[object, ...]:
+        """All that decides what the file offers, be it only to a type checker, less the lines."""
+        return (
+            [(key, [_timeless(node) for node in nodes]) for key, nodes in self.functions.items()],
+            [(qualname, [node.shape for node in nodes]) for qualname, nodes in self.classes.items()],
+            [
+                (owner, name, [(bound.is_import, bound.gives) for bound in bounds])
+                for owner, names in self.names.items()
+                for name, bounds in names.items()
+            ],
+            [(key, [chain for chain, _ in found]) for key, found in self.attributes.items()],
+            [(each.name, each.module, each.member) for each in self.imports],
+            self.globals,
+        )
+
+
+def _timeless(node: FunctionPart) -> tuple[object, ...]:
+    return node.interface, node.extends, node.is_accessory, node.gives
+
+
+@dataclass(frozen=True, slots=True)
+class Chunk:
+    """The text of some whole statements, ended by a line end or the end of the file, and what was found in it."""
+
+    text: bytes
+    lines: int
+    facts: Facts
+    part: Part
+
+
+class PartedSummary(Summary):
+    """A summary that is put together from parts, each piece of it when somebody asks for it."""
+
+    chunks: tuple[Chunk, ...]
+    facts: Facts
+
+    def __init__(self, language: str, chunks: tuple[Chunk, ...], facts: Facts) -> None:
+        """Put together these chunks, which make up the file. `facts` are those of all of them."""
+        self.__dict__.update(language=language, chunks=chunks, facts=facts, problem="")
+
+    def __reduce__(self) -> tuple[object, ...]:
+        """Pickle what cannot be worked out again."""
+        return PartedSummary, (self.language, self.chunks, self.facts)
+
+    def __eq__(self, other: object) -> bool:
+        return self.flat == other.flat if isinstance(other, Summary) else NotImplemented
+
+    def __hash__(self) -> int:
+        return hash(self.flat)
+
+    @property
+    def flat(self) -> Summary:
+        """The same as one plain value."""
+        return Summary(self.language, self.offers, self.imports, self._every_use(), self.markers, self.exports)
+
+    @cached_property
+    def _placed(self) -> tuple[tuple[Part, int], ...]:
+        """The parts, each with what its lines have to be raised by."""
+        found: list[tuple[Part, int]] = []
+        line = 1
+        for chunk in self.chunks:
+            found.append((chunk.part, line - chunk.part.first))
+            line += chunk.lines
+        return tuple(found)
+
+    @cached_property
+    def offers(self) -> tuple[Offer, ...]:
+        """What the file offers."""
+        return tuple(_Offering(self._placed).offers())
+
+    @cached_property
+    def imports(self) -> tuple[Import, ...]:
+        """The imports of the top level, in order."""
+        return tuple(
+            each if not delta else replace(each, line=each.line + delta)
+            for part, delta in self._placed
+            for each in part.imports
+        )
+
+    @cached_property
+    def uses(self) -> tuple[Reference, ...]:
+        """The uses, those of later statements first."""
+        return self._every_use()
+
+    def _every_use(self) -> tuple[Reference, ...]:
+        return tuple(each for part, delta in reversed(self._placed) for each in lowered(part.uses, delta))
+
+    @cached_property
+    def markers(self) -> tuple[Marker, ...]:
+        """The markers, those of later statements first."""
+        return tuple(
+            each if not delta else Marker(each.kind, each.line + delta)
+            for part, delta in reversed(self._placed)
+            for each in part.markers
+        )
+
+    @cached_property
+    def exports(self) -> tuple[str, ...] | None:
+        """What `__all__` lists, where it is assigned last."""
+        found = (part.exports for part, _ in reversed(self._placed) if part.exports is not None)
+        return next(found, None)
+
+    @cached_property
+    def used_names(self) -> frozenset[str]:
+        """Every name that is used, or taken from another file."""
+        taken = (each.member or each.module.rpartition(".")[2] for each in self.imports)
+        return frozenset().union(taken, *(part.uses_by_name for part, _ in self._placed))
+
+    @cached_property
+    def uses_by_name(self) -> Mapping[str, Sequence[Reference]]:
+        """The uses by the name that they use."""
+        return _UsesByName(self._placed)
+
+
+class _UsesByName(Mapping[str, Sequence[Reference]]):
+    """The uses of a name, collected from the parts when it is asked for."""
+
+    def __init__(self, placed: Sequence[tuple[Part, int]]) -> None:
+        self._placed = placed
+        self._found: dict[str, Sequence[Reference]] = {}
+
+    def __getitem__(self, name: str) -> Sequence[Reference]:
+        if name not in self._found:
+            self._found[name] = [
+                each
+                for part, delta in reversed(self._placed)
+                if name in part.uses_by_name
+                for each in lowered(part.uses_by_name[name], delta)
+            ]
+        if not self._found[name]:
+            raise KeyError(name)
+        return self._found[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(dict.fromkeys(name for part, _ in reversed(self._placed) for name in part.uses_by_name))
+
+    def __len__(self) -> int:
+        return sum(1 for _ in self)
+
+
+def lowered(uses: Sequence[Reference], delta: int) -> Sequence[Reference]:
+    """The uses, so many lines further down."""
+    if not delta:
+        return uses
+    return [
+        Reference(use.name, use.use, use.shape, use.receiver, use.class_name, use.line + delta, use.chain)
+        for use in uses
+    ]
+
+
+class _Offering:
+    """Makes offers of all parts of a file: what is defined several times is one offer, wherever it stands."""
+
+    def __init__(self, placed: Sequence[tuple[Part, int]]) -> None:
+        self._functions: dict[Place, list[tuple[FunctionPart, int]]] = {}
+        self._classes: dict[str, list[tuple[ClassPart, int]]] = {}
+        self._names: dict[str, dict[str, list[tuple[Binding, int]]]] = {"": {}}
+        self._attributes: dict[str, dict[str, list[tuple[Chain, int]]]] = {}
+        self._globals: set[str] = set()
+        for part, delta in placed:
+            for place, functions in part.functions.items():
+                self._functions.setdefault(place, []).extend((each, delta) for each in functions)
+            for qualname, classes in part.classes.items():
+                self._classes.setdefault(qualname, []).extend((each, delta) for each in classes)
+            self._globals |= part.globals
+        # Later statements come first, as they do where a text is read.
+        for part, delta in reversed(placed):
+            for owner, names in part.names.items():
+                known = self._names.setdefault(owner, {})
+                for name, bounds in names.items():
+                    known.setdefault(name, []).extend((each, delta) for each in bounds)
+            for (owner, name), found in part.attributes.items():
+                stored = self._attributes.setdefault(owner, {}).setdefault(name, [])
+                stored.extend((chain, line + delta) for chain, line in found)
+
+    def offers(self) -> Iterator[Offer]:
+        for (owner, name), functions in self._functions.items():
+            if not all(node.extends for node, _ in functions):
+                yield self._function(owner, name, functions)
+        for qualname, classes in self._classes.items():
+            yield self._class(qualname, classes)
+        for owner in ("", *self._classes):
+            yield from self._values(owner)
+
+    def _function(self, owner: str, name: str, nodes: list[tuple[FunctionPart, int]]) -> Offer:
+        last, delta = nodes[-1]
+        is_sole = len(nodes) == 1 and self._is_sole(owner, name)
+        main = [node for node, _ in nodes if not node.is_accessory] or [node for node, _ in nodes]
+        return Offer(
+            qualified(owner, name),
+            Sort.FUNCTION,
+            last.line + delta,
+            last.end_line + delta,
+            tuple(node.interface for node in main),
+            gives=_agreed(chain for node, _ in nodes for chain in node.gives),
+            forwards=_agreed(last.forwards) if is_sole else (),
+            is_sole=is_sole,
+            is_left_open=bool(owner) and last.is_left_open,
+        )
+
+    def _class(self, qualname: str, nodes: list[tuple[ClassPart, int]]) -> Offer:
+        last, delta = nodes[-1]
+        is_sole = len(nodes) == 1 and self._is_sole(*qualname.rpartition(".")[::2])
+        has_hooks = any((qualname, name) in self._functions for name in OPEN)
+        shape = replace(last.shape, is_open=True) if has_hooks else last.shape
+        return Offer(qualname, Sort.CLASS, last.line + delta, last.end_line + delta, shape=shape, is_sole=is_sole)
+
+    def _is_sole(self, owner: str, name: str) -> bool:
+        return len(self._names.get(owner, {}).get(name, ())) <= 1
+
+    def _values(self, owner: str) -> Iterator[Offer]:
+        names = self._names.get(owner, {})
+        for name, bounds in names.items():
+            if not self._is_defined(owner, name) and not all(bound.is_import for bound, _ in bounds):
+                line = next((bound.line + delta for bound, delta in bounds if bound.line is not None), 1)
+                gives = _agreed(bound.gives for bound, _ in bounds)
+                yield Offer(qualified(owner, name), Sort.VALUE, line, line, gives=gives, is_sole=len(bounds) == 1)
+        for name in sorted(self._globals - names.keys()) if not owner else ():
+            yield Offer(name, Sort.VALUE, 1, 1, is_sole=False)
+        for name, found in self._attributes.get(owner, {}).items():
+            if name not in names:
+                line = found[-1][1]
+                gives = _agreed(chain for chain, _ in found)
+                yield Offer(qualified(owner, name), Sort.VALUE, line, line, gives=gives, is_sole=len(found) == 1)
+
+    def _is_defined(self, owner: str, name: str) -> bool:
+        return (owner, name) in self._functions or qualified(owner, name) in self._classes
+
+
+def _agreed(found: Iterable[Chain]) -> Chain:
+    """The one chain that all agree on; empty where there is none, or where one is not known."""
+    chains = set(found)
+    chain = chains.pop() if len(chains) == 1 else ()
+    return () if chain == UNKNOWN else chain
