@@ -10,7 +10,7 @@ import apsw
 
 from commonhold.adapters.git.running import Git
 from commonhold.adapters.index import opening
-from commonhold.adapters.index.cache import NONE, Cache
+from commonhold.adapters.index.cache import Cache
 from commonhold.adapters.index.reading import Reader, concerns
 from commonhold.adapters.index.revisions import Revisions, unknown
 from commonhold.adapters.index.shelves import Shelved, SteadyLibrary
@@ -70,7 +70,7 @@ class SqliteIndex:
         return self._done(lambda parts: parts.of_revision(revision, progress))
 
     def summary(self, path: str, content: bytes) -> Summary | None:
-        """The summary of these bytes, kept for the moment when they are at `path`."""
+        """The summary of these bytes; held in memory, and kept on disk once they are at `path`."""
         if not concerns(path) or len(content) > self._max_file_bytes:
             return None
         return self._done(lambda parts: parts.summary(path, content))
@@ -166,5 +166,4 @@ class _Parts:
         return self.revisions.library(revision, progress)
 
     def summary(self, path: str, content: bytes) -> Summary | None:
-        number = self.stock.number(path, content)
-        return None if number == NONE else self.stock.summary(number)
+        return self.stock.summary_of(path, content)

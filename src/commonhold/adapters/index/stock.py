@@ -11,16 +11,15 @@ from typing import Final, Generic, TypeVar
 
 from commonhold.adapters.index.cache import NONE, Cache
 from commonhold.adapters.index.packing import Packed, packed
+from commonhold.adapters.index.recent import Key, Recent
 from commonhold.adapters.index.work import Source, summarised
 from commonhold.adapters.index.workers import Workers
 from commonhold.linking.languages import LINKED, linked
+from commonhold.linking.summarise import summarise
 from commonhold.linking.summary import EDITION, Summary
 from commonhold.regions.languages import language_for
 
 T = TypeVar("T")
-
-Key = tuple[bytes, str]
-"""The hash of some bytes, and what makes a summary of them."""
 
 # What Python's own parser reads, and how it writes it down, depends on its version.
 _VERSION: Final = f"{EDITION}/{sys.version_info.major}.{sys.version_info.minor}"
@@ -28,6 +27,8 @@ _VERSION: Final = f"{EDITION}/{sys.version_info.major}.{sys.version_info.minor}"
 _BATCH_BYTES: Final = 131_072
 # So many batches are done sooner here than another process has started.
 _FEW: Final = 3
+# How many times its text a summary takes, roughly.
+_MEMORY_OF_TEXT: Final = 12
 _MOST_MEMORY: Final = 64_000_000
 # Summaries of times gone by are kept until there are so many, or so many times those of today.
 _SPARE: Final = 20_000
@@ -70,6 +71,7 @@ class Stock:
         self._processes = processes
         self._ready: OrderedDict[int, tuple[Summary, int]] = OrderedDict()
         self._memory = 0
+        self._recent = Recent()
         self._until_trim = 0
 
     def summary(self, number: int) -> Summary:
@@ -77,10 +79,36 @@ class Stock:
         if number in self._ready:
             self._ready.move_to_end(number)
             return self._ready[number][0]
-        self._ready[number] = summary, size = self.cache.summary(number)
+        summary, size = self.cache.summary(number)
+        self._hold(number, summary, size)
+        return summary
+
+    def _hold(self, number: int, summary: Summary, size: int) -> None:
+        self._ready[number] = summary, size
         self._memory += size
         while self._memory > _MOST_MEMORY and len(self._ready) > 1:
             self._memory -= self._ready.popitem(last=False)[1][1]
+
+    def summary_of(self, path: str, content: bytes) -> Summary | None:
+        """The summary of some bytes, were they at `path`; None where there is none.
+
+        What is made here is kept in memory alone until somebody asks for its number: most drafts nobody does.
+        """
+        key = _key_of(path, content)
+        if not key[1]:
+            return None
+        recent = self._recent.get(key)
+        if recent is not None:
+            return recent
+        number = self.cache.number(*key)
+        if number is not None:
+            return None if number == NONE else self.summary(number)
+        return self._made(key, path, content)
+
+    def _made(self, key: Key, path: str, content: bytes) -> Summary | None:
+        summary = summarise(path, content, self._recent.like(path))
+        if summary is not None:
+            self._recent.put(key, path, content, summary)
         return summary
 
     def users(self, name: str) -> Sequence[int]:
@@ -90,10 +118,6 @@ class Stock:
     def definers(self, name: str) -> Sequence[int]:
         """The numbers of the summaries that offer a name."""
         return self.cache.definers(name)
-
-    def number(self, path: str, content: bytes) -> int:
-        """The number of the summary of some bytes; NONE where there is none."""
-        return self.numbers([(path, (path, content))])[path]
 
     def problem(self, path: str, why: str) -> int:
         """The number of a summary that says why there is no better one. Its key is no hash of any bytes."""
@@ -130,9 +154,9 @@ class Stock:
         sources: list[Source] = []
         size = 0
         for asker, (path, content) in items:
-            key = sha256(content).digest(), maker_of(path, content) or ""
+            key = _key_of(path, content)
             order.keys[asker] = key
-            if not self._is_new(order, key):
+            if not self._is_new(order, key) or self._has_recent(order, key, path, content):
                 continue
             keys.append(key)
             sources.append((path, content))
@@ -153,6 +177,18 @@ class Stock:
                 return True
             order.settle(key, number)
         return False
+
+    def _has_recent(self, order: _Order[T], key: Key, path: str, content: bytes) -> bool:
+        """Keep what was made already, or is made of a similar text; whether there is any."""
+        summary = self._recent.get(key)
+        if summary is None and self._recent.like(path) is not None:
+            summary = self._made(key, path, content)
+        if summary is None:
+            return False
+        each = packed(summary)
+        self._keep(order, [key], [each])
+        self._hold(order.numbers[key], summary, len(content) * _MEMORY_OF_TEXT)
+        return True
 
     def _keep(self, order: _Order[T], keys: list[Key], summaries: list[Packed | None]) -> None:
         self._until_trim -= len(keys)
@@ -182,6 +218,10 @@ class Stock:
             surplus -= _SLICE
             if surplus <= 0:
                 self.cache.drop_blobs()
+
+
+def _key_of(path: str, content: bytes) -> Key:
+    return sha256(content).digest(), maker_of(path, content) or ""
 
 
 def _made_here(batch: tuple[list[Key], list[Source]]) -> tuple[list[Key], list[Packed | None]]:
