@@ -2,17 +2,25 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Final
 
 from commonhold.app.keyed import KeyedEdit, changeset_invalid
+from commonhold.app.recent import Recent
+from commonhold.app.recent_maps import RECENT_MAPS, rediscovered
 from commonhold.domain.changeset import Op
 from commonhold.domain.keys import Key
 from commonhold.domain.refusal import Refusal
-from commonhold.regions.discover import discover, rediscover
+from commonhold.regions.discover import discover
 from commonhold.regions.edit import Delete, Insert, Placed, Replace, splice
 from commonhold.regions.find import find
-from commonhold.regions.region import Region, RegionMap, hash_bytes
+from commonhold.regions.languages import PYTHON
+from commonhold.regions.piecewise import still_compiles
+from commonhold.regions.region import Problem, Region, RegionMap, hash_bytes
 from commonhold.regions.scope import breach
 from commonhold.regions.syntax import problem_in
+
+# The contents of which it is known that Python compiles them.
+_COMPILED: Final = Recent[bytes, bool](RECENT_MAPS)
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +52,7 @@ def applied(before: RegionMap, edits: Sequence[KeyedEdit]) -> Content:
     if not splices:
         return Content(before.source, before)
     spliced = splice(before, splices)
-    return Content(spliced.source, rediscover(before, spliced.source), spliced.placed)
+    return Content(spliced.source, rediscovered(before, spliced.source), spliced.placed)
 
 
 def splice_of(before: RegionMap, keyed: KeyedEdit) -> Replace | Insert | Delete:
@@ -98,7 +106,7 @@ def flaw_in(before: RegionMap, content: Content, keys: tuple[Key, ...]) -> Flaw 
         return None
     broken = breach(before, content.map, content.placed)
     # A candidate that does not parse has no regions to speak of: say that instead.
-    if problem := problem_in(content.source, before.path, before.source):
+    if problem := _problem(before, content.map, content.placed, keeps_scope=broken is None):
         why = f"{before.path} would not compile: {problem.message}"
         return Flaw(Refusal.PARSE_INVALID, why, (broken.key,) if broken else keys)
     # It compiles, but nobody could lease or edit a part of it any more.
@@ -108,3 +116,16 @@ def flaw_in(before: RegionMap, content: Content, keys: tuple[Key, ...]) -> Flaw 
     if broken is None:
         return None
     return Flaw(Refusal.OUT_OF_SCOPE_EDIT, f"{broken.message}; {broken.hint}", (broken.key,))
+
+
+def _problem(before: RegionMap, after: RegionMap, placed: tuple[Placed, ...], *, keeps_scope: bool) -> Problem | None:
+    """What `problem_in` says; of Python that compiled lately, without a compile of what stayed as it was."""
+    if {before.language, after.language} != {PYTHON.name}:
+        return problem_in(after.source, before.path, before.source)
+    if _COMPILED.get(after.source):
+        return None
+    is_known = keeps_scope and _COMPILED.get(before.source) and still_compiles(before, after, placed)
+    if not is_known and problem_in(after.source, before.path):
+        return problem_in(after.source, before.path, before.source)
+    _COMPILED.put(after.source, value=True)
+    return None

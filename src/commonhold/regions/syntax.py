@@ -3,7 +3,7 @@
 import re
 import warnings
 from collections.abc import Callable
-from typing import Final
+from typing import Any, Final
 
 from commonhold.regions.encoding import as_utf8, encoding_of
 from commonhold.regions.language import Language
@@ -13,6 +13,7 @@ from commonhold.regions.regressions import new_error
 from commonhold.regions.statements import problem_in_statements
 from commonhold.regions.unwinding import multiplies
 
+COMPILE_ERRORS: Final = (SyntaxError, RecursionError, MemoryError, ValueError, OverflowError)
 _NAME: Final = "<candidate>"
 _LINE: Final = re.compile(rb"[^\r\n]*(?:\r\n|\r|\n|\Z)")
 _FORMATS: Final = ("json", "notebook", "toml", "yaml")
@@ -80,15 +81,20 @@ def _is_text(source: bytes) -> bool:
     return True
 
 
+def compile_python(source: bytes, flags: int = 0) -> Any:  # noqa: ANN401 - code, or a tree where the flags ask for one
+    """What Python's own `compile` gives, without its warnings. Raises COMPILE_ERRORS."""
+    # A filter for our file name alone can stay; setting and restoring all filters would race with other threads.
+    warnings.filterwarnings("ignore", module=re.escape(_NAME))
+    # From the bytes, not from `ast.parse` of them: a tree of Python objects costs more than the compiling.
+    return compile(source, _NAME, "exec", flags, dont_inherit=True)
+
+
 def _compiled(source: bytes) -> Problem | None:
     if multiplies(source):
         message = "compiling it takes more work than any ordinary file of this size needs: nest fewer `finally` blocks"
         return Problem(PARSE_BUDGET, message, (0, len(source)))
-    # A filter for our file name alone can stay; setting and restoring all filters would race with other threads.
-    warnings.filterwarnings("ignore", module=re.escape(_NAME))
     try:
-        # From the bytes, not from `ast.parse` of them: a tree of Python objects costs more than the compiling.
-        compile(source, _NAME, "exec", dont_inherit=True)
+        compile_python(source)
     except SyntaxError as error:
         return _located(source, error)
     except RecursionError:

@@ -1,0 +1,155 @@
+"""Compiling the edited definitions in place of the file: never another answer than that of the whole."""
+
+from typing import Final
+
+import pytest
+from hypothesis import assume, given, settings
+from hypothesis import strategies as st
+from tests.unit.regions.checks import insert, region, replace, spliced
+from tests.unit.regions.modules import FRAGMENTS, MODULES
+
+from commonhold.domain.errors import InputError
+from commonhold.domain.keys import Name
+from commonhold.regions.discover import discover
+from commonhold.regions.edit import Delete, Insert, RegionEdit, Replace, text_of
+from commonhold.regions.piecewise import still_compiles
+from commonhold.regions.region import RegionMap
+from commonhold.regions.syntax import problem_in
+
+HEAD: Final = b'"""Doc."""\n\nimport os\n\n\n'
+FRAGILE: Final = (
+    *FRAGMENTS,
+    "global f\n",
+    "nonlocal f\n",
+    "break\n",
+    "yield\n",
+    "await x\n",
+    "from __future__ import annotations\n",
+    "(x := 1)",
+    "__C__: int = 1\n",
+)
+
+
+def _answers(before: RegionMap, *edits: RegionEdit) -> tuple[bool, bool]:
+    """Whether the pieces show that the file compiles, and whether it does."""
+    made, after, broken = spliced(before, *edits)
+    assert broken is None
+    return still_compiles(before, after, made.placed), problem_in(made.source, "a.py") is None
+
+
+@pytest.mark.parametrize(
+    ("source", "name", "text"),
+    [
+        (HEAD + b"def f():\n    return 1\n\n\nx = f()\n", "f", "# why\n@os.a\ndef f(a=1):\n    return a\n"),
+        (HEAD + b"class C:\n    def m(self):\n        pass\n\n    x = 1\n", "C.m", "    def m(self):\n        self\n"),
+        (HEAD + b"if x:\n\tdef f():\n\t\tpass\nelse:\n\tpass\n", "f", "\tdef f():\n\t\treturn [\n1]\n"),
+        (HEAD + b"class C:\n    x = 1\n", "C", "class C:\n    def m(self):\n        nonlocal_ = __class__\n"),
+        (HEAD + b"def f():\n    pass", "f", "def f():\n    return 2"),
+        (HEAD + b"def f():\n    global a\n    a = 1\n", "f", "def f():\n    global a\n    a = 2\n"),
+        (
+            b"from __future__ import annotations\n" + HEAD[12:] + b"def f():\n    pass\n",
+            "f",
+            "def f(x: int):\n    pass\n",
+        ),
+    ],
+)
+def test_a_plain_edit_of_a_definition_shows_that_the_file_compiles(source: bytes, name: str, text: str) -> None:
+    assert _answers(discover(source), replace(discover(source), name, text)) == (True, True)
+
+
+def test_a_definition_beside_another_is_inserted_and_deleted_by_itself() -> None:
+    before = discover(HEAD + b"class C:\n    def m(self):\n        pass\n\n    def n(self):\n        pass\n")
+    new = "    def k(self):\n        pass\n"
+    assert _answers(before, insert(before, "k", new, "C.m", "C")) == (True, True)
+    assert _answers(before, insert(before, "k", "def k():\n    pass\n")) == (True, True)
+    assert _answers(before, Delete(region(before, "C.n"))) == (True, True)
+    assert _answers(before, Delete(region(before, "C"))) == (True, True)
+
+
+@pytest.mark.parametrize(
+    ("source", "name", "text"),
+    [
+        (HEAD + b"def f():\n    pass\n\n\nglobal g\ng = 1\n", "f", "def f(a=g):\n    pass\n"),
+        (HEAD + b"class C:\n    def m(self):\n        pass\n", "C.m", "    def m(_C__a, __a):\n        pass\n"),
+        (
+            b"from __future__ import annotations\n" + HEAD[12:] + b"def f():\n    pass\n",
+            "f",
+            "def f(x: (yield)):\n    pass\n",
+        ),
+        (HEAD + b"def f():\n    pass\n\n\nx = 1\n", "f", "def f():\n    nonlocal x\n"),
+        (HEAD + b"def f():\n    pass\n", "f", "def f():\n    from __future__ import annotations\n"),
+        (
+            HEAD + b"class C:\n    def m(self):\n        pass\n",
+            "C.m",
+            "    def m(self):\n        return (yield from)\n",
+        ),
+        (b"def f():\n    pass\n", "f", "# coding: none-such\ndef f():\n    pass\n"),
+    ],
+)
+def test_what_python_refuses_is_not_shown_to_compile(source: bytes, name: str, text: str) -> None:
+    before = discover(source)
+    made, after, _ = spliced(before, replace(before, name, text))
+    assert problem_in(made.source, "a.py") is not None
+    assert not still_compiles(before, after, made.placed)
+
+
+@pytest.mark.parametrize(
+    "source", [b"if x:\n    def f():\n        pass\n", b"class C:\n    def f(self):\n        pass\n"]
+)
+def test_the_only_statement_of_a_block_is_not_shown_to_be_spare(source: bytes) -> None:
+    before = discover(HEAD + source)
+    found = next(each for each in before.regions if each.key.names[-1:] == (Name("f"),))
+    assert _answers(before, Delete(found)) == (False, False)
+
+
+def test_two_methods_that_go_together_may_be_all_there_was() -> None:
+    before = discover(HEAD + b"class C:\n    def m(self):\n        pass\n\n    def n(self):\n        pass\n")
+    assert _answers(before, Delete(region(before, "C.m")), Delete(region(before, "C.n"))) == (False, False)
+
+
+def test_a_line_that_goes_on_may_lead_into_a_definition() -> None:
+    before = discover(HEAD + b"x = 1 + 2 \\\n# more\ndef f():\n    pass\n")
+    made, after, _ = spliced(before, replace(before, "f", "def f():\n    return 1\n"))
+    assert not (still_compiles(before, after, made.placed) and problem_in(made.source, "a.py"))
+
+
+def test_a_header_is_no_piece() -> None:
+    before = discover(HEAD + b"def f():\n    pass\n")
+    assert _answers(before, replace(before, "@header", "import os\n", 0)) == (False, True)
+
+
+@st.composite
+def _text(draw: st.DrawFn, before: RegionMap) -> str:
+    text = text_of(before, draw(st.sampled_from([each for each in before.regions if each.is_definition])))
+    for _ in range(draw(st.integers(0, 2))):
+        start = draw(st.integers(0, len(text)))
+        end = draw(st.integers(start, min(len(text), start + 8)))
+        text = text[:start] + draw(st.sampled_from(["", *FRAGILE])) + text[end:]
+    return text
+
+
+@st.composite
+def _edit(draw: st.DrawFn, before: RegionMap) -> RegionEdit:
+    found = draw(st.sampled_from([each for each in before.regions if each.is_definition]))
+    kind = draw(st.integers(0, 3))
+    if kind == 0:
+        return Delete(found)
+    if kind == 1:
+        assert found.parent is not None
+        name = found.key.names[-1]
+        return Insert(found.parent.child(name), found, before.by_key[found.parent], draw(_text(before)))
+    return Replace(found, draw(_text(before)))
+
+
+@given(MODULES, st.data())
+@settings(max_examples=400)
+def test_what_is_shown_to_compile_does(source: bytes, data: st.DataObject) -> None:
+    before = discover(HEAD + source)
+    assume(any(each.is_definition for each in before.regions) and problem_in(before.source, "a.py") is None)
+    try:
+        edits = data.draw(st.lists(_edit(before), min_size=1, max_size=2))
+        made, after, broken = spliced(before, *edits)
+    except InputError:
+        return
+    if broken is None and still_compiles(before, after, made.placed):
+        assert problem_in(made.source, "a.py") is None
