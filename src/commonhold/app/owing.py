@@ -14,13 +14,13 @@ from commonhold.app.place import Place
 from commonhold.app.plan import Plan
 from commonhold.app.planning import PlannerOf
 from commonhold.app.ports import FileState
+from commonhold.app.recent_maps import discovered
 from commonhold.app.whole_files import made_to_hold
 from commonhold.domain.changeset import Changeset
 from commonhold.domain.debt import Debt
 from commonhold.domain.errors import InputError
 from commonhold.domain.events import Committed
 from commonhold.domain.keys import canonical
-from commonhold.regions.discover import discover
 from commonhold.regions.region import hash_of
 from commonhold.semantics.admission import Allow, judge
 from commonhold.semantics.evidence import Evidence
@@ -114,7 +114,7 @@ class _Weighing:
         content = self._content(path)
         if content is None:
             return False
-        found = discover(content, path)
+        found = discovered(content, path)
         is_there = canonical(key) in found.by_key
         if found.problems and not is_there:
             raise Untold

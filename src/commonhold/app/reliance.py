@@ -12,6 +12,7 @@ from commonhold.app.plan import CommitRequest, Outdated, Plan, Relied, Stale
 from commonhold.app.planning import Planner
 from commonhold.app.policy import Policies
 from commonhold.app.ports import Reader
+from commonhold.app.recent_maps import discovered
 from commonhold.app.repair import commit_again
 from commonhold.domain.changeset import Changeset
 from commonhold.domain.keys import Key, canonical
@@ -21,7 +22,6 @@ from commonhold.linking.library import Library, Overlay, Shelf
 from commonhold.linking.resolving import Resolver
 from commonhold.linking.summary import Summary
 from commonhold.linking.things import Thing, What
-from commonhold.regions.discover import discover
 from commonhold.regions.find import lookup
 from commonhold.semantics.module import CONSTRUCTORS
 from commonhold.semantics.references import Receiver, Reference
@@ -174,7 +174,7 @@ def _summary(contents: Mapping[str, bytes], path: str, content_hash: str | None)
 
 def _lines(source: bytes, path: str, keys: Iterable[Key]) -> Iterator[int]:
     """The lines, from 1, of the regions that are written."""
-    found = discover(source, path)
+    found = discovered(source, path)
     for key in keys:
         region = lookup(found, key.names)
         for start, end in region.spans if region else ():

@@ -3,7 +3,7 @@
 import ast
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from enum import StrEnum
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import Final
 
 from commonhold.semantics import fields
@@ -24,6 +24,9 @@ from commonhold.semantics.scopes import AUGMENTED, DEFINED, DELETED, Bound, Name
 
 CONSTRUCTORS: Final = ("__init__", "__new__")
 _PLAIN_CLASS_DECORATORS: Final = frozenset({"dataclass", "final", "total_ordering", "unique"})
+# Of two files, what they were and what they become.
+_TREES_KEPT: Final = 4
+_LARGEST_KEPT: Final = 100_000
 OPEN: Final = ("__getattr__", "__getattribute__")
 
 
@@ -253,7 +256,20 @@ class Module:
 
 def module_of(source: bytes) -> Module:
     """The definitions of a text. Raises what `ast.parse` does."""
-    return Module(ast.parse(source), of_callable if b"yield" in source else of_head)
+    return Module(tree_of(source), of_callable if b"yield" in source else of_head)
+
+
+def tree_of(source: bytes) -> ast.Module:
+    """The tree of a text, which all who ask lately share, so that nobody may change it. Raises what `ast.parse` does.
+
+    A tree takes up to a hundred times the room of its text: those of large texts are not kept.
+    """
+    return _kept_tree(source) if len(source) <= _LARGEST_KEPT else ast.parse(source)
+
+
+@lru_cache(maxsize=_TREES_KEPT)
+def _kept_tree(source: bytes) -> ast.Module:
+    return ast.parse(source)
 
 
 def declared_global(tree: ast.Module) -> frozenset[str]:
