@@ -84,7 +84,7 @@ def _container_end(map: RegionMap, header: Region) -> int:  # noqa: A002
 
 
 def _same_name(left: Key | None, right: Key | None) -> bool:
-    return (left and left.bare()) == (right and right.bare())
+    return left == right or (left and left.bare()) == (right and right.bare())
 
 
 def _misplaced(after: RegionMap, placed: Placed) -> Breach | None:
@@ -187,15 +187,16 @@ def _touched(key: Key, edits: Iterable[RegionEdit]) -> Breach:
     )
 
 
-def _changed_header(before: RegionMap, after: RegionMap, placed: Iterable[Placed]) -> Breach | None:
+def _changed_header(before: RegionMap, after: RegionMap, placed: Sequence[Placed]) -> Breach | None:
     """The lines of the headers outside the edits, blank ones left out, are the same."""
     edits = [each.edit for each in placed]
-    old = _header_lines(before, _edited_spans(edits), _edited_header_spans(before, edits))
-    new = _header_lines(
-        after,
-        [(each.start, each.end) for each in placed if not each.edit.is_header],
-        [(each.start, each.end) for each in placed if each.edit.is_header],
-    )
+    old_headers = _headers(before, _edited_spans(edits))
+    new_headers = _headers(after, [(each.start, each.end) for each in placed if not each.edit.is_header])
+    old_ranges = _edited_header_spans(before, edits)
+    if not old_ranges and list(map(_sign, old_headers)) == list(map(_sign, new_headers)):
+        return None
+    old = _header_lines(before, old_headers, old_ranges)
+    new = _header_lines(after, new_headers, [(each.start, each.end) for each in placed if each.edit.is_header])
     if old == new:
         return None
     changed = [each for each in old if each not in new] or [each for each in new if each not in old] or old
@@ -223,18 +224,29 @@ def _lines_of(map: RegionMap, region: Region, ranges: Sequence[Span]) -> Iterato
         yield from _lines(map, span, ranges)
 
 
-def _header_lines(
-    map: RegionMap,  # noqa: A002
-    definitions: Iterable[Span],
-    ranges: Iterable[Span],
-) -> list[tuple[Key, list[bytes]]]:
-    """Each header outside `definitions` under its bare key, with its lines outside `ranges`."""
-    within, without = sorted(definitions), sorted(ranges)
+def _headers(map: RegionMap, definitions: Iterable[Span]) -> list[Region]:  # noqa: A002
+    """The headers outside `definitions`."""
+    within = sorted(definitions)
     return [
-        (region.key.bare(), list(_lines_of(map, region, without)))
+        region
         for region in map.regions
         if region.key.is_header and (region.kind is Kind.SHARED_HEADER or not _inside(region, within))
     ]
+
+
+def _sign(header: Region) -> tuple[Key, str, bool]:
+    """What is the same where the lines are; a byte order mark is none of them at the start of a file."""
+    return header.key.bare(), header.hash, header.start == 0
+
+
+def _header_lines(
+    map: RegionMap,  # noqa: A002
+    headers: Iterable[Region],
+    ranges: Iterable[Span],
+) -> list[tuple[Key, list[bytes]]]:
+    """Each header under its bare key, with its lines outside `ranges`."""
+    without = sorted(ranges)
+    return [(region.key.bare(), list(_lines_of(map, region, without))) for region in headers]
 
 
 def _lines(map: RegionMap, span: Span, ranges: Sequence[Span]) -> Iterator[bytes]:  # noqa: A002
