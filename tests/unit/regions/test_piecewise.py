@@ -153,3 +153,17 @@ def test_what_is_shown_to_compile_does(source: bytes, data: st.DataObject) -> No
         return
     if broken is None and still_compiles(before, after, made.placed):
         assert problem_in(made.source, "a.py") is None
+
+
+def test_finally_blocks_that_multiply_are_left_to_the_check_of_the_whole() -> None:
+    before = discover(HEAD + b"def f():\n    pass\n")
+    lines = ["def f():"]
+    for depth in range(12):
+        pad = "    " * (depth + 1)
+        lines += [f"{pad}try:", f"{pad}    if a: return 1", f"{pad}    if b: return 2", f"{pad}finally:"]
+    lines.append("    " * 13 + "return 3")
+    made, after, _ = spliced(before, replace(before, "f", "\n".join(lines) + "\n"))
+    problem = problem_in(made.source, "a.py")
+    assert problem is not None
+    assert problem.code == "PARSE_BUDGET"
+    assert not still_compiles(before, after, made.placed)
