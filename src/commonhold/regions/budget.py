@@ -68,7 +68,7 @@ def parsed(
     verdict = _verdicts.get(_key(source, language)) if _verdicts else None
     if verdict is False:
         raise BudgetExceededError
-    tree = None if old is None else Reading(source, actions_a_byte=0).parse(parser, old)
+    tree = None if old is None else Reading(source, actions_a_byte=1).parse(parser, old)
     if tree is not None:
         return tree
     reading = Reading(source, may_doubt=verdict is None and TRIALS.is_quick is not None)
