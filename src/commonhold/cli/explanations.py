@@ -84,7 +84,7 @@ ERRORS: Final[Mapping[Code, Explanation]] = {
         "If you trust its owner, tell git so with safe.directory; else mend .git.",
     ),
     Code.REPOSITORY_BUSY: E(
-        "Git is rewriting the files (a rebase), or another program keeps changing them.",
+        "Git is rewriting the files (a rebase), or a program that does not ask Commonhold keeps changing them.",
         "Finish or abort the rebase, read the regions again, and repeat the call.",
     ),
     Code.REPOSITORY_PLAIN: E(
