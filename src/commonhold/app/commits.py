@@ -22,7 +22,7 @@ from commonhold.app.ports import ChangedUnderneath, Journal, Step, no_step
 from commonhold.app.read_sets import ReadSet
 from commonhold.app.recording import committed, event_of, refuse, shown
 from commonhold.app.recovery import recover, undo
-from commonhold.app.turns import REPOSITORY, Turns
+from commonhold.app.turns import REPOSITORY, Ticket, Turns
 from commonhold.domain.changeset import Changeset
 from commonhold.domain.errors import Code, InputError, StoreError
 from commonhold.domain.events import Recorded
@@ -76,20 +76,27 @@ class Commits:
             return earlier
         if request.is_dry_run:
             return self._dry_run(request, self._plan(request))
-        with self._turns.take(*map(self._turn_of, self._planner.paths(changeset))):
-            return self._commit(request)
+        with self._turns.take(*map(self._turn_of, self._planner.paths(changeset))) as turn:
+            return self._commit(request, turn)
 
     def _turn_of(self, path: str) -> str:
         return f"{self._files.root}\0{path}"
 
-    def _commit(self, request: CommitRequest) -> CommitAnswer:
+    def _commit(self, request: CommitRequest, turn: Ticket) -> CommitAnswer:
+        """Try until the plan holds when it is to be written. That others came in between since it took long is no try.
+
+        So only those who take no turns can make it fail.
+        """
         planned: Plan | Rejected | None = None
-        for _ in range(MAX_TRIES):
+        tries = 0
+        while tries < MAX_TRIES:
+            self._turns.regain(turn)
             linked = self._turns.linked(self._files.root)
             planned = self._plan(request, planned)
-            answer = self._try(request, planned, linked)
+            answer = self._try(request, planned, linked, turn)
             if answer is not None:
                 return answer
+            tries += self._turns.has_turn(turn)
         raise StoreError(
             Code.REPOSITORY_BUSY,
             "the files were changed again and again by programs that do not ask Commonhold, while this commit was being"
@@ -98,19 +105,20 @@ class Commits:
             retry_after_seconds=1.0,
         )
 
-    def _try(self, request: CommitRequest, planned: Plan | Rejected, linked: int) -> CommitAnswer | None:
+    def _try(self, request: CommitRequest, planned: Plan | Rejected, linked: int, turn: Ticket) -> CommitAnswer | None:
         """Write what was planned, or say why not; None if it has to be planned anew.
 
         Of two commits that concern each other's files the second must see the first. So what concerns other files takes
-        a turn of its own, from the last look at them to its writing. `linked` is how many had done so before the plan.
+        a turn of its own within `turn`, from the last look at them to its writing. `linked` is how many had done so
+        before the plan.
         """
         if not (_is_linked(planned) and self._turns.is_complete):
-            return self._enter(request, planned, linked)
-        with self._turns.take(self._turn_of(REPOSITORY)):
+            return self._enter(request, planned, linked, turn)
+        with self._turns.take(self._turn_of(REPOSITORY), within=turn):
             newest = self._turns.linked(self._files.root)
             if newest != linked and not self._plans.still_links(planned.crossed):
                 planned = self._plan(request, planned)
-            return self._enter(request, planned, newest)
+            return self._enter(request, planned, newest, turn)
 
     def _plan(self, request: CommitRequest, before: Plan | Rejected | None = None) -> Plan | Rejected:
         """Plan outside the gate. What is not there may be half of a commit under way: it is looked for again inside."""
@@ -124,8 +132,10 @@ class Commits:
             recover(self._store, self._files, self._clock)
             return self._plans.plan(request, earlier)
 
-    def _enter(self, request: CommitRequest, planned: Plan | Rejected, linked: int) -> CommitAnswer | None:
-        """Answer inside the gate; None where the plan does not hold there any more.
+    def _enter(
+        self, request: CommitRequest, planned: Plan | Rejected, linked: int, turn: Ticket
+    ) -> CommitAnswer | None:
+        """Answer inside the gate; None where the plan does not hold there any more, or another has the turn.
 
         Who commits beside other processes, with whom it takes no turns, plans anew inside, unless that takes long.
         """
@@ -134,6 +144,8 @@ class Commits:
             earlier = earlier_answer(self._store, request, CommitAnswer)
             if earlier is not None:
                 return earlier
+            if not self._turns.has_turn(turn):  # a late write would spoil the plan of whose turn it is
+                return None
             for _ in range(MAX_TRIES):
                 self._files.check_idle()
                 if self._holds(planned, linked):
@@ -188,6 +200,9 @@ class Commits:
             if self._is_pending(journal):
                 undo(self._store, self._files, self._clock, journal)
             raise
+        finally:  # undone as well: who looked at other files meanwhile has seen what was not to stay
+            if admitted.plan.crossed.is_linked:
+                self._turns.add_linked(self._files.root)
 
     def _is_pending(self, journal: Journal) -> bool:
         with self._store.read() as reader:
@@ -199,8 +214,6 @@ class Commits:
             event = event_of(writer, request, admitted)
             recorded = Recorded(writer.next_sequence, now.wall, event)
             answer = committed(admitted, recorded.sequence)
-            if admitted.plan.crossed.is_linked:
-                self._turns.add_linked(self._files.root)
             writer.record([event], now.wall)
             self._read_set.committed(writer, recorded, {**self._relied_on(request), **shown(answer)})
             writer.end(journal.id)

@@ -19,6 +19,7 @@ from commonhold.app.planning import PlannerOf
 from commonhold.app.ports import FileState, Ids, Reader, Writer
 from commonhold.app.read_sets import ReadSet
 from commonhold.app.recording import committed, event_of, shown
+from commonhold.app.turns import Turns
 from commonhold.app.whole_files import made_to_hold
 from commonhold.domain.at_work import Proposal
 from commonhold.domain.changeset import Changeset, Edit
@@ -76,10 +77,11 @@ class Taking:
         ids: Ids,
         works: PartialWorks,
         read_set: ReadSet,
+        turns: Turns,
     ) -> None:
         """Plan with `planner_of` files as they were; judge with `judging`, and with `owing` what is left of debts.
 
-        What is seen is added to `read_set`.
+        What is seen is added to `read_set`. What concerns other files is counted in `turns`, for commits to see.
         """
         self._place = place
         self._planner_of = planner_of
@@ -88,6 +90,7 @@ class Taking:
         self._ids = ids
         self._works = works
         self._read_set = read_set
+        self._turns = turns
 
     def take(self, holder: str, before: Before, intent: str) -> TakeAnswer:
         """Record what `holder` made of files that were as `before` says, less what another made of them meanwhile."""
@@ -273,6 +276,8 @@ class Taking:
         event = event_of(writer, request, admitted, unadmitted=why)
         recorded = Recorded(writer.next_sequence, wall, event)
         answer = committed(admitted, recorded.sequence)
+        if plan.crossed.is_linked:
+            self._turns.add_linked(self._place.files.root)
         writer.record([event], wall)
         is_own = request.holder == self._read_set.holder
         self._read_set.committed(writer, recorded, shown(answer) if is_own else {})

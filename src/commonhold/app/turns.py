@@ -1,10 +1,12 @@
 """Turns: commits to one file are planned and written first come, first served.
 
 A commit that takes its turn before it plans is never overtaken by another of the same process, so its plan holds when
-it is to be written. Turns of different names are independent. A turn lasts a limited time: whoever takes longer goes
-on without it, so that one slow check does not keep everybody else from a file.
+it is to be written. Turns of different names are independent. A turn lasts a limited time, so that one slow check does
+not keep everybody else from a file. Whoever takes longer may be overtaken, and its next turn lasts twice as long: so it
+is overtaken a few times at most.
 """
 
+import math
 import os
 import threading
 import time
@@ -15,16 +17,21 @@ from dataclasses import dataclass, field
 from typing import Final
 
 TURN_SECONDS: Final = 10.0
-"""How long a turn keeps others waiting at most. A type checker has as long to answer."""
+"""How long a first turn keeps others waiting at most. A type checker has as long to answer."""
 REPOSITORY: Final = ""
 """The name under which changes that concern other files take turns. No path is empty."""
 
 
 @dataclass(eq=False, slots=True)
 class Ticket:
-    """A place in the queue of each of its names. `until` is when its turn ends; None as long as it has none."""
+    """A place in the queue of each of its names. `until` is when its turn ends; None as long as it has none.
+
+    `within` is the turn in which this one is asked for. `seconds` is how long the turn will last.
+    """
 
     names: tuple[str, ...]
+    within: "Ticket | None" = None
+    seconds: float = TURN_SECONDS
     until: float | None = None
     is_called: threading.Event = field(default_factory=threading.Event)
 
@@ -40,12 +47,24 @@ class TurnQueues:
         """Begin with nobody in line."""
         self._queues: dict[str, deque[Ticket]] = {}
 
-    def join(self, names: Collection[str]) -> Ticket:
-        """Stand in line for all `names`."""
-        ticket = Ticket(tuple(dict.fromkeys(names)))
+    def join(self, names: Collection[str], within: Ticket | None = None) -> Ticket:
+        """Stand in line for all `names`. The time of the turn `within` which that is done stands still meanwhile."""
+        ticket = Ticket(tuple(dict.fromkeys(names)), within, within.seconds if within else TURN_SECONDS)
+        if within is not None and self.has_turn(within):
+            within.until = math.inf
+        self._append(ticket)
+        return ticket
+
+    def join_again(self, ticket: Ticket) -> None:
+        """Stand in line anew, behind all others, for a turn that lasts twice as long."""
+        self.leave(ticket)
+        ticket.until = None
+        ticket.seconds *= 2
+        self._append(ticket)
+
+    def _append(self, ticket: Ticket) -> None:
         for name in ticket.names:
             self._queues.setdefault(name, deque()).append(ticket)
-        return ticket
 
     def begin(self, ticket: Ticket, now: float) -> bool:
         """Begin the turn of `ticket` if all before it have left, or had their time. Whether it has begun."""
@@ -53,9 +72,17 @@ class TurnQueues:
             while (first := self._queues[name][0]) is not ticket:
                 if first.until is None or now < first.until:
                     return False
-                self.leave(first)
-        ticket.until = now + TURN_SECONDS
+                self._end(first)
+        ticket.until = now + ticket.seconds
+        if ticket.within is not None:
+            ticket.within.until = ticket.until
         return True
+
+    def _end(self, ticket: Ticket) -> None:
+        """End a turn whose time is over, and with it the one within which it was taken."""
+        self.leave(ticket)
+        if ticket.within is not None:
+            self._end(ticket.within)
 
     def leave(self, ticket: Ticket) -> None:
         """Leave all queues, and call those who are first now. Idempotent."""
@@ -80,10 +107,20 @@ class Turns:
     They say nothing about other processes: a commit compares what it planned on with what is there in any case.
     """
 
-    def __init__(self, monotonic: Callable[[], float] = time.monotonic, *, is_complete: bool = False) -> None:
-        """Count seconds with `monotonic`. `is_complete`: nobody commits who does not take turns here."""
+    def __init__(
+        self,
+        monotonic: Callable[[], float] = time.monotonic,
+        wait: Callable[[threading.Event, float], object] = threading.Event.wait,
+        *,
+        is_complete: bool = False,
+    ) -> None:
+        """Count seconds with `monotonic`, and `wait` for an event, so many seconds at most.
+
+        `is_complete`: nobody commits who does not take turns here.
+        """
         self.is_complete = is_complete
         self._monotonic = monotonic
+        self._wait_for = wait
         self._lock = threading.Lock()
         self._queues = TurnQueues()
         self._process = os.getpid()
@@ -98,28 +135,39 @@ class Turns:
         self._linked[root] += 1
 
     @contextmanager
-    def take(self, *names: str) -> Iterator[Ticket]:
-        """Wait until all who asked for any of `names` before are done, or had `TURN_SECONDS`; be first in the block."""
-        ticket = self._wait(names)
-        try:
-            yield ticket
-        finally:
-            with self._lock:
-                self._queues.leave(ticket)
+    def take(self, *names: str, within: Ticket | None = None) -> Iterator[Ticket]:
+        """Wait until all who asked for any of `names` before are done, or had their time; be first in the block.
 
-    def _wait(self, names: Collection[str]) -> Ticket:
+        `within` is a turn that the caller has. Its time stands still during the wait, and then ends with this one's.
+        """
         with self._lock:
             if self._process != os.getpid():  # a forked child: those in line are threads of its parent
                 self._process, self._queues = os.getpid(), TurnQueues()
-            ticket = self._queues.join(names)
+            ticket = self._queues.join(names, within)
         try:
-            while True:
-                with self._lock:
-                    ticket.is_called.clear()
-                    if self._queues.begin(ticket, self._monotonic()):
-                        return ticket
-                ticket.is_called.wait(TURN_SECONDS / 10)
-        except BaseException:  # whatever stopped it, Ctrl-C too: nobody waits for who has gone
+            self._wait(ticket)
+            yield ticket
+        finally:  # whatever stopped it, Ctrl-C too: nobody waits for who has gone
             with self._lock:
                 self._queues.leave(ticket)
-            raise
+
+    def regain(self, ticket: Ticket) -> None:
+        """Wait for another, longer turn if that of `ticket` has ended before its block."""
+        if self.has_turn(ticket):
+            return
+        with self._lock:
+            self._queues.join_again(ticket)
+        self._wait(ticket)
+
+    def has_turn(self, ticket: Ticket) -> bool:
+        """Whether nobody has gone past `ticket` since its turn began."""
+        with self._lock:
+            return self._queues.has_turn(ticket)
+
+    def _wait(self, ticket: Ticket) -> None:
+        while True:
+            with self._lock:
+                ticket.is_called.clear()
+                if self._queues.begin(ticket, self._monotonic()):
+                    return
+            self._wait_for(ticket.is_called, TURN_SECONDS / 10)

@@ -2,12 +2,13 @@
 
 import threading
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.patience import PATIENCE_SECONDS
+from tests.patience import PATIENCE_SECONDS, until
 
 from commonhold.app.turns import TURN_SECONDS, Ticket, TurnQueues, Turns
 
@@ -50,6 +51,46 @@ def test_a_turn_that_lasts_too_long_ends_for_those_who_wait() -> None:
     assert not queues.has_turn(slow)
     queues.leave(slow)
     assert queues.has_turn(next_one)
+
+
+def test_who_comes_back_has_a_longer_turn_behind_all_others() -> None:
+    queues = TurnQueues()
+    slow, waiting = queues.join(["a"]), queues.join(["a"])
+    assert queues.begin(slow, 0.0)
+    assert queues.begin(waiting, TURN_SECONDS)
+    queues.join_again(slow)
+    assert not queues.has_turn(slow)
+    assert not queues.begin(slow, TURN_SECONDS)
+    queues.leave(waiting)
+    assert queues.begin(slow, TURN_SECONDS)
+    after = queues.join(["a"])
+    assert not queues.begin(after, 3 * TURN_SECONDS - 0.1)
+    assert queues.begin(after, 3 * TURN_SECONDS)
+
+
+def test_the_time_of_a_turn_stands_still_while_another_is_waited_for_within_it() -> None:
+    queues = TurnQueues()
+    inner, outer, behind = queues.join(["all"]), queues.join(["a"]), queues.join(["a"])
+    assert queues.begin(inner, 0.0)
+    assert queues.begin(outer, 0.0)
+    within = queues.join(["all"], outer)
+    assert not queues.begin(within, TURN_SECONDS - 0.1)
+    assert not queues.begin(behind, 5 * TURN_SECONDS)
+    queues.leave(inner)
+    assert queues.begin(within, 5 * TURN_SECONDS)
+    assert not queues.begin(behind, 6 * TURN_SECONDS - 0.1)
+    assert queues.begin(behind, 6 * TURN_SECONDS)
+
+
+def test_who_is_too_slow_within_two_turns_loses_both() -> None:
+    queues = TurnQueues()
+    outer = queues.join(["a"])
+    assert queues.begin(outer, 0.0)
+    within, next_one = queues.join(["all"], outer), queues.join(["all"])
+    assert queues.begin(within, 0.0)
+    assert queues.begin(next_one, TURN_SECONDS)
+    assert not queues.has_turn(within)
+    assert not queues.has_turn(outer)
 
 
 class Crowd:
@@ -118,6 +159,21 @@ def test_threads_wait_for_each_other() -> None:
         assert not has_it.is_set()
         turns._queues.leave(mine)  # the end of the block, before that of the thread
         assert has_it.wait(PATIENCE_SECONDS)
+
+
+def test_a_turn_that_has_ended_is_waited_for_again() -> None:
+    turns = Turns()
+    with turns.take("a") as mine:
+        turns.regain(mine)
+        turns._queues.leave(mine)
+        with turns.take("a"), ThreadPoolExecutor(1) as pool:
+            assert not turns.has_turn(mine)
+            regained = pool.submit(turns.regain, mine)
+            until(lambda: mine in turns._queues._queues["a"])
+            assert not turns.has_turn(mine)
+            turns._queues.leave(turns._queues._queues["a"][0])
+            regained.result(PATIENCE_SECONDS)
+        assert turns.has_turn(mine)
 
 
 def test_who_fails_in_its_turn_leaves_it() -> None:
