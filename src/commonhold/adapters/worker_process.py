@@ -86,9 +86,9 @@ class WorkerProcess:
         """Its answer to one request; threads must take turns."""
         try:
             write_frame(self._given, request)
-        except BrokenPipeError as fault:
+            answer = read_frame(self._answers)
+        except (BrokenPipeError, ValueError) as fault:  # ValueError: it was ended meanwhile, and its streams closed
             raise EOFError from fault
-        answer = read_frame(self._answers)
         if answer is None:
             raise EOFError
         return answer

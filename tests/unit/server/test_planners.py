@@ -138,6 +138,19 @@ def test_where_none_can_be_started_the_daemon_plans_by_itself(capfd: pytest.Capt
     assert "no more processes" in capfd.readouterr().err
 
 
+def test_where_no_thread_can_be_started_the_daemon_plans_by_itself(
+    monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    def start(_thread: threading.Thread) -> None:
+        raise RuntimeError("can't start new thread")
+
+    room = Room(FakePlanner())
+    monkeypatch.setattr(threading.Thread, "start", start)
+    assert room.plans(OwnPlans(lambda: room.plans().plan(request()))).plan(request()) == HERE
+    assert (room.pool._under_way, room.pool._starting) == (0, 0)
+    assert "can't start" in capfd.readouterr().err
+
+
 def dying() -> Answer:
     raise EOFError
 
@@ -195,6 +208,19 @@ def test_a_pool_that_was_closed_has_ended_all() -> None:
     room.start_all()
     room.pool.close()
     assert planner.is_ended
+    assert room.plans().plan(request()) == HERE
+
+
+def test_what_is_planned_while_the_pool_is_closed_is_planned_in_the_daemon() -> None:
+    planner = FakePlanner()
+    room = Room(planner)
+
+    def close_and_die() -> Answer:
+        room.pool.close()
+        raise EOFError
+
+    planner.answers = close_and_die
+    room.start_all()
     assert room.plans().plan(request()) == HERE
 
 

@@ -122,8 +122,12 @@ class Planners:
     def _begin_starting(self) -> None:
         """Start planners up to the most there may be; they are used as they get ready. The caller has the lock."""
         while not self._is_over and len(self._planners) + self._starting < self._most:
+            try:
+                threading.Thread(target=self._start_one, name="commonhold-planner", daemon=True).start()
+            except RuntimeError:  # no more threads: plans are made in this process
+                traceback.print_exc()
+                return
             self._starting += 1
-            threading.Thread(target=self._start_one, name="commonhold-planner", daemon=True).start()
 
     def _start_one(self) -> None:
         process = None
@@ -176,7 +180,7 @@ class Planners:
     def _put_back(self, planner: _Planner, *, is_alive: bool) -> None:
         with self._change:
             planner.is_busy = False
-            if not is_alive:
+            if not is_alive and planner in self._planners:  # else all were ended meanwhile
                 planner.process.end()
                 self._planners.remove(planner)
                 self._begin_starting()
