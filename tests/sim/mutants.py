@@ -1,6 +1,7 @@
 """Defects, each of which takes one promise away. A simulation that finds none of them proves nothing."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import replace
 from typing import Any, Final
 
@@ -8,6 +9,7 @@ import pytest
 
 from commonhold.adapters.memory import index
 from commonhold.app import registry
+from commonhold.app.turns import Ticket, Turns
 from commonhold.domain import decide, fold, lease, lease_table
 from commonhold.domain.clock import Deadline, Now
 from commonhold.domain.commands import Put
@@ -145,3 +147,32 @@ MUTANTS: Final[Mapping[str, Callable[[Patch], None]]] = {
         see_no_containers,
     )
 }
+
+
+@contextmanager
+def _no_turn(_turns: Turns, *names: str, within: Ticket | None = None) -> Iterator[Ticket]:
+    yield Ticket(names, within)
+
+
+def try_again_without_turns(patch: Patch) -> None:
+    """Whoever is quicker than the others writes, and the slow starve."""
+    patch.setattr(Turns, "take", _no_turn)
+    count_every_try(patch)
+
+
+def count_every_try(patch: Patch) -> None:
+    """Who has lost its turn gets no other, and is refused when others have been quicker often enough."""
+    patch.setattr(Turns, "regain", lambda _turns, _ticket: None)
+    patch.setattr(Turns, "has_turn", lambda _turns, _ticket: True)
+
+
+def look_at_other_files_before_the_turn(patch: Patch) -> None:
+    patch.setattr(Turns, "linked", lambda _turns, _root: 0)
+
+
+OF_TURNS: Final[Mapping[str, tuple[Callable[[Patch], None], str]]] = {
+    try_again_without_turns.__name__: (try_again_without_turns, "somebody starved"),
+    count_every_try.__name__: (count_every_try, "somebody starved"),
+    look_at_other_files_before_the_turn.__name__: (look_at_other_files_before_the_turn, "and is called with"),
+}
+"""Defects of commits that take turns, and what they lead to."""
