@@ -63,7 +63,7 @@ class Model:
     @property
     def macros(self) -> frozenset[str]:
         """All macros that may be given to the model."""
-        conditions = "\n".join(re.findall(r"^#if.*", self.text, re.MULTILINE))
+        conditions = "\n".join(re.findall(r"^#(?:el)?if.*", self.text, re.MULTILINE))
         return frozenset(re.findall(r"(?:^#ifn?def |\bdefined\()(\w+)", conditions, re.MULTILINE))
 
 

@@ -9,6 +9,7 @@ from tests.spin.model_checker import Model, verify
 HERE = Path(__file__).parent
 LEASES = Model(HERE / "leases.pml")
 WAITING = Model(HERE / "waiting.pml")
+TURNS = Model(HERE / "turns.pml")
 
 # The model as it should be, in sizes that together go through everything in seconds. The first of each is whole.
 SOUND = {
@@ -17,6 +18,12 @@ SOUND = {
     "two agents, again and again": (LEASES, ("ROUNDS=2", "ALWAYS_DURABLE", "DELIVERED_ONCE")),
     "two waiters, all that can befall them": (WAITING, ("WAITERS=2",)),
     "three waiters": (WAITING, ("WAITERS=3", "FEWER_MISFORTUNES")),
+    "two clients, two files, all that can befall them": (TURNS, ("CLIENTS=2", "FILES=2", "LINKED_TOO")),
+    "three clients, one file": (TURNS, ("CLIENTS=3", "FOREIGN=2")),
+    "three clients whose commits concern each other": (
+        TURNS,
+        ("CLIENTS=3", "FILES=2", "LINKED_TOO", "FEWER_MISFORTUNES", "FOREIGN=0", "LAPSES=0"),
+    ),
 }
 WHOLE = [name for name in SOUND if name.endswith("all that can befall them")]
 
@@ -35,9 +42,16 @@ BROKEN = {
     "NO_ORDER": (WAITING, {"acceptance cycle"}),
     "SILENT_RESTART": (WAITING, {"acceptance cycle"}),
     "SWEEP_WAKES_NOBODY": (WAITING, {"acceptance cycle"}),
+    "NO_TURNS": (TURNS, {"acceptance cycle"}),
+    "NO_FIRST_COME_FIRST_SERVED": (TURNS, {"first_come_first_served"}),
+    "TURNS_STAY_SHORT": (TURNS, {"acceptance cycle"}),
+    "HANGING_TURNS_STAY": (TURNS, {"acceptance cycle"}),
+    "LOOKS_BEFORE_ITS_TURN": (TURNS, {"second_sees_first"}),
+    "LATE_WRITES": (TURNS, {"each_try_has_a_cause", "acceptance cycle"}),
+    "LATE_WRITES_BLINDLY": (TURNS, {"nothing_is_lost", "second_sees_first"}),
 }
 
-SMALL = {LEASES: (), WAITING: ("WAITERS=2",)}
+SMALL = {LEASES: (), WAITING: ("WAITERS=2",), TURNS: ("FILES=2", "LINKED_TOO")}
 
 pytestmark = pytest.mark.slow
 
@@ -64,7 +78,7 @@ def test_each_part_of_the_protocol_is_needed(mutant: str, tmp_path: Path) -> Non
     assert found.broken in promises, found.output
 
 
-@pytest.mark.parametrize("model", [LEASES, WAITING], ids=["leases", "waiting"])
+@pytest.mark.parametrize("model", [LEASES, WAITING, TURNS], ids=["leases", "waiting", "turns"])
 def test_every_macro_is_tried_and_told_of(model: Model) -> None:
     sizes = {macro.partition("=")[0] for tried, macros in SOUND.values() if tried is model for macro in macros}
     mutants = {mutant for mutant, (tried, _) in BROKEN.items() if tried is model}
