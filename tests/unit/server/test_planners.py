@@ -15,7 +15,7 @@ from commonhold.domain.errors import Code, InputError, InternalError
 from commonhold.domain.refusal import Refusal
 from commonhold.server.planning import pool as pool_module
 from commonhold.server.planning.planner import Planner
-from commonhold.server.planning.pool import Planners, PooledPlans, Process
+from commonhold.server.planning.pool import RESTING_SECONDS, Planners, PooledPlans, Process
 from commonhold.server.planning.wire import Answer, Defect, LinksAsked, PlanAsked, Tree, asked, packed
 
 TREE = Tree("/nowhere", Settings(), 0o022)
@@ -64,7 +64,8 @@ class Room:
 
     def __init__(self, *planners: FakePlanner) -> None:
         self.left = list(planners)
-        self.pool = Planners(len(planners), self.start)
+        self.seconds = 0.0
+        self.pool = Planners(len(planners), self.start, lambda: self.seconds)
 
     def start(self) -> Process:
         if not self.left:
@@ -135,6 +136,20 @@ def test_where_none_can_be_started_the_daemon_plans_by_itself(capfd: pytest.Capt
     room.left.clear()
     room.start_all()
     assert room.plans().plan(request()) == HERE
+    assert "no more processes" in capfd.readouterr().err
+
+
+def test_after_a_while_it_is_tried_again_to_start_planners(capfd: pytest.CaptureFixture[str]) -> None:
+    planner = FakePlanner()
+    room = Room(planner)
+    room.left.clear()
+    room.start_all()
+    room.left.append(planner)
+    room.start_all()
+    assert room.plans().plan(request()) == HERE
+    room.seconds = RESTING_SECONDS
+    room.start_all()
+    assert room.plans().plan(request()) == THERE
     assert "no more processes" in capfd.readouterr().err
 
 

@@ -4,7 +4,9 @@ A plan that is made alone is made in the daemon. Planners are started when a sec
 used from then on. Where none is free for a while, or none can be started, the daemon plans by itself.
 """
 
+import math
 import threading
+import time
 import traceback
 from collections import OrderedDict
 from collections.abc import Callable
@@ -19,6 +21,8 @@ from commonhold.server.planning.wire import Answer, Asked, Defect, LinksAsked, P
 
 PATIENCE_SECONDS: Final = 2.0
 """So long a plan waits for a planner to be free: they may all be running tests."""
+RESTING_SECONDS: Final = 30.0
+"""So long no planner is started after one could not be."""
 MOST_PATHS: Final = 4096
 _PROGRAM: Final = program_of("commonhold.server.planning.planner")
 
@@ -60,10 +64,20 @@ class _Planner:
 class Planners:
     """A pool of planner processes. Threads may share it."""
 
-    def __init__(self, most: int | None = None, start: Callable[[], Process] = start_planner) -> None:
-        """Have up to `most`, each begun with `start`: one a processor, unless it is said; with none, plan here."""
+    def __init__(
+        self,
+        most: int | None = None,
+        start: Callable[[], Process] = start_planner,
+        monotonic: Callable[[], float] = time.monotonic,
+    ) -> None:
+        """Have up to `most`, each begun with `start`: one a processor, unless it is said; with none, plan here.
+
+        `monotonic` counts seconds.
+        """
         self._most = usable_processors() if most is None else most
         self._start = start
+        self._monotonic = monotonic
+        self._rests_until = -math.inf
         self._change = threading.Condition()
         self._planners: list[_Planner] = []
         self._starting = 0
@@ -121,6 +135,8 @@ class Planners:
 
     def _begin_starting(self) -> None:
         """Start planners up to the most there may be; they are used as they get ready. The caller has the lock."""
+        if self._monotonic() < self._rests_until:
+            return
         while not self._is_over and len(self._planners) + self._starting < self._most:
             try:
                 threading.Thread(target=self._start_one, name="commonhold-planner", daemon=True).start()
@@ -138,7 +154,7 @@ class Planners:
         with self._change:
             self._starting -= 1
             if process is None:
-                self._most = len(self._planners) + self._starting
+                self._rests_until = self._monotonic() + RESTING_SECONDS
             elif self._is_over:
                 process.end()
             else:
