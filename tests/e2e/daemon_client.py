@@ -7,6 +7,7 @@ from pathlib import Path
 
 import commonhold
 from commonhold import Changeset, Edit, Op
+from commonhold.domain.errors import InternalError
 
 
 def say(**facts: object) -> None:
@@ -62,6 +63,34 @@ def commit(root: str, agent: str, name: str) -> None:
         say(outcome=answer.outcome, why=answer.why)
 
 
+def edit(root: str, agent: str, count: str, diary: str) -> None:
+    """Add marks to one's own function in two files in turn, and to its parameters now and then; write each down."""
+    with commonhold.open(root, agent=agent, daemon=True) as hold, Path(diary).open("a") as file:
+        hold.leases()
+        say(ready=True)
+        sys.stdin.readline()
+        for number in range(int(count)):
+            mark = f"{agent}-{number}"
+            (read,) = hold.read(f"pack/{'ab'[number % 2]}.py#{agent}")
+            text = (read.text or "").replace("    return x", f"    x = '{mark}'\n    return x")
+            if number % 3 == 2:
+                text = text.replace("(x", f"(x, p{number}=0")
+            change = Changeset((Edit(Op.REPLACE, read.key, read.hash, text),), intent=mark, request_id=mark)
+            file.write(json.dumps({"mark": mark, "outcome": _answer(hold, change)}) + "\n")
+            file.flush()
+    say(done=True)
+
+
+def _answer(hold: commonhold.Commonhold, change: Changeset) -> str:
+    """What becomes of a changeset, which is sent again if two planners in a row were killed over it."""
+    while True:
+        try:
+            return hold.commit(change).outcome
+        except InternalError as fault:
+            if "nothing was written" not in fault.message:
+                raise
+
+
 def direct(root: str, agent: str, key: str) -> None:
     """Write without a daemon until told to stop; say how often it was done."""
     done = 0
@@ -73,7 +102,7 @@ def direct(root: str, agent: str, key: str) -> None:
     say(done=done)
 
 
-WHAT: dict[str, Callable[..., None]] = {"stand": stand, "load": load, "commit": commit, "direct": direct}
+WHAT: dict[str, Callable[..., None]] = {"stand": stand, "load": load, "commit": commit, "edit": edit, "direct": direct}
 
 if __name__ == "__main__":
     repository, what, *words = sys.argv[1:]
