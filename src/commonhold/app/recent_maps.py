@@ -10,12 +10,20 @@ RECENT_MAPS: Final = 64
 _MAPS: Final = Recent[tuple[bytes, str], RegionMap](RECENT_MAPS)
 
 
+_NEWEST: Final = Recent[str, RegionMap](RECENT_MAPS)
+"""The map that was found last at a path: most of the next one is the same."""
+
+
 def discovered(source: bytes, path: str) -> RegionMap:
     """The regions of these very bytes: found once for a read and the commit that follows it."""
-    return _MAPS.get((source, path)) or _MAPS.put((source, path), discover(source, path))
+    return _MAPS.get((source, path)) or _found(source, path, _NEWEST.get(path))
 
 
 def rediscovered(before: RegionMap, source: bytes) -> RegionMap:
     """The same for what an edit made of `before`, and known to the reads and commits that follow it."""
-    place = source, before.path
-    return _MAPS.get(place) or _MAPS.put(place, rediscover(before, source))
+    return _MAPS.get((source, before.path)) or _found(source, before.path, before)
+
+
+def _found(source: bytes, path: str, before: RegionMap | None) -> RegionMap:
+    found = rediscover(before, source) if before else discover(source, path)
+    return _MAPS.put((source, path), _NEWEST.put(path, found))

@@ -21,6 +21,8 @@ from commonhold.server.planning.wire import Answer, Asked, Defect, LinksAsked, P
 
 PATIENCE_SECONDS: Final = 2.0
 """So long a plan waits for a planner to be free: they may all be running tests."""
+FAITH_SECONDS: Final = 0.25
+"""So long it waits for the one that knows its file: another would have to read all of it first."""
 RESTING_SECONDS: Final = 30.0
 """So long no planner is started after one could not be."""
 MOST_PATHS: Final = 4096
@@ -55,10 +57,11 @@ class Gone(Exception):  # noqa: N818 - it is answered by asking another planner
 
 @dataclass(eq=False, slots=True)
 class _Planner:
-    """A process and whether it is at work."""
+    """A process, whether it is at work, and of how many files it planned the last commit."""
 
     process: Process
     is_busy: bool = False
+    files: int = 0
 
 
 class Planners:
@@ -83,7 +86,7 @@ class Planners:
         self._starting = 0
         self._under_way = 0
         self._is_over = False
-        self._last: OrderedDict[str, _Planner] = OrderedDict()
+        self._knowing: OrderedDict[str, _Planner] = OrderedDict()
 
     def plan(self, asked: PlanAsked, path: str, own: Callable[[], Plan | Rejected]) -> Plan | Rejected:
         """The plan, made by whoever is free, with preference for who planned a commit to the file at `path` last."""
@@ -164,23 +167,36 @@ class Planners:
     def _taken(self, path: str) -> _Planner | None:
         """A planner that is free, now or soon; None where there is none."""
         with self._change:
-            if not self._change.wait_for(lambda: self._free(path) or not self._planners, PATIENCE_SECONDS):
+            self._change.wait_for(lambda: self._chosen(path) or not self._planners, FAITH_SECONDS)
+            if not self._change.wait_for(lambda: self._idle() or not self._planners, PATIENCE_SECONDS):
                 return None
-            planner = self._free(path)
+            planner = self._chosen(path) or next(iter(self._idle()), None)
             if planner is not None:
                 planner.is_busy = True
-                self._last[path] = planner
-                self._last.move_to_end(path)
-                if len(self._last) > MOST_PATHS:
-                    self._last.popitem(last=False)
+                self._know(planner, path)
             return planner
 
-    def _free(self, path: str) -> _Planner | None:
-        """A planner that is free. The one that knows the file has most of what a plan needs."""
-        last = self._last.get(path)
-        if last is not None and not last.is_busy and last in self._planners:
-            return last
-        return next((each for each in self._planners if not each.is_busy), None)
+    def _idle(self) -> list[_Planner]:
+        return sorted((each for each in self._planners if not each.is_busy), key=lambda each: each.files)
+
+    def _chosen(self, path: str) -> _Planner | None:
+        """The planner that knows the file, if it is free; another that is free only where it knows far fewer files."""
+        knows = self._knowing.get(path)
+        if knows in self._planners and not knows.is_busy:
+            return knows
+        most = knows.files - 1 if knows in self._planners else math.inf
+        return next((each for each in self._idle() if each.files < most), None)
+
+    def _know(self, planner: _Planner, path: str) -> None:
+        """Note who planned a commit to a file last."""
+        before = self._knowing.pop(path, None)
+        self._knowing[path] = planner
+        forgotten = [before] if before else []
+        if len(self._knowing) > MOST_PATHS:
+            forgotten.append(self._knowing.popitem(last=False)[1])
+        planner.files += 1
+        for each in forgotten:
+            each.files -= 1
 
     def _taken_again(self, pid: int) -> _Planner | None:
         with self._change:
