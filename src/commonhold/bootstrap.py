@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from commonhold.app.checks import Check
     from commonhold.app.crossing import Insight
     from commonhold.app.plans import PlansOf
+    from commonhold.app.typing import TypeChecker
 
 
 def open_repository(path: str = ".", *, agent: str | None = None, at_step: Step = no_step) -> Service:
@@ -111,17 +112,21 @@ def _registry(repository: Repository, settings: Settings) -> Registry | None:
     return open_registry(settings.store, namespace) if settings.store else None
 
 
-def open_insight(repository: Repository, settings: Settings, *, keeps_index: bool = True) -> Insight:
+def open_insight(
+    repository: Repository, settings: Settings, *, keeps_index: bool = True, types: TypeChecker | None = None
+) -> Insight:
     """What can be seen of the other files of a repository. Nothing is opened or started before it is asked.
 
-    `keeps_index`: this process writes down which file has which summary, for whoever looks next.
+    `keeps_index`: this process writes down which file has which summary, for whoever looks next. `types` is the type
+    checker to ask, if that is not one of this process.
     """
     # Loaded here, as below: to look at one file, or to lease it, no other needs to be seen.
     from commonhold.adapters.index import index_at  # noqa: PLC0415
     from commonhold.adapters.typecheck import open_checkers  # noqa: PLC0415
     from commonhold.app.crossing import Insight  # noqa: PLC0415
 
-    types = open_checkers(repository.root) if settings.types == "on" else None
+    if types is None and settings.types == "on":
+        types = open_checkers(repository.root)
     can_test = repository.git_dir is not None and settings.tests
     tests_of = partial(_tests_of, repository.root, settings.tests) if can_test else None
     return Insight(index_at(repository, settings.max_file_bytes, keeps=keeps_index), types, tests_of)

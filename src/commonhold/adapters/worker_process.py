@@ -18,6 +18,16 @@ LENGTH_BYTES: Final = 4
 MOST_PROCESSES: Final = 4
 READY: Final = b"ready"
 """The first frame that a child sends."""
+ANSWER: Final = b"="
+QUESTION: Final = b"?"
+"""What a frame of a child begins with."""
+
+Ask = Callable[[bytes], bytes]
+"""Asks the parent. Raises BrokenPipeError when it is gone."""
+
+
+def _no_answer(_question: bytes) -> bytes:
+    raise EOFError("this child has nothing to ask")
 
 
 def usable_processors() -> int:
@@ -41,14 +51,25 @@ def read_frame(stream: BinaryIO) -> bytes | None:
     return data if len(head) == LENGTH_BYTES and len(data) == length else None
 
 
-def answer_frames(answer: Callable[[bytes], bytes]) -> None:
-    """Be the child: answer each frame on standard input, until it ends."""
+def answer_frames(answer: Callable[[bytes, Ask], bytes]) -> None:
+    """Be the child: answer each request on standard input, until it ends.
+
+    While it works on an answer the child may ask its parent something in turn.
+    """
     given, answers = sys.stdin.buffer, sys.stdout.buffer
     sys.stdout = sys.stderr  # what anybody prints is no answer
+
+    def ask(question: bytes) -> bytes:
+        write_frame(answers, QUESTION + question)
+        reply = read_frame(given)
+        if reply is None:
+            raise BrokenPipeError
+        return reply
+
     try:
         write_frame(answers, READY)
         while (data := read_frame(given)) is not None:
-            write_frame(answers, answer(data))
+            write_frame(answers, ANSWER + answer(data, ask))
     except BrokenPipeError:
         pass  # whoever asked is gone
 
@@ -82,16 +103,22 @@ class WorkerProcess:
         """Its process id."""
         return self._child.pid
 
-    def ask(self, request: bytes) -> bytes:
-        """Its answer to one request; threads must take turns."""
+    def ask(self, request: bytes, reply: Ask = _no_answer) -> bytes:
+        """Its answer to one request; threads must take turns. What it asks meanwhile is answered with `reply`."""
+        frame = self._frame_after(request)
+        while frame[:1] == QUESTION:
+            frame = self._frame_after(reply(frame[1:]))
+        return frame[1:]
+
+    def _frame_after(self, data: bytes) -> bytes:
         try:
-            write_frame(self._given, request)
-            answer = read_frame(self._answers)
+            write_frame(self._given, data)
+            frame = read_frame(self._answers)
         except (BrokenPipeError, ValueError) as fault:  # ValueError: it was ended meanwhile, and its streams closed
             raise EOFError from fault
-        if answer is None:
+        if frame is None:
             raise EOFError
-        return answer
+        return frame
 
     def end(self) -> None:
         """End it at once: it holds nothing."""

@@ -25,7 +25,7 @@ from commonhold.semantics.scopes import AUGMENTED, DEFINED, DELETED, Bound, Name
 CONSTRUCTORS: Final = ("__init__", "__new__")
 _PLAIN_CLASS_DECORATORS: Final = frozenset({"dataclass", "final", "total_ordering", "unique"})
 # Of two files, what they were and what they become.
-_TREES_KEPT: Final = 4
+_TREES_KEPT: Final = 8
 _LARGEST_KEPT: Final = 100_000
 OPEN: Final = ("__getattr__", "__getattribute__")
 

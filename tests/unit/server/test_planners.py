@@ -1,22 +1,34 @@
 """The planners of a daemon: who makes a plan, and what becomes of it when they die."""
 
 import threading
-from collections.abc import Callable
-from dataclasses import dataclass, field
+from collections.abc import Callable, Collection, Mapping
+from dataclasses import dataclass, field, replace
 from itertools import count
 
 import pytest
 from tests.patience import PATIENCE_SECONDS
 
+from commonhold.adapters.worker_process import Ask
 from commonhold.app.plan import CommitRequest, Crossed, Plan, Rejected
+from commonhold.app.typing import TypeReport
 from commonhold.config import Settings
 from commonhold.domain.changeset import Changeset, Edit, Op
 from commonhold.domain.errors import Code, InputError, InternalError
 from commonhold.domain.refusal import Refusal
 from commonhold.server.planning import pool as pool_module
-from commonhold.server.planning.planner import Planner
+from commonhold.server.planning.planner import DaemonsTypes, Planner
 from commonhold.server.planning.pool import RESTING_SECONDS, Planners, PooledPlans, Process
-from commonhold.server.planning.wire import Answer, Defect, LinksAsked, PlanAsked, Tree, asked, packed
+from commonhold.server.planning.wire import (
+    Answer,
+    Defect,
+    LinksAsked,
+    PlanAsked,
+    Tree,
+    TypesAsked,
+    asked,
+    packed,
+    type_report,
+)
 
 TREE = Tree("/nowhere", Settings(), 0o022)
 HERE = Rejected(Refusal.REGION_CHANGED, "planned in the daemon", ())
@@ -37,7 +49,7 @@ class FakePlanner:
     is_ended: bool = False
     pid: int = field(default_factory=lambda: next(PIDS))
 
-    def ask(self, data: bytes) -> bytes:
+    def ask(self, data: bytes, _reply: Ask) -> bytes:
         self.asked.append(asked(data))
         return packed(self.answers())
 
@@ -246,3 +258,31 @@ def test_a_planner_answers_whatever_is_raised() -> None:
     assert isinstance(fault, InputError)
     broken = planner.answer(PlanAsked(None, request(), None))  # type: ignore[arg-type]
     assert isinstance(broken, Defect)
+
+
+def test_a_planner_asks_the_type_checkers_of_the_daemon() -> None:
+    report = TypeReport(checker="a checker")
+    heard: list[object] = []
+
+    class Types:
+        def compare(self, changes: Mapping[str, bytes | None], also: Collection[str] = ()) -> TypeReport:
+            heard.append((changes, also))
+            return report
+
+        def close(self) -> None:
+            """Nothing to close."""
+
+    class Asking(FakePlanner):
+        def ask(self, _data: bytes, reply: Ask) -> bytes:
+            told = type_report(reply(packed(TypesAsked({"a.py": b"x"}, ("b.py",)))))
+            return packed(replace(THERE, why=told.checker))
+
+    room = Room(Asking())
+    room.start_all()
+    plans = PooledPlans(room.pool, TREE, OwnPlans(), Types)
+    assert plans.plan(request()) == replace(THERE, why="a checker")
+    assert heard == [({"a.py": b"x"}, ("b.py",))]
+
+
+def test_a_planner_without_anybody_to_ask_says_nothing_of_types() -> None:
+    assert DaemonsTypes().compare({"a.py": b"x"}) == TypeReport()

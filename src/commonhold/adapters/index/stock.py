@@ -12,7 +12,7 @@ from typing import Final, Generic, TypeVar
 from commonhold.adapters.index.cache import NONE, Cache
 from commonhold.adapters.index.packing import Packed, packed
 from commonhold.adapters.index.recent import Key, Recent
-from commonhold.adapters.index.work import Source, summarised
+from commonhold.adapters.index.work import Source
 from commonhold.adapters.index.workers import Workers
 from commonhold.linking.languages import LINKED, linked
 from commonhold.linking.summarise import summarise
@@ -111,6 +111,12 @@ class Stock:
             self._recent.put(key, path, content, summary)
         return summary
 
+    def _made_here(self, batch: tuple[list[Key], list[Source]]) -> tuple[list[Key], list[Packed | None]]:
+        """The summaries of a few files, remembered: what others have just changed they will change again."""
+        keys, sources = batch
+        made = [self._made(key, *source) for key, source in zip(keys, sources, strict=True)]
+        return keys, [None if each is None else packed(each) for each in made]
+
     def users(self, name: str) -> Sequence[int]:
         """The numbers of the summaries that use a name."""
         return self.cache.users(name)
@@ -140,7 +146,7 @@ class Stock:
         first = list(islice(batches, _FEW))
         made: Iterator[tuple[list[Key], list[Packed | None]]]
         if len(first) < _FEW or self._processes < 2:  # noqa: PLR2004 - one alone would only be waited for
-            made = map(_made_here, chain(first, batches))
+            made = map(self._made_here, chain(first, batches))
         else:
             made = Workers(self._processes).summarised(chain(first, batches))
         for keys, summaries in made:
@@ -222,8 +228,3 @@ class Stock:
 
 def _key_of(path: str, content: bytes) -> Key:
     return sha256(content).digest(), maker_of(path, content) or ""
-
-
-def _made_here(batch: tuple[list[Key], list[Source]]) -> tuple[list[Key], list[Packed | None]]:
-    keys, sources = batch
-    return keys, summarised(sources)

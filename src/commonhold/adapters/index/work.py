@@ -9,7 +9,7 @@ import msgspec
 
 from commonhold.adapters.index.packing import Packed, packed
 from commonhold.adapters.parse_trials import is_quick
-from commonhold.adapters.worker_process import answer_frames
+from commonhold.adapters.worker_process import Ask, answer_frames
 from commonhold.linking.summarise import summarise
 from commonhold.regions.budget import TRIALS
 
@@ -28,7 +28,7 @@ def summarised(sources: Sequence[Source]) -> list[Packed | None]:
     return [None if summary is None else packed(summary) for summary in (summarise(*source) for source in sources)]
 
 
-def _answer(request: bytes) -> bytes:
+def _answer(request: bytes, _ask: Ask) -> bytes:
     signal.setitimer(signal.ITIMER_PROF, _LIMIT_SECONDS + len(request) * _LIMIT_SECONDS_A_BYTE)
     answer = msgspec.msgpack.encode(summarised(_DECODER.decode(request)))
     gc.collect()

@@ -127,13 +127,13 @@ class Services:
                 hint="start the command inside the repository",
             )
         see = partial(self._see, found, settings)
-        plans_of = partial(self._plans_of, hello.root, settings, hello.umask)
+        plans_of = partial(self._plans_of, found, settings, hello.umask)
         shared = Shared(self._store, see, plans_of, self._turns)
         service = compose(found, settings, agent=hello.agent, umask=hello.umask, shared=shared)
         self._made.append(_Known(found.root, settings, service))
         return self._made[-1]
 
-    def _plans_of(self, root: str, settings: Settings, umask: int, own: Plans) -> Plans:
+    def _plans_of(self, found: Repository, settings: Settings, umask: int, own: Plans) -> Plans:
         """Who plans commits in a working tree, given who does so in this process."""
         # Loaded here: a daemon that only leases needs none of what plans.
         from commonhold.server.planning.pool import Planners, PooledPlans  # noqa: PLC0415
@@ -141,7 +141,8 @@ class Services:
 
         if self._planners is None:
             self._planners = Planners()
-        return PooledPlans(self._planners, Tree(root, settings, umask), own)
+        tree = Tree(found.root, settings, umask)
+        return PooledPlans(self._planners, tree, own, lambda: self._see(found, settings).types)
 
     def close(self) -> None:
         """End the processes that plan."""

@@ -5,18 +5,31 @@ import os
 import signal
 import traceback
 from collections import OrderedDict
+from collections.abc import Collection, Mapping
 from dataclasses import replace
 from functools import partial
 from itertools import count
 from typing import Final
 
 from commonhold.adapters.repository import find_repository
-from commonhold.adapters.worker_process import answer_frames
+from commonhold.adapters.worker_process import Ask, answer_frames
 from commonhold.app.plan import Crossed, Plan
 from commonhold.app.service import Service
+from commonhold.app.typing import TypeReport
 from commonhold.bootstrap import Shared, compose, open_insight
 from commonhold.domain.errors import CommonholdError
-from commonhold.server.planning.wire import Answer, Asked, Defect, LinksAsked, PlanAsked, Tree, asked, packed
+from commonhold.server.planning.wire import (
+    Answer,
+    Asked,
+    Defect,
+    LinksAsked,
+    PlanAsked,
+    Tree,
+    TypesAsked,
+    asked,
+    packed,
+    type_report,
+)
 
 MOST_TREES: Final = 16
 MOST_REMEMBERED: Final = 64
@@ -24,17 +37,36 @@ MOST_REMEMBERED: Final = 64
 GARBAGE_THRESHOLD: Final = 50_000
 
 
+class DaemonsTypes:
+    """The type checkers of the daemon, which has one of a kind for all its planners: each keeps a project in memory."""
+
+    def __init__(self) -> None:
+        """Know nobody to ask yet."""
+        self.ask: Ask | None = None
+
+    def compare(self, changes: Mapping[str, bytes | None], also: Collection[str] = ()) -> TypeReport:
+        """What they newly say."""
+        if self.ask is None:
+            return TypeReport()
+        return type_report(self.ask(packed(TypesAsked(changes, tuple(also)))))
+
+    def close(self) -> None:
+        """They are the daemon's."""
+
+
 class Planner:
     """Makes plans for the working trees that it is asked about."""
 
     def __init__(self) -> None:
         """Know nothing yet."""
+        self._types = DaemonsTypes()
         self._services: list[tuple[Tree, Service]] = []
         self._found: OrderedDict[int, Crossed] = OrderedDict()
         self._numbers = count(1)
 
-    def answer(self, request: Asked) -> Answer:
-        """The answer to a request; what is raised is one, too."""
+    def answer(self, request: Asked, ask: Ask | None = None) -> Answer:
+        """The answer to a request; what is raised is one, too. `ask` asks the daemon."""
+        self._types.ask = ask
         try:
             match request:
                 case PlanAsked():
@@ -62,7 +94,8 @@ class Planner:
         service = next((service for known, service in self._services if known == tree), None)
         if service is None:
             repository = find_repository(tree.root)
-            see = partial(open_insight, repository, tree.settings, keeps_index=False)
+            types = self._types if tree.settings.types == "on" else None
+            see = partial(open_insight, repository, tree.settings, keeps_index=False, types=types)
             service = compose(repository, tree.settings, umask=tree.umask, shared=Shared(see=see))
         self._services = [*(each for each in self._services if each[1] is not service), (tree, service)]
         while len(self._services) > MOST_TREES:
@@ -77,4 +110,4 @@ def main() -> None:
     planner = Planner()
     gc.freeze()
     gc.set_threshold(GARBAGE_THRESHOLD)
-    answer_frames(lambda data: packed(planner.answer(asked(data))))
+    answer_frames(lambda data, ask: packed(planner.answer(asked(data), ask)))

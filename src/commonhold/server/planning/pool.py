@@ -13,11 +13,22 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Final, Protocol
 
-from commonhold.adapters.worker_process import WorkerProcess, program_of, usable_processors
+from commonhold.adapters.worker_process import Ask, WorkerProcess, program_of, usable_processors
 from commonhold.app.plan import CommitRequest, Crossed, Plan, Rejected
 from commonhold.app.plans import Plans
+from commonhold.app.typing import TypeChecker, TypeReport
 from commonhold.domain.errors import Code, CommonholdError, InternalError
-from commonhold.server.planning.wire import Answer, Asked, Defect, LinksAsked, PlanAsked, Tree, answer, packed
+from commonhold.server.planning.wire import (
+    Answer,
+    Asked,
+    Defect,
+    LinksAsked,
+    PlanAsked,
+    Tree,
+    answer,
+    packed,
+    types_asked,
+)
 
 PATIENCE_SECONDS: Final = 2.0
 """So long a plan waits for a planner to be free: they may all be running tests."""
@@ -42,8 +53,8 @@ class Process(Protocol):
         """Its process id."""
         ...
 
-    def ask(self, request: bytes) -> bytes:
-        """Its answer. Raises EOFError or OSError when it is gone."""
+    def ask(self, request: bytes, reply: Ask) -> bytes:
+        """Its answer; what it asks meanwhile is answered with `reply`. Raises EOFError or OSError when it is gone."""
         ...
 
     def end(self) -> None:
@@ -88,8 +99,13 @@ class Planners:
         self._is_over = False
         self._knowing: OrderedDict[str, _Planner] = OrderedDict()
 
-    def plan(self, asked: PlanAsked, path: str, own: Callable[[], Plan | Rejected]) -> Plan | Rejected:
-        """The plan, made by whoever is free, with preference for who planned a commit to the file at `path` last."""
+    def plan(
+        self, asked: PlanAsked, path: str, own: Callable[[], Plan | Rejected], types: TypeChecker | None = None
+    ) -> Plan | Rejected:
+        """The plan, made by whoever is free, with preference for who planned a commit to the file at `path` last.
+
+        Without planners it is made by `own`. With `types` this process answers what a planner asks of type checkers.
+        """
         with self._change:
             self._under_way += 1
             if self._under_way > 1:
@@ -100,7 +116,7 @@ class Planners:
                 if planner is None:
                     return own()
                 try:
-                    planned = self._asked(planner, asked)
+                    planned = self._asked(planner, asked, types)
                 except Gone:
                     continue
                 assert not isinstance(planned, bool)  # noqa: S101 - the answer to the other question
@@ -125,10 +141,14 @@ class Planners:
         except Gone:
             return False
 
-    def _asked(self, planner: _Planner, asked: Asked) -> Plan | Rejected | bool:
+    def _asked(self, planner: _Planner, asked: Asked, types: TypeChecker | None = None) -> Plan | Rejected | bool:
+        def reply(question: bytes) -> bytes:
+            compared = types_asked(question)
+            return packed(types.compare(compared.changes, compared.also) if types else TypeReport())
+
         is_alive = False
         try:
-            answered = answer(planner.process.ask(packed(asked)))
+            answered = answer(planner.process.ask(packed(asked), reply))
             is_alive = True
         except (EOFError, OSError) as fault:
             raise Gone from fault
@@ -245,8 +265,11 @@ def _given(answered: Answer) -> Plan | Rejected | bool:
 class PooledPlans:
     """Plans of commits to one working tree, made by planners."""
 
-    def __init__(self, planners: Planners, tree: Tree, own: Plans) -> None:
-        """Ask `planners`; `own` are the plans of this process."""
+    def __init__(
+        self, planners: Planners, tree: Tree, own: Plans, types: Callable[[], TypeChecker | None] = lambda: None
+    ) -> None:
+        """Ask `planners`; `own` are the plans of this process, `types` its type checkers."""
+        self._types = types
         self._planners = planners
         self._tree = tree
         self._own = own
@@ -256,7 +279,9 @@ class PooledPlans:
         asked = PlanAsked(self._tree, request, earlier.without_files() if earlier else None)
         path = request.changeset.edits[0].key if request.changeset.edits else ""
         file = path.partition("#")[0]
-        return self._planners.plan(asked, f"{self._tree.root}\0{file}", lambda: self._own.plan(request, earlier))
+        return self._planners.plan(
+            asked, f"{self._tree.root}\0{file}", lambda: self._own.plan(request, earlier), self._types()
+        )
 
     def still_links(self, crossed: Crossed) -> bool:
         """Whether the same would be found in other files now; False also where nobody can tell any more."""

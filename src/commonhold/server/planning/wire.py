@@ -4,9 +4,11 @@ Both ends are processes of one user, one started by the other with pipes that no
 """
 
 import pickle
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from commonhold.app.plan import CommitRequest, Crossed, Plan, Rejected
+from commonhold.app.typing import TypeReport
 from commonhold.config import Settings
 from commonhold.domain.errors import CommonholdError
 
@@ -38,6 +40,14 @@ class LinksAsked:
 
 
 @dataclass(frozen=True, slots=True)
+class TypesAsked:
+    """What a planner asks in turn: what the daemon's type checkers newly say once files are changed so."""
+
+    changes: Mapping[str, bytes | None]
+    also: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class Defect:
     """Something was raised that should not have been; `traceback` says what, and where."""
 
@@ -48,7 +58,7 @@ Asked = PlanAsked | LinksAsked
 Answer = Plan | Rejected | bool | CommonholdError | Defect
 
 
-def packed(value: Asked | Answer) -> bytes:
+def packed(value: Asked | Answer | TypesAsked | TypeReport) -> bytes:
     """The bytes of a request or an answer."""
     return pickle.dumps(value, pickle.HIGHEST_PROTOCOL)
 
@@ -63,3 +73,15 @@ def answer(data: bytes) -> Answer:
     """The answer in these bytes."""
     answered: Answer = pickle.loads(data)  # noqa: S301 - from a process that this one started
     return answered
+
+
+def types_asked(data: bytes) -> TypesAsked:
+    """The question of a planner in these bytes."""
+    question: TypesAsked = pickle.loads(data)  # noqa: S301 - from a process that this one started
+    return question
+
+
+def type_report(data: bytes) -> TypeReport:
+    """The reply to it in these bytes."""
+    report: TypeReport = pickle.loads(data)  # noqa: S301 - from the process that started this one
+    return report

@@ -36,7 +36,7 @@ def count(rig: Rig, table: str) -> int:
 
 def test_what_is_kept_is_not_made_again(rig: Rig, monkeypatch: pytest.MonkeyPatch) -> None:
     rig.index.close()
-    monkeypatch.setattr(stock, "summarised", lambda _: pytest.fail("everything is known"))
+    monkeypatch.setattr(stock, "summarise", lambda *_: pytest.fail("everything is known"))
     rig.index.library()
     shutil.copytree(rig.root, rig.root.with_name("copy"), ignore=shutil.ignore_patterns(".git"))
     copy = SqliteIndex(str(rig.state), str(rig.root.with_name("copy")))
@@ -216,7 +216,7 @@ def test_a_summary_for_a_candidate_is_found_when_it_is_written(rig: Rig, monkeyp
     assert "candidate" in made.offered_names
     assert rig.index.library().definers("candidate") == ()
     rig.write("m3.py", text)
-    monkeypatch.setattr(stock, "summarised", lambda _: pytest.fail("it was made already"))
+    monkeypatch.setattr(stock, "summarise", lambda *_: pytest.fail("it was made already"))
     assert rig.index.library().definers("candidate") == ("m3.py",)
     assert rig.index.library().summary("m3.py") is made
     assert rig.index.summary("readme.txt", text.encode()) is None

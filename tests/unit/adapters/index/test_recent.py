@@ -8,6 +8,7 @@ from tests.unit.adapters.index.rig import Rig, assert_same, shelf
 
 from commonhold.adapters.index import opening, stock
 from commonhold.adapters.index.recent import Recent
+from commonhold.linking.summarise import summarise
 from commonhold.linking.summary import Summary
 
 _LONG = "".join(f"def f{number}():\n" + "    return g()\n" * 9 for number in range(9))
@@ -56,9 +57,17 @@ def test_what_others_write_is_made_of_what_is_known_of_the_file(rig: Rig, monkey
     rig.index.summary("m.py", _LONG.replace("g()", "drafted()", 1).encode())
     written = _LONG.replace("g()", "written()", 1)
     rig.write("m.py", written)
-    monkeypatch.setattr(stock, "summarised", lambda _: pytest.fail("it is like the draft"))
+    likes: list[Summary | None] = []
+
+    def summarise_and_note(path: str, content: bytes, like: Summary | None = None) -> Summary | None:
+        likes.append(like)
+        return summarise(path, content, like)
+
+    monkeypatch.setattr(stock, "summarise", summarise_and_note)
     library = rig.index.library()
     assert library.users("written") == ("m.py",)
+    assert len(likes) == 1
+    assert None not in likes
     monkeypatch.undo()
     assert_same(library, shelf({"m.py": written.encode(), "n.py": b"from m import f1\nf1()\n"}))
 
