@@ -37,9 +37,9 @@ class Checkout:
     def __init__(self, root: Path) -> None:
         self.root = root
         common = self.person("rev-parse", "--path-format=absolute", "--git-common-dir").out.strip()
-        self.calls = GitCalls(
-            str(Path(common) / "commonhold"), self.log_of, lambda _root, _holder: None, self.is_ignored
-        )
+        state = Path(common) / "commonhold"
+        state.mkdir(mode=0o700, exist_ok=True)  # whoever serves has it before the first call
+        self.calls = GitCalls(str(state), self.log_of, lambda _root, _holder: None, self.is_ignored)
 
     @staticmethod
     def is_ignored(_root: str, path: str) -> bool:

@@ -453,6 +453,7 @@ def test_git_that_was_run_is_not_said_not_to_be(tmp_path: Path) -> None:
 
     (tmp_path / "a").write_text("a\n")
     (tmp_path / "b").write_text("b\n")
+    (tmp_path / "state").mkdir()
     first = programs(str(tmp_path / "state"))
     environment = os.environ | {
         "PATH": f"{first}{os.pathsep}{os.environ['PATH']}",

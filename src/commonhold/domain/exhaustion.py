@@ -21,7 +21,9 @@ def exhausted(fault: BaseException) -> StoreError | None:
     cannot know all its reasons, so this is asked once, where errors leave the process.
     """
     cause: BaseException | None = fault
-    while cause is not None:
+    seen: set[int] = set()
+    while cause is not None and id(cause) not in seen:  # an error may be raised from itself
+        seen.add(id(cause))
         if is_exhaustion(cause):
             why = (isinstance(cause, OSError) and cause.strerror) or "not enough memory"
             return StoreError(

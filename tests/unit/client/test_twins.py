@@ -38,7 +38,9 @@ def parameters(function: Callable[..., Any]) -> dict[str, inspect.Parameter]:
     return {name: each for name, each in inspect.signature(function).parameters.items() if name != "self"}
 
 
-OPERATIONS = sorted(public(Service) - {"close", "show", "root", "holder", "is_shared"})
+IN_PROCESS = {"plans", "sweep_some", "tell"}
+"""What only the process that has the service itself does with it."""
+OPERATIONS = sorted(public(Service) - IN_PROCESS - {"close", "show", "root", "holder", "is_shared"})
 
 
 def test_both_have_the_operations_of_the_service_and_more_besides() -> None:
@@ -80,7 +82,7 @@ def test_both_are_opened_alike() -> None:
 
 
 def test_what_a_daemon_does_for_others_is_all_but_what_needs_no_state() -> None:
-    assert public(Service) - {"close", "root", "holder", "is_shared", "regions"} == calls.NAMES
+    assert public(Service) - IN_PROCESS - {"close", "root", "holder", "is_shared", "regions"} == calls.NAMES
 
 
 @dataclass
