@@ -10,6 +10,7 @@ from bench.contention.__main__ import PARTS, main
 from bench.contention.client import Tally
 from bench.contention.hostile import CORPUS
 from bench.contention.package import KINDS, lay_out, written
+from tests.patience import until
 
 import commonhold
 from bench import reporting
@@ -53,7 +54,16 @@ def test_an_edit_of_each_kind_is_committed_and_changes_the_file(kind: str) -> No
         assert "t1" in after
         pid = served.daemon(root)
     assert not root.exists()
-    assert not Path(f"/proc/{pid}").exists() or "Z" in Path(f"/proc/{pid}/stat").read_text()
+    until(lambda: has_ended(pid), what="the daemon, which has let go of its repository, ends")
+
+
+def has_ended(pid: int) -> bool:
+    """Whether a process is gone, or has left only its exit status."""
+    try:
+        told = Path(f"/proc/{pid}/stat").read_text()
+    except (FileNotFoundError, ProcessLookupError):
+        return True
+    return told.rpartition(")")[2].split()[0] == "Z"
 
 
 @pytest.mark.slow
