@@ -1,10 +1,11 @@
 """The folder that a repository's state is kept in: made at the first use, and never a second time by one session."""
 
+import errno
 import os
 import weakref
-from contextlib import suppress
 from typing import Final
 
+from commonhold.adapters.faults import code_of
 from commonhold.domain.errors import Code, StoreError
 
 Identity = tuple[int, int]
@@ -25,6 +26,18 @@ def identity_at(path: str) -> Identity | None:
         return None
 
 
+class _OpenFolder:
+    """A folder that is held open, so that its inode stays its own: a deleted one that is open lends it to no other."""
+
+    def __init__(self, descriptor: int) -> None:
+        """Close `descriptor` when nobody has this any more."""
+        weakref.finalize(self, os.close, descriptor)
+
+
+_open_folders: Final[weakref.WeakValueDictionary[Identity, _OpenFolder]] = weakref.WeakValueDictionary()
+"""One for all sessions of this process that use the same folder: a daemon has a session for each agent."""
+
+
 class StateFolder:
     """The state folder of one repository, as one session knows it.
 
@@ -37,32 +50,50 @@ class StateFolder:
         self.path = path
         self._above = above
         self._used: Identity | None = None
+        self._open: _OpenFolder | None = None
 
     def make(self) -> None:
         """Make the folder if this session has used none yet, and use it.
 
         Raises StoreError `STORE_UNSAFE` if the folder that the session used, or the one around it, is gone or was
-        replaced, and OSError if it cannot be made.
+        replaced, `STORE_READ_ONLY` if nothing can be seen there any more, and OSError if it cannot be made.
         """
-        if self._used is None and not os.path.lexists(self.path):
+        if self._used is None and not os.path.isdir(self.path):
             self._make()
         self.use()
 
     def use(self) -> None:
-        """Use the folder that is there, if any. Raises StoreError `STORE_UNSAFE` unless it is the one used before."""
+        """Use the folder that is there, if any.
+
+        Raises StoreError: `STORE_UNSAFE` unless it is the one used before, `STORE_READ_ONLY` if that cannot be seen.
+        """
         if self._used is None:
-            self._used = self._held()
-        elif identity_at(self.path) != self._used:
+            self._hold()
+        elif self._seen() != self._used:
             raise replaced()
 
-    def _held(self) -> Identity | None:
-        """The identity of the folder, which stays its own: a deleted one that is open lends its inode to no other."""
+    def _seen(self) -> Identity | None:
+        """The identity of what is in the folder's place now."""
+        try:
+            return identity_of(os.stat(self.path))
+        except PermissionError as fault:  # the folder may well be where it was
+            raise unusable(self.path, fault) from fault
+        except OSError:
+            return None
+
+    def _hold(self) -> None:
+        """Keep in mind which folder is there, if any, and hold it open if this user may."""
         try:
             descriptor = os.open(self.path, _FOLDER_FLAGS)
         except OSError:
-            return identity_at(self.path)
-        weakref.finalize(self, os.close, descriptor)
-        return identity_of(os.fstat(descriptor))
+            self._used = identity_at(self.path)
+            return
+        self._used = identity_of(os.fstat(descriptor))
+        self._open = _open_folders.get(self._used)
+        if self._open is None:
+            self._open = _open_folders[self._used] = _OpenFolder(descriptor)
+        else:
+            os.close(descriptor)
 
     def _make(self) -> None:
         if self._above is None:
@@ -76,8 +107,10 @@ class StateFolder:
         try:
             if identity_of(os.fstat(above)) != self._above:
                 raise _moved(parent)
-            with suppress(FileExistsError):  # another session was quicker
-                os.mkdir(name, 0o700, dir_fd=above)
+            os.mkdir(name, 0o700, dir_fd=above)
+        except FileExistsError:
+            if not os.path.isdir(self.path):  # else another session was quicker
+                raise FileExistsError(errno.EEXIST, os.strerror(errno.EEXIST), self.path) from None
         finally:
             os.close(above)
 
@@ -89,6 +122,17 @@ def replaced() -> StoreError:
         "the state folder was replaced or deleted while this session was using it",
         hint="put back what was moved and repeat the call, or end this session and start it anew; stop all sessions"
         " before moving or restoring a state",
+    )
+
+
+def unusable(folder: str, fault: OSError) -> StoreError:
+    """Return the refusal of a session that the system denies the use of its state folder."""
+    code = Code.DISK_FULL if code_of(fault) is Code.DISK_FULL else Code.STORE_READ_ONLY
+    return StoreError(
+        code,
+        f"the state folder cannot be used: {fault.strerror}",
+        hint="make it a folder that this user can write, with space left, or run as the user who owns the repository",
+        fields={"folder": folder},
     )
 
 

@@ -58,7 +58,8 @@ class Begun:
 def start(repository: Repository) -> Begun:
     """Begin a daemon that outlives this process, without waiting for it. It ends by itself where one lives already.
 
-    Raises StoreError `STORE_UNSAFE` if the state folder that this session used is gone, and OSError.
+    Raises StoreError `STORE_UNSAFE` if the state folder that this session used is gone, `STORE_READ_ONLY` if it cannot
+    be seen any more, and OSError.
     """
     repository.state.make()
     path = daemon_place.log_path(repository.state_folder)

@@ -1,5 +1,6 @@
 """A database that was lost, restored or exchanged between two sessions: recognised, and no fence is given twice."""
 
+import gc
 import os
 import shutil
 from collections.abc import Callable
@@ -204,3 +205,43 @@ def test_a_folder_is_made_only_where_it_was_to_be_and_only_once(tmp_path: Path) 
     (above / "state").mkdir()
     refused(state.use)
     StateFolder(str(above / "state"), found).make()
+
+
+def test_all_who_use_one_folder_hold_it_open_together(tmp_path: Path) -> None:
+    """A daemon has a session for each agent, and agents come and go."""
+    path = str(tmp_path / "state")
+    first = StateFolder(path)
+    first.make()
+    before = descriptors()
+    others = [StateFolder(path) for _ in range(20)]
+    for each in others:
+        each.make()
+    assert descriptors() == before
+    del first, each
+    (tmp_path / "state").rename(tmp_path / "away")
+    (tmp_path / "state").mkdir()
+    for each in others:
+        refused(each.use)
+    others.clear()
+    del each
+    assert descriptors() == before - 1
+
+
+def descriptors() -> int:
+    """How many this process has open, without those of garbage."""
+    gc.collect()
+    return len(list(Path("/dev/fd").iterdir()))
+
+
+def test_what_stands_where_the_folder_is_to_be_is_named(tmp_path: Path) -> None:
+    state = tmp_path / "state"
+    for above in (None, identity_at(str(tmp_path))):
+        for is_link in (False, True):
+            if is_link:
+                state.symlink_to("nowhere")
+            else:
+                state.touch()
+            with pytest.raises(FileExistsError) as caught:
+                StateFolder(str(state), above).make()
+            assert caught.value.filename == str(state)
+            state.unlink()

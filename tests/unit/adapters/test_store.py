@@ -4,6 +4,7 @@ import os
 import sqlite3
 import subprocess
 import sys
+import tempfile
 import threading
 from collections.abc import Callable, Iterator
 from functools import partial
@@ -31,6 +32,7 @@ from commonhold.domain.modes import Mode
 from commonhold.domain.read_set import Sighting
 from commonhold.domain.refusal import Refusal
 
+NOBODY = 65534
 Forked = Callable[[Callable[[], bool]], bool]
 MORE = "CREATE TABLE more (x); INSERT INTO more SELECT count(*) FROM events;"
 
@@ -259,14 +261,35 @@ def test_a_folder_that_cannot_be_made_is_told(folder: Path) -> None:
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root can act as another user")
 def test_a_state_of_another_user_is_read_only(store: SqliteStore, folder: Path, forked: Forked) -> None:
     add(store, "one")
-    for place in (folder, *folder.parents[:3]):
-        place.chmod(0o755)
+    _let_everybody_in(folder)
 
     def as_nobody() -> bool:
-        os.setuid(65534)
+        os.setuid(NOBODY)
         return refused(store) is Code.STORE_READ_ONLY
 
     assert forked(as_nobody)
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root can act as another user")
+def test_a_state_that_cannot_be_seen_any_more_is_not_told_to_be_gone(
+    store: SqliteStore, folder: Path, forked: Forked
+) -> None:
+    add(store, "one")
+    _let_everybody_in(folder)
+    folder.parent.chmod(0o700)
+
+    def as_nobody() -> bool:
+        os.setuid(NOBODY)
+        return refused(store) is Code.STORE_READ_ONLY
+
+    assert forked(as_nobody)
+
+
+def _let_everybody_in(folder: Path) -> None:
+    """Into the folders that pytest makes, however many there are: it keeps others out of them."""
+    for place in (folder, *folder.parents):
+        if place.stat().st_uid == os.geteuid() and place.is_relative_to(tempfile.gettempdir()):
+            place.chmod(place.stat().st_mode | 0o055)
 
 
 # Fork: SQLite's locks belong to a process, and the memory of them is copied. Nothing may rely on the copy.

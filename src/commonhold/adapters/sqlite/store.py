@@ -12,7 +12,6 @@ from typing import Final
 import apsw
 
 from commonhold.adapters import daemon_place
-from commonhold.adapters.faults import code_of
 from commonhold.adapters.sqlite.connect import MIGRATIONS, connect, connect_if_ready
 from commonhold.adapters.sqlite.faults import translate
 from commonhold.adapters.sqlite.gate import Gate
@@ -20,7 +19,7 @@ from commonhold.adapters.sqlite.ground import check_ground
 from commonhold.adapters.sqlite.mark import Mark, fallen_back, gone
 from commonhold.adapters.sqlite.open_files import OpenFiles
 from commonhold.adapters.sqlite.session import SqliteSession
-from commonhold.adapters.state_folder import StateFolder, replaced
+from commonhold.adapters.state_folder import StateFolder, replaced, unusable
 from commonhold.domain.errors import Code, InternalError, StoreError
 from commonhold.domain.exhaustion import exhausted
 
@@ -153,7 +152,7 @@ class SqliteStore:
         try:
             self._gate.enter()
         except OSError as fault:
-            raise exhausted(fault) or _unusable(self._folder, fault) from fault
+            raise exhausted(fault) or unusable(self._folder, fault) from fault
 
     def own(self) -> None:
         """Enter the gate for good, as the only one who uses the state: what was read stays true until one writes.
@@ -294,15 +293,5 @@ def _forked(folder: str) -> StoreError:
         Code.STORE_UNSAFE,
         "this process was forked in the middle of a transaction, so it cannot use the state",
         hint="fork outside of transactions, or open the repository anew in a process of its own",
-        fields={"folder": folder},
-    )
-
-
-def _unusable(folder: str, fault: OSError) -> StoreError:
-    code = Code.DISK_FULL if code_of(fault) is Code.DISK_FULL else Code.STORE_READ_ONLY
-    return StoreError(
-        code,
-        f"the state folder cannot be used: {fault.strerror}",
-        hint="make it a folder that this user can write, with space left, or run as the user who owns the repository",
         fields={"folder": folder},
     )
