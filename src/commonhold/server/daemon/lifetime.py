@@ -4,6 +4,7 @@ import gc
 import os
 import resource
 import signal
+import sys
 import time
 from contextlib import suppress
 from dataclasses import dataclass
@@ -24,6 +25,7 @@ from commonhold.server.daemon.services import Services
 from commonhold.wire import calls
 
 GARBAGE_THRESHOLD: Final = 50_000
+SWITCH_SECONDS: Final = 0.0005
 IDLE_SECONDS: Final = 300.0
 SWEEP_SECONDS: Final = 300.0
 LOOK_SECONDS: Final = 0.5
@@ -166,6 +168,8 @@ def serve(root: str, times: Times) -> int:
     for number in (signal.SIGTERM, signal.SIGINT):
         signal.signal(number, lambda *_: life.end())
     _allow_many_connections()
+    # Whoever returns from the disk inside the gate waits so long for a thread that computes, while all others wait.
+    sys.setswitchinterval(SWITCH_SECONDS)
     gc.freeze()  # what is there now stays: it need not be looked through again and again
     gc.set_threshold(GARBAGE_THRESHOLD)
     try:
