@@ -5,6 +5,7 @@ taken back takes the mirror with it.
 """
 
 import os
+import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import cast
@@ -16,14 +17,45 @@ from commonhold.adapters.memory.indexed import Indexed
 from commonhold.adapters.sqlite.faults import translate
 from commonhold.adapters.sqlite.gate import Gate
 from commonhold.adapters.sqlite.session import SqliteSession
-from commonhold.adapters.sqlite.store import GATE, SqliteStore
+from commonhold.adapters.sqlite.store import GATE, SqliteStore, read_only
+from commonhold.adapters.state_folder import StateFolder
 from commonhold.domain.events import Recorded
 
 
 class MirroredStore(SqliteStore):
-    """A store that this process owns; `own` must be called before anything else."""
+    """A store that this process owns; `own` must be called before anything else.
 
-    _index: LeaseIndex | None = None
+    Among its threads the gate has a lock of its own, which is taken before that of the connection: who looks at the
+    state waits for a transaction, not for the files that somebody inside the gate flushes.
+    """
+
+    def __init__(self, folder: str | StateFolder, *, synchronous: str = "FULL") -> None:
+        """As any store."""
+        super().__init__(folder, synchronous=synchronous)
+        self._index: LeaseIndex | None = None
+        self._gate_lock = threading.RLock()
+
+    @contextmanager
+    def gate(self) -> Iterator[None]:
+        """Be the only one in this process who writes; nobody else does."""
+        if self._session is not None and self._is_inside() and not self._session.is_for_writing:
+            raise read_only()  # whoever is inside would wait for this thread
+        with self._gate_lock:
+            self._enter_gate()
+            try:
+                yield
+            finally:
+                self._gate.leave()
+
+    def before_fork(self) -> None:
+        """Wait until no thread is inside, in the order in which a commit takes the locks."""
+        self._gate_lock.acquire()
+        super().before_fork()
+
+    def after_fork(self, *, is_child: bool) -> None:
+        """Go on."""
+        super().after_fork(is_child=is_child)
+        self._gate_lock.release()
 
     def own(self) -> None:
         """Enter the gate for good, after whoever came before: it is this very process that the gate is said to have."""
@@ -56,7 +88,7 @@ class MirroredStore(SqliteStore):
     def _writing(self) -> Iterator[SqliteSession]:
         """A transaction; one that fails forgets the mirror, which is read again from the tables."""
         try:
-            with super()._writing() as session:
+            with self._gate_lock, super()._writing() as session:
                 yield session
         except BaseException:  # whatever stopped it, the mirror may be ahead of the tables
             self._index = None

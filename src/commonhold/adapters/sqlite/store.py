@@ -84,7 +84,7 @@ class SqliteStore:
         if self._session is None or not self._is_inside():
             return self._writing()
         if not self._session.is_for_writing:
-            raise _read_only()
+            raise read_only()
         return nullcontext(self._session)
 
     def _is_inside(self) -> bool:
@@ -280,7 +280,8 @@ os.register_at_fork(
 )
 
 
-def _read_only() -> InternalError:
+def read_only() -> InternalError:
+    """The error of who writes inside a transaction that only reads."""
     return InternalError(
         Code.INTERNAL,
         "something was to be written inside a transaction that only reads",
