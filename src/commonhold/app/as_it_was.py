@@ -68,6 +68,10 @@ class AsItWas:
         """Never, as `stage`."""
         raise NotImplementedError
 
+    def flush(self, journal: Journal) -> None:
+        """Never, as `stage`."""
+        raise NotImplementedError
+
     def undo(self, journal: Journal, contents: Contents) -> tuple[tuple[str, ...], tuple[str, ...]]:
         """Never, as `stage`."""
         raise NotImplementedError

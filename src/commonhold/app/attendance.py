@@ -99,7 +99,7 @@ class Attendance:
         after all begins again.
         """
         if self._gone():
-            with self._place.store.gate():  # none of them begins to write meanwhile
+            with self._place.gate():  # none of them begins to write meanwhile
                 for holder in self._gone():
                     self._proposing.give_up(holder)
         self._forget_absent()

@@ -2,23 +2,32 @@
 
 The order of steps is the argument for invariants I3 and I6. Whoever commits takes its turn at each file that it
 writes, and plans outside the gate. Inside it: what was looked at is compared with what is there; leases are checked and
-the plan, with the bytes to restore, is made durable in one transaction; the files are staged, then swapped; a second
-transaction makes the commit a fact. A crash before that second transaction is undone by whoever enters the gate next.
+the plan, with the bytes to restore, is written down in one transaction. When that is durable the files are staged, then
+swapped; a second transaction makes the commit a fact. A crash before that second transaction is undone by whoever
+enters the gate next.
+
+Where nobody commits who does not take turns here, the gate is left between the two transactions: several commits are in
+flight at once, and share the flushes of the log. The next one to a file is planned when the files are swapped, and
+decided when the commit is a fact.
 """
 
-from contextlib import suppress
-from dataclasses import replace
+import math
+from collections.abc import Sequence
+from contextlib import ExitStack, suppress
+from dataclasses import dataclass, replace
 from typing import Final, TypeGuard
 
 from commonhold.app.answers import CommitAnswer
 from commonhold.app.forgetting import forget
 from commonhold.app.guarding import Guard
+from commonhold.app.in_flight import Flight
 from commonhold.app.judging import Admitted, Judging, Refused
 from commonhold.app.once import earlier_answer, remember
+from commonhold.app.overtaking import places_of
 from commonhold.app.place import Place
 from commonhold.app.plan import CommitRequest, Plan, Rejected
 from commonhold.app.plans import Plans
-from commonhold.app.ports import ChangedUnderneath, Journal, Step, no_step
+from commonhold.app.ports import ChangedUnderneath, Reader, Step, no_step
 from commonhold.app.read_sets import ReadSet
 from commonhold.app.recording import committed, event_of, refuse, shown
 from commonhold.app.recovery import recover, undo
@@ -31,6 +40,21 @@ from commonhold.domain.keys import FILE
 MAX_TRIES: Final = 4
 FORGET_EVERY: Final = 256
 _ABSENT: Final = frozenset({Code.FILE_NOT_FOUND, Code.REGION_UNKNOWN, Code.REGION_AMBIGUOUS})
+
+
+@dataclass(frozen=True, slots=True)
+class _Decided:
+    """A commit that is written down, and not carried out yet."""
+
+    admitted: Admitted
+    flight: Flight
+
+
+@dataclass(frozen=True, slots=True)
+class _Behind:
+    """The plan was made before what others have done, or have in flight: a commit is decided after that."""
+
+    flights: frozenset[int] = frozenset()
 
 
 class Commits:
@@ -53,7 +77,9 @@ class Commits:
         `plans` says what a changeset would write, `judging` whether it may, and `turns` when. What is written is added
         to what the session has read, `read_set`. `at_step` is called after each step.
         """
+        self._place = place
         self._store, self._files, self._clock = place.store, place.files, place.clock
+        self._in_flight = place.in_flight
         self._planner = judging.planner
         self._guard = guard
         self._judging = judging
@@ -94,9 +120,9 @@ class Commits:
             linked = self._turns.linked(self._files.root)
             planned = self._plan(request, planned)
             answer = self._try(request, planned, linked, turn)
-            if answer is not None:
+            if isinstance(answer, CommitAnswer):
                 return answer
-            tries += self._turns.has_turn(turn)
+            tries += answer is None and self._turns.has_turn(turn)
         raise StoreError(
             Code.REPOSITORY_BUSY,
             "the files were changed again and again by programs that do not ask Commonhold, while this commit was being"
@@ -105,7 +131,9 @@ class Commits:
             retry_after_seconds=1.0,
         )
 
-    def _try(self, request: CommitRequest, planned: Plan | Rejected, linked: int, turn: Ticket) -> CommitAnswer | None:
+    def _try(
+        self, request: CommitRequest, planned: Plan | Rejected, linked: int, turn: Ticket
+    ) -> CommitAnswer | _Behind | None:
         """Write what was planned, or say why not; None if it has to be planned anew.
 
         Of two commits that concern each other's files the second must see the first. So what concerns other files takes
@@ -113,12 +141,12 @@ class Commits:
         before the plan.
         """
         if not (_is_linked(planned) and self._turns.is_complete):
-            return self._enter(request, planned, linked, turn)
-        with self._turns.take(self._turn_of(REPOSITORY), within=turn):
+            return self._enter(request, planned, linked, (turn,))
+        with self._turns.take(self._turn_of(REPOSITORY), within=turn) as of_all:
             newest = self._turns.linked(self._files.root)
             if newest != linked and not self._plans.still_links(planned.crossed):
                 planned = self._plan(request, planned)
-            return self._enter(request, planned, newest, turn)
+            return self._enter(request, planned, newest, (turn, of_all))
 
     def _plan(self, request: CommitRequest, before: Plan | Rejected | None = None) -> Plan | Rejected:
         """Plan outside the gate. What is not there may be half of a commit under way: it is looked for again inside."""
@@ -128,30 +156,90 @@ class Commits:
         except InputError as fault:
             if fault.code not in _ABSENT:
                 raise
-        with self._store.gate():
-            recover(self._store, self._files, self._clock)
+        with self._place.gate():
+            recover(self._place)
             return self._plans.plan(request, earlier)
 
     def _enter(
-        self, request: CommitRequest, planned: Plan | Rejected, linked: int, turn: Ticket
-    ) -> CommitAnswer | None:
-        """Answer inside the gate; None where the plan does not hold there any more, or another has the turn.
+        self, request: CommitRequest, planned: Plan | Rejected, linked: int, turns: Sequence[Ticket]
+    ) -> CommitAnswer | _Behind | None:
+        """Decide inside the gate and carry it out; None or _Behind where the plan does not hold there any more."""
+        if not self._turns.is_complete:
+            return self._enter_beside_processes(request, planned)
+        with self._in_flight.join(), ExitStack() as guards:
+            while True:
+                with self._store.gate():
+                    decided = self._decide_in_turn(request, planned, linked, turns[0], guards)
+                if isinstance(decided, _Decided):
+                    with suppress(ChangedUnderneath):
+                        return self._carry_out(request, decided, turns)
+                    return None
+                if not (isinstance(decided, _Behind) and decided.flights):
+                    return decided
+                self._in_flight.wait_for(decided.flights)
+                if not _is_plain(planned):  # who came before is told of in it
+                    return _Behind()
 
-        Who commits beside other processes, with whom it takes no turns, plans anew inside, unless that takes long.
+    def _decide_in_turn(
+        self, request: CommitRequest, planned: Plan | Rejected, linked: int, turn: Ticket, guards: ExitStack
+    ) -> CommitAnswer | _Decided | _Behind | None:
+        """What the gate makes of a plan; None where it does not hold any more, or another has the turn."""
+        recover(self._place)
+        earlier = earlier_answer(self._store, request, CommitAnswer)
+        if earlier is not None:
+            return earlier
+        if not self._turns.has_turn(turn):  # a late write would spoil the plan of whose turn it is
+            return None
+        with self._store.read() as reader:
+            flights = self._ahead(reader, request, planned)
+            is_behind = bool(flights) or self._owes_more(reader, planned)
+        if is_behind:
+            return _Behind(flights)
+        self._files.check_idle()
+        return self._decide(request, planned, guards) if self._holds(planned, linked) else None
+
+    def _ahead(self, reader: Reader, request: CommitRequest, planned: Plan | Rejected) -> frozenset[int]:
+        """The commits in flight that this one has to see done.
+
+        They write what it looked at, or what its author has read, or both concern other files.
+        """
+        root = self._files.root
+        flights = [each for each in self._in_flight.flights() if each.root == root]
+        ahead = {
+            each.id
+            for each in flights
+            if any(path in planned.seen for path in each.paths) or (each.is_linked and _is_linked(planned))
+        }
+        others = [each for each in flights if each.id not in ahead and each.journal.holder != request.holder]
+        places = [place for each in others for place in each.places]
+        read = {each.key for each in reader.sightings(request.holder, root, places)} if places else set()
+        return frozenset(ahead | {each.id for each in others if not read.isdisjoint(each.places)})
+
+    def _owes_more(self, reader: Reader, planned: Plan | Rejected) -> bool:
+        """Whether anything came to be owed here since it was planned: the plan may settle it, or leave it."""
+        root = self._files.root
+        newest = planned.newest if isinstance(planned, Plan) else math.inf
+        return any(since > newest for debt in reader.debts() if debt.worktree == root for since in debt.since)
+
+    def _enter_beside_processes(self, request: CommitRequest, planned: Plan | Rejected) -> CommitAnswer | None:
+        """Answer inside the gate: nobody takes turns with other processes. So what does not hold is planned anew there.
+
+        None where that would take long.
         """
         with self._store.gate():
-            recover(self._store, self._files, self._clock)
+            recover(self._place)
             earlier = earlier_answer(self._store, request, CommitAnswer)
             if earlier is not None:
                 return earlier
-            if not self._turns.has_turn(turn):  # a late write would spoil the plan of whose turn it is
-                return None
             for _ in range(MAX_TRIES):
                 self._files.check_idle()
-                if self._holds(planned, linked):
-                    with suppress(ChangedUnderneath):
-                        return self._settle(request, planned)
-                if self._turns.is_complete or _took_long(planned):
+                with self._store.read() as reader:
+                    owes_more = self._owes_more(reader, planned)
+                if not owes_more and self._holds(planned, 0):
+                    with suppress(ChangedUnderneath), ExitStack() as guards:
+                        decided = self._decide(request, planned, guards)
+                        return self._carry_out(request, decided) if isinstance(decided, _Decided) else decided
+                if _took_long(planned):
                     return None
                 planned = self._plans.plan(request)
         return None
@@ -172,43 +260,58 @@ class Commits:
         answer = verdict.answer() if isinstance(verdict, Refused) else committed(verdict, None)
         return replace(answer, is_dry_run=True)
 
-    def _settle(self, request: CommitRequest, planned: Plan | Rejected) -> CommitAnswer:
-        """Answer inside the gate, with everything looked at still there."""
+    def _decide(self, request: CommitRequest, planned: Plan | Rejected, guards: ExitStack) -> CommitAnswer | _Decided:
+        """Admit the plan and write it down, or refuse it, with everything looked at still there.
+
+        From then on until `guards` are closed nobody else gets a lease on what it writes.
+        """
         intent = request.changeset.intent
-        with self._guard.hold(request.holder, intent, self._judging.writes_of(planned)) as conflicts:
-            with self._store.write() as writer:
-                now = self._clock.now()
-                verdict = (
-                    self._judging.lock_conflict(writer, intent, conflicts)
-                    if conflicts
-                    else self._judging.verdict(writer, request, planned)
-                )
-                if isinstance(verdict, Refused):
-                    return refuse(writer, request, verdict, now)
-                plan = verdict.plan
-                writer.keep(plan.contents.items(), now.wall)
-                journal = writer.begin(self._files.root, request.holder, intent, plan.writes)
-            self._at_step("journalled")
-            return self._carry_out(request, verdict, journal)
+        hold = self._guard.hold(request.holder, intent, self._judging.writes_of(planned))
+        conflicts = guards.enter_context(hold)
+        with self._store.write() as writer:
+            now = self._clock.now()
+            verdict = (
+                self._judging.lock_conflict(writer, intent, conflicts)
+                if conflicts
+                else self._judging.verdict(writer, request, planned)
+            )
+            if isinstance(verdict, Refused):
+                return refuse(writer, request, verdict, now)
+            plan = verdict.plan
+            writer.keep(plan.contents.items(), now.wall)
+            journal = writer.begin(self._files.root, request.holder, intent, plan.writes)
+        flight = Flight(journal, places_of(plan.changes, plan.contracts), plan.crossed.is_linked)
+        self._in_flight.add(flight)
+        guards.callback(self._in_flight.end, flight.id)
+        return _Decided(verdict, flight)
 
-    def _carry_out(self, request: CommitRequest, admitted: Admitted, journal: Journal) -> CommitAnswer:
+    def _carry_out(self, request: CommitRequest, decided: _Decided, turns: Sequence[Ticket] = ()) -> CommitAnswer:
+        """Write the files, and make the commit a fact; or take it back. Whoever is next begins once they are there."""
+        journal = decided.flight.journal
         try:
-            self._files.stage(journal, admitted.plan.contents.__getitem__)
+            self._at_step("journalled")
+            self._files.stage(journal, decided.admitted.plan.contents.__getitem__)
             self._files.swap(journal)
-            return self._record(request, admitted, journal)
+            self._pass_on(decided.flight, turns)
+            self._files.flush(journal)
+            return self._record(request, decided)
         except BaseException:  # whatever stopped it, Ctrl-C too
-            if self._is_pending(journal):
+            if self._is_pending(decided.flight):
                 undo(self._store, self._files, self._clock, journal)
+            self._pass_on(decided.flight, turns)  # who looked at the files meanwhile has seen what was not to stay
             raise
-        finally:  # undone as well: who looked at other files meanwhile has seen what was not to stay
-            if admitted.plan.crossed.is_linked:
-                self._turns.add_linked(self._files.root)
 
-    def _is_pending(self, journal: Journal) -> bool:
+    def _pass_on(self, flight: Flight, turns: Sequence[Ticket]) -> None:
+        if flight.is_linked:
+            self._turns.add_linked(flight.root)
+        self._turns.pass_on(*turns)
+
+    def _is_pending(self, flight: Flight) -> bool:
         with self._store.read() as reader:
-            return any(each.id == journal.id for each in reader.journals())
+            return any(each.id == flight.id for each in reader.journals())
 
-    def _record(self, request: CommitRequest, admitted: Admitted, journal: Journal) -> CommitAnswer:
+    def _record(self, request: CommitRequest, decided: _Decided) -> CommitAnswer:
+        admitted, flight = decided.admitted, decided.flight
         with self._store.write() as writer:
             now = self._clock.now()
             event = event_of(writer, request, admitted)
@@ -216,10 +319,11 @@ class Commits:
             answer = committed(admitted, recorded.sequence)
             writer.record([event], now.wall)
             self._read_set.committed(writer, recorded, {**self._relied_on(request), **shown(answer)})
-            writer.end(journal.id)
+            writer.end(flight.id)
             remember(writer, request, answer, now.wall)
             if writer.next_sequence % FORGET_EVERY == 0:
                 forget(writer, now, self._retention_seconds)
+            self._in_flight.end(flight.id)
         self._at_step("recorded")
         return answer
 
@@ -233,6 +337,11 @@ class Commits:
 def _is_linked(planned: Plan | Rejected) -> TypeGuard[Plan]:
     """Whether other files can have to do with it."""
     return isinstance(planned, Plan) and planned.crossed.is_linked
+
+
+def _is_plain(planned: Plan | Rejected) -> bool:
+    """Whether it says nothing of the commits that came before it."""
+    return isinstance(planned, Plan) and not planned.merged
 
 
 def _took_long(planned: Plan | Rejected) -> bool:

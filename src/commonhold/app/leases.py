@@ -25,7 +25,7 @@ from commonhold.app.once import Request, once
 from commonhold.app.partial_work import PartialWorks
 from commonhold.app.pictures import Change
 from commonhold.app.place import Place
-from commonhold.app.ports import Ids, Stamp
+from commonhold.app.ports import Ids, Once, Stamp
 from commonhold.app.read_sets import ReadSet
 from commonhold.app.reading import Reading, contents_of
 from commonhold.app.registry import reused
@@ -34,7 +34,7 @@ from commonhold.domain import texts
 from commonhold.domain.commands import Acquire, Ask, Break, Command, HandOver, Release, Renew, Show
 from commonhold.domain.errors import Code, InputError, StoreError, UsageError
 from commonhold.domain.events import LeaseQueued
-from commonhold.domain.keys import FILE, Key, canonical, parse
+from commonhold.domain.keys import FILE, Key, canonical, file_key, overlaps, parse
 from commonhold.domain.lease import Base, Lease, Waiter, check_ttl
 from commonhold.domain.lease_table import ENDED_BESIDE, is_short
 from commonhold.domain.modes import Mode
@@ -71,6 +71,7 @@ class Leases:
         self._name = place.name
         self._store = place.store
         self._registry = place.registry
+        self._in_flight = place.in_flight
         self._reading = reading
         self._ids = ids
         self._works = works
@@ -100,17 +101,33 @@ class Leases:
         outcome = self._registry.first_outcome(request.holder, key) if key else None
         if outcome is not None:
             return self._newsroom.with_news(self._acquire_answer(request, outcome, ()))
-        resolved = self._resolve(request.keys)
-        with self._registry.together():
-            if not self._reading.is_current(resolved.seen):
-                resolved = self._resolve(request.keys)
-            outcome = self._registry.execute(self._command(request, resolved), key)
-            if isinstance(outcome, Granted):
-                self._keep(resolved)
-            self._works.look_for(resolved.keys)
-            if not isinstance(outcome, Queued):  # whose answer may be kept back, and another given in its place
-                return self._newsroom.with_news(self._acquire_answer(request, outcome, resolved.shadowed))
-        return self._acquire_answer(request, outcome, resolved.shadowed)
+        while True:
+            resolved = self._resolve(request.keys)
+            with self._registry.together():
+                flights = self._in_the_way(resolved.keys)
+                if not flights:
+                    return self._asked(request, resolved, key)
+            self._in_flight.wait_for(flights)
+
+    def _in_the_way(self, keys: Sequence[Key]) -> frozenset[int]:
+        """The commits in flight that write what the keys cover: whoever is granted a lease finds them done."""
+        return frozenset(
+            flight.id
+            for flight in self._in_flight.flights()
+            for path in flight.paths
+            if any(overlaps(key.file, file_key(path)) for key in keys)
+        )
+
+    def _asked(self, request: AcquireRequest, resolved: _Resolved, once_: Once | None) -> AcquireAnswer:
+        if not self._reading.is_current(resolved.seen):
+            resolved = self._resolve(request.keys)
+        outcome = self._registry.execute(self._command(request, resolved), once_)
+        if isinstance(outcome, Granted):
+            self._keep(resolved)
+        self._works.look_for(resolved.keys)
+        answer = self._acquire_answer(request, outcome, resolved.shadowed)
+        # The answer to one who waits may be kept back, and another given in its place.
+        return answer if isinstance(outcome, Queued) else self._newsroom.with_news(answer)
 
     def _keep(self, resolved: _Resolved) -> None:
         """Keep what is there at the grant. Its holder was told hashes, not texts: that is not to have read it anew."""

@@ -31,7 +31,7 @@ class Noticing:
 
         What a tool is just writing is left out.
         """
-        with self._place.store.gate():
+        with self._place.gate():
             self._proposing.settle_overdue()
             overdue = self._proposing.overdue()
             with self._place.store.read() as reader:

@@ -13,10 +13,10 @@ MOST_PARTS: Final = 30
 _NOTHING: Final = RegionChange("", None, None)
 
 
-def places_of(commit: Committed) -> tuple[str, ...]:
+def places_of(regions: Iterable[RegionChange], contracts: Iterable[ContractChange]) -> tuple[str, ...]:
     """The keys of all that shows what a commit changed: whoever saw one of them is concerned."""
-    around = (str(key) for change in commit.contracts for key in canonical(change.key).upward())
-    return tuple(dict.fromkeys((*(change.key for change in commit.regions), *around)))
+    around = (str(key) for change in contracts for key in canonical(change.key).upward())
+    return tuple(dict.fromkeys((*(change.key for change in regions), *around)))
 
 
 def shows(read: Key, definition: Key, *, is_region: bool) -> bool:

@@ -5,7 +5,7 @@ from itertools import islice
 from typing import Final
 
 from commonhold.app.answers import Next, ReviewAnswer
-from commonhold.app.ports import Registry, Store
+from commonhold.app.place import Place
 from commonhold.app.reading import Reading
 from commonhold.domain.commands import Leave, Review
 from commonhold.domain.errors import CommonholdError
@@ -24,10 +24,11 @@ Trees = Callable[[str], Reading | None]
 class PartialWorks:
     """Looks for partial work under leases that were lost, lists it, and closes it."""
 
-    def __init__(self, store: Store, registry: Registry, trees: Trees) -> None:
-        """Keep what is found in `store`; learn what was lost from `registry`; look at `trees`."""
-        self._store = store
-        self._registry = registry
+    def __init__(self, place: Place, trees: Trees) -> None:
+        """Learn from the registry of `place` what was lost, keep in its store what is found; look at `trees`."""
+        self._store = place.store
+        self._registry = place.registry
+        self._in_flight = place.in_flight
         self._trees = trees
 
     def look_for(self, keys: Sequence[Key] = ()) -> bool:
@@ -48,6 +49,10 @@ class PartialWorks:
         return next(here, None) is not None
 
     def _leave(self, lease: Lease, reading: Reading) -> None:
+        """Write it down; not while a commit in flight writes there, whose work that is."""
+        paths = {canonical(base.key).file_path for base in lease.bases}
+        if any(not paths.isdisjoint(each.paths) for each in self._in_flight.flights()):
+            return
         self._registry.execute(Leave(lease.id, lease.holder, tuple(self._changes(lease, reading))))
 
     def _changes(self, lease: Lease, reading: Reading) -> Iterator[Left]:

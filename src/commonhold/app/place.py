@@ -1,16 +1,32 @@
 """A working tree with its state."""
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 
+from commonhold.app.in_flight import InFlight
 from commonhold.app.ports import Clock, Files, Registry, Store
 
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """A working tree, its state, and its name among all that share the leases."""
+    """A working tree, its state, its name among all that share the leases, and the commits that are `in_flight`."""
 
     store: Store
     files: Files
     registry: Registry
     clock: Clock
     name: str
+    in_flight: InFlight
+
+    @contextmanager
+    def gate(self) -> Iterator[None]:
+        """Be the only one that writes, with no commit halfway."""
+        with self.in_flight.alone(), self.store.gate():
+            yield
+
+    @contextmanager
+    def together(self) -> Iterator[None]:
+        """Make what is done inside one step, as `Registry.together`, with no commit halfway."""
+        with self.in_flight.alone(), self.registry.together():
+            yield

@@ -126,7 +126,8 @@ class Plan:
     renamed files by their old ones. `merged` is told to the committer, `merges` and `contracts` are recorded.
     `grown` are headers that only get more lines: others may hold what lies beside them. `reweighed` are debts, and
     what is left of each once this is written: itself, maybe for another reason, or nothing. `relied` is what was found
-    of the reads that it rests on; None where nobody has looked yet.
+    of the reads that it rests on; None where nobody has looked yet. `newest` is the number of the newest event that was
+    recorded when planning began.
     """
 
     seen: Mapping[str, Stamp | None]
@@ -145,6 +146,7 @@ class Plan:
     grown: frozenset[Key] = frozenset()
     reweighed: Mapping[Debt, Debt | None] = field(default_factory=dict)
     relied: Relied | None = None
+    newest: int = 0
 
     @property
     def rewritten(self) -> frozenset[str]:

@@ -42,12 +42,14 @@ class OwnPlans:
 
     def plan(self, request: CommitRequest, earlier: Crossed | None = None) -> Plan | Rejected:
         """The plan, with what is left of debts once it is written, and of what its author has still to read."""
+        with self._store.read() as reader:
+            newest = reader.next_sequence - 1
         planned = self._planner.plan(request.changeset, earlier)
         if isinstance(planned, Rejected):
             return planned
         plan = self._owing.weighed(planned)
         with self._store.read() as reader:
-            return replace(plan, relied=self._reliance.relied(reader, request, plan))
+            return replace(plan, relied=self._reliance.relied(reader, request, plan), newest=newest)
 
     def still_links(self, crossed: Crossed) -> bool:
         """Whether the same would be found in other files now."""

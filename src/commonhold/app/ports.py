@@ -425,10 +425,14 @@ class Files(Protocol):
         ...
 
     def swap(self, journal: Journal) -> None:
-        """Put the staged files in place and remove the deleted ones, each durably.
+        """Put the staged files in place and remove the deleted ones.
 
         Raises ChangedUnderneath for a file that is no longer what the journal says it was.
         """
+        ...
+
+    def flush(self, journal: Journal) -> None:
+        """Make what `swap` did durable."""
         ...
 
     def undo(self, journal: Journal, contents: Contents) -> tuple[tuple[str, ...], tuple[str, ...]]:

@@ -85,7 +85,7 @@ class Proposing:
         planned = self._planner.plan(wanted.changeset)
         if isinstance(planned, Plan):
             planned = self._strangers(wanted, planned) or planned
-        with self._place.registry.together():
+        with self._place.together():
             return self._proposed(wanted, request, planned, since)
 
     def _proposed(self, wanted: Wanted, request: CommitRequest, planned: Plan | Rejected, since: int) -> CommitAnswer:
@@ -269,7 +269,7 @@ class Proposing:
         made = [Made(holder, in_time, proposals[0].intent)]
         made += [*map(self._taking.overtaken, overtaken), *map(self._taking.late, late)]
         seen = [self._taking.look(each) for each in made]
-        with self._place.registry.together():
+        with self._place.together():
             answer = self._recorded(proposals, seen)
             if answer is not None:
                 self._let_go_of(holder, {each.slot for each in proposals} & live)
@@ -283,7 +283,7 @@ class Proposing:
 
         Two may see to the same: a hook is told twice, or somebody else finds what was written late.
         """
-        with self._place.store.gate():
+        with self._place.gate():
             waiting = self._waiting()
             if not all(each in waiting for each in proposals):
                 return None

@@ -144,7 +144,7 @@ class ReadSet:
         commit = recorded.event
         if not isinstance(commit, Committed) or commit.worktree != self._worktree:
             return
-        readers = writer.seen_by_others(commit.holder, commit.worktree, places_of(commit))
+        readers = writer.seen_by_others(commit.holder, commit.worktree, places_of(commit.regions, commit.contracts))
         seen = [each for each in readers if only is None or each[0] in only]
         holders = dict.fromkeys(holder for holder, _ in seen)
         known = {(each.holder, each.key): each for who in holders for each in writer.overtaken(who, commit.worktree)}

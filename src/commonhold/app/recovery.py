@@ -1,18 +1,23 @@
 """Taking back commits that were interrupted before they took effect (invariant I6)."""
 
+from commonhold.app.place import Place
 from commonhold.app.ports import Clock, Contents, Files, Journal, Store
 from commonhold.domain.errors import Code, CommonholdError, StoreError
 from commonhold.domain.events import CommitUndone
 
 
-def recover(store: Store, files: Files, clock: Clock) -> tuple[CommitUndone, ...]:
-    """Undo every commit left in the journal, in whichever working tree it was. The caller is inside the gate.
+def recover(place: Place) -> tuple[CommitUndone, ...]:
+    """Undo every commit left behind in the journal, in whichever working tree it was. The caller is inside the gate.
 
     Raises StoreError `RECOVERY_BLOCKED` while a file cannot be put back; nothing is forgotten then.
     """
-    with store.read() as reader:
-        journals = reader.journals()
-    return tuple(undo(store, files, clock, journal) for journal in reversed(journals))
+    return tuple(undo(place.store, place.files, place.clock, journal) for journal in reversed(left_behind(place)))
+
+
+def left_behind(place: Place) -> list[Journal]:
+    """The journals of commits that were interrupted, the oldest first."""
+    with place.store.read() as reader:
+        return place.in_flight.left_behind(reader.journals())
 
 
 def undo(store: Store, files: Files, clock: Clock, journal: Journal) -> CommitUndone:

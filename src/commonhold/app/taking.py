@@ -95,7 +95,7 @@ class Taking:
     def take(self, holder: str, before: Before, intent: str) -> TakeAnswer:
         """Record what `holder` made of files that were as `before` says, less what another made of them meanwhile."""
         seen = self.look(self._own(Made(holder, before, intent)))
-        with self._place.registry.together():
+        with self._place.together():
             own = self._own(seen.made)
             return self.record(seen if own == seen.made else self.look(own))
 
@@ -148,7 +148,7 @@ class Taking:
         """Record what was seen; where the files are others by now, what they are."""
         if not seen.now:
             return TakeAnswer("nothing", unknown=seen.unknown)
-        with self._place.registry.together(), self._place.store.write() as writer:
+        with self._place.together(), self._place.store.write() as writer:
             current = seen if self._is_current(seen) else self.look(seen.made)
             return self._recorded(writer, current)
 

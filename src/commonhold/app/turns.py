@@ -16,6 +16,8 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Final
 
+from commonhold.app.in_flight import InFlight
+
 TURN_SECONDS: Final = 10.0
 """How long a first turn keeps others waiting at most. A type checker has as long to answer."""
 REPOSITORY: Final = ""
@@ -119,6 +121,8 @@ class Turns:
         `is_complete`: nobody commits who does not take turns here.
         """
         self.is_complete = is_complete
+        self.in_flight: Final = InFlight(wait)
+        """The commits that have left their turn, and whose files are being written."""
         self._monotonic = monotonic
         self._wait_for = wait
         self._lock = threading.Lock()
@@ -158,6 +162,12 @@ class Turns:
         with self._lock:
             self._queues.join_again(ticket)
         self._wait(ticket)
+
+    def pass_on(self, *tickets: Ticket) -> None:
+        """Let the next begin, though the block goes on: what they look at is there."""
+        with self._lock:
+            for ticket in tickets:
+                self._queues.leave(ticket)
 
     def has_turn(self, ticket: Ticket) -> bool:
         """Whether nobody has gone past `ticket` since its turn began."""

@@ -4,7 +4,7 @@ from collections.abc import Iterable
 
 from commonhold.app.forgetting import forget
 from commonhold.app.place import Place
-from commonhold.app.recovery import recover
+from commonhold.app.recovery import left_behind, recover
 from commonhold.app.unwritable import UNWRITABLE
 from commonhold.domain.errors import Code, StoreError
 from commonhold.domain.events import CommitUndone
@@ -16,22 +16,27 @@ class Upkeep:
 
     def __init__(self, place: Place, retention_seconds: float) -> None:
         """Look after the store of `place`; what was kept there for so long may go."""
+        self._place = place
         self._store, self._files, self._clock = place.store, place.files, place.clock
         self._retention_seconds = retention_seconds
 
     def recover(self) -> tuple[CommitUndone, ...]:
         """Take back commits that a crash interrupted. Nobody waits at the gate where there are none."""
-        with self._store.read() as reader:
-            if not reader.journals():
-                return ()
-        with self._store.gate():
-            return recover(self._store, self._files, self._clock)
+        if not left_behind(self._place):
+            return ()
+        with self._place.gate():
+            return recover(self._place)
 
     def recover_for_reading(self) -> None:
-        """Take back interrupted commits; where that is blocked, go on if no reader can see half of one.
+        """Take back interrupted commits, and let those in flight end that write several files.
+
+        Where taking back is blocked, go on if no reader can see half of a commit.
 
         Raises StoreError `RECOVERY_BLOCKED` while a file is as such a commit would have it and cannot be put back.
         """
+        root = self._files.root
+        flights = self._place.in_flight.flights()
+        self._place.in_flight.wait_for([each.id for each in flights if each.root == root and len(each.paths) > 1])
         try:
             self.recover()
         except StoreError as fault:
@@ -39,9 +44,7 @@ class Upkeep:
                 raise
 
     def _is_half_visible(self) -> bool:
-        with self._store.read() as reader:
-            journals = reader.journals()
-        return any(self._files.at(journal.root).has_swapped(journal) for journal in journals)
+        return any(self._files.at(each.root).has_swapped(each) for each in left_behind(self._place))
 
     def keep(self, contents: Iterable[bytes]) -> None:
         """Keep bytes by their hash."""

@@ -68,11 +68,12 @@ class UseCases:
         registry = self.surroundings.registry
         self.is_shared = registry is not None
         name = files.root if registry is None else f"{options.host}:{files.root}"
-        self.place = Place(store, files, registry or TableRegistry(store, clock), clock, name)
+        in_flight = self.surroundings.turns.in_flight
+        self.place = Place(store, files, registry or TableRegistry(store, clock), clock, name, in_flight)
         self.read_set = ReadSet(store, clock, files.root, agent)
         self.newsroom = Newsroom(store, clock, files.root, agent)
         self.reading = Reading(files, self.read_set)
-        self.works = PartialWorks(store, self.place.registry, self._tree)
+        self.works = PartialWorks(self.place, self._tree)
         self.values = Values(self.place.registry, self.reading, options.policies)
         self.leases = Leases(self.place, self.reading, ids, self.works, self.newsroom, self.read_set)
         self.queries = Queries(self.place, self.reading, self.leases)

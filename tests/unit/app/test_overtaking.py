@@ -102,7 +102,7 @@ def test_a_file_that_was_written_anew_is_told_as_one() -> None:
 def test_of_equal_names_only_those_that_changed_are_told() -> None:
     made = commit(A, f"{A}#f~2", contracts=(f"{A}#f",))
     assert concerns(made, f"{A}#f~2") == [("#f", "what")]
-    assert set(places_of(made)) == {A, f"{A}#f~2", f"{A}#f"}
+    assert set(places_of(made.regions, made.contracts)) == {A, f"{A}#f~2", f"{A}#f"}
 
 
 def test_who_saw_the_result_already_is_not_concerned() -> None:

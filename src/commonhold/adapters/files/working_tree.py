@@ -169,7 +169,7 @@ class WorkingTree:
                 os.close(old)
 
     def swap(self, journal: Journal) -> None:
-        """Put the staged files in place and remove the deleted ones, each durably."""
+        """Put the staged files in place and remove the deleted ones."""
         for index, write in enumerate(journal.writes):
             with _as_seen(write.path), self._folder_of(write.path) as (folder, name):
                 self._check_unchanged(write)
@@ -177,8 +177,13 @@ class WorkingTree:
                     os.unlink(name, dir_fd=folder)
                 else:
                     os.replace(_stage_name(journal, index), name, src_dir_fd=folder, dst_dir_fd=folder)
-                os.fsync(folder)
             self._at_step(f"swapped {write.path}")
+
+    def flush(self, journal: Journal) -> None:
+        """Make what was put in place durable: each folder is flushed once."""
+        for path in {os.path.dirname(each.path): each.path for each in journal.writes}.values():
+            with _as_seen(path), self._folder_of(path) as (folder, _):
+                os.fsync(folder)
 
     def _check_unchanged(self, write: Write) -> None:
         if self.stamp(write.path) != _stamp(write.before, write.mode_before):

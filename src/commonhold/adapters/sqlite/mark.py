@@ -9,7 +9,8 @@ import apsw
 from commonhold.domain.errors import Code, StoreError
 
 RESET: Final = "commonhold doctor --reset-state"
-LOGS: Final = ("-wal", "-shm")
+LOG: Final = "-wal"
+LOGS: Final = (LOG, "-shm")
 """How the names of a database's log and of its shared index end."""
 _FORM: Final = Struct("<8sQdQQ")
 HEAD: Final = b"chmark1\n"
@@ -50,7 +51,7 @@ class Mark(NamedTuple):
         """Whether the log beside the database at `path` was written for another file, which SQLite cannot tell."""
         try:
             is_other = os.stat(path).st_ino != self.database != 0
-            return is_other and os.stat(path + LOGS[0]).st_size > 0
+            return is_other and os.stat(path + LOG).st_size > 0
         except OSError:
             return False
 

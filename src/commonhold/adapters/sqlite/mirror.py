@@ -7,7 +7,7 @@ taken back takes the mirror with it.
 import os
 import threading
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import cast
 
 import apsw
@@ -16,36 +16,120 @@ from commonhold.adapters.memory.index import LeaseIndex
 from commonhold.adapters.memory.indexed import Indexed
 from commonhold.adapters.sqlite.faults import translate
 from commonhold.adapters.sqlite.gate import Gate
+from commonhold.adapters.sqlite.group_commit import GroupCommit, flush_data
+from commonhold.adapters.sqlite.mark import LOG
 from commonhold.adapters.sqlite.session import SqliteSession
 from commonhold.adapters.sqlite.store import GATE, SqliteStore, read_only
-from commonhold.adapters.state_folder import StateFolder
+from commonhold.adapters.state_folder import StateFolder, replaced
+from commonhold.domain.errors import Code, StoreError
 from commonhold.domain.events import Recorded
+from commonhold.domain.exhaustion import exhausted
 
 
 class MirroredStore(SqliteStore):
     """A store that this process owns; `own` must be called before anything else.
 
     Among its threads the gate has a lock of its own, which is taken before that of the connection: who looks at the
-    state waits for a transaction, not for the files that somebody inside the gate flushes.
+    state waits for a transaction, not for what somebody does inside the gate.
+
+    What a thread has written is durable when it has left the gate: all that leave at about the same time share a flush,
+    and nobody is kept out of the gate by it. So others may see, and build on, what is not durable yet; what they build
+    becomes durable with it or after it.
     """
 
     def __init__(self, folder: str | StateFolder, *, synchronous: str = "FULL") -> None:
         """As any store."""
-        super().__init__(folder, synchronous=synchronous)
+        super().__init__(folder, synchronous="NORMAL")
         self._index: LeaseIndex | None = None
         self._gate_lock = threading.RLock()
+        self._depth = 0
+        self._log: int | None = None
+        self._changes = 0
+        self._is_flushed = synchronous != "NORMAL"
+        self._group = GroupCommit(self._flush)
+        self._newest: tuple[int, float] | None = None
 
     @contextmanager
     def gate(self) -> Iterator[None]:
         """Be the only one in this process who writes; nobody else does."""
         if self._session is not None and self._is_inside() and not self._session.is_for_writing:
             raise read_only()  # whoever is inside would wait for this thread
-        with self._gate_lock:
+        with self._alone():
             self._enter_gate()
             try:
                 yield
             finally:
                 self._gate.leave()
+
+    @contextmanager
+    def _alone(self) -> Iterator[None]:
+        """Be the only thread inside; what it has written there is durable when the outermost block has ended."""
+        written = 0
+        try:
+            with self._gate_lock:
+                self._depth += 1
+                before = self._group.written
+                try:
+                    yield
+                finally:
+                    self._depth -= 1
+                    if self._depth == 0 and self._group.written > before:
+                        written = self._group.written
+        finally:
+            if written:
+                with self._flushing():
+                    self._group.wait(written)
+
+    @contextmanager
+    def _flushing(self) -> Iterator[None]:
+        try:
+            yield
+        except OSError as fault:
+            raise StoreError(
+                Code.IO_FAILED,
+                f"the state could not be flushed to the disk, so what was recorded last may be lost: {fault.strerror}",
+                hint="see to the disk; the daemon ends, and the next one says what there is: look before you repeat it",
+                fields={"database": self.path},
+            ) from fault
+
+    def _flush(self) -> None:
+        """Make durable what is in the log, then leave the mark of the last event in it."""
+        newest = self._newest
+        if self._is_flushed and self._log is not None:
+            flush_data(self._log)
+        if newest is not None:
+            self._leave_mark(newest)
+
+    def _ended(self, session: SqliteSession) -> None:
+        """A transaction is in the log."""
+        changes = session.changes
+        if changes != self._changes:
+            self._changes = changes
+            self._newest = session.newest or self._newest
+            self._group.add()
+
+    def _connection(self) -> apsw.Connection:
+        """The connection, whose log is open beside it."""
+        connection = super()._connection()
+        if self._log is None:
+            try:
+                self._log = os.open(self.path + LOG, os.O_RDONLY | os.O_CLOEXEC | os.O_NOFOLLOW)
+            except OSError as fault:
+                raise exhausted(fault) or replaced() from fault
+        return connection
+
+    def is_in_place(self) -> bool:
+        """Whether its files are at their places, and all that was written is in them."""
+        return self._group.is_sound and super().is_in_place()
+
+    def close(self) -> None:
+        """Flush, and close."""
+        with suppress(OSError):
+            self._group.wait(self._group.written)
+        super().close()
+        if self._log is not None:
+            os.close(self._log)
+            self._log, self._changes = None, 0
 
     def before_fork(self) -> None:
         """Wait until no thread is inside, in the order in which a commit takes the locks."""
@@ -88,7 +172,9 @@ class MirroredStore(SqliteStore):
     def _writing(self) -> Iterator[SqliteSession]:
         """A transaction; one that fails forgets the mirror, which is read again from the tables."""
         try:
-            with self._gate_lock, super()._writing() as session:
+            with self._alone(), super()._writing() as session:
+                with self._flushing():
+                    self._group.check()
                 yield session
         except BaseException:  # whatever stopped it, the mirror may be ahead of the tables
             self._index = None

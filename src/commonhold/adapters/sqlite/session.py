@@ -269,6 +269,11 @@ class SqliteSession:
                     self._execute(_SQL[name], values)
             self.follow(recorded)
 
+    @property
+    def changes(self) -> int:
+        """How many rows were written through this connection since it was opened."""
+        return self._connection.total_changes()
+
     def skip_to(self, sequence: int) -> None:
         """Give the next event this number, if those up to it are not taken yet."""
         self._next_sequence = max(self.next_sequence, sequence)

@@ -109,12 +109,20 @@ class SqliteStore:
                 with self._transaction(self._connection(), "BEGIN IMMEDIATE", COMMIT) as session:
                     yield session
                 self._check_files()  # what was written into files that went meanwhile must not be acknowledged
-                if session.newest and self._files:
-                    self._gate.write_mark(Mark(*session.newest, self._files.database))
+                self._ended(session)
             except apsw.Error as fault:
                 raise translate(fault, self._path) from fault
             finally:
                 self._gate.leave()
+
+    def _ended(self, session: SqliteSession) -> None:
+        """A transaction is durable, and its files are in place."""
+        if session.newest:
+            self._leave_mark(session.newest)
+
+    def _leave_mark(self, newest: tuple[int, float]) -> None:
+        if self._files:
+            self._gate.write_mark(Mark(*newest, self._files.database))
 
     @contextmanager
     def _transaction(self, connection: apsw.Connection, begin: str, end: str) -> Iterator[SqliteSession]:
