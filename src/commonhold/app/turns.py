@@ -86,6 +86,10 @@ class TurnQueues:
         if ticket.within is not None:
             self._end(ticket.within)
 
+    def __len__(self) -> int:
+        """How many tickets there are that are not within another's turn."""
+        return len({id(each) for queue in self._queues.values() for each in queue if each.within is None})
+
     def leave(self, ticket: Ticket) -> None:
         """Leave all queues, and call those who are first now. Idempotent."""
         for name in ticket.names:
@@ -129,6 +133,11 @@ class Turns:
         self._queues = TurnQueues()
         self._process = os.getpid()
         self._linked: Counter[str] = Counter()
+
+    def crowd(self) -> int:
+        """How many have a turn or wait for one."""
+        with self._lock:
+            return len(self._queues)
 
     def linked(self, root: str) -> int:
         """How many commits in the working tree at `root` have concerned other files."""

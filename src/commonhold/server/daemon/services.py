@@ -140,7 +140,7 @@ class Services:
         from commonhold.server.planning.wire import Tree  # noqa: PLC0415
 
         if self._planners is None:
-            self._planners = Planners()
+            self._planners = Planners(crowd=self._turns.crowd)
         tree = Tree(found.root, settings, umask)
         return PooledPlans(self._planners, tree, own, lambda: self._see(found, settings).types)
 

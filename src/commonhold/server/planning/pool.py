@@ -1,7 +1,7 @@
 """The planners of a daemon, and which of them makes a plan.
 
-A plan that is made alone is made in the daemon. Planners are started when a second one is asked for meanwhile, and
-used from then on. Where none is free for a while, or none can be started, the daemon plans by itself.
+A plan that is made alone is made in the daemon. Planners are started when somebody else commits meanwhile, and used
+from then on. Where none is free for a while, or none can be started, the daemon plans by itself.
 """
 
 import math
@@ -83,14 +83,16 @@ class Planners:
         most: int | None = None,
         start: Callable[[], Process] = start_planner,
         monotonic: Callable[[], float] = time.monotonic,
+        crowd: Callable[[], int] = lambda: 0,
     ) -> None:
         """Have up to `most`, each begun with `start`: one a processor, unless it is said; with none, plan here.
 
-        `monotonic` counts seconds.
+        `monotonic` counts seconds. `crowd` says how many commit at once, those included that wait for their turn.
         """
         self._most = usable_processors() if most is None else most
         self._start = start
         self._monotonic = monotonic
+        self._crowd = crowd
         self._rests_until = -math.inf
         self._change = threading.Condition()
         self._planners: list[_Planner] = []
@@ -108,7 +110,7 @@ class Planners:
         """
         with self._change:
             self._under_way += 1
-            if self._under_way > 1:
+            if max(self._under_way, self._crowd()) > 1:
                 self._begin_starting()
         try:
             for _ in range(2):  # one planner may die of what has nothing to do with this plan
