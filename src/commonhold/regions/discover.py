@@ -12,12 +12,14 @@ import tree_sitter
 from commonhold.domain.keys import CONTAINERS, HEADER, Key, Kind, Name, file_key
 from commonhold.regions.budget import BudgetExceededError
 from commonhold.regions.encoding import as_utf8, encoding_of
-from commonhold.regions.language import Language
+from commonhold.regions.indented import outline_indented
+from commonhold.regions.language import Language, parse
 from commonhold.regions.languages import TEXT, language_for
 from commonhold.regions.lines import line_end, line_start
 from commonhold.regions.outline import TOP, Definition, Outline
 from commonhold.regions.region import PARSE_BUDGET, Problem, Region, RegionMap, Span, hash_bytes, hash_spans
-from commonhold.regions.reparsing import edited
+from commonhold.regions.reparsing import Change, edited
+from commonhold.regions.shifting import shifted
 
 BINARY: Final = "binary"
 _HEADER_NAME: Final = Name(HEADER)
@@ -45,10 +47,10 @@ def rediscover(before: RegionMap, source: bytes) -> RegionMap:
     language = language_for(before.path, source)
     if before.tree is None or language is None or language.name != before.language:
         return discover(source, before.path)
-    return _discover(before.path, language, source, edited(before.tree, before.source, source))
+    return _discover(before.path, language, source, before)
 
 
-def _discover(path: str, language: Language, source: bytes, old: tree_sitter.Tree | None) -> RegionMap:
+def _discover(path: str, language: Language, source: bytes, before: RegionMap | None) -> RegionMap:
     encoding = encoding_of(source, language)
     try:
         text = as_utf8(source, encoding)
@@ -58,10 +60,23 @@ def _discover(path: str, language: Language, source: bytes, old: tree_sitter.Tre
     try:
         if text is not source:
             return _mapped(path, language, source, _carried_back(language.outline(text, language, None), text, source))
-        return _mapped(path, language, source, language.outline(source, language, old))
+        if before is not None and before.tree is not None:
+            return _changed(before, before.tree, language, source)
+        return _mapped(path, language, source, language.outline(source, language, None))
     except BudgetExceededError as error:
         problem = Problem(PARSE_BUDGET, f"{error}: the file is one region", (0, len(source)))
         return replace(_whole(path, language.name, source), problems=(problem,))
+
+
+def _changed(before: RegionMap, tree: tree_sitter.Tree, language: Language, source: bytes) -> RegionMap:
+    change = Change.between(before.source, source)
+    old = edited(tree, before.source, source, change)
+    if language.outline is outline_indented:
+        new = parse(source, language, old)
+        if found := shifted(before, source, language, change, (old, new)):
+            return found
+        old = new
+    return _mapped(before.path, language, source, language.outline(source, language, old))
 
 
 def _mapped(path: str, language: Language, source: bytes, found: Outline) -> RegionMap:

@@ -36,6 +36,13 @@ def _definitions(root: Node, source: bytes, language: Language, first_break: Bre
     return walk.found
 
 
+def end_of_definition(node: Node, source: bytes, language: Language) -> int:
+    """The end of the lines of a definition, if nothing around it ends earlier."""
+    walk = _Walk(source, language, len(source), 0)
+    width = width_of(source[line_start(source, node.start_byte) : node.start_byte])
+    return walk.tail_end(line_end(source, walk.last_code(node) - 1), width)
+
+
 @dataclass(slots=True)
 class _Walk:
     """The state of one walk.
@@ -87,7 +94,7 @@ class _Walk:
         if start < floor or indent.strip(INDENT):
             return None
         width = width_of(indent)
-        end = self._tail_end(line_end(self.source, self._last_code(node) - 1), width)
+        end = self.tail_end(line_end(self.source, self.last_code(node) - 1), width)
         if end > self.sound_end:
             return None
         limit = len(self.source) if container == TOP else self.found[container].span[1]
@@ -96,7 +103,7 @@ class _Walk:
     def _code_line_end(self) -> int:
         return line_end(self.source, self.code_end - 1) if self.code_end else 0
 
-    def _last_code(self, node: Node) -> int:
+    def last_code(self, node: Node) -> int:
         """The end of the last code in a definition; a comment at the end of its block is judged by lines instead."""
         last: Node | None = node
         while last is not None and last.type in self.language.nested_kinds:
@@ -118,7 +125,7 @@ class _Walk:
             start = above
         return start
 
-    def _tail_end(self, end: int, width: int) -> int:
+    def tail_end(self, end: int, width: int) -> int:
         if not self.language.next_comment.match(self.source, end):
             return end
         position = end

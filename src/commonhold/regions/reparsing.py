@@ -1,8 +1,30 @@
 """Parsing what differs from what was parsed before in one place: only that place is looked at again."""
 
+from dataclasses import dataclass
+
 import tree_sitter
 
 from commonhold.regions.language import Language, parse
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """The whole lines that differ: the bytes from `start` to `old_end` are now those from `start` to `new_end`."""
+
+    start: int
+    old_end: int
+    new_end: int
+
+    @classmethod
+    def between(cls, before: bytes, after: bytes) -> "Change":
+        """What makes `after` of `before`."""
+        start = before.rfind(b"\n", 0, common_prefix(before, after)) + 1
+        tail = common_prefix(before[: start - 1 if start else None : -1], after[: start - 1 if start else None : -1])
+        return cls(start, len(before) - tail, len(after) - tail)
+
+    def moved(self, position: int) -> int:
+        """Where a position before or behind the change is after it."""
+        return position if position < self.old_end else position + self.new_end - self.old_end
 
 
 def reparse(tree: tree_sitter.Tree, before: bytes, after: bytes, language: Language) -> tree_sitter.Tree:
@@ -11,15 +33,13 @@ def reparse(tree: tree_sitter.Tree, before: bytes, after: bytes, language: Langu
     Error recovery may go another way from a reused tree; equality matters more than speed, so a broken text is parsed
     from nothing.
     """
-    found = parse(after, language, edited(tree, before, after))
+    found = parse(after, language, edited(tree, before, after, Change.between(before, after)))
     return parse(after, language) if found.root_node.has_error else found
 
 
-def edited(tree: tree_sitter.Tree, before: bytes, after: bytes) -> tree_sitter.Tree:
+def edited(tree: tree_sitter.Tree, before: bytes, after: bytes, change: Change) -> tree_sitter.Tree:
     """A copy of the tree that knows which whole lines changed."""
-    start = before.rfind(b"\n", 0, common_prefix(before, after)) + 1
-    tail = common_prefix(before[: start - 1 if start else None : -1], after[: start - 1 if start else None : -1])
-    old_end, new_end = len(before) - tail, len(after) - tail
+    start, old_end, new_end = change.start, change.old_end, change.new_end
     copy = tree.copy()
     copy.edit(start, old_end, new_end, _point(before, start), _point(before, old_end), _point(after, new_end))
     return copy

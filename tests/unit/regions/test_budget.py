@@ -18,7 +18,7 @@ from commonhold.regions.discover import discover, rediscover
 from commonhold.regions.language import Language, parse, parser_of
 from commonhold.regions.languages import LANGUAGES, language_for
 from commonhold.regions.region import PARSE_BUDGET
-from commonhold.regions.reparsing import edited
+from commonhold.regions.reparsing import Change, edited
 from commonhold.regions.syntax import problem_in
 
 _CORPUS: Final = Path(__file__).parents[2] / "corpus"
@@ -84,7 +84,7 @@ def test_a_tree_is_reused_within_the_budget() -> None:
     changed = _ORDINARY.replace(b"+ 1", b"+ 22", 30)
     language = language_for("a.ts", changed)
     assert language is not None
-    old = edited(parse(_ORDINARY, language), _ORDINARY, changed)
+    old = edited(parse(_ORDINARY, language), _ORDINARY, changed, Change.between(_ORDINARY, changed))
     assert str(parse(changed, language, old).root_node) == str(parser_of(language).parse(changed).root_node)
     assert rediscover(discover(_ORDINARY, "a.ts"), changed) == discover(changed, "a.ts")
 
