@@ -1,6 +1,6 @@
 """Agents that commit to two files through one daemon, as a seed has it: the real commits and turns, in virtual time.
 
-Planning takes a random time, of which the plan sees the files at some moment; now and then a planner dies and it takes
+Planning takes a random time, of which the plan sees the files at some moment, and so does writing; now and then a planner dies and it takes
 that once more, or it takes longer than a turn lasts. Programs that take no turns write in between, a few times. The
 referee is told of every commit when it comes and when it is answered.
 """
@@ -142,17 +142,23 @@ class Story:
         path.write_text(path.read_text() + FOREIGN)
         self.foreign += 1
 
+    def _write_in_time(self, step: str) -> None:
+        """A commit in flight takes its time, too; what is recorded is answered at once."""
+        if step != "recorded":
+            self.actors.pause(self.world.random.uniform(0.0, self.pace.most_seconds / 4))
+
     def _work(self, number: int) -> None:
         surroundings = Surroundings(
             see=lambda: Insight(self.index), plans_of=lambda own: TimedPlans(self, own), turns=self.turns
         )
         service = Service(
             store=self.store,
-            files=WorkingTree(str(self.root)),
+            files=WorkingTree(str(self.root), at_step=self._write_in_time),
             clock=self.clock,
             ids=self.ids,
             agent=f"agent{number}",
             surroundings=surroundings,
+            at_step=self._write_in_time,
         )
         for _ in range(COMMITS_EACH):
             self._commit(service, number)

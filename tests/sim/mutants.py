@@ -9,6 +9,7 @@ import pytest
 
 from commonhold.adapters.memory import index
 from commonhold.app import registry
+from commonhold.app.in_flight import InFlight
 from commonhold.app.turns import Ticket, Turns
 from commonhold.domain import decide, fold, lease, lease_table
 from commonhold.domain.clock import Deadline, Now
@@ -170,9 +171,15 @@ def look_at_other_files_before_the_turn(patch: Patch) -> None:
     patch.setattr(Turns, "linked", lambda _turns, _root: 0)
 
 
+def forget_who_is_in_flight(patch: Patch) -> None:
+    """Whoever comes next takes the commits of others for interrupted ones."""
+    patch.setattr(InFlight, "flights", lambda _flying: ())
+
+
 OF_TURNS: Final[Mapping[str, tuple[Callable[[Patch], None], str]]] = {
     try_again_without_turns.__name__: (try_again_without_turns, "somebody starved"),
     count_every_try.__name__: (count_every_try, "somebody starved"),
     look_at_other_files_before_the_turn.__name__: (look_at_other_files_before_the_turn, "and is called with"),
+    forget_who_is_in_flight.__name__: (forget_who_is_in_flight, "is 0 times in"),
 }
 """Defects of commits that take turns, and what they lead to."""

@@ -184,6 +184,7 @@ class WorkingTree:
         for path in {os.path.dirname(each.path): each.path for each in journal.writes}.values():
             with _as_seen(path), self._folder_of(path) as (folder, _):
                 os.fsync(folder)
+            self._at_step(f"flushed beside {path}")
 
     def _check_unchanged(self, write: Write) -> None:
         if self.stamp(write.path) != _stamp(write.before, write.mode_before):
