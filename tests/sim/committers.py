@@ -1,8 +1,8 @@
 """Agents that commit to two files through one daemon, as a seed has it: the real commits and turns, in virtual time.
 
-Planning takes a random time, of which the plan sees the files at some moment, and so does writing; now and then a planner dies and it takes
-that once more, or it takes longer than a turn lasts. Programs that take no turns write in between, a few times. The
-referee is told of every commit when it comes and when it is answered.
+Planning takes a random time, of which the plan sees the files at some moment, and so does writing. Now and then a
+planner dies and it takes that once more, or it takes longer than a turn lasts. Programs that take no turns write in
+between, a few times. The referee is told of every commit when it comes and when it is answered.
 """
 
 import re
