@@ -10,6 +10,7 @@ from functools import cache
 from typing import Final
 
 from commonhold.linking.parts import Fact, Facts
+from commonhold.regions.python_ast import parse_expression
 from commonhold.semantics.expressions import dotted, without_none
 from commonhold.semantics.references import LITERALS
 from commonhold.semantics.scopes import ASSIGNED, Bound
@@ -72,7 +73,7 @@ class Watched(Mapping[str, tuple[Bound, ...]]):
 
 @cache
 def _expression(text: str) -> ast.expr:
-    return ast.parse(text, mode="eval").body
+    return parse_expression(text)
 
 
 def _bounds(name: str, facts: tuple[Fact, ...]) -> tuple[Bound, ...]:

@@ -15,6 +15,7 @@ from commonhold.linking.facts import facts_of
 from commonhold.linking.parts import Chunk, Fact, Facts, PartedSummary
 from commonhold.linking.python import read_part
 from commonhold.linking.summary import Summary
+from commonhold.regions.python_ast import parse_module
 from commonhold.semantics.scopes import binds_of
 
 _UNREADABLE: Final = (SyntaxError, ValueError, RecursionError, MemoryError)
@@ -35,7 +36,7 @@ _MOST_LOST: Final = 16
 def summarise_python(source: bytes) -> Summary:
     """The summary of a Python file. Never raises: what does not parse offers nothing, with the reason."""
     try:
-        tree = ast.parse(source)
+        tree = parse_module(source)
         # In another encoding lines are not those of the bytes.
         is_plain = not _ENCODED.match(source)
         pieces = list(_pieces(tree.body, source)) if is_plain else [_Piece(source, 0, 1, tree.body)]
@@ -80,7 +81,7 @@ def _renewed(each: Chunk | _Piece, own: Facts, facts: Facts, changed: frozenset[
     if isinstance(each, Chunk):
         if each.part.reads.isdisjoint(changed):
             return each
-        each = _Piece(each.text, each.lines, 1, ast.parse(each.text.decode()).body)
+        each = _Piece(each.text, each.lines, 1, parse_module(each.text.decode()).body)
     return _read(each, own, facts, each.text)
 
 
@@ -164,7 +165,7 @@ def _found(text: bytes, source: bytes, start: int, end: int) -> int:
 def _parsed(text: bytes) -> Iterator[_Piece]:
     if not text:
         return
-    pieces = list(_pieces(ast.parse(text.decode()).body, text))
+    pieces = list(_pieces(parse_module(text.decode()).body, text))
     if _are_joined(pieces):
         raise ValueError(text)
     yield from pieces

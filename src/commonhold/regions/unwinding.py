@@ -9,6 +9,8 @@ import re
 from collections.abc import Iterable
 from typing import Final
 
+from commonhold.regions.python_ast import parse_module
+
 _WAY_OUT: Final = re.compile(rb"\b(?:return|break|continue)\b")
 # A hundred thousand statements are compiled in a tenth of a second.
 _MOST_STATEMENTS: Final = 100_000
@@ -34,7 +36,7 @@ def multiplies(source: bytes) -> bool:
     if ways_out ** min(count, _MOST_NESTED) * len(source) // _BYTES_A_STATEMENT <= most:
         return False
     try:
-        tree = ast.parse(source)
+        tree = parse_module(source)
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return False
     return _compiled(tree.body)[0] > most

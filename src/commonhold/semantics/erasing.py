@@ -3,6 +3,8 @@
 import ast
 from typing import Final
 
+from commonhold.regions.python_ast import parse_module
+
 _UNREADABLE: Final = (SyntaxError, ValueError, RecursionError, MemoryError)
 
 
@@ -15,7 +17,7 @@ def differ_at_run_time(before: bytes, after: bytes) -> bool:
 
 
 def _erased(source: bytes) -> str:
-    tree = ast.parse(source)
+    tree = parse_module(source)
     for node in ast.walk(tree):
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
             node.returns = None

@@ -4,6 +4,8 @@ import ast
 from collections.abc import Iterator
 from typing import Final
 
+from commonhold.regions.python_ast import parse_expression
+
 # Fields that hold no names and no statements, or no nodes at all.
 _MARKS: Final = frozenset(
     {"ctx", "op", "ops", "kind", "type_comment", "type_ignores", "id", "attr", "arg", "module", "level", "asname"}
@@ -57,7 +59,7 @@ def without_none(annotation: ast.expr) -> ast.expr | None:
     """The annotation, read where it is a string, less `None` and `Optional`; None where it is not one class."""
     if isinstance(annotation, ast.Constant) and isinstance(annotation.value, str):
         try:
-            annotation = ast.parse(annotation.value.strip(), mode="eval").body
+            annotation = parse_expression(annotation.value.strip())
         except (SyntaxError, ValueError, RecursionError, MemoryError):
             return None
     if isinstance(annotation, ast.Subscript) and dotted(annotation.value).rpartition(".")[2] == "Optional":

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from tokenize import OP, TokenError, generate_tokens
 from typing import Final
 
+from commonhold.regions.python_ast import parse_module
 from commonhold.regions.region import Region, RegionMap
 from commonhold.semantics.calls import Called, calls_in
 from commonhold.semantics.interface import CallableInterface, of_callable
@@ -76,9 +77,9 @@ def _head(function: bytes) -> bytes:
 
 def _parsed(text: str) -> list[ast.stmt]:
     if not text[:1].isspace():
-        return ast.parse(text).body
+        return parse_module(text).body
     # Wrapped, not dedented: strings of several lines keep their text.
-    wrapper = ast.parse("if 1:\n" + text).body[0]
+    wrapper = parse_module("if 1:\n" + text).body[0]
     return wrapper.body if isinstance(wrapper, ast.If) else []
 
 

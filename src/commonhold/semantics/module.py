@@ -6,6 +6,7 @@ from enum import StrEnum
 from functools import cached_property, lru_cache
 from typing import Final
 
+from commonhold.regions.python_ast import parse_module
 from commonhold.semantics import fields
 from commonhold.semantics.expressions import dotted, parts_of, walk
 from commonhold.semantics.interface import (
@@ -264,12 +265,12 @@ def tree_of(source: bytes) -> ast.Module:
 
     A tree takes up to a hundred times the room of its text: those of large texts are not kept.
     """
-    return _kept_tree(source) if len(source) <= _LARGEST_KEPT else ast.parse(source)
+    return _kept_tree(source) if len(source) <= _LARGEST_KEPT else parse_module(source)
 
 
 @lru_cache(maxsize=_TREES_KEPT)
 def _kept_tree(source: bytes) -> ast.Module:
-    return ast.parse(source)
+    return parse_module(source)
 
 
 def declared_global(tree: ast.Module) -> frozenset[str]:
