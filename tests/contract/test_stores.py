@@ -10,6 +10,7 @@ import pytest
 
 from commonhold.adapters.memory import MemoryStore
 from commonhold.adapters.sqlite import SqliteStore
+from commonhold.adapters.sqlite.mirror import MirroredStore
 from commonhold.app.ports import Store, StoredAnswer, Write
 from commonhold.domain.at_work import Presence, Proposal
 from commonhold.domain.clock import Deadline
@@ -36,11 +37,19 @@ class Interrupted(Exception):  # noqa: N818 - it is thrown and caught here alone
     pass
 
 
-@pytest.fixture(params=["memory", "sqlite"])
+def owned(folder: Path) -> MirroredStore:
+    """A store as the daemon has it."""
+    store = MirroredStore(str(folder), synchronous="OFF")
+    store.own()
+    return store
+
+
+@pytest.fixture(params=["memory", "sqlite", "mirrored"])
 def store(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Store]:
     makers: dict[str, Callable[[], Store]] = {
         "memory": MemoryStore,
         "sqlite": lambda: SqliteStore(str(tmp_path / "state"), synchronous="OFF"),
+        "mirrored": lambda: owned(tmp_path / "state"),
     }
     store = makers[request.param]()
     yield store

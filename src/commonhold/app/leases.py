@@ -249,12 +249,16 @@ class Leases:
                 self._works.look_for([canonical(key) for key in outcome.lease.keys])
             return self._newsroom.with_news(lease_answer(self._registry, request.holder, outcome))
 
-    def let_last(self, holder: str) -> None:
-        """Let the leases of a holder last on: it has given a sign of life."""
-        now = self._registry.now()
+    def will_last(self, holder: str) -> bool:
+        """Whether a sign of life would make no lease of a holder last longer."""
         with self._registry.read() as view:
             held = view.held_by(holder)
-        if any(is_short(lease, now) for lease in held):
+        now = self._registry.now()
+        return not any(is_short(lease, now) for lease in held)
+
+    def let_last(self, holder: str) -> None:
+        """Let the leases of a holder last on: it has given a sign of life."""
+        if not self.will_last(holder):
             with although_unwritable():
                 self._registry.execute(Show(holder))
 

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from threading import Lock
-from typing import TYPE_CHECKING, Self, Unpack
+from typing import TYPE_CHECKING, Self, TypeVar, Unpack
 
 from commonhold.app import terms
 from commonhold.app.unwritable import although_unwritable
@@ -17,6 +17,8 @@ if TYPE_CHECKING:
     from commonhold.app.plans import Plans
     from commonhold.app.use_cases import Parts
     from commonhold.app.writing import Writing
+
+T = TypeVar("T")
 
 
 class Service:
@@ -306,8 +308,7 @@ class Service:
 
     def status(self) -> terms.Status:
         """Live leases, newest commits, open debts."""
-        self._recover_if_possible()
-        return self._uses.queries.status()
+        return self._looked(self._uses.queries.status)
 
     def log(
         self, *, after: int | None = None, limit: int = 100, lease_id: str | None = None
@@ -326,6 +327,18 @@ class Service:
     def recover(self) -> tuple[terms.CommitUndone, ...]:
         """Take back commits that a crash interrupted; every commit and read does so first."""
         return self._uses.upkeep.recover()
+
+    def _looked(self, question: Callable[[], T]) -> T:
+        """Ask the very view that shows that nothing has to be done first; where something has, do it, then ask.
+
+        Leases that are kept elsewhere are not asked about inside a view of the state here.
+        """
+        if not self.is_shared:
+            with self._uses.place.store.read():
+                if self._uses.upkeep.is_whole() and (not self._agent or self._uses.leases.will_last(self._agent)):
+                    return question()
+        self._recover_if_possible()
+        return question()
 
     def _recover_if_possible(self) -> None:
         self._uses.upkeep.recover_for_reading()

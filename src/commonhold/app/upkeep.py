@@ -20,9 +20,13 @@ class Upkeep:
         self._store, self._files, self._clock = place.store, place.files, place.clock
         self._retention_seconds = retention_seconds
 
+    def is_whole(self) -> bool:
+        """Whether no commit was interrupted, so that nothing has to be taken back."""
+        return not left_behind(self._place)
+
     def recover(self) -> tuple[CommitUndone, ...]:
         """Take back commits that a crash interrupted. Nobody waits at the gate where there are none."""
-        if not left_behind(self._place):
+        if self.is_whole():
             return ()
         with self._place.gate():
             return recover(self._place)

@@ -1,7 +1,7 @@
 """A store whose owner is alone with it: its leases are in memory too, so a decision needs no query.
 
-The tables stay the truth: whatever is recorded goes there first, in the same transaction, and a transaction that is
-taken back takes the mirror with it.
+So are the answers to some other queries. The tables stay the truth: whatever is recorded goes there first, in the same
+transaction, and a transaction that is taken back takes the mirror with it.
 """
 
 import os
@@ -17,8 +17,9 @@ from commonhold.adapters.memory.indexed import Indexed
 from commonhold.adapters.sqlite.faults import translate
 from commonhold.adapters.sqlite.gate import Gate
 from commonhold.adapters.sqlite.group_commit import GroupCommit, flush_data
+from commonhold.adapters.sqlite.kept_rows import KeptRows, Rows
 from commonhold.adapters.sqlite.mark import LOG
-from commonhold.adapters.sqlite.session import SqliteSession
+from commonhold.adapters.sqlite.session import SqliteSession, Value
 from commonhold.adapters.sqlite.store import GATE, SqliteStore, read_only
 from commonhold.adapters.state_folder import StateFolder, replaced
 from commonhold.domain.errors import Code, StoreError
@@ -41,6 +42,7 @@ class MirroredStore(SqliteStore):
         """As any store."""
         super().__init__(folder, synchronous="NORMAL")
         self._index: LeaseIndex | None = None
+        self._kept = KeptRows()
         self._gate_lock = threading.RLock()
         self._depth = 0
         self._log: int | None = None
@@ -177,13 +179,13 @@ class MirroredStore(SqliteStore):
                     self._group.check()
                 yield session
         except BaseException:  # whatever stopped it, the mirror may be ahead of the tables
-            self._index = None
+            self._index, self._kept = None, KeptRows()
             raise
 
     def _session_on(self, connection: apsw.Connection, *, is_for_writing: bool) -> SqliteSession:
         if self._index is None:
             self._index = _loaded(SqliteSession(connection))
-        return MirroredSession(connection, self._index, is_for_writing=is_for_writing)
+        return MirroredSession(connection, self._index, self._kept, is_for_writing=is_for_writing)
 
 
 def _loaded(session: SqliteSession) -> LeaseIndex:
@@ -200,10 +202,26 @@ def _loaded(session: SqliteSession) -> LeaseIndex:
 class MirroredSession(Indexed, SqliteSession):
     """A transaction that answers about leases from memory."""
 
-    def __init__(self, connection: apsw.Connection, index: LeaseIndex, *, is_for_writing: bool) -> None:
-        """Answer from `index`, which is what the tables behind `connection` hold."""
+    def __init__(self, connection: apsw.Connection, index: LeaseIndex, kept: KeptRows, *, is_for_writing: bool) -> None:
+        """Answer from `index` and from `kept`, which are what the tables behind `connection` hold."""
         SqliteSession.__init__(self, connection, is_for_writing=is_for_writing)
         self._index = index
+        self._kept = kept
+
+    def _rows(self, name: str, *values: Value) -> Rows:
+        answers = self._kept.of(name)
+        if answers is None:
+            rows = super()._rows(name, *values)
+            self._kept.forget_after(name)
+            return rows
+        rows_then = answers.get(values)
+        if rows_then is None:
+            rows_then = answers[values] = super()._rows(name, *values)
+        return rows_then
+
+    def _run(self, name: str, *values: Value) -> None:
+        super()._run(name, *values)
+        self._kept.forget_after(name)
 
     @property
     def has_waiters(self) -> bool:

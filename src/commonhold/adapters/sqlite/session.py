@@ -266,7 +266,7 @@ class SqliteSession:
             project = _PROJECTIONS.get(type(event))
             if project:
                 for name, values in project(self, event, recorded):
-                    self._execute(_SQL[name], values)
+                    self._run(name, *values)
             self.follow(recorded)
 
     @property
