@@ -15,8 +15,17 @@ from commonhold.app.ports import Store, StoredAnswer, Write
 from commonhold.domain.at_work import Presence, Proposal
 from commonhold.domain.clock import Deadline
 from commonhold.domain.debt import Debt
-from commonhold.domain.events import CommitRefused, Committed, DebtWaived, FileChange, LeaseGranted, ValuePut
-from commonhold.domain.lease import Lease
+from commonhold.domain.events import (
+    CommitRefused,
+    Committed,
+    DebtWaived,
+    FileChange,
+    LeaseBroken,
+    LeaseGranted,
+    LeaseQueued,
+    ValuePut,
+)
+from commonhold.domain.lease import Base, Lease, Waiter
 from commonhold.domain.modes import Mode
 from commonhold.domain.outcomes import Noted
 from commonhold.domain.read_set import Overtaken, Overtaking, Sighting
@@ -212,6 +221,20 @@ def test_a_proposal_stands_until_it_is_withdrawn(store: Store) -> None:
     with store.read() as reader:
         assert reader.proposals("/w") == (others[1], others[2])
         assert reader.proposals("/elsewhere") == (others[3],)
+
+
+def test_what_a_transaction_has_written_it_sees_where_nothing_was_before(store: Store) -> None:
+    waiter = Waiter("w1", 2, "two", "", LEASE.keys, Mode.SHARED, "acq", 0.0, LEASE.deadline, 60.0, 60.0)
+    lease = replace(LEASE, worktree="/w", bases=(Base("file:a.py", HASHES[0]),))
+    with store.write() as writer:
+        assert (writer.next_sequence, writer.waiters(), writer.lost(), writer.overtaken("one", "/w")) == (1, (), (), ())
+        writer.record([LeaseGranted(lease), LeaseQueued(waiter), LeaseBroken("one", "l1", "two", "gone")], 0.0)
+        writer.overtake([OVERTAKEN], 0.0)
+        assert (writer.next_sequence, writer.waiters(), writer.lost()) == (4, (waiter,), (lease,))
+        assert writer.overtaken("one", "/w") == (OVERTAKEN,)
+    with store.write() as writer:
+        assert (writer.next_sequence, writer.waiters(), writer.lost()) == (4, (waiter,), (lease,))
+        assert writer.overtaken("one", "/w") == (OVERTAKEN,)
 
 
 def test_an_exception_takes_back_all_of_it(store: Store) -> None:

@@ -85,7 +85,8 @@ def check(request: AcquireRequest) -> None:
     """Check what needs no look at anything else. Raises UsageError and InputError."""
     texts.check_line(request.task, "task")
     for name in ("acquisition_id", "ticket", "replaces"):
-        texts.check_line(getattr(request, name) or "", name, texts.MAX_ID_LENGTH)
+        if given := getattr(request, name):
+            texts.check_line(given, name, texts.MAX_ID_LENGTH)
     check_ttl(request.ttl_seconds)
     if request.mode not in _MODES:
         raise UsageError(Code.USAGE, f"there is no mode {request.mode!r}", hint=f"the modes are {', '.join(Mode)}")

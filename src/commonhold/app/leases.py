@@ -156,7 +156,9 @@ class Leases:
 
     def _resolve(self, texts_: Sequence[str]) -> _Resolved:
         """What the keys name. They are put in one order, so that equal wishes are equal commands."""
-        since = self._read_set.newest() if any(parse(text).scheme == FILE for text in texts_) else 0
+        if not any(parse(text).scheme == FILE for text in texts_):
+            return self._free(texts_)
+        since = self._read_set.newest()
         glances = self._reading.glances()
         found = self._reading.resolve(texts_, glances)
         shadowed = tuple(key for key in found if self._reading.is_also_a_file(key))
@@ -170,6 +172,11 @@ class Leases:
             elif key.scheme == FILE and not key.is_folder:
                 bases += self._whole(key, contents)
         return _Resolved(tuple(sorted(found)), shadowed, tuple(bases), contents, glances.seen(), since)
+
+    def _free(self, texts_: Sequence[str]) -> _Resolved:
+        """What free keys name is no code: there is nothing to look at."""
+        keys = dict.fromkeys(map(canonical, texts_))
+        return _Resolved(tuple(sorted(keys)), tuple(filter(self._reading.is_also_a_file, keys)))
 
     def _whole(self, key: Key, contents: dict[str, bytes]) -> Iterator[Base]:
         """What a whole file is now. One that cannot be read can be leased all the same."""

@@ -38,8 +38,11 @@ class PartialWorks:
         for at most LOOKED_AT_BESIDE others. Return whether more are left.
         """
         with self._registry.read() as view:
+            lost = view.lost()
+            if not lost:
+                return False
             near = {lease.id: lease for lease in view.lost_near(keys)}
-            others = [lease for lease in view.lost() if lease.id not in near]
+        others = [lease for lease in lost if lease.id not in near]
         for lease in near.values():
             if reading := self._trees(lease.worktree):
                 self._leave(lease, reading)

@@ -30,6 +30,11 @@ def encode_event(event: Event) -> tuple[str, bytes]:
     return KIND_OF[type(event)], encode(event)
 
 
+def only_part(body: str, name: str) -> str:
+    """The JSON of the value of the only field of an object that `encode` made: what was encoded once already."""
+    return body[len(f'{{"{name}":') : -1]
+
+
 def decode_event(kind: str, body: bytes | str) -> Event:
     """The event back. Raises KeyError for a kind that this version does not know."""
     return decode(body, KINDS[kind])

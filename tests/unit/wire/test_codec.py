@@ -21,7 +21,7 @@ from commonhold.app.answers import (
 )
 from commonhold.domain.clock import Deadline
 from commonhold.domain.debt import Debt
-from commonhold.domain.events import KINDS, Committed, Event, FileChange
+from commonhold.domain.events import KINDS, Committed, Event, FileChange, LeaseGranted
 from commonhold.domain.lease import Conflict, Lease, Waiter
 from commonhold.domain.outcomes import Denied, NotHeld, NotStored, Stored
 from commonhold.domain.refusal import Refusal
@@ -82,6 +82,12 @@ def test_every_answer_comes_back(answer: object) -> None:
 def test_a_lease_with_its_answer_comes_back(lease: Lease) -> None:
     answer = AcquireAnswer("granted", lease)
     assert kept.decode_answer(*kept.encode_answer(answer)) == answer
+
+
+@given(strategies.leases)
+def test_a_lease_is_encoded_once_for_its_event_and_for_itself(lease: Lease) -> None:
+    _, body = codec.encode_event(LeaseGranted(lease))
+    assert codec.only_part(body.decode(), "lease") == codec.encode(lease).decode()
 
 
 def test_the_order_of_a_mapping_does_not_matter() -> None:

@@ -1,18 +1,16 @@
 """The rows that some queries gave, kept for as long as nothing changes the tables that they look at."""
 
-import re
 from collections.abc import Mapping
 from typing import Any, Final
 
 from commonhold.adapters.sqlite.statements import load
+from commonhold.adapters.statements import table_written, tables_read
 
 Rows = list[tuple[Any, ...]]
 KEPT: Final = ("journals", "overtaken", "latest_commits", "all_debts", "presences")
 """Queries that every look at the state makes, and that give the same nearly always."""
 MOST_KEPT: Final = 1024
 """So many answers to one query are kept at most: sessions come and go, and each asks for its own."""
-_READ: Final = re.compile(r"\b(?:FROM|JOIN)\s+(\w+)")
-_WRITTEN: Final = re.compile(r"\A(?:INSERT(?: OR \w+)? INTO|UPDATE(?: OR \w+)?|DELETE FROM)\s+(\w+)")
 
 
 class KeptRows:
@@ -37,8 +35,8 @@ class KeptRows:
 
 def changes(statements: Mapping[str, str], kept: tuple[str, ...] = KEPT) -> dict[str, tuple[str, ...]]:
     """Which of the `kept` queries look at a table that a statement writes, by the names of the statements."""
-    looked_at = {name: set(_READ.findall(statements[name])) for name in kept}
-    written = {name: match[1] for name, sql in statements.items() if (match := _WRITTEN.match(sql))}
+    looked_at = {name: tables_read(statements[name]) for name in kept}
+    written = {name: table_written(sql) for name, sql in statements.items()}
     return {
         name: found
         for name, table in written.items()

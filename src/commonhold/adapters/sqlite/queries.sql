@@ -1,6 +1,7 @@
--- name: next_sequence
--- The number that the next event will have.
-SELECT coalesce(max(seq), 0) + 1 FROM events;
+-- name: signs
+-- The number that the next event will have, and which of the tables that mostly hold nothing hold something.
+SELECT (SELECT coalesce(max(seq), 0) + 1 FROM events),
+    EXISTS (SELECT 1 FROM waiters), EXISTS (SELECT 1 FROM lost), EXISTS (SELECT 1 FROM overtaken);
 
 -- name: add_event
 -- Append one event.

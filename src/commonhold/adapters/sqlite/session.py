@@ -10,6 +10,7 @@ import apsw
 
 from commonhold.adapters.places import AFTER_SEPARATOR, SEPARATOR, place, places
 from commonhold.adapters.sqlite.statements import load
+from commonhold.adapters.statements import table_written
 from commonhold.app.ports import Journal, StoredAnswer, Write
 from commonhold.domain.at_work import Presence, Proposal
 from commonhold.domain.clock import Now
@@ -54,6 +55,9 @@ _AFTER_SLASH: Final = "0"
 _LAST: Final = "\U0010ffff"
 _COMPRESSION_LEVEL: Final = 1
 _SQL: Final = load()
+_SPARSE: Final = ("waiters", "lost", "overtaken")
+"""Tables that mostly hold nothing, in the order in which the query for signs tells of them."""
+_FILLS: Final = {name: table for name, sql in _SQL.items() if (table := table_written(sql)) in _SPARSE}
 
 
 class SqliteSession:
@@ -65,6 +69,7 @@ class SqliteSession:
         self._connection = connection
         self._execute = connection.execute
         self._next_sequence = 0
+        self._filled: set[str] | None = None
         self.newest: tuple[int, float] | None = None
         """The number and the wall time of the event that was recorded last."""
 
@@ -73,6 +78,8 @@ class SqliteSession:
 
     def _run(self, name: str, *values: Value) -> None:
         self._execute(_SQL[name], values)
+        if self._filled is not None and name in _FILLS:
+            self._filled.add(_FILLS[name])
 
     def _one(self, name: str, *values: Value) -> tuple[Any, ...] | None:
         return next(iter(self._rows(name, *values)), None)
@@ -80,9 +87,18 @@ class SqliteSession:
     @property
     def next_sequence(self) -> int:
         """The number that the next event will have."""
-        if not self._next_sequence:
-            ((self._next_sequence,),) = self._rows("next_sequence")
+        if self._filled is None:
+            self._look()
         return self._next_sequence
+
+    def _may_hold(self, table: str) -> bool:
+        """Whether one of the sparse tables may hold anything; one query tells of all of them."""
+        return table in (self._look() if self._filled is None else self._filled)
+
+    def _look(self) -> set[str]:
+        ((self._next_sequence, *signs),) = self._rows("signs")
+        self._filled = {table for table, is_filled in zip(_SPARSE, signs, strict=True) if is_filled}
+        return self._filled
 
     def table(self, command: Command[Any], now: Now) -> LeaseTable:
         """What a decision needs to see."""
@@ -138,12 +154,12 @@ class SqliteSession:
 
     def waiters(self) -> tuple[Waiter, ...]:
         """The line."""
-        return self._bodies("all_waiters", Waiter)
+        return self._bodies("all_waiters", Waiter) if self.has_waiters else ()
 
     @property
     def has_waiters(self) -> bool:
         """Whether anybody may stand in line."""
-        return True
+        return self._may_hold("waiters")
 
     def waiter(self, lease_id: str) -> Waiter | None:
         """One place in line."""
@@ -168,7 +184,7 @@ class SqliteSession:
 
     def lost(self) -> tuple[Lease, ...]:
         """Leases whose work has not been looked for yet."""
-        return self._bodies("all_lost", Lease)
+        return self._bodies("all_lost", Lease) if self._may_hold("lost") else ()
 
     def lost_near(self, keys: Sequence[Key]) -> tuple[Lease, ...]:
         """Those of them near the keys."""
@@ -252,20 +268,21 @@ class SqliteSession:
 
     def overtaken(self, holder: str, worktree: str) -> tuple[Overtaken, ...]:
         """What a session has read and others have changed since."""
-        return self._bodies("overtaken", Overtaken, holder, worktree)
+        return self._bodies("overtaken", Overtaken, holder, worktree) if self._may_hold("overtaken") else ()
 
     def record(self, events: Iterable[Event], at: float) -> None:
         """Append events and bring the tables up to them."""
         for event in events:
             sequence = self.next_sequence
-            kind, body = codec.encode_event(event)
-            self._run("add_event", sequence, at, kind, holder_of(event), lease_id_of(event), body.decode())
+            kind, encoded = codec.encode_event(event)
+            body = encoded.decode()
+            self._run("add_event", sequence, at, kind, holder_of(event), lease_id_of(event), body)
             self._next_sequence = sequence + 1
             self.newest = sequence, at
             recorded = Recorded(sequence, at, event)
             project = _PROJECTIONS.get(type(event))
             if project:
-                for name, values in project(self, event, recorded):
+                for name, values in project(self, event, recorded, body):
                     self._run(name, *values)
             self.follow(recorded)
 
@@ -380,17 +397,17 @@ def _journal(journal_id: int, body: str) -> Journal:
     return replace(codec.decode(body, Journal), id=journal_id)
 
 
-def _on_granted(session: SqliteSession, event: LeaseGranted, __: Recorded) -> Iterable[Statement]:
+def _on_granted(session: SqliteSession, event: LeaseGranted, _: Recorded, body: str) -> Iterable[Statement]:
     lease, until = event.lease, event.lease.deadline
-    body = codec.encode(lease).decode()
-    yield "add_lease", (lease.fence, lease.id, lease.holder, until.epoch, until.ticks, body)
+    lease_body = codec.only_part(body, "lease")
+    yield "add_lease", (lease.fence, lease.id, lease.holder, until.epoch, until.ticks, lease_body)
     for key in lease.keys:
         yield "add_lease_key", (place(canonical(key)), lease.fence)
     if session.has_waiters:
         yield "end_waiter", (lease.id,)
 
 
-def _on_changed(session: SqliteSession, event: Change, recorded: Recorded) -> Iterable[Statement]:
+def _on_changed(session: SqliteSession, event: Change, recorded: Recorded, *__: object) -> Iterable[Statement]:
     before = session.lease(event.lease_id)
     if before is not None:
         lease = changed_lease(before, event, recorded.sequence)
@@ -398,35 +415,35 @@ def _on_changed(session: SqliteSession, event: Change, recorded: Recorded) -> It
         yield "set_lease", (lease.fence, lease.holder, until.epoch, until.ticks, body, lease.id)
 
 
-def _on_released(_: SqliteSession, event: LeaseReleased, __: Recorded) -> Iterable[Statement]:
+def _on_released(_: SqliteSession, event: LeaseReleased, *__: object) -> Iterable[Statement]:
     yield "end_lease", (event.lease_id,)
 
 
-def _on_lost(_: SqliteSession, event: LeaseExpired | LeaseBroken, __: Recorded) -> Iterable[Statement]:
+def _on_lost(_: SqliteSession, event: LeaseExpired | LeaseBroken, *__: object) -> Iterable[Statement]:
     yield "lose_lease", (event.lease_id,)
     yield "end_lease", (event.lease_id,)
 
 
-def _on_queued(_: SqliteSession, event: LeaseQueued, __: Recorded) -> Iterable[Statement]:
+def _on_queued(_: SqliteSession, event: LeaseQueued, *__: object) -> Iterable[Statement]:
     yield "add_waiter", (event.waiter.number, event.waiter.id, codec.encode(event.waiter).decode())
 
 
-def _on_seen(session: SqliteSession, event: WaiterSeen, __: Recorded) -> Iterable[Statement]:
+def _on_seen(session: SqliteSession, event: WaiterSeen, *__: object) -> Iterable[Statement]:
     before = session.waiter(event.lease_id)
     if before is not None:
         waiter = replace(before, deadline=event.deadline)
         yield "add_waiter", (waiter.number, waiter.id, codec.encode(waiter).decode())
 
 
-def _on_left_the_line(_: SqliteSession, event: WaiterLeft, __: Recorded) -> Iterable[Statement]:
+def _on_left_the_line(_: SqliteSession, event: WaiterLeft, *__: object) -> Iterable[Statement]:
     yield "end_waiter", (event.lease_id,)
 
 
-def _on_put(_: SqliteSession, event: ValuePut, recorded: Recorded) -> Iterable[Statement]:
+def _on_put(_: SqliteSession, event: ValuePut, recorded: Recorded, *__: object) -> Iterable[Statement]:
     yield "set_value", (event.key, recorded.sequence, event.text, event.holder, recorded.at)
 
 
-def _on_work_left(session: SqliteSession, event: WorkLeft, recorded: Recorded) -> Iterable[Statement]:
+def _on_work_left(session: SqliteSession, event: WorkLeft, recorded: Recorded, *__: object) -> Iterable[Statement]:
     lease = session.lost_lease(event.lease_id)
     if lease is not None and event.changes:
         work = partial_work(lease, event, recorded.at)
@@ -434,11 +451,11 @@ def _on_work_left(session: SqliteSession, event: WorkLeft, recorded: Recorded) -
     yield "end_lost", (event.lease_id,)
 
 
-def _on_reviewed(_: SqliteSession, event: WorkReviewed, __: Recorded) -> Iterable[Statement]:
+def _on_reviewed(_: SqliteSession, event: WorkReviewed, *__: object) -> Iterable[Statement]:
     yield "end_work", (event.lease_id,)
 
 
-def _on_committed(_: SqliteSession, event: Committed, recorded: Recorded) -> Iterable[Statement]:
+def _on_committed(_: SqliteSession, event: Committed, recorded: Recorded, *__: object) -> Iterable[Statement]:
     for change in event.files:
         yield "add_commit", (change.path, recorded.sequence)
     for key in event.settled:
@@ -448,12 +465,13 @@ def _on_committed(_: SqliteSession, event: Committed, recorded: Recorded) -> Ite
         yield "add_debt", (debt.key, debt.holder, debt.why, debt.worktree, since, debt.evidence)
 
 
-def _on_waived(_: SqliteSession, event: DebtWaived, __: Recorded) -> Iterable[Statement]:
+def _on_waived(_: SqliteSession, event: DebtWaived, *__: object) -> Iterable[Statement]:
     yield "settle_debt", (event.worktree, event.key)
 
 
-# The statements, with their values, that bring the tables up to an event. Other events change no table.
-_PROJECTIONS: Final[dict[type[Event], Callable[[SqliteSession, Any, Recorded], Iterable[Statement]]]] = {
+# The statements, with their values, that bring the tables up to an event, which is also given as it was recorded, and
+# in JSON. Other events change no table.
+_PROJECTIONS: Final[dict[type[Event], Callable[[SqliteSession, Any, Recorded, str], Iterable[Statement]]]] = {
     LeaseGranted: _on_granted,
     LeaseRenewed: _on_changed,
     LeaseClaimed: _on_changed,
