@@ -49,10 +49,11 @@ class Gate:
         self._identity: Identity | None = None
         self._is_marked = False
 
-    def enter(self) -> None:
+    def enter(self, is_in_place: Callable[[], bool] | None = None) -> None:
         """Hold the gate. Raises StoreError `STORE_BUSY` when patience runs out, OSError if the file cannot be made.
 
-        Raises StoreError `STORE_UNSAFE` if the lock file that was entered before is not in its place any more.
+        Raises StoreError `STORE_UNSAFE` if the lock file that was entered before is not in its place any more: a gate
+        that was moved away or deleted holds nobody back. `is_in_place` looks at it in the caller's way, and at more.
 
         Threads must take turns: the caller holds a lock of its own around this.
         """
@@ -61,7 +62,10 @@ class Gate:
             self._depth, self._opened = 0, (os.getpid(), self._open())
         if self._depth == 0:
             self._lock()
-            self._check_identity()
+        if not (is_in_place or self.is_in_place)():
+            if self._depth == 0:
+                fcntl.flock(self._opened[1], fcntl.LOCK_UN)
+            raise replaced()
         self._depth += 1
 
     @property
@@ -102,11 +106,10 @@ class Gate:
         """Whether the lock file that was opened is still the one at its place."""
         return self._identity is not None and identity_at(self.path) == self._identity
 
-    def _check_identity(self) -> None:
-        """A gate that was moved away or deleted holds nobody back: whoever came later uses another one."""
-        if not self.is_in_place():
-            fcntl.flock(self._opened[1], fcntl.LOCK_UN)
-            raise replaced()
+    @property
+    def identity(self) -> Identity | None:
+        """What tells the lock file that was opened from another one at its place."""
+        return self._identity
 
     def read_mark(self) -> Mark | None:
         """Return the mark of the last event; None where there is none. Needs no lock: it is written in one step."""

@@ -25,8 +25,10 @@ class OpenFiles:
         self._known = [(each, identity_of(os.stat(each))) for each in (path, *(path + ending for ending in LOGS))]
         self.database: Final = self._known[0][1][1]
         """The inode of the database."""
-        if entered := identity_at(gate):
-            self._known.append((gate, entered))
+        self.gate: Final = identity_at(gate)
+        """What tells the gate from another one; None where there was none."""
+        if self.gate:
+            self._known.append((gate, self.gate))
         self._settled: tuple[Identity, int] | None = None
 
     def are_in_place(self) -> bool:

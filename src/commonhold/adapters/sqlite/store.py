@@ -106,7 +106,7 @@ class SqliteStore:
         with self._threads:
             self._enter_gate()
             try:
-                with self._transaction(self._connection(), "BEGIN IMMEDIATE", COMMIT) as session:
+                with self._transaction(self._opened_here(), "BEGIN IMMEDIATE", COMMIT) as session:
                     yield session
                 self._check_files()  # what was written into files that went meanwhile must not be acknowledged
                 self._ended(session)
@@ -158,7 +158,7 @@ class SqliteStore:
     def _enter_gate(self) -> None:
         check_ground(self._folder)
         try:
-            self._gate.enter()
+            self._gate.enter(self.is_in_place)
         except OSError as fault:
             raise exhausted(fault) or unusable(self._folder, fault) from fault
 
@@ -172,7 +172,10 @@ class SqliteStore:
 
     def is_in_place(self) -> bool:
         """Whether the gate and the database that this process has opened are still at their places."""
-        return self._gate.is_in_place() and (self._files is None or self._files.are_in_place())
+        files = self._files
+        if files is None:
+            return self._gate.is_in_place()
+        return files.are_in_place() and (files.gate == self._gate.identity or self._gate.is_in_place())
 
     def close(self) -> None:
         """Close the connection, if this process has one."""
@@ -218,9 +221,13 @@ class SqliteStore:
 
     def _connection(self) -> apsw.Connection:
         """The one connection of this process. Raises `STORE_UNSAFE` if its files are not in place any more."""
+        self._check_files()
+        return self._opened_here()
+
+    def _opened_here(self) -> apsw.Connection:
+        """The same for who has just looked at the files, as whoever enters the gate does."""
         pid = os.getpid()
         if self._opened and self._opened[0] == pid:
-            self._check_files()
             return self._opened[1]
         if self._opened:
             raise _forked(self._folder)
