@@ -55,8 +55,11 @@ class Newsroom:
 
     def notices(self, known: Collection[str] = ()) -> tuple[str, ...]:
         """The same as notices, after those that were added."""
+        told_now = self.tell(known)
+        if not (told_now or self._also):
+            return ()
         also, self._also = self._also, []
-        return (*also, *(each.notice for each in self.tell(known)))
+        return (*also, *(each.notice for each in told_now))
 
 
 def _is_in(found: Overtaken, keys: Collection[str]) -> bool:

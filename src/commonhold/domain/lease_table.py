@@ -57,7 +57,7 @@ class Turn:
         self.now = now
         self.events: list[Event] = []
         self.leases = {lease.id: lease for lease in table.leases}
-        self.waiters = {waiter.id: waiter for waiter in sorted(table.waiters, key=_number)}
+        self.waiters = {waiter.id: waiter for waiter in sorted(table.waiters, key=_number)} if table.waiters else {}
         self.shifted: dict[str, None] = {}
         """Holders of which a lease has ended or changed hands: their places in line may be behind others now."""
         self._first_sequence = table.next_sequence

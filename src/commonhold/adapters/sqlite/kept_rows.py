@@ -29,7 +29,7 @@ class KeptRows:
 
     def forget_after(self, statement: str) -> None:
         """Forget the answers that may be others since a statement was run."""
-        for query in _CHANGES.get(statement, ()):
+        for query in CHANGES.get(statement, ()):
             self._rows[query].clear()
 
 
@@ -44,4 +44,5 @@ def changes(statements: Mapping[str, str], kept: tuple[str, ...] = KEPT) -> dict
     }
 
 
-_CHANGES: Final = changes(load())
+CHANGES: Final = changes(load())
+"""The queries whose answers a statement may change."""

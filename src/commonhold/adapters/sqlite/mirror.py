@@ -17,9 +17,9 @@ from commonhold.adapters.memory.indexed import Indexed
 from commonhold.adapters.sqlite.faults import translate
 from commonhold.adapters.sqlite.gate import Gate
 from commonhold.adapters.sqlite.group_commit import GroupCommit, flush_data
-from commonhold.adapters.sqlite.kept_rows import KeptRows, Rows
+from commonhold.adapters.sqlite.kept_rows import CHANGES, KeptRows, Rows
 from commonhold.adapters.sqlite.mark import LOG
-from commonhold.adapters.sqlite.session import SqliteSession, Value
+from commonhold.adapters.sqlite.session import SQL, SqliteSession, Value
 from commonhold.adapters.sqlite.store import GATE, SqliteStore, read_only
 from commonhold.adapters.state_folder import StateFolder, replaced
 from commonhold.domain.errors import Code, StoreError
@@ -210,18 +210,18 @@ class MirroredSession(Indexed, SqliteSession):
 
     def _rows(self, name: str, *values: Value) -> Rows:
         answers = self._kept.of(name)
-        if answers is None:
+        rows = None if answers is None else answers.get(values)
+        if rows is None:
             rows = super()._rows(name, *values)
-            self._kept.forget_after(name)
-            return rows
-        rows_then = answers.get(values)
-        if rows_then is None:
-            rows_then = answers[values] = super()._rows(name, *values)
-        return rows_then
+            self._kept.forget_after(name)  # some statements both change and tell
+            if answers is not None:
+                answers[values] = rows
+        return rows
 
     def _run(self, name: str, *values: Value) -> None:
-        super()._run(name, *values)
-        self._kept.forget_after(name)
+        self._execute(SQL[name], values)
+        if name in CHANGES:
+            self._kept.forget_after(name)
 
     @property
     def has_waiters(self) -> bool:

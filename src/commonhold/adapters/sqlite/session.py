@@ -54,10 +54,10 @@ Statement = tuple[str, tuple[Value, ...]]
 _AFTER_SLASH: Final = "0"
 _LAST: Final = "\U0010ffff"
 _COMPRESSION_LEVEL: Final = 1
-_SQL: Final = load()
+SQL: Final = load()
 _SPARSE: Final = ("waiters", "lost", "overtaken")
 """Tables that mostly hold nothing, in the order in which the query for signs tells of them."""
-_FILLS: Final = {name: table for name, sql in _SQL.items() if (table := table_written(sql)) in _SPARSE}
+_FILLS: Final = {name: table for name, sql in SQL.items() if (table := table_written(sql)) in _SPARSE}
 
 
 class SqliteSession:
@@ -74,10 +74,10 @@ class SqliteSession:
         """The number and the wall time of the event that was recorded last."""
 
     def _rows(self, name: str, *values: Value) -> list[tuple[Any, ...]]:
-        return self._execute(_SQL[name], values).fetchall()
+        return self._execute(SQL[name], values).fetchall()
 
     def _run(self, name: str, *values: Value) -> None:
-        self._execute(_SQL[name], values)
+        self._execute(SQL[name], values)
         if self._filled is not None and name in _FILLS:
             self._filled.add(_FILLS[name])
 
