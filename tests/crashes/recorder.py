@@ -35,6 +35,7 @@ LOGS: Final = apsw.SQLITE_OPEN_WAL | apsw.SQLITE_OPEN_MAIN_JOURNAL
 # The functions of `os` that change files, and those that they are other names of.
 WATCHED: Final = {
     **{name: name for name in ("open", "write", "pwrite", "fsync", "mkdir", "unlink", "rmdir", "replace")},
+    "fdatasync": "fsync",
     "remove": "unlink",
     "rename": "replace",
 }

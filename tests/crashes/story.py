@@ -2,7 +2,8 @@
 
 A process of its own: `python -m tests.crashes.story ROOT SEED SYNCHRONOUS STEPS OUTPUT`.
 
-For the same seed and root it is the same story, to the byte.
+For the same seed and root it is the same story, to the byte. SYNCHRONOUS is SQLite's setting, for agents that each open
+the state; or DAEMON: they share one store, as in the daemon.
 """
 
 import pickle
@@ -22,14 +23,19 @@ from tests.crashes.ledger import fingerprint, log_of
 from tests.crashes.recorder import Recorder, recording
 
 from commonhold import Changeset, Edit, Op, bootstrap
+from commonhold.adapters.repository import find_repository
 from commonhold.adapters.sqlite import SqliteStore
+from commonhold.adapters.sqlite.mirror import MirroredStore
 from commonhold.adapters.sqlite.session import SqliteSession
 from commonhold.app.service import Service
-from commonhold.bootstrap import open_repository
+from commonhold.app.turns import Turns
+from commonhold.bootstrap import Shared, compose, open_repository
+from commonhold.config import load_settings
 
 AGENTS: Final = ("ann", "bob")
 KEYS: Final = (*(f"account:{number}" for number in range(12)), "customer:acme:in", "a.py#f", "pkg/")
 STEPS: Final = 60
+DAEMON: Final = "DAEMON"
 # SQLite's own figure is 1,000 pages, which a short story would never reach.
 PAGES_BETWEEN_CHECKPOINTS: Final = 48
 BEFORE: Final[Image] = {STATE: None, "a.py": b"def f():\n    return 'a'\n", "pkg": None, "pkg/c.txt": b"c\n"}
@@ -38,7 +44,7 @@ BEFORE: Final[Image] = {STATE: None, "a.py": b"def f():\n    return 'a'\n", "pkg
 class Story:
     """What the agents do, by chance."""
 
-    def __init__(self, root: Path, seed: int, recorder: Recorder) -> None:
+    def __init__(self, root: Path, seed: int, recorder: Recorder, *, is_daemon: bool = False) -> None:
         self._name = f"story-{seed}"
         self._dice = random.Random(seed)
         self._root = root
@@ -46,6 +52,8 @@ class Story:
         self._agents: dict[str, Service] = {}
         self._leases: list[tuple[str, str]] = []
         self._requests = 0
+        self._is_daemon = is_daemon
+        self._shared: Shared | None = None
         self.trees = [files_of(root)]
 
     def tell(self, steps: int) -> None:
@@ -93,6 +101,7 @@ class Story:
         for agent in self._agents.values():
             agent.close()
         self._agents.clear()
+        self._shared = None
 
     def _edits(self, agent: Service) -> Iterator[Edit]:
         """A function and a file rewritten; another file made, then renamed, then deleted."""
@@ -116,8 +125,18 @@ class Story:
 
     def _agent(self, name: str) -> Service:
         if name not in self._agents:
-            self._agents[name] = open_repository(str(self._root), agent=name)
+            self._agents[name] = self._opened(name)
         return self._agents[name]
+
+    def _opened(self, name: str) -> Service:
+        if not self._is_daemon:
+            return open_repository(str(self._root), agent=name)
+        repository = find_repository(str(self._root))
+        if self._shared is None:
+            store = MirroredStore(repository.state)
+            store.own()
+            self._shared = Shared(store=store, turns=Turns(is_complete=True))
+        return compose(repository, load_settings(repository.root), agent=name, shared=self._shared)
 
     def _request(self) -> str:
         self._requests += 1
@@ -155,7 +174,7 @@ def configured(synchronous: str) -> Iterator[None]:
     real = SqliteStore.__init__
 
     def set_up(store: SqliteStore, folder: str, **more: Any) -> None:
-        real(store, folder, **more | {"synchronous": synchronous})
+        real(store, folder, **(more if synchronous == DAEMON else more | {"synchronous": synchronous}))
 
     apsw.connection_hooks.append(lambda connection: connection.wal_autocheckpoint(PAGES_BETWEEN_CHECKPOINTS))
     with patch.object(SqliteStore, "__init__", set_up):
@@ -172,7 +191,7 @@ def told(root: Path, seed: int, synchronous: str, steps: int) -> Chronicle:
         # The index is a cache by the disk's own stamps: what it writes is no part of a story that is told again.
         patch.object(bootstrap, "open_insight", lambda *_: None),
     ):
-        story = Story(root, seed, recorder)
+        story = Story(root, seed, recorder, is_daemon=synchronous == DAEMON)
         story.tell(steps)
     with SqliteStore(str(root / STATE)).read() as session:
         log = log_of(session)

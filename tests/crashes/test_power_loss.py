@@ -20,7 +20,7 @@ import pytest
 from tests.crashes.chronicle import STATE, Answered, Chronicle, Settled
 from tests.crashes.disk import FOLDER, Bind, Deed, Disk, Flush, FlushNames, Image, Luck, Mark, Write, number, read_tree
 from tests.crashes.ledger import fingerprint
-from tests.crashes.story import BEFORE, STEPS
+from tests.crashes.story import BEFORE, DAEMON, STEPS
 from tests.crashes.survey import CrashState, Finding, crash_states, lay_out, survey
 from tests.crashes.survivor import STAGED, Wound
 
@@ -66,8 +66,9 @@ def report(findings: Iterable[Finding], seed: int) -> str:
 
 
 @pytest.mark.parametrize("number", STORIES)
-def test_what_was_answered_survives_and_the_rest_is_whole(root: Path, seed: int, number: int) -> None:
-    chronicle = told(root, seed + number)
+@pytest.mark.parametrize("synchronous", ["FULL", DAEMON])
+def test_what_was_answered_survives_and_the_rest_is_whole(root: Path, seed: int, number: int, synchronous: str) -> None:
+    chronicle = told(root, seed + number, synchronous)
     states = list(crash_states(chronicle, seed, chosen(DRAWN)))
     assert report(survey(root, chronicle, states), seed) == ""
     assert len(states) >= DISTINCT or len(states) == len(list(chosen(DRAWN)))
@@ -164,10 +165,16 @@ def test_weaker_settings_are_found_out(root: Path, seed: int, synchronous: str, 
     ],
     ids=["log", "database", "state folder", "files", "folders"],
 )
+@pytest.mark.parametrize("synchronous", ["FULL", DAEMON])
 def test_a_forgotten_flush_is_found(
-    root: Path, seed: int, kind: type[Flush | FlushNames], is_forgotten: Callable[[str], bool], found: set[Wound]
+    root: Path,
+    seed: int,
+    kind: type[Flush | FlushNames],
+    is_forgotten: Callable[[str], bool],
+    found: set[Wound],
+    synchronous: str,
 ) -> None:
-    chronicle = without(told(root, seed), kind, is_forgotten)
+    chronicle = without(told(root, seed, synchronous), kind, is_forgotten)
     findings = survey(root, chronicle, crash_states(chronicle, seed, range(DRAWN)))
     assert any(finding.wounds.keys() & found for finding in findings)
 

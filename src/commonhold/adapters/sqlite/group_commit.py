@@ -8,8 +8,10 @@ import os
 import threading
 from collections.abc import Callable
 
-flush_data = getattr(os, "fdatasync", os.fsync)
-"""Flush a file's bytes and its length."""
+
+def flush_data(descriptor: int) -> None:
+    """Flush a file's bytes and its length. Raises OSError."""
+    (os.fdatasync if hasattr(os, "fdatasync") else os.fsync)(descriptor)
 
 
 class GroupCommit:
