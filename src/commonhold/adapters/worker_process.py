@@ -7,10 +7,13 @@ child of ours reads the end of its input then, and ends.
 
 import json
 import os
+import select
+import signal
 import subprocess
 import sys
+import time
 from collections.abc import Callable
-from contextlib import suppress
+from io import RawIOBase
 from typing import BinaryIO, Final, cast
 
 LENGTH_BYTES: Final = 4
@@ -21,6 +24,23 @@ READY: Final = b"ready"
 ANSWER: Final = b"="
 QUESTION: Final = b"?"
 """What a frame of a child begins with."""
+SILENCE_SECONDS: Final = 60.0
+"""So long a child may work on an answer without a word: it has stopped then, for whatever reason."""
+MOST_BYTES_AT_ONCE: Final = 1 << 20
+CRASHES: Final = frozenset(
+    -number
+    for number in (
+        signal.SIGABRT,
+        signal.SIGBUS,
+        signal.SIGFPE,
+        signal.SIGILL,
+        signal.SIGPROF,
+        signal.SIGSEGV,
+        signal.SIGSYS,
+        signal.SIGXCPU,
+    )
+)
+"""The exit statuses of a child that died of what it was doing: any other child would, too."""
 
 Ask = Callable[[bytes], bytes]
 """Asks the parent. Raises BrokenPipeError when it is gone."""
@@ -79,8 +99,16 @@ def program_of(module: str) -> str:
     return f"import json, sys; sys.path[:] = json.loads(sys.argv.pop()); from {module} import main; main()"
 
 
+class ChildGone(EOFError):  # noqa: N818 - the end of what it says, as any other
+    """A child that was asked has died, or was ended by us."""
+
+
+class ChildSilent(ChildGone):
+    """A child has said nothing for too long, and was killed."""
+
+
 class WorkerProcess:
-    """One child. Raises OSError where it cannot be started, EOFError when it is gone."""
+    """One child. Raises OSError where it cannot be started, ChildGone when it is gone."""
 
     def __init__(self, program: str, *, stderr: int | None = subprocess.DEVNULL) -> None:
         """Start it with a `program_of` a module, and wait until it is ready.
@@ -92,9 +120,16 @@ class WorkerProcess:
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=stderr,
+            bufsize=0,
         )
-        self._given, self._answers = cast("BinaryIO", self._child.stdin), cast("BinaryIO", self._child.stdout)
-        if read_frame(self._answers) != READY:
+        self._given, self._answers = cast("RawIOBase", self._child.stdin), cast("RawIOBase", self._child.stdout)
+        for stream in (self._given, self._answers):
+            os.set_blocking(stream.fileno(), False)
+        try:
+            is_ready = self._heard(time.monotonic() + SILENCE_SECONDS) == READY
+        except ChildGone:
+            is_ready = False
+        if not is_ready:
             self.end()
             raise ChildProcessError("it ended before it was ready")
 
@@ -103,27 +138,64 @@ class WorkerProcess:
         """Its process id."""
         return self._child.pid
 
-    def ask(self, request: bytes, reply: Ask = _no_answer) -> bytes:
-        """Its answer to one request; threads must take turns. What it asks meanwhile is answered with `reply`."""
-        frame = self._frame_after(request)
+    @property
+    def has_crashed(self) -> bool:
+        """Whether it has died of what it was doing. One that was killed has not."""
+        return self._child.returncode in CRASHES
+
+    def ask(
+        self, request: bytes, reply: Ask = _no_answer, silence: Callable[[], float] = lambda: SILENCE_SECONDS
+    ) -> bytes:
+        """Its answer to one request; threads must take turns. What it asks meanwhile is answered with `reply`.
+
+        It may say nothing for as many seconds as `silence` gives each time that it begins to be waited for.
+        """
+        frame = self._frame_after(request, silence())
         while frame[:1] == QUESTION:
-            frame = self._frame_after(reply(frame[1:]))
+            answer = reply(frame[1:])
+            frame = self._frame_after(answer, silence())
         return frame[1:]
 
-    def _frame_after(self, data: bytes) -> bytes:
+    def _frame_after(self, data: bytes, seconds: float) -> bytes:
+        until = time.monotonic() + seconds
         try:
-            write_frame(self._given, data)
-            frame = read_frame(self._answers)
+            self._say(memoryview(len(data).to_bytes(LENGTH_BYTES, "big") + data), until)
+            return self._heard(until)
         except (BrokenPipeError, ValueError) as fault:  # ValueError: it was ended meanwhile, and its streams closed
-            raise EOFError from fault
-        if frame is None:
-            raise EOFError
-        return frame
+            raise ChildGone from fault
+
+    def _say(self, data: memoryview, until: float) -> None:
+        while data:
+            written = self._given.write(data)
+            if written is None:
+                self._wait_for(self._given, select.POLLOUT, until)
+            else:
+                data = data[written:]
+
+    def _heard(self, until: float) -> bytes:
+        """The next frame."""
+        return self._exactly(int.from_bytes(self._exactly(LENGTH_BYTES, until), "big"), until)
+
+    def _exactly(self, size: int, until: float) -> bytes:
+        data = bytearray()
+        while len(data) < size:
+            self._wait_for(self._answers, select.POLLIN, until)
+            part = self._answers.read(min(size - len(data), MOST_BYTES_AT_ONCE))
+            if part == b"":
+                raise ChildGone
+            data += part or b""
+        return bytes(data)
+
+    def _wait_for(self, stream: RawIOBase, event: int, until: float) -> None:
+        poll = select.poll()
+        poll.register(stream.fileno(), event)
+        if not poll.poll(max(0.0, until - time.monotonic()) * 1000):
+            self._child.kill()
+            raise ChildSilent
 
     def end(self) -> None:
         """End it at once: it holds nothing."""
         self._child.kill()
         self._child.wait()
         for stream in (self._given, self._answers):
-            with suppress(BrokenPipeError):  # what was not written any more is of no use to anybody
-                stream.close()
+            stream.close()

@@ -22,6 +22,8 @@ Done = tuple[T, list[Packed | None]]
 _PROGRAM: Final = program_of("commonhold.adapters.index.work")
 # So many batches wait for each process, so that none waits for us.
 _AHEAD: Final = 2
+MOST_TRIES: Final = 3
+"""So often a process is killed over one file until that file is to blame: the system kills what needs all memory."""
 _DECODER: Final = msgspec.msgpack.Decoder(list[Packed | None])
 _KILLED: Final = "it could not be summarised: the process that tried died"
 
@@ -64,7 +66,7 @@ class Workers:
             threads.shutdown(cancel_futures=True)
             self._end_all()
 
-    def _run(self, sources: Sequence[Source]) -> list[Packed | None]:
+    def _run(self, sources: Sequence[Source], tries: int = MOST_TRIES) -> list[Packed | None]:
         if self._is_over:
             return []
         worker = self._idle.get()
@@ -75,16 +77,16 @@ class Workers:
             return summarised(sources)
         except EOFError:
             _end(worker)
-            worker = None
+            tries, worker = 1 if worker and worker.has_crashed else tries, None
         finally:
             self._idle.put(worker)
-        return self._one_by_one(sources)
+        return self._one_by_one(sources, tries)
 
-    def _one_by_one(self, sources: Sequence[Source]) -> list[Packed | None]:
-        """Find out which of the files it was that a process died of."""
-        if len(sources) == 1:
-            return [_fatal(*sources[0])]
-        return [each for source in sources for each in self._run([source])]
+    def _one_by_one(self, sources: Sequence[Source], tries: int) -> list[Packed | None]:
+        """Find out which of the files it was that a process died of. None if it was just killed."""
+        if len(sources) > 1:
+            return [each for source in sources for each in self._run([source])]
+        return self._run(sources, tries - 1) if tries > 1 else [_fatal(*sources[0])]
 
     def _end_all(self) -> None:
         for _ in range(self._count):

@@ -125,6 +125,32 @@ def test_a_file_that_kills_whoever_reads_it_has_a_problem(rig: Rig, monkeypatch:
     assert all(library.definers(f"f{number}") for number in range(FILES))
 
 
+def test_a_file_over_which_somebody_killed_the_process_has_no_problem(
+    rig: Rig, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """Once alone with others in its batch, and twice by itself."""
+    killing = (
+        "import json, os, signal, sys; sys.path[:] = json.loads(sys.argv.pop())\n"
+        "from commonhold.adapters.index import work\n"
+        "read = work.summarise\n"
+        "def die(path, source):\n"
+        f"    place = {str(tmp_path / 'deaths')!r}\n"
+        "    if b'unlucky' in source and (not os.path.exists(place) or os.path.getsize(place) < 3):\n"
+        "        open(place, 'a').write('x')\n"
+        "        os.kill(os.getpid(), signal.SIGKILL)\n"
+        "    return read(path, source)\n"
+        "work.summarise = die\n"
+        "work.main()"
+    )
+    monkeypatch.setattr(workers, "_PROGRAM", killing)
+    rig.write("p3/bad.py", f"{FILLER}unlucky = 1\n")
+    library = rig.opened(processes=2).library()
+    summary = library.summary("p3/bad.py")
+    assert summary is not None
+    assert not summary.problem
+    assert (tmp_path / "deaths").read_text() == "xxx"
+
+
 def test_a_file_that_keeps_a_process_busy_for_too_long_has_a_problem(rig: Rig, monkeypatch: pytest.MonkeyPatch) -> None:
     endless = (
         "import json, sys; sys.path[:] = json.loads(sys.argv.pop())\n"
