@@ -157,6 +157,10 @@ ERRORS: Final[Mapping[Code, Explanation]] = {
         "The lease ended while what it was held for was under way, so others may hold its keys now.",
         "Look at what is there now, then begin again; renew sooner, or ask for a longer --ttl.",
     ),
+    Code.PLANNING_CRASHED: E(
+        "The processes that check commits crashed over this one, or took far too long; nothing was written.",
+        "Commit in smaller parts. It is a defect of Commonhold: report it, with `daemon.log` of the state folder.",
+    ),
     Code.INTERNAL: E("A defect of Commonhold.", "Report it, with what COMMONHOLD_DEBUG=1 prints."),
 }
 

@@ -8,7 +8,8 @@ from itertools import count
 import pytest
 from tests.patience import PATIENCE_SECONDS
 
-from commonhold.adapters.worker_process import Ask
+from commonhold.adapters.worker_process import SILENCE_SECONDS, Ask, ChildSilent
+from commonhold.app.checks import CheckResult
 from commonhold.app.plan import CommitRequest, Crossed, Plan, Rejected
 from commonhold.app.typing import TypeReport
 from commonhold.config import Settings
@@ -16,7 +17,7 @@ from commonhold.domain.changeset import Changeset, Edit, Op
 from commonhold.domain.errors import Code, InputError, InternalError
 from commonhold.domain.refusal import Refusal
 from commonhold.server.planning import pool as pool_module
-from commonhold.server.planning.planner import DaemonsTypes, Planner
+from commonhold.server.planning.planner import AnnouncedCheck, Daemon, DaemonsTypes, Planner
 from commonhold.server.planning.pool import RESTING_SECONDS, Planners, PooledPlans, Process
 from commonhold.server.planning.wire import (
     Answer,
@@ -34,6 +35,7 @@ TREE = Tree("/nowhere", Settings(), 0o022)
 HERE = Rejected(Refusal.REGION_CHANGED, "planned in the daemon", ())
 THERE = Rejected(Refusal.REGION_CHANGED, "planned by a planner", ())
 PIDS = count(1)
+Silence = Callable[[], float]
 
 
 def request(path: str = "a.py") -> CommitRequest:
@@ -47,9 +49,10 @@ class FakePlanner:
     answers: Callable[[], Answer] = lambda: THERE
     asked: list[object] = field(default_factory=list)
     is_ended: bool = False
+    has_crashed: bool = False
     pid: int = field(default_factory=lambda: next(PIDS))
 
-    def ask(self, data: bytes, _reply: Ask) -> bytes:
+    def ask(self, data: bytes, _reply: Ask, _silence: Silence) -> bytes:
         self.asked.append(asked(data))
         return packed(self.answers())
 
@@ -190,11 +193,37 @@ def test_a_planner_that_dies_is_ended_and_another_is_asked() -> None:
     assert dead.is_ended
 
 
-def test_a_change_of_which_two_planners_die_is_given_up() -> None:
+def hanging() -> Answer:
+    raise ChildSilent
+
+
+def test_where_two_planners_were_killed_over_a_change_the_daemon_plans_by_itself() -> None:
     room = Room(FakePlanner(dying), FakePlanner(dying))
     room.start_all()
-    with pytest.raises(InternalError, match="died of it; nothing was written"):
+    assert room.plans().plan(request()) == HERE
+
+
+def test_where_a_planner_hangs_it_is_ended_and_the_daemon_plans_by_itself(capfd: pytest.CaptureFixture[str]) -> None:
+    hung, alive = FakePlanner(hanging), FakePlanner(hanging)
+    room = Room(hung, alive)
+    room.start_all()
+    assert room.plans().plan(request()) == HERE
+    assert sorted(map(len, (hung.asked, alive.asked))) == [0, 1]
+    assert hung.is_ended or alive.is_ended
+    assert "hung and was killed" in capfd.readouterr().out
+
+
+@pytest.mark.parametrize(
+    "crashes",
+    [[True, True], [True], [True, False, False]],
+    ids=["two crash", "one crashes and none is left", "one crashes and two are killed"],
+)
+def test_a_change_of_which_planners_crash_is_not_planned_in_the_daemon(crashes: list[bool]) -> None:
+    room = Room(*(FakePlanner(dying, has_crashed=each) for each in crashes))
+    room.start_all()
+    with pytest.raises(InternalError, match="nothing was written") as caught:
         room.plans().plan(request())
+    assert caught.value.code is Code.PLANNING_CRASHED
 
 
 def test_an_error_is_raised_as_it_was() -> None:
@@ -273,7 +302,7 @@ def test_a_planner_asks_the_type_checkers_of_the_daemon() -> None:
             """Nothing to close."""
 
     class Asking(FakePlanner):
-        def ask(self, _data: bytes, reply: Ask) -> bytes:
+        def ask(self, _data: bytes, reply: Ask, _silence: Silence) -> bytes:
             told = type_report(reply(packed(TypesAsked({"a.py": b"x"}, ("b.py",)))))
             return packed(replace(THERE, why=told.checker))
 
@@ -284,5 +313,32 @@ def test_a_planner_asks_the_type_checkers_of_the_daemon() -> None:
     assert heard == [({"a.py": b"x"}, ("b.py",))]
 
 
+def test_a_planner_that_runs_tests_may_be_silent_for_as_long_as_they_take() -> None:
+    heard: list[float] = []
+
+    class Testing(FakePlanner):
+        def ask(self, _data: bytes, reply: Ask, silence: Silence) -> bytes:
+            heard.append(silence())
+            daemon = Daemon()
+            daemon.ask = reply
+            assert AnnouncedCheck(Passing(), daemon).passes({}, 300.0).passed
+            heard.append(silence())
+            return packed(THERE)
+
+    room = Room(Testing())
+    room.start_all()
+    assert room.plans().plan(request()) == THERE
+    assert heard == [SILENCE_SECONDS, SILENCE_SECONDS + 300.0]
+
+
+class Passing:
+    """A check that is content with anything."""
+
+    name = "true"
+
+    def passes(self, _contents: Mapping[str, bytes | None], _timeout_seconds: float) -> CheckResult:
+        return CheckResult(passed=True)
+
+
 def test_a_planner_without_anybody_to_ask_says_nothing_of_types() -> None:
-    assert DaemonsTypes().compare({"a.py": b"x"}) == TypeReport()
+    assert DaemonsTypes(Daemon()).compare({"a.py": b"x"}) == TypeReport()

@@ -6,13 +6,15 @@ import signal
 import traceback
 from collections import OrderedDict
 from collections.abc import Collection, Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import partial
 from itertools import count
 from typing import Final
 
 from commonhold.adapters.repository import find_repository
 from commonhold.adapters.worker_process import Ask, answer_frames
+from commonhold.app.checks import Check, CheckResult
+from commonhold.app.crossing import Insight
 from commonhold.app.plan import Crossed, Plan
 from commonhold.app.service import Service
 from commonhold.app.typing import TypeReport
@@ -24,6 +26,7 @@ from commonhold.server.planning.wire import (
     Defect,
     LinksAsked,
     PlanAsked,
+    TestsBegin,
     Tree,
     TypesAsked,
     asked,
@@ -34,24 +37,61 @@ from commonhold.server.planning.wire import (
 MOST_TREES: Final = 16
 MOST_REMEMBERED: Final = 64
 """Of so many plans it is remembered what they found in other files."""
+MOST_CPU_SECONDS: Final = 45.0
+"""So much of the processor a plan may take; less than a process may be silent for, which then has hung."""
 GARBAGE_THRESHOLD: Final = 50_000
 
 
-class DaemonsTypes:
-    """The type checkers of the daemon, which has one of a kind for all its planners: each keeps a project in memory."""
+class Daemon:
+    """The daemon that asked for a plan, as long as the planner is at work on it."""
 
     def __init__(self) -> None:
         """Know nobody to ask yet."""
         self.ask: Ask | None = None
 
+
+class DaemonsTypes:
+    """The type checkers of the daemon, which has one of a kind for all its planners: each keeps a project in memory."""
+
+    def __init__(self, daemon: Daemon) -> None:
+        """Ask `daemon`."""
+        self._daemon = daemon
+
     def compare(self, changes: Mapping[str, bytes | None], also: Collection[str] = ()) -> TypeReport:
         """What they newly say."""
-        if self.ask is None:
+        if self._daemon.ask is None:
             return TypeReport()
-        return type_report(self.ask(packed(TypesAsked(changes, tuple(also)))))
+        return type_report(self._daemon.ask(packed(TypesAsked(changes, tuple(also)))))
 
     def close(self) -> None:
         """They are the daemon's."""
+
+
+@dataclass(frozen=True, slots=True)
+class AnnouncedCheck:
+    """A check of which the daemon is told how long it may take: else it would take this process for one that hangs."""
+
+    check: Check
+    daemon: Daemon
+
+    @property
+    def name(self) -> str:
+        """What is run."""
+        return self.check.name
+
+    def passes(self, contents: Mapping[str, bytes | None], timeout_seconds: float) -> CheckResult:
+        """Run it."""
+        if self.daemon.ask is not None:
+            self.daemon.ask(packed(TestsBegin(timeout_seconds)))
+        return self.check.passes(contents, timeout_seconds)
+
+
+def _announcing(insight: Insight, daemon: Daemon) -> Insight:
+    """The same insight, with tests that are announced to the daemon."""
+    tests_of = insight.tests_of
+    if tests_of is None:
+        return insight
+    return replace(insight, tests_of=lambda paths: AnnouncedCheck(tests_of(paths), daemon))
 
 
 class Planner:
@@ -59,14 +99,15 @@ class Planner:
 
     def __init__(self) -> None:
         """Know nothing yet."""
-        self._types = DaemonsTypes()
+        self._daemon = Daemon()
+        self._types = DaemonsTypes(self._daemon)
         self._services: list[tuple[Tree, Service]] = []
         self._found: OrderedDict[int, Crossed] = OrderedDict()
         self._numbers = count(1)
 
     def answer(self, request: Asked, ask: Ask | None = None) -> Answer:
         """The answer to a request; what is raised is one, too. `ask` asks the daemon."""
-        self._types.ask = ask
+        self._daemon.ask = ask
         try:
             match request:
                 case PlanAsked():
@@ -95,12 +136,24 @@ class Planner:
         if service is None:
             repository = find_repository(tree.root)
             types = self._types if tree.settings.types == "on" else None
-            see = partial(open_insight, repository, tree.settings, keeps_index=False, types=types)
+
+            def see() -> Insight:
+                insight = open_insight(repository, tree.settings, keeps_index=False, types=types)
+                return _announcing(insight, self._daemon)
+
             service = compose(repository, tree.settings, umask=tree.umask, shared=Shared(see=see))
         self._services = [*(each for each in self._services if each[1] is not service), (tree, service)]
         while len(self._services) > MOST_TREES:
             self._services.pop(0)[1].close()
         return service
+
+
+def _within_limit(planner: Planner, data: bytes, ask: Ask) -> bytes:
+    """The answer to a request. If it needs too much of the processor, the kernel ends this process."""
+    signal.setitimer(signal.ITIMER_PROF, MOST_CPU_SECONDS)
+    answer = packed(planner.answer(asked(data), ask))
+    signal.setitimer(signal.ITIMER_PROF, 0)
+    return answer
 
 
 def main() -> None:
@@ -110,4 +163,4 @@ def main() -> None:
     planner = Planner()
     gc.freeze()
     gc.set_threshold(GARBAGE_THRESHOLD)
-    answer_frames(lambda data, ask: packed(planner.answer(asked(data), ask)))
+    answer_frames(partial(_within_limit, planner))

@@ -1,19 +1,28 @@
 """The planners of a daemon, and which of them makes a plan.
 
 A plan that is made alone is made in the daemon. Planners are started when somebody else commits meanwhile, and used
-from then on. Where none is free for a while, or none can be started, the daemon plans by itself.
+from then on. Where none is free for a while, or none can be started, or two were killed, or one hangs, the daemon plans
+by itself. What crashes planners, however, would crash the daemon, too: that is refused.
 """
 
 import math
 import threading
 import time
 import traceback
-from collections import OrderedDict
+from collections import Counter, OrderedDict
 from collections.abc import Callable
 from dataclasses import dataclass
+from enum import Enum, auto
 from typing import Final, Protocol
 
-from commonhold.adapters.worker_process import Ask, WorkerProcess, program_of, usable_processors
+from commonhold.adapters.worker_process import (
+    SILENCE_SECONDS,
+    Ask,
+    ChildSilent,
+    WorkerProcess,
+    program_of,
+    usable_processors,
+)
 from commonhold.app.plan import CommitRequest, Crossed, Plan, Rejected
 from commonhold.app.plans import Plans
 from commonhold.app.typing import TypeChecker, TypeReport
@@ -24,10 +33,12 @@ from commonhold.server.planning.wire import (
     Defect,
     LinksAsked,
     PlanAsked,
+    TestsBegin,
     Tree,
+    TypesAsked,
     answer,
     packed,
-    types_asked,
+    question,
 )
 
 PATIENCE_SECONDS: Final = 2.0
@@ -36,6 +47,8 @@ FAITH_SECONDS: Final = 0.25
 """So long it waits for the one that knows its file: another would have to read all of it first."""
 RESTING_SECONDS: Final = 30.0
 """So long no planner is started after one could not be."""
+MOST_ENDS: Final = 2
+"""So many planners may be killed, or crash, over one plan: one may die of what has nothing to do with it."""
 MOST_PATHS: Final = 4096
 _PROGRAM: Final = program_of("commonhold.server.planning.planner")
 
@@ -53,8 +66,16 @@ class Process(Protocol):
         """Its process id."""
         ...
 
-    def ask(self, request: bytes, reply: Ask) -> bytes:
-        """Its answer; what it asks meanwhile is answered with `reply`. Raises EOFError or OSError when it is gone."""
+    @property
+    def has_crashed(self) -> bool:
+        """Whether it has died of what it was doing; known once it was ended."""
+        ...
+
+    def ask(self, request: bytes, reply: Ask, silence: Callable[[], float]) -> bytes:
+        """Its answer; what it asks meanwhile is answered with `reply`. Raises EOFError or OSError when it is gone.
+
+        One that says nothing for longer than `silence` gives is killed; ChildSilent says so.
+        """
         ...
 
     def end(self) -> None:
@@ -62,8 +83,21 @@ class Process(Protocol):
         ...
 
 
+class End(Enum):
+    """How a planner that was asked has ended."""
+
+    KILLED = auto()
+    HUNG = auto()
+    CRASHED = auto()
+
+
 class Gone(Exception):  # noqa: N818 - it is answered by asking another planner
-    """The planner that was asked has died."""
+    """The planner that was asked has ended, and how."""
+
+    def __init__(self, end: End) -> None:
+        """Say how."""
+        super().__init__(end)
+        self.end = end
 
 
 @dataclass(eq=False, slots=True)
@@ -113,22 +147,33 @@ class Planners:
             if max(self._under_way, self._crowd()) > 1:
                 self._begin_starting()
         try:
-            for _ in range(2):  # one planner may die of what has nothing to do with this plan
-                planner = self._taken(path)
-                if planner is None:
-                    return own()
-                try:
-                    planned = self._asked(planner, asked, types)
-                except Gone:
-                    continue
-                assert not isinstance(planned, bool)  # noqa: S101 - the answer to the other question
-                return planned
+            return self._planned(asked, path, own, types)
         finally:
             with self._change:
                 self._under_way -= 1
+
+    def _planned(
+        self, asked: PlanAsked, path: str, own: Callable[[], Plan | Rejected], types: TypeChecker | None
+    ) -> Plan | Rejected:
+        ends: Counter[End] = Counter()
+        while ends[End.CRASHED] < MOST_ENDS:
+            planner = self._taken(path)
+            if planner is None:
+                break
+            try:
+                planned = self._asked(planner, asked, types)
+            except Gone as gone:
+                ends[gone.end] += 1
+                if gone.end is End.HUNG or ends[End.KILLED] == MOST_ENDS:
+                    break
+                continue
+            assert not isinstance(planned, bool)  # noqa: S101 - the answer to the other question
+            return planned
+        if not ends[End.CRASHED]:
+            return own()
         raise InternalError(
-            Code.INTERNAL,
-            "two processes that were to check this change died of it; nothing was written",
+            Code.PLANNING_CRASHED,
+            "the processes that were to check this change crashed, or took far too long; nothing was written",
             hint="commit in smaller parts; please report it, with the log of the daemon in the state folder",
         )
 
@@ -144,18 +189,26 @@ class Planners:
             return False
 
     def _asked(self, planner: _Planner, asked: Asked, types: TypeChecker | None = None) -> Plan | Rejected | bool:
-        def reply(question: bytes) -> bytes:
-            compared = types_asked(question)
-            return packed(types.compare(compared.changes, compared.also) if types else TypeReport())
+        silence = SILENCE_SECONDS
+
+        def reply(data: bytes) -> bytes:
+            nonlocal silence
+            match question(data):
+                case TestsBegin(seconds):
+                    silence = SILENCE_SECONDS + seconds
+                    return b""
+                case TypesAsked(changes, also):
+                    return packed(types.compare(changes, also) if types else TypeReport())
 
         is_alive = False
         try:
-            answered = answer(planner.process.ask(packed(asked), reply))
-            is_alive = True
+            try:
+                answered = answer(planner.process.ask(packed(asked), reply, lambda: silence))
+                is_alive = True
+            finally:
+                self._put_back(planner, is_alive=is_alive)
         except (EOFError, OSError) as fault:
-            raise Gone from fault
-        finally:
-            self._put_back(planner, is_alive=is_alive)
+            raise Gone(_end_of(planner.process, fault)) from fault
         return _given(answered)
 
     def _begin_starting(self) -> None:
@@ -248,6 +301,13 @@ class Planners:
             self._change.notify_all()
         for each in planners:
             each.process.end()
+
+
+def _end_of(process: Process, fault: Exception) -> End:
+    if isinstance(fault, ChildSilent):
+        print(f"planner {process.pid} hung and was killed", flush=True)  # noqa: T201 - the daemon's log
+        return End.HUNG
+    return End.CRASHED if process.has_crashed else End.KILLED
 
 
 def _given(answered: Answer) -> Plan | Rejected | bool:

@@ -48,6 +48,13 @@ class TypesAsked:
 
 
 @dataclass(frozen=True, slots=True)
+class TestsBegin:
+    """What a planner tells: it runs tests now, which may take so many seconds."""
+
+    seconds: float
+
+
+@dataclass(frozen=True, slots=True)
 class Defect:
     """Something was raised that should not have been; `traceback` says what, and where."""
 
@@ -55,10 +62,11 @@ class Defect:
 
 
 Asked = PlanAsked | LinksAsked
+Question = TypesAsked | TestsBegin
 Answer = Plan | Rejected | bool | CommonholdError | Defect
 
 
-def packed(value: Asked | Answer | TypesAsked | TypeReport) -> bytes:
+def packed(value: Asked | Answer | Question | TypeReport) -> bytes:
     """The bytes of a request or an answer."""
     return pickle.dumps(value, pickle.HIGHEST_PROTOCOL)
 
@@ -75,10 +83,10 @@ def answer(data: bytes) -> Answer:
     return answered
 
 
-def types_asked(data: bytes) -> TypesAsked:
+def question(data: bytes) -> Question:
     """The question of a planner in these bytes."""
-    question: TypesAsked = pickle.loads(data)  # noqa: S301 - from a process that this one started
-    return question
+    asked: Question = pickle.loads(data)  # noqa: S301 - from a process that this one started
+    return asked
 
 
 def type_report(data: bytes) -> TypeReport:
