@@ -8,6 +8,7 @@ One part of the work makes no steps: ending a file that is broken in many ways a
 is tried in another process first, where the program has one to offer (`TRIALS`).
 """
 
+import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from hashlib import sha256
@@ -29,8 +30,11 @@ _BYTES_A_READ: Final = 25
 # A parse that does so much so early may be one that ends without steps; one ordinary file in fifty is dense as well.
 _MANY_ACTIONS: Final = 4_000
 _MANY_ACTIONS_A_BYTE: Final = 1.25
-# Most texts that are asked for are names.
+# Most texts that are asked for are names: a few words, and what stands between them.
+_WORD: Final = re.compile(rb"\w{1,64}|.", re.DOTALL)
+_MOST_WORDS: Final = 32
 _FIRST_TEXT: Final = 256
+_MOST_WORDS_KNOWN: Final = 65_536
 _MOST_REMEMBERED: Final = 1_000
 
 
@@ -96,6 +100,46 @@ def _key(source: bytes, language: str) -> bytes:
     return found.digest()
 
 
+class _Room:
+    """Room for one chunk at a time: py-tree-sitter 0.26 keeps a reference to all that it was ever given to read."""
+
+    def __init__(self) -> None:
+        self._whole = memoryview(bytearray(_CHUNK))
+        self._parts: dict[int, memoryview] = {}
+
+    def filled(self, source: bytes, offset: int) -> memoryview:
+        """The chunk at an offset, until the next is asked for."""
+        size = max(0, min(_CHUNK, len(source) - offset))
+        self._whole[:size] = memoryview(source)[offset : offset + size]
+        part = self._parts.get(size)
+        if part is None:
+            part = self._parts[size] = self._whole[:size]
+        return part
+
+
+_ROOMS: Final[list[_Room]] = []
+"""Those that no parse is using. Threads take them and put them back, each of which is one step."""
+_WORDS: Final[dict[bytes, bytes]] = {}
+"""The words that were read as texts: the same word is the same object each time, for the same reason."""
+
+
+def _room() -> _Room:
+    try:
+        return _ROOMS.pop()
+    except IndexError:
+        return _Room()
+
+
+def _word(source: bytes, offset: int) -> bytes:
+    """The word or the other character at an offset; none at the end."""
+    found = _WORD.match(source, offset)
+    if found is None:
+        return b""
+    if len(_WORDS) >= _MOST_WORDS_KNOWN:
+        _WORDS.clear()
+    return _WORDS.setdefault(found[0], found[0])
+
+
 class Reading:
     """One parse of some bytes: gives them to the parser in chunks, counts its work, and ends it where that is too much.
 
@@ -116,16 +160,18 @@ class Reading:
         self.is_doubtful = False
         self._actions_a_byte = actions_a_byte
         self._may_doubt = may_doubt
-        self._is_parsing = True
         self._is_over = False
         self._actions = 0
         self._reads = 0
         self._most_reads = _FIRST_READS + len(source) // _BYTES_A_READ
+        self._room: _Room | None = None
         self._next = -1
+        self._words = 0
         self._size = 0
 
     def parse(self, parser: tree_sitter.Parser, old: tree_sitter.Tree | None = None) -> tree_sitter.Tree | None:
         """The tree; None where it was given up."""
+        self._room = room = _room()
         try:
             if old is None:
                 tree = parser.parse(self, progress_callback=self.is_enough)
@@ -135,19 +181,21 @@ class Reading:
             # So it ends when it was told to. The next parse must not go on from here.
             parser.reset()
             return None
-        self._is_parsing = False
+        finally:
+            self._room = None
+            _ROOMS.append(room)
         return None if self._is_over else tree
 
-    def __call__(self, offset: int, _point: object) -> bytes:
+    def __call__(self, offset: int, _point: object) -> bytes | memoryview:
         """Some bytes from an offset on; none at the end, or where the scanner has read enough."""
-        if not self._is_parsing:
+        if self._room is None:
             return self._text(offset)
         self._reads += 1
         if self._reads > self._most_reads:
             # A scanner makes no steps. For it, the file ends here.
             self._is_over = True
             return b""
-        return self.source[offset : offset + _CHUNK]
+        return self._room.filled(self.source, offset)
 
     def is_enough(self, offset: int, _has_error: bool) -> bool:  # noqa: FBT001 - the parser gives it by position
         """Whether to end the parse: it is called after each step."""
@@ -160,8 +208,13 @@ class Reading:
         return self._is_over or self.is_doubtful
 
     def _text(self, offset: int) -> bytes:
-        """Bytes for the text of a node, which asks on until it has enough: twice as many each time."""
+        """Bytes for the text of a node, which asks on until it has enough: at last twice as many each time."""
         # Threads may ask at once: each gets some bytes, if not the best number of them.
-        size = self._size * 2 if offset == self._next else _FIRST_TEXT
-        self._size, self._next = size, offset + size
-        return self.source[offset : offset + size]
+        self._words = self._words + 1 if offset == self._next else 0
+        if self._words < _MOST_WORDS:
+            text, self._size = _word(self.source, offset), _FIRST_TEXT
+        else:
+            text = self.source[offset : offset + self._size]
+            self._size *= 2
+        self._next = offset + len(text)
+        return text

@@ -1,11 +1,16 @@
 """A parse has a budget: what would take more is text, and ordinary files are what they were."""
 
+import gc
+import tracemalloc
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Final, NoReturn
 
 import pytest
 from tests.unit.regions.checks import check_map
 from tests.unit.regions.hostile import KNOWN, repeated, units
+from tree_sitter import Node
 
 from commonhold.app.applying import Content, flaw_in
 from commonhold.domain.refusal import Refusal
@@ -16,7 +21,7 @@ from commonhold.regions import budget
 from commonhold.regions.budget import TRIALS, BudgetExceededError, parsed
 from commonhold.regions.discover import discover, rediscover
 from commonhold.regions.language import Language, parse, parser_of
-from commonhold.regions.languages import LANGUAGES, language_for
+from commonhold.regions.languages import LANGUAGES, language_for, language_named
 from commonhold.regions.region import PARSE_BUDGET
 from commonhold.regions.reparsing import Change, edited
 from commonhold.regions.syntax import problem_in
@@ -196,3 +201,56 @@ def test_a_dense_file_that_was_tried_has_the_same_tree(monkeypatch: pytest.Monke
     language = language_for("a.json", _DENSE)
     assert language is not None
     assert str(parse(_DENSE, language).root_node) == str(parser_of(language).parse(_DENSE).root_node)
+
+
+def _growth(work: Callable[[], object]) -> int:
+    """How many bytes more are in use after doing the same again and again."""
+    work()
+    tracemalloc.start()
+    try:
+        before, _ = tracemalloc.get_traced_memory()
+        for _ in range(20):
+            work()
+        gc.collect()
+        return tracemalloc.get_traced_memory()[0] - before
+    finally:
+        tracemalloc.stop()
+
+
+def _names(node: Node) -> Iterator[bytes | None]:
+    if not node.children:
+        yield node.text
+    for child in node.children:
+        yield from _names(child)
+
+
+def test_nothing_is_left_of_what_a_parser_has_read() -> None:
+    """The binding keeps a reference to each object that it was given: that must be one of a few."""
+    language = language_named("typescript")
+    assert _growth(lambda: parse(_ORDINARY, language)) < len(_ORDINARY)
+    assert _growth(lambda: list(_names(parse(_ORDINARY, language).root_node))) < len(_ORDINARY)
+
+
+def test_so_many_words_are_known_at_most(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(budget, "_WORDS", {})
+    monkeypatch.setattr(budget, "_MOST_WORDS_KNOWN", 3)
+    language = language_named("typescript")
+    assert b"".join(each or b"" for each in _names(parse(_ORDINARY, language).root_node)).startswith(
+        b"exportfunctionf("
+    )
+    assert len(budget._WORDS) <= 3
+
+
+def test_the_text_of_any_node_is_what_stands_there() -> None:
+    language = language_named("typescript")
+    source = _ORDINARY + b"// " + b"a long comment, " * 100 + b"\n"
+    root = parse(source, language).root_node
+    assert (root.text, root.children[-1].text) == (source, source[root.children[-1].start_byte : -1])
+
+
+def test_parses_at_once_do_not_disturb_each_other() -> None:
+    language = language_named("python")
+    sources = [f"def f{number}(value):\n    return value + {number}\n\n\n".encode() * 400 for number in range(4)]
+    with ThreadPoolExecutor(4) as threads:
+        found = list(threads.map(lambda source: str(parse(source, language).root_node), sources * 4))
+    assert found == [str(parser_of(language).parse(source).root_node) for source in sources * 4]
