@@ -34,6 +34,7 @@ PROGRAMS: Final = {
         Program("spin", ("spin",), "spin"),
         Program("gcc", ("gcc", "libc6-dev"), "gcc"),
         Program("ps", ("procps",), "procps"),
+        Program("bwrap", ("bubblewrap",), "bubblewrap"),
     )
 }
 

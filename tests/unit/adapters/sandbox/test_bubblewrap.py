@@ -1,15 +1,13 @@
 """Bubblewrap in place of Landlock: the same bounds, said in another way."""
 
-import shutil
 import subprocess
 from pathlib import Path
 
-import pytest
+from tests.services.fixtures import require
+from tests.services.programs import find_or_install
 
 from commonhold.adapters.sandbox import bubblewrap
 from commonhold.adapters.sandbox.bubblewrap import Bounds
-
-PROGRAM = shutil.which("bwrap") or ""
 
 
 def test_the_later_a_bind_the_more_it_says() -> None:
@@ -24,15 +22,15 @@ def test_the_way_to_what_is_taken_out_again_stays_where_it_is() -> None:
     assert binds == ["/r", "/r/src", "/r/src/a", "/r/src/a", "/r/src/a/b", "/r/src/a/b/held", "/r/src/his"]
 
 
-@pytest.mark.skipif(not PROGRAM, reason="bubblewrap is not there")
 def test_what_is_not_given_is_read_only(tmp_path: Path) -> None:
+    require("bwrap")
     for path in ("free", "other", "free/held", "free/held/own"):
         (tmp_path / path).mkdir()
     bounds = Bounds(
         [str(tmp_path)], [str(tmp_path / each) for each in ("free", "free/held/own")], [str(tmp_path / "free/held")]
     )
     line = "touch free/a free/held/own/b; touch other/c free/held/d e; mount -o remount,rw other; rm -rf other"
-    command = [*bubblewrap.prefix(PROGRAM, bounds), "bash", "-c", line]
+    command = [*bubblewrap.prefix(str(find_or_install("bwrap")), bounds), "bash", "-c", line]
     assert subprocess.run(command, cwd=tmp_path, capture_output=True, check=False).returncode != 0
     found = {str(path.relative_to(tmp_path)) for path in tmp_path.rglob("*")}
     assert found == {"free", "other", "free/held", "free/held/own", "free/a", "free/held/own/b"}
