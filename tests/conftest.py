@@ -11,6 +11,8 @@ import pytest
 from hypothesis import HealthCheck, settings
 from tests.patience import PATIENCE_SECONDS
 
+from commonhold.adapters import parse_trials
+
 pytest_plugins = ("tests.services.fixtures",)
 
 # Speed varies on shared machines: the timeout of pytest is the only deadline.
@@ -37,6 +39,7 @@ def nothing_is_left(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
     """
     before, folder = _children(), tmp_path_factory.getbasetemp()
     yield
+    parse_trials.TRIALS.close()
     left = _left_in_the_end(lambda: (_children() - before) | _daemons(folder))
     assert not left, f"still there, or never waited for: {sorted(map(_described, left))}"
 
