@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 from functools import cached_property
 from typing import Final
+from weakref import proxy
 
 from commonhold.linking.languages import linkage_of
 from commonhold.linking.library import Library
@@ -43,7 +44,13 @@ class Resolver:
     @cached_property
     def lineage(self) -> Lineage:
         """Who inherits from whom."""
-        return Lineage(self.library, self.chain)
+        me = proxy(self)  # else the two would keep each other, and all that they have seen
+
+        def follow(path: str, chain: Chain) -> Thing:
+            thing: Thing = me.chain(path, chain)
+            return thing
+
+        return Lineage(self.library, follow)
 
     def use(self, path: str, reference: Reference) -> Thing:
         """What a reference in the file at `path` means."""
