@@ -16,10 +16,11 @@ from commonhold.semantics.calls import Called, may_call, misfit
 from commonhold.semantics.changes import Change, Comparison, Gone, Notice, Resigned, changes_of
 from commonhold.semantics.evidence import Evidence
 from commonhold.semantics.fragment import UNREADABLE, Fragment, differ_in_body, increased, read_fragment
+from commonhold.semantics.glimpse import in_view, naming
 from commonhold.semantics.impact import impact_of, left_to_default, only_widens, overrides, passed_by_position
 from commonhold.semantics.interface import CallShape, FunctionNode
 from commonhold.semantics.lines import Lines, subject_of
-from commonhold.semantics.module import CONSTRUCTORS, module_of
+from commonhold.semantics.module import CONSTRUCTORS, module_of, tree_of
 from commonhold.semantics.pairing import Pair, definition_of, leaf_pairs
 from commonhold.semantics.references import BUILTINS, DYNAMIC, LOOKING, Marker, Reference, Usage, collect, may_mark
 from commonhold.semantics.scopes import binds_of
@@ -130,13 +131,25 @@ def examine(before: RegionMap, after: RegionMap, changed: Sequence[Changed]) -> 
     notices = tuple(notice for _, notice in looks if notice)
     if not loud:
         return Findings(notices=notices)
+    names = _names_of(loud)
     try:
-        comparison = Comparison(module_of(before.source), module_of(after.source), loud)
+        old, new = (module_of(in_view(each, _keys_of(loud), naming(names))) for each in (before, after))
+        comparison = Comparison(old, new, loud)
     except UNREADABLE:
         return Findings(
             notices=(*notices, f"`{before.path}` was not valid Python before: its meaning was not compared")
         )
-    return _Examination(before, after, comparison).findings(notices)
+    return _Examination(before, after, comparison, names).findings(notices)
+
+
+def _names_of(pairs: Iterable[Pair]) -> frozenset[str]:
+    """What the edited leaves define, as they are called before and after."""
+    regions = (region for pair in pairs for region in (pair.before, pair.after) if region)
+    return frozenset(filter(None, (definition_of(region)[1] for region in regions)))
+
+
+def _keys_of(pairs: Iterable[Pair]) -> frozenset[Key]:
+    return frozenset(region.key for pair in pairs for region in (pair.before, pair.after) if region)
 
 
 def _glance(pair: Pair, before: RegionMap, after: RegionMap) -> str | None:
@@ -194,15 +207,28 @@ def _compared(old: Fragment, new: Fragment, region: Region) -> str | None:
 
 @dataclass(frozen=True)
 class _Examination:
-    """The closer look: both files are parsed, the one after is indexed."""
+    """The closer look: both files are parsed as far as they matter, the one after is indexed.
+
+    The modules compared have the functions that were edited, and those that name what is `in_view`.
+    """
 
     before: RegionMap
     after: RegionMap
     comparison: Comparison
+    in_view: frozenset[str]
 
     @cached_property
     def _usage(self) -> Usage:
-        return collect(self.comparison.after.tree, binds_of(self.after.source), self._concerns)
+        return collect(self._tree, binds_of(self.after.source), self._concerns)
+
+    @cached_property
+    def _tree(self) -> ast.Module:
+        """The file after, with all functions that may use what changed."""
+        if self._named is _ANYTHING:
+            return tree_of(self.after.source)
+        if self._changed <= self.in_view:
+            return self.comparison.after.tree
+        return tree_of(in_view(self.after, self._edited, self._named))
 
     @cached_property
     def _changes(self) -> tuple[Change | Notice, ...]:
@@ -214,12 +240,17 @@ class _Examination:
 
         A class is also used by `cls(…)` and by what it has, a special method by syntax.
         """
-        real = [change for change in self._changes if isinstance(change, Change)]
-        names = {change.subject.name for change in real}
+        names = self._changed
+        real = (change for change in self._changes if isinstance(change, Change))
         is_told = all(isinstance(change, Resigned | Gone) for change in real) and self.after.source.isascii()
-        if not is_told or any(name.startswith("__") for name in names):
+        if names and (not is_told or any(name.startswith("__") for name in names)):
             return _ANYTHING
-        return re.compile(rb"\b(?:%b)\b" % b"|".join(re.escape(name).encode() for name in sorted(names)))
+        return naming(names)
+
+    @cached_property
+    def _changed(self) -> frozenset[str]:
+        """The names of what changed."""
+        return frozenset(change.subject.name for change in self._changes if isinstance(change, Change))
 
     def _concerns(self, node: FunctionNode) -> bool:
         """Whether a function may use what changed, or was edited itself."""
@@ -241,7 +272,7 @@ class _Examination:
         told = (change.text for change in changes if isinstance(change, Notice))
         real = tuple(change for change in changes if isinstance(change, Change))
         affected = [found for change in real for found in _worst(self._required(change))]
-        required = merged((*affected, *self._misfits({change.subject.name for change in real})))
+        required = merged((*affected, *self._misfits(self._changed)))
         escalations = sorted(self._escalations(), key=lambda one: one.line)
         if is_test(self.after.path):  # what a test reaches, nobody else relies on
             notices, escalations = (*notices, *(each.why for each in escalations)), []
@@ -304,13 +335,20 @@ class _Examination:
     def _escalations(self) -> Iterator[Escalation]:
         if not any(pair.after and may_mark(self.after.bytes_of(pair.after)) for pair in self.comparison.pairs):
             return
-        old, new = _markers_by_key(self.before, self.comparison.before.tree), self._markers
+        old, new = self._former_markers, self._markers
         for pair in self.comparison.pairs:
             before = old.get(pair.before.key, []) if pair.before else []
             after = new.get(pair.after.key, []) if pair.after else []
             for kind in increased(before, after):
                 if pair.before is not None or kind not in LOOKING:
                     yield self._escalation(kind, before, after)
+
+    @cached_property
+    def _former_markers(self) -> dict[Key, list[Marker]]:
+        """Those of the regions that were edited."""
+        lines, edited = Lines(self.before), {pair.before.key for pair in self.comparison.pairs if pair.before}
+        usage = collect(self.comparison.before.tree, concerns=lambda node: lines.key_at(node.lineno) in edited)
+        return _by_key(usage.markers, lines)
 
     @cached_property
     def _markers(self) -> dict[Key, list[Marker]]:
@@ -324,10 +362,6 @@ class _Examination:
         what = f"`{kind}`" if kind in DYNAMIC else kind
         why = f"{where} has a new {what} on line {line}: what it reaches cannot be seen"
         return Escalation(self.after.file.key, why, line, self.after.path)
-
-
-def _markers_by_key(regions: RegionMap, tree: ast.Module) -> dict[Key, list[Marker]]:
-    return _by_key(collect(tree).markers, Lines(regions))
 
 
 def _by_key(found: Iterable[_Found], lines: Lines) -> dict[Key, list[_Found]]:
