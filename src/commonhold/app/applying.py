@@ -18,6 +18,7 @@ from commonhold.regions.piecewise import still_compiles
 from commonhold.regions.region import Problem, Region, RegionMap, hash_bytes
 from commonhold.regions.scope import breach
 from commonhold.regions.syntax import problem_in
+from commonhold.semantics.glimpse import seen_from_outside
 
 # The contents of which it is known that Python compiles them.
 _COMPILED: Final = Recent[bytes, bool](RECENT_MAPS)
@@ -124,7 +125,7 @@ def _problem(before: RegionMap, after: RegionMap, placed: tuple[Placed, ...], *,
         return problem_in(after.source, before.path, before.source)
     if _COMPILED.get(after.source):
         return None
-    is_known = keeps_scope and _COMPILED.get(before.source) and still_compiles(before, after, placed)
+    is_known = keeps_scope and _COMPILED.get(before.source) and still_compiles(before, after, placed, seen_from_outside)
     if not is_known and problem_in(after.source, before.path):
         return problem_in(after.source, before.path, before.source)
     _COMPILED.put(after.source, value=True)

@@ -1,4 +1,4 @@
-"""Whether Python compiles an edited file, told by compiling the edited definitions alone.
+"""Whether Python compiles an edited file, told by compiling the edited definitions, or all but functions, alone.
 
 The answer is yes or unknown: what cannot be shown from the pieces is left to a compile of the whole file.
 """
@@ -7,7 +7,7 @@ import __future__
 
 import ast
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from operator import attrgetter
 from typing import Final
 
@@ -16,6 +16,7 @@ from commonhold.regions.edit import Delete, Insert, Placed, Replace
 from commonhold.regions.languages import PYTHON
 from commonhold.regions.outline import MAX_NAME_LENGTH
 from commonhold.regions.region import RegionMap, Span
+from commonhold.regions.skeleton import FUNCTIONS, Reduce, is_plain_python, skeleton_of
 from commonhold.regions.syntax import COMPILE_ERRORS, compile_python
 from commonhold.regions.unwinding import multiplies
 
@@ -24,17 +25,24 @@ _BLANK_LINES: Final = re.compile(rb"(?:[ \t]*\r?\n)*(?:[ \t]+\Z)?")
 _FIRST_INDENT: Final = re.compile(rb"(?:[ \t]*(?:#[^\n]*|\r?)\n)*([ \t]*)(?=[^\s#])")
 # Python bears 100 levels of indentation; those around the definition are not all there when it is compiled alone.
 _DEEP: Final = re.compile(rb"^[ \t]{80}", re.MULTILINE)
+# Where a statement may begin: on a line, or behind a semicolon or a colon.
+_GLOBAL: Final = re.compile(rb"(?:\A|[\r\n;:])[ \t\f]*global\b")
 
 
-def still_compiles(before: RegionMap, after: RegionMap, placed: Sequence[Placed]) -> bool:
+def still_compiles(before: RegionMap, after: RegionMap, placed: Sequence[Placed], reduce: Reduce) -> bool:
     """Whether `after` certainly compiles, given that `before` does and that the edits kept to their regions.
 
-    `placed` says where the edits went in `after`; `breach` finds whether they kept to their regions. False says
-    nothing: then the whole file has to be compiled.
+    `placed` says where the edits went in `after`; `breach` finds whether they kept to their regions. `reduce` gives
+    functions whose bodies matter no more other texts, see `skeleton_of`. False says nothing: then the whole file has to
+    be compiled.
     """
-    if not placed or any(each.edit.is_header or each.edit.is_whole_file for each in placed):
+    if not placed or not _is_plain(before) or not _is_plain(after):
         return False
-    if not _is_plain(before) or not _is_plain(after) or _declaring(before.source) != _declaring(after.source):
+    if all(each.edit.is_header for each in placed):
+        return _compiles_around_functions(before, after, reduce)
+    if any(each.edit.is_header or each.edit.is_whole_file for each in placed):
+        return False
+    if _declaring(before.source) != _declaring(after.source):
         return False
     if not _is_same_outside(before, after, placed) or _declares_global(after):
         return False
@@ -83,11 +91,42 @@ def _blank(source: bytes, position: int) -> int:
     return found.end() - position if found else 0
 
 
+def _compiles_around_functions(before: RegionMap, after: RegionMap, reduce: Reduce) -> bool:
+    """Whether a file compiles in which only headers are other than they were.
+
+    What stands around a function matters to its body by the class that it is in and by `from __future__` alone, if it
+    has no `nonlocal`.
+    """
+    if _functions(before) != _functions(after) or b"nonlocal" in after.source or _DEEP.search(after.source):
+        return False
+    flags = _future_flags(before)
+    if flags is None or flags != _future_flags(after):
+        return False
+    # Functions may stand in what is copied.
+    if any(b"finally" in text for text in _headers(after)) and multiplies(after.source):
+        return False
+    skeleton = skeleton_of(after, lambda _: False, reduce)
+    if skeleton is None or not is_plain_python(before):
+        return False
+    try:
+        compile_python(skeleton)
+    except COMPILE_ERRORS:
+        return False
+    return True
+
+
+def _functions(found: RegionMap) -> list[tuple[Key, str]]:
+    """The functions of a file, each with the hash of its text."""
+    return [(each.key, each.hash) for each in found.regions if each.kind in FUNCTIONS]
+
+
+def _headers(found: RegionMap) -> Iterator[bytes]:
+    return (found.bytes_of(each) for each in found.regions if each.key.is_header)
+
+
 def _declares_global(found: RegionMap) -> bool:
     """Whether `global` may stand outside of functions, where it is about the names that definitions bind and use."""
-    return b"global" in found.source and any(
-        b"global" in found.cut(span) for region in found.regions if region.key.is_header for span in region.spans
-    )
+    return b"global" in found.source and any(map(_GLOBAL.search, _headers(found)))
 
 
 def _future_flags(found: RegionMap) -> int | None:

@@ -1,5 +1,6 @@
 """Compiling the edited definitions in place of the file: never another answer than that of the whole."""
 
+from collections.abc import Sequence
 from typing import Final
 
 import pytest
@@ -11,9 +12,10 @@ from tests.unit.regions.modules import FRAGMENTS, MODULES
 from commonhold.domain.errors import InputError
 from commonhold.domain.keys import Name
 from commonhold.regions.discover import discover
-from commonhold.regions.edit import Delete, Insert, RegionEdit, Replace, text_of
+from commonhold.regions.edit import Delete, Insert, Placed, RegionEdit, Replace, text_of
 from commonhold.regions.piecewise import still_compiles
 from commonhold.regions.region import RegionMap
+from commonhold.regions.skeleton import reduced
 from commonhold.regions.syntax import problem_in
 
 HEAD: Final = b'"""Doc."""\n\nimport os\n\n\n'
@@ -30,11 +32,15 @@ FRAGILE: Final = (
 )
 
 
+def _still_compiles(before: RegionMap, after: RegionMap, placed: Sequence[Placed]) -> bool:
+    return still_compiles(before, after, placed, lambda text: reduced(text, lambda _: "pass"))
+
+
 def _answers(before: RegionMap, *edits: RegionEdit) -> tuple[bool, bool]:
     """Whether the pieces show that the file compiles, and whether it does."""
     made, after, broken = spliced(before, *edits)
     assert broken is None
-    return still_compiles(before, after, made.placed), problem_in(made.source, "a.py") is None
+    return _still_compiles(before, after, made.placed), problem_in(made.source, "a.py") is None
 
 
 @pytest.mark.parametrize(
@@ -51,6 +57,7 @@ def _answers(before: RegionMap, *edits: RegionEdit) -> tuple[bool, bool]:
             "f",
             "def f(x: int):\n    pass\n",
         ),
+        (HEAD + b"# global\nx = os.globals\ndef f():\n    pass\n", "f", "def f():\n    return 1\n"),
     ],
 )
 def test_a_plain_edit_of_a_definition_shows_that_the_file_compiles(source: bytes, name: str, text: str) -> None:
@@ -70,6 +77,8 @@ def test_a_definition_beside_another_is_inserted_and_deleted_by_itself() -> None
     ("source", "name", "text"),
     [
         (HEAD + b"def f():\n    pass\n\n\nglobal g\ng = 1\n", "f", "def f(a=g):\n    pass\n"),
+        (HEAD + b"def f():\n    pass\n\n\nx = 1; global g\ng = 1\n", "f", "def f(a=g):\n    pass\n"),
+        (HEAD + b"def f():\n    pass\n\n\nx = 1; \\\nglobal g\ng = 1\n", "f", "def f(a=g):\n    pass\n"),
         (HEAD + b"class C:\n    def m(self):\n        pass\n", "C.m", "    def m(_C__a, __a):\n        pass\n"),
         (
             b"from __future__ import annotations\n" + HEAD[12:] + b"def f():\n    pass\n",
@@ -90,7 +99,7 @@ def test_what_python_refuses_is_not_shown_to_compile(source: bytes, name: str, t
     before = discover(source)
     made, after, _ = spliced(before, replace(before, name, text))
     assert problem_in(made.source, "a.py") is not None
-    assert not still_compiles(before, after, made.placed)
+    assert not _still_compiles(before, after, made.placed)
 
 
 @pytest.mark.parametrize(
@@ -102,6 +111,18 @@ def test_the_only_statement_of_a_block_is_not_shown_to_be_spare(source: bytes) -
     assert _answers(before, Delete(found)) == (False, False)
 
 
+def test_ways_out_of_blocks_with_finally_are_counted_where_only_a_header_changes() -> None:
+    lines = ["while a:"]
+    for depth in range(12):
+        pad = "    " * (depth + 1)
+        lines += [f"{pad}try:", f"{pad}    if a: break", f"{pad}    if b: break", f"{pad}finally:"]
+    source = "\n".join([*lines, "    " * 13 + "pass\n"])
+    before = discover(HEAD + source.encode().replace(b"    if b: break", b"    pass") + b"\n\ndef f():\n    pass\n")
+    made, after, _ = spliced(before, replace(before, "@header", f'"""Doc."""\n\n{source}\n\n', 0))
+    assert problem_in(made.source, "a.py") is not None
+    assert not _still_compiles(before, after, made.placed)
+
+
 def test_two_methods_that_go_together_may_be_all_there_was() -> None:
     before = discover(HEAD + b"class C:\n    def m(self):\n        pass\n\n    def n(self):\n        pass\n")
     assert _answers(before, Delete(region(before, "C.m")), Delete(region(before, "C.n"))) == (False, False)
@@ -110,17 +131,71 @@ def test_two_methods_that_go_together_may_be_all_there_was() -> None:
 def test_a_line_that_goes_on_may_lead_into_a_definition() -> None:
     before = discover(HEAD + b"x = 1 + 2 \\\n# more\ndef f():\n    pass\n")
     made, after, _ = spliced(before, replace(before, "f", "def f():\n    return 1\n"))
-    assert not (still_compiles(before, after, made.placed) and problem_in(made.source, "a.py"))
+    assert not (_still_compiles(before, after, made.placed) and problem_in(made.source, "a.py"))
 
 
-def test_a_header_is_no_piece() -> None:
-    before = discover(HEAD + b"def f():\n    pass\n")
-    assert _answers(before, replace(before, "@header", "import os\n", 0)) == (False, True)
+@pytest.mark.parametrize(
+    ("source", "name", "text"),
+    [
+        (HEAD + b"def f():\n    pass\n", "@header", "import os\nimport sys\n"),
+        (HEAD + b"def f():\n    pass\n", "@header", "x = [\n    1,\n]\n"),
+        (
+            HEAD + b"class C:\n    x = 1\n\n    def m(self):\n        return __class__\n",
+            "C.@header",
+            "class C(os.A):\n",
+        ),
+        (HEAD + b"def f():\n    try:\n        pass\n    finally:\n        pass\n", "@header", "import a\n"),
+    ],
+)
+def test_a_header_shows_that_the_file_compiles(source: bytes, name: str, text: str) -> None:
+    assert _answers(discover(source), replace(discover(source), name, text, 0)) == (True, True)
+
+
+@pytest.mark.parametrize(
+    ("source", "name", "text"),
+    [
+        (HEAD + b"def f():\n    pass\n", "@header", "import\n"),
+        (HEAD + b"def f():\n    pass\n", "@header", "x = 1 + \\\n"),
+        (HEAD + b"def f():\n    pass\n", "@header", "return\n"),
+        (HEAD + b"def f():\n    pass\n", "@header", "x = 1\nfrom __future__ import annotations\n"),
+        # What follows in a function's body from what stands around it:
+        (HEAD + b"class C:\n    def m(self, _D__a, __a): pass\n", "C.@header", "class D:\n"),
+        (
+            HEAD + b"def f():\n" + b"    if a:\n".join(b" " * (80 + n) for n in range(9)) + b"pass\n",
+            "@header",
+            "x = (\n",
+        ),
+    ],
+)
+def test_a_header_that_python_refuses_is_not_shown_to_compile(source: bytes, name: str, text: str) -> None:
+    before = discover(source)
+    made, after, _ = spliced(before, replace(before, name, text, 0))
+    assert problem_in(made.source, "a.py") is not None
+    assert not _still_compiles(before, after, made.placed)
+
+
+@pytest.mark.parametrize(
+    ("source", "text"),
+    [
+        (HEAD + b"def f():\n    x = 1\n    def g():\n        nonlocal x\n", "import sys\n"),
+        (HEAD + b"def f():\n    pass\n", "# coding: latin-1\n"),
+        (b"# coding: latin-1\n" + HEAD + b"def f():\n    pass\n", "import sys\n"),
+        (HEAD + b"def f():\n    pass\n", "from __future__ import annotations\n"),
+    ],
+)
+def test_a_header_that_may_matter_to_functions_is_left_to_the_check_of_the_whole(source: bytes, text: str) -> None:
+    assert _answers(discover(source), replace(discover(source), "@header", text, 0)) == (False, True)
 
 
 @st.composite
 def _text(draw: st.DrawFn, before: RegionMap) -> str:
-    text = text_of(before, draw(st.sampled_from([each for each in before.regions if each.is_definition])))
+    return draw(
+        _garbled(text_of(before, draw(st.sampled_from([each for each in before.regions if each.is_definition]))))
+    )
+
+
+@st.composite
+def _garbled(draw: st.DrawFn, text: str) -> str:
     for _ in range(draw(st.integers(0, 2))):
         start = draw(st.integers(0, len(text)))
         end = draw(st.integers(start, min(len(text), start + 8)))
@@ -131,7 +206,12 @@ def _text(draw: st.DrawFn, before: RegionMap) -> str:
 @st.composite
 def _edit(draw: st.DrawFn, before: RegionMap) -> RegionEdit:
     found = draw(st.sampled_from([each for each in before.regions if each.is_definition]))
-    kind = draw(st.integers(0, 3))
+    kind = draw(st.integers(0, 4))
+    headers = [each for each in before.regions if each.key.is_header]
+    if kind == 4 and headers:
+        header = draw(st.sampled_from(headers))
+        span = draw(st.integers(0, len(header.spans) - 1))
+        return Replace(header, draw(_garbled(before.cut(header.spans[span]).decode(errors="replace"))), span)
     if kind == 0:
         return Delete(found)
     if kind == 1:
@@ -151,7 +231,7 @@ def test_what_is_shown_to_compile_does(source: bytes, data: st.DataObject) -> No
         made, after, broken = spliced(before, *edits)
     except InputError:
         return
-    if broken is None and still_compiles(before, after, made.placed):
+    if broken is None and _still_compiles(before, after, made.placed):
         assert problem_in(made.source, "a.py") is None
 
 
@@ -166,4 +246,4 @@ def test_finally_blocks_that_multiply_are_left_to_the_check_of_the_whole() -> No
     problem = problem_in(made.source, "a.py")
     assert problem is not None
     assert problem.code == "PARSE_BUDGET"
-    assert not still_compiles(before, after, made.placed)
+    assert not _still_compiles(before, after, made.placed)
