@@ -27,6 +27,7 @@ _FIRST_INDENT: Final = re.compile(rb"(?:[ \t]*(?:#[^\n]*|\r?)\n)*([ \t]*)(?=[^\s
 _DEEP: Final = re.compile(rb"^[ \t]{80}", re.MULTILINE)
 # Where a statement may begin: on a line, or behind a semicolon or a colon.
 _GLOBAL: Final = re.compile(rb"(?:\A|[\r\n;:])[ \t\f]*global\b")
+_FINALLY: Final = re.compile(rb"(?:\A|[\r\n])[ \t\f]*finally[\s\\]*:")
 
 
 def still_compiles(before: RegionMap, after: RegionMap, placed: Sequence[Placed], reduce: Reduce) -> bool:
@@ -94,16 +95,16 @@ def _blank(source: bytes, position: int) -> int:
 def _compiles_around_functions(before: RegionMap, after: RegionMap, reduce: Reduce) -> bool:
     """Whether a file compiles in which only headers are other than they were.
 
-    What stands around a function matters to its body by the class that it is in and by `from __future__` alone, if it
-    has no `nonlocal`.
+    What stands around a function matters to its body by the class that it is in and by `from __future__` alone: no
+    function is around it, so that what is `nonlocal` in it is bound in it.
     """
-    if _functions(before) != _functions(after) or b"nonlocal" in after.source or _DEEP.search(after.source):
+    if _functions(before) != _functions(after) or _DEEP.search(after.source):
         return False
     flags = _future_flags(before)
     if flags is None or flags != _future_flags(after):
         return False
     # Functions may stand in what is copied.
-    if any(b"finally" in text for text in _headers(after)) and multiplies(after.source):
+    if any(map(_FINALLY.search, _headers(after))) and multiplies(after.source):
         return False
     skeleton = skeleton_of(after, lambda _: False, reduce)
     if skeleton is None or not is_plain_python(before):

@@ -140,6 +140,11 @@ def test_a_line_that_goes_on_may_lead_into_a_definition() -> None:
         (HEAD + b"def f():\n    pass\n", "@header", "import os\nimport sys\n"),
         (HEAD + b"def f():\n    pass\n", "@header", "x = [\n    1,\n]\n"),
         (
+            HEAD + b"def f():\n    x = 1\n    def g():\n        nonlocal x\n",
+            "@header",
+            "x = ('''\n    finally done\n''')\n",
+        ),
+        (
             HEAD + b"class C:\n    x = 1\n\n    def m(self):\n        return __class__\n",
             "C.@header",
             "class C(os.A):\n",
@@ -177,7 +182,6 @@ def test_a_header_that_python_refuses_is_not_shown_to_compile(source: bytes, nam
 @pytest.mark.parametrize(
     ("source", "text"),
     [
-        (HEAD + b"def f():\n    x = 1\n    def g():\n        nonlocal x\n", "import sys\n"),
         (HEAD + b"def f():\n    pass\n", "# coding: latin-1\n"),
         (b"# coding: latin-1\n" + HEAD + b"def f():\n    pass\n", "import sys\n"),
         (HEAD + b"def f():\n    pass\n", "from __future__ import annotations\n"),
