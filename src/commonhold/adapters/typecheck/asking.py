@@ -69,9 +69,12 @@ class Asking:
         server worked out about it holds. What is shown and was not changed since stays shown for the same reason.
         """
         changed = self._disk.changes()
-        dialogue.tell_of(changed)
         doubtful = dialogue.shown() & (self._compared_last | changed.keys()) - case.before.keys()
         on_disk = read_texts(self._root, doubtful)
+        texts = case.before | on_disk
+        seen = {path for path in changed if changed[path] is Change.CHANGED and dialogue.shows(path, texts.get(path))}
+        dialogue.tell_of({path: change for path, change in changed.items() if path not in seen})
+        dialogue.tell_when_hidden(seen)
         dialogue.hide(doubtful - on_disk.keys())
         dialogue.show(on_disk)
         if len(dialogue.shown()) > _MOST_SHOWN:

@@ -1,6 +1,7 @@
 """What is said between us and one language server that was started in one folder."""
 
 import os
+import threading
 from collections.abc import Collection, Iterable, Mapping
 from typing import Any, Final
 from urllib.parse import quote, unquote, urlsplit
@@ -34,13 +35,14 @@ _CAPABILITIES: Final = {
     "window": {"workDoneProgress": True},
 }
 # A server asks for these, and goes on as long as it gets any answer.
+_REFRESH: Final = "workspace/diagnostic/refresh"
 _AGREED: Final = frozenset(
     {
+        _REFRESH,
         "client/registerCapability",
         "client/unregisterCapability",
         "window/workDoneProgress/create",
         "window/showMessageRequest",
-        "workspace/diagnostic/refresh",
         "workspace/semanticTokens/refresh",
         "workspace/inlayHint/refresh",
         "workspace/codeLens/refresh",
@@ -62,6 +64,9 @@ class Dialogue:
         self._server, self._root = server, root
         self._versions: dict[str, int] = {}
         self._texts: dict[str, str] = {}
+        self._known: dict[str, Said] = {}  # what it answered since it was last told anything
+        self._is_other = threading.Event()  # it wants to be asked again
+        self._untold: set[str] = set()
         self._published = Published()
         self.connection = Connection((program, *server.arguments), root, environment, self)
         try:
@@ -81,9 +86,10 @@ class Dialogue:
 
     def hide(self, paths: Iterable[str]) -> None:
         """Let it see these as they are on disk."""
-        for path in paths:
-            if self._texts.pop(path, None) is not None:
-                self._tell("didClose", path, {})
+        hidden = [path for path in paths if self._texts.pop(path, None) is not None]
+        for path in hidden:
+            self._tell("didClose", path, {})
+        self.tell_of(dict.fromkeys(self._untold.intersection(hidden), Change.CHANGED))
 
     def shown(self) -> frozenset[str]:
         """The files that it sees as they were shown."""
@@ -92,8 +98,18 @@ class Dialogue:
     def tell_of(self, changes: Mapping[str, Change]) -> None:
         """Let it know what changed on disk."""
         if changes:
+            self._known.clear()
+            self._untold -= changes.keys()
             listed = [{"uri": self._uri(path), "type": int(change)} for path, change in changes.items()]
             self.connection.tell("workspace/didChangeWatchedFiles", {"changes": listed})
+
+    def tell_when_hidden(self, paths: Iterable[str]) -> None:
+        """Let it know only then that these changed on disk: it is shown what is there, so nothing differs before."""
+        self._untold.update(paths)
+
+    def shows(self, path: str, text: str | None) -> bool:
+        """Whether it sees this text there, because it was shown that."""
+        return text is not None and self._texts.get(path) == text
 
     def diagnostics(self, paths: Collection[str], deadline: Deadline) -> dict[str, Said]:
         """What it finds wrong in files that it was shown: of those that it answered about in time.
@@ -122,6 +138,8 @@ class Dialogue:
             return [{"uri": self._uri(""), "name": os.path.basename(self._root)}]
         if method == "workspace/applyEdit":
             return {"applied": False}
+        if method == _REFRESH:
+            self._is_other.set()
         if method in _AGREED:
             return None
         raise LookupError(method)
@@ -164,12 +182,15 @@ class Dialogue:
         return {"version": version}
 
     def _asked(self, paths: Collection[str], deadline: Deadline) -> dict[str, Said]:
-        asked = {path: self._ask_for(path) for path in paths}
-        answers: dict[str, Said] = {}
+        if self._is_other.is_set():
+            self._is_other.clear()
+            self._known.clear()
+        answers = {path: self._known[path] for path in paths if path in self._known}
+        asked = {path: self._ask_for(path) for path in paths if path not in answers}
         lacking: ServerFault | None = None
         for path, one in asked.items():
             try:
-                answers[path] = self._answer_about(path, one, deadline)
+                answers[path] = self._known[path] = self._answer_about(path, one, deadline)
             except (Unanswered, ErrorAnswer) as fault:
                 lacking = fault
         self.connection.give_up()
@@ -201,6 +222,7 @@ class Dialogue:
         return self._server.settings.get(section) if isinstance(section, str) else None
 
     def _tell(self, what: str, path: str, document: Mapping[str, object], **more: object) -> None:
+        self._known.clear()
         self.connection.tell(f"textDocument/{what}", {"textDocument": {"uri": self._uri(path), **document}, **more})
 
     def _uri(self, path: str) -> str:

@@ -186,6 +186,8 @@ def report(number: Any, params: dict[str, Any], tries: dict[str, int]) -> None:
         send(put_off)
     elif MODE != "hangs about b" or path != "b.fake":
         filler = [found(0, "x" * 5_000_000, severity=3)] if MODE == "says much" else []
+        if MODE == "takes it back":
+            send({"id": f"again {number}", "method": "workspace/diagnostic/refresh"})
         send({"id": number, "result": {"kind": "full", "items": diagnostics(path) + filler}})
 
 

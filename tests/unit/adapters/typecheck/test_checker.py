@@ -9,6 +9,8 @@ import pytest
 from tests.unit.adapters.typecheck.rig import Rig, said
 
 from commonhold.adapters.typecheck import Checkers, ServerChecker, asking
+from commonhold.adapters.typecheck.connection import Asked
+from commonhold.adapters.typecheck.dialogue import Dialogue
 from commonhold.app.typing import Diagnostic, TypeReport
 
 MODES = ("pull", "push", "push without versions")
@@ -68,6 +70,48 @@ def test_what_was_committed_is_what_is_there(rig: Rig) -> None:
     assert said(checker.compare(GONE, ["b.fake"])) == BROKEN
     rig.write(a="offer other\n")
     assert said(checker.compare({"c.fake": b"use other\nuse one\n"}, ["b.fake"])) == ["c.fake:2 one is not offered"]
+
+
+@pytest.fixture
+def asked(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """The files that were asked about."""
+    paths: list[str] = []
+    ask = Dialogue._ask_for
+
+    def recorded(dialogue: Dialogue, path: str) -> Asked:
+        paths.append(path)
+        return ask(dialogue, path)
+
+    monkeypatch.setattr(Dialogue, "_ask_for", recorded)
+    return paths
+
+
+def test_what_was_answered_is_not_asked_again_while_all_is_as_it_was(rig: Rig, asked: list[str]) -> None:
+    checker = rig.checker()
+    checker.compare({"a.fake": b"offer one\noffer two\n"}, ["b.fake"])
+    assert asked == ["a.fake", "b.fake"] * 2
+    rig.write(a="offer one\noffer two\n")
+    assert said(checker.compare(GONE, ["b.fake"])) == BROKEN
+    assert asked == ["a.fake", "b.fake"] * 3
+    assert said(checker.compare(GONE, ["b.fake"])) == BROKEN
+    assert asked == ["a.fake", "b.fake"] * 5
+
+
+def test_what_the_server_takes_back_is_asked_again(rig: Rig, asked: list[str]) -> None:
+    checker = rig.checker("takes it back")
+    checker.compare({"a.fake": b"offer one\noffer two\n"}, ["b.fake"])
+    rig.write(a="offer one\noffer two\n")
+    assert said(checker.compare(GONE, ["b.fake"])) == BROKEN
+    assert asked == ["a.fake", "b.fake"] * 4
+
+
+def test_what_changed_while_it_was_shown_is_told_when_it_is_hidden(rig: Rig, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(asking, "_MOST_SHOWN", 1)
+    checker = rig.checker()
+    assert said(checker.compare(GONE, ["b.fake"])) == BROKEN
+    rig.write(a="offer other\n")
+    for _ in range(2):
+        assert said(checker.compare({"c.fake": b"use other\nuse one\n"})) == ["c.fake:2 one is not offered"]
 
 
 @pytest.mark.parametrize(
