@@ -3,7 +3,7 @@
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from functools import cache
+from functools import cache, lru_cache
 from importlib import import_module
 from re import Pattern
 from typing import Final
@@ -18,6 +18,9 @@ from commonhold.regions.outline import MAX_DEPTH, Outline
 # Where Python ends a line and the syntax tree, like every count of lines here, does not.
 LONE_RETURN = re.compile(rb"\r(?!\n)")
 _NOTHING: Final = re.compile(rb"(?!)")
+# Of two files, what they were and what they become.
+_TREES_KEPT: Final = 8
+_LARGEST_KEPT: Final = 250_000
 
 
 def body_field(node: Node) -> Node | None:
@@ -131,8 +134,18 @@ def parser_of(language: Language) -> tree_sitter.Parser:
 def parse(source: bytes, language: Language, old: tree_sitter.Tree | None = None) -> tree_sitter.Tree:
     """The syntax tree of UTF-8 bytes; `old` is an edited tree of the former bytes to reuse.
 
-    Raises BudgetExceededError where the grammar needs more work for them than for any ordinary file.
+    All who ask lately share the tree of a text of ordinary size, so that nobody may change it. Raises
+    BudgetExceededError where the grammar needs more work for them than for any ordinary file.
     """
+    return _kept(source, language) if old is None and len(source) <= _LARGEST_KEPT else _parsed(source, language, old)
+
+
+@lru_cache(maxsize=_TREES_KEPT)
+def _kept(source: bytes, language: Language) -> tree_sitter.Tree:
+    return _parsed(source, language, None)
+
+
+def _parsed(source: bytes, language: Language, old: tree_sitter.Tree | None) -> tree_sitter.Tree:
     parser = parser_of(language)
     if len(source) > MOST_UNCOUNTED_BYTES:
         return parsed(parser, source, language.name, old)
