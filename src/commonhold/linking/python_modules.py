@@ -18,7 +18,7 @@ def python_modules(library: Library, path: str, name: str) -> tuple[str, ...]:
     if level:
         return _relative(library.paths, path, level, name[level:])
     found = _by_name(library.paths).get(name, ())
-    return (max(found, key=lambda each: _shared(each, path)),) if found else ()
+    return (max(found, key=lambda each: _shared(each, path)),) if len(found) > 1 else tuple(found)
 
 
 def python_submodules(library: Library, path: str, name: str) -> tuple[str, ...]:
@@ -57,5 +57,5 @@ def _by_name(paths: frozenset[str]) -> Mapping[str, Sequence[str]]:
 
 def _shared(one: str, other: str) -> tuple[int, int]:
     """How near two paths are: folders in common, and then how short the way is."""
-    common = len(posixpath.commonpath((one, other)).split("/")) if posixpath.commonpath((one, other)) else 0
-    return common, -len(one)
+    common = posixpath.commonpath((one, other))
+    return len(common.split("/")) if common else 0, -len(one)
