@@ -98,7 +98,7 @@ def _compiles_around_functions(before: RegionMap, after: RegionMap, reduce: Redu
     What stands around a function matters to its body by the class that it is in and by `from __future__` alone: no
     function is around it, so that what is `nonlocal` in it is bound in it.
     """
-    if _functions(before) != _functions(after) or _DEEP.search(after.source):
+    if _shape(before) != _shape(after) or _DEEP.search(after.source):
         return False
     flags = _future_flags(before)
     if flags is None or flags != _future_flags(after):
@@ -116,9 +116,9 @@ def _compiles_around_functions(before: RegionMap, after: RegionMap, reduce: Redu
     return True
 
 
-def _functions(found: RegionMap) -> list[tuple[Key, str]]:
-    """The functions of a file, each with the hash of its text."""
-    return [(each.key, each.hash) for each in found.regions if each.kind in FUNCTIONS]
+def _shape(found: RegionMap) -> list[tuple[Key, str]]:
+    """The regions of a file, functions with the hashes of their texts."""
+    return [(each.key, each.hash if each.kind in FUNCTIONS else "") for each in found.regions]
 
 
 def _headers(found: RegionMap) -> Iterator[bytes]:

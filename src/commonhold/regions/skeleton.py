@@ -19,8 +19,8 @@ Reduce = Callable[[bytes], bytes | None]
 UNREADABLE: Final = (SyntaxError, ValueError, RecursionError, MemoryError)
 FUNCTIONS: Final = frozenset({Kind.FUNCTION, Kind.METHOD})
 _BLANK: Final = re.compile(rb"[ \t]*")
-# A byte order mark, or what may declare an encoding.
-_ENCODED: Final = re.compile(rb"\xef\xbb\xbf|[^\n]*\n?[^\n]*coding[:=]")
+# A byte order mark, or what may declare another encoding than Python's own.
+_ENCODED: Final = re.compile(rb"\xef\xbb\xbf|[^\n]*\n?[^\n]*coding[:=](?![ \t]*utf-8(?![-\w.]))")
 _HEAD_ALONE: Final = "if 1:\n"
 
 
@@ -44,7 +44,7 @@ def skeleton_of(regions: RegionMap, keeps: Callable[[Region], bool], reduce: Red
 
 
 def is_plain_python(regions: RegionMap) -> bool:
-    """Whether the syntax tree makes sense of all of a Python file, which declares no encoding."""
+    """Whether the syntax tree makes sense of all of a Python file, which declares no encoding but UTF-8."""
     is_sound = regions.language == PYTHON.name and regions.tree is not None and not regions.problems
     return is_sound and not _ENCODED.match(regions.source)
 

@@ -17,7 +17,7 @@ from commonhold.semantics.module import assigned_on_self
 _NOTHING: Final = re.compile(rb"(?!)")
 # It binds names that nobody sees, so such a function stays; Python refuses it, but files may hold it.
 _STARRED: Final = re.compile(rb"import[\s\\(]*\*")
-_FUNCTIONS_KEPT: Final = 4096
+_FUNCTIONS_KEPT: Final = 2048
 _LARGEST_KEPT: Final = 16_000
 
 

@@ -150,6 +150,7 @@ def test_a_line_that_goes_on_may_lead_into_a_definition() -> None:
             "class C(os.A):\n",
         ),
         (HEAD + b"def f():\n    try:\n        pass\n    finally:\n        pass\n", "@header", "import a\n"),
+        (b"# -*- coding: utf-8 -*-\n" + HEAD + b"def f():\n    pass\n", "@header", "import a\n"),
     ],
 )
 def test_a_header_shows_that_the_file_compiles(source: bytes, name: str, text: str) -> None:
