@@ -314,6 +314,10 @@ class Store(Protocol):
         """A transaction inside the gate. An exception takes it back. One that is begun inside another is part of it."""
         ...
 
+    def write_unawaited(self) -> AbstractContextManager[Writer]:
+        """The same for what nobody is promised: a loss of power may take it back after its end."""
+        ...
+
     def close(self) -> None:
         """Let go of the state; idempotent."""
         ...

@@ -78,7 +78,7 @@ class ReadSet:
                 missing = reader.missing(contents)
                 is_known = self._is_known(reader, shown, seen)
             if missing or not is_known:
-                with self._store.write() as writer:
+                with self._store.write_unawaited() as writer:
                     at = self._clock.now().wall
                     writer.keep(((each, contents[each]) for each in missing), at)
                     self._catch_up(writer, shown, since, at)

@@ -141,6 +141,15 @@ def test_nothing_is_flushed_where_nothing_was_written(store: MirroredStore, flus
     assert not flushes
 
 
+def test_what_nobody_is_promised_is_flushed_with_what_comes_next(store: MirroredStore, flushes: Flushes) -> None:
+    with store.write_unawaited() as writer:
+        writer.keep([("hash", b"bytes")], 1.0)
+    assert not flushes
+    with store.write(), store.write_unawaited() as writer:
+        writer.keep([("other", b"bytes")], 1.0)
+    assert flushes == ["flush"]
+
+
 def test_others_are_let_in_while_it_is_flushed(
     store: MirroredStore, monkeypatch: pytest.MonkeyPatch, disk: Disk
 ) -> None:
@@ -168,4 +177,4 @@ def test_a_flush_that_fails_is_told_and_nothing_more_is_written(
         with pytest.raises(StoreError, match="may be lost: Input/output error") as caught:
             record(store)
         assert caught.value.code is Code.IO_FAILED
-    assert not store.is_in_place()
+    assert not store.is_sound

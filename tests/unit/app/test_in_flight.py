@@ -190,6 +190,17 @@ def test_readers_do_not_wait_for_one_file(house: House) -> None:
     held.may_go.set()
 
 
+def test_what_was_read_of_a_commit_that_is_taken_back_is_no_base(house: House) -> None:
+    held, first = house.flight("one", "flushed beside a.py", house.edit("a.py#f", "return x", "return 1"))
+    edit = house.edit("a.py#f", "return 1", "return 2")
+    held.fault = OSError("the disk is gone")
+    held.may_go.set()
+    with pytest.raises(OSError, match="gone"):
+        first.result()
+    assert house.service("two").commit(Changeset((edit,))).outcome == "refused"
+    assert (house.root / "a.py").read_text() == TEXT
+
+
 def test_what_is_being_written_is_no_change_from_outside(house: House) -> None:
     held, first = house.flight("one", "swapped a.py", house.edit("a.py#f", "return x", "return 1"))
     noticed = house.begin(lambda: house.service("watcher").notice(["a.py"]))

@@ -43,5 +43,7 @@ class MemoryStore:
                 self._is_writing = False
                 self._session.undo()
 
+    write_unawaited = write
+
     def close(self) -> None:
         """Let go: there is nothing to let go of."""

@@ -7,7 +7,7 @@ transaction, and a transaction that is taken back takes the mirror with it.
 import os
 import threading
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import AbstractContextManager, contextmanager, suppress
 from typing import cast
 
 import apsw
@@ -63,8 +63,13 @@ class MirroredStore(SqliteStore):
             finally:
                 self._gate.leave()
 
+    def write_unawaited(self) -> AbstractContextManager[SqliteSession]:
+        """A transaction that becomes durable with the next one that is waited for."""
+        is_part = self._session is not None and self._is_inside()
+        return self.write() if is_part else self._writing(is_awaited=False)
+
     @contextmanager
-    def _alone(self) -> Iterator[None]:
+    def _alone(self, *, is_awaited: bool = True) -> Iterator[None]:
         """Be the only thread inside; what it has written there is durable when the outermost block has ended."""
         written = 0
         try:
@@ -78,7 +83,7 @@ class MirroredStore(SqliteStore):
                     if self._depth == 0 and self._group.written > before:
                         written = self._group.written
         finally:
-            if written:
+            if written and is_awaited:
                 with self._flushing():
                     self._group.wait(written)
 
@@ -120,9 +125,10 @@ class MirroredStore(SqliteStore):
                 raise exhausted(fault) or replaced() from fault
         return connection
 
-    def is_in_place(self) -> bool:
-        """Whether its files are at their places, and all that was written is in them."""
-        return self._group.is_sound and super().is_in_place()
+    @property
+    def is_sound(self) -> bool:
+        """Whether no flush has failed: after one, what is on the disk has to be looked at afresh."""
+        return self._group.is_sound
 
     def close(self) -> None:
         """Flush, and close."""
@@ -171,10 +177,10 @@ class MirroredStore(SqliteStore):
                 self._end()
 
     @contextmanager
-    def _writing(self) -> Iterator[SqliteSession]:
+    def _writing(self, *, is_awaited: bool = True) -> Iterator[SqliteSession]:
         """A transaction; one that fails forgets the mirror, which is read again from the tables."""
         try:
-            with self._alone(), super()._writing() as session:
+            with self._alone(is_awaited=is_awaited), super()._writing() as session:
                 with self._flushing():
                     self._group.check()
                 yield session

@@ -87,6 +87,10 @@ class SqliteStore:
             raise read_only()
         return nullcontext(self._session)
 
+    def write_unawaited(self) -> AbstractContextManager[SqliteSession]:
+        """The same."""
+        return self.write()
+
     def _is_inside(self) -> bool:
         """Whether this very thread of this very process is inside the transaction that is under way."""
         return self._inside == threading.get_ident()

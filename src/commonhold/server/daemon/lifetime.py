@@ -118,7 +118,10 @@ class Lifetime:
         if now < self._look_again_at:
             return False
         self._look_again_at = now + LOOK_SECONDS
-        if not self._store.is_in_place() or daemon_place.identity(self._address) != self._place:
+        if (
+            not (self._store.is_sound and self._store.is_in_place())
+            or daemon_place.identity(self._address) != self._place
+        ):
             return True
         if not (self._door.is_in_place and self._is_lock_in_place()):
             return True
