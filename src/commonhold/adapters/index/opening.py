@@ -27,7 +27,8 @@ _PATIENCE_SECONDS: Final = 5.0
 _PAUSE_SECONDS: Final = 0.01
 _LOCK_FLAGS: Final = os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW
 _DAMAGE: Final = (apsw.CorruptError, apsw.NotADBError, apsw.FormatError, apsw.SQLError)
-_CACHE_KIBIBYTES: Final = 16_384
+# The system keeps the pages, too; daemon and planners have such a cache each.
+_CACHE_KIBIBYTES: Final = 4_096
 
 
 def open_database(folder: str | None) -> apsw.Connection:
