@@ -10,7 +10,7 @@ import pickle
 import random
 import sys
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 from typing import Any, Final
 from unittest.mock import patch
@@ -149,22 +149,28 @@ class Story:
 @contextmanager
 def transactions_marked(mark: Callable[[Settled], None]) -> Iterator[None]:
     """Have the state noted after each transaction of any store; one inside another is part of it."""
-    real, depth = SqliteStore.write, 0
+    depth = 0
 
-    @contextmanager
-    def write(store: SqliteStore) -> Iterator[SqliteSession]:
-        nonlocal depth
-        depth += 1
-        try:
-            with real(store) as session:
-                yield session
-        finally:
-            depth -= 1
-        if depth == 0:
-            with store.read() as session:
-                mark(Settled(fingerprint(session)))
+    def marked(real: Callable[[Any], AbstractContextManager[SqliteSession]]) -> Callable[[Any], object]:
+        @contextmanager
+        def write(store: SqliteStore) -> Iterator[SqliteSession]:
+            nonlocal depth
+            depth += 1
+            try:
+                with real(store) as session:
+                    yield session
+            finally:
+                depth -= 1
+            if depth == 0:
+                with store.read() as session:
+                    mark(Settled(fingerprint(session)))
 
-    with patch.object(SqliteStore, "write", write):
+        return write
+
+    with (
+        patch.object(SqliteStore, "write", marked(SqliteStore.write)),
+        patch.object(MirroredStore, "write_unawaited", marked(MirroredStore.write_unawaited)),
+    ):
         yield
 
 

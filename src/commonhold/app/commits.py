@@ -292,19 +292,20 @@ class Commits:
             self._at_step("journalled")
             self._files.stage(journal, decided.admitted.plan.contents.__getitem__)
             self._files.swap(journal)
-            self._pass_on(decided.flight, turns)
+            self._count(decided.flight)
+            self._turns.pass_on(*turns)
             self._files.flush(journal)
             return self._record(request, decided)
         except BaseException:  # whatever stopped it, Ctrl-C too
             if self._is_pending(decided.flight):
                 undo(self._store, self._files, self._clock, journal)
-            self._pass_on(decided.flight, turns)  # who looked at the files meanwhile has seen what was not to stay
+            self._count(decided.flight)  # who looked at the files meanwhile has seen what was not to stay
             raise
 
-    def _pass_on(self, flight: Flight, turns: Sequence[Ticket]) -> None:
+    def _count(self, flight: Flight) -> None:
+        """Let those who look at other files know that these became other ones."""
         if flight.is_linked:
             self._turns.add_linked(flight.root)
-        self._turns.pass_on(*turns)
 
     def _is_pending(self, flight: Flight) -> bool:
         with self._store.read() as reader:

@@ -78,7 +78,7 @@ class Room:
     """A pool of fake planners."""
 
     def __init__(self, *planners: FakePlanner) -> None:
-        self.left = list(planners)
+        self.left, self.all = list(planners), planners
         self.seconds = 0.0
         self.pool = Planners(len(planners), self.start, lambda: self.seconds)
 
@@ -91,10 +91,11 @@ class Room:
         return PooledPlans(self.pool, TREE, own or OwnPlans())
 
     def start_all(self) -> None:
-        """Have all planners, as after two plans at once."""
+        """Have all planners, as after two plans at once, in their order, whichever was ready first."""
         with self.pool._change:
             self.pool._begin_starting()
             assert self.pool._change.wait_for(lambda: not self.pool._starting, PATIENCE_SECONDS)
+            self.pool._planners.sort(key=lambda each: [planner is each.process for planner in self.all].index(True))
 
 
 @pytest.fixture(autouse=True)
