@@ -168,7 +168,7 @@ class Commits:
             return self._enter_beside_processes(request, planned)
         with self._in_flight.join(), ExitStack() as guards:
             while True:
-                with self._store.gate():
+                with self._guard.room(self._store):
                     decided = self._decide_in_turn(request, planned, linked, turns[0], guards)
                 if isinstance(decided, _Decided):
                     with suppress(ChangedUnderneath):

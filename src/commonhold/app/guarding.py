@@ -1,11 +1,11 @@
 """Keeping others away from what a commit writes, from the last check until it has taken effect."""
 
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import AbstractContextManager, contextmanager, suppress
 from typing import Final, Protocol
 
 from commonhold.app.partial_work import PartialWorks
-from commonhold.app.ports import Ids, Registry
+from commonhold.app.ports import Ids, Registry, Store
 from commonhold.domain.commands import Acquire, Release, Show
 from commonhold.domain.errors import StoreError
 from commonhold.domain.keys import Key
@@ -21,6 +21,10 @@ GUARD: Final = "guard"
 class Guard(Protocol):
     """Sees to it that no other gets a lease on what is being written."""
 
+    def room(self, store: Store) -> AbstractContextManager[object]:
+        """What a commit is decided in."""
+        ...
+
     @contextmanager
     def hold(self, holder: str, intent: str, keys: Sequence[Key]) -> Iterator[tuple[Conflict, ...]]:
         """Guard `keys` until the end of the block, or say what stands against it."""
@@ -34,6 +38,10 @@ class GateGuard:
         """Clear away what is over in `registry`, and what was left under it."""
         self._registry = registry
         self._works = works
+
+    def room(self, store: Store) -> AbstractContextManager[object]:
+        """One transaction."""
+        return store.write()
 
     @contextmanager
     def hold(self, holder: str, intent: str, keys: Sequence[Key]) -> Iterator[tuple[Conflict, ...]]:  # noqa: ARG002
@@ -51,6 +59,10 @@ class LeaseGuard:
         self._registry = registry
         self._works = works
         self._ids = ids
+
+    def room(self, store: Store) -> AbstractContextManager[object]:
+        """The gate alone: who only looks at the state does not wait for the server that keeps the leases."""
+        return store.gate()
 
     @contextmanager
     def hold(self, holder: str, intent: str, keys: Sequence[Key]) -> Iterator[tuple[Conflict, ...]]:

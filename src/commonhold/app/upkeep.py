@@ -32,20 +32,20 @@ class Upkeep:
             return recover(self._place)
 
     def recover_for_reading(self) -> None:
-        """Take back interrupted commits, and let those in flight end that write several files.
-
-        Where taking back is blocked, go on if no reader can see half of a commit.
+        """Take back interrupted commits; where that is blocked, go on if no reader can see half of one.
 
         Raises StoreError `RECOVERY_BLOCKED` while a file is as such a commit would have it and cannot be put back.
         """
-        root = self._files.root
-        flights = self._place.in_flight.flights()
-        self._place.in_flight.wait_for([each.id for each in flights if each.root == root and len(each.paths) > 1])
         try:
             self.recover()
         except StoreError as fault:
             if fault.code not in UNWRITABLE and (fault.code is not Code.RECOVERY_BLOCKED or self._is_half_visible()):
                 raise
+
+    def wait_for_halves(self) -> None:
+        """Let the commits in flight end of which a reader could see half: those of several files."""
+        root, flights = self._files.root, self._place.in_flight.flights()
+        self._place.in_flight.wait_for([each.id for each in flights if each.root == root and len(each.paths) > 1])
 
     def _is_half_visible(self) -> bool:
         return any(self._files.at(each.root).has_swapped(each) for each in left_behind(self._place))
