@@ -12,8 +12,9 @@ from typing import Final
 from commonhold.linking.parts import Fact, Facts
 from commonhold.regions.python_ast import parse_expression
 from commonhold.semantics.expressions import dotted, without_none
+from commonhold.semantics.interface import qualified
 from commonhold.semantics.references import LITERALS
-from commonhold.semantics.scopes import ASSIGNED, Bound
+from commonhold.semantics.scopes import ASSIGNED, Bound, Names
 
 _IMPORTED: Final = "import ?"
 # Expressions that are nothing but what `references.receiver_of` can tell of others that are like them.
@@ -47,6 +48,11 @@ def _value(value: ast.expr) -> str:
     return _CALL_OF_LITERAL if isinstance(root, LITERALS) else _CALL_OF_ANY
 
 
+def facts_of_members(class_name: str, bounds: Iterable[Bound]) -> Facts:
+    """The facts about what the body of a class of the top level binds, each by its qualified name."""
+    return {qualified(class_name, name): each for name, each in facts_of(bounds).items()}
+
+
 class Watched(Mapping[str, tuple[Bound, ...]]):
     """The names of a module as a statement sees them. `reads` are those that were asked for, be they bound or not."""
 
@@ -54,6 +60,10 @@ class Watched(Mapping[str, tuple[Bound, ...]]):
         """Show these facts."""
         self._facts = facts
         self.reads: set[str] = set()
+
+    def members(self, class_name: str) -> Names:
+        """What the body of a class of the top level binds, as its own statements see it."""
+        return _WatchedMembers(self, class_name)
 
     def __getitem__(self, name: str) -> tuple[Bound, ...]:
         self.reads.add(name)
@@ -65,6 +75,26 @@ class Watched(Mapping[str, tuple[Bound, ...]]):
 
     def __iter__(self) -> Iterator[str]:
         # Who looked at all names would depend on each of them.
+        raise NotImplementedError
+
+    def __len__(self) -> int:
+        raise NotImplementedError
+
+
+class _WatchedMembers(Mapping[str, tuple[Bound, ...]]):
+    """The names of a class, whose facts go by their qualified names among those of the module."""
+
+    def __init__(self, names: Watched, class_name: str) -> None:
+        self._names = names
+        self._class_name = class_name
+
+    def __getitem__(self, name: str) -> tuple[Bound, ...]:
+        return self._names[qualified(self._class_name, name)]
+
+    def __contains__(self, name: object) -> bool:
+        return qualified(self._class_name, str(name)) in self._names
+
+    def __iter__(self) -> Iterator[str]:
         raise NotImplementedError
 
     def __len__(self) -> int:

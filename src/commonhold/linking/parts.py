@@ -64,7 +64,7 @@ class Part:
     """Some whole statements of the top level, in order. Their lines are counted from where `first` is the first one.
 
     `reads` are the names whose facts in the rest of the file were looked at: with the same facts the same text has the
-    same part.
+    same part. `continues` is where they are members of a class that text above them opens: its name, and the last line.
     """
 
     first: int
@@ -78,6 +78,7 @@ class Part:
     globals: frozenset[str]
     exports: tuple[str, ...] | None
     reads: frozenset[str]
+    continues: tuple[str, int] | None = None
 
     def __getstate__(self) -> dict[str, object]:
         """Pickle what cannot be worked out again."""
@@ -110,13 +111,35 @@ def _timeless(node: FunctionPart) -> tuple[object, ...]:
 
 
 @dataclass(frozen=True, slots=True)
+class Opening:
+    """A class of the top level whose members stand in several chunks.
+
+    Below the like of its first lines, `text`, they parse as they do in the file.
+    """
+
+    name: str
+    head: bytes
+    indent: bytes
+
+    @property
+    def text(self) -> bytes:
+        """The head, and a first member, so that the others must have its indent."""
+        return self.head + self.indent + b"0\n"
+
+
+@dataclass(frozen=True, slots=True)
 class Chunk:
-    """The text of some whole statements, ended by a line end or the end of the file, and what was found in it."""
+    """The text of some whole statements, ended by a line end or the end of the file, and what was found in it.
+
+    They stand `inside` a class that other chunks open, if in any; `opens` is the one that those below may stand in.
+    """
 
     text: bytes
     lines: int
     facts: Facts
     part: Part
+    inside: Opening | None = None
+    opens: Opening | None = None
 
 
 class PartedSummary(Summary):
@@ -248,12 +271,16 @@ class _Offering:
         self._names: dict[str, dict[str, list[tuple[Binding, int]]]] = {"": {}}
         self._attributes: dict[str, dict[str, list[tuple[Chain, int]]]] = {}
         self._globals: set[str] = set()
+        self._ends: dict[str, int] = {}
         for part, delta in placed:
             for place, functions in part.functions.items():
                 self._functions.setdefault(place, []).extend((each, delta) for each in functions)
             for qualname, classes in part.classes.items():
                 self._classes.setdefault(qualname, []).extend((each, delta) for each in classes)
             self._globals |= part.globals
+            if part.continues is not None:
+                qualname, end = part.continues
+                self._ends[qualname] = end + delta
         # Later statements come first, as they do where a text is read.
         for part, delta in reversed(placed):
             for owner, names in part.names.items():
@@ -294,7 +321,8 @@ class _Offering:
         is_sole = len(nodes) == 1 and self._is_sole(*qualname.rpartition(".")[::2])
         has_hooks = any((qualname, name) in self._functions for name in OPEN)
         shape = replace(last.shape, is_open=True) if has_hooks else last.shape
-        return Offer(qualname, Sort.CLASS, last.line + delta, last.end_line + delta, shape=shape, is_sole=is_sole)
+        end = self._ends.get(qualname, last.end_line + delta)
+        return Offer(qualname, Sort.CLASS, last.line + delta, end, shape=shape, is_sole=is_sole)
 
     def _is_sole(self, owner: str, name: str) -> bool:
         return len(self._names.get(owner, {}).get(name, ())) <= 1

@@ -3,6 +3,7 @@
 import ast
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import replace
 from typing import ClassVar, Final
 
 from commonhold.linking.facts import Watched
@@ -22,6 +23,7 @@ from commonhold.semantics.scopes import (
     Scope,
     ScopeKind,
     binds_of,
+    class_scope,
     function_scope,
     grouped,
     type_scope,
@@ -43,6 +45,19 @@ def read_part(statements: Sequence[ast.stmt], source: bytes, facts: Facts, first
     `first` is the line that the text begins with that they are from, as the statements count. `source` may be more.
     """
     return _Reader(statements, source, facts).part(first)
+
+
+def read_class(node: ast.ClassDef, source: bytes, facts: Facts, first: int = 1) -> Part:
+    """What a class of the top level uses and offers, less those of its members that its body lacks here.
+
+    What the members see of each other is in `facts`.
+    """
+    return _ClassReader(node, source, facts).part(first)
+
+
+def read_members(node: ast.ClassDef, source: bytes, facts: Facts, first: int = 1) -> Part:
+    """What some members of a class of the top level use and offer, as `read_class` does not."""
+    return _MembersReader(node, source, facts).part(first)
 
 
 class _Reader(Collector):
@@ -68,7 +83,10 @@ class _Reader(Collector):
         for statement in reversed(self._tree.body):
             # What a statement means does not depend on which others are read together with it.
             self._bases.clear()
-            self.run([statement])
+            if isinstance(statement, ast.ClassDef):
+                self._read_class(statement)
+            else:
+                self.run([statement])
         module = self._module
         return Part(
             first,
@@ -83,6 +101,22 @@ class _Reader(Collector):
             _exports(self._tree),
             frozenset(self._names.reads),
         )
+
+    def _read_class(self, node: ast.ClassDef) -> None:
+        """A class of the top level: what a member of it means does not depend on the others that are read, either."""
+        inner = self._scope_in(node)
+        self.entered(node, self.root, inner)
+        for member in reversed(node.body):
+            self._bases = {inner.class_name: node.bases}
+            self.run([member], inner)
+        self._read_head(node)
+
+    def _read_head(self, node: ast.ClassDef) -> None:
+        self.push_class_head(node, self.root)
+        self.run_pushed()
+
+    def _scope_in(self, node: ast.ClassDef) -> Scope:
+        return class_scope(node, self.root)
 
     def _function_part(self, node: FunctionNode) -> FunctionPart:
         interface = self._read(node)
@@ -232,6 +266,38 @@ class _Reader(Collector):
         ast.Assign: assigned,
         ast.AnnAssign: annotated,
     }
+
+
+class _ClassReader(_Reader):
+    """Reads a class of the top level, or the first part of it, with the names of all of it."""
+
+    def __init__(self, node: ast.ClassDef, source: bytes, facts: Facts) -> None:
+        super().__init__([node], source, facts)
+
+    def _scope_in(self, node: ast.ClassDef) -> Scope:
+        names = self._names.members(node.name)
+        return Scope(ScopeKind.CLASS, self.root, names, class_name=node.name, binds=self.root.binds)
+
+
+class _MembersReader(_ClassReader):
+    """Reads members of a class whose head others read."""
+
+    def __init__(self, node: ast.ClassDef, source: bytes, facts: Facts) -> None:
+        super().__init__(node, source, facts)
+        self._node = node
+
+    def part(self, first: int) -> Part:
+        name, end = self._node.name, self._node.end_lineno
+        found = super().part(first)
+        return replace(
+            found,
+            classes={qualname: each for qualname, each in found.classes.items() if qualname != name},
+            names={owner: each for owner, each in found.names.items() if owner},
+            continues=(name, end) if self._node.body and end is not None else None,
+        )
+
+    def _read_head(self, node: ast.ClassDef) -> None:
+        """Leave it out."""
 
 
 def _of_returns(node: FunctionNode, scope: Scope) -> Chain:

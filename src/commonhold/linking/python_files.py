@@ -1,19 +1,18 @@
 """The summary of a Python file: of its text, or of another text of the same file, of which only what differs is read.
 
-A file is a row of chunks: whole statements of the top level, each a text that Python parses by itself. Where one ends
-no bracket, string or line is open, so that what stands above has no bearing on how the text below is parsed: texts that
-parse one by one parse, joined, to all their statements. What statements know of each other are facts (`facts.py`).
+A file is a row of chunks, see `python_pieces.py`. What statements know of each other are facts, see `facts.py`.
 """
 
 import ast
 import re
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from typing import Final
 
-from commonhold.linking.facts import facts_of
+from commonhold.linking.facts import facts_of, facts_of_members
 from commonhold.linking.parts import Chunk, Fact, Facts, PartedSummary
-from commonhold.linking.python import read_part
+from commonhold.linking.python import read_class, read_members, read_part
+from commonhold.linking.python_pieces import Alone, Piece, are_joined, parsed, parsed_again, pieces_of
 from commonhold.linking.summary import Summary
 from commonhold.regions.python_ast import parse_module
 from commonhold.semantics.scopes import binds_of
@@ -24,11 +23,7 @@ _LANGUAGE: Final = "python"
 _ENCODED: Final = re.compile(
     rb"\xef\xbb\xbf|(?:[^\r\n]*(?:\r\n?|\n))?[ \t\f]*#[^\r\n]*coding(?![:=][ \t]*utf-8(?![-\w.]))"
 )
-# Where a text ends with one of these, its last line may go on.
-_JOINED: Final = (b"\\\n", b"\\\r\n", b"\\\r")
 _LINE_END: Final = b"\n"
-# Shorter definitions, and other statements, share a chunk.
-_FEW_LINES: Final = 8
 # So many chunks may be looked for in vain before all the rest is read anew.
 _MOST_LOST: Final = 16
 
@@ -39,14 +34,19 @@ def summarise_python(source: bytes) -> Summary:
         tree = parse_module(source)
         # In another encoding lines are not those of the bytes.
         is_plain = not _ENCODED.match(source)
-        pieces = list(_pieces(tree.body, source)) if is_plain else [_Piece(source, 0, 1, tree.body)]
+        pieces = _pieces_of(tree, source) if is_plain else [Piece(source, 0, 1, tree.body)]
         rows = [_facts_of(piece) for piece in pieces]
         facts = _united(rows)
-        chunks = tuple(_read(piece, own, facts, source) for piece, own in zip(pieces, rows, strict=True))
+        chunks = tuple(_read(piece, own, facts) for piece, own in zip(pieces, rows, strict=True))
         summary = PartedSummary(_LANGUAGE, chunks, facts)
-        return summary if is_plain and not _are_joined(pieces) else summary.flat
+        return summary if is_plain and not are_joined(pieces) else summary.flat
     except _UNREADABLE as fault:
         return Summary(_LANGUAGE, problem=str(fault) or type(fault).__name__)
+
+
+def _pieces_of(tree: ast.Module, source: bytes) -> Sequence[Piece]:
+    bound = Counter(each.name for each in binds_of(source)(tree.body))
+    return pieces_of(tree.body, source, lambda name: bound[name] == 1)
 
 
 def update_python(before: Summary, source: bytes) -> Summary:
@@ -58,42 +58,42 @@ def update_python(before: Summary, source: bytes) -> Summary:
 def _updated(before: PartedSummary, source: bytes) -> PartedSummary | None:
     """The summary; None where what differs cannot be read by itself."""
     try:
-        row = list(_row(before.chunks, source))
+        row = _Row(before, source).found()
         owns = [each.facts if isinstance(each, Chunk) else _facts_of(each) for each in row]
         facts, changed = _facts_now(before, owns)
+        if any(len(facts[each.opens.name]) > 1 for each in row if each.opens):
+            return None
         chunks = tuple(_renewed(each, own, facts, changed) for each, own in zip(row, owns, strict=True))
     except _UNREADABLE:
         return None
     return PartedSummary(_LANGUAGE, chunks, facts)
 
 
-@dataclass(frozen=True, slots=True)
-class _Piece:
-    """The text of some statements, and what was parsed of it; `first` is its first line, as the statements count."""
-
-    text: bytes
-    lines: int
-    first: int
-    statements: Sequence[ast.stmt]
-
-
-def _renewed(each: Chunk | _Piece, own: Facts, facts: Facts, changed: frozenset[str]) -> Chunk:
+def _renewed(each: Chunk | Piece, own: Facts, facts: Facts, changed: frozenset[str]) -> Chunk:
     if isinstance(each, Chunk):
         if each.part.reads.isdisjoint(changed):
             return each
-        each = _Piece(each.text, each.lines, 1, parse_module(each.text.decode()).body)
-    return _read(each, own, facts, each.text)
+        each = parsed_again(each)
+    return _read(each, own, facts)
 
 
-def _read(piece: _Piece, own: Facts, facts: Facts, source: bytes) -> Chunk:
-    return Chunk(piece.text, piece.lines, own, read_part(piece.statements, source, facts, piece.first))
+def _read(piece: Piece, own: Facts, facts: Facts) -> Chunk:
+    if piece.inside:
+        part = read_members(piece.node, piece.text, facts, piece.first)
+    elif piece.opens:
+        part = read_class(piece.node, piece.text, facts, piece.first)
+    else:
+        part = read_part(piece.statements, piece.text, facts, piece.first)
+    return Chunk(piece.text, piece.lines, own, part, piece.inside, piece.opens)
 
 
 # What the statements know of each other.
 
 
-def _facts_of(piece: _Piece) -> Facts:
-    return facts_of(binds_of(piece.text)(piece.statements))
+def _facts_of(piece: Piece) -> Facts:
+    binds = binds_of(piece.text)
+    own = {} if piece.inside else facts_of(binds(piece.statements))
+    return {**own, **facts_of_members(piece.node.name, binds(piece.node.body))} if piece.opens else own
 
 
 def _facts_now(before: PartedSummary, owns: Sequence[Facts]) -> tuple[Facts, frozenset[str]]:
@@ -119,22 +119,69 @@ def _united(row: Iterable[Facts]) -> Facts:
 # The chunks that a text consists of.
 
 
-def _row(chunks: Sequence[Chunk], source: bytes) -> Iterator[Chunk | _Piece]:
-    """The chunks that are still there, in order, and what stands between them. Raises what `ast.parse` does."""
-    head, start = 0, 0
-    while head < len(chunks) and _is_at(chunks[head].text, source, start):
-        start += len(chunks[head].text)
-        head += 1
-    tail, end = len(chunks), len(source)
-    while tail > head and source.endswith(chunks[tail - 1].text, start, end):
-        tail -= 1
-        end -= len(chunks[tail].text)
-    if tail < len(chunks) and end > start and source[end - 1 : end] != _LINE_END:
-        end += len(chunks[tail].text)
-        tail += 1
-    yield from chunks[:head]
-    yield from _between(chunks[head:tail], source, start, end)
-    yield from chunks[tail:]
+class _Row:
+    """Finds the chunks of another text that are still there, in order, and reads what stands between them."""
+
+    def __init__(self, before: PartedSummary, source: bytes) -> None:
+        self._chunks = before.chunks
+        self._source = source
+        # A name that was bound twice may be so again.
+        self._alone: Alone = lambda name: len(before.facts.get(name, ())) <= 1
+
+    def found(self) -> list[Chunk | Piece]:
+        """All of the text. Raises what `ast.parse` does."""
+        head, start = self._same_from_start()
+        tail, end = self._same_from_end(head, start)
+        top = self._chunks[:head]
+        row = [*top, *self._between(head, tail, start, end)]
+        if tail < len(self._chunks) and not _may_follow(row[-1] if row else None, self._chunks[tail]):
+            # What the rest stands in has become another class.
+            while tail < len(self._chunks) and self._chunks[tail].inside:
+                end += len(self._chunks[tail].text)
+                tail += 1
+            row = [*top, *self._between(head, tail, start, end)]
+        return [*row, *self._chunks[tail:]]
+
+    def _same_from_start(self) -> tuple[int, int]:
+        head, start = 0, 0
+        while head < len(self._chunks) and _is_at(self._chunks[head].text, self._source, start):
+            start += len(self._chunks[head].text)
+            head += 1
+        return head, start
+
+    def _same_from_end(self, head: int, start: int) -> tuple[int, int]:
+        tail, end = len(self._chunks), len(self._source)
+        while tail > head and self._source.endswith(self._chunks[tail - 1].text, start, end):
+            tail -= 1
+            end -= len(self._chunks[tail].text)
+        if tail < len(self._chunks) and end > start and self._source[end - 1 : end] != _LINE_END:
+            end += len(self._chunks[tail].text)
+            tail += 1
+        return tail, end
+
+    def _between(self, head: int, tail: int, start: int, end: int) -> Iterator[Chunk | Piece]:
+        last: Chunk | Piece | None = self._chunks[head - 1] if head else None
+        lost = 0
+        for chunk in self._chunks[head:tail]:
+            at = _found(chunk.text, self._source, start, end) if lost < _MOST_LOST else -1
+            pieces = self._read(start, at, last) if at >= 0 else []
+            if at < 0 or not _may_follow(pieces[-1] if pieces else last, chunk):
+                lost += 1
+                continue
+            yield from pieces
+            yield chunk
+            last = chunk
+            start = at + len(chunk.text)
+        yield from self._read(start, end, last)
+
+    def _read(self, start: int, end: int, last: Chunk | Piece | None) -> list[Piece]:
+        """The pieces of what stands between two places, which may be inside a class that is open above."""
+        return parsed(self._source[start:end], last.opens if last else None, self._alone)
+
+
+def _may_follow(last: Chunk | Piece | None, chunk: Chunk) -> bool:
+    """Whether a chunk is in the same class as before, if it is in one."""
+    return chunk.inside is None or (last is not None and last.opens == chunk.inside)
 
 
 def _is_at(text: bytes, source: bytes, at: int) -> bool:
@@ -142,58 +189,8 @@ def _is_at(text: bytes, source: bytes, at: int) -> bool:
     return is_whole and source.startswith(text, at)
 
 
-def _between(chunks: Iterable[Chunk], source: bytes, start: int, end: int) -> Iterator[Chunk | _Piece]:
-    lost = 0
-    for chunk in chunks:
-        at = _found(chunk.text, source, start, end) if lost < _MOST_LOST else -1
-        if at < 0:
-            lost += 1
-            continue
-        yield from _parsed(source[start:at])
-        yield chunk
-        start = at + len(chunk.text)
-    yield from _parsed(source[start:end])
-
-
 def _found(text: bytes, source: bytes, start: int, end: int) -> int:
     """Where a text stands on lines of its own; -1 where it does not."""
     at = source.find(text, start, end)
     is_whole = at == start or source[at - 1 : at] == _LINE_END
     return at if is_whole and _is_at(text, source, at) else -1
-
-
-def _parsed(text: bytes) -> Iterator[_Piece]:
-    if not text:
-        return
-    pieces = list(_pieces(parse_module(text.decode()).body, text))
-    if _are_joined(pieces):
-        raise ValueError(text)
-    yield from pieces
-
-
-def _are_joined(pieces: Iterable[_Piece]) -> bool:
-    return any(piece.text.endswith(_JOINED) for piece in pieces)
-
-
-def _pieces(body: Sequence[ast.stmt], source: bytes) -> Iterator[_Piece]:
-    """The statements of a text in pieces that end where lines end; comments belong to what stands above them."""
-    if not source:
-        return
-    lines = source.splitlines(keepends=True)
-    begin, first = 0, 1
-    for index, statement in enumerate(body):
-        line = _first_line(statement)
-        if index > begin and line - first >= _FEW_LINES and _begins(statement, lines[line - 1]):
-            yield _Piece(b"".join(lines[first - 1 : line - 1]), line - first, first, body[begin:index])
-            begin, first = index, line
-    yield _Piece(b"".join(lines[first - 1 :]), len(lines) - first + 1, first, body[begin:])
-
-
-def _first_line(statement: ast.stmt) -> int:
-    decorators: list[ast.expr] = getattr(statement, "decorator_list", [])
-    return decorators[0].lineno if decorators else statement.lineno
-
-
-def _begins(statement: ast.stmt, line: bytes) -> bool:
-    """Whether a statement begins with its first line: nothing stands before it, nor a bracket above it."""
-    return line.startswith(b"@") if getattr(statement, "decorator_list", []) else statement.col_offset == 0

@@ -178,10 +178,14 @@ class Collector:
         self._pending: list[tuple[ast.AST, Scope, Use]] = []
         self._bases: dict[str, list[ast.expr]] = {}
 
-    def run(self, body: Iterable[ast.AST]) -> None:
-        """Visit all nodes below these; each only once, in no particular order."""
+    def run(self, body: Iterable[ast.AST], scope: Scope | None = None) -> None:
+        """Visit all nodes below these, as seen from a scope; each only once, in no particular order."""
+        self.push(body, scope or self.root)
+        self.run_pushed()
+
+    def run_pushed(self) -> None:
+        """Visit all nodes below those that were pushed."""
         visits = self.visits
-        self.push(body, self.root)
         while self._pending:
             node, scope, use = self._pending.pop()
             visits.get(type(node), Collector.children)(self, node, scope, use)
@@ -288,15 +292,19 @@ class Collector:
 
     def class_(self, node: ast.ClassDef, scope: Scope, _use: Use) -> None:
         """A `class`."""
+        self.push_class_head(node, scope)
+        inner = class_scope(node, scope)
+        self.entered(node, scope, inner)
+        self._bases.setdefault(inner.class_name, []).extend(node.bases)
+        self.push(node.body, inner)
+
+    def push_class_head(self, node: ast.ClassDef, scope: Scope) -> None:
+        """Look at all of a class but its body."""
         self.push(node.decorator_list, scope, Use.DECORATOR)
         outer = type_scope(node, scope)
         self.push(node.bases, outer, Use.BASE)
         self.push((keyword.value for keyword in node.keywords), outer)
         self.push(getattr(node, "type_params", ()), outer, Use.ANNOTATION)
-        inner = class_scope(node, scope)
-        self.entered(node, scope, inner)
-        self._bases.setdefault(inner.class_name, []).extend(node.bases)
-        self.push(node.body, inner)
 
     def entered(self, node: ast.ClassDef, scope: Scope, inner: Scope) -> None:
         """Take note of a class, of where it stands, and of what its body binds; for those that look for more."""

@@ -322,14 +322,14 @@ def class_scope(node: ast.ClassDef, site: Scope) -> Scope:
     """The scope of a class body. A class inside a function gets a name that no class of the file has."""
     prefix = {ScopeKind.MODULE: "", ScopeKind.CLASS: f"{site.class_name}."}.get(site.kind, "<locals>.")
     names = grouped(site.binds(node.body))
-    outer = _declared(node.body)[0]
+    outer = declared(node.body)[0]
     return Scope(ScopeKind.CLASS, type_scope(node, site), names, outer, class_name=prefix + node.name, binds=site.binds)
 
 
 def function_scope(node: FunctionNode, site: Scope) -> Scope:
     """The scope of a function's body; `site` is where the `def` stands."""
     first_name, first = _first(node, site)
-    outer, further = _declared(node.body)
+    outer, further = declared(node.body)
     bounds = (*parameters(node.args), *site.binds(node.body))
     names = grouped(bound for bound in bounds if bound.name not in outer and bound.name not in further)
     class_name = site.class_name if site.kind is ScopeKind.CLASS else ""
@@ -376,7 +376,7 @@ def _first(node: FunctionNode, parent: Scope) -> tuple[str, First]:
     return positional[0].arg, First.CLS if is_cls else First.SELF
 
 
-def _declared(body: Iterable[ast.AST]) -> tuple[frozenset[str], frozenset[str]]:
+def declared(body: Iterable[ast.AST]) -> tuple[frozenset[str], frozenset[str]]:
     """The names that are declared `global`, and those that are declared `nonlocal`."""
     pending, outer, further = list(body), set[str](), set[str]()
     while pending:

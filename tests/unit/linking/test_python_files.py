@@ -2,14 +2,15 @@
 
 import ast
 import pickle
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from typing import Final
 
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from commonhold.linking import python_files
+from commonhold.linking import python_pieces
 from commonhold.linking.facts import Watched
 from commonhold.linking.misfits import added_uses
 from commonhold.linking.parts import PartedSummary
@@ -88,18 +89,130 @@ odd = st.sampled_from(_ODD).map(lambda each: [each])
 
 @st.composite
 def edits(draw: st.DrawFn) -> tuple[list[str], ...]:
-    """A file, and what it becomes edit by edit: something is put in, taken out, replaced, doubled or moved."""
+    """A file, and what it becomes edit by edit."""
     versions = [draw(fragments)]
     for _ in range(draw(st.integers(1, 4))):
-        now = list(versions[-1])
-        first, last = sorted((draw(st.integers(0, len(now))), draw(st.integers(0, len(now)))))
-        few = fragments.map(lambda each: each[:2])
-        new = draw(st.one_of(few, few, st.just(now[first:last]), odd))
-        at = draw(st.one_of(st.just(first), st.integers(0, len(now))))
-        now[first:last] = []
-        now[at:at] = new
-        versions.append(now)
+        versions.append(edited(draw, versions[-1], fragments))
     return tuple(versions)
+
+
+def edited(draw: st.DrawFn, before: Sequence[str], known: st.SearchStrategy[list[str]]) -> list[str]:
+    """Something is put in, taken out, replaced, doubled or moved."""
+    now = list(before)
+    first, last = sorted((draw(st.integers(0, len(now))), draw(st.integers(0, len(now)))))
+    few = known.map(lambda each: each[:2])
+    new = draw(st.one_of(few, few, st.just(now[first:last]), odd))
+    at = draw(st.one_of(st.just(first), st.integers(0, len(now))))
+    now[first:last] = []
+    now[at:at] = new
+    return now
+
+
+_HEADS: Final = (
+    "class Box:\n    size = 1\n",
+    "class Box(Case, box.lid):\n    size: int = make()\n",
+    "class Box(Case[int], box.lid):\n    size = make()\n    size += 1\n",
+    "class Box(make()):\n    '''A box.'''\n",
+    "class Box(Case):  # a note\n\t__slots__ = ('size',)\n",
+    "class Box(Case):\n    @property\n    def size(self): return 1\n",
+    "class Box(Case, metaclass=box.lid):\n    size = 1\n",
+    "@final\n@make(1)\nclass Box(Case):\n    # first\n    size = 1\n",
+    "@dataclass\nclass Box:\n    size: int\n",
+    "class Box(NamedTuple):\n    size: int\n",
+    "class Box:\n    global size\n    size = 1\n",
+    "class Case:\n    size = Box()\n",
+    "class Box: size = 1\n",
+    "if box:\n  class Box:\n    size = 1\n",
+    "Box = 1\nclass Box(Case):\n    size = 1\n",
+    "def Box():\n    size = 1\n",
+)
+_MEMBERS: Final = (
+    "    size = 1\n",
+    "    size = make()\n    lid = box.lid\n",
+    "    size: Box\n",
+    "    size += 1\n",
+    "    del size\n",
+    "    import size\n",
+    "    lid: 'Box | None' = None\n",
+    "    weight: int = field(default=1)\n",
+    "    __slots__ = ('a', 'b')\n",
+    "    @property\n    def size(self): return self.a\n",
+    "    @size.setter\n    def size(self, a): self.a = a\n",
+    "    @overload\n    def open(self, a: int) -> int: ...\n",
+    "    @overload\n    def open(self, a: str) -> str: ...\n",
+    "    def open(self, *a):\n        self.is_open = make(a)\n        return super().open(*a)\n",
+    "    def open(self, *a, b=size, **more) -> size:\n        return box.run(*a, **more)\n",
+    "    async def open(self) -> Box: yield size\n",
+    "    def open(self, a=size()): size.run(*a); lid.shut()\n",
+    "    @(\n    size)\n    def shut(self): pass\n",
+    "    @size.run(*lid)\n    @staticmethod\n    def shut(a): return list(a)\n",
+    "    @classmethod\n    def shut(cls): cls.count = cls()\n",
+    "    def shut(self):\n        global total\n        total = self.size = 1\n",
+    "    def shut(self):\n        class In(Case):\n            def x(self): super().x(*1)\n",
+    "    class In(Case):\n        size = 1\n        def x(self): super().x(*1); self.y = 1\n",
+    "    class In(make):\n        def x(self): return super().x(*1)\n",
+    "    class In:\n        class Deep(Box): pass\n",
+    "    def __getattr__(self, name): return 1\n",
+    "    if box:\n        def open(self): pass\n    else:\n        open = 1\n",
+    "    else:\n        size = 2\n",
+    "    for size in boxes: pass\n",
+    "    size(*[size for size in size])\n",
+    "    x = [size := 1, lambda: size]\n",
+    "    x = 1 \\\n ;\n",
+    "    x = 1; \\\n    y = 2\n",
+    "    text = '''\n    def f(self):\n        pass\n'''\n",
+    "    global lid\n",
+    "        deeper = 1\n",
+    "\tsize = 1\n",
+    "    # a note\n",
+    "  # another\n",
+    "# one more\n",
+    "\n\n",
+    "    def g(self):\r\n        size = 1\r\n",
+    "    def g(self, a='é'): pass\n",
+    "x = size\n",
+    "class Box: pass\n",
+    "class Other(Box):\n    size = 1\n",
+    "    # apart\n" * 8,
+)
+members = st.lists(st.sampled_from(_MEMBERS), max_size=8)
+
+
+@st.composite
+def edits_of_a_class(draw: st.DrawFn) -> tuple[list[str], ...]:
+    """A file with a class that becomes other edit by edit: mostly its members, else its head or what is around it."""
+    sections = [draw(fragments)[:2], [draw(st.sampled_from(_HEADS))], draw(members), draw(fragments)[:2]]
+    versions = [[each for section in sections for each in section]]
+    for _ in range(draw(st.integers(1, 4))):
+        at = draw(st.sampled_from((2, 2, 2, 2, 1, 0, 3)))
+        if at == 1:
+            sections[1] = [draw(st.sampled_from(_HEADS))]
+        else:
+            sections[at] = edited(draw, sections[at], members if at == 2 else fragments)
+        versions.append([each for section in sections for each in section])
+    return tuple(versions)
+
+
+def read_whole(source: bytes) -> Summary:
+    """The summary made from nothing, of classes that are read in one piece."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(python_pieces, "_opening", lambda *_: None)
+        return summarise_python(source)
+
+
+@contextmanager
+def parses() -> Iterator[list[str]]:
+    """The texts that are parsed meanwhile."""
+    read: list[str] = []
+    parse = ast.parse
+
+    def parsed(text: str) -> ast.Module:
+        read.append(text)
+        return parse(text)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(ast, "parse", parsed)
+        yield read
 
 
 def text_of(parts: Sequence[str], end: str = "\n") -> bytes:
@@ -134,13 +247,24 @@ def assert_compared_alike(before: Summary, after: Summary) -> None:
 @example((["x = 1; y = f(\n", "2); z = 3\n"], ["x = 1; y = f(\n", "u = 1\n", "2); z = 3\n"]), [""] * 2, 1)
 @example((["def g(): pass\n", "x = 1\n"], ["@(\nf)\ndef g(): pass\n", "x = 1\n"]), [""] * 2, 1)
 def test_what_differs_is_read_as_if_all_was(versions: Sequence[Sequence[str]], ends: Sequence[str], few: int) -> None:
+    assert_updated_alike(versions, ends, few)
+
+
+@given(edits_of_a_class(), st.lists(st.sampled_from(_ENDS), min_size=5, max_size=5), st.sampled_from((1, 1, 8)))
+def test_so_is_what_differs_in_a_class(versions: Sequence[Sequence[str]], ends: Sequence[str], few: int) -> None:
+    assert_updated_alike(versions, ends, few)
+
+
+def assert_updated_alike(versions: Sequence[Sequence[str]], ends: Sequence[str], few: int) -> None:
+    """Each version is the same whether it is made of the one before or of nothing."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(python_files, "_FEW_LINES", few)
+        patch.setattr(python_pieces, "_FEW_LINES", few)
         before = summarise_python(text_of(versions[0], ends[0]))
         for version, end in zip(versions[1:], ends[1:], strict=False):
             text = text_of(version, end)
             after = update_python(before, text)
             assert_same(after, summarise_python(text))
+            assert_same(after, read_whole(text))
             assert_compared_alike(before, after)
             before = after
 
@@ -214,24 +338,86 @@ def test_what_a_statement_means_does_not_depend_on_those_that_are_read_with_it()
     assert together.uses == tuple(use for each in alone for use in each.uses)
 
 
-def test_only_what_differs_is_read(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_only_what_differs_is_read() -> None:
     functions = [f"def f{n}(a):\n" + f"    a.open({n})\n" * 9 for n in range(20)]
     before = summarise_python(text_of(functions))
-    read: list[str] = []
-    parse = ast.parse
-
-    def parsed(text: str) -> ast.Module:
-        read.append(text)
-        return parse(text)
-
-    monkeypatch.setattr(ast, "parse", parsed)
     functions[7] = functions[7].replace("open", "shut")
     functions[15] = "def new(): pass\n" + functions[15]
-    after = update_python(before, text_of(functions))
+    with parses() as read:
+        after = update_python(before, text_of(functions))
     assert read == [functions[7], "def new(): pass\n"]
     assert isinstance(before, PartedSummary)
     assert isinstance(after, PartedSummary)
     assert len({*map(id, before.chunks)} & {*map(id, after.chunks)}) == 19
+
+
+# What one member makes of what another means, or the head, in a file and in the file that it becomes.
+_MEMBER_CONTEXTS: Final = {
+    "a default becomes an import": ("", "    size = Case()\n", "", "    import size\n"),
+    "an attribute becomes another": ("", "    size = Box()\n", "", "    size = Case()\n"),
+    "an attribute is bound twice": ("", "    size = Box()\n", "", "    size = Box()\n    size = 1\n"),
+    "a name of the file becomes the class's": ("", "    a = 1\n", "", "    size = 1\n"),
+    "a base becomes an import": ("Case = 1\n", "", "import Case\n", ""),
+}
+_MEMBER: Final = "    def f(self, a=size.open(), *b):\n        super().run(*b)\n"
+
+
+@pytest.mark.parametrize(("top", "member", "new_top", "new_member"), _MEMBER_CONTEXTS.values(), ids=_MEMBER_CONTEXTS)
+def test_what_members_know_of_each_other_is_kept_in_step(top: str, member: str, new_top: str, new_member: str) -> None:
+    head, apart = "class Box(Case):\n    '''A box.'''\n", "    # apart\n" * 8
+    old = summarise_python(text_of([top, head, apart, member, apart, _MEMBER]))
+    text = text_of([new_top, head, apart, new_member, apart, _MEMBER])
+    new = update_python(old, text)
+    assert isinstance(old, PartedSummary)
+    assert isinstance(new, PartedSummary)
+    assert_same(new, read_whole(text))
+    assert old.chunks[-1].part != new.chunks[-1].part
+    assert old.chunks[-1].text == new.chunks[-1].text
+
+
+def methods(count: int) -> list[str]:
+    return [f"    def m{n}(self):\n" + f"        self.x{n}.open({n})\n" * 9 for n in range(count)]
+
+
+_METHOD: Final = "    @property\n    def m7(self):\n        self.y = 1\n        return super().m7\n"
+_TURNED: Final = {
+    "another body": _METHOD,
+    "a value": "    m7 = 1\n",
+    "a class": "    class m7(Box):\n        def x(self): self.y = 1\n",
+    "nothing": "",
+    "two": _METHOD + "\n" + _METHOD.replace("m7", "other"),
+    "a function of the top level, and another class": "def m7(): pass\n\nclass Other(Box):\n",
+    "only notes": "    # gone\n# and more\n",
+    "what is conditional": "    if box:\n" + _METHOD.replace("    ", "        "),
+    "what takes the next into its brackets": "    m7 = '''\n",
+    "what has another indent": _METHOD.replace("    ", "  "),
+}
+
+
+@pytest.mark.parametrize("new", _TURNED.values(), ids=_TURNED.keys())
+def test_a_method_turns_into_something_else(new: str) -> None:
+    head, rest = "@final\nclass Box(Case):\n    '''A box.'''\n", "\n\ndef f():\n    pass\n"
+    before = methods(12)
+    after = [*before[:7], new, *before[8:]]
+    old, text = summarise_python(text_of([head, *before, rest])), text_of([head, *after, rest])
+    assert_same(update_python(old, text), read_whole(text))
+    back = update_python(summarise_python(text), text_of([head, *before, rest]))
+    assert_same(back, old)
+
+
+def test_of_a_class_only_what_differs_is_read() -> None:
+    head, rest = "class Box(\n    Case, lid.Lid[int], metaclass=Meta\n):\n    size = 1\n\n", "\nimport os\n"
+    members = methods(20)
+    before = summarise_python(text_of([head, *members, rest]))
+    members[7] = members[7].replace("open", "shut")
+    members[15] = "    def new(self): pass\n" + members[15]
+    with parses() as read:
+        after = update_python(before, text_of([head, *members, rest]))
+    above = "class Box(Case, lid.Lid):\n    0\n"
+    assert read == [above + members[7], above + "    def new(self): pass\n"]
+    assert isinstance(before, PartedSummary)
+    assert isinstance(after, PartedSummary)
+    assert len({*map(id, before.chunks)} & {*map(id, after.chunks)}) == len(before.chunks) - 1
 
 
 def test_a_file_of_nothing_has_a_summary_of_nothing() -> None:

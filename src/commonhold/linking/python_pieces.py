@@ -1,0 +1,202 @@
+"""The pieces that the text of a Python file consists of, each a text that Python parses by itself.
+
+They are whole statements of the top level. Where one ends no bracket, string or line is open, so that what stands above
+has no bearing on how the text below is parsed: texts that parse one by one parse, joined, to all their statements.
+
+So it is in a class of the top level. Its head is a piece, with the first members; further ones are pieces that parse
+below the like of the head. It has to be the only class of its name, and all that makes its shape has to stand in the
+head; else it is a statement like any.
+"""
+
+import ast
+import re
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from commonhold.linking.parts import Chunk, Opening
+from commonhold.regions.python_ast import parse_module
+from commonhold.semantics import fields
+from commonhold.semantics.expressions import dotted
+from commonhold.semantics.scopes import declared
+
+# Where a text ends with one of these, its last line may go on.
+_JOINED: Final = (b"\\\n", b"\\\r\n", b"\\\r")
+_INDENT: Final = re.compile(rb"[ \t]+")
+# Shorter definitions, and other statements, share a piece.
+_FEW_LINES: Final = 8
+
+Alone = Callable[[str], bool]
+"""Whether the top level binds a name only once, as far as is known."""
+
+
+@dataclass(frozen=True, slots=True)
+class Piece:
+    """The text of some statements, and what was parsed of it; `first` is its first line, as the statements count.
+
+    Where it is `inside` a class, or `opens` one, that class with those of its members is the only statement.
+    """
+
+    text: bytes
+    lines: int
+    first: int
+    statements: Sequence[ast.stmt]
+    inside: Opening | None = None
+    opens: Opening | None = None
+
+    @property
+    def node(self) -> ast.ClassDef:
+        """The class that it opens, or is inside."""
+        (node,) = self.statements
+        assert isinstance(node, ast.ClassDef)  # noqa: S101 - see above
+        return node
+
+
+@dataclass(frozen=True, slots=True)
+class _Run:
+    """Statements that share a piece, by their indices, and where its text begins and what line is below it."""
+
+    begin: int
+    end: int
+    first: int
+    below: int
+
+    def text(self, lines: Sequence[bytes]) -> bytes:
+        return b"".join(lines[self.first - 1 : self.below - 1])
+
+
+def pieces_of(body: Sequence[ast.stmt], source: bytes, alone: Alone) -> list[Piece]:
+    """The statements of a whole file in pieces."""
+    return list(_pieces(body, source.splitlines(keepends=True), 1, alone))
+
+
+def parsed(text: bytes, inside: Opening | None, alone: Alone) -> list[Piece]:
+    """The pieces of a part of a file that may begin inside a class. Raises what `ast.parse` does."""
+    if not text:
+        return []
+    above = inside.text if inside else b""
+    body = parse_module((above + text).decode()).body
+    lines = (above + text).splitlines(keepends=True)
+    pieces = list(_pieces_below(body, lines, inside, alone) if inside else _pieces(body, lines, 1, alone))
+    if are_joined(pieces):
+        raise ValueError(text)
+    return pieces
+
+
+def parsed_again(chunk: Chunk) -> Piece:
+    """What a chunk was read from. Raises what `ast.parse` does."""
+    above = chunk.inside.text if chunk.inside else b""
+    body = parse_module((above + chunk.text).decode()).body
+    if isinstance(body[0], ast.ClassDef) and chunk.inside:
+        body = [_with_body(body[0], body[0].body[1:])]
+    return Piece(chunk.text, chunk.lines, 1 + _lines_in(above), body, chunk.inside, chunk.opens)
+
+
+def are_joined(pieces: Iterable[Piece]) -> bool:
+    """Whether one of them may go on in the next, whatever was parsed of it."""
+    return any(piece.text.endswith(_JOINED) for piece in pieces)
+
+
+def _pieces(body: Sequence[ast.stmt], lines: Sequence[bytes], first: int, alone: Alone) -> Iterator[Piece]:
+    """The statements of a text, from its line `first` on, in pieces that end where lines end.
+
+    Comments belong to what stands above them.
+    """
+    openings = [_opening(each, lines, alone) for each in body]
+
+    def is_cut(index: int, above: int) -> bool:
+        is_apart = openings[index - 1] or openings[index] or above >= _FEW_LINES
+        return bool(is_apart) and _begins(body[index], lines)
+
+    for run in _runs(body, first, len(lines) + 1, is_cut):
+        opens = openings[run.begin] if run.end - run.begin == 1 else None
+        node = body[run.begin] if opens else None
+        if opens and isinstance(node, ast.ClassDef):
+            yield from _pieces_of_class(node, lines, run, None, opens)
+        else:
+            yield Piece(run.text(lines), run.below - run.first, run.first, body[run.begin : run.end])
+
+
+def _pieces_below(body: Sequence[ast.stmt], lines: Sequence[bytes], inside: Opening, alone: Alone) -> Iterator[Piece]:
+    """The pieces of a text that stands below the like of the first lines of a class."""
+    (node, *rest), first = body, 1 + _lines_in(inside.text)
+    assert isinstance(node, ast.ClassDef)  # noqa: S101 - it is one that we wrote
+    if len(node.body) > 1 or not rest:
+        if (rest and not _begins(rest[0], lines)) or declared(node.body)[0]:
+            raise ValueError(inside)
+        members = _with_body(node, node.body[1:])
+        run = _Run(0, 1, first, _first_line(rest[0]) if rest else len(lines) + 1)
+        yield from _pieces_of_class(members, lines, run, inside, inside)
+        first = run.below
+    if rest:
+        yield from _pieces(rest, lines, first, alone)
+
+
+def _pieces_of_class(
+    node: ast.ClassDef, lines: Sequence[bytes], place: _Run, inside: Opening | None, opens: Opening
+) -> Iterator[Piece]:
+    """The members of a class, with its head where they are not `inside` it, in pieces."""
+    body = node.body
+
+    def is_cut(index: int, above: int) -> bool:
+        last = lines[(body[index - 1].end_lineno or 1) - 1]
+        return above >= _FEW_LINES and _begins(body[index], lines, opens.indent) and not last.endswith(_JOINED)
+
+    for run in _runs(body, place.first, place.below, is_cut):
+        members = _with_body(node, body[run.begin : run.end])
+        yield Piece(run.text(lines), run.below - run.first, run.first, [members], inside, opens)
+        inside = opens
+
+
+def _runs(body: Sequence[ast.stmt], first: int, below: int, is_cut: Callable[[int, int], bool]) -> Iterator[_Run]:
+    """Runs of statements; `is_cut` says whether one begins with a statement that has so many lines above it."""
+    begin = 0
+    for index, statement in enumerate(body):
+        line = _first_line(statement)
+        if index > begin and is_cut(index, line - first):
+            yield _Run(begin, index, first, line)
+            begin, first = index, line
+    if first < below:
+        yield _Run(begin, len(body), first, below)
+
+
+def _opening(node: ast.stmt, lines: Sequence[bytes], alone: Alone) -> Opening | None:
+    """What opens a class whose members can be told apart; None for any other statement.
+
+    Those of a class that makes a constructor of its fields, or declares names global, say something of it.
+    """
+    if not isinstance(node, ast.ClassDef) or getattr(node, "type_params", None) or not alone(node.name):
+        return None
+    # All that members see of a base is its root.
+    bases = [dotted(base.value if isinstance(base, ast.Subscript) else base) for base in node.bases]
+    has_fields = fields.is_dataclass(node) or fields.is_named_tuple(node)
+    found = _INDENT.match(lines[_first_line(node.body[0]) - 1])
+    is_plain = all(bases) and not has_fields and not declared(node.body)[0]
+    if not is_plain or not found or not _begins(node.body[0], lines, found[0]):
+        return None
+    return Opening(node.name, f"class {node.name}({', '.join(bases)}):\n".encode(), found[0])
+
+
+def _with_body(node: ast.ClassDef, body: Sequence[ast.stmt]) -> ast.ClassDef:
+    """A class with only some of its members."""
+    last = node if not body or body[-1] is node.body[-1] else body[-1]
+    made = ast.ClassDef(node.name, node.bases, node.keywords, [*body], node.decorator_list)
+    made.lineno, made.col_offset, made.end_lineno = node.lineno, node.col_offset, last.end_lineno
+    return made
+
+
+def _lines_in(text: bytes) -> int:
+    return text.count(b"\n")
+
+
+def _first_line(statement: ast.stmt) -> int:
+    decorators: list[ast.expr] = getattr(statement, "decorator_list", [])
+    return decorators[0].lineno if decorators else statement.lineno
+
+
+def _begins(statement: ast.stmt, lines: Sequence[bytes], indent: bytes = b"") -> bool:
+    """Whether a statement begins with its first line, behind an indent: nothing else stands before it."""
+    line = lines[_first_line(statement) - 1]
+    if getattr(statement, "decorator_list", []):
+        return line.startswith(indent + b"@")
+    return statement.col_offset == len(indent) and line.startswith(indent)
