@@ -1,10 +1,15 @@
 """Parsing what differs from what was parsed before in one place: only that place is looked at again."""
 
+import re
 from dataclasses import dataclass
+from typing import Final
 
 import tree_sitter
 
 from commonhold.regions.language import Language, parse
+
+_LINE_END: Final = b"\n"
+_SPACE: Final = re.compile(rb"[ \t\r\n]*")
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,11 +43,25 @@ def reparse(tree: tree_sitter.Tree, before: bytes, after: bytes, language: Langu
 
 
 def edited(tree: tree_sitter.Tree, before: bytes, after: bytes, change: Change) -> tree_sitter.Tree:
-    """A copy of the tree that knows which whole lines changed."""
-    start, old_end, new_end = change.start, change.old_end, change.new_end
-    copy = tree.copy()
-    copy.edit(start, old_end, new_end, _point(before, start), _point(before, old_end), _point(after, new_end))
+    """A copy of the tree that knows what changed: from a line end to where the next word begins.
+
+    Tokens without any text, which end a line and a block of Python, stand before white space. A parser that meets one
+    which changed goes on behind whatever begins in the same place, be it all the rest of the file. So what follows must
+    begin elsewhere: the text up to there is taken away first, and what is put in belongs to what stands before it.
+    """
+    start = change.start - 1 if before[change.start - 1 : change.start] == _LINE_END else change.start
+    old_end = space_end(before, change.old_end)
+    new_end = old_end + change.new_end - change.old_end
+    copy, point = tree.copy(), _point(before, start)
+    copy.edit(start, old_end, start, point, _point(before, old_end), point)
+    copy.edit(start, start, new_end, point, point, _point(after, new_end))
     return copy
+
+
+def space_end(source: bytes, position: int) -> int:
+    """Where the white space at a position ends."""
+    found = _SPACE.match(source, position)
+    return found.end() if found else position
 
 
 def common_prefix(left: bytes, right: bytes) -> int:

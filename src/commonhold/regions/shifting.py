@@ -10,7 +10,7 @@ from commonhold.regions.indented import end_of_definition
 from commonhold.regions.language import Language
 from commonhold.regions.lines import line_end
 from commonhold.regions.region import Region, RegionMap, Span, hash_bytes
-from commonhold.regions.reparsing import Change
+from commonhold.regions.reparsing import Change, space_end
 
 Steps = list[tuple[str, int, int, int]]
 """A node and those around it: kind, first byte, end, number of children."""
@@ -30,6 +30,8 @@ def shifted(
     if region is None or not _is_like_before(before, before.tree, after, tree, language, change):
         return None
     start, end = region.spans[0][0], change.moved(region.end)
+    # The trees differ up to the next word, see `edited`.
+    end = space_end(after, end)
     if not all(start <= each.start_byte and each.end_byte <= end for each in edited.changed_ranges(tree)):
         return None
     regions = tuple(_moved(each, after, change) for each in before.regions)
