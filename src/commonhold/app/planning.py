@@ -28,7 +28,7 @@ from commonhold.domain.events import RegionChange
 from commonhold.domain.keys import FILE, Key
 from commonhold.domain.refusal import Refusal
 from commonhold.linking.library import Library
-from commonhold.regions.region import RegionMap
+from commonhold.regions.region import Region, RegionMap
 
 MAX_EDITS: Final = 1000
 _NOTHING: Final = "nothing was changed: the files are already as the edits would have them"
@@ -310,13 +310,20 @@ def _net(changes: Iterable[RegionChange]) -> tuple[RegionChange, ...]:
 
 
 def _changes(draft: Draft) -> Iterator[RegionChange]:
-    before = {str(key): region.hash for key, region in draft.before_map.by_key.items()} if draft.looked else {}
-    after = {}
-    if draft.source is not None:
-        after = {str(key.at(draft.target)): region.hash for key, region in draft.after_map.by_key.items()}
+    old = draft.before_map.regions if draft.looked else ()
+    new = draft.after_map.regions if draft.source is not None else ()
+    kept = _kept(old, new) if draft.target == draft.path else frozenset[int]()
+    before = {str(each.key): each.hash for each in old if id(each.key) not in kept}
+    after = {str(each.key.at(draft.target)): each.hash for each in new if id(each.key) not in kept}
     for key in {**before, **after}:
         if before.get(key) != after.get(key):
             yield RegionChange(key, before.get(key), after.get(key))
+
+
+def _kept(old: Iterable[Region], new: Iterable[Region]) -> frozenset[int]:
+    """The identities of the keys of regions that are what they were: those around an edit share their keys."""
+    known = {id(each.key): each.hash for each in old}
+    return frozenset(id(each.key) for each in new if known.get(id(each.key)) == each.hash)
 
 
 def _region_contents(draft: Draft) -> dict[str, bytes]:
