@@ -24,6 +24,8 @@ _ENCODED: Final = re.compile(
     rb"\xef\xbb\xbf|(?:[^\r\n]*(?:\r\n?|\n))?[ \t\f]*#[^\r\n]*coding(?![:=][ \t]*utf-8(?![-\w.]))"
 )
 _LINE_END: Final = b"\n"
+# The indent of the next line that is more than a comment.
+_NEXT_INDENT: Final = re.compile(rb"(?:[ \t]*(?:#[^\n]*)?\r?\n)*([ \t]*)[^\s#]")
 # So many chunks may be looked for in vain before all the rest is read anew.
 _MOST_LOST: Final = 16
 
@@ -144,7 +146,7 @@ class _Row:
 
     def _same_from_start(self) -> tuple[int, int]:
         head, start = 0, 0
-        while head < len(self._chunks) and _is_at(self._chunks[head].text, self._source, start):
+        while head < len(self._chunks) and _is_at(self._chunks[head], self._source, start):
             start += len(self._chunks[head].text)
             head += 1
         return head, start
@@ -163,7 +165,7 @@ class _Row:
         last: Chunk | Piece | None = self._chunks[head - 1] if head else None
         lost = 0
         for chunk in self._chunks[head:tail]:
-            at = _found(chunk.text, self._source, start, end) if lost < _MOST_LOST else -1
+            at = _found(chunk, self._source, start, end) if lost < _MOST_LOST else -1
             pieces = self._read(start, at, last) if at >= 0 else []
             if at < 0 or not _may_follow(pieces[-1] if pieces else last, chunk):
                 lost += 1
@@ -184,13 +186,21 @@ def _may_follow(last: Chunk | Piece | None, chunk: Chunk) -> bool:
     return chunk.inside is None or (last is not None and last.opens == chunk.inside)
 
 
-def _is_at(text: bytes, source: bytes, at: int) -> bool:
-    is_whole = text.endswith(_LINE_END) or at + len(text) == len(source)
-    return is_whole and source.startswith(text, at)
+def _goes_on(chunk: Chunk, source: bytes, at: int) -> bool:
+    """Whether the text below a chunk is deeper than its statements, and so belongs to the last of them."""
+    found = _NEXT_INDENT.match(source, at)
+    indent = chunk.opens.indent if chunk.opens else b""
+    return found is not None and found[1] != indent and found[1].startswith(indent)
 
 
-def _found(text: bytes, source: bytes, start: int, end: int) -> int:
-    """Where a text stands on lines of its own; -1 where it does not."""
-    at = source.find(text, start, end)
+def _is_at(chunk: Chunk, source: bytes, at: int) -> bool:
+    end = at + len(chunk.text)
+    is_whole = chunk.text.endswith(_LINE_END) or end == len(source)
+    return is_whole and source.startswith(chunk.text, at) and not _goes_on(chunk, source, end)
+
+
+def _found(chunk: Chunk, source: bytes, start: int, end: int) -> int:
+    """Where a chunk stands on lines of its own; -1 where it does not."""
+    at = source.find(chunk.text, start, end)
     is_whole = at == start or source[at - 1 : at] == _LINE_END
-    return at if is_whole and _is_at(text, source, at) else -1
+    return at if is_whole and _is_at(chunk, source, at) else -1

@@ -420,6 +420,22 @@ def test_of_a_class_only_what_differs_is_read() -> None:
     assert len({*map(id, before.chunks)} & {*map(id, after.chunks)}) == len(before.chunks) - 1
 
 
+@pytest.mark.parametrize("rest", ["", "import os\n", "class Other: pass\n"])
+def test_what_is_put_behind_the_last_statement_of_a_definition_belongs_to_it(rest: str) -> None:
+    head, members = "class Box:\n    size = 1\n\n", methods(12)
+    function = "def f(a):\n" + "    a.open()\n" * 9
+    before = [head, *members, rest, function]
+    for at, added in ((12, "\n        self.y = 1\n"), (len(before) - 1, "    a.shut()\n")):
+        after = list(before)
+        after[at] += added
+        text = text_of(after, "")
+        old = summarise_python(text_of(before, ""))
+        with parses() as read:
+            new = update_python(old, text)
+        assert max(map(len, read)) < len(text) / 4
+        assert_same(new, read_whole(text))
+
+
 def test_a_file_of_nothing_has_a_summary_of_nothing() -> None:
     before = summarise_python(b"")
     assert before == Summary("python")
