@@ -18,6 +18,7 @@ from commonhold.linking.summarise import summarise
 from commonhold.merging.merge import merge
 from commonhold.merging.verdict import Reason, Unproven
 from commonhold.regions import budget
+from commonhold.regions import language as language_module
 from commonhold.regions.budget import TRIALS, BudgetExceededError, parsed
 from commonhold.regions.discover import discover, rediscover
 from commonhold.regions.language import Language, parse, parser_of
@@ -37,6 +38,7 @@ _ORDINARY: Final = b"export function f(a: number) {\n  return a + 1\n}\n\n" * 60
 def _nothing_known(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(TRIALS, "is_quick", None)
     monkeypatch.setattr(budget, "_verdicts", {})
+    language_module._kept.cache_clear()
 
 
 def _never(*_arguments: object, **_named: object) -> NoReturn:
