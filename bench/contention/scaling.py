@@ -11,7 +11,7 @@ from bench.contention.served import repository
 from bench.reporting import Figure, at_least, at_most, judged, quantile
 
 CLIENTS: Final = (1, 2, 4, 8, 16)
-WARM_UP: Final = 4
+WARM_UP: Final = 8
 
 
 @dataclass(frozen=True)
@@ -41,9 +41,9 @@ def measure(sizes: Sizes) -> list[Figure]:
 
 
 def _once(layout: str, kind: str, clients: int, sizes: Sizes) -> Run:
-    """One round in a fresh repository, so that all of them find the same files."""
+    """One round in a fresh repository, so that all of them find the same files; after as many have begun there."""
     with repository(lay_out) as root:
-        run(root, tasks(root, 1, (kind,), WARM_UP, layout=layout, name="warm"))
+        run(root, tasks(root, clients, (kind,), WARM_UP, layout=layout, name="warm"))
         return run(root, tasks(root, clients, (kind,), -(-sizes.commits // clients), layout=layout))
 
 
