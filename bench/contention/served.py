@@ -4,6 +4,7 @@ import os
 import shutil
 import signal
 import tempfile
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -26,7 +27,14 @@ def repository(lay_out: Callable[[Path], None]) -> Iterator[Path]:
         yield root
     finally:
         end(root)
-        shutil.rmtree(folder)
+        _delete(folder)
+
+
+def _delete(folder: Path) -> None:
+    """Delete a folder, in which a process may be writing that has not noticed yet that it is to end."""
+    until = time.monotonic() + service.PATIENCE_SECONDS
+    while folder.exists():
+        shutil.rmtree(folder, ignore_errors=time.monotonic() < until)
 
 
 def daemon(root: Path) -> int:
