@@ -150,6 +150,15 @@ def test_what_nobody_is_promised_is_flushed_with_what_comes_next(store: Mirrored
     assert flushes == ["flush"]
 
 
+def test_weaker_durability_is_for_measuring_and_flushes_nothing(tmp_path: Path, flushes: Flushes) -> None:
+    for durability in ("normal", "full"):  # as the settings spell them
+        store = MirroredStore(str(tmp_path / durability), synchronous=durability)
+        store.own()
+        record(store)
+        store.close()
+        assert len(flushes) == (durability == "full")
+
+
 def test_others_are_let_in_while_it_is_flushed(
     store: MirroredStore, monkeypatch: pytest.MonkeyPatch, disk: Disk
 ) -> None:

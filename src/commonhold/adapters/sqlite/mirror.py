@@ -39,15 +39,15 @@ class MirroredStore(SqliteStore):
     """
 
     def __init__(self, folder: str | StateFolder, *, synchronous: str = "FULL") -> None:
-        """As any store."""
-        super().__init__(folder, synchronous="NORMAL")
+        """As any store; what FULL asks SQLite to flush is flushed by whoever waits for it."""
+        self._is_flushed = synchronous.upper() == "FULL"
+        super().__init__(folder, synchronous="NORMAL" if self._is_flushed else synchronous)
         self._index: LeaseIndex | None = None
         self._kept = KeptRows()
         self._gate_lock = threading.RLock()
         self._depth = 0
         self._log: int | None = None
         self._changes = 0
-        self._is_flushed = synchronous != "NORMAL"
         self._group = GroupCommit(self._flush)
         self._newest: tuple[int, float] | None = None
 
