@@ -110,11 +110,6 @@ class InFlight:
         if not self._depth:
             self._owner = 0
 
-    @property
-    def is_wanted(self) -> bool:
-        """Whether somebody waits to be alone."""
-        return bool(self._wanting)
-
     def add(self, flight: Flight) -> None:
         """A commit is decided; the caller is inside the gate, and has joined."""
         with self._lock:

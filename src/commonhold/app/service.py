@@ -335,23 +335,15 @@ class Service:
         """
         if not self.is_shared:
             with self._uses.place.store.read():
-                if self._is_in_order():
+                if self._uses.upkeep.is_whole() and (not self._agent or self._uses.leases.will_last(self._agent)):
                     return question()
-        self._recover_if_possible()
+        self._uses.upkeep.recover_for_reading()
+        self.show()
         return question()
 
     def _recover_if_possible(self) -> None:
         self._uses.upkeep.wait_for_halves()
-        if not self.is_shared:
-            with self._uses.place.store.read():
-                if self._is_in_order():
-                    return
-        self._uses.upkeep.recover_for_reading()
-        self.show()
-
-    def _is_in_order(self) -> bool:
-        """Whether no commit has to be taken back, and no lease of the session needs a sign of life."""
-        return self._uses.upkeep.is_whole() and (not self._agent or self._uses.leases.will_last(self._agent))
+        self._looked(lambda: None)
 
     def forget(self) -> None:
         """Drop kept contents whose retention is over."""

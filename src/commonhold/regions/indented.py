@@ -36,6 +36,11 @@ def _definitions(root: Node, source: bytes, language: Language, first_break: Bre
     return walk.found
 
 
+def defined_in(node: Node) -> Node:
+    """What a decorated definition defines; any other is it itself."""
+    return node.child_by_field_name("definition") or node
+
+
 def end_of_definition(node: Node, source: bytes, language: Language) -> int:
     """The end of the lines of a definition, if nothing around it ends earlier."""
     walk = _Walk(source, language, len(source), 0)
@@ -62,15 +67,15 @@ class _Walk:
         """Note what `node` is; the children to visit next, last first."""
         kind = node.type
         if kind in self.language.rules:
-            return self._define(node, kind, container)
+            return self._define(node, container)
         if kind in self.language.wrapper_kinds or node.is_error:
             return [(child, container) for child in reversed(node.children)]
         if kind not in self.language.comment_kinds:
             self.code_end = node.end_byte
         return []
 
-    def _define(self, node: Node, kind: str, container: int) -> list[tuple[Node, int]]:
-        inner = (node.child_by_field_name("definition") or node) if kind == self.language.decorated_kind else node
+    def _define(self, node: Node, container: int) -> list[tuple[Node, int]]:
+        inner = defined_in(node)
         is_class = inner.type in self.language.class_kinds
         span = self._span(node, container)
         if span is None:

@@ -107,7 +107,6 @@ class Language:
     statement_suffixes: tuple[str, ...] = ()
     declared_encoding: Pattern[bytes] | None = None
     text_kind: str = ""
-    decorated_kind: str = ""
     class_kinds: frozenset[str] = field(init=False, repr=False)
     nested_kinds: frozenset[str] = field(init=False, repr=False)
     next_comment: Pattern[bytes] = field(init=False, repr=False)

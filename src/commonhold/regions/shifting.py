@@ -6,7 +6,7 @@ function they are the same, and it still begins and ends where it did.
 
 from tree_sitter import Node, Tree
 
-from commonhold.regions.indented import end_of_definition
+from commonhold.regions.indented import defined_in, end_of_definition
 from commonhold.regions.language import Language
 from commonhold.regions.lines import line_end
 from commonhold.regions.region import Region, RegionMap, Span, hash_bytes
@@ -49,7 +49,7 @@ def _is_like_before(
     """Whether the outermost function around the change has the same name, place and end as before."""
     old = _function_around(old_tree.root_node, change.start, change.old_end, language)
     new = _function_around(tree.root_node, change.start, change.new_end, language)
-    name = _inner(old).child_by_field_name("name") if old else None
+    name = defined_in(old).child_by_field_name("name") if old else None
     if old is None or new is None or name is None or change.start < line_end(before.source, name.end_byte):
         return False
     moved = [(kind, start, change.moved(end), count) for kind, start, end, count in _steps(old)]
@@ -60,15 +60,10 @@ def _is_like_before(
 def _function_around(root: Node, start: int, end: int, language: Language) -> Node | None:
     node, found = root.descendant_for_byte_range(start, max(start, end - 1)), None
     while node is not None:
-        if node.type in language.rules and _inner(node).type not in language.class_kinds:
+        if node.type in language.rules and defined_in(node).type not in language.class_kinds:
             found = node
         node = node.parent
     return found
-
-
-def _inner(node: Node) -> Node:
-    """What a decorated definition defines; any other is it itself."""
-    return node.child_by_field_name("definition") or node
 
 
 def _steps(node: Node | None) -> Steps:

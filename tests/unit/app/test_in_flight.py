@@ -232,7 +232,7 @@ def test_whoever_wants_to_be_alone_is_let_in_before_newcomers() -> None:
         threads.submit(commit, "first")
         assert entered.wait(PATIENCE_SECONDS)
         threads.submit(look)
-        until(lambda: flying.is_wanted)
+        until(lambda: flying._wanting)
         threads.submit(commit, "second")
         assert order == ["first"]
         leave.set()

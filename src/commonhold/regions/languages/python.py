@@ -49,7 +49,6 @@ PYTHON: Final = Language(
             "with_statement",
         }
     ),
-    decorated_kind="decorated_definition",
     comment_mark=b"#",
     layout=Layout(
         top=2,
