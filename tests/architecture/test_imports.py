@@ -60,3 +60,9 @@ def test_a_planted_violation_is_caught(name: str, tmp_path: Path) -> None:
     result = lint_imports(package.parent)
     assert f"{contract} BROKEN" in result.stdout, result.stdout + result.stderr
     assert "planted" in result.stdout
+
+
+def test_trees_of_python_are_made_in_one_place() -> None:
+    """Elsewhere a parse would fail when another thread makes a tree, see `regions/python_ast.py`."""
+    sources = (ROOT / "src/commonhold").rglob("*.py")
+    assert [path.name for path in sources if "ast.parse(" in path.read_text()] == ["python_ast.py"]

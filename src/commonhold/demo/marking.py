@@ -3,6 +3,8 @@
 import ast
 from collections.abc import Iterator
 
+from commonhold.regions.python_ast import parse_module
+
 Definition = ast.FunctionDef | ast.AsyncFunctionDef
 
 
@@ -23,7 +25,7 @@ def times_marked(text: str, marker: str) -> int:
 
 def mark_function_in_file(source: str, qualname: str, line: str) -> str:
     """The file with `line` as the first statement of a function. Raises LookupError if the function is not there."""
-    found = [each for name, each in definitions(ast.parse(source)) if name == qualname]
+    found = [each for name, each in definitions(parse_module(source)) if name == qualname]
     if len(found) != 1:
         raise LookupError(f"{qualname} is there {len(found)} times")
     return _with_first_statement(source, found[0], line, first_line=1)
@@ -33,7 +35,7 @@ def mark_function(text: str, line: str) -> str:
     """The text of one function with `line` as its first statement."""
     # A method's text is indented: an `if` above it makes a module of it.
     is_indented = text[:1] in (" ", "\t")
-    tree = ast.parse(f"if True:\n{text}" if is_indented else text)
+    tree = parse_module(f"if True:\n{text}" if is_indented else text)
     _, definition = next(definitions(tree))
     return _with_first_statement(text, definition, line, first_line=2 if is_indented else 1)
 
@@ -42,7 +44,7 @@ def mark_header(text: str, line: str) -> str:
     """A file, or the first piece of its header, with `line` below the imports at its top."""
     lines = text.splitlines(keepends=True)
     end = 0
-    for statement in ast.parse(text).body:
+    for statement in parse_module(text).body:
         if isinstance(statement, Definition | ast.ClassDef):
             break
         if isinstance(statement, ast.Import | ast.ImportFrom):

@@ -1,6 +1,5 @@
 """Where the demo plays: a git repository in a temporary folder, with the sources of an installed package."""
 
-import ast
 import os
 import shutil
 import subprocess
@@ -17,6 +16,7 @@ from commonhold.demo.workload import Chore
 from commonhold.domain.errors import Code, InputError
 from commonhold.domain.keys import Kind
 from commonhold.regions.discover import discover
+from commonhold.regions.python_ast import parse_module
 
 PACKAGE: Final = "rich"
 FILES: Final = ("layout.py", "live.py", "color.py", "prompt.py", "align.py", "cells.py")
@@ -27,6 +27,7 @@ _OWN_SETTINGS: Final = {"GIT_CONFIG_GLOBAL": os.devnull, "GIT_CONFIG_NOSYSTEM": 
 _LEAVES: Final = (Kind.FUNCTION, Kind.METHOD)
 _CHECK: Final = """\
 import compileall, importlib, sys
+
 root, *paths = sys.argv[1:]
 sys.path.insert(0, root)
 compiled = [compileall.compile_file(f"{root}/{path}", quiet=2, force=True) for path in paths]
@@ -98,7 +99,7 @@ class Stage:
 
 
 def _functions(path: str, source: bytes) -> Iterable[str]:
-    names = [name for name, each in definitions(ast.parse(source)) if is_markable(each)]
+    names = [name for name, each in definitions(parse_module(source)) if is_markable(each)]
     for region in discover(source, path).regions:
         if region.kind in _LEAVES and names.count(region.key.qualname) == 1:
             yield region.key.qualname

@@ -14,10 +14,9 @@ from commonhold.linking.parts import Chunk, Fact, Facts, PartedSummary
 from commonhold.linking.python import read_class, read_members, read_part
 from commonhold.linking.python_pieces import Alone, Piece, are_joined, parsed, parsed_again, pieces_of
 from commonhold.linking.summary import Summary
-from commonhold.regions.python_ast import parse_module
+from commonhold.regions.python_ast import UNREADABLE, parse_module
 from commonhold.semantics.scopes import binds_of
 
-_UNREADABLE: Final = (SyntaxError, ValueError, RecursionError, MemoryError)
 _LANGUAGE: Final = "python"
 # A byte order mark, or a comment in the first two lines that may name another encoding than Python's own.
 _ENCODED: Final = re.compile(
@@ -42,7 +41,7 @@ def summarise_python(source: bytes) -> Summary:
         chunks = tuple(_read(piece, own, facts) for piece, own in zip(pieces, rows, strict=True))
         summary = PartedSummary(_LANGUAGE, chunks, facts)
         return summary if is_plain and not are_joined(pieces) else summary.flat
-    except _UNREADABLE as fault:
+    except UNREADABLE as fault:
         return Summary(_LANGUAGE, problem=str(fault) or type(fault).__name__)
 
 
@@ -66,7 +65,7 @@ def _updated(before: PartedSummary, source: bytes) -> PartedSummary | None:
         if any(len(facts[each.opens.name]) > 1 for each in row if each.opens):
             return None
         chunks = tuple(_renewed(each, own, facts, changed) for each, own in zip(row, owns, strict=True))
-    except _UNREADABLE:
+    except UNREADABLE:
         return None
     return PartedSummary(_LANGUAGE, chunks, facts)
 

@@ -13,10 +13,10 @@ from typing import Final
 
 from commonhold.domain.keys import Key
 from commonhold.regions.edit import Delete, Insert, Placed, Replace
-from commonhold.regions.languages import PYTHON
 from commonhold.regions.outline import MAX_NAME_LENGTH
+from commonhold.regions.python_ast import repeated
 from commonhold.regions.region import RegionMap, Span
-from commonhold.regions.skeleton import FUNCTIONS, Reduce, is_plain_python, skeleton_of
+from commonhold.regions.skeleton import FUNCTIONS, Reduce, is_plain_python, is_sound_python, skeleton_of
 from commonhold.regions.syntax import COMPILE_ERRORS, compile_python
 from commonhold.regions.unwinding import multiplies
 
@@ -37,7 +37,7 @@ def still_compiles(before: RegionMap, after: RegionMap, placed: Sequence[Placed]
     functions whose bodies matter no more other texts, see `skeleton_of`. False says nothing: then the whole file has to
     be compiled.
     """
-    if not placed or not _is_plain(before) or not _is_plain(after):
+    if not placed or not is_sound_python(before) or not is_sound_python(after):
         return False
     if all(each.edit.is_header for each in placed):
         return _compiles_around_functions(before, after, reduce)
@@ -50,11 +50,6 @@ def still_compiles(before: RegionMap, after: RegionMap, placed: Sequence[Placed]
     flags = _future_flags(after)
     is_only = len(placed) == 1
     return flags is not None and all(_fits(before, after, each, flags, is_only=is_only) for each in placed)
-
-
-def _is_plain(found: RegionMap) -> bool:
-    """Whether the syntax tree makes sense of all of a Python file, which is in UTF-8."""
-    return found.language == PYTHON.name and found.tree is not None and not found.problems
 
 
 def _declaring(source: bytes) -> list[bytes]:
@@ -136,7 +131,7 @@ def _future_flags(found: RegionMap) -> int | None:
     if b"__future__" not in start:
         return 0
     try:
-        body = compile_python(start, ast.PyCF_ONLY_AST).body
+        body = repeated(lambda: compile_python(start, ast.PyCF_ONLY_AST)).body
     except COMPILE_ERRORS:
         return None
     imports = [node for node in body if isinstance(node, ast.ImportFrom) and node.module == "__future__"]

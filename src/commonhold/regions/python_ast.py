@@ -11,19 +11,22 @@ from typing import Final, TypeVar
 T = TypeVar("T")
 
 MOST_TRIES: Final = 100
+UNREADABLE: Final = (SyntaxError, ValueError, RecursionError, MemoryError)
+"""What a text raises that Python cannot parse."""
 
 
 def parse_module(source: bytes | str) -> ast.Module:
-    """As `ast.parse`. Raises SyntaxError, ValueError, RecursionError and MemoryError like it."""
-    return _repeated(lambda: ast.parse(source))
+    """As `ast.parse`. Raises UNREADABLE like it."""
+    return repeated(lambda: ast.parse(source))
 
 
 def parse_expression(text: str) -> ast.expr:
     """The tree of one expression. Raises like `parse_module`."""
-    return _repeated(lambda: ast.parse(text, mode="eval")).body
+    return repeated(lambda: ast.parse(text, mode="eval")).body
 
 
-def _repeated(parse: Callable[[], T]) -> T:
+def repeated(parse: Callable[[], T]) -> T:
+    """What `parse` gives, which makes a tree, and is disturbed by no other thread that makes one."""
     for _ in range(MOST_TRIES - 1):
         try:
             return parse()

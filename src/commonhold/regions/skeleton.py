@@ -10,13 +10,13 @@ from typing import Final
 
 from commonhold.domain.keys import Kind
 from commonhold.regions.languages import PYTHON
+from commonhold.regions.python_ast import UNREADABLE, parse_module
 from commonhold.regions.region import Region, RegionMap
 
 FunctionNode = ast.FunctionDef | ast.AsyncFunctionDef
 Reduce = Callable[[bytes], bytes | None]
 """What stands for a function's text; None where that has to stay. See `reduced`."""
 
-UNREADABLE: Final = (SyntaxError, ValueError, RecursionError, MemoryError)
 FUNCTIONS: Final = frozenset({Kind.FUNCTION, Kind.METHOD})
 _BLANK: Final = re.compile(rb"[ \t]*")
 # A byte order mark, or what may declare another encoding than Python's own.
@@ -45,15 +45,19 @@ def skeleton_of(regions: RegionMap, keeps: Callable[[Region], bool], reduce: Red
 
 def is_plain_python(regions: RegionMap) -> bool:
     """Whether the syntax tree makes sense of all of a Python file, which declares no encoding but UTF-8."""
-    is_sound = regions.language == PYTHON.name and regions.tree is not None and not regions.problems
-    return is_sound and not _ENCODED.match(regions.source)
+    return is_sound_python(regions) and not _ENCODED.match(regions.source)
+
+
+def is_sound_python(regions: RegionMap) -> bool:
+    """Whether the syntax tree makes sense of all of a Python file, which is in UTF-8, be that declared or not."""
+    return regions.language == PYTHON.name and regions.tree is not None and not regions.problems
 
 
 def function_in(text: bytes) -> tuple[FunctionNode, int] | None:
     """The function that is all there is in a text, and by how much its lines are too high; None for any other text."""
     try:
         is_indented = text[:1].isspace()
-        tree = ast.parse(_HEAD_ALONE + text.decode() if is_indented else text.decode())
+        tree = parse_module(_HEAD_ALONE + text.decode() if is_indented else text.decode())
     except UNREADABLE:
         return None
     body = tree.body[0].body if is_indented and len(tree.body) == 1 and isinstance(tree.body[0], ast.If) else tree.body

@@ -9,7 +9,7 @@ import re
 from collections.abc import Iterable
 from typing import Final
 
-from commonhold.regions.python_ast import parse_module
+from commonhold.regions.python_ast import UNREADABLE, parse_module
 
 _WAY_OUT: Final = re.compile(rb"\b(?:return|break|continue)\b")
 # A hundred thousand statements are compiled in a tenth of a second.
@@ -37,7 +37,7 @@ def multiplies(source: bytes) -> bool:
         return False
     try:
         tree = parse_module(source)
-    except (SyntaxError, ValueError, RecursionError, MemoryError):
+    except UNREADABLE:
         return False
     return _compiled(tree.body)[0] > most
 

@@ -11,11 +11,12 @@ from functools import cached_property
 from typing import Final, TypeVar
 
 from commonhold.domain.keys import Key
+from commonhold.regions.python_ast import UNREADABLE
 from commonhold.regions.region import Region, RegionMap
 from commonhold.semantics.calls import Called, may_call, misfit
 from commonhold.semantics.changes import Change, Comparison, Gone, Notice, Resigned, changes_of
 from commonhold.semantics.evidence import Evidence
-from commonhold.semantics.fragment import UNREADABLE, Fragment, differ_in_body, increased, read_fragment
+from commonhold.semantics.fragment import Fragment, differ_in_body, increased, read_fragment
 from commonhold.semantics.glimpse import in_view, naming
 from commonhold.semantics.impact import impact_of, left_to_default, only_widens, overrides, passed_by_position
 from commonhold.semantics.interface import CallShape, FunctionNode

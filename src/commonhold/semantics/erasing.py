@@ -1,18 +1,15 @@
 """Whether two versions of a file do the same when they run: annotations aside."""
 
 import ast
-from typing import Final
 
-from commonhold.regions.python_ast import parse_module
-
-_UNREADABLE: Final = (SyntaxError, ValueError, RecursionError, MemoryError)
+from commonhold.regions.python_ast import UNREADABLE, parse_module
 
 
 def differ_at_run_time(before: bytes, after: bytes) -> bool:
     """Whether anything but annotations, comments and layout differs. What Python does not parse differs."""
     try:
         return _erased(before) != _erased(after)
-    except _UNREADABLE:
+    except UNREADABLE:
         return before != after
 
 

@@ -4,7 +4,7 @@ import ast
 from collections.abc import Iterator
 from typing import Final
 
-from commonhold.regions.python_ast import parse_expression
+from commonhold.regions.python_ast import UNREADABLE, parse_expression
 
 # Fields that hold no names and no statements, or no nodes at all.
 _MARKS: Final = frozenset(
@@ -60,7 +60,7 @@ def without_none(annotation: ast.expr) -> ast.expr | None:
     if isinstance(annotation, ast.Constant) and isinstance(annotation.value, str):
         try:
             annotation = parse_expression(annotation.value.strip())
-        except (SyntaxError, ValueError, RecursionError, MemoryError):
+        except UNREADABLE:
             return None
     if isinstance(annotation, ast.Subscript) and dotted(annotation.value).rpartition(".")[2] == "Optional":
         return without_none(annotation.slice)

@@ -7,14 +7,13 @@ from dataclasses import dataclass
 from tokenize import OP, TokenError, generate_tokens
 from typing import Final
 
-from commonhold.regions.python_ast import parse_module
+from commonhold.regions.python_ast import UNREADABLE, parse_module
 from commonhold.regions.region import Region, RegionMap
 from commonhold.semantics.calls import Called, calls_in
 from commonhold.semantics.interface import CallableInterface, of_callable
 from commonhold.semantics.module import assigned_on_self
 from commonhold.semantics.references import Marker, may_mark, suspects
 
-UNREADABLE: Final = (SyntaxError, ValueError, RecursionError, MemoryError)
 _OTHER_COLONS: Final = frozenset({"class", "lambda"})
 
 
