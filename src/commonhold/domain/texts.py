@@ -1,7 +1,11 @@
-"""Holder names, task descriptions and intents: one line of printable text, since other agents read them."""
+"""Holder names, task descriptions and intents: one line of printable text, since other agents read them.
 
+How they are said to people and agents is decided here, once: names of sessions short, times as durations.
+"""
+
+import re
 import unicodedata
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Final
 
 from commonhold.domain.errors import Code, InputError, UsageError
@@ -14,6 +18,11 @@ MAX_HOLDER_LENGTH: Final = 200
 MAX_ID_LENGTH: Final = 200
 MAX_TEXT_LENGTH: Final = 2000
 _MOST_QUOTED: Final = 160
+_RANDOM_ID: Final = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[0-9a-f]{4}-[0-9a-f]{12}|[0-9a-f]{12,}")
+_TIMED_ID: Final = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}|[a-z]{2,5}_[0-9A-Za-z]{16,}")
+_SESSION_DIGITS: Final = 8
+_SUBAGENT_DIGITS: Final = 4
+_MINUTE, _HOUR, _DAY = 60, 3600, 86400
 _UNPRINTABLE: Final = frozenset({"Cc", "Cf", "Cs", "Zl", "Zp"})
 
 
@@ -52,6 +61,44 @@ def listed(names: Sequence[str], most: int) -> str:
     """Names in a line: the first of them, and how many more there are."""
     more = len(names) - most
     return ", ".join(names[:most]) + (f" and {more} more" if more > 0 else "")
+
+
+def short_name(holder: str) -> str:
+    """What a holder is called in messages: `claude:26baef9a`, and `claude:26baef9a/a8f0` for a subagent of it.
+
+    Of an id that a program made up, eight characters are left (four of a subagent's); what people chose stays as it is.
+    It is for reading: two holders may share it, so it is never compared, and JSON has the whole name.
+    """
+    program, colon, rest = holder.rpartition(":")
+    session, slash, subagent = rest.partition("/")
+    short = f"{_short_id(session, _SESSION_DIGITS)}{slash}{_short_id(subagent, _SUBAGENT_DIGITS)}"
+    return f"{program}{colon}{short}"
+
+
+def short_names(holders: Iterable[str]) -> str:
+    """Several holders in a line, each once."""
+    return ", ".join(dict.fromkeys(map(short_name, holders)))
+
+
+def _short_id(text: str, digits: int) -> str:
+    """The part of an id that tells it from others: an id that is not random begins with the time it was made at."""
+    if _RANDOM_ID.fullmatch(text):
+        return text[:digits]
+    return text[-digits:] if _TIMED_ID.fullmatch(text) else text
+
+
+def duration(seconds: float) -> str:
+    """How long something lasts, in words that need no clock: `40 s`, `9 min`, `2 h 5 min`, `3 days`."""
+    if seconds < 1:
+        return "less than 1 s"
+    if seconds < 1.5 * _MINUTE:
+        return f"{round(seconds)} s"
+    if seconds < 1.5 * _HOUR:
+        return f"{round(seconds / _MINUTE)} min"
+    if seconds < 2 * _DAY:
+        hours, minutes = divmod(round(seconds / _MINUTE), 60)
+        return f"{hours} h {minutes} min" if minutes else f"{hours} h"
+    return f"{round(seconds / _DAY)} days"
 
 
 def in_utf8(text: str) -> str:

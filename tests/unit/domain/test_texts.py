@@ -5,7 +5,17 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from commonhold.domain.errors import Code, CommonholdError, InputError
-from commonhold.domain.texts import MAX_HOLDER_LENGTH, MAX_TEXT_LENGTH, check_holder, check_line, listed, quoted
+from commonhold.domain.texts import (
+    MAX_HOLDER_LENGTH,
+    MAX_TEXT_LENGTH,
+    check_holder,
+    check_line,
+    duration,
+    listed,
+    quoted,
+    short_name,
+    short_names,
+)
 
 
 def passes(text: str) -> bool:
@@ -72,3 +82,45 @@ def test_of_many_names_the_first_are_told_and_how_many_there_are(names: list[str
     first, _, more = listed(names, most).partition(" and ")
     assert first == ", ".join(names[:most])
     assert more == (f"{len(names) - most} more" if len(names) > most else "")
+
+
+@pytest.mark.parametrize(
+    ("holder", "short"),
+    [
+        ("ann", "ann"),
+        ("team:ann", "team:ann"),
+        ("refactoring-of-the-billing", "refactoring-of-the-billing"),
+        ("claude:26baef9a-7c1e-4c55-9a34-0b1c2d3e4f50", "claude:26baef9a"),
+        ("claude:26baef9a-7c1e-4c55-9a34-0b1c2d3e4f50/a8f0c1d2e3f4a5b6", "claude:26baef9a/a8f0"),
+        ("claude:26baef9a-7c1e-4c55-9a34-0b1c2d3e4f50/reviewer", "claude:26baef9a/reviewer"),
+        ("codex:01997a3b-12ab-7def-8123-4567deadbeef", "codex:deadbeef"),
+        ("opencode:ses_5f3a9c2e1ffeAbCdEfGhIjKlMn", "opencode:GhIjKlMn"),
+        ("26baef9a-7c1e-4c55-9a34-0b1c2d3e4f50", "26baef9a"),
+    ],
+)
+def test_a_session_is_called_by_a_short_name(holder: str, short: str) -> None:
+    assert short_name(holder) == short
+
+
+def test_several_are_named_once_each() -> None:
+    assert short_names(["ann", "bob", "ann"]) == "ann, bob"
+
+
+@pytest.mark.parametrize(
+    ("seconds", "words"),
+    [
+        (-3.0, "less than 1 s"),
+        (0.4, "less than 1 s"),
+        (1.2, "1 s"),
+        (89.0, "89 s"),
+        (91.0, "2 min"),
+        (540.0, "9 min"),
+        (5399.0, "90 min"),
+        (7200.0, "2 h"),
+        (7500.0, "2 h 5 min"),
+        (172799.0, "48 h"),
+        (259200.0, "3 days"),
+    ],
+)
+def test_a_time_is_told_as_a_duration(seconds: float, words: str) -> None:
+    assert duration(seconds) == words
