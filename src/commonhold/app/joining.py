@@ -10,7 +10,7 @@ from commonhold.app.applying import Content, flaw_in
 from commonhold.app.bases import Origin, origin_of
 from commonhold.app.differences import difference
 from commonhold.app.keyed import KeyedEdit
-from commonhold.app.past import Author, Past, changed_by, intents
+from commonhold.app.past import Author, Past, called, changed_by, intents
 from commonhold.app.plan import Stale
 from commonhold.app.policy import Policies
 from commonhold.app.versions import Versions, versions_of
@@ -101,7 +101,7 @@ class Joining:
 
 def _sides(intent: str, authors: Sequence[Author]) -> Sides:
     ours = f"yours: {intent}" if intent else "yours"
-    holders, wanted = changed_by(authors), intents(authors)
+    holders, wanted = called(changed_by(authors) or ""), intents(authors)
     theirs = f"{holders}: {wanted}" if holders and wanted else holders or "changed outside Commonhold"
     return Sides(_shortened(ours), _shortened(theirs))
 
@@ -188,4 +188,4 @@ def _told(outcome: _Outcome, authors: Sequence[Author]) -> str:
     holders, wanted = changed_by(authors), intents(authors)
     if holders is None:
         return f"{outcome.region.key} was merged with a change made outside Commonhold"
-    return f"{outcome.region.key} was merged with what {holders} changed" + (f' ("{wanted}")' if wanted else "")
+    return f"{outcome.region.key} was merged with what {called(holders)} changed" + (f' ("{wanted}")' if wanted else "")

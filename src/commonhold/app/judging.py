@@ -24,6 +24,7 @@ from commonhold.domain.lease import Conflict, Lease
 from commonhold.domain.modes import Mode
 from commonhold.domain.refusal import Refusal
 from commonhold.domain.slots import path_of_slot, slot_of
+from commonhold.domain.texts import short_names
 from commonhold.domain.value import Value
 from commonhold.semantics.admission import Allow, Escalate, Escalation, Required, RequireLocks, judge
 
@@ -204,7 +205,7 @@ def _regions_of(planned: Plan | Rejected) -> tuple[Key, ...]:
 
 
 def _being_written(paths: Sequence[str], conflicts: tuple[Conflict, ...]) -> Refused:
-    by = ", ".join(dict.fromkeys(each.holder for each in conflicts))
+    by = short_names(each.holder for each in conflicts)
     why = f"{', '.join(paths)} is just being written by {by}"
     step = Next("regions", {"path": paths[0]}, "it takes a moment: look what is there then, and commit again")
     return Refused(Refusal.LOCK_CONFLICT, why, Repair(), step, conflicts=conflicts)

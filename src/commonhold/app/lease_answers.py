@@ -23,6 +23,7 @@ from commonhold.domain.outcomes import (
     Renewed,
 )
 from commonhold.domain.refusal import Refusal
+from commonhold.domain.texts import short_name, short_names
 
 
 def granted(outcome: Granted, shadowed: Iterable[Key]) -> AcquireAnswer:
@@ -37,7 +38,7 @@ def granted(outcome: Granted, shadowed: Iterable[Key]) -> AcquireAnswer:
 def wishes(leases: Iterable[Lease]) -> tuple[str, ...]:
     """What others ask of the holder of `leases`."""
     return tuple(
-        f"{lease.wish.by} asks you to release {lease.id} ({', '.join(lease.keys)}): {lease.wish.why}"
+        f"{short_name(lease.wish.by)} asks you to release {lease.id} ({', '.join(lease.keys)}): {lease.wish.why}"
         for lease in leases
         if lease.wish
     )
@@ -83,7 +84,7 @@ def _options(request: AcquireRequest) -> dict[str, object]:
 
 def ask_again(keys: Iterable[object], task: str, conflicts: Sequence[Conflict], **more: object) -> Next:
     """The call for somebody whose keys are held by others."""
-    holders = ", ".join(sorted({conflict.holder for conflict in conflicts}))
+    holders = short_names(sorted(conflict.holder for conflict in conflicts))
     why = f"do other work first, until {holders} has released what you need or it has expired; then ask again"
     return Next.acquire(keys, task, why, **more)
 
@@ -136,5 +137,5 @@ def _how_lost(outcome: NotHeld, events: Sequence[Event]) -> str:
     """Why it is not held; who lost it by force is told by whom, and why."""
     last = events[-1] if events else None
     if isinstance(last, LeaseBroken):
-        return f"the lease {outcome.lease_id} was ended by {last.by}: {last.reason}"
+        return f"the lease {outcome.lease_id} was ended by {short_name(last.by)}: {last.reason}"
     return outcome.why

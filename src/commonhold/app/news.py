@@ -6,7 +6,7 @@ from typing import Final, TypeVar
 
 from commonhold.app.answers import AcquireAnswer, CommitAnswer, LeaseAnswer, News, TakeAnswer
 from commonhold.app.differences import difference
-from commonhold.app.past import Author, changed_by, intents, lines_of
+from commonhold.app.past import Author, called, changed_by, intents, lines_of
 from commonhold.app.ports import Clock, Reader, Store
 from commonhold.app.unwritable import although_unwritable
 from commonhold.domain.keys import Key, canonical, contains
@@ -109,7 +109,7 @@ def _together(waiting: Sequence[Overtaken], what: str) -> News:
     keys = [canonical(each.key) for each in waiting]
     names = ", ".join(dict.fromkeys(map(name, keys[:MOST_TOLD])))
     more = f" and {len(keys) - MOST_TOLD} more" if len(keys) > MOST_TOLD else ""
-    text = f"{names}{more}, which you read, were changed by {by}{_because(why)}: {what}"
+    text = f"{names}{more}, which you read, were changed by {called(by)}{_because(why)}: {what}"
     return News(str(keys[0].file), text, by, why, newest, is_contract=_has_new_contract(changes))
 
 
@@ -123,7 +123,7 @@ def told(found: Overtaken, changes: Sequence[Overtaking]) -> str:
     """That it was changed, by whom, why and how, in a line."""
     by, why = who(changes)
     what = "; ".join(dict.fromkeys(each.what for each in changes if each.what)) or _what_else(found)
-    return f"{name(canonical(found.key))}, which you read, was changed by {by}{_because(why)}: {what}"
+    return f"{name(canonical(found.key))}, which you read, was changed by {called(by)}{_because(why)}: {what}"
 
 
 def _because(why: str) -> str:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 from commonhold.app.ports import Reader, Store
 from commonhold.domain.events import Committed, RegionChange
 from commonhold.domain.keys import Key, canonical
+from commonhold.domain.texts import short_names
 
 if TYPE_CHECKING:
     from commonhold.app.plan import Stale
@@ -113,6 +114,11 @@ def _versions(reader: Reader, key: Key, base: str) -> Iterator[str]:
 def changed_by(authors: Iterable[Author]) -> str | None:
     """The names of all of them; None for nobody."""
     return ", ".join(dict.fromkeys(author.holder for author in authors)) or None
+
+
+def called(changed_by: str) -> str:
+    """What the holders in an answer of `changed_by` are called in messages."""
+    return short_names(changed_by.split(", "))
 
 
 def intents(authors: Iterable[Author]) -> str | None:

@@ -27,6 +27,7 @@ from commonhold.domain.keys import Key, canonical, file_key
 from commonhold.domain.lease import Conflict, Lease
 from commonhold.domain.read_set import Sighting
 from commonhold.domain.refusal import Refusal
+from commonhold.domain.texts import short_names
 from commonhold.regions.region import hash_bytes
 
 HELD_FOR_TURN: Final = "turn"
@@ -83,14 +84,17 @@ class Proposing:
         self._settled(wanted.holder, self._left_over(wanted))
         since = self._read_set.newest()
         planned = self._planner.plan(wanted.changeset)
-        if isinstance(planned, Plan):
-            planned = self._strangers(wanted, planned) or planned
+        unknown = self._strangers(wanted, planned) if isinstance(planned, Plan) else None
         with self._place.together():
-            return self._proposed(wanted, request, planned, since)
+            return self._proposed(wanted, request, planned, unknown, since)
 
-    def _proposed(self, wanted: Wanted, request: CommitRequest, planned: Plan | Rejected, since: int) -> CommitAnswer:
+    def _proposed(
+        self, wanted: Wanted, request: CommitRequest, planned: Plan | Rejected, unknown: Rejected | None, since: int
+    ) -> CommitAnswer:
         granted: list[Lease] = []
+        # Who holds it comes before what is unknown of it: to read it would be in vain as long as it is held.
         denied = self._leased(request, planned, granted)
+        planned = unknown or planned
         with self._place.store.write() as writer:
             before = self._slots_of(writer, wanted.holder)
             verdict = denied or self._verdict(writer, request, planned, granted)
@@ -309,5 +313,4 @@ def _few(keys: Collection[Key]) -> list[Key]:
 
 
 def _held(conflicts: Iterable[Conflict]) -> str:
-    holders = ", ".join(dict.fromkeys(each.holder for each in conflicts))
-    return f"what it concerns is held by {holders}"
+    return f"what it concerns is held by {short_names(each.holder for each in conflicts)}"

@@ -30,7 +30,7 @@ from commonhold.domain.keys import FILE, Spec, canonical, file_key
 from commonhold.domain.lease import Base
 from commonhold.domain.modes import Mode
 from commonhold.domain.refusal import Refusal
-from commonhold.domain.texts import MAX_TEXT_LENGTH, NOBODY
+from commonhold.domain.texts import MAX_TEXT_LENGTH, NOBODY, short_name
 from commonhold.regions.region import hash_bytes
 
 OUTSIDE: Final = NOBODY
@@ -183,7 +183,7 @@ class Taking:
             change, by, sequence = over
             was = change.after
             if self.is_as_foretold(proposal):
-                late = f"it was written late, over what {by} had committed (event {sequence})"
+                late = f"it was written late, over what {short_name(by)} had committed (event {sequence})"
         return Made(proposal.holder, {proposal.path: was}, proposal.intent, late)
 
     def is_as_foretold(self, proposal: Proposal) -> bool:
@@ -200,7 +200,7 @@ class Taking:
         is_seen = any(each.holder == proposal.holder or after in (file.before, file.after) for file, each, _ in since)
         if is_seen or not since or self.is_as_foretold(proposal):
             return ""
-        by, kept = since[0][1].holder, f"; the text is kept: {after}" if after else ""
+        by, kept = short_name(since[0][1].holder), f"; the text is kept: {after}" if after else ""
         return f"{proposal.path} is as {by} wrote it, not as you did, since you were late: read it, do it again{kept}"
 
     def _newer(self, proposal: Proposal) -> tuple[FileChange, str, int] | None:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Final
 from commonhold.client.acquiring import or_let_go
 from commonhold.client.effects import Call, Look, Sleep, Steps
 from commonhold.domain.errors import Code, RefusedError
+from commonhold.domain.texts import short_names
 
 if TYPE_CHECKING:
     from commonhold.app.answers import AcquireAnswer, LeaseAnswer
@@ -119,7 +120,7 @@ def _denied(answer: AcquireAnswer) -> RefusedError:
     fields: dict[str, Any] = {"code": answer.code, "holders": holders, "keys": keys}
     return RefusedError(
         Code.LEASE_DENIED,
-        f"{holders} holds or waits for {keys}" if keys else "; ".join(answer.notices),
+        f"{short_names(holders.split(', '))} holds or waits for {keys}" if keys else "; ".join(answer.notices),
         hint=answer.next.why if answer.next else "ask again later",
         retry_after_seconds=1.0,
         fields=fields,

@@ -8,6 +8,7 @@ from commonhold.domain.clock import Now
 from commonhold.domain.keys import Key
 from commonhold.domain.lease import Conflict, Lease, conflicts
 from commonhold.domain.modes import Mode
+from commonhold.domain.texts import short_name
 
 
 class Op(StrEnum):
@@ -112,7 +113,7 @@ def _why_lost(ref: LeaseRef, lease: Lease | None, holder: str, now: Now) -> str 
     if lease is None or not lease.is_live(now):
         return f"the lease {ref.id} has ended"
     if lease.holder != holder:
-        return f"the lease {ref.id} is held by {lease.holder}, not by {holder}"
+        return f"the lease {ref.id} is held by {short_name(lease.holder)}, not by {short_name(holder)}"
     if lease.fence != ref.fence:
         return f"the lease {ref.id} has the fence {lease.fence}, not {ref.fence}"
     return None

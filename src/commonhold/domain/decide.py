@@ -55,6 +55,7 @@ from commonhold.domain.outcomes import (
     Stored,
 )
 from commonhold.domain.refusal import Refusal
+from commonhold.domain.texts import short_name, short_names
 from commonhold.domain.value import Value
 
 O_co = TypeVar("O_co", bound=Outcome, covariant=True)
@@ -204,7 +205,7 @@ def _held(turn: Turn, lease_id: str, holder: str) -> Lease | NotHeld:
     """The live lease with that id, if `holder` holds it."""
     lease = _live(turn, lease_id)
     if isinstance(lease, Lease) and lease.holder != holder:
-        why = f"the lease {lease_id} is held by {lease.holder}, not by {holder}"
+        why = f"the lease {lease_id} is held by {short_name(lease.holder)}, not by {short_name(holder)}"
         return NotHeld(Refusal.NOT_HOLDER, lease_id, why)
     return lease
 
@@ -278,12 +279,13 @@ def _why_not_authorised(turn: Turn, command: Put) -> NotStored | None:
     mine = [lease for lease in turn.leases.values() if lease.holder == command.holder and lease.covers(command.key)]
     held = [lease for lease in mine if lease.mode is Mode.EXCLUSIVE]
     if command.fence is not None and command.fence not in {lease.fence for lease in held}:
-        why = f"no live exclusive lease of {command.holder} with the fence {command.fence} covers {command.key}"
+        by = short_name(command.holder)
+        why = f"no live exclusive lease of {by} with the fence {command.fence} covers {command.key}"
         return NotStored(Refusal.LEASE_LOST, why)
     if command.must_hold and not held:
         return NotStored(Refusal.LEASE_REQUIRED, f"{command.key} may be changed under an exclusive lease only")
     found = conflicts((command.key,), Mode.EXCLUSIVE, command.holder, turn.leases.values(), turn.now)
-    holders = ", ".join(sorted({conflict.holder for conflict in found}))
+    holders = short_names(sorted(conflict.holder for conflict in found))
     return NotStored(Refusal.LOCK_CONFLICT, f"{holders} holds {command.key}", conflicts=found) if found else None
 
 

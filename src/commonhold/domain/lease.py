@@ -3,7 +3,7 @@
 import math
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from itertools import chain, islice
+from itertools import chain
 from typing import Final
 
 from commonhold.domain.clock import Deadline, Now
@@ -138,14 +138,23 @@ def conflicts(
 ) -> tuple[Conflict, ...]:
     """What stands against `holder` having `keys` in `mode`; a holder never conflicts with itself.
 
-    At most MAX_CONFLICTS are named, one for each key and claim.
+    At most MAX_CONFLICTS are named. Who claims the same several times is named once, with the claim that ends last.
     """
     against = [claim for claim in claims if claim.is_live(now) and stands_against(claim, mode, holder)]
     if not against:
         return ()
     claimed = Claims(against)
     found = (_conflict(key, held, claim) for key in keys for held, claim in claimed.overlapping(key))
-    return tuple(islice(found, MAX_CONFLICTS))
+    named: dict[tuple[str, str, str, bool], Conflict] = {}
+    for each in found:
+        name = (each.key, each.held, each.holder, each.is_waiting)
+        if name in named:
+            named[name] = max(named[name], each, key=lambda conflict: conflict.expires_at)
+        elif len(named) == MAX_CONFLICTS:
+            break
+        else:
+            named[name] = each
+    return tuple(named.values())
 
 
 def stands_against(claim: Lease | Waiter, mode: Mode, holder: str) -> bool:

@@ -14,12 +14,14 @@ from commonhold.app.wishes import results
 from commonhold.client.session import Commonhold
 from commonhold.domain.changeset import Changeset, LeaseRef
 from commonhold.domain.errors import Code, InputError
+from commonhold.domain.lease import Conflict
 from commonhold.domain.refusal import Refusal
 from commonhold.domain.slots import SLOT_SECONDS, path_of_slot, slot_of
 from commonhold.regions.region import hash_of
 from commonhold.server import packets
 from commonhold.server.handing_down import handed_down
 from commonhold.server.lateness import too_long
+from commonhold.server.patience import is_worth_waiting
 
 PATIENCE_SECONDS: Final = 20.0
 """How long an edit may wait for others in all: less than any hook is given to answer."""
@@ -47,7 +49,7 @@ class ToolEdit:
         self._ends = time.monotonic() + PATIENCE_SECONDS
 
     def propose(self, around: Commonhold | None) -> Response:
-        """Propose it; where others hold what it changes, wait for them a little, and look at it anew.
+        """Propose it; where others hold what it changes and may soon be done, wait for them, and look at it anew.
 
         `around` is the session that this one is a part of.
         """
@@ -60,12 +62,11 @@ class ToolEdit:
             if answer.outcome != "refused":
                 return Response(context=told(*self._notices, *answer.notices))
             if answer.code is not Refusal.LOCK_CONFLICT:
-                return self._denied(packets.refusal(answer))
+                return self._denied(packets.refusal(answer, time.time()))
             if around and handed_down(around, self._session, answer.conflicts):
                 continue
-            waited = self._wait_for([each.key for each in answer.conflicts])
-            if waited.lease is None:
-                return self._denied(packets.denial(waited))
+            if still := self._in_the_way(answer.conflicts):
+                return self._denied(packets.denial(still, time.time()))
         return self._denied(packets.unclear(f"{self._paths[0]} is changed by others again and again"))
 
     def _denied(self, packet: str) -> Response:
@@ -89,7 +90,7 @@ class ToolEdit:
         """The answer to the proposal; why there is none to be made, or None where nothing is changed."""
         slot = self._slot()
         if slot.lease is None:
-            return packets.busy(slot, self._paths)
+            return packets.busy(slot.conflicts, self._paths)
         is_kept, begun = False, time.monotonic()
         try:
             answer = self._judged(LeaseRef(slot.lease.id, slot.lease.fence))
@@ -111,6 +112,18 @@ class ToolEdit:
         )
         self._notices += slot.notices
         return slot
+
+    def _in_the_way(self, conflicts: Sequence[Conflict]) -> Sequence[Conflict]:
+        """What of it others hold still, once they were waited for, if that was worth it."""
+        if not self._is_worth_waiting(conflicts):
+            return conflicts
+        waited = self._wait_for([each.key for each in conflicts])
+        return waited.conflicts if waited.lease is None else ()
+
+    def _is_worth_waiting(self, conflicts: Sequence[Conflict]) -> bool:
+        holders = dict.fromkeys(each.holder for each in conflicts if not each.is_waiting)
+        leases = [lease for holder in holders for lease in self._session.leases(holder=holder)]
+        return is_worth_waiting(conflicts, leases, self._patience(), time.time())
 
     def _wait_for(self, keys: Sequence[str]) -> AcquireAnswer:
         wanted = [key for key in dict.fromkeys(keys) if path_of_slot(key) is None]

@@ -8,7 +8,7 @@ from commonhold.adapters.git.differing import blob_of
 from commonhold.adapters.git.indexes import Entries
 from commonhold.app.histories import Blob
 from commonhold.app.ownership import OUTSIDE, Authors, Inseparable, Version
-from commonhold.domain.texts import listed
+from commonhold.domain.texts import listed, short_name
 from commonhold.server.whose import Whose
 
 _SHOWN: Final = 6
@@ -95,7 +95,7 @@ class Staging:
 
     def _by(self, authors: Authors | None) -> str:
         holders = sorted((authors.holders if authors else {OUTSIDE}) - {self._holder})
-        return ", ".join(_UNKNOWN if each == OUTSIDE else each for each in holders)
+        return ", ".join(_UNKNOWN if each == OUTSIDE else short_name(each) for each in holders)
 
 
 def _differing(before: Entries, after: Entries) -> Sequence[str]:

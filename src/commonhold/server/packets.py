@@ -4,12 +4,14 @@ Names, intents and texts of others are data: they are quoted, each on lines of t
 instruction.
 """
 
+import shlex
 from collections.abc import Iterator, Sequence
-from datetime import UTC, datetime
+from dataclasses import dataclass
 from typing import Final
 
-from commonhold.app.answers import AcquireAnswer, CommitAnswer, Needed, RepairRegion, TakeAnswer
+from commonhold.app.answers import CommitAnswer, Needed, RepairRegion, TakeAnswer
 from commonhold.app.happenings import told
+from commonhold.app.past import called
 from commonhold.app.pictures import Briefing, Change
 from commonhold.app.proposing import MOST_SHOWN
 from commonhold.domain.at_work import Presence
@@ -17,14 +19,14 @@ from commonhold.domain.keys import canonical
 from commonhold.domain.lease import Conflict, Lease
 from commonhold.domain.refusal import Refusal
 from commonhold.domain.slots import path_of_slot
-from commonhold.domain.texts import listed, quoted
+from commonhold.domain.texts import duration, listed, quoted, short_name, short_names
 
 _MOST_LISTED: Final = 8
 _NEXT: Final = {
     Refusal.REGION_CHANGED: "read the file again, then redo your intent on what is there now; do not send the old text",
     Refusal.CONTRACT_CHANGED: "read again what changed, then redo your edit so that it fits",
     Refusal.PARSE_INVALID: "mend your text, then write again",
-    Refusal.LOCK_CONFLICT: "do other work first; when they are done, read the file again and write again",
+    Refusal.LOCK_CONFLICT: "do other work first; when it is free, read the file again and write again",
     Refusal.LEASE_LOST: "write again: the moment that was yours to write was over",
     Refusal.REQUIRE_ADDITIONAL_LOCKS: "mend what it concerns first, or do other work until it is free",
     Refusal.ESCALATION_REQUIRED: "do other work until what it concerns is free, or make a smaller change",
@@ -35,37 +37,41 @@ BY_COMMAND: Final = (
     "your user to name it in .commonholdignore, if it is generated"
 )
 """The next step where a file is too large to be judged before it is written."""
+WAIT_SECONDS: Final = 90
+"""So long a command waits for others: less than agents let a command take."""
 _OTHERWISE: Final = "look at what is there now, and plan the edit anew"
 
 
-def refusal(answer: CommitAnswer) -> str:
-    """Why a tool may not write, and what its agent needs to succeed next time."""
+def refusal(answer: CommitAnswer, now: float) -> str:
+    """Why a tool may not write, and what its agent needs to succeed next time; `now` is wall time."""
     code = answer.code or Refusal.LOCK_CONFLICT
     return told(
         f"Commonhold did not let this be written ({code}): {answer.why}",
-        *map(_conflict, answer.conflicts[:_MOST_LISTED]),
+        *_in_the_way(answer.conflicts, now),
         *map(_needed, answer.required[:_MOST_LISTED]),
-        *(line for region in answer.repair.regions for line in _region(region)),
+        *(line for region in answer.repair.regions for line in _region(region, code)),
         *(f"notice: {notice}" for notice in answer.notices),
         f"next: {_NEXT.get(code, _OTHERWISE)}",
     )
 
 
-def busy(answer: AcquireAnswer, paths: Sequence[str]) -> str:
+def busy(conflicts: Sequence[Conflict], paths: Sequence[str]) -> str:
     """That another just writes the same file, and was waited for in vain."""
-    by = ", ".join(dict.fromkeys(each.holder for each in answer.conflicts)) or "another session"
+    by = short_names(each.holder for each in conflicts) or "another session"
     return told(
         f"Commonhold did not let this be written: {', '.join(paths)} is just being written by {by}",
         "next: write again in a moment",
     )
 
 
-def denial(answer: AcquireAnswer) -> str:
-    """That others hold what would be written, and were waited for in vain."""
+def denial(conflicts: Sequence[Conflict], now: float) -> str:
+    """That others hold what would be written: who, what for, for how long, and how to wait for it."""
+    keys = list(dict.fromkeys(each.key for each in conflicts if path_of_slot(each.key) is None))
+    wait = shlex.join(("commonhold", "acquire", "--wait", f"{WAIT_SECONDS}", *keys[:_MOST_LISTED], "--", "true"))
     return told(
         "Commonhold did not let this be written (LOCK_CONFLICT): others hold what it changes",
-        *map(_conflict, answer.conflicts[:_MOST_LISTED]),
-        f"next: {_NEXT[Refusal.LOCK_CONFLICT]}",
+        *_in_the_way(conflicts, now),
+        f"next: do other work, or wait until it is free (`{wait}`); then read the file again and write again",
     )
 
 
@@ -125,7 +131,10 @@ def briefing(found: Briefing, now: float) -> str:
         *map(_presence, at_work[:_MOST_LISTED]),
         *map(_lease, found.leases[:_MOST_LISTED]),
         *(_change(each, now) for each in found.changes[:_MOST_LISTED]),
-        *(f"left half done by {each.holder}: {quoted(each.task)} (commonhold review)" for each in found.works[:3]),
+        *(
+            f"left half done by {short_name(each.holder)}: {quoted(each.task)} (commonhold review)"
+            for each in found.works[:3]
+        ),
         *(f"owed by you: {debt.key}, since {debt.why}" for debt in found.debts[:_MOST_LISTED]),
         *([_MEND] if found.debts else []),
     ]
@@ -137,34 +146,65 @@ def briefing(found: Briefing, now: float) -> str:
 
 def _presence(presence: Presence) -> str:
     what = f" is at work on {quoted(presence.intent)}" if presence.intent else " is at work"
-    return f"- {presence.holder}{what}"
+    return f"- {short_name(presence.holder)}{what}"
 
 
 def _lease(lease: Lease) -> str:
-    return f"- {lease.holder} holds {listed(lease.keys, _MOST_LISTED)}{_for(lease.task)}"
+    return f"- {short_name(lease.holder)} holds {listed(lease.keys, _MOST_LISTED)}{_for(lease.task)}"
 
 
 def _change(change: Change, now: float) -> str:
-    minutes = max(0, round((now - change.at) / 60))
     files = list(dict.fromkeys(canonical(key).file_path for key in change.keys))
-    return f"- {change.holder} changed {listed(files, _MOST_LISTED)} {minutes} min ago{_for(change.intent)}"
+    ago = f"{duration(now - change.at)} ago"
+    return f"- {short_name(change.holder)} changed {listed(files, _MOST_LISTED)} {ago}{_for(change.intent)}"
 
 
-def _conflict(conflict: Conflict) -> str:
-    path = path_of_slot(conflict.held)
-    what = f"just writes {path}" if path else f"holds {conflict.held}"
-    until = "" if path else f", at most until {datetime.fromtimestamp(conflict.expires_at, UTC):%H:%M:%S} UTC"
-    return f"- {conflict.holder} {what}{_for(conflict.task)}{until}"
+@dataclass(slots=True)
+class _Obstacle:
+    """What one holder has, or stands before in line for, that is in the way; `ends_at` is the last of it."""
+
+    held: dict[str, None]
+    task: str
+    ends_at: float
+    is_waiting: bool
+
+
+def _in_the_way(conflicts: Sequence[Conflict], now: float) -> Iterator[str]:
+    """Each holder once, with all that it has of what is wanted, and for how long at most."""
+    found: dict[str, _Obstacle] = {}
+    for each in conflicts:
+        new = _Obstacle({}, each.task, each.expires_at, each.is_waiting)
+        obstacle = found.setdefault(each.holder, new)
+        obstacle.held[each.held] = None
+        obstacle.is_waiting &= each.is_waiting
+        if each.expires_at > obstacle.ends_at:
+            obstacle.task, obstacle.ends_at = each.task, each.expires_at
+    for holder, obstacle in list(found.items())[:_MOST_LISTED]:
+        yield f"- {short_name(holder)} {_has(obstacle)}{_for(obstacle.task)}{_still(obstacle, now)}"
+
+
+def _has(obstacle: _Obstacle) -> str:
+    written = [path for key in obstacle.held if (path := path_of_slot(key))]
+    keys = [key for key in obstacle.held if path_of_slot(key) is None]
+    if not keys:
+        return f"just writes {listed(written, _MOST_LISTED)}"
+    return f"{'is before you in line for' if obstacle.is_waiting else 'holds'} {listed(keys, _MOST_LISTED)}"
+
+
+def _still(obstacle: _Obstacle, now: float) -> str:
+    is_moment = all(path_of_slot(key) for key in obstacle.held)
+    return "" if is_moment or obstacle.is_waiting else f", for at most {duration(obstacle.ends_at - now)} more"
 
 
 def _needed(needed: Needed) -> str:
     return f"- {needed.key} ({needed.where}): {needed.why}"
 
 
-def _region(region: RepairRegion) -> Iterator[str]:
-    by = f", changed by {region.changed_by}{_for(region.intent or '')}" if region.changed_by else ""
+def _region(region: RepairRegion, code: Refusal) -> Iterator[str]:
+    by = f", changed by {called(region.changed_by)}{_for(region.intent or '')}" if region.changed_by else ""
     if region.hash is None:
-        yield f"--- {region.key} is not there any more{by}"
+        if by or code is Refusal.REGION_CHANGED:  # else it never was there: it is what would be made
+            yield f"--- {region.key} is not there any more{by}"
         return
     yield f"--- {region.key} as it is now{by}:"
     if region.text is not None and len(region.text) <= MOST_SHOWN:

@@ -7,7 +7,7 @@ from typing import Final
 
 from commonhold.app.answers import AcquireAnswer, TakeAnswer
 from commonhold.app.giving import ROOT, Given, Withheld
-from commonhold.domain.texts import listed, quoted
+from commonhold.domain.texts import listed, quoted, short_name
 
 _MOST: Final = 5
 _NOT_RUN: Final = 126
@@ -46,7 +46,8 @@ def beside_others(withheld: Withheld) -> str:
 
 
 def _who(holder: str, task: str) -> str:
-    return f"{holder} ({quoted(task)})" if task else holder
+    name = short_name(holder)
+    return f"{name} ({quoted(task)})" if task else name
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,7 +14,7 @@ from commonhold.app.pictures import Status
 from commonhold.domain.errors import CommonholdError
 from commonhold.domain.events import Committed, FileChange, Recorded
 from commonhold.domain.keys import can_be_named
-from commonhold.domain.texts import listed, quoted
+from commonhold.domain.texts import listed, quoted, short_name
 
 _EXECUTABLE: Final = 0o100
 _SHOWN: Final = 6
@@ -163,7 +163,8 @@ class Whose:
             if holder == OUTSIDE:
                 yield "changed by nobody that Commonhold knows: a person, it must be assumed"
             else:
-                yield f"{holder}: {quoted(intent)}" if intent else holder
+                name = short_name(holder)
+                yield f"{name}: {quoted(intent)}" if intent else name
 
 
 def _change_of(commit: object, path: str) -> FileChange | None:

@@ -2,6 +2,7 @@
 
 import os
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
@@ -12,6 +13,7 @@ from tests.hooked import Agent, House, git, house
 from tests.own_tools import commits
 
 from commonhold.app import planning
+from commonhold.app.answers import AcquireAnswer
 from commonhold.app.drafting import draft
 from commonhold.app.happenings import (
     AboutToEdit,
@@ -30,6 +32,7 @@ from commonhold.app.happenings import (
     Unconcerned,
     Whole,
 )
+from commonhold.client.session import Commonhold
 from commonhold.domain.errors import Code, CommonholdError, InputError
 from commonhold.domain.slots import SLOT_SECONDS
 from commonhold.server import attending, editing, lateness
@@ -103,12 +106,72 @@ def test_what_others_hold_is_not_written(home: House, one: Agent, two: Agent) ->
     one.edits(TEN)
     assert denied(two.wants(Swap("a.py", "return 10", "return 11"))) == (
         "Commonhold did not let this be written (LOCK_CONFLICT): others hold what it changes\n"
-        '- claude:one holds file:a.py#f for "round to cents", at most until 00:10:00 UTC\n'
-        "next: do other work first; when they are done, read the file again and write again"
+        '- claude:one holds file:a.py#f for "round to cents", for at most 10 min more\n'
+        "next: do other work, or wait until it is free (`commonhold acquire --wait 90 'file:a.py#f' -- true`); "
+        "then read the file again and write again"
     )
     assert held_by(home, two) == []
     one.rests()
     assert two.edits(Swap("a.py", "return 10", "return 11")) == NOTHING
+
+
+def test_who_holds_the_same_several_times_is_named_once(home: House, two: Agent) -> None:
+    session = home.session(str(home.root), "claude:26baef9a-7c1e-4c55-9a34-0b1c2d3e4f50")
+    for seconds in (600.0, 1740.0, 60.0):
+        session.acquire("a.py#f", task="a rework", ttl_seconds=seconds)
+    session.acquire("a.py#g", task="a look", ttl_seconds=60.0)
+    lines = denied(two.wants(TEN, Swap("a.py", "return 2", "return 20"))).splitlines()
+    assert lines[1:-1] == [
+        '- claude:26baef9a holds file:a.py#f, file:a.py#g for "a rework", for at most 29 min more',
+    ]
+
+
+@pytest.mark.parametrize(
+    ("seconds", "is_waited_for"),
+    [(1740.0, False), (15.0, True)],
+    ids=["as long as it lasts nobody waits in a hook", "it expires in time"],
+)
+def test_what_was_asked_for_is_waited_for_if_it_expires_in_time(
+    home: House, two: Agent, monkeypatch: pytest.MonkeyPatch, seconds: float, *, is_waited_for: bool
+) -> None:
+    monkeypatch.setattr(editing, "PATIENCE_SECONDS", 20.0)
+    home.session(str(home.root), "ann").acquire("a.py#f", task="a rework", ttl_seconds=seconds)
+    with waiting_ended_at_once(home, monkeypatch) as waited:
+        assert two.wants(TEN).stance is (Stance.PASS if is_waited_for else Stance.DENY)
+    assert bool(waited) is is_waited_for
+
+
+def test_a_turn_that_is_short_yet_is_waited_for_once(
+    home: House, one: Agent, two: Agent, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(editing, "PATIENCE_SECONDS", 20.0)
+    one.edits(TEN)
+    home.clock.advance(15.0)
+    one.edits(Swap("a.py", "return 10", "return 12"), call="second")
+    with waiting_ended_at_once(home, monkeypatch) as waited:
+        denied(two.wants(Swap("a.py", "return 12", "return 11")))
+        assert waited == [20.0]
+        denied(two.wants(Swap("a.py", "return 12", "return 11")))
+        assert waited == [20.0], "the second time it is known that the turn goes on"
+        one.rests()
+        assert two.edits(Swap("a.py", "return 12", "return 11")) == NOTHING
+
+
+@contextmanager
+def waiting_ended_at_once(home: House, monkeypatch: pytest.MonkeyPatch) -> Iterator[list[float]]:
+    """Whoever waits for others is told how long that was at once; for so long everybody's clock goes on."""
+    waited: list[float] = []
+    acquire = Commonhold.acquire
+
+    def acquired(session: Commonhold, *keys: str, **more: Any) -> AcquireAnswer:
+        seconds = more.pop("wait_seconds", 0.0)
+        if seconds and not keys[0].startswith("slot:"):
+            waited.append(seconds)
+            home.clock.advance(seconds)
+        return acquire(session, *keys, **more)
+
+    monkeypatch.setattr(Commonhold, "acquire", acquired)
+    yield waited
 
 
 def test_what_is_stale_is_shown_as_it_is(one: Agent, two: Agent) -> None:
@@ -157,6 +220,22 @@ def test_what_does_not_parse_is_told_before_it_is_written(one: Agent) -> None:
         "Commonhold did not let this be written (PARSE_INVALID): a.py would not compile: line 1, column 7: "
         "invalid syntax"
     )
+
+
+def test_a_new_file_that_does_not_parse_is_not_said_to_be_gone(one: Agent) -> None:
+    assert denied(one.wants(Whole("new.py", "def f(:\n"))) == (
+        "Commonhold did not let this be written (PARSE_INVALID): new.py would not compile: line 1, column 7: "
+        "invalid syntax\n"
+        "next: mend your text, then write again"
+    )
+
+
+def test_who_holds_a_file_is_named_before_it_is_said_to_be_unread(home: House, two: Agent) -> None:
+    home.session(str(home.root), "ann").acquire("a.py", task="a rework")
+    assert denied(two.wants(Whole("a.py", "x = 1\n"))).splitlines()[:2] == [
+        "Commonhold did not let this be written (LOCK_CONFLICT): others hold what it changes",
+        '- ann holds file:a.py for "a rework", for at most 30 min more',
+    ]
 
 
 def test_what_others_changed_of_what_was_read_is_told_with_the_next_answer(one: Agent, two: Agent) -> None:
