@@ -7,6 +7,8 @@ import pytest
 from tests.e2e.cli_driver import Call, Outcome
 from tests.e2e.test_cli_commands import next_words
 
+from commonhold.domain.slots import slot_of
+
 NEW_ONE = b"def one():\n    return os.linesep\n"
 
 
@@ -37,6 +39,27 @@ def test_who_waits_is_listed_wherever_one_looks(run: Call) -> None:
         assert (waiter["ticket"], waiter["task"]) == (ticket, "tidy")
     assert run("who", "a.py#two").text.count("ben") == 1
     assert run("who", "b.py", "--json").json["waiters"] == []
+
+
+def test_a_session_is_listed_by_its_short_name_and_found_by_either(run: Call) -> None:
+    holder = "claude:26baef9a-7c1e-4c55-9a34-0b1c2d3e4f50"
+    run("acquire", "a.py#one", "--agent", holder)
+    for words in (("leases",), ("leases", "--holder", holder), ("leases", "--holder", "claude:26baef9a")):
+        assert "  exclusive  claude:26baef9a  until " in run(*words).text, words
+        (lease,) = run(*words, "--json").json["leases"]
+        assert lease["holder"] == holder
+    denied = run("acquire", "a.py#one", "--agent", "ben")
+    assert "file:a.py#one is held by claude:26baef9a, exclusive" in denied.text
+    assert holder not in denied.text
+
+
+def test_what_is_just_being_written_is_told_as_that(root: Path, run: Call) -> None:
+    run("acquire", str(slot_of(str(root), "a.py")))
+    for words in (("leases",), ("status",), ("log",)):
+        told = run(*words).text
+        assert "slot:" not in told, words
+    assert "  a.py is being written" in run("leases").text
+    assert "slot:" not in json.dumps(run("status", "--json").json)
 
 
 def test_whose_turn_it_is_has_the_lease_and_is_told_what_changed(run: Call) -> None:

@@ -9,6 +9,7 @@ from commonhold.app.branches import BranchMerge
 from commonhold.app.histories import Side
 from commonhold.app.merging import FileMerge
 from commonhold.app.trying import Failed, Passed
+from commonhold.cli.describe import who
 from commonhold.cli.merge_words import file_merged, printed
 from commonhold.cli.output import shown, some
 from commonhold.merging.verdict import Verdict
@@ -31,7 +32,7 @@ def branch_merged(value: BranchMerge) -> Iterator[str]:
         yield f"in the way: {some(value.in_the_way)}"
     for held in value.held:
         task = f': "{shown(held.task)}"' if held.task else ""
-        yield f"  {shown(held.key)} is held by {shown(held.holder)}{task}"
+        yield f"  {shown(held.key)} is held by {who(held.holder)}{task}"
     yield from printed(value.trial)
     if hint := branch_hint(value):
         yield f"next: {hint}"

@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Final
 
 from commonhold.cli.output import shown, shown_text
 from commonhold.domain.keys import FILE, canonical, contains
+from commonhold.domain.slots import path_of_slot
+from commonhold.domain.texts import short_name
 from commonhold.wire.shapes import instant
 
 if TYPE_CHECKING:
@@ -38,6 +40,17 @@ def span(seconds: float) -> str:
     return f"{seconds / length:.0f} {unit}"
 
 
+def who(holder: str) -> str:
+    """What a holder is called."""
+    return shown(short_name(holder))
+
+
+def key_of(text: str) -> str:
+    """A key, or what a write slot means."""
+    path = path_of_slot(text)
+    return shown(text) if path is None else f"{shown(path)} is being written"
+
+
 def quoted(text: str) -> str:
     """What an agent wrote, marked as such; empty for nothing."""
     return f': "{shown(text)}"' if text else ""
@@ -50,9 +63,11 @@ def short(content_hash: str | None) -> str:
 
 def conflict(value: Conflict) -> str:
     """Who stands in the way of what."""
+    if (path := path_of_slot(value.held)) is not None:
+        return f"  {shown(path)} is just being written by {who(value.holder)}"
     end = ", before you in line" if value.is_waiting else f", until {until(value.expires_at)}"
-    who = f"{shown(value.holder)}, {value.mode.value}{end}{quoted(value.task)}"
-    return f"  {_held(value)} is {'wanted' if value.is_waiting else 'held'} by {who}"
+    by = f"{who(value.holder)}, {value.mode.value}{end}{quoted(value.task)}"
+    return f"  {_held(value)} is {'wanted' if value.is_waiting else 'held'} by {by}"
 
 
 def _held(value: Conflict) -> str:
@@ -70,19 +85,19 @@ def _held(value: Conflict) -> str:
 
 def lease(value: Lease) -> Iterator[str]:
     """One live lease."""
-    head = f"{shown(value.id)}  fence {value.fence}  {value.mode.value}  {shown(value.holder)}"
+    head = f"{shown(value.id)}  fence {value.fence}  {value.mode.value}  {who(value.holder)}"
     state = "" if value.is_claimed else "  (granted from the line, not yet taken)"
     yield f"{head}  until {until(value.deadline.wall)}{state}{quoted(value.task)}"
-    yield from (f"  {shown(key)}" for key in value.keys)
+    yield from (f"  {key_of(key)}" for key in value.keys)
     if value.wish is not None:
-        yield f"  {shown(value.wish.by)} asks for its release{quoted(value.wish.why)}"
+        yield f"  {who(value.wish.by)} asks for its release{quoted(value.wish.why)}"
 
 
 def waiter(value: Waiter) -> Iterator[str]:
     """One place in line."""
-    head = f"{shown(value.id)}  {value.mode.value}  {shown(value.holder)}"
+    head = f"{shown(value.id)}  {value.mode.value}  {who(value.holder)}"
     yield f"{head}  since {until(value.queued_at)}{quoted(value.task)}"
-    yield from (f"  {shown(key)}" for key in value.keys)
+    yield from (f"  {key_of(key)}" for key in value.keys)
 
 
 def leases(held: Sequence[Lease], waiting: Sequence[Waiter]) -> Iterator[str]:
@@ -105,7 +120,7 @@ def value(carried: Value) -> Iterator[str]:
     if not carried.version:
         yield f"{shown(carried.key)}  version 0: nothing was ever put here"
         return
-    by = f"by {shown(carried.holder)}  {until(carried.at)}"
+    by = f"by {who(carried.holder)}  {until(carried.at)}"
     yield f"{shown(carried.key)}  version {carried.version}  {by}{': nothing' if carried.text is None else ''}"
     yield from (f"  {line}" for line in shown_text(carried.text or "").splitlines())
 
@@ -119,7 +134,7 @@ def there_now(carried: Sequence[Value]) -> Iterator[str]:
 
 def work(left: PartialWork) -> Iterator[str]:
     """One partial work: whose it was, and which keys are not what they were."""
-    yield f"{shown(left.lease_id)}  {shown(left.holder)}  found {until(left.found_at)}{quoted(left.task)}"
+    yield f"{shown(left.lease_id)}  {who(left.holder)}  found {until(left.found_at)}{quoted(left.task)}"
     for each in left.changes:
         yield f"  {shown(each.key)}  {short(each.base)} -> {short(each.now)}"
 
@@ -131,7 +146,7 @@ def notices(texts: Iterable[str]) -> Iterator[str]:
 
 def change(value: Change) -> Iterator[str]:
     """One commit."""
-    yield f"{value.sequence}  {instant(value.at)}  {shown(value.holder)}{quoted(value.intent)}"
+    yield f"{value.sequence}  {instant(value.at)}  {who(value.holder)}{quoted(value.intent)}"
     yield from (f"  {shown(key)}" for key in innermost(value.keys))
 
 
@@ -146,7 +161,7 @@ def innermost(keys: Iterable[str]) -> list[str]:
 def debt(value: Debt, here: str) -> str:
     """One debt; where it is owed, if that is not `here`."""
     elsewhere = "" if value.worktree == here else f" (in {shown(value.worktree)})"
-    return f"{shown(value.key)}  owed by {shown(value.holder)}: {shown(value.why)}{elsewhere}"
+    return f"{shown(value.key)}  owed by {who(value.holder)}: {shown(value.why)}{elsewhere}"
 
 
 def picture(place: str, found: Status | Who) -> Iterator[str]:

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 from typing import Final
 
 from commonhold.app.answers import AcquireAnswer, LeaseAnswer, Next, RegionHash
-from commonhold.cli.describe import change, conflict, notices, quoted, short, span, until, value
+from commonhold.cli.describe import change, conflict, notices, quoted, short, span, until, value, who
 from commonhold.cli.given import Given
 from commonhold.cli.next_call import next_lines
 from commonhold.cli.output import shown
@@ -74,10 +74,10 @@ def _since(outcome: str, lease: Lease) -> str:
         case "renewed":
             return f"  until {until(lease.deadline.wall)}"
         case "asked":
-            return f"  {shown(lease.holder)} is told with its next answer"
+            return f"  {who(lease.holder)} is told with its next answer"
         case "handed_over":
-            return f"  fence {lease.fence} of {shown(lease.holder)}"
+            return f"  fence {lease.fence} of {who(lease.holder)}"
         case "broken":
-            return f"  of {shown(lease.holder)}{quoted(lease.task)}"
+            return f"  of {who(lease.holder)}{quoted(lease.task)}"
         case _:
             return ""

@@ -7,7 +7,7 @@ from typing import Any, Final, TypedDict, Unpack
 import click
 
 from commonhold.cli.command import Command
-from commonhold.cli.describe import innermost, quoted, short
+from commonhold.cli.describe import innermost, quoted, short, who
 from commonhold.cli.given import Given, common
 from commonhold.cli.opening import Place, opened
 from commonhold.cli.output import answer, flush, say, send, shown, some
@@ -34,6 +34,7 @@ from commonhold.domain.events import (
     lease_id_of,
 )
 from commonhold.domain.lease import Lease, Waiter
+from commonhold.domain.slots import shown_key
 from commonhold.wire import event_shapes
 from commonhold.wire.shapes import instant
 from commonhold.wire.text import dumps
@@ -98,7 +99,7 @@ def _lines(events: Sequence[Recorded]) -> Iterator[str]:
 def _line(recorded: Recorded) -> str:
     event = recorded.event
     head = f"{recorded.sequence:>5}  {instant(recorded.at)}  {KIND_OF[type(event)]:<{_WIDTH}}"
-    return f"{head}  {shown(holder_of(event))}  {_story(event)}"
+    return f"{head}  {who(holder_of(event))}  {_story(event)}"
 
 
 def _story(event: Event) -> str:
@@ -116,7 +117,7 @@ def _claim(claim: Lease | Waiter) -> str:
 
 
 def _denied(event: LeaseDenied) -> str:
-    holders = ", ".join(sorted({shown(each.holder) for each in event.conflicts}))
+    holders = ", ".join(sorted({who(each.holder) for each in event.conflicts}))
     return f"{_keys(event.keys)} held by {holders}{quoted(event.task)}"
 
 
@@ -129,7 +130,7 @@ def _left(event: WorkLeft) -> str:
 
 
 def _keys(keys: Sequence[str]) -> str:
-    return some(keys, " ")
+    return some(list(map(shown_key, keys)), " ")
 
 
 def _changes(event: Committed) -> list[str]:
@@ -157,9 +158,9 @@ _STORIES: Final[Mapping[type[Event], Callable[[Any], str]]] = {
     CommitUndone: _undone,
 }
 _MORE: Final[Mapping[type[Event], Callable[[Any], str]]] = {
-    LeaseBroken: lambda event: f" by {shown(event.by)}{quoted(event.reason)}",
-    ReleaseAsked: lambda event: f" by {shown(event.wish.by)}{quoted(event.wish.why)}",
-    LeaseHandedOver: lambda event: f" to {shown(event.to)}",
+    LeaseBroken: lambda event: f" by {who(event.by)}{quoted(event.reason)}",
+    ReleaseAsked: lambda event: f" by {who(event.wish.by)}{quoted(event.wish.why)}",
+    LeaseHandedOver: lambda event: f" to {who(event.to)}",
     WaiterLeft: lambda event: f" {event.why.value.replace('_', ' ')}",
     WorkLeft: _left,
     WorkReviewed: lambda event: quoted(event.note),

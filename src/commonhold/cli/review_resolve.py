@@ -6,6 +6,7 @@ import click
 
 from commonhold.app.answers import ReviewAnswer
 from commonhold.cli.command import Command
+from commonhold.cli.describe import who
 from commonhold.cli.exit_status import DONE, REFUSED
 from commonhold.cli.given import Given, common
 from commonhold.cli.next_call import next_lines
@@ -35,7 +36,7 @@ def _lines(found: ReviewAnswer, given: Given) -> Iterator[str]:
     if found.work is None:
         yield from refused(found, given)
     else:
-        yield f"reviewed: {shown(found.work.lease_id)} of {shown(found.work.holder)}"
+        yield f"reviewed: {shown(found.work.lease_id)} of {who(found.work.holder)}"
 
 
 def refused(found: ReviewAnswer, given: Given) -> Iterator[str]:

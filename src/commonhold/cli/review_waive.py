@@ -6,6 +6,7 @@ import click
 
 from commonhold.app.answers import WaiveAnswer
 from commonhold.cli.command import Command
+from commonhold.cli.describe import who
 from commonhold.cli.exit_status import DONE, REFUSED
 from commonhold.cli.given import Given, common
 from commonhold.cli.next_call import next_lines
@@ -37,5 +38,5 @@ def command(given: Given, keys: tuple[str, ...], note: str) -> int:
 def _lines(found: WaiveAnswer, given: Given) -> Iterator[str]:
     if found.outcome == "refused":
         yield f"refused: {shown(found.why)}"
-    yield from (f"waived: {shown(debt.key)}, owed by {shown(debt.holder)}" for debt in found.debts)
+    yield from (f"waived: {shown(debt.key)}, owed by {who(debt.holder)}" for debt in found.debts)
     yield from next_lines(found.next, given)

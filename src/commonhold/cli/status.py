@@ -6,10 +6,10 @@ import click
 
 from commonhold.app.pictures import Status
 from commonhold.cli.command import Command
-from commonhold.cli.describe import picture, quoted, until
+from commonhold.cli.describe import picture, quoted, until, who
 from commonhold.cli.given import Given, common
 from commonhold.cli.opening import opened
-from commonhold.cli.output import answer, shown
+from commonhold.cli.output import answer
 from commonhold.domain.at_work import Presence
 from commonhold.wire import shapes
 
@@ -31,7 +31,7 @@ def command(given: Given) -> None:
 def _session(presence: Presence) -> str:
     """An agent, and what it was asked for."""
     how = "at rest" if presence.is_at_rest else "at work"
-    return f"{shown(presence.holder)}  {how}, begun {until(presence.began_at)}{quoted(presence.intent)}"
+    return f"{who(presence.holder)}  {how}, begun {until(presence.began_at)}{quoted(presence.intent)}"
 
 
 def _words(found: Status, given: Given) -> Iterator[str]:

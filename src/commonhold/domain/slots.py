@@ -8,7 +8,7 @@ import hashlib
 from collections.abc import Sequence
 from typing import Final
 
-from commonhold.domain.keys import Key, canonical
+from commonhold.domain.keys import Key, canonical, file_key
 
 SCHEME: Final = "slot"
 SLOT_SECONDS: Final = 15.0
@@ -26,6 +26,12 @@ def slot_of(place: str, path: str) -> Key:
     """The slot of the file at `path` in the working tree that goes by the name `place`."""
     name = hashlib.sha256(place.encode()).hexdigest()[:_PLACE_DIGITS]
     return canonical(f"{SCHEME}:{name}:{path.translate(_ESCAPES)}")
+
+
+def shown_key(key: str) -> str:
+    """A key for people and programs to see: instead of a slot, the file that it is for."""
+    path = path_of_slot(key)
+    return key if path is None else str(file_key(path))
 
 
 def path_of_slot(key: str) -> str | None:

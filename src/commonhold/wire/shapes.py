@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Final
 
 import msgspec
 
+from commonhold.domain.slots import is_for_slots, path_of_slot, shown_key
+
 if TYPE_CHECKING:
     from commonhold.app.answers import (
         AcquireAnswer,
@@ -38,13 +40,17 @@ def instant(wall: float) -> str:
 
 
 def lease(value: Lease) -> Json:
-    """One lease. `claimed` is false until who waited for it has taken it; `wish` is who asks for it, and why."""
+    """One lease. `claimed` is false until who waited for it has taken it; `wish` is who asks for it, and why.
+
+    `writing`: it is no more than that the files are just being written.
+    """
     return {
         "id": value.id,
         "fence": value.fence,
         "holder": value.holder,
         "task": value.task,
-        "keys": list(value.keys),
+        "keys": [shown_key(key) for key in value.keys],
+        "writing": is_for_slots(value.keys),
         "mode": value.mode.value,
         "acquisition_id": value.acquisition_id,
         "granted_at": instant(value.granted_at),
@@ -61,7 +67,8 @@ def waiter(value: Waiter) -> Json:
         "ticket": value.id,
         "holder": value.holder,
         "task": value.task,
-        "keys": list(value.keys),
+        "keys": [shown_key(key) for key in value.keys],
+        "writing": is_for_slots(value.keys),
         "mode": value.mode.value,
         "queued_at": instant(value.queued_at),
         "expires_at": instant(value.deadline.wall),
@@ -72,8 +79,9 @@ def waiter(value: Waiter) -> Json:
 def conflict(value: Conflict) -> Json:
     """Why a key cannot be had: `with` is the key that is held, or waited for by somebody who stands before in line."""
     return {
-        "key": value.key,
-        "with": value.held,
+        "key": shown_key(value.key),
+        "with": shown_key(value.held),
+        "writing": path_of_slot(value.held) is not None,
         "holder": value.holder,
         "task": value.task,
         "intent": value.task,

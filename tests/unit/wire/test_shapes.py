@@ -32,6 +32,7 @@ from commonhold.domain.lease import Conflict, Lease, Waiter, Wish
 from commonhold.domain.modes import Mode
 from commonhold.domain.partial_work import Left, PartialWork
 from commonhold.domain.refusal import Refusal
+from commonhold.domain.slots import slot_of
 from commonhold.domain.value import Value
 from commonhold.regions.discover import discover
 from commonhold.wire import event_shapes, shapes, text
@@ -43,6 +44,7 @@ LEASE_SHAPE = {
     "holder": "one",
     "task": "mend",
     "keys": ["file:a.py"],
+    "writing": False,
     "mode": "shared",
     "acquisition_id": "acq",
     "granted_at": "1970-01-01T00:00:00.000Z",
@@ -59,6 +61,7 @@ WAITER_SHAPE = {
     "holder": "two",
     "task": "mend",
     "keys": ["file:a.py"],
+    "writing": False,
     "mode": "exclusive",
     "queued_at": "1970-01-01T00:00:00.000Z",
     "expires_at": "1970-01-01T00:00:01.500Z",
@@ -89,6 +92,7 @@ CONFLICT = Conflict("file:a.py#f", "file:a.py", "one", "mend", Mode.EXCLUSIVE, 6
 CONFLICT_SHAPE = {
     "key": "file:a.py#f",
     "with": "file:a.py",
+    "writing": False,
     "holder": "one",
     "task": "mend",
     "intent": "mend",
@@ -130,6 +134,15 @@ def test_waiting_and_having_waited() -> None:
     assert (queued["ticket"], queued["position"], queued["estimated_wait_seconds"]) == ("l2", 2, 60.0)
     woken = as_json(shapes.acquire(AcquireAnswer("granted", LEASE, changed=(CHANGE,), values=(VALUE,))))
     assert (woken["changed"], woken["values"]) == ([CHANGE_SHAPE], [VALUE_SHAPE])
+
+
+def test_a_write_slot_is_shown_as_the_file_that_is_just_being_written() -> None:
+    slot = str(slot_of("/r", "src/a#1.py"))
+    shown = {"keys": ["file:src/a%231.py"], "writing": True}
+    lease, waiter = replace(LEASE, keys=(slot,)), replace(WAITER, keys=(slot,))
+    assert shapes.leases([lease], [waiter]) == {"leases": [LEASE_SHAPE | shown], "waiters": [WAITER_SHAPE | shown]}
+    held = {"key": "file:src/a%231.py", "with": "file:src/a%231.py", "writing": True}
+    assert shapes.conflict(replace(CONFLICT, key=slot, held=slot)) == CONFLICT_SHAPE | held
 
 
 def test_what_is_done_to_a_lease() -> None:
