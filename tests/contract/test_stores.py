@@ -12,7 +12,7 @@ from commonhold.adapters.memory import MemoryStore
 from commonhold.adapters.sqlite import SqliteStore
 from commonhold.adapters.sqlite.mirror import MirroredStore
 from commonhold.app.ports import Store, StoredAnswer, Write
-from commonhold.domain.at_work import Presence, Proposal
+from commonhold.domain.at_work import Message, Presence, Proposal
 from commonhold.domain.clock import Deadline
 from commonhold.domain.debt import Debt
 from commonhold.domain.events import (
@@ -39,6 +39,7 @@ ANSWER = StoredAnswer("asked", Noted())
 OVERTAKEN = Overtaken("one", "/w", "file:a.py#f", HASHES[0], HASHES[1], (Overtaking(7, "two", "why", "what"),), 3, 3)
 
 PRESENCE = Presence("one", "/w", "mend it", "7:1", 1.0, 2.0)
+MESSAGE = Message("one", "/w", "your lines of a.py were replaced", "two", 1.0)
 PROPOSAL = Proposal("one", "/w", "call-1", "a.py", HASHES[0], None, "mend it", "l1", 1)
 
 
@@ -204,6 +205,24 @@ def test_who_is_at_work_is_kept_by_holder_and_working_tree(store: Store) -> None
         assert reader.presences("/never") == ()
 
 
+def test_a_message_waits_for_its_session_once(store: Store) -> None:
+    later = replace(MESSAGE, text="and this", at=5.0)
+    others = [replace(MESSAGE, holder="two"), replace(MESSAGE, worktree="/elsewhere")]
+    with store.write() as writer:
+        writer.send([MESSAGE, later, *others])
+        writer.send([replace(MESSAGE, at=9.0, by="four")])
+        assert writer.messages("one", "/w") == (MESSAGE, later)
+        writer.end_messages([later, replace(later, holder="never")])
+    with store.write() as writer:
+        assert writer.messages("one", "/w") == (MESSAGE,)
+        writer.end_messages([MESSAGE])
+        writer.send([later, MESSAGE])
+        assert writer.messages("one", "/w") == (later, MESSAGE)
+        writer.drop_before(contents_at=5.0, answers_at=0.0)
+        assert writer.messages("one", "/w") == (later,)
+        assert writer.messages("two", "/w") == ()
+
+
 def test_a_proposal_stands_until_it_is_withdrawn(store: Store) -> None:
     anew = replace(PROPOSAL, before=None, after=HASHES[1], since=2)
     others = [
@@ -246,6 +265,7 @@ def test_an_exception_takes_back_all_of_it(store: Store) -> None:
         writer.overtake([OVERTAKEN], 1.0)
         writer.attend(PRESENCE)
         writer.propose([PROPOSAL])
+        writer.send([MESSAGE])
         journal = writer.begin("/w", "one", "first", WRITES)
     before = seen(store)
     with suppress(Interrupted), store.write() as writer:
@@ -261,6 +281,8 @@ def test_an_exception_takes_back_all_of_it(store: Store) -> None:
         writer.attend(replace(PRESENCE, holder="two"))
         writer.withdraw([PROPOSAL])
         writer.propose([replace(PROPOSAL, call="call-2")])
+        writer.end_messages([MESSAGE])
+        writer.send([replace(MESSAGE, text="another")])
         writer.end(journal.id)
         writer.begin("/w", "one", "second", WRITES)
         raise Interrupted
@@ -286,6 +308,7 @@ def seen(store: Store) -> tuple[object, ...]:
             [reader.overtaken(holder, "/w") for holder in ("one", "two")],
             reader.presences("/w"),
             reader.proposals("/w"),
+            reader.messages("one", "/w"),
         )
 
 

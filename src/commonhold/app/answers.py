@@ -231,7 +231,7 @@ class TakeAnswer:
 
 @dataclass(frozen=True, slots=True)
 class News:
-    """Something that this session has read, and others have changed since.
+    """Something that this session has read, and others have changed since; without a key, what another has sent it.
 
     `text` says so in a line. `is_contract`: its contract changed, so that text written for the old one is refused.
     `base` and `now` are its hashes, None where it has no region of its own or is gone; `diff` is between the two,

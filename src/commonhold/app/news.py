@@ -1,4 +1,4 @@
-"""What a session is told of what it has read: who changed it since, with which intent, and how."""
+"""What a session is told once: who changed what it has read, with which intent and how, and what others send it."""
 
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import replace
@@ -9,8 +9,10 @@ from commonhold.app.differences import difference
 from commonhold.app.past import Author, called, changed_by, intents, lines_of
 from commonhold.app.ports import Clock, Reader, Store
 from commonhold.app.unwritable import although_unwritable
+from commonhold.domain.at_work import Message
 from commonhold.domain.keys import Key, canonical, contains
 from commonhold.domain.read_set import Overtaken, Overtaking
+from commonhold.domain.texts import NOBODY
 
 MOST_TOLD: Final = 20
 
@@ -40,13 +42,26 @@ class Newsroom:
         if self._holder is None:
             return ()
         with self._store.read() as reader:
+            messages = reader.messages(self._holder, self._worktree)
             waiting = [each for each in reader.overtaken(self._holder, self._worktree) if each.untold]
-            if not waiting:
+            if not (waiting or messages):
                 return ()
             news = tuple(_in_short(reader, [each for each in waiting if not _is_in(each, known)]))
         with although_unwritable(), self._store.write() as writer:
             writer.overtake([each.once_told() for each in waiting], self._clock.now().wall)
-        return news
+            writer.end_messages(messages)
+        return (*(News("", each.text, each.by, "", 0) for each in messages), *news)
+
+    def send(self, holders: Collection[str], text: str) -> None:
+        """Let other sessions in this working tree be told `text` at their next call, once, whenever that is.
+
+        A session is told what is for a subagent of it that has ended.
+        """
+        with self._store.write() as writer:
+            there = {each.holder for each in writer.presences(self._worktree)}
+            heirs = {each if each in there else each.partition("/")[0] for each in holders}
+            now, by = self._clock.now().wall, self._holder or NOBODY
+            writer.send(Message(each, self._worktree, text, by, now) for each in sorted(heirs - {by, NOBODY}))
 
     def with_news(self, answer: A) -> A:
         """The answer, which the session gets in any case, with what it is to be told."""

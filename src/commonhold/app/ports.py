@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 if TYPE_CHECKING:
-    from commonhold.domain.at_work import Presence, Proposal
+    from commonhold.domain.at_work import Message, Presence, Proposal
     from commonhold.domain.clock import Now
     from commonhold.domain.commands import Command
     from commonhold.domain.debt import Debt
@@ -250,6 +250,10 @@ class Reader(LeaseReader, Protocol):
         """Who is at work in a working tree, by holder."""
         ...
 
+    def messages(self, holder: str, worktree: str) -> tuple[Message, ...]:
+        """What a session is to be told in a working tree, oldest first."""
+        ...
+
     def proposals(self, worktree: str) -> tuple[Proposal, ...]:
         """What tools are about to write in a working tree, by path, holder and call."""
         ...
@@ -267,7 +271,7 @@ class Writer(Reader, LeaseWriter, Protocol):
         ...
 
     def drop_before(self, contents_at: float, answers_at: float) -> None:
-        """Forget contents, with who saw what, and answers that were last kept before these wall times."""
+        """Forget what was last kept before these wall times: contents, sightings and messages; answers."""
         ...
 
     def see(self, holder: str, worktree: str, sightings: Iterable[Sighting], at: float) -> None:
@@ -284,6 +288,14 @@ class Writer(Reader, LeaseWriter, Protocol):
 
     def depart(self, holder: str, worktree: str) -> None:
         """Forget that a session is at work, if that is kept."""
+        ...
+
+    def send(self, messages: Iterable[Message]) -> None:
+        """Keep what sessions are to be told; what waits for one already stays as it is."""
+        ...
+
+    def end_messages(self, messages: Iterable[Message]) -> None:
+        """Forget what sessions were told, if it is kept."""
         ...
 
     def propose(self, proposals: Iterable[Proposal]) -> None:

@@ -99,8 +99,15 @@ class Service:
         return self._uses.reading.known(keys)
 
     def news(self) -> tuple[terms.News, ...]:
-        """What others have changed of what this session has read, each once: the answers with notices tell it, too."""
+        """What others sent this session, or changed of what it has read, once; answers with notices tell it, too."""
         return self._uses.newsroom.tell()
+
+    def send(self, holders: Sequence[str], text: str) -> None:
+        """Let other sessions in this working tree be told `text`, once: with their next answer that has notices.
+
+        It waits for them as long as contents are kept. What is for a subagent that has ended its session is told.
+        """
+        self._uses.newsroom.send(holders, text)
 
     def tell(self, notice: str) -> None:
         """Let the next answer that has notices hold this one, too."""

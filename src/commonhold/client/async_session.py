@@ -76,6 +76,7 @@ class AsyncCommonhold(Session):
     take = _asked(Service.take)
     keep = _asked(Service.keep)
     notice = _asked(Service.notice)
+    send = _asked(Service.send)
     arrive = _asked(Service.arrive)
     briefing = _asked(Service.briefing)
     intend = _asked(Service.intend)

@@ -101,6 +101,7 @@ class Commonhold(Session):
     take = _asked(Service.take)
     keep = _asked(Service.keep)
     notice = _asked(Service.notice)
+    send = _asked(Service.send)
     arrive = _asked(Service.arrive)
     briefing = _asked(Service.briefing)
     intend = _asked(Service.intend)

@@ -23,6 +23,20 @@ class Presence:
 
 
 @dataclass(frozen=True, slots=True)
+class Message:
+    """What a session is to be told once, at its next call in a working tree: about what `by` did there, at a wall time.
+
+    What waits for a session already is not sent to it again.
+    """
+
+    holder: str
+    worktree: str
+    text: str
+    by: str
+    at: float
+
+
+@dataclass(frozen=True, slots=True)
 class Proposal:
     """What a tool of a session is about to write to one file: admitted, and not yet seen done.
 

@@ -9,7 +9,7 @@ import pytest
 from commonhold.adapters.sqlite.kept_rows import KEPT, MOST_KEPT, KeptRows, changes
 from commonhold.adapters.sqlite.mirror import MirroredStore
 from commonhold.app.ports import Reader, Write
-from commonhold.domain.at_work import Presence
+from commonhold.domain.at_work import Message, Presence
 from commonhold.domain.debt import Debt
 from commonhold.domain.events import Committed, DebtWaived, FileChange
 from commonhold.domain.read_set import Overtaken, Overtaking
@@ -23,6 +23,7 @@ ASKED: dict[str, Callable[[Reader], tuple[object, ...]]] = {
     "latest_commits": lambda reader: reader.latest_commits(10),
     "all_debts": lambda reader: reader.debts(),
     "presences": lambda reader: reader.presences("/w"),
+    "messages": lambda reader: reader.messages("one", "/w"),
 }
 
 
@@ -70,6 +71,7 @@ def test_what_is_kept_changes_with_its_tables(store: MirroredStore) -> None:
         writer.record([commit(DEBT)], 1.0)
         writer.overtake([OVERTAKEN], 1.0)
         writer.attend(Presence("one", "/w", "mend it", "7:1", 1.0, 2.0))
+        writer.send([Message("one", "/w", "look", "two", 1.0)])
         journal = writer.begin("/w", "one", "", WRITES)
     seen.append(all_of(store))
     with store.write() as writer:

@@ -8,7 +8,7 @@ from typing import TypeVar
 from commonhold.adapters.memory.index import LeaseIndex
 from commonhold.adapters.memory.indexed import Indexed
 from commonhold.app.ports import Journal, StoredAnswer, Write
-from commonhold.domain.at_work import Presence, Proposal
+from commonhold.domain.at_work import Message, Presence, Proposal
 from commonhold.domain.debt import Debt, place_of_debt
 from commonhold.domain.events import Committed, DebtWaived, Event, Recorded, lease_id_of
 from commonhold.domain.read_set import Overtaken, Sighting
@@ -32,6 +32,7 @@ class MemorySession(Indexed):
         self._overtaken: dict[tuple[str, str, str], tuple[float, Overtaken]] = {}
         self._presences: dict[tuple[str, str], Presence] = {}
         self._proposals: dict[tuple[str, str, str, str], Proposal] = {}
+        self._messages: dict[tuple[str, str, str], tuple[float, Message]] = {}
         self._last_journal = 0
         self._undoing: list[Callable[[], object]] = []
         self._fold()
@@ -151,6 +152,7 @@ class MemorySession(Indexed):
         self._drop_before(self._contents, contents_at)
         self._drop_before(self._sightings, contents_at)
         self._drop_before(self._overtaken, contents_at)
+        self._drop_before(self._messages, contents_at)
         self._drop_before(self._answers, answers_at)
 
     def _drop_before(self, kept: dict[K, tuple[float, V]], wall: float) -> None:
@@ -207,6 +209,24 @@ class MemorySession(Indexed):
         """Forget that a session is at work."""
         if (holder, worktree) in self._presences:
             self._drop(self._presences, (holder, worktree))
+
+    def messages(self, holder: str, worktree: str) -> tuple[Message, ...]:
+        """What a session is to be told in a working tree."""
+        found = (each for _, each in self._messages.values())
+        return tuple(each for each in found if (each.holder, each.worktree) == (holder, worktree))
+
+    def send(self, messages: Iterable[Message]) -> None:
+        """Let sessions be told something, once."""
+        for each in messages:
+            name = each.holder, each.worktree, each.text
+            if name not in self._messages:
+                self._set(self._messages, name, (each.at, each))
+
+    def end_messages(self, messages: Iterable[Message]) -> None:
+        """Forget what sessions were told."""
+        for each in messages:
+            if (name := (each.holder, each.worktree, each.text)) in self._messages:
+                self._drop(self._messages, name)
 
     def proposals(self, worktree: str) -> tuple[Proposal, ...]:
         """What is about to be written in a working tree."""

@@ -17,7 +17,15 @@ IN_MEMORY: Final = ":memory:"
 FIRST_SAFE_SQLITE: Final = (3, 51, 3)
 MIGRATIONS: Final[tuple[str, ...]] = tuple(
     Path(__file__).with_name(name).read_text(encoding="utf-8")
-    for name in ("schema.sql", "leases.sql", "read_sets.sql", "at_work.sql", "debts.sql", "glimpses.sql")
+    for name in (
+        "schema.sql",
+        "leases.sql",
+        "read_sets.sql",
+        "at_work.sql",
+        "debts.sql",
+        "glimpses.sql",
+        "messages.sql",
+    )
 )
 
 

@@ -7,7 +7,7 @@ from commonhold.adapters.sqlite.statements import load
 from commonhold.adapters.statements import table_written, tables_read
 
 Rows = list[tuple[Any, ...]]
-KEPT: Final = ("journals", "overtaken", "latest_commits", "all_debts", "presences")
+KEPT: Final = ("journals", "overtaken", "latest_commits", "all_debts", "presences", "messages")
 """Queries that every look at the state makes, and that give the same nearly always."""
 MOST_KEPT: Final = 1024
 """So many answers to one query are kept at most: sessions come and go, and each asks for its own."""

@@ -266,6 +266,22 @@ INSERT OR REPLACE INTO presences (holder, worktree, body) VALUES (?, ?, ?);
 -- A session is at work no more.
 DELETE FROM presences WHERE holder = ? AND worktree = ?;
 
+-- name: messages
+-- What a session is to be told in a working tree.
+SELECT body FROM messages WHERE holder = ? AND worktree = ? ORDER BY number;
+
+-- name: send
+-- Let a session be told something, once.
+INSERT OR IGNORE INTO messages (holder, worktree, text, at, body) VALUES (?, ?, ?, ?, ?);
+
+-- name: end_message
+-- A session was told it.
+DELETE FROM messages WHERE holder = ? AND worktree = ? AND text = ?;
+
+-- name: drop_messages
+-- Forget what nobody came back for.
+DELETE FROM messages WHERE at < ?;
+
 -- name: proposals
 -- What is about to be written in a working tree.
 SELECT body FROM proposals WHERE worktree = ? ORDER BY path, holder, call;

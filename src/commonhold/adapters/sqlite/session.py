@@ -12,7 +12,7 @@ from commonhold.adapters.places import AFTER_SEPARATOR, SEPARATOR, place, places
 from commonhold.adapters.sqlite.statements import load
 from commonhold.adapters.statements import table_written
 from commonhold.app.ports import Journal, StoredAnswer, Write
-from commonhold.domain.at_work import Presence, Proposal
+from commonhold.domain.at_work import Message, Presence, Proposal
 from commonhold.domain.clock import Now
 from commonhold.domain.commands import Command, Leave, Put, Review
 from commonhold.domain.debt import Debt
@@ -48,7 +48,7 @@ from commonhold.domain.read_set import Overtaken, Sighting
 from commonhold.domain.value import Value as KeyValue
 from commonhold.wire import codec, kept
 
-B = TypeVar("B", Lease, Waiter, PartialWork, Overtaken, Presence, Proposal)
+B = TypeVar("B", Message, Lease, Waiter, PartialWork, Overtaken, Presence, Proposal)
 Value = str | bytes | int | float | None
 Statement = tuple[str, tuple[Value, ...]]
 _AFTER_SLASH: Final = "0"
@@ -312,7 +312,7 @@ class SqliteSession:
 
     def drop_before(self, contents_at: float, answers_at: float) -> None:
         """Forget contents, with who saw what, and answers that were last kept before these wall times."""
-        for name in ("drop_contents", "drop_sightings", "drop_overtaken"):
+        for name in ("drop_contents", "drop_sightings", "drop_overtaken", "drop_messages"):
             self._run(name, contents_at)
         self._run("drop_answers", answers_at)
 
@@ -341,6 +341,20 @@ class SqliteSession:
     def depart(self, holder: str, worktree: str) -> None:
         """Forget that a session is at work."""
         self._run("depart", holder, worktree)
+
+    def messages(self, holder: str, worktree: str) -> tuple[Message, ...]:
+        """What a session is to be told in a working tree."""
+        return self._bodies("messages", Message, holder, worktree)
+
+    def send(self, messages: Iterable[Message]) -> None:
+        """Let sessions be told something, once."""
+        for each in messages:
+            self._run("send", each.holder, each.worktree, each.text, each.at, codec.encode(each).decode())
+
+    def end_messages(self, messages: Iterable[Message]) -> None:
+        """Forget what sessions were told."""
+        for each in messages:
+            self._run("end_message", each.holder, each.worktree, each.text)
 
     def proposals(self, worktree: str) -> tuple[Proposal, ...]:
         """What is about to be written in a working tree."""
