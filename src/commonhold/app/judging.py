@@ -20,7 +20,7 @@ from commonhold.domain.changeset import Changeset, LeaseLost, LockConflict, auth
 from commonhold.domain.clock import Now
 from commonhold.domain.debt import Debt
 from commonhold.domain.keys import Key, canonical, file_key
-from commonhold.domain.lease import Conflict, Lease
+from commonhold.domain.lease import Conflict, Lease, conflicts
 from commonhold.domain.modes import Mode
 from commonhold.domain.refusal import Refusal
 from commonhold.domain.slots import path_of_slot, slot_of
@@ -136,6 +136,12 @@ class Judging:
         why = f"{lost.why}; what you wrote under it may be stale"
         step = "acquire again, read the regions again, and redo the edit on what is there then"
         return Refused(Refusal.LEASE_LOST, why, self._repair(reader, keys), Next.acquire(keys, intent, step))
+
+    def held_by_others(self, written: Iterable[Key], holder: str) -> tuple[Conflict, ...]:
+        """What others hold of what `holder` has written; that a file was just being written does not count."""
+        keys = [key for key in written if path_of_slot(str(key)) is None]
+        with self._registry.read() as view:
+            return conflicts(keys, Mode.EXCLUSIVE, holder, view.overlapping(keys), self._registry.now())
 
     def lock_conflict(self, reader: Reader, intent: str, conflicts: tuple[Conflict, ...]) -> Refused:
         """The refusal for what others hold, with what is there now."""

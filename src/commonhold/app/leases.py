@@ -48,12 +48,16 @@ ENDED_AT_ONCE: Final = 256
 
 @dataclass(frozen=True, slots=True)
 class _Resolved:
-    """The canonical keys of a request, what is there now, and its bytes to keep; looked at after the event `since`."""
+    """The canonical keys of a request, what is there now, and its bytes to keep; looked at after the event `since`.
+
+    `files` are those in which regions lie, with their hashes: by them it is known what they were, should they change.
+    """
 
     keys: tuple[Key, ...]
     shadowed: tuple[Key, ...] = ()
     bases: tuple[Base, ...] = ()
     contents: Mapping[str, bytes] = field(default_factory=dict)
+    files: Mapping[str, str] = field(default_factory=dict)
     seen: Mapping[str, Stamp | None] = field(default_factory=dict)
     since: int = 0
 
@@ -123,20 +127,25 @@ class Leases:
             resolved = self._resolve(request.keys)
         outcome = self._registry.execute(self._command(request, resolved), once_)
         if isinstance(outcome, Granted):
-            self._keep(resolved)
+            self._keep(resolved, is_own_wish=request.acquisition_id is None)
         self._works.look_for(resolved.keys)
         answer = self._acquire_answer(request, outcome, resolved.shadowed)
         # The answer to one who waits may be kept back, and another given in its place.
         return answer if isinstance(outcome, Queued) else self._newsroom.with_news(answer)
 
-    def _keep(self, resolved: _Resolved) -> None:
-        """Keep what is there at the grant. Its holder was told hashes, not texts: that is not to have read it anew."""
+    def _keep(self, resolved: _Resolved, *, is_own_wish: bool) -> None:
+        """Keep what is there at the grant. Its holder was told hashes, not texts: that is not to have read it anew.
+
+        Of a file that an edit or a command leases regions in, the proposal or the command tells what it was.
+        """
         if resolved.contents:
             with self._store.write() as writer:
                 at = self._registry.now().wall
                 writer.keep(resolved.contents.items(), at)
                 shown = {base.key: base.hash for base in resolved.bases if base.hash is not None}
                 self._read_set.note(writer, shown, resolved.since, at)
+                if is_own_wish:
+                    self._read_set.know(writer, resolved.files, resolved.since, at)
 
     def _command(self, request: AcquireRequest, resolved: _Resolved) -> Acquire:
         lease_id = request.ticket or self._ids.new("lease")
@@ -163,15 +172,18 @@ class Leases:
         found = self._reading.resolve(texts_, glances)
         shadowed = tuple(key for key in found if self._reading.is_also_a_file(key))
         contents: dict[str, bytes] = {}
+        files: dict[str, str] = {}
         bases = []
         for key, each in found.items():
             if key.is_region:
                 bases.append(Base(str(key), each.region.hash if each.region else None))
                 if each.region is not None and each.source is not None:
                     contents |= contents_of(each.source, each.region)
+                    contents |= contents_of(each.source, each.source.file)
+                    files[each.source.path] = each.source.file.hash
             elif key.scheme == FILE and not key.is_folder:
                 bases += self._whole(key, contents)
-        return _Resolved(tuple(sorted(found)), shadowed, tuple(bases), contents, glances.seen(), since)
+        return _Resolved(tuple(sorted(found)), shadowed, tuple(bases), contents, files, glances.seen(), since)
 
     def _free(self, texts_: Sequence[str]) -> _Resolved:
         """What free keys name is no code: there is nothing to look at."""

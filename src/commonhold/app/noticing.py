@@ -4,6 +4,7 @@ A change is known by content, never by time. It is laid on nobody unless somebod
 """
 
 from collections.abc import Iterable
+from dataclasses import replace
 from typing import Final
 
 from commonhold.app.answers import TakeAnswer
@@ -26,10 +27,10 @@ class Noticing:
         self._taking = taking
         self._proposing = proposing
 
-    def notice(self, paths: Iterable[str] | None, intent: str) -> TakeAnswer:
+    def notice(self, paths: Iterable[str] | None, intent: str, holder: str = OUTSIDE) -> TakeAnswer:
         """Record what became of those of `paths` (None: of all) that somebody has read or written through us.
 
-        What a tool is just writing is left out.
+        What a tool is just writing is left out. It is laid on nobody, unless a `holder` is known to have written it.
         """
         with self._place.gate():
             self._proposing.settle_overdue()
@@ -40,7 +41,10 @@ class Noticing:
                 seen = _files(reader.seen(self._place.files.root)) if paths is None else paths
                 known = {path: self._known(reader, path) for path in seen if path not in being_written}
             before = {path: was for path, was in known.items() if was != "" and not self._taking.holds(path, was)}
-            return self._taking.take(OUTSIDE, before, intent)
+            answer = self._taking.take(holder, before, intent)
+            if holder == OUTSIDE or answer.outcome != "nothing":
+                return answer
+            return replace(answer, notices=(*answer.notices, *self._taking.noticed_before(known, holder)))
 
     def _known(self, reader: Reader, path: str) -> str | None:
         """The hash of the content that the file is known to have, None: no file; empty where nothing is known.

@@ -83,7 +83,7 @@ def _bodies(
 ) -> Sequence[Key]:
     """The innermost of what changed in what was read, less what contracts account for."""
     whole = [key for key in read if _is_gone(changes.get(key)) and not key.names]
-    leaves = [each for each in _leaves(commit.regions) if not any(_accounts_for(one, each) for one in met)]
+    leaves = [each for each in leaves_of(commit.regions) if not any(_accounts_for(one, each) for one in met)]
     inside = [each for each in leaves if any(contains(key, each) for key in read) and each.file not in whole]
     concerned = [key for key in inside if _is_told(changes[key], key, read, commit.regions)]
     if len(concerned) > MOST_PARTS:
@@ -114,7 +114,7 @@ def _accounts_for(contract: ContractChange, leaf: Key) -> bool:
     return shows(leaf, canonical(contract.key), is_region=True)
 
 
-def _leaves(regions: Sequence[RegionChange]) -> list[Key]:
+def leaves_of(regions: Sequence[RegionChange]) -> list[Key]:
     """The innermost of what changed."""
     keys = [canonical(change.key) for change in regions]
     around = {outer for key in keys for outer in list(key.upward())[1:]}

@@ -206,9 +206,14 @@ class Proposing:
         known = next((each for each in reader.presences(root) if each.holder == holder), None)
         return replace(known or Presence(holder, root, "", "", wall, wall), seen_at=wall, is_at_rest=False)
 
-    def settle(self, holder: str, call: str, paths: Collection[str] = ()) -> TakeAnswer:
-        """See what became of a call's proposals (where calls have no names, of those for `paths`), and record it."""
+    def settle(self, holder: str, call: str, paths: Collection[str] = ()) -> TakeAnswer | None:
+        """See what became of a call's proposals (where calls have no names, of those for `paths`), and record it.
+
+        None where it has none: nobody has asked before, or others have seen to them.
+        """
         meant = [each for each in self._of(holder) if _is_meant(each, call, paths)]
+        if not meant:
+            return None
         answer = self._settled(holder, meant)
         gone = tuple(filter(None, map(self._taking.overwritten, meant)))
         return replace(answer, notices=answer.notices + gone)

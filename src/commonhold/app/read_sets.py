@@ -11,8 +11,9 @@ from commonhold.app.ports import Clock, Reader, Store, Writer
 from commonhold.app.shown_before import Earlier, shown_before
 from commonhold.app.unwritable import although_unwritable
 from commonhold.domain.events import Committed, Recorded
-from commonhold.domain.keys import canonical
+from commonhold.domain.keys import canonical, file_key
 from commonhold.domain.read_set import Sighting
+from commonhold.domain.texts import NOBODY
 from commonhold.regions.region import RegionMap
 
 Shown = Mapping[str, str]
@@ -125,6 +126,11 @@ class ReadSet:
         memory = Memory(writer, (self._holder, self._worktree), map(canonical, shown))
         new = [replace(each, lines=NONE) for each in _whole(shown, since) if not memory.has(canonical(each.key))]
         self._see(writer, new, since, at)
+
+    def know(self, writer: Writer, files: Shown, since: int, at: float) -> None:
+        """Files are known to be as these hashes say, by path, though no session has read them."""
+        known = [Sighting(str(file_key(path)), each, since) for path, each in files.items()]
+        writer.see(NOBODY, self._worktree, known, at)
 
     def _see(self, writer: Writer, seen: Sequence[Sighting], since: int, at: float) -> None:
         if self._holder is None or not seen:

@@ -256,9 +256,17 @@ class Service:
         self._writing.noticing.notice([self._uses.reading.locate(edit.key).file_path for edit in changeset.edits], "")
         return self._uses.newsroom.with_news(self._writing.proposing.propose(self.holder, changeset, call, blind))
 
-    def settle(self, call: str, paths: Sequence[str] = ()) -> terms.TakeAnswer:
-        """See what became of what a call proposed (where calls have no names, for `paths`), and record it."""
-        return self._uses.newsroom.with_news(self._writing.proposing.settle(self.holder, call, tuple(paths)))
+    def settle(self, call: str, paths: Sequence[str] = (), *, unasked: str | None = None) -> terms.TakeAnswer:
+        """See what became of what a call proposed (where calls have no names, for `paths`), and record it.
+
+        Where nothing was proposed, its tool has written without asking: with `unasked`, the intent unless the session
+        has one, what became of `paths` is recorded as this session's.
+        """
+        answer = self._writing.proposing.settle(self.holder, call, tuple(paths))
+        if answer is None and unasked is not None:
+            intent = self._writing.attendance.intent_of(self.holder) or unasked
+            answer = self._writing.noticing.notice(paths, intent, self.holder)
+        return self._uses.newsroom.with_news(answer or terms.TakeAnswer("nothing"))
 
     def take(self, before: Mapping[str, str | None], *, intent: str = "") -> terms.TakeAnswer:
         """Record what this session has made of files that were as `before` says: content hashes of kept bytes, by path.

@@ -11,16 +11,15 @@ from typing import Final
 from commonhold.app.answers import CommitAnswer, Next, Repair, TakeAnswer
 from commonhold.app.as_it_was import AsItWas
 from commonhold.app.judging import Admitted, Judging, Refused
+from commonhold.app.overtaking import leaves_of
 from commonhold.app.owing import Owing
-from commonhold.app.partial_work import PartialWorks
-from commonhold.app.place import Place
 from commonhold.app.plan import CommitRequest, Plan, Rejected
 from commonhold.app.planning import PlannerOf
-from commonhold.app.ports import FileState, Ids, Reader, Writer
-from commonhold.app.read_sets import ReadSet
+from commonhold.app.ports import FileState, Reader, Writer
 from commonhold.app.recording import committed, event_of, shown
-from commonhold.app.turns import Turns
+from commonhold.app.use_cases import UseCases
 from commonhold.app.whole_files import made_to_hold
+from commonhold.app.written_over import by_holder, told_to_holder, told_to_writer
 from commonhold.domain.at_work import Proposal
 from commonhold.domain.changeset import Changeset, Edit
 from commonhold.domain.commands import Acquire, Break
@@ -29,6 +28,7 @@ from commonhold.domain.events import Committed, FileChange, Recorded
 from commonhold.domain.keys import FILE, Spec, canonical, file_key
 from commonhold.domain.lease import Base
 from commonhold.domain.modes import Mode
+from commonhold.domain.read_set import Overtaken
 from commonhold.domain.refusal import Refusal
 from commonhold.domain.texts import MAX_TEXT_LENGTH, NOBODY, short_name
 from commonhold.regions.region import hash_bytes
@@ -38,6 +38,8 @@ OUTSIDE: Final = NOBODY
 FOUND: Final = "found"
 _FOUND_SECONDS: Final = 60.0
 _MOST_COMMITS: Final = 100
+_MOMENT_SECONDS: Final = 10.0
+"""So long after a file was seen to change, a tool may still say that it has written it."""
 
 Before = Mapping[str, str | None]
 """What files were, by path: content hashes of bytes that are kept; None where no file was."""
@@ -68,29 +70,21 @@ class Seen:
 class Taking:
     """Takes changes of one working tree into the log."""
 
-    def __init__(
-        self,
-        place: Place,
-        planner_of: PlannerOf,
-        judging: Judging,
-        owing: Owing,
-        ids: Ids,
-        works: PartialWorks,
-        read_set: ReadSet,
-        turns: Turns,
-    ) -> None:
+    def __init__(self, uses: UseCases, planner_of: PlannerOf, judging: Judging, owing: Owing) -> None:
         """Plan with `planner_of` files as they were; judge with `judging`, and with `owing` what is left of debts.
 
-        What is seen is added to `read_set`. What concerns other files is counted in `turns`, for commits to see.
+        Of `uses`, what is seen is added to the read set, and whose work was written over is told by the newsroom. What
+        concerns other files is counted in the turns, for commits to see.
         """
-        self._place = place
+        self._place = uses.place
         self._planner_of = planner_of
         self._owing = owing
         self._judging = judging
-        self._ids = ids
-        self._works = works
-        self._read_set = read_set
-        self._turns = turns
+        self._ids = uses.ids
+        self._works = uses.works
+        self._read_set = uses.read_set
+        self._turns = uses.surroundings.turns
+        self._newsroom = uses.newsroom
 
     def take(self, holder: str, before: Before, intent: str) -> TakeAnswer:
         """Record what `holder` made of files that were as `before` says, less what another made of them meanwhile."""
@@ -159,7 +153,8 @@ class Taking:
         request = CommitRequest(seen.made.holder, seen.changeset, self._place.files.root)
         verdict = _too_late(seen.made.late) if seen.made.late else self._verdict(writer, request, plan, flawed)
         answer = self._record(writer, request, plan, verdict)
-        taken = TakeAnswer("recorded", answer.regions, answer.notices, sequence=answer.sequence, unknown=seen.unknown)
+        notices = (*answer.notices, *self._told(writer, request.holder, plan))
+        taken = TakeAnswer("recorded", answer.regions, notices, sequence=answer.sequence, unknown=seen.unknown)
         if isinstance(verdict, Admitted):
             return taken
         review = self._await_review(request, plan, verdict)
@@ -283,6 +278,31 @@ class Taking:
         self._read_set.committed(writer, recorded, shown(answer) if is_own else {})
         return answer
 
+    def _told(self, writer: Writer, holder: str, plan: Plan) -> list[str]:
+        """Tell those who hold what was written over; what `holder`, who has written it, is told of that."""
+        found = by_holder(self._judging.held_by_others(self._judging.writes_of(plan), holder), holder)
+        if not found:
+            return []
+        recorded, commit = writer.latest_commits(1)[0]
+        for each, held in found.items():
+            self._newsroom.send([each], told_to_holder(held, commit))
+            news = writer.overtaken(each, commit.worktree)
+            writer.overtake([is_said.once_told() for is_said in news if _is_no_more(is_said, recorded)], recorded.at)
+        return [told_to_writer(held, commit) for held in found.values()]
+
+    def noticed_before(self, paths: Iterable[str], holder: str) -> list[str]:
+        """What `holder`, who has just written these files, is told where that was recorded a moment ago as nobody's."""
+        with self._place.store.read() as reader:
+            newest = [each for path in paths for each in reader.commits_on(path, 1)]
+        now, told = self._place.clock.now().wall, []
+        for recorded, commit in newest:
+            is_it = commit.holder == OUTSIDE and commit.worktree == self._place.files.root
+            if is_it and now - recorded.at <= _MOMENT_SECONDS:
+                keys = leaves_of(commit.regions)
+                found = by_holder(self._judging.held_by_others(keys, holder), holder)
+                told += [told_to_writer(held, commit) for held in found.values()]
+        return told
+
     def _await_review(self, request: CommitRequest, plan: Plan, refused: Refused) -> str:
         """Let it wait for review as what is left half done does: as the work of a lease that was taken away."""
         lease_id = self._ids.new(FOUND)
@@ -311,6 +331,11 @@ class Taking:
 def _edits(states: Mapping[str, FileState | None], now: Mapping[str, FileState | None]) -> tuple[Edit, ...]:
     files = ((path, _hash_of(was), now[path]) for path, was in states.items())
     return tuple(made_to_hold(path, base, there.content if there else None) for path, base, there in files)
+
+
+def _is_no_more(news: Overtaken, recorded: Recorded) -> bool:
+    """Whether all that a session would be told of something is that this commit changed its body."""
+    return all(each.sequence == recorded.sequence and not each.what for each in news.untold)
 
 
 def _hash_of(there: FileState | None) -> str | None:

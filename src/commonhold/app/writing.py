@@ -41,7 +41,7 @@ class Writing:
         plans, turns = uses.surroundings.plans_of(self.own_plans), uses.surroundings.turns
         guard = LeaseGuard(place.registry, works, uses.ids) if uses.is_shared else GateGuard(place.registry, works)
         self.commits = Commits(place, judging, plans, turns, guard, read_set, seconds, at_step=uses.at_step)
-        self.taking = Taking(place, self._planner_of, judging, owing, uses.ids, works, read_set, turns)
+        self.taking = Taking(uses, self._planner_of, judging, owing)
         self.proposing = Proposing(place, planner, judging, leases, self.taking, read_set, options)
         self.noticing = Noticing(place, self.taking, self.proposing)
         is_running = uses.surroundings.is_running

@@ -145,7 +145,7 @@ class Attending:
                 concerned = [wish for wish in wishes if not all(self._is_ignored(root, path) for path in inside(wish))]
                 if concerned:
                     session = self._sessions.session(root, happening.caller)
-                    intent = session.intent() or f"{happening.tool} by {happening.caller.agent}"
+                    intent = session.intent() or _unsaid(happening)
                     edit = ToolEdit(session, root, concerned, happening.call, intent)
                     response = edit.propose(self._sessions.around(root, happening.caller))
                     if response.stance is Stance.DENY:
@@ -159,7 +159,9 @@ class Attending:
         reasons: list[str] = []
         contexts: list[str] = []
         for root, wishes in self._trees.sorted_by_tree(happening.wishes, happening.cwd).items():
-            answer = self._sessions.session(root, happening.caller).settle(happening.call, is_about(wishes))
+            session = self._sessions.session(root, happening.caller)
+            paths = [path for wish in wishes for path in inside(wish)]
+            answer = session.settle(happening.call, paths, unasked=None if happening.has_failed else _unsaid(happening))
             reasons.append(packets.taken(answer))
             contexts += answer.notices
         return Response(reason=told(*reasons), context=told(*contexts))
@@ -205,3 +207,8 @@ class Attending:
             self._shell.free(session)
             session.close()  # its connection; the next call makes another, and many never make one
         return response
+
+
+def _unsaid(happening: AboutToEdit | Edited) -> str:
+    """The intent of an edit that nobody has said one for."""
+    return f"{happening.tool} by {happening.caller.agent}"

@@ -505,3 +505,37 @@ def test_a_call_that_is_asked_about_twice_at_once_leaves_no_slot(
     monkeypatch.setattr(Planner, "plan", interrupted)
     one.edit({"a.py": F_OTHERWISE})
     assert slots(one) == []
+
+
+def test_what_a_command_wrote_over_what_another_holds_is_told_to_both(shop: Workshop) -> None:
+    one, two = shop.service("one"), shop.service("two")
+    one.acquire("a.py#g", task="mine")
+    before = {"a.py": hash_bytes(SOURCE.encode())}
+    shop.write("a.py", G_OTHERWISE)
+    back = f"what was there is kept, and comes back with `commonhold show {before['a.py'][:16]} --to a.py`"
+    taken = two.take(before, intent="$ sed -i s/2/20/ a.py")
+    assert f'one holds file:a.py#g for "mine", and is told that you wrote over it; {back}' in taken.notices
+    told = f"file:a.py#g, which you hold, was written over by two ($ sed -i s/2/20/ a.py); {back}"
+    assert [each.text for each in one.news()] == [told]
+    assert one.news() == ()
+
+
+def test_what_nobody_is_known_to_have_written_over_is_told_to_who_holds_it(shop: Workshop) -> None:
+    one, watcher = shop.service("one"), shop.service(None)
+    one.acquire("a.py#g", "c.py#h", task="mine")
+    shop.write("a.py", G_OTHERWISE)
+    shop.write("c.py", "def h():\n    return 3\n")
+    watcher.notice(["a.py", "c.py"], intent="by a person")
+    told = [each.text for each in one.news()]
+    assert any(
+        "which you hold, was written over by somebody without a session here (by a person)" in each for each in told
+    )
+
+
+def test_a_session_and_its_subagent_are_no_others_to_each_other(shop: Workshop) -> None:
+    one, part = shop.service("one"), shop.service("one/part")
+    one.acquire("a.py#g", task="mine")
+    before = {"a.py": hash_bytes(SOURCE.encode())}
+    shop.write("a.py", G_OTHERWISE)
+    assert not any("wrote over" in each for each in part.take(before, intent="go on").notices)
+    assert not any("written over" in each.text for each in one.news())

@@ -35,6 +35,7 @@ from commonhold.app.happenings import (
 from commonhold.client.session import Commonhold
 from commonhold.domain.errors import Code, CommonholdError, InputError
 from commonhold.domain.slots import SLOT_SECONDS
+from commonhold.regions.region import hash_bytes
 from commonhold.server import attending, editing, lateness
 
 SOURCE = "def f():\n    return 1\n\n\ndef g():\n    return 2\n"
@@ -258,6 +259,48 @@ def test_what_was_written_otherwise_than_could_be_admitted_is_told(home: House, 
         "Commonhold recorded what was written, but could not have admitted it (PARSE_INVALID): a.py would not compile"
     )
     assert "nothing was taken back; what was there before is kept\nnext: mend it now; a person sees it with" in reason
+
+
+def test_a_write_that_nobody_asked_about_is_told_to_who_holds_it_and_to_who_wrote(home: House, two: Agent) -> None:
+    """The hook before was lost; that after it tells."""
+    before = hash_bytes(SOURCE.encode())[:16]
+    ann = home.session(str(home.root), "ann")
+    ann.acquire("a.py#f", task="a rework")
+    two.is_asked("be quick")
+    two.writes(TEN)
+    told = two.has_written(TEN)
+    assert told.reason.splitlines()[0] == (
+        "Commonhold recorded what was written, but could not have admitted it (LOCK_CONFLICT): "
+        "others hold leases on file:a.py#f"
+    )
+    back = f"what was there is kept, and comes back with `commonhold show {before} --to a.py`"
+    to_writer = f'ann holds file:a.py#f for "a rework", and is told that you wrote over it; {back}'
+    assert to_writer in told.context
+    to_holder = f"file:a.py#f, which you hold, was written over by codex:two (be quick); {back}"
+    assert [each.text for each in ann.news()] == [to_holder]
+    assert ann.news() == ()
+    assert two.has_written(TEN) == NOTHING, "once"
+    session = home.service(None)
+    assert [(each.holder, each.intent) for each in commits(session)] == [("codex:two", "be quick")]
+    assert session.content(hash_bytes(SOURCE.encode())) == SOURCE.encode()
+
+
+def test_a_write_that_was_noticed_first_is_told_to_who_wrote(home: House, two: Agent) -> None:
+    ann = home.session(str(home.root), "ann")
+    ann.acquire("a.py#f", task="a rework")
+    two.writes(TEN)
+    home.session(str(home.root), "bob").notice(["a.py"], intent="by a person, a formatter, another program")
+    assert "which you hold, was written over by somebody without a session here" in ann.news()[0].text
+    assert "ann holds file:a.py#f for" in two.has_written(TEN).context
+    home.clock.advance(60.0)
+    assert two.has_written(TEN) == NOTHING, "what was recorded long ago is another's"
+
+
+def test_a_tool_that_failed_has_written_nothing(home: House, two: Agent) -> None:
+    home.session(str(home.root), "ann").acquire("a.py#f", task="a rework")
+    home.write("a.py", SOURCE.replace("1", "10"))
+    assert two.tell(Edited(two.caller, two.where, "call", "Edit", (TEN,), has_failed=True)) == NOTHING
+    assert commits(home.service(None)) == []
 
 
 def test_what_a_session_left_half_done_is_told_to_who_comes_next(home: House, one: Agent, two: Agent) -> None:
