@@ -79,8 +79,8 @@ class Settings:
     of whom only a name tells, in the same way. `types`: whether type checkers are asked, where they are found, about
     what a change breaks. `tests`: the command that runs the tests that a change may concern, with `{tests}` for their
     files; a user chooses it (COMMONHOLD_TESTS), no repository does. `ignore`: patterns, as in .gitignore, of files that
-    are left alone. `writable`: folders that shell commands of agents may always write. `shell`: whether such commands
-    are kept from writing elsewhere, or only watched, or neither. `when_down`: whether they run where nobody answers.
+    are left alone. `writable`: read, and of no effect any more. `shell`: whether shell commands of agents are kept
+    from what others hold, or only watched, or neither. `when_down`: whether they run where nobody answers.
     `release`: whether what an agent edited stays leased to it to the end of its turn, or of each edit; at most
     `idle_seconds` after its last sign of life.
     """

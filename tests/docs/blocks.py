@@ -46,8 +46,8 @@ SETTINGS = {
     "ignore": "Patterns, as in `.gitignore`, of paths that are nobody's concern: no hook, no watcher looks at them. "
     "The file `.commonholdignore` at the root holds more, and decides first; what neither names is ignored where git "
     "ignores it.",
-    "writable": "Folders that agents' shell commands may write in any case: build output, caches.",
-    "shell": "What becomes of agents' shell commands: `sandbox`, they can write only where they may; `watch`, what "
+    "writable": "Has no effect any more: agents' shell commands can write every folder.",
+    "shell": "What becomes of agents' shell commands: `sandbox`, what others hold is read-only to them; `watch`, what "
     "they changed is looked at afterwards; `off`, nothing.",
     "when_down": "What hooks do with what nobody could judge, since no daemon answers: `block`, where the agent can be "
     "blocked, or `allow`, and say so.",

@@ -1,10 +1,9 @@
 """The agents as data: how each is found, what lets it be coordinated, how far that keeps it, and what is left to do."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from typing import Final
 
-from commonhold.agents import gemini_shell, shell_prefix, wiring
-from commonhold.agents.calling import Ways
+from commonhold.agents import wiring
 from commonhold.agents.setup import Level, Setup
 
 _ALL: Final = (
@@ -106,14 +105,3 @@ _ALL: Final = (
     ),
 )
 SETUPS: Final[Mapping[str, Setup]] = {each.name: each for each in _ALL}
-
-
-def _hook_files() -> Iterator[str]:
-    anywhere = Ways("", "", "", wrapper=shell_prefix.WRAPPER, codex_root="/", bash_env=gemini_shell.FIRST_READ)
-    for setup in _ALL:
-        for piece in setup.hooks(anywhere):
-            yield from piece.paths if piece.is_local else ()
-
-
-HOOK_FILES: Final = tuple(dict.fromkeys(_hook_files()))
-"""The files of a project that the levels of its agents depend on."""

@@ -3,10 +3,11 @@
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
-from commonhold.app.giving import Holding, is_in_any
+from commonhold.app.held_paths import Holding, is_in_any
+from commonhold.app.shell_reach import Reach
 
-Reach = Callable[[str], bool]
-"""Whether a command could write a path."""
+ReachOf = Callable[[str], Reach]
+"""How likely a command has written a path."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,22 +20,23 @@ class Attributed:
 
 
 def attributed(
-    paths: Iterable[str], reach: Reach, beside: Sequence[Reach], mine: Sequence[Holding], others: Sequence[Holding]
+    paths: Iterable[str], reach: ReachOf, beside: Sequence[ReachOf], mine: Sequence[Holding], others: Sequence[Holding]
 ) -> Attributed:
-    """Sort what differs after a command that could write what `reach` says.
+    """Sort what differs after a command that could write what `reach` says, `beside` others that go on.
 
-    Commands `beside` it ran at some moment of its time. What another holds is the other's to account for. What several
-    could have written is the session's that holds it; else it is laid on nobody.
+    What one of `others` is at is the other's to account for. What the session holds is its own; else it is laid on the
+    command that most likely wrote it, and on nobody if several are as likely.
     """
     found: dict[str, list[str]] = {"own": [], "nobody": [], "others": []}
     held, of_others = [each.path for each in mine], [each.path for each in others]
     for path in paths:
+        own, rival = reach(path), max((other(path) for other in beside), default=Reach.NOTHING)
         is_held = is_in_any(path, held)
-        if not reach(path) or (is_in_any(path, of_others) and not is_held):
+        if own is Reach.NOTHING or (is_in_any(path, of_others) and not is_held):
             whose = "others"
-        elif is_held or not any(other(path) for other in beside):
+        elif is_held or own > rival:
             whose = "own"
         else:
-            whose = "nobody"
+            whose = "nobody" if own is rival else "others"
         found[whose].append(path)
     return Attributed(*map(tuple, found.values()))

@@ -13,15 +13,13 @@ from commonhold.app.git_words import GitCall, Words
 class Written:
     """Paths, from the folder of the call. `changed`: all files that differ from HEAD. `anywhere`: that cannot be told.
 
-    `compared` are pairs of commits (`A..B`, `A...B`) whose differences it writes, `made` folders that it makes for a
-    working tree of its own.
+    `compared` are pairs of commits (`A..B`, `A...B`) whose differences it writes.
     """
 
     paths: tuple[str, ...] = ()
     changed: bool = False
     anywhere: bool = False
     compared: tuple[str, ...] = ()
-    made: tuple[str, ...] = ()
 
 
 _NOTHING: Final = Written()
@@ -117,8 +115,6 @@ def _stash(words: Words) -> Written:
 
 def _worktree(words: Words) -> Written:
     word, *rest = words.named or ("",)
-    if word == "add":
-        return Written(made=tuple(rest[:1]))
     return Written(tuple(rest)) if word in {"remove", "move"} else _NOTHING
 
 

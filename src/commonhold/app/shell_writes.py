@@ -1,6 +1,5 @@
 """Which files a shell command plainly writes: told from its words, by one table. What is not plain is left out."""
 
-import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
@@ -9,10 +8,16 @@ from typing import Final
 from commonhold.app.shell_commands import ShellCommand, Word, commands_in, joined
 
 Words = Sequence[Word]
-_VERSION: Final = re.compile(r"(?<=[a-z])\d\.\d+\Z")
 _SEPARATOR: Final = Word("--")
 _REPLACING: Final = frozenset(
     {"rm", "rmdir", "unlink", "mv", "sed", "gsed", "perl", "ln", "install", "npm", "pnpm", "yarn"}
+)
+
+_NAMING: Final = frozenset(
+    {
+        *("tee", "rm", "rmdir", "unlink", "touch", "mkdir", "truncate", "cp", "mv", "ln", "sed", "gsed", "dd", "sort"),
+        *("black", "isort", "rustfmt", "ruff", "gofmt", "goimports", "prettier", "clang-format", "eslint"),
+    }
 )
 
 
@@ -32,6 +37,11 @@ def targets_of(argv: Sequence[str]) -> tuple[Target, ...]:
     """What a command writes, each once, in order."""
     found = (_placed(command, word) for command in commands_in(argv) for word in _written(command))
     return tuple(dict.fromkeys(target for target in found if target))
+
+
+def writes_what_it_names(command: ShellCommand) -> bool:
+    """Whether a command writes just what `targets_of` says of it: some files, and no others."""
+    return command.name in _NAMING and any(_written(command))
 
 
 def _placed(command: ShellCommand, word: Word) -> Target | None:
@@ -140,12 +150,14 @@ def _of_patch(words: Words) -> Words:
     return [*rest[:1], *([Word(values["o"])] if "o" in values else [])]
 
 
-def _when(verbs: str, *files: str) -> Callable[[Words], Words]:
-    """Files of its own that a program writes when the first word is one of `verbs`."""
+def _when(*cases: tuple[str, str]) -> Callable[[Words], Words]:
+    """Files of its own that a program writes, by its first words: `add *` is `add` with something to add."""
+    table = {verb: files.split() for verbs, files in cases for verb in verbs.split(", ")}
 
     def rule(words: Words) -> Words:
-        named = _files(words)
-        return [Word(file) for file in files] if named and named[0].text in verbs.split() else []
+        verb, *rest = [word.text for word in _files(words)] or [""]
+        keys = (f"{verb} {rest[0]}" if rest else verb, f"{verb} *" if rest else verb)
+        return [Word(file) for file in next((table[key] for key in keys if key in table), [])]
 
     return rule
 
@@ -184,66 +196,20 @@ _RULES: Final[dict[str, Callable[[Words], Words]]] = {
     "prettier": _written_with("--write", "-w"),
     "clang-format": _written_with("-i"),
     "eslint": _written_with("--fix"),
-    "npm": _when("install i add ci uninstall rm update", "package.json", "package-lock.json"),
-    "pnpm": _when("install i add remove update", "package.json", "pnpm-lock.yaml"),
-    "yarn": _when("install add remove upgrade", "package.json", "yarn.lock"),
-    "cargo": _when("add remove update generate-lockfile", "Cargo.toml", "Cargo.lock"),
-    "uv": _when("add remove lock sync", "pyproject.toml", "uv.lock"),
-    "poetry": _when("add remove lock update", "pyproject.toml", "poetry.lock"),
-    "go": _when("get mod", "go.mod", "go.sum"),
+    "npm": _when(
+        ("install *, i *, add *, uninstall *, rm *, update, update *, init", "package.json package-lock.json"),
+        ("install, i", "package-lock.json"),
+    ),
+    "pnpm": _when(
+        ("install *, i *, add *, remove *, update, update *", "package.json pnpm-lock.yaml"),
+        ("install, i", "pnpm-lock.yaml"),
+    ),
+    "yarn": _when(("add *, remove *, upgrade, upgrade *", "package.json yarn.lock"), ("install", "yarn.lock")),
+    "cargo": _when(
+        ("add *, remove *", "Cargo.toml Cargo.lock"),
+        ("update, update *, generate-lockfile", "Cargo.lock"),
+    ),
+    "uv": _when(("add *, remove *", "pyproject.toml uv.lock"), ("lock, sync", "uv.lock")),
+    "poetry": _when(("add *, remove *", "pyproject.toml poetry.lock"), ("lock, update, update *", "poetry.lock")),
+    "go": _when(("get *, mod tidy, mod edit, mod init", "go.mod go.sum")),
 }
-
-
-def _of_python(words: Words) -> Words:
-    """`python -m venv FOLDER`."""
-    at = next((at for at, (flag, name) in enumerate(pairwise(words)) if (flag.text, name.text) == ("-m", "venv")), None)
-    return [] if at is None else _after_options(words[at + 2 :], "")[0]
-
-
-def _of_virtualenv(words: Words) -> Words:
-    return _after_options(words, "p")[0][-1:]
-
-
-def _of_uv(words: Words) -> Words:
-    return [Word(".venv"), *(_files(words)[1:] if words[:1] == [Word("venv")] else [])]
-
-
-# The folders that these are told to make.
-_NAMED: Final[dict[str, Callable[[Words], Words]]] = {
-    **dict.fromkeys(("python", "python3", "py"), _of_python),
-    "virtualenv": _of_virtualenv,
-    "uv": _of_uv,
-    "cmake": _given_to("-B"),
-}
-# What these make in the folder that they run in, if it is not there yet.
-_MADE: Final[dict[str, tuple[str, ...]]] = {
-    "npm": ("node_modules",),
-    "pnpm": ("node_modules",),
-    "yarn": ("node_modules",),
-    "cargo": ("target",),
-    "pytest": (".pytest_cache",),
-    "mypy": (".mypy_cache",),
-    "ruff": (".ruff_cache",),
-    "tox": (".tox",),
-    "bundle": ("vendor/bundle",),
-    "composer": ("vendor",),
-    "make": ("build",),
-    "tsc": ("dist",),
-    "vite": ("dist",),
-    "gradle": ("build", ".gradle"),
-    "gradlew": ("build", ".gradle"),
-    "mvn": ("target",),
-}
-
-
-def folders_made_by(argv: Sequence[str]) -> tuple[str, ...]:
-    """The folders that the programs of a command make for what they build, from the folder that it runs in."""
-    found = (joined(command.folder, folder) for command in commands_in(argv) for folder in _made_by(command))
-    return tuple(dict.fromkeys(filter(None, found)))
-
-
-def _made_by(command: ShellCommand) -> Iterator[str]:
-    yield from _MADE.get(command.name, ())
-    rule = _NAMED.get(_VERSION.sub("", command.name))
-    if rule:
-        yield from (word.text for word in rule([word for word in command.words if word]) if not word.is_pattern)

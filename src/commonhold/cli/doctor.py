@@ -28,7 +28,7 @@ from commonhold.domain.errors import CommonholdError, StoreError
 from commonhold.wire.text import Json
 
 # Of no consequence to anything that Commonhold does.
-_MERE_FACTS: Final = frozenset({"landlock", "user namespaces", "overlayfs"})
+_MERE_FACTS: Final = frozenset({"user namespaces", "overlayfs"})
 Folder = tuple[Repository | None, Finding | None]
 
 

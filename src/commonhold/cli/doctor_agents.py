@@ -63,8 +63,8 @@ def _shell(project: Project, setup: Setup, level: Level) -> str:
     if chosen != Shell.SANDBOX:
         return f"what its shell commands write is not kept back: shell is {chosen}"
     sandbox = offered()
-    but = ", but only detected in its own sandbox" if setup.nests_shell and sandbox.program else ""
-    return f"what its shell commands write is enforced by {sandbox.name}{but}"
+    but = "; in its own sandbox that is only detected" if setup.nests_shell else ""
+    return f"its shell commands are kept from what others hold by {sandbox.name}{but}"
 
 
 def _why_detected(setup: Setup) -> str:
@@ -76,7 +76,7 @@ def _why_detected(setup: Setup) -> str:
             return f"{program} does not say which version it is"
         if told < setup.keeps_since:
             return f"this version of {setup.title} was not tried"
-    return "" if offered().is_enforced else "this machine has no sandbox"
+    return "" if offered().is_enforced else "nothing can be mounted on this machine"
 
 
 def _seen(project: Project, setup: Setup) -> Seen:

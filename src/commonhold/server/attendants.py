@@ -1,15 +1,12 @@
 """Who attends to the agents of one repository: the parts put together."""
 
 from collections.abc import Mapping
-from pathlib import Path
 
-from commonhold.adapters.git.objects import INDEX
 from commonhold.adapters.ignoring import Ignoring
 from commonhold.adapters.repository import Repository
 from commonhold.adapters.system import is_running
 from commonhold.adapters.trees import Trees
 from commonhold.agents.registry import AGENTS
-from commonhold.agents.setups import HOOK_FILES
 from commonhold.app.happenings import Happening, Response
 from commonhold.client.opening import open_session
 from commonhold.client.session import Commonhold, ticks
@@ -38,7 +35,7 @@ class Attendants:
         """
         ignoring = Ignoring(lambda root: load_settings(root).ignore)
         self._git = GitCalls(repository.state_folder, _opened, self._settle, ignoring.is_ignored)
-        rules = Rules(self._refused, self._prepared, HOOK_FILES)
+        rules = Rules(self._refused, self._prepared)
         self._shells = Shells(_opened, rules, under_way=under_way)
         self._overseeing = Overseeing(_opened_by_nobody, ignoring.is_ignored, self._shells.may_write)
         trees = Trees(repository)
@@ -83,9 +80,7 @@ class Attendants:
         return self._git.refusal(session.holder, asked.cwd, asked.command[-1]) or ""
 
     def _prepared(self, asked: Asked, session: Commonhold) -> Prepared:
-        environment = self._git.environment(session.holder, asked.cwd)
-        writable = (str(Path(environment[INDEX]).parent.parent),) if environment else ()
-        return Prepared(environment, writable)
+        return Prepared(self._git.environment(session.holder, asked.cwd))
 
     def _settle(self, root: str, holder: str) -> None:
         self._shells.settle(root, holder)

@@ -1,10 +1,10 @@
-"""What a command may write, left in a file before it runs: its agent may run it where nobody can be asked."""
+"""Word of a command that may run, left in a file before it does: its agent may run it where nobody can be asked."""
 
 import fcntl
 import json
 import shutil
 import threading
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from pathlib import Path
 from typing import Final
 
@@ -26,11 +26,11 @@ class Foretelling:
         self._turn = threading.Lock()
         shutil.rmtree(foretold.folder(state_folder), ignore_errors=True)
 
-    def leave(self, holder: str, call: str, command: str, answer: Mapping[str, object]) -> None:
-        """Leave what a launcher of this command is to be answered."""
+    def leave(self, holder: str, call: str, command: str) -> None:
+        """Leave word for a launcher of this command."""
         path = self._place(holder, call)
         path.parent.mkdir(_PRIVATE, exist_ok=True)
-        path.write_text(json.dumps({**answer, "of": command}), encoding="ascii")
+        path.write_text(json.dumps({"of": command}), encoding="ascii")
 
     def withdraw(self, holder: str, call: str) -> None:
         """Leave nothing for a call any more."""

@@ -44,7 +44,6 @@ class ShellBegins(TypedDict):
     command: Words
     holder: NotRequired[str]
     process: NotRequired[Process]
-    temporary: NotRequired[str]
     kept: NotRequired[Switch]
     root: NotRequired[str]
     call: NotRequired[str]
@@ -57,6 +56,7 @@ class ShellEnds(TypedDict):
 
     ticket: str
     status: NotRequired[Status]
+    free: NotRequired[Switch]
 
 
 @dataclass(frozen=True, slots=True)

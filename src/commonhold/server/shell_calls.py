@@ -62,11 +62,13 @@ class ShellCalls:
         return Response(Stance.DENY, refusal) if refusal else NOTHING
 
     def _foretold(self, happening: AboutToRun) -> str:
-        """Answer its launcher before that asks, since it may not be able to; why the command is not to be run."""
-        answer, foretold = self._shells.foretell(_question(happening))
-        refusal = self._noted(happening, answer)
+        """Answer its launcher before that asks, since it may not be able to; why the command is not to be run.
+
+        In there nothing can be mounted, so that it is watched.
+        """
+        refusal = self._noted(happening, self._shells.watch(_question(happening)))
         if not refusal:
-            self._foretelling.leave(*_name(happening), happening.command, foretold)
+            self._foretelling.leave(*_name(happening), happening.command)
         return refusal
 
     def _noted(self, happening: AboutToRun, answer: Mapping[str, Any]) -> str:
@@ -92,8 +94,8 @@ class ShellCalls:
             if self._foretelling.is_over(*name):
                 with suppress(CommonholdError):  # it is no fault of whose hook looks
                     self._reports.setdefault(name, self._shells.ended(ticket))
-            elif self._foretelling.is_begun(*name):
-                self._shells.confirm(ticket)
+            else:
+                self._foretelling.is_begun(*name)  # it is over once it was seen to wait, and does so no more
 
     def _taken(self, name: tuple[str, str]) -> str:
         self._foretelling.withdraw(*name)

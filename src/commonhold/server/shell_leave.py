@@ -1,5 +1,6 @@
-"""What a shell command is allowed to write while it runs, and what its launcher is told of that."""
+"""What a shell command must leave alone while it runs, and what its launcher is told of that."""
 
+import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -7,20 +8,24 @@ from typing import Any, Final
 
 from commonhold.adapters.repository import Repository, find_repository
 from commonhold.adapters.sandbox import bubblewrap
-from commonhold.adapters.sandbox.probing import Offer
-from commonhold.adapters.survey.ground import Ground
+from commonhold.adapters.sandbox.probing import NONE, Offer
+from commonhold.adapters.survey.ground import Ground, Named
 from commonhold.adapters.trees import Trees
 from commonhold.app.answers import AcquireAnswer
-from commonhold.app.giving import Given, Sought, Withheld, give, parted
+from commonhold.app.held_paths import Holding, barred, holdings, is_in, overlap
 from commonhold.app.shell_calls import goes_to
+from commonhold.app.shell_reach import Reach, needs_others_rights, reach_of
 from commonhold.client.session import Commonhold
 from commonhold.domain.errors import Code, InputError
-from commonhold.domain.keys import can_be_named, file_key
-from commonhold.server.shell_words import beside_others, held_by_others
+from commonhold.domain.keys import file_key
+from commonhold.server.shell_words import held_by_others
 
 MAX_INTENT: Final = 200
 NOBODY: Final = 0
 """The process that waits for a command, where that is not known."""
+BRIEF_SECONDS: Final = 2.0
+"""So long a command waits for what another's command or tool is just writing: mostly that takes a moment."""
+_PAUSE_SECONDS: Final = 0.05
 Shape = dict[str, object]
 
 
@@ -28,8 +33,8 @@ Shape = dict[str, object]
 class Asked:
     """A command that is about to run: for whom, where, its words, and the process that will wait for it.
 
-    `ticket` is what its end will be told by, `temporary` where its temporary files are to be, `root` the working tree
-    that it is kept to where that is not the one around `cwd`. `is_kept`: it runs inside of another one that is kept.
+    `ticket` is what its end will be told by, `root` the working tree that it is watched in where that is not the one
+    around `cwd`. `is_kept`: it runs inside of a sandbox in which no process gets new rights.
     """
 
     holder: str
@@ -37,7 +42,6 @@ class Asked:
     command: tuple[str, ...]
     ticket: str
     process: int = NOBODY
-    temporary: str = ""
     root: str = ""
     is_kept: bool = False
 
@@ -50,18 +54,21 @@ class Asked:
 
 @dataclass(frozen=True, slots=True)
 class Prepared:
-    """What else a command is given: variables of its environment, and folders that it may write (absolute)."""
+    """What else a command is given: variables of its environment."""
 
     environment: Mapping[str, str] = field(default_factory=dict)
-    writable: Sequence[str] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class Leave:
-    """What a command may write, by whom it is kept to that, and the lease that was taken for it."""
+    """What a command is kept from, by what, and the lease that was taken for it.
 
-    given: Given
-    offer: Offer
+    `reach` is what it may write beside what it names.
+    """
+
+    masked: tuple[Holding, ...] = ()
+    offer: Offer = NONE
+    reach: Reach = Reach.ANYTHING
     lease_id: str | None = None
     notices: tuple[str, ...] = ()
 
@@ -71,15 +78,15 @@ def asked_by(told: Mapping[str, Any], ticket: str) -> Asked:
     command = told.get("command")
     words = tuple(word for word in command if isinstance(word, str)) if isinstance(command, list) else ()
     process = told.get("process", NOBODY)
-    texts = [told.get(name, "") for name in ("holder", "cwd", "temporary", "root")]
+    texts = [told.get(name, "") for name in ("holder", "cwd", "root")]
     if not words or words != tuple(command or ()) or not isinstance(process, int) or not all(map(_is_text, texts)):
         raise InputError(
             Code.TEXT_INVALID,
             "a shell command needs holder, cwd and command, a list of words",
             hint="run it with commonhold exec",
         )
-    holder, cwd, temporary, root = texts
-    return Asked(holder, cwd, words, ticket, process, temporary, root, bool(told.get("kept")))
+    holder, cwd, root = texts
+    return Asked(holder, cwd, words, ticket, process, root, bool(told.get("kept")))
 
 
 def repository_of(asked: Asked) -> Repository:
@@ -95,42 +102,57 @@ def _is_text(value: object) -> bool:
 
 
 def leave_for(asked: Asked, session: Commonhold, ground: Ground, offer: Offer) -> Leave | str:
-    """Lease what the command plainly writes, and find what it may write; why not, where others hold it."""
-    got = AcquireAnswer("granted")
-    if named := _to_lease(ground, ground.sought):
-        got = session.acquire(*named, task=asked.intent, acquisition_id=asked.ticket)
-        if got.lease is None:
-            return held_by_others(got)
-    given = _given_to(session, ground, offer)
-    lost = lost_to(given, ground, offer)
-    if lost and got.lease:
-        session.release(got.lease.id)
-    return lost or Leave(given, offer, got.lease.id if got.lease else None, got.notices)
+    """Lease what a command plainly writes, and find what it is kept from; why it must not run, if others hold that.
+
+    What only their commands have for a while is no reason: it is waited for briefly, and then gone without.
+    """
+    until = time.monotonic() + BRIEF_SECONDS
+    keys = [str(file_key(path)) for path in ground.leasable]
+    got = AcquireAnswer("denied")
+    held: tuple[Holding, ...] = ()
+    for wait_seconds in (0.0, BRIEF_SECONDS, None):
+        held = _held(session, ground, until)
+        if in_the_way := _in_the_way(held, ground):
+            return held_by_others(in_the_way, time.time())
+        if wait_seconds is None or not keys:
+            break
+        got = session.acquire(*keys, task=asked.intent, acquisition_id=asked.ticket, wait_seconds=wait_seconds)
+        if got.lease is not None:
+            break
+    reach = reach_of(asked.command)
+    masked, kept_by = _masks(asked, held, ground, offer, reach)
+    return Leave(masked, kept_by, reach, got.lease.id if got.lease else None, got.notices)
 
 
-def _given_to(session: Commonhold, ground: Ground, offer: Offer) -> Given:
-    mine, others = parted(session.leases(), session.holder)
-    sought, free = ground.sought, ground.free()
-    also = (*filter(None, (ground.seek(each.path) for each in mine)), *ground.welcome())
-    return give((*sought, *also), free, others, can_mask=offer.can_mask)
+def _held(session: Commonhold, ground: Ground, until: float) -> tuple[Holding, ...]:
+    """What others hold, once no tool is just writing what the command names, or the time until then is over."""
+    while True:
+        held = barred(holdings(session.leases(), session.place()), session.holder)
+        in_the_way = _in_the_way(held, ground)
+        if not in_the_way or not all(each.is_slot for each in in_the_way) or time.monotonic() >= until:
+            return held
+        time.sleep(_PAUSE_SECONDS)
 
 
-def lost_to(given: Given, ground: Ground, offer: Offer) -> str:
-    """Why what a command is given is not enough for it; empty where it is, or where nothing keeps it to that."""
-    lost = [each for each in given.withheld if offer.is_enforced and _is_lost(each, ground.sought, given)]
-    return beside_others(lost[0]) if lost else ""
+def _in_the_way(held: Sequence[Holding], ground: Ground) -> tuple[Holding, ...]:
+    """What others hold of what the command names: not of what lies in a folder that it only looks into."""
+    return tuple(each for each in held if any(_is_met(each.path, named) for named in ground.concern))
 
 
-def _is_lost(withheld: Withheld, sought: Sequence[Sought], given: Given) -> bool:
-    """Whether a command would fail for want of what it plainly writes; what another holds is refused by its lease."""
-    return any(each.path == withheld.path for each in sought) and not given.reaches(withheld.path)
+def _is_met(path: str, named: Named) -> bool:
+    return is_in(named.path, path) if named.is_within else overlap(named.path, path)
 
 
-def _to_lease(ground: Ground, sought: Sequence[Sought]) -> list[str]:
-    """The keys of what is plainly written: not of what is only looked into, nor of what git ignores or no key names."""
-    paths = [each.path for each in sought if each.path and each.path != each.folder and can_be_named(each.path)]
-    ignored = set(ground.ignored(paths))
-    return [str(file_key(path)) for path in paths if path not in ignored]
+def _masks(
+    asked: Asked, held: tuple[Holding, ...], ground: Ground, offer: Offer, reach: Reach
+) -> tuple[tuple[Holding, ...], Offer]:
+    """What of the held is made read-only, and by what: nothing to a command that cannot come upon it."""
+    can_meet = reach is not Reach.NOTHING or any(named.is_within for named in ground.concern)
+    is_unfit = (offer.has_own_users and needs_others_rights(asked.command)) or (offer.program and asked.is_kept)
+    if not offer.is_enforced or not can_meet or is_unfit:
+        return (), NONE
+    there = tuple(each for each in held if ground.is_there(each.path))
+    return there, offer if there else NONE
 
 
 def refused(why: str) -> Shape:
@@ -141,26 +163,17 @@ def refused(why: str) -> Shape:
 def unwatched() -> Shape:
     """Nothing is done about the command."""
     nothing: list[str] = []
-    lists = dict.fromkeys(("protected", "writable", "masked", "prefix"), nothing)
-    return {"ticket": "", "sandbox": "", "env": {}, **lists}
+    return {"ticket": "", "env": {}, "masked": nothing, "kept": nothing, "prefix": nothing}
 
 
 def answer_to(asked: Asked, leave: Leave, ground: Ground, prepared: Prepared) -> Shape:
     """What the launcher is to do."""
-    environment = dict(prepared.environment)
-    if leave.offer.is_enforced and (folder := ground.temporary(asked.temporary)):
-        environment["TMPDIR"] = folder
-    shape = unwatched() | {"ticket": asked.ticket, "env": environment}
-    if not leave.offer.is_enforced:
+    shape = unwatched() | {"ticket": asked.ticket, "env": dict(prepared.environment)}
+    if not leave.masked:
         return shape
-    given = leave.given
-    bounds = bubblewrap.Bounds(
-        ground.protected(),
-        (*map(ground.place, given.writable), *ground.of_git(can_mask=leave.offer.can_mask), *prepared.writable),
-        (*map(ground.place, (*given.masked, *ground.withheld(given))), ground.repository.state_folder),
-    )
+    held = dict.fromkeys(each.path for each in leave.masked)
+    masked = [ground.place(path) for path in held]
+    kept = [place for path in held if path.endswith("/") or not path for place in ground.nobodys_in(path)]
     if leave.offer.program:
-        return shape | {"prefix": bubblewrap.prefix(leave.offer.program, bounds)}
-    masked = bounds.masked if leave.offer.can_mask else ()
-    lists = {"protected": bounds.protected, "writable": bounds.writable, "masked": masked}
-    return shape | {"sandbox": "landlock", **{name: list(paths) for name, paths in lists.items()}}
+        return shape | {"prefix": bubblewrap.prefix(leave.offer.program, masked, kept)}
+    return shape | {"masked": masked, "kept": kept}

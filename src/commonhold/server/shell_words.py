@@ -1,17 +1,22 @@
 """What is told of a shell command: why it was not run, and what became of what it wrote."""
 
+import re
 import shlex
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from commonhold.app.answers import AcquireAnswer, TakeAnswer
-from commonhold.app.giving import ROOT, Given, Withheld
-from commonhold.domain.texts import listed, quoted, short_name
+from commonhold.app.answers import TakeAnswer
+from commonhold.app.held_paths import Holding
+from commonhold.domain.keys import file_key
+from commonhold.domain.texts import duration, listed, quoted, short_name
 
 _MOST: Final = 5
+_WAIT_SECONDS: Final = 90
+"""So long the step that is named waits for others: less than agents let a command take."""
 _NOT_RUN: Final = 126
-"""From here on an exit status says that a command was not found, or ended by a signal: no bounds make it so."""
+"""From here on an exit status says that a command was not found, or ended by a signal: nobody's hold makes it so."""
+_PLAIN: Final = re.compile(r"[\w./+@-]+")
 
 
 def some(paths: Sequence[str]) -> str:
@@ -19,52 +24,71 @@ def some(paths: Sequence[str]) -> str:
     return listed([path or "./" for path in paths], _MOST)
 
 
-def held_by_others(answer: AcquireAnswer) -> str:
-    """Why a command is not run that would write what others hold."""
-    held = dict.fromkeys((each.key.removeprefix("file:"), each.holder, each.task) for each in answer.conflicts)
-    what = "; ".join(f"{path} is held by {_who(holder, task)}" for path, holder, task in list(held)[:_MOST])
-    return (
-        f"the command was not run: it would write what others are at work on. {what}.\n"
-        "Next: do something else first, or change your part of the file with your edit tool, which may share a file."
+def held_by_others(held: Sequence[Holding], now: float) -> str:
+    """Why a command is not run that would write what others hold; `now` is wall time."""
+    lines = ["the command was not run, since it would write what others hold:", *_who(held, now)]
+    return "\n".join([*lines, f"Next: do other work, or wait until it is free, then run it again: {_waiting(held)}"])
+
+
+def kept_from(held: Sequence[Holding], now: float) -> str:
+    """What a command that failed could not write."""
+    lines = ["while the command ran, it could not write what others hold:", *_who(held, now)]
+    return "\n".join(
+        [*lines, f"If it failed for that, next: wait until it is free, then run it again: {_waiting(held)}"]
     )
 
 
-def beside_others(withheld: Withheld) -> str:
-    """Why a command is not run that would write where others are at work, so that it cannot be kept from theirs."""
-    because = withheld.because
-    if withheld.path == ROOT:
-        return (
-            "the command was not run: it may write anywhere in the working tree, and in that "
-            f"{because.path or './'} is held by {_who(because.holder, because.task)}.\n"
-            "Next: do something else first, or do it in a working tree of your own: git worktree add --detach ../NAME"
-        )
-    return (
-        f"the command was not run: it writes {withheld.path}, and beside it {because.path or './'} is held "
-        f"by {_who(because.holder, because.task)}.\n"
-        "Next: write it with your edit tool, which is kept from nothing but the file, or do something else first."
-    )
+def _who(held: Iterable[Holding], now: float) -> Iterator[str]:
+    """Each holder once, with all that it has of what is wanted, what for, and for how long at most."""
+    found: dict[str, list[Holding]] = {}
+    for each in held:
+        found.setdefault(each.holder, []).append(each)
+    for holder, all_its in list(found.items())[:_MOST]:
+        last = max(all_its, key=lambda each: each.expires_at)
+        paths = some(list(dict.fromkeys(each.path for each in all_its)))
+        if all(each.is_slot for each in all_its):
+            yield f"- {short_name(holder)} is just writing {paths}"
+        else:
+            still = duration(last.expires_at - now)
+            yield f"- {short_name(holder)} holds {paths}{_for(last.task)}, for at most {still} more"
 
 
-def _who(holder: str, task: str) -> str:
-    name = short_name(holder)
-    return f"{name} ({quoted(task)})" if task else name
+def _waiting(held: Iterable[Holding]) -> str:
+    """A command that waits until what others hold is free."""
+    keys = list(dict.fromkeys(map(_key, held)))[:_MOST]
+    return shlex.join(("commonhold", "acquire", "--wait", str(_WAIT_SECONDS), *keys, "--", "true"))
+
+
+def _key(held: Holding) -> str:
+    if not held.path:
+        return "./"
+    return held.path if _PLAIN.fullmatch(held.path) else str(file_key(held.path))
+
+
+@dataclass(frozen=True, slots=True)
+class Overwritten:
+    """A file that another held and a command has written over: who, and by which hash the bytes before are kept."""
+
+    held: Holding
+    path: str
+    before: str | None
 
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
     """What a command left: its exit status, what was taken into the log, and what could not be."""
 
-    holder: str
     status: int
     taken: TakeAnswer
     shared: tuple[str, ...] = ()
     unread: tuple[str, ...] = ()
+    overwritten: tuple[Overwritten, ...] = ()
 
 
-def report(outcome: Outcome, given: Given | None) -> str:
-    """What its agent must know of it; nothing where all is as it should be. `given`: what it was kept to."""
+def report(outcome: Outcome, masked: Sequence[Holding], now: float) -> str:
+    """What its agent must know of it; nothing where all is as it should be. `masked`: what it was kept from."""
     taken = outcome.taken
-    lines = [*taken.notices]
+    lines = [*taken.notices, *map(_overwritten, outcome.overwritten[:_MOST])]
     if taken.outcome == "unadmitted":
         lines.append(f"what the command wrote is recorded, but would have been refused ({taken.code}): {taken.why}")
         lines.append(f"it is left as it is, and waits for review. Next: commonhold review show {taken.review}")
@@ -74,24 +98,18 @@ def report(outcome: Outcome, given: Given | None) -> str:
         lines.append(
             f"other commands ran that could have written it, too, so it is laid on nobody: {some(outcome.shared)}"
         )
-    if 0 < outcome.status < _NOT_RUN and given is not None:
-        acquire = f"commonhold acquire PATH --agent {shlex.quote(outcome.holder)}"
-        lines.append(bounds(given, f"{acquire}, or use your edit tool"))
+    if 0 < outcome.status < _NOT_RUN and masked:
+        lines.append(kept_from(masked, now))
     return "\n".join(filter(None, lines))
 
 
-def bounds(given: Given, remedy: str) -> str:
-    """Where a command could write that may have failed because of it; empty where it could write all."""
-    if ROOT in given.writable:
-        return ""
-    where = (
-        f"it could write in {some(given.writable)}" if given.writable else "it could write no file of this repository"
-    )
-    if given.withheld:
-        return f"{where}; not in {_because(given.withheld[0])}. Next: change files there with your edit tool"
-    return f"{where}. If that is why it failed, next: {remedy}"
+def _overwritten(each: Overwritten) -> str:
+    what = f"{each.path}, which {short_name(each.held.holder)} holds{_for(each.held.task)}, was written over"
+    if each.before is None:
+        return what
+    show = shlex.join(("commonhold", "show", each.before, "--to", each.path))
+    return f"{what}; what it was is kept. Next: tell them, or bring it back: {show}"
 
 
-def _because(withheld: Withheld) -> str:
-    because = withheld.because
-    return f"{withheld.folder or './'}, where {because.path or './'} is held by {_who(because.holder, because.task)}"
+def _for(task: str) -> str:
+    return f" for {quoted(task)}" if task else ""

@@ -1,7 +1,8 @@
-"""Shell commands of agents: what one may write while it runs, and what it wrote, taken into the log afterwards."""
+"""Shell commands of agents: what one is kept from while it runs, and what it wrote, taken into the log afterwards."""
 
 import threading
-from collections.abc import Callable, Mapping, Sequence
+import time
+from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -12,12 +13,14 @@ from commonhold.adapters.survey import Change, Survey, Surveyor
 from commonhold.adapters.survey.ground import Ground
 from commonhold.adapters.system import RandomIds, is_running, named
 from commonhold.app.answers import TakeAnswer
-from commonhold.app.attribution import Reach, attributed
-from commonhold.app.giving import Given, parted
+from commonhold.app.attribution import ReachOf, attributed
+from commonhold.app.held_paths import OF_COMMAND, Holding, barred, holdings, is_in, is_in_any, parted, path_of
+from commonhold.app.shell_reach import Reach
 from commonhold.client.session import Commonhold
 from commonhold.config import Settings, Shell, load_settings
 from commonhold.domain.errors import Code, CommonholdError
 from commonhold.domain.events import Committed
+from commonhold.server.handing_down import hand_down
 from commonhold.server.shell_leave import (
     NOBODY,
     Asked,
@@ -27,18 +30,18 @@ from commonhold.server.shell_leave import (
     answer_to,
     asked_by,
     leave_for,
-    lost_to,
     refused,
     repository_of,
     unwatched,
 )
-from commonhold.server.shell_words import Outcome, bounds, report
+from commonhold.server.shell_words import Outcome, Overwritten, report
 from commonhold.server.under_way import UnderWay
 
 _PAGE: Final = 1000
 _BY_KILL: Final = 137
 _PROCESSES: Final = Path("/proc")
-_SHELL: Final = "shell"
+_SLACK_NS: Final = 20_000_000
+"""File systems take the time of a change from a clock that ticks every few milliseconds."""
 MOST_REMEMBERED: Final = 4096
 """Of so many holders is remembered what was done once for each."""
 
@@ -46,71 +49,44 @@ Open = Callable[[str, str], Commonhold]
 """The session on the working tree at a root, for a holder."""
 
 
-def anything(_path: str) -> bool:
-    """Reach any file."""
-    return True
-
-
 @dataclass(frozen=True, slots=True)
 class Rules:
-    """What decides beside leases: why a command is refused (empty: it is not), and what is prepared for it.
-
-    `reserved` are paths in the working tree that none is given.
-    """
+    """What decides beside leases: why a command is refused (empty: it is not), and what is prepared for it."""
 
     refused: Callable[[Asked, Commonhold], str] = lambda _asked, _session: ""
     prepared: Callable[[Asked, Commonhold], Prepared] = lambda _asked, _session: Prepared()
-    reserved: tuple[str, ...] = ()
 
 
 @dataclass(eq=False, slots=True)
 class _Run:
-    """A command that runs in one working tree. `given` is what it is kept to, None where nothing keeps it.
+    """A command that runs in one working tree. `leave` says what it is kept from, `named` what it plainly writes.
 
-    `foretold` is what it is kept to if its launcher goes by that. `beside` is what other commands could write that ran
-    there at the same time, by their tickets; no more is kept of them, since beside one that goes on there may be any
-    number. `told` is what its agent will be told. `launcher` is the process that waits for it.
+    `begun_ns` is when it began (wall time), `told` what its agent will be told, `launcher` the process that waits for
+    it. Nobody knows whether one that `is_doubtful` has run at all.
     """
 
     asked: Asked
     session: Commonhold
-    given: Given | None
-    lease_id: str | None
+    leave: Leave
+    named: tuple[str, ...]
     surveyor: Surveyor
     sequence: int
     before: Survey
+    begun_ns: int
     told: list[str]
     launcher: str = ""
-    foretold: Given | None = None
-    beside: dict[str, Reach] = field(default_factory=dict)
+    is_doubtful: bool = False
     turn: threading.Lock = field(default_factory=threading.Lock)
 
     def is_alive(self) -> bool:
         """Whether its launcher is there still, as far as that can be told."""
         return self.asked.process == NOBODY or not Path(_PROCESSES, "self").exists() or is_running(self.launcher)
 
-    @property
-    def reaches(self) -> Reach:
-        """Says whether it could write a file."""
-        return anything if self.given is None else self.given.reaches
-
-
-@dataclass(frozen=True, slots=True)
-class _Begun:
-    """A command that may run now: what it may write, in which place, by which settings."""
-
-    run: _Run
-    leave: Leave
-    ground: Ground
-    settings: Settings
-
-
-@dataclass(frozen=True, slots=True)
-class _Judged:
-    """What whoever asks is answered, and what has begun with that; nothing where it is refused, or let be."""
-
-    answer: Shape
-    begun: _Begun | None = None
+    def reach(self, path: str) -> Reach:
+        """How likely it writes a file."""
+        if is_in_any(path, [each.path for each in self.leave.masked]):
+            return Reach.NOTHING
+        return Reach.NAMED if is_in_any(path, self.named) else self.leave.reach
 
 
 class Shells:
@@ -132,100 +108,66 @@ class Shells:
         self._rules = rules or Rules()
         self._offer = offer
         self._ids = RandomIds()
-        self._name = self._ids.new(_SHELL)
+        self._name = self._ids.new(OF_COMMAND)
         self._runs: dict[str, _Run] = {}
-        self._know_bounds: dict[str, None] = {}
         self._freed: dict[str, None] = {}
         self._surveyors: dict[tuple[str, tuple[str, ...], int], Surveyor] = {}
         self._lock = threading.Lock()
 
     def begin(self, told: Mapping[str, Any]) -> Shape:
-        """Let a command run, or refuse it: what it may write, and the ticket to tell its end by."""
-        return self._judged(told, self._offer).answer
+        """Let a command run, or refuse it: what it is kept from, and the ticket to tell its end by."""
+        return self._judged(told, self._offer)
 
     def watch(self, told: Mapping[str, Any]) -> Shape:
-        """The same for a command that somebody else runs, whom nothing keeps from writing what it may not."""
-        return self._judged(told, lambda: NONE).answer
+        """The same for a command that somebody else runs, or in a sandbox where nothing can be mounted."""
+        return self._judged(told, lambda: NONE)
 
-    def foretell(self, told: Mapping[str, Any]) -> tuple[Shape, Shape]:
-        """The same, and what would keep it in a sandbox of its agent's, where nobody can be asked."""
-        judged = self._judged(told, lambda: NONE)
-        return judged.answer, judged.answer if judged.begun is None else self._foretold(judged.begun)
-
-    def _foretold(self, begun: _Begun) -> Shape:
-        """In there nothing can be taken out of what is given, nor can it for whom nothing keeps: it is the same."""
-        given = begun.leave.given
-        offer = _without_mounts(self._offer()) if begun.settings.shell == Shell.SANDBOX else NONE
-        if lost := lost_to(given, begun.ground, offer):
-            return refused(lost)
-        asked = replace(begun.run.asked, ticket="")
-        answer = answer_to(asked, Leave(given, offer), begun.ground, Prepared())
-        begun.run.foretold = given if offer.is_enforced else None
-        return answer | {"if_failed": bounds(given, "use your edit tool") if offer.is_enforced else ""}
-
-    def confirm(self, ticket: str) -> None:
-        """A launcher has come that goes by what was foretold: from now on the command is taken for kept to that."""
-        with self._lock:
-            run = self._runs.get(ticket)
-            if run is not None:
-                run.given = run.foretold
-                for other in self._runs.values():
-                    if ticket in other.beside:
-                        other.beside[ticket] = run.reaches
-
-    def _place(self, asked: Asked) -> tuple[Ground, Settings]:
-        repository = repository_of(asked)
-        settings = load_settings(repository.root)
-        return Ground(repository, asked.cwd, asked.command, tuple(settings.writable), self._rules.reserved), settings
-
-    def _judged(self, told: Mapping[str, Any], offer: Callable[[], Offer]) -> _Judged:
+    def _judged(self, told: Mapping[str, Any], offer: Callable[[], Offer]) -> Shape:
         self.reap()
         asked = asked_by(told, self._ids.new(self._name))
-        ground, settings = self._place(asked)
+        repository = repository_of(asked)
+        settings = load_settings(repository.root)
         if settings.shell == Shell.OFF:
-            return _Judged(unwatched())
-        session = self._open(ground.repository.root, asked.holder)
+            return unwatched()
+        session = self._open(repository.root, asked.holder)
+        is_begun = False
         try:
             self._free_once(session)
             refusal = self._rules.refused(asked, session)
-            kept_by = _inside(offer(), asked) if settings.shell == Shell.SANDBOX else NONE
-            judged = _Judged(refused(refusal)) if refusal else self._begun(asked, session, ground, settings, kept_by)
-        except BaseException:  # nobody will end what has not begun
-            session.close()
-            raise
-        if judged.begun is None:
-            session.close()
-        return judged
+            if refusal:
+                return refused(refusal)
+            kept_by = offer() if settings.shell == Shell.SANDBOX else NONE
+            answer = self._begun(asked, session, Ground(repository, asked.cwd, asked.command), settings, kept_by)
+            is_begun = "refusal" not in answer
+        finally:
+            if not is_begun:  # nobody will end what has not begun
+                session.close()
+        return answer
 
-    def _begun(self, asked: Asked, session: Commonhold, ground: Ground, settings: Settings, offer: Offer) -> _Judged:
+    def _begun(self, asked: Asked, session: Commonhold, ground: Ground, settings: Settings, offer: Offer) -> Shape:
         leave = leave_for(asked, session, ground, offer)
         if isinstance(leave, str):
-            return _Judged(refused(leave))
+            return refused(leave)
         try:
             prepared = self._rules.prepared(asked, session)
-            run = self._note(asked, session, leave, self._surveyor(session, ground, settings))
+            self._note(asked, session, leave, ground, self._surveyor(session, ground, settings))
         except BaseException:  # nobody will end what has not begun
             if leave.lease_id:
                 session.release(leave.lease_id)
             raise
-        return _Judged(answer_to(asked, leave, ground, prepared), _Begun(run, leave, ground, settings))
+        return answer_to(asked, leave, ground, prepared)
 
-    def _note(self, asked: Asked, session: Commonhold, leave: Leave, surveyor: Surveyor) -> _Run:
-        """Remember the command, and all that runs beside it."""
-        given = leave.given if leave.offer.is_enforced else None
+    def _note(self, asked: Asked, session: Commonhold, leave: Leave, ground: Ground, surveyor: Surveyor) -> None:
+        """Remember the command, and what it finds."""
         # The log first: what is written into it from now on explains a part of what will differ.
-        sequence = _newest(session)
+        sequence, begun_ns = _newest(session), time.time_ns()
         before = surveyor.look(session.keep)
-        run = _Run(asked, session, given, leave.lease_id, surveyor, sequence, before, list(leave.notices))
+        paths = tuple(each.path for each in ground.concern)
+        run = _Run(asked, session, leave, paths, surveyor, sequence, before, begun_ns, list(leave.notices))
         run.launcher = named(asked.process)
         with self._lock:
-            for other in self._runs.values():
-                if other.session.root == session.root:
-                    other.beside[asked.ticket] = run.reaches
-                    run.beside[other.asked.ticket] = other.reaches
             self._runs[asked.ticket] = run
             self._under_way.add(run.is_alive)
-        return run
 
     def _surveyor(self, session: Commonhold, ground: Ground, settings: Settings) -> Surveyor:
         name = session.root, tuple(settings.ignore), settings.max_file_bytes
@@ -238,22 +180,29 @@ class Shells:
 
     def end(self, told: Mapping[str, Any]) -> Shape:
         """The same as `ended`, for a launcher."""
-        return {"report": self.ended(str(told.get("ticket", "")), int(told.get("status", 0)))}
+        ticket = str(told.get("ticket", ""))
+        if told.get("free"):
+            self._free_of_masks(ticket)
+        return {"report": self.ended(ticket, int(told.get("status", 0)))}
+
+    def _free_of_masks(self, ticket: str) -> None:
+        """Its launcher could not mount: nothing has kept the command from anything."""
+        with self._lock:
+            if run := self._runs.get(ticket):
+                run.leave = replace(run.leave, masked=(), offer=NONE)
 
     def abandon(self, ticket: str) -> None:
         """End what was watched and perhaps never ran: what is found then is laid on nobody, but for what it held."""
         with self._lock:
             run = self._runs.get(ticket)
         if run is not None:
-            run.beside[ticket] = anything
+            run.is_doubtful = True
             self.ended(ticket)
 
     def drop(self, ticket: str) -> None:
         """Forget what was watched and has not begun: a launcher runs it, which asks for itself."""
         with self._lock:
             run = self._runs.get(ticket)
-            for other in self._runs.values():
-                other.beside.pop(ticket, None)
         if run is not None:
             self._close(run)
 
@@ -280,15 +229,15 @@ class Shells:
     def _settle(self, run: _Run, status: int) -> None:
         # Of a tree that the command has taken away nothing is left to be looked at.
         if run.asked.ticket in self._runs and Path(run.session.root).is_dir():
-            run.told.append(report(self._settled(run, status), self._bounds_to_tell(run, status)))
+            run.told.append(report(self._settled(run, status), run.leave.masked, time.time()))
 
     def _close(self, run: _Run) -> None:
         with self._lock:
             is_open = self._runs.pop(run.asked.ticket, None) is not None
         if is_open:
             try:
-                if run.lease_id is not None:
-                    run.session.release(run.lease_id)
+                if run.leave.lease_id is not None:
+                    run.session.release(run.leave.lease_id)
             finally:
                 run.session.close()
                 self._under_way.discard(run.is_alive)
@@ -304,7 +253,7 @@ class Shells:
         """Release what a daemon before this one leased for commands of a session: it heard of no end of theirs."""
         for lease in session.leases():
             ticket = lease.acquisition_id
-            if lease.holder == session.holder and ticket.startswith(_SHELL) and not ticket.startswith(self._name):
+            if lease.holder == session.holder and ticket.startswith(OF_COMMAND) and not ticket.startswith(self._name):
                 session.release(lease.id)
 
     def _free_once(self, session: Commonhold) -> None:
@@ -321,17 +270,10 @@ class Shells:
             with run.turn:
                 self._settle(run, 0)
 
-    def _bounds_to_tell(self, run: _Run, status: int) -> Given | None:
-        """What a command that failed was kept to: each holder is told so once, since most fail for another reason."""
-        if not status or run.asked.holder in self._know_bounds:
-            return None
-        _remember(self._know_bounds, run.asked.holder)
-        return run.given
-
     def may_write(self, root: str, path: str) -> bool:
         """Whether a command that runs could be writing a file of the working tree at `root`: its end will tell."""
         with self._lock:
-            return any(run.session.root == root and run.reaches(path) for run in self._runs.values())
+            return any(run.session.root == root and run.reach(path) for run in self._runs.values())
 
     def reap(self) -> None:
         """End the commands whose launcher is no more, without having told their end."""
@@ -343,30 +285,77 @@ class Shells:
 
     def _settled(self, run: _Run, status: int) -> Outcome:
         # Before the look: who gets a lease after it may write already what the look does not show.
-        leases = run.session.leases()
+        held = holdings(run.session.leases(), run.session.place())
         after = run.surveyor.look(run.session.keep)
         found = run.surveyor.changes(run.before, after, run.session.keep)
         changes, sequence = _unexplained(found, run.session, run.sequence)
         readable = {change.path: change.before for change in changes if not change.is_unread}
-        sorted_ = attributed(readable, run.reaches, [*run.beside.values()], *parted(leases, run.asked.holder))
+        others = self._others(run)
+        mine, theirs = parted(held, run.asked.holder)
+        at_it = _at_it(theirs, {other.asked.holder for other in others})
+        sorted_ = attributed(readable, run.reach, _rivals(run, others), mine, at_it)
         intent = run.asked.intent
         if sorted_.nobody:
             run.session.notice(sorted_.nobody, intent=intent)
         own = {path: readable[path] for path in sorted_.own}
+        self._hand_down(run, own, theirs)
         taken = run.session.take(own, intent=intent) if own else TakeAnswer("nothing")
         run.before, run.sequence = after, sequence
-        unread = tuple(change.path for change in changes if change.is_unread and run.reaches(change.path))
-        return Outcome(run.asked.holder, status, taken, sorted_.nobody, unread)
+        unread = tuple(change.path for change in changes if change.is_unread and run.reach(change.path))
+        over = _overwritten(own, barred(held, run.asked.holder))
+        return Outcome(status, taken, sorted_.nobody, unread, over)
+
+    def _hand_down(self, run: _Run, written: Collection[str], theirs: Sequence[Holding]) -> None:
+        """Hand over to a subagent what its session has leased for edits of its own, and the command has written."""
+        around = run.asked.holder.rpartition("/")[0]
+        its = {
+            each.path
+            for each in theirs
+            if each.holder == around and each.is_for_edits and any(is_in(path, each.path) for path in written)
+        }
+        if its:
+            session = self._open(run.session.root, around)
+            try:
+                hand_down(session, run.session, lambda key: path_of(key) in its)
+            finally:
+                session.close()
+
+    def _others(self, run: _Run) -> list[_Run]:
+        """What else goes on there. What has ended was looked at: what is not recorded since then it has not written."""
+        with self._lock:
+            return [each for each in self._runs.values() if each is not run and each.session.root == run.session.root]
 
 
-def _inside(offer: Offer, asked: Asked) -> Offer:
-    """What can keep a command where it is asked for."""
-    return _without_mounts(offer) if asked.is_kept else offer
+def _rivals(run: _Run, others: Sequence[_Run]) -> list[ReachOf]:
+    """How likely others have written a path: one that has begun after its last change has not."""
+
+    def reach_of(other: _Run) -> ReachOf:
+        def reach(path: str) -> Reach:
+            is_later = other.begun_ns > _changed_ns(run.session.root, path) + _SLACK_NS
+            return Reach.NOTHING if is_later else other.reach(path)
+
+        return reach
+
+    return [*map(reach_of, others), *([run.reach] if run.is_doubtful else [])]
 
 
-def _without_mounts(offer: Offer) -> Offer:
-    """What can keep a command in a sandbox: in there nothing can be mounted, and no other begun."""
-    return replace(offer, can_mask=False) if offer.is_enforced and not offer.program else NONE
+def _changed_ns(root: str, path: str) -> int:
+    """When a file was changed last; of one that is gone, the folder that it was in."""
+    place = Path(root, path)
+    for each in (place, *place.parents):
+        with suppress(OSError):
+            return each.lstat().st_ctime_ns
+    return 0
+
+
+def _at_it(theirs: Sequence[Holding], running: Collection[str]) -> list[Holding]:
+    """What others hold and may just be writing themselves: by their tool, or by a command."""
+    return [each for each in theirs if each.is_slot or each.is_of_command or each.holder in running]
+
+
+def _overwritten(own: Mapping[str, str | None], held: Sequence[Holding]) -> tuple[Overwritten, ...]:
+    pairs = ((path, next((each for each in held if is_in(path, each.path)), None)) for path in own)
+    return tuple(Overwritten(each, path, own[path]) for path, each in pairs if each)
 
 
 def _is_passing(fault: CommonholdError) -> bool:

@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from commonhold.app.shell_commands import MAX_LENGTH, commands_in
-from commonhold.app.shell_writes import Target, folders_made_by, targets_of
+from commonhold.app.shell_writes import Target, targets_of
 
 PLAIN = {
     "echo x > a.txt": ["a.txt"],
@@ -87,30 +87,6 @@ def test_a_shell_in_a_shell_is_looked_into_a_few_times_only() -> None:
 
 def test_of_a_very_long_line_nothing_is_told() -> None:
     assert targets_of(("bash", "-c", "echo > a;" * MAX_LENGTH)) == ()
-
-
-def test_programs_that_build_are_known_by_where_they_put_it() -> None:
-    assert folders_made_by(("bash", "-c", "cd web && npm ci && cd ../core && cargo build")) == (
-        "web/node_modules",
-        "web/../core/target",
-    )
-
-
-MADE = {
-    "python -m venv .venv": [".venv"],
-    "cd web; python3.12 -m venv --clear env": ["web/env"],
-    "virtualenv -p python3 env": ["env"],
-    "uv sync": [".venv"],
-    "uv venv --seed env": [".venv", "env"],
-    "cmake -S . -B out": ["out"],
-    "python -m http.server": [],
-    "python -m venv $X": [],
-}
-
-
-@pytest.mark.parametrize("line", MADE)
-def test_folders_that_are_to_be_made_are_known_by_their_names(line: str) -> None:
-    assert list(folders_made_by(("bash", "-c", line))) == MADE[line]
 
 
 @given(st.text(max_size=200))

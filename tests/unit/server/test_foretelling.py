@@ -27,8 +27,8 @@ def file(state_folder: Path) -> Path:
 def test_a_launcher_finds_what_was_left_for_its_call_until_that_is_withdrawn(
     foretelling: Foretelling, tmp_path: Path
 ) -> None:
-    foretelling.leave(*CALL, "echo «é»", {"sandbox": "landlock"})
-    assert json.loads(file(tmp_path).read_text(encoding="ascii")) == {"sandbox": "landlock", "of": "echo «é»"}
+    foretelling.leave(*CALL, "echo «é»")
+    assert json.loads(file(tmp_path).read_text(encoding="ascii")) == {"of": "echo «é»"}
     assert Path(folder(str(tmp_path))).stat().st_mode & 0o777 == 0o700
     assert place(str(tmp_path), "codex:s", "call 1") != str(file(tmp_path))
     for _ in range(2):
@@ -40,7 +40,7 @@ def test_a_command_is_over_once_its_launcher_was_seen_to_wait_and_does_so_no_mor
     foretelling: Foretelling, tmp_path: Path
 ) -> None:
     assert not foretelling.is_begun(*CALL)
-    foretelling.leave(*CALL, "make", {})
+    foretelling.leave(*CALL, "make")
     assert (foretelling.is_begun(*CALL), foretelling.is_over(*CALL)) == (False, False)
     with file(tmp_path).open("rb") as locked:
         fcntl.flock(locked, fcntl.LOCK_SH)
@@ -51,7 +51,7 @@ def test_a_command_is_over_once_its_launcher_was_seen_to_wait_and_does_so_no_mor
 def test_two_who_look_at_once_do_not_take_each_other_for_a_launcher(
     foretelling: Foretelling, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    foretelling.leave(*CALL, "make", {})
+    foretelling.leave(*CALL, "make")
     seen: list[bool] = []
     other = threading.Thread(target=lambda: seen.append(foretelling.is_begun(*CALL)))
     real = fcntl.flock
@@ -73,7 +73,7 @@ def test_a_program_that_is_being_started_is_no_launcher(
     foretelling: Foretelling, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Until it has become the program, it has open what was open here."""
-    foretelling.leave(*CALL, "make", {})
+    foretelling.leave(*CALL, "make")
     copies: list[int] = []
     real = fcntl.flock
 
@@ -88,7 +88,7 @@ def test_a_program_that_is_being_started_is_no_launcher(
 
 
 def test_one_that_was_withdrawn_is_not_over(foretelling: Foretelling, tmp_path: Path) -> None:
-    foretelling.leave(*CALL, "make", {})
+    foretelling.leave(*CALL, "make")
     with file(tmp_path).open("rb") as locked:
         fcntl.flock(locked, fcntl.LOCK_SH)
         assert foretelling.is_begun(*CALL)
@@ -97,6 +97,6 @@ def test_one_that_was_withdrawn_is_not_over(foretelling: Foretelling, tmp_path: 
 
 
 def test_a_daemon_knows_no_call_of_an_earlier_one(foretelling: Foretelling, tmp_path: Path) -> None:
-    foretelling.leave(*CALL, "make", {})
+    foretelling.leave(*CALL, "make")
     Foretelling(str(tmp_path), foretelling.is_for)
     assert not file(tmp_path).exists()

@@ -3,7 +3,8 @@
 import gc
 import os
 import subprocess
-from collections.abc import Iterator, Sequence
+import time
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -11,9 +12,8 @@ from tests.hooked import House, git, house
 from tests.own_tools import commits
 
 from commonhold.adapters.git.running import Git
-from commonhold.adapters.sandbox.probing import NONE, Offer
-from commonhold.adapters.survey import Survey, Surveyor, ground
-from commonhold.adapters.survey.git_ground import OfGit, of_git
+from commonhold.adapters.sandbox.probing import NONE
+from commonhold.adapters.survey import Survey, Surveyor
 from commonhold.client.session import Commonhold
 from commonhold.domain.errors import Code, StoreError
 from commonhold.server import shells
@@ -72,11 +72,39 @@ def test_whoever_was_dropped_could_have_written_nothing(running: Running) -> Non
         assert [each.holder for each in commits(service)] == [ONE]
 
 
-def test_what_two_could_have_written_is_laid_on_neither_though_one_has_ended(running: Running) -> None:
+def test_what_two_could_have_written_is_laid_on_neither(running: Running) -> None:
+    first, ticket = running.begin(TWO), running.begin(ONE)
+    running.home.write("a.py", "a = 2\n")
+    assert "laid on nobody: a.py" in running.end(ticket)
+    assert running.end(first) == ""
+
+
+def test_what_one_of_two_names_is_its_own(running: Running) -> None:
+    first, ticket = running.begin(TWO), running.begin(ONE, "ruff", "format", ".")
+    running.home.write("a.py", "a = 2\n")
+    assert (running.end(ticket), running.end(first)) == ("", "")
+    with running.home.service(None) as service:
+        assert [each.holder for each in commits(service)] == [ONE]
+
+
+def test_what_only_runs_tests_or_reads_takes_nothing_of_what_another_does(running: Running) -> None:
+    tests, ticket, reading = running.begin(TWO, "pytest"), running.begin(ONE), running.begin(TWO, "tail", "-f", "a.py")
+    running.home.write("a.py", "a = 2\n")
+    assert [running.end(each) for each in (reading, tests, ticket)] == ["", "", ""]
+    with running.home.service(None) as service:
+        assert [each.holder for each in commits(service)] == [ONE]
+
+
+def test_what_has_ended_or_not_begun_has_not_written(running: Running) -> None:
     first, ticket = running.begin(TWO), running.begin(ONE)
     assert running.end(first) == ""
     running.home.write("a.py", "a = 2\n")
-    assert "laid on nobody: a.py" in running.end(ticket)
+    time.sleep(0.1)  # the file system's clock ticks on
+    later = running.begin(TWO)
+    assert running.end(ticket) == ""
+    with running.home.service(None) as service:
+        assert [each.holder for each in commits(service)] == [ONE]
+    running.end(later)
 
 
 def test_of_commands_that_ended_beside_one_that_goes_on_next_to_nothing_is_kept(running: Running) -> None:
@@ -111,29 +139,6 @@ def test_settings_that_are_changed_hold_for_the_next_command(running: Running) -
         report = running.end(ticket)
         assert told in report
         assert bool(report) is bool(told)
-
-
-def test_what_a_command_may_write_is_found_once_for_its_hook_and_its_launcher(
-    home: House, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    asked: list[OfGit] = []
-
-    def counted(git_: Git, cwd: str, command: Sequence[str]) -> OfGit:
-        asked.append(of_git(git_, cwd, command))
-        return asked[-1]
-
-    monkeypatch.setattr(ground, "of_git", counted)
-    shells = Shells(home.session, offer=lambda: Offer("Landlock", is_enforced=True, can_mask=True))
-    home.write("src/b.py", "b = 1\n")
-    with home.service(TWO) as service:
-        service.acquire("src/b.py")
-    command = ["bash", "-c", "git checkout -- a.py; touch src/c.py"]
-    answer, foretold = shells.foretell({"holder": ONE, "cwd": str(home.root), "command": command})
-    assert len(asked) == 1
-    assert (answer["sandbox"], "refusal" in answer) == ("", False), "nothing keeps it: it may be able to ask"
-    assert f"src/b.py is held by {TWO}" in str(foretold["refusal"]), (
-        "in there nothing can be taken out of what is given"
-    )
 
 
 def test_a_process_that_has_got_the_id_of_a_launcher_that_was_killed_is_not_taken_for_it(

@@ -1,6 +1,5 @@
 """The machine: interpreter, SQLite, clock, kernel, grammars."""
 
-import ctypes
 import os
 import platform
 import sys
@@ -19,8 +18,6 @@ from commonhold.adapters.system import BOOT_ID, CLOCK
 from commonhold.domain.errors import CommonholdError
 from commonhold.regions.discover import discover
 
-_LANDLOCK_CREATE_RULESET: Final = 444
-_LANDLOCK_VERSION_FLAG: Final = 1
 _USER_NAMESPACES: Final = Path("/proc/sys/user/max_user_namespaces")
 _UNPRIVILEGED: Final = Path("/proc/sys/kernel/unprivileged_userns_clone")
 _APPARMOR: Final = Path("/proc/sys/kernel/apparmor_restrict_unprivileged_userns")
@@ -34,7 +31,6 @@ def machine() -> Iterator[Finding]:
     yield _sqlite()
     yield _grammars()
     yield _clock()
-    yield _landlock()
     yield _sandbox()
     yield _namespaces()
     yield _overlay()
@@ -71,27 +67,13 @@ def _clock() -> Finding:
     return ok("clock", f"{CLOCK} at {seconds:.0f} s of boot {epoch}", seconds=seconds, boot=epoch)
 
 
-def _landlock() -> Finding:
-    abi = _landlock_abi()
-    if abi > 0:
-        return ok("landlock", f"version {abi}: agents can be kept out of files", abi=abi)
-    return ok("landlock", "not available", abi=0)
-
-
 def _sandbox() -> Finding:
     found = offered()
     if found.is_enforced:
-        return ok("sandbox", f"{found.name}: shell commands of agents write only where they may", name=found.name)
-    mend = "install bubblewrap, or use a kernel with Landlock (5.13 or newer) that has it switched on"
-    return warn("sandbox", "none: what shell commands of agents write is only seen afterwards", mend, name=found.name)
-
-
-def _landlock_abi() -> int:
-    if sys.platform != "linux":
-        return 0
-    nothing = ctypes.c_void_p(None)
-    call = ctypes.CDLL(None, use_errno=True).syscall
-    return max(0, int(call(_LANDLOCK_CREATE_RULESET, nothing, ctypes.c_size_t(0), _LANDLOCK_VERSION_FLAG)))
+        return ok("sandbox", f"{found.name}: shell commands of agents cannot write what others hold", name=found.name)
+    mend = "allow user namespaces (sysctl user.max_user_namespaces), or install bubblewrap"
+    what = "none: that a shell command of an agent writes what another holds is only seen afterwards"
+    return warn("sandbox", what, mend, name="none")
 
 
 def _namespaces() -> Finding:

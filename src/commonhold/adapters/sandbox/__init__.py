@@ -1,5 +1,5 @@
-"""Keeping a command from writing where it should not: what the kernel offers for it.
+"""Keeping a command from what others hold, and from nothing else: what the kernel offers for it.
 
-`landlock.py`, `mounts.py` and `confining.py` are loaded by a launcher that starts with every shell command: they need
-nothing but the interpreter, and load little of that.
+`mounts.py` and `kernel.py` are loaded by a launcher that starts with every shell command: they need nothing but the
+interpreter, and load little of that.
 """

@@ -5,7 +5,6 @@ import os
 
 _LIBC = ctypes.CDLL(None, use_errno=True)
 _SET_PARENT_DEATH_SIGNAL = 1
-_SET_NO_NEW_PRIVILEGES = 38
 
 Word = int | bytes | ctypes.Structure | None
 
@@ -19,11 +18,6 @@ def call(number: int, *words: Word) -> int:
 def end_with_parent(signal: int) -> None:
     """Let this process get `signal` when its parent dies."""
     _checked(_LIBC.prctl(_SET_PARENT_DEATH_SIGNAL, ctypes.c_ulong(signal), *_nothing(3)))
-
-
-def gain_no_privileges() -> None:
-    """Let no program that this process becomes have more rights than it has itself: the kernel asks for it."""
-    _checked(_LIBC.prctl(_SET_NO_NEW_PRIVILEGES, ctypes.c_ulong(1), *_nothing(3)))
 
 
 def mount(source: bytes | None, target: bytes, flags: int) -> None:

@@ -1,4 +1,4 @@
-"""Which sandbox there is: found out by trying it, in a process of its own."""
+"""What can keep a command from what others hold here: found out by trying it, in a process of its own."""
 
 import os
 import shutil
@@ -9,29 +9,39 @@ from functools import cache
 from pathlib import Path
 from typing import Final
 
-from commonhold.adapters.sandbox import bubblewrap, confining
+from commonhold.adapters.sandbox import bubblewrap
 
 _PATIENCE_SECONDS: Final = 10.0
 _TRY: Final = (
-    f"import sys; sys.path.append({str(Path(__file__).parents[1])!r}); import sandbox.confining as it; it.tell()"
+    f"import os, sys; sys.path.append({str(Path(__file__).parents[1])!r}); import sandbox.mounts as it; "
+    "before = open('/proc/self/uid_map').read(); it.mask(['/'], []); "
+    "print('mounts' if open('/proc/self/uid_map').read() == before else 'namespaces', flush=True); os._exit(0)"
 )
 
 
 @dataclass(frozen=True, slots=True)
 class Offer:
-    """What can keep a command from writing: `name` is for people.
+    """What can make files read-only for one command: `name` is for people. Empty: nothing can.
 
-    `can_mask`: what is inside a writable folder can be taken out again. `program` is the bubblewrap to be run, if it is
-    that one.
+    `has_own_users`: programs that need rights of other users do not work in it. `program` is the bubblewrap to be run,
+    if it is that one.
     """
 
-    name: str
-    is_enforced: bool
-    can_mask: bool
+    name: str = ""
+    has_own_users: bool = False
     program: str = ""
 
+    @property
+    def is_enforced(self) -> bool:
+        """Whether there is anything."""
+        return bool(self.name)
 
-NONE: Final = Offer(confining.NOTHING, is_enforced=False, can_mask=False)
+
+NONE: Final = Offer()
+_FOUND: Final = {
+    "mounts": Offer("mounts"),
+    "namespaces": Offer("mounts in a user namespace", has_own_users=True),
+}
 
 
 @cache
@@ -39,12 +49,11 @@ def offered() -> Offer:
     """The best that works here."""
     if sys.platform != "linux":
         return NONE
-    found = _said(sys.executable, "-I", "-S", "-c", _TRY)
-    if found in {confining.MASKED, confining.LANDLOCK}:
-        return Offer(found, is_enforced=True, can_mask=found == confining.MASKED)
+    if found := _FOUND.get(_said(sys.executable, "-I", "-S", "-c", _TRY)):
+        return found
     program = shutil.which("bwrap") or ""
-    if program and _said(*bubblewrap.prefix(program, bubblewrap.Bounds()), "echo", "works") == "works":
-        return Offer("bubblewrap", is_enforced=True, can_mask=True, program=program)
+    if program and _said(*bubblewrap.prefix(program), "echo", "works") == "works":
+        return Offer("bubblewrap", has_own_users=True, program=program)
     return NONE
 
 

@@ -9,26 +9,16 @@ from typing import Final
 
 from commonhold.adapters.git.aliases import resolved
 from commonhold.adapters.git.differing import is_revision
-from commonhold.adapters.git.running import Git, ask
+from commonhold.adapters.git.running import Git
 from commonhold.app.git_words import GitCall, placed, read_call
-from commonhold.app.git_writes import COMMITTING, KNOWN, Written, written_by
+from commonhold.app.git_writes import KNOWN, Written, written_by
 from commonhold.app.shell_calls import ShellCall, git_calls_of
 from commonhold.app.shell_writes import Target
 
-_HOOKS: Final = ("pre-commit", "prepare-commit-msg", "commit-msg", "post-commit", "pre-merge-commit", "post-rewrite")
 _MAGIC: Final = re.compile(r"[:!^(]")
 _MOST: Final = 100
 """Of more files it is said that any may be written."""
 _UNKNOWN: Final = "."
-
-
-@dataclass(frozen=True, slots=True)
-class OfGit:
-    """What the calls write. `made` are the folders of new working trees, `by_hooks` what hooks of a commit may mend."""
-
-    targets: tuple[Target, ...] = ()
-    made: tuple[str, ...] = ()
-    by_hooks: tuple[str, ...] = ()
 
 
 @dataclass
@@ -76,22 +66,13 @@ class _Look:
             yield Target(place, glob.has_magic(path), is_replaced=not os.path.isdir(place))
 
 
-def of_git(git: Git, cwd: str, command: Sequence[str]) -> OfGit:
+def of_git(git: Git, cwd: str, command: Sequence[str]) -> tuple[Target, ...]:
     """What the calls of git in a command write in the working tree of `git`; it runs in the folder `cwd`."""
     look = _Look(git)
     targets: list[Target] = []
-    made: list[str] = []
-    is_committing = False
     for call, folder in _calls(git, cwd, command):
-        if call is None:
-            targets.append(Target(folder))
-            continue
-        written = look.of(call, folder)
-        targets += look.targets(written, folder)
-        made += [os.path.normpath(os.path.join(folder, path)) for path in written.made]
-        is_committing = is_committing or call.word in COMMITTING
-    hooked = look.changed if is_committing and _has_hooks(git.root) else []
-    return OfGit(tuple(dict.fromkeys(targets)), tuple(made), tuple(hooked))
+        targets += [Target(folder)] if call is None else look.targets(look.of(call, folder), folder)
+    return tuple(dict.fromkeys(targets))
 
 
 def _calls(git: Git, cwd: str, command: Sequence[str]) -> Iterator[tuple[GitCall | None, str]]:
@@ -110,8 +91,3 @@ def _calls(git: Git, cwd: str, command: Sequence[str]) -> Iterator[tuple[GitCall
 def _words(found: ShellCall) -> tuple[str, ...]:
     # What is known only when it runs may be anything.
     return tuple(_UNKNOWN if word is None else word for word in found.argv)
-
-
-def _has_hooks(root: str) -> bool:
-    folder = ask("-C", root, "rev-parse", "--path-format=absolute", "--git-path", "hooks")
-    return folder is not None and any(os.access(os.path.join(folder, name), os.X_OK) for name in _HOOKS)

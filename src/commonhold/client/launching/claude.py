@@ -11,8 +11,8 @@ from .running import NOT_RUN, Allowance
 from .speaking import say
 
 _SHELLS = ("bash", "zsh")
-# Where the command begins, after what sets its shell up, and where the shell tells in which folder it ended.
-_COMMAND, _FOLDER = " && eval ", " && pwd -P >| "
+# Where the command begins, after what sets its shell up.
+_COMMAND = " && eval "
 
 
 def main(socket: str, when_down: str, root: str, script: str) -> int:
@@ -35,18 +35,6 @@ def _fitted(script: str, allowance: "Allowance | None") -> str:
     """The script with our programs first in its PATH, which what sets its shell up has made anew."""
     if allowance is None:
         return script
-    if "TMPDIR" in allowance.environment:
-        _make_room(script, allowance)
     setting_up, mark, rest = script.partition(_COMMAND)
     setting = allowance.path_setting
     return f"{setting_up} && {setting}{mark}{rest}" if setting and mark else script
-
-
-def _make_room(script: str, allowance: Allowance) -> None:
-    """Let the shell tell its folder although it can make no file there: the file is made for it."""
-    path = script.rpartition(_FOLDER)[2].strip("'")
-    if path.startswith("/"):
-        file = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_NOFOLLOW, 0o600)
-        os.write(file, os.getcwdb())
-        os.close(file)
-        allowance.writable.append(path)

@@ -40,7 +40,9 @@ def main(socket: str, when_down: str, state: str, root: str, *shell: str) -> int
                 pass
         if foretold is None and _is_in(root):
             raise _Untold("in Codex's sandbox nobody can be asked, and no hook has told of it")
-        return _lasting(foretold, left) if foretold else UNBOUND
+        if foretold is not None:
+            _wait_on(left)
+        return UNBOUND
 
     return attended(socket, when_down, told, lambda allowance: [*start, _fitted(script, allowance, start[-1])], ask)
 
@@ -59,13 +61,12 @@ def _foretold(path: str) -> "Object | None":
         return None
 
 
-def _lasting(foretold: Object, path: str) -> Object:
-    """The same, and a sign that it is gone by, which ends with this process: a lock on the file."""
+def _wait_on(path: str) -> None:
+    """Give a sign that the command has begun, which ends with this process: a lock on the file."""
     try:
         fcntl.flock(os.open(path, os.O_RDONLY | os.O_CLOEXEC), fcntl.LOCK_SH)
     except OSError:
-        return foretold  # its turn has ended: nobody looks for it any more
-    return foretold
+        return  # its turn has ended: nobody looks for it any more
 
 
 def _is_inside() -> bool:

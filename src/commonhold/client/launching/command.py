@@ -1,4 +1,4 @@
-"""A shell command from the question what it may write to the report of what it wrote."""
+"""A shell command from the question what it may not write to the report of what it wrote."""
 
 import os
 import sys
@@ -60,9 +60,8 @@ def _attended(socket: str, when_down: str, asked_for: Object, made: "Make", ask:
         return _REFUSED
     status = run(made(allowance), allowance)
     if answer["ticket"]:
-        _end(socket, {"ticket": answer["ticket"], "status": status})
-    elif 0 < status < NOT_RUN and (why := answer.get("if_failed")):
-        say(why)
+        is_free = bool(answer["masked"]) and not allowance.masked
+        _end(socket, {"ticket": answer["ticket"], "status": status, "free": int(is_free)})
     return status
 
 
@@ -71,12 +70,11 @@ def _here() -> Object:
         cwd = os.getcwd()
     except OSError as fault:
         raise _Nowhere(f"the folder that it was to run in cannot be used ({fault.strerror})") from None
-    told = {"cwd": cwd, "process": os.getpid(), "temporary": os.environ.get("TMPDIR", "")}
-    return {**told, "kept": int(is_kept())}
+    return {"cwd": cwd, "process": os.getpid(), "kept": int(is_kept())}
 
 
 def is_kept() -> bool:
-    """Whether this runs in a sandbox already, in which no process gets new rights: there nothing can be mounted."""
+    """Whether this runs in a sandbox already, in which no process gets new rights."""
     try:
         with open("/proc/self/status", "rb") as file:
             return b"NoNewPrivs:\t1\n" in file.read()

@@ -1,4 +1,4 @@
-"""What a command may write, told before it runs: in a file, for a launcher that is kept from asking.
+"""Word of a command that may run, left in a file for a launcher that is kept from asking.
 
 Codex starts shells in a sandbox of its own, in which no socket can be connected; but all can be read there.
 """

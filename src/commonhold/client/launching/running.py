@@ -1,4 +1,4 @@
-"""Running a command in a child that can write what it may, as if it had been run by itself."""
+"""Running a command in a child that others' files are read-only to, as if it had been run by itself."""
 
 import _signal  # type: ignore[import-not-found]  # what `signal` is made of, without its enumerations
 import os
@@ -9,22 +9,20 @@ from .speaking import Object, Unserved, say
 
 NOT_RUN, NOT_FOUND, BY_SIGNAL = 126, 127, 128
 PROGRAMS = "COMMONHOLD_PROGRAMS"
-UNBOUND: Object = {"ticket": "", "sandbox": "", "env": {}, "protected": [], "writable": [], "masked": [], "prefix": []}
-"""The answer for a command that is kept to nothing."""
+UNBOUND: Object = {"ticket": "", "env": {}, "masked": [], "kept": [], "prefix": []}
+"""The answer for a command that is kept from nothing."""
 # The interpreter ignores these; what it starts is not to.
 _RESET = (_signal.SIGPIPE, _signal.SIGXFSZ)
 
 
 class Allowance:
-    """What the daemon answered: what the command may write, how it is kept to that, and what it is told."""
+    """What the daemon answered: what the command may not write, how it is kept from that, and what it is told."""
 
     def __init__(self, begun: Object) -> None:
         """Read the answer. Raises Unserved."""
         try:
-            self.sandbox: str = begun["sandbox"]
-            self.protected: list[str] = begun["protected"]
-            self.writable: list[str] = begun["writable"]
             self.masked: list[str] = begun["masked"]
+            self.kept: list[str] = begun["kept"]
             self.prefix: list[str] = begun["prefix"]
             self.environment: dict[str, str] = begun["env"]
         except KeyError as fault:
@@ -46,13 +44,11 @@ def run(command: list[str], allowance: Allowance) -> int:
     """Run the command, and wait for its end; its exit status, as a shell tells it."""
     signals = Signals()
     try:
-        child = os.fork()
+        child = _started(command, allowance, signals)
     except OSError as fault:
         why = f"no process can be made for it ({fault.strerror})"
         say(f"the command was not run: {why}. Next: end some that run here, then run it again")
         return NOT_RUN
-    if not child:
-        _be_child(command, allowance, signals)
     signals.give_to(lambda number: os.kill(child, number))
     _, status = os.waitpid(child, 0)
     signals.drop()
@@ -60,31 +56,54 @@ def run(command: list[str], allowance: Allowance) -> int:
     return code if code >= 0 else BY_SIGNAL - code
 
 
-def _be_child(command: list[str], allowance: Allowance, signals: Signals) -> None:
+def _started(command: list[str], allowance: Allowance, signals: Signals) -> int:
+    """The process of the command. Where nothing can be mounted after all, nothing keeps it: then `masked` is empty."""
+    if allowance.masked:
+        told, tell = os.pipe()
+        child = _forked(command, allowance, signals, tell)
+        os.close(tell)  # the child's closes as it becomes the command
+        has_failed = bool(os.read(told, 1))
+        os.close(told)
+        if not has_failed:
+            return child
+        os.waitpid(child, 0)
+        allowance.masked = []
+    return _forked(command, allowance, signals, -1)
+
+
+def _forked(command: list[str], allowance: Allowance, signals: Signals, tell: int) -> int:
+    child = os.fork()
+    if not child:
+        _be_child(command, allowance, signals, tell)
+    return child
+
+
+def _be_child(command: list[str], allowance: Allowance, signals: Signals, tell: int) -> None:
     """Become the command, or end."""
     try:
         signals.reset()
-        _confine(allowance)
+        if sys.platform == "linux":
+            _bind(allowance, tell)
         os.environ.update(allowance.environment)
         # Whoever answers does not know where programs are looked for here.
         if first := os.environ.pop(PROGRAMS, ""):
             os.environ["PATH"] = f"{first}{os.pathsep}{os.environ.get('PATH', os.defpath)}"
         become([*allowance.prefix, *command])
-    except OSError as fault:
-        why = f"it cannot be kept to what it may write: {fault.strerror}"
-        say(f"the command was not run: {why}. Next: commonhold doctor")
     finally:
         os._exit(NOT_RUN)
 
 
-def _confine(allowance: Allowance) -> None:
-    if sys.platform != "linux" or allowance.sandbox != "landlock":
-        return
+def _bind(allowance: Allowance, tell: int) -> None:
+    """Let what others hold be read-only here, and this end with whoever waits for it: to kill that is to kill it."""
     # Beside the standard library, and after it, lies the folder of the sandbox's package.
     sys.path.append(os.path.join(__file__.rsplit("/client/", 1)[0], "adapters"))
-    confining = __import__("sandbox.confining", fromlist=["confine"])
-    confining.confine(allowance.protected, allowance.writable, allowance.masked)
-    confining.end_with_parent(_signal.SIGKILL)
+    if allowance.masked:
+        try:
+            __import__("sandbox.mounts", fromlist=["mask"]).mask(allowance.masked, allowance.kept)
+        except OSError:
+            os.write(tell, b"x")
+            os._exit(NOT_RUN)
+    __import__("sandbox.kernel", fromlist=["end_with_parent"]).end_with_parent(_signal.SIGKILL)
 
 
 def become(command: list[str]) -> None:

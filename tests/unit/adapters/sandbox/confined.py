@@ -1,5 +1,6 @@
-"""Running a command that is kept to what it may write, as the launcher does."""
+"""Running a command to which others' files are read-only, as the launcher does."""
 
+import os
 import subprocess
 import sys
 from collections.abc import Sequence
@@ -11,32 +12,34 @@ import commonhold
 
 _ADAPTERS: Final = Path(commonhold.__file__).with_name("adapters")
 _CONFINE: Final = f"""
-import os, sys
+import ctypes, os, sys, warnings
 sys.path.append({str(_ADAPTERS)!r})
-from sandbox import confining
-lists = [list(filter(None, words.split(":"))) for words in sys.argv[1:4]]
-confining.confine(*lists)
+from sandbox import mounts
+user = int(sys.argv[1])
+if user != os.geteuid():
+    os.setgroups([])
+    os.setgid(user)
+    os.setuid(user)
+    ctypes.CDLL(None).prctl(4, 1, 0, 0, 0)  # its folder in /proc is its own again
+mounts.mask(*([path for path in words.split(":") if path] for words in sys.argv[2:4]))
 os.execvp(sys.argv[4], sys.argv[4:])
 """
 
 
 @dataclass(frozen=True)
 class Confined:
-    """What a command may write, below the folder `root`: paths are relative to it."""
+    """What is read-only to a command, below the folder `root`, and what in it is not; as the user with this number."""
 
     root: Path
-    writable: Sequence[str] = ()
     masked: Sequence[str] = ()
+    kept: Sequence[str] = ()
+    user: int = os.geteuid()
 
     def run(self, *command: str) -> subprocess.CompletedProcess[str]:
         """Run a command in the root."""
-        lists = [
-            [str(self.root)],
-            *([str(self.root / path) for path in paths] for paths in (self.writable, self.masked)),
-        ]
-        words = [":".join(paths) for paths in lists]
-        confine = [sys.executable, "-I", "-S", "-c", _CONFINE, *words]
-        return subprocess.run([*confine, *command], cwd=self.root, capture_output=True, text=True, check=False)
+        lists = (":".join(str(self.root / path) for path in paths) for paths in (self.masked, self.kept))
+        words = [sys.executable, "-I", "-S", "-c", _CONFINE, str(self.user), *lists, *command]
+        return subprocess.run(words, cwd=self.root, capture_output=True, text=True, check=False)
 
     def shell(self, line: str) -> subprocess.CompletedProcess[str]:
         """Run a line of shell in the root."""

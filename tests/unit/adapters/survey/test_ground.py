@@ -17,38 +17,50 @@ def root(tmp_path: Path) -> Path:
     return made
 
 
-def free(root: Path, *writable: str) -> tuple[str, ...]:
-    return Ground(find_repository(str(root)), str(root), ("true",), writable).free()
+def ground(root: Path, line: str) -> Ground:
+    return Ground(find_repository(str(root)), str(root), ("bash", "-c", line))
 
 
-def test_folders_that_the_settings_name_are_made(root: Path) -> None:
-    assert free(root, "build", "./out/deep/") == ("build/", "out/deep/")
-    assert (root / "out/deep").is_dir()
+@pytest.mark.parametrize("target", ["../elsewhere", ".git", ".git/hooks"])
+def test_what_a_link_leads_to_elsewhere_is_no_concern(root: Path, target: str) -> None:
+    (root / "link").symlink_to(target)
+    assert ground(root, "echo > link/new; rm -r link/").named == ()
 
 
-@pytest.mark.parametrize("target", ["../elsewhere", ".git", ".git/hooks", "."])
-def test_a_link_by_the_name_of_such_a_folder_gives_nothing(root: Path, target: str) -> None:
-    """A repository's settings and its links come from the same hand."""
-    (root / "build").symlink_to(target)
-    assert free(root, "build", "build/new") == (("new/",) if target == "." else ())
-    assert not root.with_name("elsewhere").exists()
-    assert not (root / ".git/new").exists()
+def test_a_folder_is_looked_into_or_goes_as_a_whole(root: Path) -> None:
+    (root / "src").mkdir()
+    found = ground(root, "ruff format . src; rm -r src; cp a src/; touch src/new/x")
+    assert [(each.path, each.is_within) for each in found.named] == [
+        *(("", True), ("src/", True), ("src/", False), ("src/a", False), ("src/new/x", False))
+    ]
 
 
-def test_a_file_by_the_name_of_such_a_folder_is_no_obstacle(root: Path) -> None:
-    (root / "build").write_text("a file")
-    assert free(root, "build/deep", "build", "out") == ("build/deep/", "build/", "out/")
+def test_what_git_ignores_is_nobodys_concern(root: Path) -> None:
+    (root / ".gitignore").write_text("build/\n*.log\n")
+    found = ground(root, "echo > a.log; echo > build/x; mkdir build; echo > src/x")
+    assert [each.path for each in found.concern] == ["src/x"]
 
 
-def test_of_very_many_files_that_are_written_the_folders_are_sought_as_well(root: Path) -> None:
+def test_what_a_program_writes_of_its_own_is_known_by_its_verb(root: Path) -> None:
+    lines = {
+        "npm ci": [],
+        "npm install": ["package-lock.json"],
+        "npm install x": ["package.json", "package-lock.json"],
+        "go mod download": [],
+        "go mod tidy": ["go.mod", "go.sum"],
+        "uv sync": ["uv.lock"],
+    }
+    assert {line: [each.path for each in ground(root, line).named] for line in lines} == lines
+
+
+def test_of_very_many_files_that_are_written_some_are_leased(root: Path) -> None:
     places = [root / folder / f"{number:03}.txt" for folder in ("a", "b", "c") for number in range(300)]
     for place in places:
         place.parent.mkdir(exist_ok=True)
         place.touch()
-    ground = Ground(find_repository(str(root)), str(root), ("bash", "-c", "sed -i s/a/b/ */*.txt"))
-    named, folders = ground.sought[:500], ground.sought[500:]
-    assert [each.path for each in named] == [str(place.relative_to(root)) for place in places[:500]]
-    assert [(each.path, each.folder) for each in folders] == [("b/", "b/"), ("c/", "c/")]
+    found = ground(root, "sed -i s/a/b/ */*.txt")
+    assert [each.path for each in found.named] == [str(place.relative_to(root)) for place in places]
+    assert found.leasable == tuple(each.path for each in found.named[:500])
 
 
 @pytest.fixture
@@ -89,13 +101,11 @@ OF_GIT = {
 @pytest.mark.parametrize("line", OF_GIT)
 def test_what_git_is_about_to_write_is_known(branches: Path, line: str) -> None:
     git(branches, "config", "alias.onto", "rebase")
-    ground = Ground(find_repository(str(branches)), str(branches), ("bash", "-c", line))
-    assert [each.path for each in ground.sought] == OF_GIT[line]
+    assert [each.path for each in ground(branches, line).named] == OF_GIT[line]
 
 
 def test_of_very_many_files_any_may_be_written(branches: Path) -> None:
     for number in range(101):
         (branches / f"{number}.txt").write_text("x")
     git(branches, "add", "-A")
-    ground = Ground(find_repository(str(branches)), str(branches), ("git", "reset", "--hard"))
-    assert [each.path for each in ground.sought] == [""]
+    assert [each.path for each in ground(branches, "git reset --hard").named] == [""]

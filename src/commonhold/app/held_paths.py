@@ -1,0 +1,93 @@
+"""Which files and folders are held, and by whom: what shell commands of others are kept from. Pure.
+
+Paths are relative to the working tree; a folder ends in a slash, and the root is the empty path.
+"""
+
+from collections.abc import Collection, Iterable, Iterator
+from dataclasses import dataclass
+from typing import Final
+
+from commonhold.app.proposing import OURS
+from commonhold.domain.keys import FILE, canonical
+from commonhold.domain.lease import Lease
+from commonhold.domain.slots import path_of_slot, slot_of
+
+ROOT: Final = ""
+OF_COMMAND: Final = "shell"
+"""The acquisition of a lease that a shell command has while it runs begins with this."""
+
+
+@dataclass(frozen=True, slots=True)
+class Holding:
+    """A path that somebody holds, whole or in part, what for, and until when at most (wall time).
+
+    `is_slot`: its holder's tool is just writing it. `is_of_command`: a shell command has it only while it runs.
+    `is_for_edits`: it was taken for the holder's edits, not asked for by it.
+    """
+
+    path: str
+    holder: str
+    task: str = ""
+    expires_at: float = 0.0
+    is_slot: bool = False
+    is_of_command: bool = False
+    is_for_edits: bool = False
+
+
+def holdings(leases: Iterable[Lease], place: str) -> tuple[Holding, ...]:
+    """What of the files is held; slots only of the working tree that goes by the name `place`."""
+    return tuple(holding for lease in leases for holding in _of_lease(lease, place))
+
+
+def _of_lease(lease: Lease, place: str) -> Iterator[Holding]:
+    is_of_command = lease.acquisition_id.startswith(OF_COMMAND)
+    for key in lease.keys:
+        written = path_of_slot(key)
+        is_here = written is not None and str(slot_of(place, written)) == key
+        path = written if is_here else path_of(key)
+        if path is not None:
+            until, is_for_edits = lease.deadline.wall, lease.acquisition_id in OURS
+            yield Holding(path, lease.holder, lease.task, until, is_here, is_of_command, is_for_edits)
+
+
+def path_of(key: str) -> str | None:
+    """The path of the file or folder that a key is about; None where it is about none."""
+    canon = canonical(key)
+    if canon.scheme != FILE:
+        return None
+    path = "/".join(canon.path)
+    return f"{path}/" if canon.is_folder and path else path
+
+
+def parted(all_held: Collection[Holding], holder: str) -> tuple[tuple[Holding, ...], tuple[Holding, ...]]:
+    """What a holder has, and what others have."""
+    mine = tuple(each for each in all_held if each.holder == holder)
+    return mine, tuple(each for each in all_held if each.holder != holder)
+
+
+def barred(all_held: Iterable[Holding], holder: str) -> tuple[Holding, ...]:
+    """What a command of `holder` must leave alone.
+
+    Neither what the commands of others have for as long as they run, nor what the session has edited that `holder` is a
+    subagent of: that waits for what it has asked its subagent to do.
+    """
+    return tuple(each for each in all_held if each.holder != holder and not _is_shared(each, holder))
+
+
+def _is_shared(each: Holding, holder: str) -> bool:
+    return each.is_of_command or (each.is_for_edits and holder.startswith(f"{each.holder}/"))
+
+
+def overlap(one: str, other: str) -> bool:
+    """Whether two paths are one, or one of them lies in the other."""
+    return is_in(one, other) or is_in(other, one)
+
+
+def is_in(path: str, place: str) -> bool:
+    """Whether a path is a place, or in it."""
+    return place in (path, ROOT) or (place.endswith("/") and path.startswith(place))
+
+
+def is_in_any(path: str, places: Iterable[str]) -> bool:
+    """Whether a path is one of some places, or in it."""
+    return any(is_in(path, place) for place in places)
