@@ -4,15 +4,16 @@ import gc
 import os
 import subprocess
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
+from typing import cast
 
 import pytest
 from tests.hooked import House, git, house
 from tests.own_tools import commits
 
 from commonhold.adapters.git.running import Git
-from commonhold.adapters.sandbox.probing import NONE
+from commonhold.adapters.sandbox.probing import NONE, Offer
 from commonhold.adapters.survey import Survey, Surveyor
 from commonhold.client.session import Commonhold
 from commonhold.domain.errors import Code, StoreError
@@ -227,3 +228,62 @@ def test_no_more_than_some_holders_are_remembered(running: Running, monkeypatch:
         told = {"holder": f"codex:{number}", "cwd": str(running.home.root), "command": ["make"], "process": 0}
         running.end(str(running.shells.begin(told)["ticket"]))
     assert list(running.shells._freed) == ["codex:3", "codex:4"]
+
+
+MOUNTS, NAMESPACES = Offer("mounts"), Offer("namespaces", has_own_users=True)
+BUBBLEWRAP = Offer("bubblewrap", has_own_users=True, program="/usr/bin/bwrap")
+
+
+def answered(home: House, offer: Offer, line: str, **more: object) -> Mapping[str, object]:
+    """What a launcher is told to do, where another session holds b.py, and a file that is not there."""
+    home.write("b.py", "b = 1\n")
+    with home.service(TWO) as service:
+        service.acquire("b.py", "gone.py", task="its work")
+    told = {"holder": ONE, "cwd": str(home.root), "command": ["bash", "-c", line], **more}
+    return Shells(home.session, offer=lambda: offer).begin(told)
+
+
+@pytest.mark.parametrize("offer", [MOUNTS, NAMESPACES])
+def test_what_others_hold_and_is_there_is_masked(home: House, offer: Offer) -> None:
+    answer = answered(home, offer, "make fmt")
+    assert (answer["masked"], answer["kept"], answer["prefix"]) == ([str(home.root / "b.py")], [], [])
+
+
+def test_a_command_that_can_come_upon_none_of_it_is_kept_from_nothing(home: House) -> None:
+    for line in ("grep -r x .", "sed -i s/1/2/ a.py", "echo x > new.txt"):
+        assert answered(home, MOUNTS, line)["masked"] == []
+    assert answered(home, MOUNTS, "ruff format .")["masked"] == [str(home.root / "b.py")]
+
+
+def test_a_program_that_needs_rights_of_others_gets_no_users_of_its_own(home: House) -> None:
+    assert answered(home, NAMESPACES, "sudo make install")["masked"] == []
+    assert answered(home, MOUNTS, "sudo make install")["masked"] == [str(home.root / "b.py")]
+
+
+def test_bubblewrap_does_it_where_it_is_the_only_one_and_not_inside_of_a_sandbox(home: House) -> None:
+    answer = answered(home, BUBBLEWRAP, "make fmt")
+    assert answer["masked"] == []
+    assert ["--ro-bind-try", str(home.root / "b.py")] == list(cast("list[str]", answer["prefix"])[4:6])
+    assert answered(home, BUBBLEWRAP, "make fmt", kept=1)["prefix"] == []
+
+
+def test_whoever_is_alone_is_kept_from_nothing(home: House) -> None:
+    with home.service(ONE) as service:
+        service.acquire("a.py")
+    told = {"holder": ONE, "cwd": str(home.root), "command": ["make", "fmt"]}
+    answer = Shells(home.session, offer=lambda: MOUNTS).begin(told)
+    assert (answer["masked"], answer["prefix"]) == ([], [])
+
+
+def test_a_launcher_that_could_not_mount_says_so_and_is_not_told_of_what_kept_it(home: House) -> None:
+    home.write("b.py", "b = 1\n")
+    with home.service(TWO) as service:
+        service.acquire("b.py", task="its work")
+    shells_ = Shells(home.session, offer=lambda: MOUNTS)
+    told = {"holder": ONE, "cwd": str(home.root), "command": ["make"]}
+    kept, free = (str(shells_.begin(told)["ticket"]) for _ in range(2))
+    assert "it could not write" in str(shells_.end({"ticket": kept, "status": 2})["report"])
+    home.write("b.py", "b = 2\n")
+    report = str(shells_.end({"ticket": free, "status": 2, "free": 1})["report"])
+    assert "it could not write" not in report
+    assert "b.py, which codex:two holds" in report
