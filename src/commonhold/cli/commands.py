@@ -15,7 +15,7 @@ COMMANDS: Final = {
     "leases": "List the live leases, and who waits in line.",
     "who": "Tell who holds, who waits for and who changed what is at a path.",
     "commit": "Write a change if it still fits what is there; else say what to do.",
-    "exec": "Run a command that writes only where nobody else is at work.",
+    "exec": "Run a command that cannot write what other sessions hold.",
     "merge": "Merge a branch, each file proven or verified, or say why not.",
     "merge-file": "Merge three versions of one file.",
     "check": "Tell whether two branches would work together, and what would break.",

@@ -1,4 +1,4 @@
-"""`commonhold exec`: run a command that writes only where this session may, and take what it wrote into the log."""
+"""`commonhold exec`: run a command that cannot write what others hold, and take what it wrote into the log."""
 
 import os
 import sys
@@ -29,11 +29,11 @@ from commonhold.domain import texts
 @common
 @click.pass_obj
 def command(given: Given, words: Sequence[str]) -> int:
-    """Run COMMAND so that it writes only where nobody else is at work.
+    """Run COMMAND so that it cannot write what other sessions hold.
 
-    It may write in the folders of what this session has leased, and of the files that COMMAND plainly names to be
-    written, which are leased to it meanwhile; in what git ignores; and outside of the repository. What it wrote is
-    recorded when it has ended. The exit code is that of COMMAND.
+    It can write everything else; while nobody else holds anything, it runs as it would without Commonhold. What it
+    wrote is recorded when it has ended. A COMMAND that names a held file as its target is refused. The exit code is
+    that of COMMAND.
     """
     holder = texts.check_holder(agent_of(given) or "")
     start = start_of(given)
