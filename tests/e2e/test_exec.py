@@ -12,7 +12,7 @@ import subprocess
 import sys
 import threading
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from pathlib import Path
 
 import pytest
@@ -32,6 +32,7 @@ pytestmark = pytest.mark.slow
 can_mount = pytest.mark.skipif(not offered().is_enforced, reason="nothing can be mounted here")
 HOLDER = "claude:26baef9a-0000-4000-8000-000000000000"
 SHORT = "claude:26baef9a"
+BESIDE = pytest.mark.parametrize("key", ["", "README.md"], ids=["alone", "beside others"])
 NUMBERS = itertools.count()
 LISTEN = """import signal, sys, time
 def told(number, _):
@@ -319,7 +320,13 @@ def test_what_could_not_have_been_committed_is_recorded_and_left_for_review(shel
     assert unadmitted.startswith("PARSE_INVALID")
 
 
-def test_exit_codes_and_streams_are_the_commands(shell: Shell) -> None:
+@BESIDE
+def test_exit_codes_and_streams_are_the_commands(shell: Shell, key: str) -> None:
+    with held(shell, key) if key else nullcontext():
+        exit_codes_and_streams(shell)
+
+
+def exit_codes_and_streams(shell: Shell) -> None:
     done = subprocess.run(shell.words("cat"), cwd=shell.root, input=b"\0\xff", capture_output=True, check=False)
     assert (done.returncode, done.stdout) == (0, b"\0\xff")
     assert [shell.line(line).returncode for line in ("exit 7", "kill -KILL $$", "nosuchcommand")] == [7, 137, 127]
@@ -332,10 +339,14 @@ def test_what_is_closed_early_ends_the_command_as_it_would_without_us(shell: She
     assert done.stdout == "y\n141\n"
 
 
+@BESIDE
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGHUP, signal.SIGUSR1])
-def test_signals_reach_the_command(shell: Shell, number: signal.Signals) -> None:
+def test_signals_reach_the_command(shell: Shell, number: signal.Signals, key: str) -> None:
     words = shell.words(sys.executable, "-c", LISTEN)
-    with subprocess.Popen(words, cwd=shell.root, stdout=subprocess.PIPE, start_new_session=True, text=True) as child:
+    with (
+        held(shell, key) if key else nullcontext(),
+        subprocess.Popen(words, cwd=shell.root, stdout=subprocess.PIPE, start_new_session=True, text=True) as child,
+    ):
         assert child.stdout is not None
         assert child.stdout.readline() == "ready\n"
         child.send_signal(number)

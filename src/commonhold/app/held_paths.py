@@ -35,8 +35,15 @@ class Holding:
 
 
 def holdings(leases: Iterable[Lease], place: str) -> tuple[Holding, ...]:
-    """What of the files is held; slots only of the working tree that goes by the name `place`."""
-    return tuple(holding for lease in leases for holding in _of_lease(lease, place))
+    """What of the files is held in the working tree that goes by the name `place`.
+
+    What a session asked for it has in all working trees of the repository; what its tool writes and has edited, in one.
+    """
+    return tuple(holding for lease in leases if not _is_elsewhere(lease, place) for holding in _of_lease(lease, place))
+
+
+def _is_elsewhere(lease: Lease, place: str) -> bool:
+    return lease.acquisition_id in OURS and lease.worktree not in ("", place)
 
 
 def _of_lease(lease: Lease, place: str) -> Iterator[Holding]:

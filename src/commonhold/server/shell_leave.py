@@ -114,7 +114,7 @@ def leave_for(asked: Asked, session: Commonhold, ground: Ground, offer: Offer) -
         held = _held(session, ground, until)
         if in_the_way := _in_the_way(held, ground):
             return held_by_others(in_the_way, time.time())
-        if wait_seconds is None or not keys:
+        if wait_seconds is None or not keys or (wait_seconds and not _is_brief(session, ground)):
             break
         got = session.acquire(*keys, task=asked.intent, acquisition_id=asked.ticket, wait_seconds=wait_seconds)
         if got.lease is not None:
@@ -132,6 +132,12 @@ def _held(session: Commonhold, ground: Ground, until: float) -> tuple[Holding, .
         if not in_the_way or not all(each.is_slot for each in in_the_way) or time.monotonic() >= until:
             return held
         time.sleep(_PAUSE_SECONDS)
+
+
+def _is_brief(session: Commonhold, ground: Ground) -> bool:
+    """Whether a command of another session has what this one names, and so may be done with it soon."""
+    held = holdings(session.leases(), session.place())
+    return any(each.is_of_command and each.holder != session.holder for each in _in_the_way(held, ground))
 
 
 def _in_the_way(held: Sequence[Holding], ground: Ground) -> tuple[Holding, ...]:

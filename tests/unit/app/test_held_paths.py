@@ -1,5 +1,7 @@
 """What is held, and what of it a command must leave alone."""
 
+from dataclasses import replace
+
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -32,6 +34,12 @@ def test_leases_say_which_paths_are_held_and_so_do_write_slots_of_this_tree() ->
 def test_what_a_command_has_while_it_runs_bars_nobody() -> None:
     found = holdings([lease("file:a", acquisition="shell-1-2"), lease("file:b")], "/r")
     assert paths(barred(found, "ann")) == ["b"]
+
+
+def test_what_a_session_edits_in_another_working_tree_is_not_held_here_and_what_it_asked_for_is() -> None:
+    edited, asked = (replace(lease("file:a", acquisition=each), worktree="/other") for each in (HELD_FOR_TURN, "mine"))
+    assert holdings([edited], "/r") == ()
+    assert paths(holdings([edited], "/other")) == paths(holdings([asked], "/r")) == ["a"]
 
 
 def test_what_is_ones_own_bars_nobody() -> None:

@@ -15,6 +15,7 @@ from tests.own_tools import commits
 from commonhold.adapters.git.running import Git
 from commonhold.adapters.sandbox.probing import NONE, Offer
 from commonhold.adapters.survey import Survey, Surveyor
+from commonhold.app.proposing import HELD_FOR_TURN
 from commonhold.client.session import Commonhold
 from commonhold.domain.errors import Code, StoreError
 from commonhold.server import shells
@@ -265,6 +266,15 @@ def test_bubblewrap_does_it_where_it_is_the_only_one_and_not_inside_of_a_sandbox
     assert answer["masked"] == []
     assert ["--ro-bind-try", str(home.root / "b.py")] == list(cast("list[str]", answer["prefix"])[4:6])
     assert answered(home, BUBBLEWRAP, "make fmt", kept=1)["prefix"] == []
+
+
+def test_what_another_edits_in_its_own_working_tree_neither_bars_a_command_nor_has_it_wait(home: House) -> None:
+    git(home.root, "worktree", "add", "-q", "../tree")
+    with home.session(str(home.folder / "tree"), TWO) as session:
+        assert session.acquire("a.py", acquisition_id=HELD_FOR_TURN).lease
+    for line in ("make", "sed -i s/1/2/ a.py"):
+        told = {"holder": ONE, "cwd": str(home.root), "command": ["bash", "-c", line]}
+        assert Shells(home.session, offer=lambda: MOUNTS).begin(told)["masked"] == []
 
 
 def test_whoever_is_alone_is_kept_from_nothing(home: House) -> None:
