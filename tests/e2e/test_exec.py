@@ -263,14 +263,14 @@ def test_where_nothing_can_be_mounted_what_is_written_over_is_told_and_can_be_ha
         (shell.root / "commonhold.toml").write_text('shell = "watch"\n')
     elif subprocess.run((*UNABLE, "true"), capture_output=True, check=False).returncode:
         pytest.skip("no such namespace can be had here")
-    words = shell.words("bash", "-c", "f=use; sed -i s/1/2/ src/$f.py; echo x > src/new.txt; exit 3")
+    words = shell.words("bash", "-c", f"f=use; sed -i s/1/{len(way)}/ src/$f.py; echo x > src/new.txt; exit 3")
     with held(shell, "src/use.py"):
         outer = UNABLE if way == "machine" else ()
         done = subprocess.run((*outer, *words), cwd=shell.root, capture_output=True, text=True, check=False)
     assert (done.returncode, (shell.root / "src/new.txt").read_text()) == (3, "x\n")
-    assert f'src/use.py, which {SHORT} holds for "bob\'s work", was written over' in done.stderr
+    assert f'{SHORT} holds file:src/use.py#show for "bob\'s work", and is told that you wrote over it' in done.stderr
     assert "could not write" not in done.stderr
-    back = re.search(r"bring it back: commonhold (show \S+ --to \S+)", done.stderr)
+    back = re.search(r"comes back with `commonhold (show \S+ --to \S+)`", done.stderr)
     assert back
     assert (shell.root / "src/use.py").read_text() != before
     subprocess.run((sys.executable, "-m", "commonhold", *back[1].split()), cwd=shell.root, check=True)

@@ -9,6 +9,7 @@ from typing import Final
 from commonhold.app.answers import TakeAnswer
 from commonhold.app.held_paths import Holding
 from commonhold.domain.keys import file_key
+from commonhold.domain.refusal import Refusal
 from commonhold.domain.texts import duration, listed, quoted, short_name
 
 _MOST: Final = 5
@@ -66,15 +67,6 @@ def _key(held: Holding) -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class Overwritten:
-    """A file that another held and a command has written over: who, and by which hash the bytes before are kept."""
-
-    held: Holding
-    path: str
-    before: str | None
-
-
-@dataclass(frozen=True, slots=True)
 class Outcome:
     """What a command left: its exit status, what was taken into the log, and what could not be."""
 
@@ -82,14 +74,15 @@ class Outcome:
     taken: TakeAnswer
     shared: tuple[str, ...] = ()
     unread: tuple[str, ...] = ()
-    overwritten: tuple[Overwritten, ...] = ()
 
 
 def report(outcome: Outcome, masked: Sequence[Holding], now: float) -> str:
     """What its agent must know of it; nothing where all is as it should be. `masked`: what it was kept from."""
     taken = outcome.taken
-    lines = [*taken.notices, *map(_overwritten, outcome.overwritten[:_MOST])]
-    if taken.outcome == "unadmitted":
+    lines = [*taken.notices]
+    if taken.code is Refusal.LOCK_CONFLICT:  # who holds it, and how it comes back, is among the notices
+        lines.append(f"it is left as it is, and waits for review ({taken.review})")
+    elif taken.outcome == "unadmitted":
         lines.append(f"what the command wrote is recorded, but would have been refused ({taken.code}): {taken.why}")
         lines.append(f"it is left as it is, and waits for review. Next: commonhold review show {taken.review}")
     if unknown := (*taken.unknown, *outcome.unread):
@@ -101,14 +94,6 @@ def report(outcome: Outcome, masked: Sequence[Holding], now: float) -> str:
     if 0 < outcome.status < _NOT_RUN and masked:
         lines.append(kept_from(masked, now))
     return "\n".join(filter(None, lines))
-
-
-def _overwritten(each: Overwritten) -> str:
-    what = f"{each.path}, which {short_name(each.held.holder)} holds{_for(each.held.task)}, was written over"
-    if each.before is None:
-        return what
-    show = shlex.join(("commonhold", "show", each.before, "--to", each.path))
-    return f"{what}; what it was is kept. Next: tell them, or bring it back: {show}"
 
 
 def _for(task: str) -> str:

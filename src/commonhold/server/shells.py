@@ -14,7 +14,7 @@ from commonhold.adapters.survey.ground import Ground
 from commonhold.adapters.system import RandomIds, is_running, named
 from commonhold.app.answers import TakeAnswer
 from commonhold.app.attribution import ReachOf, attributed
-from commonhold.app.held_paths import OF_COMMAND, Holding, barred, holdings, is_in, is_in_any, parted, path_of
+from commonhold.app.held_paths import OF_COMMAND, Holding, holdings, is_in, is_in_any, parted, path_of
 from commonhold.app.shell_reach import Reach
 from commonhold.client.session import Commonhold
 from commonhold.config import Settings, Shell, load_settings
@@ -34,7 +34,7 @@ from commonhold.server.shell_leave import (
     repository_of,
     unwatched,
 )
-from commonhold.server.shell_words import Outcome, Overwritten, report
+from commonhold.server.shell_words import Outcome, report
 from commonhold.server.under_way import UnderWay
 
 _PAGE: Final = 1000
@@ -302,8 +302,7 @@ class Shells:
         taken = run.session.take(own, intent=intent) if own else TakeAnswer("nothing")
         run.before, run.sequence = after, sequence
         unread = tuple(change.path for change in changes if change.is_unread and run.reach(change.path))
-        over = _overwritten(own, barred(held, run.asked.holder))
-        return Outcome(status, taken, sorted_.nobody, unread, over)
+        return Outcome(status, taken, sorted_.nobody, unread)
 
     def _hand_down(self, run: _Run, written: Collection[str], theirs: Sequence[Holding]) -> None:
         """Hand over to a subagent what its session has leased for edits of its own, and the command has written."""
@@ -351,11 +350,6 @@ def _changed_ns(root: str, path: str) -> int:
 def _at_it(theirs: Sequence[Holding], running: Collection[str]) -> list[Holding]:
     """What others hold and may just be writing themselves: by their tool, or by a command."""
     return [each for each in theirs if each.is_slot or each.is_of_command or each.holder in running]
-
-
-def _overwritten(own: Mapping[str, str | None], held: Sequence[Holding]) -> tuple[Overwritten, ...]:
-    pairs = ((path, next((each for each in held if is_in(path, each.path)), None)) for path in own)
-    return tuple(Overwritten(each, path, own[path]) for path, each in pairs if each)
 
 
 def _is_passing(fault: CommonholdError) -> bool:

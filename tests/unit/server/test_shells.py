@@ -296,4 +296,4 @@ def test_a_launcher_that_could_not_mount_says_so_and_is_not_told_of_what_kept_it
     home.write("b.py", "b = 2\n")
     report = str(shells_.end({"ticket": free, "status": 2, "free": 1})["report"])
     assert "it could not write" not in report
-    assert "b.py, which codex:two holds" in report
+    assert 'codex:two holds file:b.py#@header for "its work", and is told that you wrote over it' in report
