@@ -149,6 +149,11 @@ def _from_environment() -> dict[str, object]:
     return chosen
 
 
+def is_masked() -> bool:
+    """Whether this runs in a shell command to which others' files are read-only, as would be a daemon begun here."""
+    return bool(os.environ.get("COMMONHOLD_MASKED"))
+
+
 def _from_files(root: str) -> Settings:
     """What `commonhold.toml` says, else `pyproject.toml`."""
     for name in FILES:

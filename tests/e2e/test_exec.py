@@ -459,6 +459,25 @@ def test_people_call_it_by_its_name(shell: Shell) -> None:
     assert (done.returncode, done.stdout) == (3, f"{shell.root}/src\n")
 
 
+@can_mount
+def test_no_daemon_begins_where_others_files_are_read_only(tmp_path: Path) -> None:
+    """It would outlive the command, and could not write them for their holders."""
+    root = make_repository(tmp_path / "work")
+    (root / "held.txt").write_text("x\n")
+    cli = (sys.executable, "-m", "commonhold")
+    with serving(root) as daemon:
+        with daemon.session("bob") as bob:
+            bob.acquire("held.txt", task="bob's work")
+        stop = shlex.join((*cli, "daemon", "stop"))
+        start, ask = shlex.join((*cli, "daemon", "start")), shlex.join((*cli, "acquire", "new.txt"))
+        environment = {**os.environ, "COMMONHOLD_DAEMON": "on", "COMMONHOLD_AGENT": "ann"}
+        words = Shell(daemon).words("bash", "-c", f"f=x; echo > $f.txt; {stop}; {ask}; {start}")
+        done = subprocess.run(words, cwd=root, env=environment, capture_output=True, text=True, check=False)
+    assert not daemon.is_served
+    assert "granted" in done.stdout
+    assert "a daemon that began in this shell command could not write" in done.stderr
+
+
 @contextmanager
 def answering(place: Path, answer: Callable[[bytes], bytes]) -> Iterator[None]:
     """A server that answers each request with these bytes."""

@@ -14,6 +14,7 @@ from commonhold.cli.exit_status import DONE, REFUSED
 from commonhold.cli.given import Given, common, start_of
 from commonhold.cli.output import say, send_json
 from commonhold.client import daemon
+from commonhold.config import is_masked
 from commonhold.domain.errors import Code, StoreError
 
 _EXAMPLES: Final = ("commonhold daemon status", "commonhold daemon stop", "commonhold daemon http")
@@ -90,10 +91,20 @@ def http(given: Given, port: int | None, *, off: bool) -> int:
 
 def _start(repository: Repository) -> None:
     if daemon.pid_of(repository) is None:
+        _check_not_masked()
         why = daemon.trouble_of(daemon.start(repository), repository)
         if why:
             hint = "commonhold doctor says what is to be mended; daemon.log in the state folder has the whole of it"
             raise StoreError(Code.STORE_BUSY, why, hint=hint, retry_after_seconds=5.0)
+
+
+def _check_not_masked() -> None:
+    if is_masked():
+        raise StoreError(
+            Code.STORE_READ_ONLY,
+            "a daemon that began in this shell command could not write the files that others hold, either",
+            hint="go on: the next shell command or edit begins one; or run it in a terminal of your own",
+        )
 
 
 def _stop(repository: Repository) -> int | None:

@@ -11,7 +11,7 @@ from commonhold.app.service import Service
 from commonhold.client.channel import Channel, Daemon, Direct, Nearest
 from commonhold.client.resolving import Resolver, Resolvers
 from commonhold.client.session import Commonhold
-from commonhold.config import load_settings
+from commonhold.config import is_masked, load_settings
 from commonhold.domain import texts
 from commonhold.wire import calls
 
@@ -68,4 +68,4 @@ def find_channel(path: str, agent: str | None, choices: Choices) -> tuple[str, C
     hello = calls.Hello(calls.PROTOCOL, commonhold.__version__, repository.root, agent, process_umask(), *elsewhere)
     daemon = Daemon(lambda: daemon_place.address(repository.state_folder), hello, repository.state.use)
     # Where leases are kept elsewhere a daemon makes nothing faster: it is used where it is there, for hooks.
-    return repository.root, Nearest(daemon, direct, None if settings.store else start)
+    return repository.root, Nearest(daemon, direct, None if settings.store or is_masked() else start)

@@ -8,7 +8,7 @@ from .signals import Signals
 from .speaking import Object, Unserved, say
 
 NOT_RUN, NOT_FOUND, BY_SIGNAL = 126, 127, 128
-PROGRAMS = "COMMONHOLD_PROGRAMS"
+PROGRAMS, MASKED = "COMMONHOLD_PROGRAMS", "COMMONHOLD_MASKED"
 UNBOUND: Object = {"ticket": "", "env": {}, "masked": [], "kept": [], "prefix": []}
 """The answer for a command that is kept from nothing."""
 # The interpreter ignores these; what it starts is not to.
@@ -85,6 +85,8 @@ def _be_child(command: list[str], allowance: Allowance, signals: Signals, tell: 
         if sys.platform == "linux":
             _bind(allowance, tell)
         os.environ.update(allowance.environment)
+        if allowance.masked or allowance.prefix:
+            os.environ[MASKED] = "1"
         # Whoever answers does not know where programs are looked for here.
         if first := os.environ.pop(PROGRAMS, ""):
             os.environ["PATH"] = f"{first}{os.pathsep}{os.environ.get('PATH', os.defpath)}"
