@@ -25,7 +25,8 @@ def attributed(
     """Sort what differs after a command that could write what `reach` says, `beside` others that go on.
 
     What one of `others` is at is the other's to account for. What the session holds is its own; else it is laid on the
-    command that most likely wrote it, and on nobody if several are as likely.
+    command that most likely wrote it. If several are as likely it is nobody's, unless they name it: then they do the
+    same to it, as two formatters do, and whichever ends first has it.
     """
     found: dict[str, list[str]] = {"own": [], "nobody": [], "others": []}
     held, of_others = [each.path for each in mine], [each.path for each in others]
@@ -34,7 +35,7 @@ def attributed(
         is_held = is_in_any(path, held)
         if own is Reach.NOTHING or (is_in_any(path, of_others) and not is_held):
             whose = "others"
-        elif is_held or own > rival:
+        elif is_held or own > rival or own is Reach.NAMED:
             whose = "own"
         else:
             whose = "nobody" if own is rival else "others"

@@ -86,7 +86,8 @@ class _Run:
         """How likely it writes a file."""
         if is_in_any(path, [each.path for each in self.leave.masked]):
             return Reach.NOTHING
-        return Reach.NAMED if is_in_any(path, self.named) else self.leave.reach
+        found = Reach.NAMED if is_in_any(path, self.named) else self.leave.reach
+        return min(found, Reach.ANYTHING) if self.is_doubtful else found
 
 
 class Shells:

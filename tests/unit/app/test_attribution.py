@@ -26,9 +26,11 @@ def reaching(reach: Reach, *named: str) -> Callable[[str], Reach]:
         (reaching(Reach.ANYTHING), reaching(Reach.ANYTHING), "nobody"),
         (reaching(Reach.SELDOM), reaching(Reach.SELDOM), "nobody"),
         (reaching(Reach.SELDOM), reaching(Reach.ANYTHING), "others"),
+        (reaching(Reach.ANYTHING, ""), reaching(Reach.ANYTHING, "src/"), "own"),
+        (reaching(Reach.ANYTHING), reaching(Reach.ANYTHING, "src/"), "others"),
         (reaching(Reach.NOTHING), reaching(Reach.NOTHING), "others"),
     ],
-    ids=range(7),
+    ids=range(9),
 )
 def test_it_is_laid_on_the_command_that_most_likely_wrote_it(
     own: Callable[[str], Reach], other: Callable[[str], Reach], whose: str

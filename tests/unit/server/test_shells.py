@@ -89,6 +89,14 @@ def test_what_one_of_two_names_is_its_own(running: Running) -> None:
         assert [each.holder for each in commits(service)] == [ONE]
 
 
+def test_what_two_formatters_do_at_once_is_that_ones_which_ends_first(running: Running) -> None:
+    tickets = [running.begin(each, "ruff", "format", ".") for each in (TWO, ONE)]
+    running.home.write("a.py", "a = 2\n")
+    assert [running.end(each) for each in tickets] == ["", ""]
+    with running.home.service(None) as service:
+        assert [each.holder for each in commits(service)] == [TWO]
+
+
 def test_what_only_runs_tests_or_reads_takes_nothing_of_what_another_does(running: Running) -> None:
     tests, ticket, reading = running.begin(TWO, "pytest"), running.begin(ONE), running.begin(TWO, "tail", "-f", "a.py")
     running.home.write("a.py", "a = 2\n")
