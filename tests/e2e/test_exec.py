@@ -132,6 +132,28 @@ ORDINARY = {
 }
 
 
+@pytest.mark.parametrize(
+    ("words", "intent"),
+    [
+        (("sed", "-i", "s/items/them/", "src/prices.py"), "$ sed -i s/items/them/ src/prices.py"),
+        (("bash", "-c", "true &&\n  echo 'a b' >> README.md"), "$ true && echo 'a b' >> README.md"),
+    ],
+)
+def test_what_it_was_run_for_is_the_whole_command(shell: Shell, words: tuple[str, ...], intent: str) -> None:
+    assert shell.run(*words).returncode == 0
+    with shell.daemon.session() as session:
+        events = [each.event for each in session.log(after=0, limit=1000)]
+    assert [event.intent for event in events if isinstance(event, Committed)][-1] == intent
+
+
+def test_a_here_document_of_a_shell_is_a_command(shell: Shell) -> None:
+    with shell.daemon.session("bob") as session:
+        session.acquire("src/use.py#show", task="bob's work")
+    done = shell.line("bash <<'END'\ntouch build/ran\nsed -i s/1/2/ src/use.py\nEND\n")
+    assert (done.returncode, "src/use.py is held by bob" in done.stderr) == (1, True), done.stderr
+    assert not (shell.root / "build/ran").exists()
+
+
 @pytest.mark.parametrize("what", ORDINARY)
 def test_whoever_is_alone_writes_what_it_likes(shell: Shell, what: str) -> None:
     done = shell.line(ORDINARY[what])

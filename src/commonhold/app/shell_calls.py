@@ -4,7 +4,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from commonhold.app.git_words import placed, read_call
-from commonhold.app.shell_commands import Word, commands_in
+from commonhold.app.shell_commands import commands_in
+from commonhold.app.shell_scripts import Word
 
 
 @dataclass(frozen=True, slots=True)

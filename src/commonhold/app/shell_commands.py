@@ -1,40 +1,32 @@
 """The commands in a line of shell: found in its syntax, without running anything."""
 
+import posixpath
 import re
+import shlex
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
-from itertools import pairwise
+from contextlib import suppress
+from dataclasses import dataclass, field
 from typing import Final
 
 from tree_sitter import Node
 
+from commonhold.app.here_documents import HereDocument, Line, line_of, unescaped
+from commonhold.app.shell_scripts import SHELLS, Call, Word
+from commonhold.app.shell_wrappers import behind
 from commonhold.regions.budget import BudgetExceededError
-from commonhold.regions.language import parse
-from commonhold.regions.languages.scripting import SHELL
 
 MAX_LENGTH: Final = 200_000
 """Of a longer line nothing is told, nor of one whose syntax takes too much work to read."""
 _MAX_DEPTH: Final = 4
-_SHELLS: Final = frozenset({"sh", "bash", "dash", "zsh", "ksh"})
+_MOST_READ: Final = 2 * MAX_LENGTH
 _SCRIPT_FLAG: Final = re.compile(r"-\w*c")
-_WRAPPERS: Final = frozenset(
-    {"sudo", "env", "command", "exec", "nohup", "time", "nice", "ionice", "timeout", "stdbuf", "xargs", "builtin"}
-)
-_OF_WRAPPER: Final = re.compile(r"-.*|\w+=.*|[0-9.]+[smhd]?", re.DOTALL)
 _NO_WORDS: Final = frozenset({"variable_assignment", "file_redirect", "heredoc_redirect", "herestring_redirect"})
 _SCOPES: Final = frozenset({"subshell", "command_substitution", "process_substitution", "pipeline"})
 _WRITING: Final = frozenset({">", ">>", ">|", "&>", "&>>", ">&", "<>"})
+_EXPANDED: Final = frozenset({"simple_expansion", "expansion", "command_substitution", "arithmetic_expansion"})
 _GLOB: Final = re.compile(r"(?<!\\)(?:[*?\[]|\{[^}]*(?:,|\.\.))")
 _ESCAPED: Final = re.compile(r"\\(\n|.)", re.DOTALL)
 _ESCAPED_IN_QUOTES: Final = re.compile(r"\\([$`\"\\\n])")
-
-
-@dataclass(frozen=True, slots=True)
-class Word:
-    """A word as it stands in the line. What a pattern stands for is only known where the files are."""
-
-    text: str
-    is_pattern: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +45,7 @@ class ShellCommand:
 
 def commands_in(argv: Sequence[str]) -> tuple[ShellCommand, ...]:
     """The commands that a command runs: those of the script, if it is a shell with one, else itself."""
-    return tuple(_run([Word(each) for each in argv], "", 0))
+    return tuple(_Walk("", 0, _Known()).run(Call([Word(each) for each in argv], argv)))
 
 
 def joined(folder: str | None, then: str) -> str | None:
@@ -63,101 +55,195 @@ def joined(folder: str | None, then: str) -> str | None:
     return then if then.startswith("/") or not folder else f"{folder}/{then}"
 
 
-def _run(words: Sequence[Word | None], folder: str | None, depth: int) -> Iterator[ShellCommand]:
-    """What one command is, behind `sudo`, `env X=1` and their like, and inside of `bash -c`."""
-    words = _unwrapped(words)
-    name = words[0].text.rpartition("/")[2] if words and words[0] else ""
-    script = _script(name, words[1:])
-    if script is None or depth >= _MAX_DEPTH or len(script) > MAX_LENGTH:
-        yield ShellCommand(name, tuple(words[1:]), folder)
-        return
-    try:
-        tree = parse(script.encode("utf-8", "replace"), SHELL)
-    except BudgetExceededError:
-        yield ShellCommand(name, tuple(words[1:]), folder)
-        return
-    yield from _Walk(folder, depth + 1).commands(tree.root_node)
+def shown(argv: Sequence[str]) -> str:
+    """A command as a person would type it: the script alone, where it is a shell with nothing but that."""
+    match argv:
+        case [shell, flag, script] if shell.rpartition("/")[2] in SHELLS and _SCRIPT_FLAG.fullmatch(flag):
+            return script
+        case _:
+            return shlex.join(argv)
 
 
-def _unwrapped(words: Sequence[Word | None]) -> Sequence[Word | None]:
-    at = 0
-    while at < len(words) and (word := words[at]) and word.text.rpartition("/")[2] in _WRAPPERS:
-        at += 1
-        while at < len(words) and ((word := words[at]) is None or _OF_WRAPPER.fullmatch(word.text)):
-            at += 1
-    return words[at:]
+@dataclass(slots=True)
+class _Known:
+    """What all walks through a command share: the files that it has written, and how much may still be read."""
 
-
-def _script(name: str, words: Sequence[Word | None]) -> str | None:
-    """The text that a shell is told to run; None where it is told none that can be read."""
-    if name == "eval" and None not in words:
-        return " ".join(word.text for word in words if word)
-    if name in _SHELLS:
-        for flag, script in pairwise(words):
-            if flag and _SCRIPT_FLAG.fullmatch(flag.text):
-                return script.text if script else None
-    return None
+    files: dict[str, str] = field(default_factory=dict)
+    left: int = _MOST_READ
 
 
 class _Walk:
     """One walk through a line, which remembers the folder that it went to."""
 
-    def __init__(self, folder: str | None, depth: int) -> None:
+    def __init__(self, folder: str | None, depth: int, known: _Known) -> None:
         self._folder = folder
         self._depth = depth
+        self._known = known
+        self._line: Line | None = None
 
-    def commands(self, node: Node) -> Iterator[ShellCommand]:
-        if node.type == "command":
-            yield from self._of_command(node)
+    def run(self, call: Call) -> Iterator[ShellCommand]:
+        """What one command is, behind `sudo`, `env X=1` and their like, and inside of `bash -c`."""
+        call = call.behind(behind(call.texts))
+        script = call.script(self._read)
+        if script is not None and self._depth < _MAX_DEPTH and len(script) <= min(MAX_LENGTH, self._known.left):
+            self._known.left -= len(script)
+            with suppress(BudgetExceededError):
+                line = line_of(script)
+                yield from _Walk(self._folder, self._depth + 1, self._known).through(line)
+                return
+        yield ShellCommand(call.name, tuple(call.words[1:]), self._folder)
+        for part in call.parts():
+            yield from self.run(part)
+
+    def through(self, line: Line) -> Iterator[ShellCommand]:
+        """The commands in a line."""
+        self._line = line
+        yield from self._commands(line.root, None)
+
+    def _commands(self, node: Node, fed: str | None) -> Iterator[ShellCommand]:
         before = self._folder
+        if node.type == "command":
+            yield from self._of_command(node, fed)
+            fed = None  # what its words are made of gets no input of its own
+        elif node.type == "redirected_statement":
+            fed = self._fed(node, fed)
+            self._remember(node, fed)
         for child in node.named_children:
-            yield from self.commands(child)
+            yield from self._commands(child, fed)
+            fed = self._output(child, fed) if node.type == "pipeline" else fed
         if node.type in _SCOPES:
             self._folder = before
-        if node.type == "file_redirect" and (target := _target(node)):
-            yield ShellCommand("", (), self._folder, (target,))
+        if node.type == "file_redirect":
+            yield from self._of_redirect(node)
 
-    def _of_command(self, node: Node) -> Iterator[ShellCommand]:
-        words = [_word(each) for each in node.named_children if each.type not in _NO_WORDS]
-        if words and words[0] == Word("cd"):
-            to = next((word for word in words[1:] if word != Word("--")), None)
+    def _of_command(self, node: Node, fed: str | None) -> Iterator[ShellCommand]:
+        call = _call(node, self._fed(node, fed))
+        if call.name == "cd" and call.texts[0] == "cd":
+            to = next((word for word in call.words[1:] if word != Word("--")), None)
             self._folder = joined(self._folder, to.text) if to and not to.is_pattern else None
         else:
-            yield from _run(words, self._folder, self._depth)
+            yield from self.run(call)
+
+    def _of_redirect(self, node: Node) -> Iterator[ShellCommand]:
+        if target := _target(node):
+            yield ShellCommand("", (), self._folder, (target,))
+        elif document := self._document(node):
+            for each in document.expanded:
+                yield from self._commands(each, None)
+
+    def _fed(self, node: Node, fed: str | None) -> str | None:
+        """What a node gets on its input; `fed` where it does not say."""
+        for each in node.named_children:
+            if each.type == "herestring_redirect":
+                fed = _source(each.named_children[-1])
+            elif each.type == "file_redirect" and each.children[0].type == "<":
+                document = self._document(each)
+                fed = document.text if document else self._read(name.text if (name := _named(each)) else None)
+        return fed
+
+    def _document(self, redirect: Node) -> HereDocument | None:
+        name = _named(redirect)
+        return self._line.document(name.text) if self._line and name else None
+
+    def _output(self, node: Node, fed: str | None) -> str | None:
+        """What a part of a pipeline hands on, where that stands in the line."""
+        if node.type == "redirected_statement":
+            fed = self._fed(node, fed)
+            is_kept = any(_is_for_output(each) and _target(each) for each in node.named_children)
+            return None if is_kept else self._output(node.named_children[0], fed)
+        if node.type == "list":
+            return self._output(node.named_children[-1], fed)
+        return _call(node, self._fed(node, fed)).output() if node.type == "command" else None
+
+    def _remember(self, node: Node, fed: str | None) -> None:
+        """Keep what is written to a file: a shell may run that later in the line."""
+        for each in node.named_children[1:]:
+            if _is_for_output(each) and (target := _target(each)):
+                text = self._output(node.named_children[0], fed)
+                path = self._path(target.text)
+                if text is not None and path:
+                    self._known.files[path] = text
+
+    def _read(self, name: str | None) -> str | None:
+        path = self._path(name) if name else None
+        return self._known.files.get(path) if path else None
+
+    def _path(self, name: str) -> str | None:
+        path = joined(self._folder, name)
+        return posixpath.normpath(path) if path else None
+
+
+def _call(node: Node, fed: str | None) -> Call:
+    words = [each for each in node.named_children if each.type not in _NO_WORDS]
+    # What follows the file of a redirection belongs to the command; the grammar takes it for more of that file.
+    for each in node.parent.named_children[1:] if node.parent and node.parent.type == "redirected_statement" else ():
+        words += _named_in(each)[1:]
+    return Call([_word(each) for each in words], [_source(each) for each in words], fed)
+
+
+def _is_for_output(node: Node) -> bool:
+    return node.type == "file_redirect" and not any(child.type == "file_descriptor" for child in node.named_children)
 
 
 def _target(redirect: Node) -> Word | None:
     """The file that a redirection writes; None where it reads, or goes to another stream."""
-    if not any(child.type in _WRITING for child in redirect.children):
-        return None
-    named = [child for child in redirect.named_children if child.type != "file_descriptor"]
+    return _named(redirect) if any(child.type in _WRITING for child in redirect.children) else None
+
+
+def _named(redirect: Node) -> Word | None:
+    """The file of a redirection."""
+    named = _named_in(redirect)
     return _word(named[0]) if named and named[0].type != "number" else None
+
+
+def _named_in(redirect: Node) -> list[Node]:
+    is_file = redirect.type == "file_redirect"
+    return [each for each in redirect.named_children if each.type != "file_descriptor"] if is_file else []
 
 
 def _word(node: Node) -> Word | None:
     """What a word says; None where that depends on what is only known when it runs."""
-    text = (node.text or b"").decode("utf-8", "replace")
     match node.type:
-        case "command_name":
-            return _word(node.named_children[0]) if node.named_children else Word(text)
-        case "word" | "number":
-            return Word(text, is_pattern=True) if _GLOB.search(text) else Word(_ESCAPED.sub(_unescaped, text))
-        case "raw_string":
-            return Word(text[1:-1])
-        case "string":
-            is_plain = all(each.type == "string_content" for each in node.named_children)
-            return Word(_ESCAPED_IN_QUOTES.sub(_unescaped, text[1:-1])) if is_plain else None
+        case "command_name" if node.named_children:
+            return _word(node.named_children[0])
+        case "word" | "number" | "command_name" if _GLOB.search(text := _text(node)):
+            return Word(text, is_pattern=True)
         case "concatenation":
             return _concatenated([_word(each) for each in node.named_children])
+        case "word" | "number" | "command_name" | "raw_string":
+            return Word(_source(node))
+        case "string" if not _expanded(node):
+            return Word(_source(node))
         case _:
             return None
+
+
+def _source(node: Node) -> str:
+    """A word without its quotes, and with what is expanded in it as it stands there."""
+    match node.type:
+        case "command_name" if node.named_children:
+            return _source(node.named_children[0])
+        case "concatenation":
+            return "".join(_source(each) for each in node.named_children)
+        case "word" | "number" | "command_name":
+            return unescaped(node, (), _ESCAPED)
+        case "raw_string":
+            return _text(node)[1:-1]
+        case "string":
+            return unescaped(node, _expanded(node), _ESCAPED_IN_QUOTES)[1:-1]
+        case _:
+            return _text(node)
+
+
+def _expanded(string: Node) -> list[Node]:
+    return [each for each in string.named_children if each.type != "string_content"]
+
+
+def _text(node: Node) -> str:
+    return (node.text or b"").decode("utf-8", "replace")
 
 
 def _concatenated(parts: Sequence[Word | None]) -> Word | None:
     known = [part for part in parts if part]
     text = "".join(part.text for part in known)
     return Word(text, bool(_GLOB.search(text))) if len(known) == len(parts) else None
-
-
-def _unescaped(match: re.Match[str]) -> str:
-    return "" if match[1] == "\n" else match[1]

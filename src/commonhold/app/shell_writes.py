@@ -5,7 +5,8 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import Final
 
-from commonhold.app.shell_commands import ShellCommand, Word, commands_in, joined
+from commonhold.app.shell_commands import ShellCommand, commands_in, joined
+from commonhold.app.shell_scripts import Word
 
 Words = Sequence[Word]
 _SEPARATOR: Final = Word("--")

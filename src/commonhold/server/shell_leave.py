@@ -14,6 +14,7 @@ from commonhold.adapters.trees import Trees
 from commonhold.app.answers import AcquireAnswer
 from commonhold.app.held_paths import Holding, barred, holdings, is_in, overlap
 from commonhold.app.shell_calls import goes_to
+from commonhold.app.shell_commands import shown
 from commonhold.app.shell_reach import Reach, needs_others_rights, reach_of
 from commonhold.client.session import Commonhold
 from commonhold.domain.errors import Code, InputError
@@ -48,7 +49,7 @@ class Asked:
     @property
     def intent(self) -> str:
         """What others see of it."""
-        words = " ".join(self.command[-1].split())
+        words = " ".join(shown(self.command).split())
         return "".join(each if each.isprintable() else "?" for each in f"$ {words}")[:MAX_INTENT]
 
 

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from commonhold.app.shell_commands import MAX_LENGTH, commands_in
+from commonhold.app.shell_commands import MAX_LENGTH, commands_in, shown
 from commonhold.app.shell_writes import Target, targets_of
 
 PLAIN = {
@@ -39,6 +39,30 @@ PLAIN = {
     "bash -c 'echo > a'": ["a"],
     "sudo -E env X=1 timeout 5s tee a": ["a"],
     "eval 'echo > a'": ["a"],
+    "bash <<'END'\nrm a\nEND\nrm b": ["a", "b"],
+    "bash <<END\nrm a $b `c` \\$d\nEND": ["a"],
+    "sh -es one <<-END && rm c; rm d\n\trm a\n\tEND": ["a", "c", "d"],
+    "bash <<'E' &\nrm a\nE\nwait; rm b": ["a", "b"],
+    "cd sub && bash <<'E' > out 2>&1\nrm a\nE": ["sub/a", "sub/out"],
+    "{ bash -x; } <<'E'\nrm a\nE": ["a"],
+    "cat <<E | bash\nrm a\nE": ["a"],
+    "cat <<A <<B - | sudo sh\nrm a\nA\nrm b\nB\nrm c": ["b", "c"],
+    "cat <<E\n$(rm a)\nE": ["a"],
+    "python3 - <<'E' a\nrm b\nE": [],
+    "cat > fix.sh <<'E' && bash ./fix.sh\nrm a\nE": ["fix.sh", "a"],
+    "echo 'rm a' > s/f; (cd s && . ./f); sh < s/f": ["s/f", "s/a", "a"],
+    "echo 'rm a' > f; sh g; f": ["f"],
+    "echo -n 'rm a' | sh; printf '%s\\n' 'rm b' 'rm c' | bash -; printf 'rm d\\nrm e' | sh": list("abcde"),
+    "echo 'rm a' > log | sh; cat a | sh; printf 'rm %d' 1 | sh": ["log"],
+    "bash <<< 'rm a'": ["a"],
+    "sudo -u me -E bash -lc 'rm a'": ["a"],
+    'env -u X Y=1 bash -c "rm a $z"': ["a"],
+    "timeout -k 1 5 bash -O extglob -ec 'rm a'": ["a"],
+    "xargs -I {} -n1 sh -c 'rm a {}' _": ["a", "{}"],
+    "find . -name x -exec rm -f a {} +; find b -exec sh -c 'rm c' \\;": ["a", "c"],
+    "uv run --with x ruff format a; uv pip install b; npx prettier -w c": ["a", "c"],
+    "bash x.sh -c 'rm a'; sh <<< \"$X\"; bash -c": [],
+    "rm -f > log a b": ["a", "b", "log"],
     "echo x > /dev/null": [],
     "echo x > $(mktemp)": [],
     "grep a < b": [],
@@ -85,6 +109,11 @@ def test_a_shell_in_a_shell_is_looked_into_a_few_times_only() -> None:
     assert commands_in(("bash", "-c", line))
 
 
+def test_of_scripts_that_run_each_other_so_much_is_read_as_of_a_long_line() -> None:
+    line = "cat > a <<'E'\n" + "sh a;" * 2000 + "rm b\nE\n" + "sh a;" * 2000
+    assert len(commands_in(("bash", "-c", line))) < 200_000
+
+
 def test_of_a_very_long_line_nothing_is_told() -> None:
     assert targets_of(("bash", "-c", "echo > a;" * MAX_LENGTH)) == ()
 
@@ -92,3 +121,18 @@ def test_of_a_very_long_line_nothing_is_told() -> None:
 @given(st.text(max_size=200))
 def test_any_text_is_read(line: str) -> None:
     assert all(target.path for target in targets_of(("bash", "-c", line)))
+
+
+@pytest.mark.parametrize(
+    ("argv", "text"),
+    [
+        (("sed", "-i", "s/2/0/", "app.py"), "sed -i s/2/0/ app.py"),
+        (("git", "commit", "-m", "It's done"), """git commit -m 'It'"'"'s done'"""),
+        (("bash", "-c", "make fmt && make"), "make fmt && make"),
+        (("/bin/sh", "-lc", "make"), "make"),
+        (("bash", "-c", "echo $1", "_", "a b"), "bash -c 'echo $1' _ 'a b'"),
+        (("bash", "fix.sh"), "bash fix.sh"),
+    ],
+)
+def test_a_command_is_shown_as_a_person_would_type_it(argv: tuple[str, ...], text: str) -> None:
+    assert shown(argv) == text

@@ -1,0 +1,93 @@
+"""Here-documents in a line of shell: each becomes a file that is read, for the grammar loses what follows it. Pure."""
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from tree_sitter import Node
+
+from commonhold.regions.language import parse
+from commonhold.regions.languages.scripting import SHELL
+
+_PLACE: Final = "/dev/commonhold/here/"
+_MOST_ROUNDS: Final = 8
+_QUOTED: Final = re.compile(rb"['\"\\]")
+_ESCAPED: Final = re.compile(r"\\([$`\\\n])")
+_TABS: Final = re.compile(r"^\t+", re.MULTILINE)
+
+
+@dataclass(frozen=True, slots=True)
+class HereDocument:
+    """What a command gets on its input, with `$x` as it stands there; and the syntax of what is expanded in it."""
+
+    text: str
+    expanded: tuple[Node, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """A line of shell, and the here-documents that its syntax names as files."""
+
+    root: Node
+    documents: Sequence[HereDocument]
+
+    def document(self, path: str) -> HereDocument | None:
+        """The here-document that a path stands for; None where it is a file."""
+        number = path.removeprefix(_PLACE)
+        is_one = number != path and number.isdecimal() and int(number) < len(self.documents)
+        return self.documents[int(number)] if is_one else None
+
+
+def line_of(text: str) -> Line:
+    """Read a line. Raises BudgetExceededError."""
+    source = text.encode("utf-8", "replace")
+    documents: list[HereDocument] = []
+    root = parse(source, SHELL).root_node
+    # Of two on one line the grammar sees the second once the first is gone.
+    for _ in range(_MOST_ROUNDS):
+        parts, at = [], 0
+        for operator, name, body, end in _redirects(root):
+            place = f"<{_PLACE}{len(documents)} ".encode()
+            parts += [source[at : operator.start_byte], place, source[name.end_byte : body.start_byte]]
+            documents.append(_document(operator, name, body))
+            at = end.end_byte
+        if not parts:
+            break
+        source = b"".join((*parts, source[at:]))
+        root = parse(source, SHELL).root_node
+    return Line(root, documents)
+
+
+def _redirects(node: Node) -> Iterator[tuple[Node, Node, Node, Node]]:
+    """The operator of each, its word, its text, and the word that ends it; not of those inside of another."""
+    if node.type == "heredoc_redirect":
+        found = {child.type: child for child in node.children}
+        operator = found.get("<<") or found.get("<<-")
+        name, body, end = (found.get(f"heredoc_{part}") for part in ("start", "body", "end"))
+        if operator and name and body and end:
+            yield operator, name, body, end
+    else:
+        for child in node.children:
+            yield from _redirects(child)
+
+
+def _document(operator: Node, name: Node, body: Node) -> HereDocument:
+    is_quoted = bool(_QUOTED.search(name.text or b""))
+    expanded = () if is_quoted else tuple(each for each in body.named_children if each.type != "heredoc_content")
+    text = unescaped(body, expanded, _ESCAPED) if not is_quoted else (body.text or b"").decode("utf-8", "replace")
+    return HereDocument(_TABS.sub("", text) if operator.type == "<<-" else text, expanded)
+
+
+def unescaped(node: Node, expanded: Iterable[Node], escaped: re.Pattern[str]) -> str:
+    """The text of a node without the backslashes of what is `escaped`; what is expanded in it stays as it stands."""
+    text, start = node.text or b"", node.start_byte
+    parts, at = [], 0
+    for each in expanded:
+        parts += [_plain(text[at : each.start_byte - start], escaped), (each.text or b"").decode("utf-8", "replace")]
+        at = each.end_byte - start
+    return "".join((*parts, _plain(text[at:], escaped)))
+
+
+def _plain(text: bytes, escaped: re.Pattern[str]) -> str:
+    return escaped.sub(lambda match: "" if match[1] == "\n" else match[1], text.decode("utf-8", "replace"))

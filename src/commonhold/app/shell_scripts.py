@@ -1,0 +1,99 @@
+"""The script that a command in a line of shell runs: of `bash -c`, of a here-document, of a file just written. Pure."""
+
+import re
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+SHELLS: Final = frozenset({"sh", "bash", "dash", "zsh", "ksh"})
+_VALUED: Final = frozenset({"-o", "+o", "-O", "+O", "--rcfile", "--init-file"})
+_SOURCING: Final = frozenset({".", "source"})
+_FINDING: Final = frozenset({"-exec", "-execdir", "-ok", "-okdir"})
+_PRINTED: Final = re.compile(r"%[sb](?:\\n)?")
+Read = Callable[[str | None], str | None]
+"""The text of a file that the line has written; None where it has written none of that name."""
+_FLAGS_OF_ECHO: Final = frozenset({"-n", "-e", "-E", "-ne", "-en"})
+
+
+@dataclass(frozen=True, slots=True)
+class Word:
+    """A word as it stands in the line. What a pattern stands for is only known where the files are."""
+
+    text: str
+    is_pattern: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """The words of one command (None: known only when it runs), and each as it stands in the line, without quotes.
+
+    `fed` is what the command gets on its input, None where that does not stand in the line.
+    """
+
+    words: Sequence[Word | None]
+    sources: Sequence[str]
+    fed: str | None = None
+
+    @property
+    def texts(self) -> tuple[str | None, ...]:
+        """The words, with what is a pattern as it stands there."""
+        return tuple(word.text if word else None for word in self.words)
+
+    @property
+    def name(self) -> str:
+        """Its program without folders; empty where that is not known."""
+        return (self.texts[0] or "").rpartition("/")[2] if self.words else ""
+
+    def behind(self, count: int) -> "Call":
+        """The same without its first words."""
+        return Call(self.words[count:], self.sources[count:], self.fed)
+
+    def script(self, read: Read) -> str | None:
+        """The text that it runs as a shell would; None where there is none to be read."""
+        if self.name == "eval":
+            return " ".join(self.sources[1:])
+        if self.name in SHELLS:
+            return self._script_of_shell(read)
+        if self.name in _SOURCING:
+            return read(self.texts[1]) if len(self.texts) > 1 else None
+        return read(self.texts[0]) if self.texts and "/" in (self.texts[0] or "") else None
+
+    def _script_of_shell(self, read: Read) -> str | None:
+        at = _behind_options(self.texts)
+        letters = "".join(text[1:] for text in self.texts[1:at] if text and not text.startswith("--"))
+        if "c" in letters:
+            return self.sources[at] if at < len(self.sources) else None
+        return self.fed if "s" in letters or at >= len(self.texts) else read(self.texts[at])
+
+    def parts(self) -> "Iterator[Call]":
+        """The commands that `find` runs: with what it has found in place of `{}`, which is known only then."""
+        texts = self.texts
+        for at, text in enumerate(texts if self.name == "find" else ()):
+            if text in _FINDING:
+                end = next((end for end in range(at, len(texts)) if texts[end] in {";", "+"}), len(texts))
+                words = [None if word and "{}" in word.text else word for word in self.words[at + 1 : end]]
+                yield Call(words, self.sources[at + 1 : end])
+
+    def output(self) -> str | None:
+        """What it prints, where that stands in the line."""
+        words = list(self.sources[1:])
+        match self.name:
+            case "cat" if all(text == "-" for text in self.texts[1:]):
+                return self.fed
+            case "echo":
+                return " ".join(words[1:] if words and words[0] in _FLAGS_OF_ECHO else words)
+            case "printf" if words and _PRINTED.fullmatch(words[0]):
+                return "\n".join(words[1:])
+            case "printf" if words and "%" not in words[0]:
+                return words[0].replace("\\n", "\n")
+            case _:
+                return None
+
+
+def _behind_options(texts: Sequence[str | None]) -> int:
+    at = 1
+    while at < len(texts) and (text := texts[at]) and text[0] in "-+":
+        at += 2 if text in _VALUED else 1
+        if text in {"-", "--"}:
+            break
+    return at

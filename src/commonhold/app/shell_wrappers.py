@@ -1,0 +1,90 @@
+"""What programs such as `sudo`, `env` and `xargs` run: the words behind their own, told by one table. Pure."""
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Final
+
+
+@dataclass(frozen=True, slots=True)
+class _Wrapper:
+    """The options that take a value, by their letters and their long names, and what stands before the command.
+
+    `words` are so many words of its own, or one of these words.
+    """
+
+    letters: str = ""
+    names: frozenset[str] = frozenset()
+    words: int | frozenset[str] = 0
+
+
+def _with(letters: str = "", names: str = "", words: int | str = 0) -> _Wrapper:
+    return _Wrapper(letters, frozenset(names.split()), frozenset(words.split()) if isinstance(words, str) else words)
+
+
+_ASSIGNED: Final = re.compile(r"[A-Za-z_]\w*=.*", re.DOTALL)
+_WRAPPERS: Final = {
+    **dict.fromkeys(("command", "builtin", "nohup", "setsid", "npx", "bunx"), _with()),
+    "exec": _with("a"),
+    "sudo": _with("CDghpRrTtUu", "chdir close-from group host prompt role type user other-user command-timeout"),
+    "doas": _with("Cu"),
+    "env": _with("uC", "unset chdir"),
+    "time": _with("fo", "format output"),
+    "nice": _with("n", "adjustment"),
+    "ionice": _with("cnp", "class classdata pid"),
+    "timeout": _with("ks", "kill-after signal", 1),
+    "stdbuf": _with("ioe", "input output error"),
+    "xargs": _with("aEILndPs", "arg-file delimiter max-args max-chars max-lines max-procs process-slot-var replace"),
+    "flock": _with("wE", "timeout wait conflict-exit-code", 1),
+    "uv": _with("p", "python with with-requirements extra group project directory env-file package", "run"),
+    "poetry": _with("CP", "directory project", "run"),
+    "pipenv": _with("", "python", "run"),
+    "hatch": _with("e", "env", "run"),
+    "pdm": _with("p", "project", "run"),
+    "bundle": _with("", "", "exec"),
+    "pnpm": _with("C", "dir filter", "exec dlx"),
+    "npm": _with("w", "prefix workspace", "exec x"),
+}
+
+
+def behind(texts: Sequence[str | None]) -> int:
+    """Where the command begins in these words (None: known only when they run): behind all that only runs it."""
+    at = 0
+    while at < len(texts) and (wrapper := _WRAPPERS.get(_name(texts[at]))):
+        then = _skipped(texts, at + 1, wrapper)
+        if then is None:
+            break
+        at = then
+    return at
+
+
+def _name(text: str | None) -> str:
+    return (text or "").rpartition("/")[2]
+
+
+def _skipped(texts: Sequence[str | None], at: int, wrapper: _Wrapper) -> int | None:
+    """Behind the wrapper's own words; None where it runs no command."""
+    at = _behind_options(texts, at, wrapper)
+    if isinstance(wrapper.words, int):
+        return at + wrapper.words
+    if at >= len(texts) or texts[at] not in wrapper.words:
+        return None
+    return _behind_options(texts, at + 1, wrapper)
+
+
+def _behind_options(texts: Sequence[str | None], at: int, wrapper: _Wrapper) -> int:
+    while at < len(texts):
+        text = texts[at]
+        if text == "--":
+            return at + 1
+        if text is not None and not text.startswith("-") and not _ASSIGNED.fullmatch(text):
+            break
+        at += 2 if text and _takes_next(text, wrapper) else 1
+    return at
+
+
+def _takes_next(text: str, wrapper: _Wrapper) -> bool:
+    if text.startswith("--"):
+        return text[2:] in wrapper.names
+    valued = next((at for at, letter in enumerate(text[1:], 1) if letter in wrapper.letters), None)
+    return text.startswith("-") and valued == len(text) - 1
