@@ -154,6 +154,31 @@ def test_a_here_document_of_a_shell_is_a_command(shell: Shell) -> None:
     assert not (shell.root / "build/ran").exists()
 
 
+def test_our_command_is_there_and_acts_for_the_session(shell: Shell) -> None:
+    line = "commonhold acquire lib/ && commonhold leases && commonhold exec -- git commit -qm x --allow-empty"
+    words = ("env", "-u", "COMMONHOLD_AGENT", f"PATH={os.defpath}", *shell.words("bash", "-c", line))
+    done = subprocess.run(words, cwd=shell.root, capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert done.stdout.count("ann") == 1
+
+
+@pytest.mark.parametrize(
+    ("call", "holder"),
+    [
+        ("commonhold acquire lib/", "ann"),
+        ("COMMONHOLD_AGENT=bob commonhold acquire lib/", "bob"),
+        ("commonhold acquire lib/ --agent bob", "bob"),
+    ],
+)
+def test_a_name_that_the_agents_program_was_started_with_is_not_its_sessions(
+    shell: Shell, call: str, holder: str
+) -> None:
+    done = shell.run("env", "COMMONHOLD_AGENT=person", *shell.words("bash", "-c", call))
+    assert done.returncode == 0, done.stderr
+    with shell.daemon.session() as session:
+        assert [lease.holder for lease in session.leases()] == [holder]
+
+
 @pytest.mark.parametrize("what", ORDINARY)
 def test_whoever_is_alone_writes_what_it_likes(shell: Shell, what: str) -> None:
     done = shell.line(ORDINARY[what])

@@ -452,6 +452,8 @@ def holders_of(root: Path, env: dict[str, str], *metas: Json | None) -> list[str
     [
         ({"COMMONHOLD_AGENT": "mine", "CLAUDE_CODE_SESSION_ID": "claude"}, "mine"),
         ({"CLAUDE_CODE_SESSION_ID": "s1"}, "claude:s1"),
+        ({"COMMONHOLD_AGENT": "a", "COMMONHOLD_HOLDER": "a", "CLAUDE_CODE_SESSION_ID": "s1"}, "claude:s1"),
+        ({"COMMONHOLD_AGENT": "a", "COMMONHOLD_HOLDER": "b", "CLAUDE_CODE_SESSION_ID": "s1"}, "a"),
     ],
 )
 def test_a_name_from_the_environment_goes_before_that_of_a_call(root: Path, env: dict[str, str], holder: str) -> None:

@@ -101,7 +101,7 @@ def _check_holder(given: Given) -> None:
         raise UsageError(
             Code.HOLDER_MISSING,
             "no holder was named, so nobody could be told whose change this is",
-            hint="pass --agent NAME or set COMMONHOLD_AGENT to a name of this agent session",
+            hint="name this session: --agent NAME, or export COMMONHOLD_AGENT=NAME first",
         )
 
 

@@ -20,7 +20,8 @@ ERRORS: Final[Mapping[Code, Explanation]] = {
     Code.USAGE: E("The call is not one that Commonhold knows.", "See `commonhold COMMAND --help`."),
     Code.HOLDER_MISSING: E(
         "Nobody was named as the holder, so others could not be told whose lease or change it is.",
-        "Pass --agent NAME, set COMMONHOLD_AGENT, or send X-Commonhold-Agent; every session needs a name of its own.",
+        "Pass --agent NAME or export COMMONHOLD_AGENT=NAME; every session needs a name of its own. In agents' shells "
+        "Commonhold sets it; over HTTP it is the header X-Commonhold-Agent.",
     ),
     Code.TTL_INVALID: E(
         "The time to live is no number of seconds above 0 and at most 30 days.", "Give --ttl a number in that range."

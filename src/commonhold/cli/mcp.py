@@ -12,6 +12,8 @@ from commonhold.cli.opening import AGENT
 
 # Claude Code names its session in the environment of a server that it starts.
 _SESSION: Final = "CLAUDE_CODE_SESSION_ID"
+# The session in whose shell this is.
+_HOLDER: Final = "COMMONHOLD_HOLDER"
 
 
 @click.command(
@@ -27,6 +29,10 @@ def command(given: Given) -> None:
 
 
 def _agent(given: Given) -> str | None:
-    """The name given, else the user's word in the environment, else the session's as its hooks have it; or None."""
-    session = os.environ.get(_SESSION)
-    return given.agent or os.environ.get(AGENT) or (f"claude:{session}" if session else None)
+    """The name given, else the user's word in the environment, else the session's as its hooks have it; or None.
+
+    What a session's shell is told there is about that session, not about an agent that is started in it.
+    """
+    session, named = os.environ.get(_SESSION), os.environ.get(AGENT)
+    is_of_shell = named == os.environ.get(_HOLDER)
+    return given.agent or ("" if is_of_shell else named) or (f"claude:{session}" if session else None)

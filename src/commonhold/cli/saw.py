@@ -25,7 +25,7 @@ def command(given: Given, keys: tuple[str, ...]) -> None:
         raise UsageError(
             Code.HOLDER_MISSING,
             "no holder was named, so nobody could be told what becomes of what was read",
-            hint="pass --agent NAME or set COMMONHOLD_AGENT to a name of this agent session",
+            hint="name this session: --agent NAME, or export COMMONHOLD_AGENT=NAME first",
         )
     with opened(given) as place:
         found = place.hold.saw(*place.keys(keys))

@@ -32,7 +32,7 @@ def check_holder(text: str) -> str:
         raise UsageError(
             Code.HOLDER_MISSING,
             "no holder was named, so nobody could be told whose lease this is",
-            hint="name this agent session: --agent NAME, COMMONHOLD_AGENT, or X-Commonhold-Agent over HTTP",
+            hint="name this session: --agent NAME, or export COMMONHOLD_AGENT=NAME first",
         )
     if text == NOBODY:
         raise _invalid("holder", f"cannot be {NOBODY!r}, the word for nobody", "choose another name")

@@ -20,6 +20,7 @@ from commonhold.server.overseeing import Overseeing
 from commonhold.server.questions import Route, ShellBegins, ShellEnds
 from commonhold.server.rounds import Rounds, Wait
 from commonhold.server.shell_calls import ShellCalls
+from commonhold.server.shell_environment import with_our_command
 from commonhold.server.shell_leave import Asked, Prepared
 from commonhold.server.shells import Rules, Shells
 from commonhold.server.under_way import UnderWay
@@ -34,6 +35,7 @@ class Attendants:
         Who says no word any more is seen to after each `wait`.
         """
         ignoring = Ignoring(lambda root: load_settings(root).ignore)
+        self._state_folder = repository.state_folder
         self._git = GitCalls(repository.state_folder, _opened, self._settle, ignoring.is_ignored)
         rules = Rules(self._refused, self._prepared)
         self._shells = Shells(_opened, rules, under_way=under_way)
@@ -77,10 +79,11 @@ class Attendants:
 
     def _refused(self, asked: Asked, session: Commonhold) -> str:
         """Why a command is not to be run; empty where it may be."""
-        return self._git.refusal(session.holder, asked.cwd, asked.command[-1]) or ""
+        return self._git.refusal(session.holder, asked.cwd, asked.command) or ""
 
     def _prepared(self, asked: Asked, session: Commonhold) -> Prepared:
-        return Prepared(self._git.environment(session.holder, asked.cwd))
+        environment = self._git.environment(session.holder, asked.cwd)
+        return Prepared(with_our_command(self._state_folder, session.holder, environment))
 
     def _settle(self, root: str, holder: str) -> None:
         self._shells.settle(root, holder)

@@ -7,7 +7,7 @@ hold what it did itself. The index that all share goes with HEAD, too, as far as
 import os
 import secrets
 import threading
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -20,7 +20,7 @@ from commonhold.adapters.git.objects import INDEX
 from commonhold.adapters.git.running import Git
 from commonhold.adapters.ignoring import IsIgnored
 from commonhold.app.git_words import GitCall, placed, read_call
-from commonhold.app.shell_calls import git_calls_in
+from commonhold.app.shell_calls import git_calls_of
 from commonhold.server.git_homes import Home, programs
 from commonhold.server.git_session import MOVERS, WRITERS, Answer, Pending, Session
 from commonhold.server.questions import GitBegins, GitEnds, Route
@@ -144,9 +144,9 @@ class GitCalls:
         with self._open_log(session.tree.root, session.holder) as log:
             return session.asking(log).ended(pending, told["status"])
 
-    def refusal(self, holder: str, cwd: str, command: str) -> str | None:
-        """Why a line of shell is not to be run, for what git would do in it; None where it may be."""
-        for found in git_calls_in(command):
+    def refusal(self, holder: str, cwd: str, command: Sequence[str]) -> str | None:
+        """Why a command is not to be run, for what git would do in it; None where it may be."""
+        for found in git_calls_of(command):
             folder = str(Path(cwd, found.folder)) if found.folder is not None else cwd
             # What is known only when it runs may be anything.
             argv = tuple(_ANYTHING if word is None else word for word in found.argv)
@@ -178,7 +178,6 @@ class GitCalls:
         return {
             INDEX: home.index,
             "COMMONHOLD_SOCKET": http_address(self._state_folder),
-            "COMMONHOLD_HOLDER": holder,
             "COMMONHOLD_PROGRAMS": str(programs(self._state_folder)),
         }
 

@@ -66,6 +66,10 @@ class Posted:
     def __call__(self, origin: Origin) -> Seat:
         """The seat of a call. Raises CommonholdError for a name or a folder that cannot be used."""
         name = origin.headers.get(AGENT_HEADER)
+        if name is not None and not name.strip():
+            raise UsageError(
+                Code.HOLDER_MISSING, f"{AGENT_HEADER} names nobody", hint="give it a name, or leave it out"
+            )
         if name is not None:
             texts.check_holder(name)
         session = origin.headers.get(_SESSION_HEADER)

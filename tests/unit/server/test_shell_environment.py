@@ -1,0 +1,23 @@
+"""What the shells of sessions find beside git."""
+
+import os
+import subprocess
+from pathlib import Path
+
+from commonhold import __version__
+from commonhold.server.shell_environment import with_our_command
+
+
+def test_our_command_comes_behind_what_stands_in_for_git(tmp_path: Path) -> None:
+    told = with_our_command(str(tmp_path), "ann", {"COMMONHOLD_PROGRAMS": "/stand-in", "GIT_INDEX_FILE": "i"})
+    assert told.pop("COMMONHOLD_PROGRAMS").split(os.pathsep) == ["/stand-in", str(tmp_path / "bin")]
+    assert told == {"GIT_INDEX_FILE": "i", "COMMONHOLD_AGENT": "ann", "COMMONHOLD_HOLDER": "ann"}
+
+
+def test_without_git_it_is_there_alone_and_runs(tmp_path: Path) -> None:
+    folder = with_our_command(str(tmp_path), "ann", {})["COMMONHOLD_PROGRAMS"]
+    done = subprocess.run(
+        ("commonhold", "--version"), env={"PATH": f"{folder}:{os.defpath}"}, capture_output=True, text=True, check=True
+    )
+    assert __version__ in done.stdout
+    assert os.listdir(folder) == ["commonhold"]  # noqa: PTH208 - the names alone
