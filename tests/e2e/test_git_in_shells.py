@@ -1,6 +1,7 @@
 """Git in real shells of sessions: the daemon, the sandbox, and what stands in for git there."""
 
 import os
+import shutil
 import subprocess
 from collections.abc import Iterator
 from pathlib import Path
@@ -28,10 +29,10 @@ class Shells:
     def __init__(self, daemon: Serving) -> None:
         self.root = daemon.root
         self.session = daemon.session
-        self._socket = http_address(str(daemon.state))
+        self.socket = http_address(str(daemon.state))
 
     def start(self, holder: str, line: str) -> subprocess.Popen[str]:
-        words = launching(self._socket, holder, "block", ("bash", "-c", line))
+        words = launching(self.socket, holder, "block", ("bash", "-c", line))
         environment = {name: value for name, value in os.environ.items() if not name.startswith("GIT_")} | IDENTITY
         pipe = subprocess.PIPE
         return subprocess.Popen(words, cwd=self.root, env=environment, stdout=pipe, stderr=pipe, text=True)
@@ -48,6 +49,20 @@ def shells(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Shells]:
     make_checkout(root, {"a.txt": "a\n", "b.txt": "b\n", "src/m.py": "X = 1\n\n\nY = 2\n"})
     with serving(root) as daemon:
         yield Shells(daemon)
+
+
+def test_what_a_line_has_made_itself_it_may_clean_away(shells: Shells) -> None:
+    line = "touch empty; echo x > made; git clean -fd; ls; echo x > a.txt; git checkout -q -- a.txt; cat a.txt"
+    assert shells.run(ANN, line) == (0, "Removing empty\nRemoving made\na.txt\nb.txt\nsrc\na\n", "")
+
+
+def test_git_that_is_called_by_its_path_is_judged_as_well(shells: Shells) -> None:
+    """No stand-in is called then."""
+    assert shells.run(BOB, "echo bob > a.txt")[0] == 0
+    words = launching(shells.socket, ANN, "block", (shutil.which("git") or "", "stash"))
+    done = subprocess.run(words, cwd=shells.root, capture_output=True, text=True, check=False)
+    assert (done.returncode, "`git stash` was not run: " in done.stderr) == (1, True), done.stderr
+    assert shells.run(BOB, "git checkout -q -- a.txt")[0] == 0
 
 
 def test_a_line_that_writes_and_commits(shells: Shells) -> None:

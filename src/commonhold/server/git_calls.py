@@ -19,6 +19,7 @@ from commonhold.adapters.git.differing import Tree, find_tree
 from commonhold.adapters.git.objects import INDEX
 from commonhold.adapters.git.running import Git
 from commonhold.adapters.ignoring import IsIgnored
+from commonhold.app.git_risks import RISKY
 from commonhold.app.git_words import GitCall, placed, read_call
 from commonhold.app.shell_calls import git_calls_of
 from commonhold.server.git_homes import Home, programs
@@ -99,10 +100,10 @@ class GitCalls:
         if asked.index not in ("", home.index) and not home.is_beside(asked.index):
             return {"env": {}}  # an index that the command chose itself is its own
         call = resolved(Git(tree.root), call, WRITERS)
-        if call.word in WRITERS:
-            if not asked.has_turn:
-                home.prepare()
-                return {"turns": list(home.turns if call.word in MOVERS else home.turns[:1])}
+        if call.word in WRITERS and not asked.has_turn:
+            home.prepare()
+            return {"turns": list(home.turns if call.word in MOVERS else home.turns[:1])}
+        if call.word in WRITERS or call.word in RISKY:
             self._settle(tree.root, asked.holder)
         with self._session(home, asked.holder, folder) as session:
             return self._answer(session, call, has_turn=asked.has_turn)
