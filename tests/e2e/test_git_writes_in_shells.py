@@ -59,6 +59,31 @@ def test_what_git_changes_beside_anothers_is_not_anothers(shells: Shells) -> Non
     assert git(shells.root, "status", "--short") == ""
 
 
+@pytest.mark.parametrize(
+    "line", ["git apply build.patch", "git -C src apply --reverse ../build.patch", "git am -q build.patch"]
+)
+def test_a_patch_of_what_another_holds_is_not_begun(shells: Shells, line: str) -> None:
+    """It would take away all that it changes, and then write none of it."""
+    git(shells.root, "switch", "-qc", "patched")
+    for name in ("src/m.py", "src/n.py"):
+        (shells.root / name).write_text("X = 2\n")
+    git(shells.root, "add", "src")
+    git(shells.root, "commit", "-qm", "Two")
+    (shells.root / "build.patch").write_text(git(shells.root, "format-patch", "-1", "--stdout"))
+    before = git(shells.root, "status", "--short")
+    with shells.session(BOB) as session:
+        lease = session.acquire("src/m.py", task="bob's work").lease
+        assert lease is not None
+        status, _, err = shells.run(ANN, line)
+        session.release(lease.id)
+    assert status == 1
+    assert "src/m.py is held by codex:bob" in err
+    assert git(shells.root, "status", "--short") == before
+    (shells.root / "build.patch").unlink()
+    git(shells.root, "switch", "-q", "-")
+    git(shells.root, "branch", "-qD", "patched")
+
+
 @pytest.mark.parametrize("place", ["../beside it", "trees/four"])
 def test_a_working_tree_can_be_added(shells: Shells, place: str) -> None:
     status, _, err = shells.run(ANN, f"git worktree add -q --detach '{place}' && cd '{place}' && git status --short")

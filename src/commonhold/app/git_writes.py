@@ -13,19 +13,24 @@ from commonhold.app.git_words import GitCall, Words
 class Written:
     """Paths, from the folder of the call. `changed`: all files that differ from HEAD. `anywhere`: that cannot be told.
 
-    `compared` are pairs of commits (`A..B`, `A...B`) whose differences it writes.
+    `compared` are pairs of commits (`A..B`, `A...B`) whose differences it writes, `patched` the words after `git apply`
+    that name the patches which it applies.
     """
 
     paths: tuple[str, ...] = ()
     changed: bool = False
     anywhere: bool = False
     compared: tuple[str, ...] = ()
+    patched: tuple[str, ...] = ()
 
 
 _NOTHING: Final = Written()
 _ANYWHERE: Final = Written(anywhere=True)
 _BEFORE: Final = "@{-1}"
+_GOING_ON: Final = ("--abort", "--continue", "--quit", "--resolved", "--skip", "-r")
 _ASKING: Final = frozenset({"-h", "--help"})
+_OF_PATCHES: Final = frozenset({"p", "R", "--directory", "--exclude", "--include", "--reverse"})
+"""Options that say of which files a patch is."""
 _IN_THE_INDEX: Final = ("--cached", "--check", "--stat", "--numstat", "--summary", "--dry-run")
 COMMITTING: Final = frozenset({"commit", "merge", "cherry-pick", "revert", "rebase", "am", "pull"})
 """What runs the hooks of a commit."""
@@ -80,7 +85,21 @@ def _picked(words: Words) -> Written:
 
 
 def _applied(words: Words) -> Written:
-    return _NOTHING if words.has(*_IN_THE_INDEX) and not words.has("--apply") else _ANYWHERE
+    if words.has(*_IN_THE_INDEX) and not words.has("--apply"):
+        return _NOTHING
+    return _patched(words)
+
+
+def _patched(words: Words) -> Written:
+    """What patches write that are files; not what comes on the input."""
+    if not words.named or "-" in words.named:
+        return _ANYWHERE
+    told = (option for option in words.options if _OF_PATCHES.intersection((option[0].partition("=")[0], option[0][1])))
+    return Written(patched=(*(word for option in told for word in option), "--", *words.named))
+
+
+def _mailed(words: Words) -> Written:
+    return _ANYWHERE if any(option[0].startswith(_GOING_ON) for option in words.options) else _patched(words)
 
 
 def _moved(words: Words) -> Written:
@@ -131,7 +150,8 @@ _TABLE: Final[dict[str, Rule]] = {
     "merge": _merged,
     "rebase": _rebased,
     **dict.fromkeys(("cherry-pick", "revert"), _picked),
-    **dict.fromkeys(("pull", "am"), _everything),
+    "pull": _everything,
+    "am": _mailed,
     **dict.fromkeys(("checkout-index", "read-tree", "sparse-checkout"), _everything),
     "apply": _applied,
     "mv": _moved,

@@ -19,6 +19,8 @@ _MAGIC: Final = re.compile(r"[:!^(]")
 _MOST: Final = 100
 """Of more files it is said that any may be written."""
 _UNKNOWN: Final = "."
+_BEFORE_NAME: Final = 2
+"""So many columns stand before a file's name: how many lines are new, and gone."""
 
 
 @dataclass
@@ -50,6 +52,15 @@ class _Look:
         names = (os.fsdecode(name) for each in told for name in each.split(b"\0") if name)
         return [os.path.join(self.git.root, name) for name in names]
 
+    def _patched(self, words: tuple[str, ...], folder: str) -> list[str] | None:
+        """The files of some patches, also by the names that they had; None where git cannot tell."""
+        here = Git(folder)
+        told = [here.run("apply", "--numstat", "-z", *way, *words) for way in ((), ("--reverse",))]
+        if any(done.returncode for done in told):
+            return None
+        lines = b"".join(done.stdout for done in told).split(b"\0")
+        return self._places(*(line.split(b"\t", _BEFORE_NAME)[-1] for line in lines))
+
     def of(self, call: GitCall, folder: str) -> Written:
         here = Git(folder)
         return written_by(call, lambda word: is_revision(here, word))
@@ -58,7 +69,8 @@ class _Look:
         if written.anywhere or any(_MAGIC.match(path) for path in written.paths):
             yield Target(self.git.root)
         found = [self.changed] if written.changed else []
-        for names in [*found, *map(self._differing, written.compared)]:
+        patched = [self._patched(written.patched, folder)] if written.patched else []
+        for names in [*found, *map(self._differing, written.compared), *patched]:
             is_told = names is not None and len(names) <= _MOST
             yield from (Target(name, is_replaced=True) for name in names or ()) if is_told else [Target(self.git.root)]
         for path in written.paths:
