@@ -91,6 +91,9 @@ class Checkout:
                 for path in answer["turns"]:
                     fcntl.flock(locks.enter_context(Path(path).open(encoding="utf-8")), fcntl.LOCK_EX)
                 answer = self.calls.begin({**asked, "has_turn": 1})
+            if "fetch" in answer:
+                run(cwd, answer["fetch"], {})
+                answer = self.calls.begin({**asked, "has_turn": 1, "has_fetched": 1})
             if refusal := answer.get("refusal"):
                 return Ran(1, "", "", refusal, is_refused=True)
             done = run(cwd, answer.get("argv", argv), answer["env"])

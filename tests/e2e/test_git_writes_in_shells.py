@@ -59,29 +59,66 @@ def test_what_git_changes_beside_anothers_is_not_anothers(shells: Shells) -> Non
     assert git(shells.root, "status", "--short") == ""
 
 
-@pytest.mark.parametrize(
-    "line", ["git apply build.patch", "git -C src apply --reverse ../build.patch", "git am -q build.patch"]
-)
-def test_a_patch_of_what_another_holds_is_not_begun(shells: Shells, line: str) -> None:
-    """It would take away all that it changes, and then write none of it."""
+@pytest.fixture
+def patch(shells: Shells) -> Iterator[None]:
+    """A patch of two files, in a branch that has them."""
     git(shells.root, "switch", "-qc", "patched")
     for name in ("src/m.py", "src/n.py"):
         (shells.root / name).write_text("X = 2\n")
     git(shells.root, "add", "src")
     git(shells.root, "commit", "-qm", "Two")
-    (shells.root / "build.patch").write_text(git(shells.root, "format-patch", "-1", "--stdout"))
-    before = git(shells.root, "status", "--short")
+    (shells.root / "two.patch").write_text(git(shells.root, "format-patch", "-1", "--stdout"))
+    yield
+    (shells.root / "two.patch").unlink()
+    git(shells.root, "switch", "-qf", "main")
+    git(shells.root, "branch", "-qD", "patched")
+
+
+@pytest.fixture
+def far(shells: Shells) -> Iterator[None]:
+    """A clone that has gone on, in two files, and is the upstream."""
+    clone = shells.root.parent / "far"
+    git(shells.root, "clone", "-q", ".", "../far")
+    for words in ("remote add far ../far", "fetch -q far", "branch -q --set-upstream-to far/main"):
+        git(shells.root, *words.split())
+    for name in ("src/m.py", "docs/n.md"):
+        (clone / name).write_text("X = 9\n")
+    git(clone, "commit", "-qam", "Nine")
+    yield
+    git(shells.root, "remote", "remove", "far")
+    shutil.rmtree(clone)
+
+
+def refused_beside(shells: Shells, line: str) -> None:
+    """Run a line that would write what another holds, and see that it has written nothing, and says why."""
+    before = git(shells.root, "status", "--short"), git(shells.root, "rev-parse", "HEAD")
     with shells.session(BOB) as session:
         lease = session.acquire("src/m.py", task="bob's work").lease
         assert lease is not None
         status, _, err = shells.run(ANN, line)
         session.release(lease.id)
-    assert status == 1
-    assert "src/m.py is held by codex:bob" in err
-    assert git(shells.root, "status", "--short") == before
-    (shells.root / "build.patch").unlink()
-    git(shells.root, "switch", "-q", "-")
-    git(shells.root, "branch", "-qD", "patched")
+    assert (git(shells.root, "status", "--short"), git(shells.root, "rev-parse", "HEAD")) == before
+    assert (status, "codex:bob holds src/m.py" in err, "Next: " in err) == (1, True, True), err
+
+
+LINES_OF_PATCHES = ("git apply two.patch", "git -C src apply --reverse ../two.patch", "git am -q two.patch")
+
+
+@pytest.mark.usefixtures("patch")
+@pytest.mark.parametrize(
+    "line", [*LINES_OF_PATCHES, "cat two.patch > a.patch; git apply a.patch; s=$?; rm a.patch; exit $s"]
+)
+def test_a_patch_of_what_another_holds_is_not_begun(shells: Shells, line: str) -> None:
+    """It would take away all that it changes, and then write none of it."""
+    refused_beside(shells, line)
+
+
+@pytest.mark.usefixtures("far")
+@pytest.mark.parametrize("line", ["git pull -q", "git pull -q --rebase", "git -c pull.ff=only pull -q ../far main"])
+def test_a_pull_of_what_another_holds_is_not_begun(shells: Shells, line: str) -> None:
+    refused_beside(shells, line)
+    assert shells.run(ANN, line)[::2] == (0, "")
+    assert (shells.root / "src/m.py").read_text() == "X = 9\n"
 
 
 @pytest.mark.parametrize("place", ["../beside it", "trees/four"])

@@ -22,6 +22,7 @@ from commonhold.adapters.ignoring import IsIgnored
 from commonhold.app.git_risks import RISKY
 from commonhold.app.git_words import GitCall, placed, read_call
 from commonhold.app.shell_calls import git_calls_of
+from commonhold.server import git_held
 from commonhold.server.git_homes import Home, programs
 from commonhold.server.git_session import MOVERS, WRITERS, Answer, Pending, Session
 from commonhold.server.questions import GitBegins, GitEnds, Route
@@ -43,7 +44,8 @@ _ANYTHING: Final = "."
 class Asked:
     """What is asked: who calls git with which words, in which folder, and what the environment says to git.
 
-    `has_turn`: whoever asks has locked the files that it was told of.
+    `has_turn`: whoever asks has locked the files that it was told of, `has_fetched`: it has made the call that it was
+    told of.
     """
 
     holder: str
@@ -53,6 +55,7 @@ class Asked:
     git_dir: str = ""
     work_tree: str = ""
     has_turn: bool = False
+    has_fetched: bool = False
 
     @property
     def before(self) -> tuple[str, ...]:
@@ -84,10 +87,12 @@ class GitCalls:
     def begin(self, told: Mapping[str, Any]) -> Answer:
         """What a call of git is to run.
 
-        `refusal`: nothing, and why. `turns`: files to be locked, then to ask again. Else `env` (None: taken out),
-        `argv` where it is another, `say` what to tell, and `after` where the end is to be told by that name.
+        `refusal`: nothing, and why. `turns`: files to be locked, then to ask again. `fetch`: a call to make before,
+        then to ask again. Else `env` (None: taken out), `argv` where it is another, `say` what to tell, and `after`
+        where the end is to be told by that name.
         """
-        asked = Asked(**{**told, "argv": tuple(told["argv"]), "has_turn": bool(told.get("has_turn"))})
+        switches = {name: bool(told.get(name)) for name in ("has_turn", "has_fetched")}
+        asked = Asked(**{**told, "argv": tuple(told["argv"]), **switches})
         call, folder = _placed(asked)
         tree = self._tree(folder, call)
         if tree is None:
@@ -106,6 +111,12 @@ class GitCalls:
         if call.word in WRITERS or call.word in RISKY:
             self._settle(tree.root, asked.holder)
         with self._session(home, asked.holder, folder) as session:
+            if (
+                asked.has_turn
+                and not asked.has_fetched
+                and (words := git_held.to_fetch(call, session.log, asked.holder))
+            ):
+                return {"fetch": ["-C", session.folder, *words]}
             return self._answer(session, call, has_turn=asked.has_turn)
 
     @contextmanager
@@ -120,6 +131,8 @@ class GitCalls:
     def _answer(self, session: Session, call: GitCall, *, has_turn: bool) -> Answer:
         lost = session.catch_up(has_turn=has_turn)
         refusal = session.refusal(call)
+        if not refusal and has_turn:
+            refusal = git_held.refusal(call, session.tree.root, session.folder, session.holder, session.log)
         if refusal:
             return {"refusal": refusal}
         if call.word in ELSEWHERE:

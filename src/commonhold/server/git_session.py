@@ -69,7 +69,7 @@ class Session:
         self.home = home
         self.holder = holder
         self.folder = folder
-        self._log = log
+        self.log = log
         self._around = around
         self._root = Git(self.tree.root)
         self._following = Following(self._root, home, self.tree.shared_index)
@@ -117,7 +117,7 @@ class Session:
         return Judging(self._whose(), self.home, here, self._around).refusal(call)
 
     def _whose(self) -> Whose:
-        return Whose(self.tree, self._log, self.holder, self._around.is_ignored, self.home.owed or "")
+        return Whose(self.tree, self.log, self.holder, self._around.is_ignored, self.home.owed or "")
 
     def _guarded(self, call: GitCall) -> str | None:
         """A commit while another's merge is under way would end that merge, without its changes."""

@@ -28,6 +28,7 @@ class GitBegins(TypedDict):
     git_dir: NotRequired[str]
     work_tree: NotRequired[str]
     has_turn: NotRequired[Switch]
+    has_fetched: NotRequired[Switch]
 
 
 class GitEnds(TypedDict):

@@ -113,8 +113,8 @@ def leave_for(asked: Asked, session: Commonhold, ground: Ground, offer: Offer) -
     held: tuple[Holding, ...] = ()
     for wait_seconds in (0.0, BRIEF_SECONDS, None):
         held = _held(session, ground, until)
-        if in_the_way := _in_the_way(held, ground):
-            return held_by_others(in_the_way, time.time())
+        if met := in_the_way(held, ground):
+            return held_by_others(met, time.time())
         if wait_seconds is None or not keys or (wait_seconds and not _is_brief(session, ground)):
             break
         got = session.acquire(*keys, task=asked.intent, acquisition_id=asked.ticket, wait_seconds=wait_seconds)
@@ -129,8 +129,8 @@ def _held(session: Commonhold, ground: Ground, until: float) -> tuple[Holding, .
     """What others hold, once no tool is just writing what the command names, or the time until then is over."""
     while True:
         held = barred(holdings(session.leases(), session.place()), session.holder)
-        in_the_way = _in_the_way(held, ground)
-        if not in_the_way or not all(each.is_slot for each in in_the_way) or time.monotonic() >= until:
+        met = in_the_way(held, ground)
+        if not met or not all(each.is_slot for each in met) or time.monotonic() >= until:
             return held
         time.sleep(_PAUSE_SECONDS)
 
@@ -138,10 +138,10 @@ def _held(session: Commonhold, ground: Ground, until: float) -> tuple[Holding, .
 def _is_brief(session: Commonhold, ground: Ground) -> bool:
     """Whether a command of another session has what this one names, and so may be done with it soon."""
     held = holdings(session.leases(), session.place())
-    return any(each.is_of_command and each.holder != session.holder for each in _in_the_way(held, ground))
+    return any(each.is_of_command and each.holder != session.holder for each in in_the_way(held, ground))
 
 
-def _in_the_way(held: Sequence[Holding], ground: Ground) -> tuple[Holding, ...]:
+def in_the_way(held: Sequence[Holding], ground: Ground) -> tuple[Holding, ...]:
     """What others hold of what the command names: not of what lies in a folder that it only looks into."""
     return tuple(each for each in held if any(_is_met(each.path, named) for named in ground.concern))
 

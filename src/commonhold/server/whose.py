@@ -14,6 +14,7 @@ from commonhold.app.pictures import Status
 from commonhold.domain.errors import CommonholdError
 from commonhold.domain.events import Committed, FileChange, Recorded
 from commonhold.domain.keys import can_be_named
+from commonhold.domain.lease import Lease
 from commonhold.domain.texts import listed, quoted, short_name
 
 _EXECUTABLE: Final = 0o100
@@ -33,6 +34,14 @@ class Log(Protocol):
 
     def status(self) -> Status:
         """Who is at work in this working tree, beside other things."""
+        ...
+
+    def leases(self) -> Sequence[Lease]:
+        """All that are held."""
+        ...
+
+    def place(self) -> str:
+        """The name of this working tree among all that share the leases."""
         ...
 
 

@@ -84,6 +84,9 @@ def _called(git: str, socket: str, words: list[str]) -> "tuple[int, bool]":
         if "turns" in answer:
             locks = [_locked(path) for path in answer["turns"]]
             answer = asked(socket, "/git", {**question, "has_turn": 1})
+        if "fetch" in answer:
+            run([git, *answer["fetch"]], Allowance(UNBOUND))
+            answer = asked(socket, "/git", {**question, "has_turn": 1, "has_fetched": 1})
         if answer.get("refusal"):
             say(answer["refusal"])
             return _REFUSED, True
