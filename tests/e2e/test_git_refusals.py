@@ -246,7 +246,7 @@ def test_a_folder_that_is_none_of_its_trees_is_not_taken_for_one(shared: Checkou
     at = f"--work-tree={tmp_path}/www"
     for words in (("checkout", "-f", "main"), ("checkout", "main", "--", "sub"), ("add", "-A"), ("reset", "--hard")):
         assert "Next: git archive" in shared.refused(ANN, at, *words)
-        assert "Next: git archive" in (shared.calls.refusal(ANN, str(shared.root), " ".join(("git", at, *words))) or "")
+        assert "Next: git archive" in (shared.calls.refusal(ANN, str(shared.root), ("git", at, *words)) or "")
     shared.git(ANN, at, "log", "-1", ok=True)
     assert shared.git(ANN, at, "ls-files", "--deleted", ok=True).out.split() == ["a.txt", "b.txt", "sub/s.txt"]
 
@@ -264,4 +264,4 @@ LINES = [
 
 def test_a_line_of_shell_is_looked_into(shared: Checkout) -> None:
     for line, is_refused in LINES:
-        assert bool(shared.calls.refusal(ANN, str(shared.root), line)) is is_refused, line
+        assert bool(shared.calls.refusal(ANN, str(shared.root), ("sh", "-c", line))) is is_refused, line

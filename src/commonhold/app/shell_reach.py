@@ -35,28 +35,15 @@ _READERS: Final = frozenset(
         *("date", "env", "printenv", "ps", "pgrep", "top", "free", "uptime", "sleep", "wait", "jobs", "kill", "exit"),
         *("export", "set", "unset", "shopt", "alias", "md5sum", "sha1sum", "sha256sum", "cksum", "xxd"),
         *("od", "hexdump", "strings", "jq", "base64", "ping", "dig", "nslookup", "ss", "netstat", "lsof", "watch"),
+        *("mypy", "pyright", "pylint", "flake8", "shellcheck", "hadolint", "yamllint", "ty"),
         *("man", "help", "read", "return", "break", "continue", "local", "declare", "trap", "fd", "commonhold"),
     }
 )
 _CHECKERS: Final = frozenset(
     {
-        *(
-            "pytest",
-            "py.test",
-            "unittest",
-            "tox",
-            "nox",
-            "jest",
-            "vitest",
-            "mocha",
-            "ava",
-            "phpunit",
-            "rspec",
-            "ctest",
-            "mypy",
-        ),
-        *("pyright", "pylint", "flake8", "ruff", "eslint", "tsc", "shellcheck", "hadolint", "yamllint", "ty", "gcc"),
-        *("g++", "cc", "clang", "clang++", "rustc", "javac", "ld", "ninja", "gradle", "gradlew", "mvn", "bazel"),
+        *("pytest", "py.test", "unittest", "tox", "nox", "jest", "vitest", "mocha", "ava", "phpunit", "rspec", "ctest"),
+        *("eslint", "tsc", "gcc", "g++", "cc", "clang", "clang++", "rustc", "javac", "ld", "ninja"),
+        *("gradle", "gradlew", "mvn", "bazel"),
     }
 )
 _SERVERS: Final = frozenset(
@@ -158,7 +145,7 @@ def _of_filter(texts: Sequence[str]) -> Reach:
 
 def _of_ruff(texts: Sequence[str]) -> Reach:
     writes = _first(texts) == "format" or _WRITING_FLAGS.intersection(texts)
-    return Reach.ANYTHING if writes else Reach.SELDOM
+    return Reach.ANYTHING if writes else Reach.NOTHING
 
 
 def _of_runner(texts: Sequence[str]) -> Reach:

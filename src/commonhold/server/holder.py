@@ -68,7 +68,7 @@ class Posted:
         name = origin.headers.get(AGENT_HEADER)
         if name is not None and not name.strip():
             raise UsageError(
-                Code.HOLDER_MISSING, f"{AGENT_HEADER} names nobody", hint="give it a name, or leave it out"
+                Code.HOLDER_MISSING, f"{AGENT_HEADER} names no holder", hint="give it a name, or leave it out"
             )
         if name is not None:
             texts.check_holder(name)

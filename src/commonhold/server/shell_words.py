@@ -15,8 +15,10 @@ from commonhold.domain.texts import duration, listed, quoted, short_name
 _MOST: Final = 5
 _WAIT_SECONDS: Final = 90
 """So long the step that is named waits for others: less than agents let a command take."""
-_NOT_RUN: Final = 126
-"""From here on an exit status says that a command was not found, or ended by a signal: nobody's hold makes it so."""
+_ELSE: Final = frozenset({0, *range(126, 193)})
+"""Exit statuses of a command that went well, was not found, or was ended by a signal: nobody's hold makes it so."""
+_OWN_CONCERN: Final = frozenset({Refusal.REQUIRE_ADDITIONAL_LOCKS})
+"""Why a change would have been refused that is no other session's concern: whoever it concerns is told by the log."""
 _PLAIN: Final = re.compile(r"[\w./+@-]+")
 
 
@@ -82,7 +84,7 @@ def report(outcome: Outcome, masked: Sequence[Holding], now: float) -> str:
     lines = [*taken.notices]
     if taken.code is Refusal.LOCK_CONFLICT:  # who holds it, and how it comes back, is among the notices
         lines.append(f"it is left as it is, and waits for review ({taken.review})")
-    elif taken.outcome == "unadmitted":
+    elif taken.outcome == "unadmitted" and taken.code not in _OWN_CONCERN:
         lines.append(f"what the command wrote is recorded, but would have been refused ({taken.code}): {taken.why}")
         lines.append(f"it is left as it is, and waits for review. Next: commonhold review show {taken.review}")
     if unknown := (*taken.unknown, *outcome.unread):
@@ -91,7 +93,7 @@ def report(outcome: Outcome, masked: Sequence[Holding], now: float) -> str:
         lines.append(
             f"other commands ran that could have written it, too, so it is laid on nobody: {some(outcome.shared)}"
         )
-    if 0 < outcome.status < _NOT_RUN and masked:
+    if outcome.status not in _ELSE and masked:
         lines.append(kept_from(masked, now))
     return "\n".join(filter(None, lines))
 

@@ -9,10 +9,11 @@ LINES = {
         *("ls -la | grep x", "cat a > b", "echo x >> a 2>/dev/null", "git status && git diff | head", "find . -name x"),
         *("sed -n 1,5p a", "sed -i s/a/b/ a.py", "rm -f a b", "ruff format src", "npm run dev", "npm start", "vite"),
         *("python3 -m http.server", "tsc --watch", "sleep 5; wc -l < a", "git log 2>&1 | tail", "commonhold leases"),
+        *("ruff check src", "mypy src; ls", "python3 -m mypy src"),
     ],
     Reach.SELDOM: [
         *("pytest -q", "python -m pytest tests", "cd x && npm test", "make test", "cargo build", "go test ./..."),
-        *("ruff check src", "npm run build:prod", "mypy src; ls", "python3 -m mypy src", "make -j4 check"),
+        *("npm run build:prod", "make -j4 check"),
     ],
     Reach.ANYTHING: [
         *("make fmt", "python3 x.py", "python3 -c pass", "./run", "npm install", "echo x > $f", "cat a | tee $f"),

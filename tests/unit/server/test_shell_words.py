@@ -37,9 +37,19 @@ def test_what_a_command_was_kept_from_is_said_each_time_it_fails_and_only_then()
     nothing = TakeAnswer("nothing")
     for _ in range(2):
         assert "for at most 9 min more" in report(Outcome(1, nothing), [held("a")], NOW)
-    for status in (0, 126, 127, 130):
+    for status in (0, 126, 127, 130, 192):
         assert report(Outcome(status, nothing), [held("a")], NOW) == ""
     assert report(Outcome(1, nothing), [], NOW) == ""
+    assert "for at most 9 min more" in report(Outcome(226, nothing), [held("a")], NOW), "npm counts down from 256"
+
+
+def test_what_a_command_breaks_of_its_own_is_for_review_alone() -> None:
+    def told(code: Refusal) -> str:
+        taken = TakeAnswer("unadmitted", code=code, why="why", review="found-1")
+        return report(Outcome(0, taken), [held("a")], NOW)
+
+    assert told(Refusal.REQUIRE_ADDITIONAL_LOCKS) == ""
+    assert "commonhold review show found-1" in told(Refusal.PARSE_INVALID)
 
 
 def test_what_was_written_over_is_told_with_one_next_step() -> None:
