@@ -35,6 +35,9 @@ PROGRAMS: Final = {
         Program("gcc", ("gcc", "libc6-dev"), "gcc"),
         Program("ps", ("procps",), "procps"),
         Program("bwrap", ("bubblewrap",), "bubblewrap"),
+        *(Program(name, (name,), name) for name in ("ed", "patch", "perl", "vim")),
+        Program("node", ("nodejs",), "node"),
+        Program("npm", ("npm",), "node"),
     )
 }
 

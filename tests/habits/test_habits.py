@@ -1,0 +1,205 @@
+"""An agent that disturbs nobody notices nothing: what a command does with us is what it does without us.
+
+Each command of the table is run in a plain copy of a project, and in one that is served: alone, while another holds a
+file that the command does not touch, and while another holds one that it writes.
+"""
+
+import posixpath
+import re
+import shutil
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
+from functools import cache
+from typing import Final
+
+import pytest
+from tests.habits import project
+from tests.habits.lives import MODES, PROGRAMS, Done, HookedClaude, InClaude, Life, Served, served
+from tests.habits.table import TABLE, Row
+
+pytestmark = pytest.mark.slow
+NEEDED: Final = (
+    *("awk", "bash", "dd", "ed", "ex", "find", "git", "gzip", "install", "make", "node", "npm", "patch", "perl", "sed"),
+    *(
+        "coverage",
+        "mypy",
+        "pytest",
+        "python",
+        "ruff",
+        "setpriv",
+        "sort",
+        "split",
+        "tar",
+        "tee",
+        "unshare",
+        "vim",
+        "xargs",
+    ),
+)
+READ: Final = "src/app.py"
+HOLDER, TASK = "two", "rename what it adds up"
+NEXT: Final = re.compile(r"(?s)\b\d+ (?:s|min|h)\b.*\b[Nn]ext: ")
+"""For how long it is held, and what to do."""
+EVERY: Final = 5
+"""In so many rows a mode that makes no difference to who holds nothing is tried once."""
+KINDS: Final = ((InClaude, "bare"), (HookedClaude, "ours"))
+IN_CLAUDE: Final = frozenset(
+    {
+        *("make runs a formatter", "ruff formats all", "sed in a loop", "a new file by a here-document"),
+        *("a here-document for bash", "in the background", "rm of a folder", "pytest", "npm pkg"),
+        *("git add and commit", "git switch -c", "git stash", "git merge"),
+    }
+)
+in_claude: Final = pytest.mark.parametrize(
+    "row", [row for row in TABLE if row.name in IN_CLAUDE], ids=lambda row: row.name.replace(" ", "-")
+)
+Lives = Callable[[str], tuple[Callable[[str], Done], Served]]
+
+
+def tried(mode: str, at: int) -> bool:
+    """Whether a row is tried in all states: modes differ in what keeps a command from what is held, and hardly else."""
+    return mode == next(iter(MODES)) or at % EVERY == 0
+
+
+def cases(*, are_all: bool) -> pytest.MarkDecorator:
+    """The rows, in each mode."""
+    found = [(row, mode) for mode in MODES for at, row in enumerate(TABLE) if are_all or tried(mode, at)]
+    names = [f"{row.name}, {mode}".replace(" ", "-") for row, mode in found]
+    return pytest.mark.parametrize(("row", "mode"), found, ids=names)
+
+
+@pytest.fixture(scope="session")
+def lives(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Lives]:
+    """For a mode: what a line does without us, and the copy in which it is done with us."""
+    folder = tmp_path_factory.mktemp("habits")
+    project.make(folder / "pristine", PROGRAMS)
+    with ExitStack() as stack:
+
+        @cache
+        def found(mode: str) -> tuple[Callable[[str], Done], Served]:
+            number = [*MODES].index(mode)
+            bare = Life(folder / f"bare-{number}", MODES[mode], folder / "pristine")
+            ours = Served(folder / f"ours-{number}", MODES[mode], folder / "pristine")
+            return cache(bare.do), stack.enter_context(served(ours))
+
+        yield found
+
+
+@pytest.fixture(scope="session")
+def claudes(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[InClaude, HookedClaude]]:
+    """The same for one who runs all commands by Claude Code."""
+    folder = tmp_path_factory.mktemp("claude")
+    project.make(folder / "pristine", PROGRAMS)
+    bare, ours = (kind(folder / name, MODES["user"], folder / "pristine") for kind, name in KINDS)
+    assert isinstance(ours, HookedClaude)
+    with served(ours):
+        ours.install()
+        yield bare, ours
+
+
+@contextmanager
+def held(ours: Served, path: str) -> Iterator[None]:
+    """While another holds a file."""
+    with ours.daemon.session(HOLDER) as session:
+        lease = session.acquire(path, task=TASK).lease
+        assert lease is not None
+        yield
+        session.release(lease.id)
+
+
+def assert_same(done: Done, wanted: Done) -> None:
+    """All as without us."""
+    told, without = ((each.status, each.output, each.complaint) for each in (done, wanted))
+    assert told == without
+    assert different(done, wanted) == {}
+
+
+def different(done: Done, wanted: Done) -> dict[str, tuple[object, object]]:
+    """The files that are not as they are without us: how they are here, and there."""
+    names = {name for name, _ in done.files.items() ^ wanted.files.items()}
+    return {name: (done.files.get(name), wanted.files.get(name)) for name in sorted(names)}
+
+
+def beside(row: Row, wanted: Done) -> str:
+    """A file that a command does not touch; in the folder of one that it does, if there is one."""
+    folders = {posixpath.dirname(each) for each in (row.held, *sorted(wanted.touched)) if each}
+    left = [each for each in project.FILES if project.FILES[each] and each not in {*wanted.touched, ".gitignore"}]
+    return next((each for each in left if posixpath.dirname(each) in folders), left[0])
+
+
+@pytest.mark.parametrize("program", NEEDED)
+def test_what_the_table_needs_is_there(program: str) -> None:
+    assert shutil.which(program, path=PROGRAMS), f"{program} is missing: install it, since nothing is skipped"
+
+
+def test_the_table_is_long_and_names_each_row_once() -> None:
+    assert len({row.name for row in TABLE}) == len(TABLE) > 100
+
+
+@cases(are_all=False)
+def test_alone(row: Row, mode: str, lives: Lives) -> None:
+    bare, ours = lives(mode)
+    assert_same(ours.do(row.line), bare(row.line))
+
+
+@cases(are_all=False)
+def test_while_another_works_elsewhere(row: Row, mode: str, lives: Lives) -> None:
+    bare, ours = lives(mode)
+    wanted = bare(row.line)
+    with held(ours, beside(row, wanted)):
+        assert_same(ours.do(row.line), wanted)
+
+
+@in_claude
+def test_alone_in_claude_code(row: Row, claudes: tuple[InClaude, HookedClaude]) -> None:
+    bare, ours = claudes
+    assert_same(ours.do(row.line), bare.do(row.line))
+
+
+@in_claude
+def test_while_another_holds_what_claude_code_writes(row: Row, claudes: tuple[InClaude, HookedClaude]) -> None:
+    bare, ours = claudes
+    with held(ours, row.held or READ):
+        done = ours.do(row.line)
+    assert_kept(row, done, bare.do(row.line), ours)
+
+
+@cases(are_all=True)
+def test_while_another_holds_what_it_reads_or_writes(row: Row, mode: str, lives: Lives) -> None:
+    bare, ours = lives(mode)
+    wanted = bare(row.line)
+    with held(ours, row.held or READ):
+        done = ours.do(row.line)
+    assert_kept(row, done, wanted, ours)
+
+
+def assert_kept(row: Row, done: Done, wanted: Done, ours: Served) -> None:
+    """All as without us but for what another holds, which is as it was, and told."""
+    if not row.held:
+        assert_same(done, wanted)
+        return
+    place = f"work/{row.held}"
+    before = ours.before[place]
+    assert wanted.files.get(place) != before, "the table is wrong: it is not written"
+    if done.files.get(place) != before:
+        assert_can_be_brought_back(row, done, ours)
+    missing = [each for each in (row.held, HOLDER, TASK) if each not in done.said_by_us]
+    if missing or not NEXT.search(done.said_by_us):
+        # Of a write that was refused inside of what ends well only the program that wrote can tell.
+        assert (done.status, done.complaint != wanted.complaint) == (0, True), (
+            f"not told: {missing} in {done.complaint}"
+        )
+    # What did not go on, or did not begin, has left the rest as it was, beside files that it could not rename.
+    odd = {name: each for name, each in different(done, wanted).items() if each[0] != ours.before.get(name)}
+    known = {*ours.before, *(wanted.files if done.status else (*wanted.files, *done.files))}
+    known -= {name for name in known if name.startswith("git ")}  # what a part of it has committed stays so
+    assert {name: each for name, each in odd.items() if name != place and name in known} == {}
+
+
+def assert_can_be_brought_back(row: Row, done: Done, ours: Served) -> None:
+    """Where nothing can keep a command from a file, what it has written over is kept, and that is told."""
+    assert not ours.can_keep, "what another holds was written"
+    told = re.search(rf"commonhold show ([0-9a-f]{{64}}) --to {re.escape(row.held)}", done.said_by_us)
+    assert told, done.complaint
+    with ours.daemon.session() as session:
+        assert session.content(told[1]) == (ours.pristine / "work" / row.held).read_bytes()
