@@ -8,15 +8,26 @@ FRIENDS = {("shared", "shared"), ("shared", "upgradable"), ("upgradable", "share
 _IN_FILE = {"header", "class header", "method", "function"}
 _ACCOUNTS = {"1", "1:x", "2"}
 
+
+def _below_src(*atoms: str) -> set[str]:
+    """Atoms below a path that may be a file's: each goes with one that it shares with that file alone."""
+    return {*atoms, *_instead_of_src(*atoms)}
+
+
+def _instead_of_src(*atoms: str) -> set[str]:
+    return {f"src, or {atom}" for atom in atoms}
+
+
 ATOMS: dict[str, set[str]] = {
-    "file:./": {*_IN_FILE, "other"},
-    "file:src/": _IN_FILE,
-    "file:src/a.py": _IN_FILE,
-    "file:src/a.py#@header": _IN_FILE,
-    "file:src/a.py#C": {"class header", "method"},
-    "file:src/a.py#C.@header": {"class header"},
-    "file:src/a.py#C.m": {"method"},
-    "file:src/a.py#f": {"function"},
+    "file:./": {*_below_src(*_IN_FILE), "other"},
+    "file:src/": _below_src(*_IN_FILE),
+    "file:src": _instead_of_src(*_IN_FILE),
+    "file:src/a.py": _below_src(*_IN_FILE),
+    "file:src/a.py#@header": _below_src(*_IN_FILE),
+    "file:src/a.py#C": _below_src("class header", "method"),
+    "file:src/a.py#C.@header": _below_src("class header"),
+    "file:src/a.py#C.m": _below_src("method"),
+    "file:src/a.py#f": _below_src("function"),
     "file:b.py": {"other"},
     "account:*": _ACCOUNTS,
     "account:1": {"1", "1:x"},

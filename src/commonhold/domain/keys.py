@@ -96,11 +96,6 @@ class Key:
         return bool(self.names)
 
     @property
-    def has_below(self) -> bool:
-        """Whether keys with longer paths may lie below this one: below a folder, or a free key."""
-        return self.is_folder or self.scheme != FILE
-
-    @property
     def first_name(self) -> str:
         """The outermost name of a region, or the empty string for a whole file."""
         return self.names[0].text if self.names else ""
@@ -148,8 +143,9 @@ def canonical(text: str) -> Key:
 def overlaps(left: Key, right: Key) -> bool:
     """Whether two keys may cover a common byte or a common resource: the one rule of conflict between keys.
 
-    A container overlaps all that it contains; a file's header overlaps everything in the file; a class's header
-    overlaps itself and its containers, not the methods; a leaf overlaps itself. Symmetric.
+    A path overlaps all that lies below it: what was named as a file may become a folder, and both cannot be there. A
+    file overlaps all its regions, its header too; a class overlaps all that it contains, its header itself and its
+    containers, not the methods; a leaf overlaps itself. Symmetric.
     """
     if left.scheme != right.scheme:
         return False
@@ -157,7 +153,7 @@ def overlaps(left: Key, right: Key) -> bool:
     if longer.path[: len(shorter.path)] != shorter.path:
         return False
     if len(shorter.path) < len(longer.path):
-        return shorter.has_below
+        return True
     return left.is_folder or right.is_folder or _names_overlap(left.names, right.names)
 
 

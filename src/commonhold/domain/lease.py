@@ -173,13 +173,18 @@ class Claims:
     def __init__(self, claims: Iterable[Lease | Waiter]) -> None:
         """Index `claims`, in their order."""
         self._by_path: dict[tuple[str, ...], dict[str, list[tuple[Key, Lease | Waiter]]]] = {}
+        self._below: dict[tuple[str, ...], list[tuple[str, ...]]] = {}
         for claim in claims:
             self.add(claim)
 
     def add(self, claim: Lease | Waiter) -> None:
         """Index one more claim, after the others."""
         for key in map(canonical, claim.keys):
-            names = self._by_path.setdefault((key.scheme, *key.path), {})
+            place = (key.scheme, *key.path)
+            if place not in self._by_path:
+                for size in range(1, len(place)):
+                    self._below.setdefault(place[:size], []).append(place)
+            names = self._by_path.setdefault(place, {})
             names.setdefault(key.first_name, []).append((key, claim))
 
     def overlapping(self, key: Key) -> Iterator[tuple[Key, Lease | Waiter]]:
@@ -199,9 +204,7 @@ class Claims:
         else:
             names = self._by_path.get(place, {})
             yield from chain.from_iterable(names.get(name, ()) for name in (key.first_name, "", HEADER))
-        if key.has_below:
-            below = (path for path in self._by_path if len(path) > len(place) and path[: len(place)] == place)
-            yield from chain.from_iterable(map(self._all_at, below))
+        yield from chain.from_iterable(map(self._all_at, self._below.get(place, ())))
 
     def _all_at(self, place: tuple[str, ...]) -> Iterator[tuple[Key, Lease | Waiter]]:
         return chain.from_iterable(self._by_path.get(place, {}).values())

@@ -195,7 +195,11 @@ def test_a_key_overlaps_and_contains_itself(key: Key) -> None:
         ("a.py#C.x", "a.py#C.x~2", True),
         ("a.py#C.x~1", "a.py#C.x~2", False),
         ("src/", "srcs/a.py", False),
-        ("src/a", "src/a/b", False),
+        ("src/a", "src/a/b", True),
+        ("src/a", "src/a/b.py#f", True),
+        ("src/a#f", "src/a/b.py#g", True),
+        ("src/a", "src/ab/c.py", False),
+        ("app/[slug]", "app/[slug]/page.ts::Page", True),
         ("account:1", "account:12", False),
         ("account:1", "account:1:2", True),
         ("account:1", "other:1", False),
@@ -241,11 +245,20 @@ def places(key: Key) -> set[Place]:
     if key.scheme != FILE:
         return {(key.scheme, path, ()) for path in _SMALL_PATHS if path[: len(key.path)] == key.path}
     if key.is_folder:
-        return {
-            (FILE, path, names) for path in _SMALL_PATHS if path[: len(key.path)] == key.path for names in _SMALL_NAMES
-        }
+        files = (Key(FILE, path) for path in _SMALL_PATHS if path[: len(key.path)] == key.path)
+        return {each for file in files for each in places(file)}
     is_all = key.names == (Name(HEADER),)
-    return {(FILE, key.path, names) for names in _SMALL_NAMES if is_all or _is_under(key.names, names)}
+    names_here = {names for names in _SMALL_NAMES if is_all or _is_under(key.names, names)}
+    return {(FILE, key.path, names) for names in names_here} | _where_a_file_cannot_be(key.path, names_here)
+
+
+def _where_a_file_cannot_be(path: tuple[str, ...], names_here: set[tuple[Name, ...]]) -> set[Place]:
+    """What a file shares with each file below it and above it, since only one of the two can be there."""
+    below = [other for other in _SMALL_PATHS if other[: len(path)] == path != other]
+    above = [path[:size] for size in range(1, len(path))]
+    return {(f"not {path}", other, names) for other in below for names in _SMALL_NAMES} | {
+        (f"not {other}", path, names) for other in above for names in names_here
+    }
 
 
 def _is_under(outer: tuple[Name, ...], inner: tuple[Name, ...]) -> bool:

@@ -17,7 +17,7 @@ _NOTHING: Final[dict[str, Ids]] = {}
 
 
 class Places:
-    """The places of leases. One that is below another is also found from there, so that folders need no search."""
+    """The places of leases. One that is below another is also found from there, so that no path needs a search."""
 
     def __init__(self) -> None:
         """Begin empty."""
@@ -54,8 +54,7 @@ class Places:
             first = key.first_name
             for name in here if first in ("", HEADER) else (first, "", HEADER):
                 found += here.get(name, _NOBODY)
-        if key.has_below:
-            found += self._below.get(place, _NOBODY)
+        found += self._below.get(place, _NOBODY)
         return found
 
 

@@ -61,7 +61,7 @@ def near(
     skew: float = 0.0,
 ) -> Statement:
     """Leases at the keys' places, above them and below them; and those with an id, of a holder, or over."""
-    bounds = sorted({names.bounds_below(key) for key in keys if key.has_below})
+    bounds = sorted({names.bounds_below(key) for key in keys})
     return "leases_near", {
         "ids": [*map(names.name, ids)],
         "holders": [*map(names.name, holders)],

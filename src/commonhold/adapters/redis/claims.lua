@@ -64,7 +64,7 @@ end
 
 -- An index of claimed keys by place and first name, so that many keys against many claims is no product of both.
 local function new_index()
-  return { places = {}, names_at = {} }
+  return { names_at = {}, below = {} }
 end
 
 local function names_of(index, place)
@@ -72,7 +72,11 @@ local function names_of(index, place)
   if not names then
     names = { order = {}, entries = {} }
     index.names_at[place] = names
-    table.insert(index.places, place)
+    for stop in place:gmatch("()" .. SEGMENT) do
+      local above = place:sub(1, stop - 1)
+      index.below[above] = index.below[above] or {}
+      table.insert(index.below[above], place)
+    end
   end
   return names
 end
@@ -105,10 +109,8 @@ local function visit_near(index, key, visit)
   end
   local is_part = name ~= "" and name ~= HEADER
   visit_named(index, place, is_part and { name, "", HEADER } or nil, visit)
-  for _, other in ipairs((key.is_folder or not key.is_code) and index.places or {}) do
-    if is_below(other, place) then
-      visit_named(index, other, nil, visit)
-    end
+  for _, other in ipairs(index.below[place] or {}) do
+    visit_named(index, other, nil, visit)
   end
 end
 

@@ -40,7 +40,7 @@ local function overlaps(left, right)
   if #left.place > #right.place then
     shorter, longer = right, left
   end
-  return is_below(longer.place, shorter.place) and (shorter.is_folder or not shorter.is_code)
+  return is_below(longer.place, shorter.place)
 end
 
 local function names_contain(outer, inner)

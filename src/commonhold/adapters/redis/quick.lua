@@ -42,7 +42,7 @@ if is_quiet and command_name == "release" and named and line_length > 0 then
   for at = 2, #named.entries do
     local place = named.entries[at]:match("^[^" .. PART .. "]*")
     for stop in place:gmatch("()" .. SEGMENT) do
-      local above = place:sub(1, stop - 1) .. PART
+      local above = place:sub(1, stop - 1)
       find_between("[" .. above .. PART, "(" .. above .. AFTER_PART)
     end
     find_between("[" .. place .. PART, "(" .. place .. AFTER_SEGMENT)

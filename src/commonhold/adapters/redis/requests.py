@@ -8,7 +8,7 @@ from typing import Any, Final
 
 import msgspec
 
-from commonhold.adapters.places import AFTER_SEPARATOR, place, places
+from commonhold.adapters.places import AFTER_SEPARATOR, SEPARATOR, place, places
 from commonhold.app.ports import Once
 from commonhold.domain.commands import Acquire, Command, HandOver, Leave, Put, Release, Renew
 from commonhold.domain.keys import FILE, HEADER, Key
@@ -164,13 +164,12 @@ def _entry(at: str, name: str) -> str:
 def _ranges(key: Key) -> Iterator[Range]:
     """The ranges of entries of leases that may overlap `key`: above it, at its place, and below it."""
     *above, here = places(key)
-    yield from (_named(each, "") for each in above)
-    if key.has_below:
+    yield from (_range(each + _PART, each + _AFTER_PART) for each in above)
+    if key.first_name in ("", HEADER):
         yield _range(here + _PART, here + AFTER_SEPARATOR)
-    elif key.first_name in ("", HEADER):
-        yield _range(here + _PART, here + _AFTER_PART)
     else:
         yield from (_named(here, name) for name in ("", key.first_name, HEADER))
+        yield _range(here + SEPARATOR, here + AFTER_SEPARATOR)
 
 
 def _range_of_holder(holder: str) -> Range:

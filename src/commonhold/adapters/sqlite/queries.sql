@@ -38,9 +38,10 @@ SELECT fence, body FROM leases WHERE fence IN (
 );
 
 -- name: leases_below
--- Leases at places strictly between two texts: everything below a folder or a prefix.
+-- Leases below the places in a JSON list: strictly between each with one text behind it and each with another.
 SELECT fence, body FROM leases WHERE fence IN (
-    SELECT fence FROM lease_keys WHERE place > ? AND place < ?
+    SELECT k.fence FROM json_each(?3) AS here CROSS JOIN lease_keys AS k
+    ON k.place > here.value || ?1 AND k.place < here.value || ?2
 );
 
 -- name: leases_concerned

@@ -139,18 +139,15 @@ class SqliteSession:
         return self._bodies("leases_of_holder", Lease, holder)
 
     def overlapping(self, keys: Sequence[Key]) -> tuple[Lease, ...]:
-        """Leases at the keys' places, above them, and (for folders and free keys) below them."""
+        """Leases at the keys' places, above them, and below them."""
         return _in_order(self._near(keys))
 
     def _near(self, keys: Sequence[Key]) -> list[tuple[Any, ...]]:
         if not keys:
             return []
-        rows = self._rows("leases_at_places", json_text([near for key in keys for near in places(key)]))
-        for key in keys:
-            if key.has_below:
-                here = place(key)
-                rows += self._rows("leases_below", here + SEPARATOR, here + AFTER_SEPARATOR)
-        return rows
+        near = json_text([each for key in keys for each in places(key)])
+        here = json_text(sorted({place(key) for key in keys}))
+        return self._rows("leases_at_places", near) + self._rows("leases_below", SEPARATOR, AFTER_SEPARATOR, here)
 
     def waiters(self) -> tuple[Waiter, ...]:
         """The line."""
