@@ -20,7 +20,7 @@ from commonhold.app.options import (
 from commonhold.app.policy import Merging, Policies, Policy, Rereading, Suspicion
 from commonhold.domain.errors import Code, InputError
 from commonhold.domain.exhaustion import exhausted
-from commonhold.domain.keys import FILE, parse
+from commonhold.domain.keys import FILE, pattern_key
 from commonhold.domain.lease import DEFAULT_TTL_SECONDS, MAX_TTL_SECONDS
 
 _DAY: Final = 86400.0
@@ -108,10 +108,10 @@ class Settings:
 
     def options(self, host: str = "") -> Options:
         """The part that the use cases follow, on the machine named `host`."""
-        by_pattern = {parse(pattern).key(): Policy(word) for pattern, word in self.policies.items()}
-        merging = {parse(pattern).key(): Merging(word) for pattern, word in _by_pattern(self.merge).items()}
-        rereading = {parse(pattern).key(): Rereading(word) for pattern, word in _by_pattern(self.reads).items()}
-        suspicions = {parse(pattern).key(): Suspicion(word) for pattern, word in _by_pattern(self.suspicion).items()}
+        by_pattern = {pattern_key(pattern): Policy(word) for pattern, word in self.policies.items()}
+        merging = {pattern_key(pattern): Merging(word) for pattern, word in _by_pattern(self.merge).items()}
+        rereading = {pattern_key(pattern): Rereading(word) for pattern, word in _by_pattern(self.reads).items()}
+        suspicions = {pattern_key(pattern): Suspicion(word) for pattern, word in _by_pattern(self.suspicion).items()}
         retention_seconds = self.retention_days * _DAY
         policies = Policies(by_pattern, merging, rereading, suspicions)
         release = Release(self.release)
@@ -268,7 +268,7 @@ def _check_words(path: Path, name: str, value: object, words: type[StrEnum]) -> 
         if word not in list(words):
             raise _invalid(path, f"in {name}, {pattern!r} is {word!r}; there are {', '.join(words)}")
         try:
-            key = parse(pattern).key()
+            key = pattern_key(pattern)
         except InputError as fault:
             raise _invalid(path, fault.message) from fault
         if key.scheme == FILE and any(wildcard in pattern for wildcard in "*?"):

@@ -29,6 +29,10 @@ class AsItWas:
         named = spec.key()
         return named if named.file_path in self._before else self._files.locate(spec)
 
+    def path_of(self, raw: str) -> str:
+        """What keys call it now."""
+        return self._files.path_of(raw)
+
     def missing_folders(self, path: str) -> tuple[str, ...]:  # noqa: ARG002 - none has to be made
         """No folder is missing: what is written is there already."""
         return ()

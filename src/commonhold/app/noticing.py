@@ -32,13 +32,14 @@ class Noticing:
 
         What a tool is just writing is left out. It is laid on nobody, unless a `holder` is known to have written it.
         """
+        files = self._place.files
         with self._place.gate():
             self._proposing.settle_overdue()
             overdue = self._proposing.overdue()
             with self._place.store.read() as reader:
-                waiting = reader.proposals(self._place.files.root)
+                waiting = reader.proposals(files.root)
                 being_written = {each.path for each in waiting if each not in overdue}
-                seen = _files(reader.seen(self._place.files.root)) if paths is None else paths
+                seen = _files(reader.seen(files.root)) if paths is None else map(files.path_of, paths)
                 known = {path: self._known(reader, path) for path in seen if path not in being_written}
             before = {path: was for path, was in known.items() if was != "" and not self._taking.holds(path, was)}
             answer = self._taking.take(holder, before, intent)

@@ -401,6 +401,13 @@ class Files(Protocol):
         """
         ...
 
+    def path_of(self, raw: str) -> str:
+        """What keys call the file at a path that the disk, git or a program names, of whichever Unicode form.
+
+        A path that no key can name is given back as it is.
+        """
+        ...
+
     def missing_folders(self, path: str) -> tuple[str, ...]:
         """The folders above `path` that are not there, outermost first.
 

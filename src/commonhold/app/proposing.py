@@ -211,7 +211,8 @@ class Proposing:
 
         None where it has none: nobody has asked before, or others have seen to them.
         """
-        meant = [each for each in self._of(holder) if _is_meant(each, call, paths)]
+        named = {self._place.files.path_of(path) for path in paths}
+        meant = [each for each in self._of(holder) if _is_meant(each, call, named)]
         if not meant:
             return None
         answer = self._settled(holder, meant)

@@ -54,7 +54,7 @@ class Queries:
     def commits_on(self, path: str, limit: int) -> tuple[Recorded, ...]:
         """The newest commits in this working tree that touched a file, oldest first."""
         with self._store.read() as reader:
-            found = reader.commits_on(path, limit)
+            found = reader.commits_on(self._reading.path_of(path), limit)
         return tuple(recorded for recorded, commit in reversed(found) if commit.worktree == self._reading.root)
 
     def content(self, content_hash: str) -> bytes:

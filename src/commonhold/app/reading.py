@@ -71,6 +71,10 @@ class Reading:
         spec = parse(text)
         return self._files.locate(spec) if spec.scheme == FILE else canonical(text)
 
+    def path_of(self, raw: str) -> str:
+        """What keys call the file at a path that the disk, git or a program names."""
+        return self._files.path_of(raw)
+
     def look(self, path: str) -> Looked | None:
         """The file at `path` as it is now; None if it is not there."""
         state = self._files.load(path)

@@ -88,7 +88,8 @@ class Taking:
 
     def take(self, holder: str, before: Before, intent: str) -> TakeAnswer:
         """Record what `holder` made of files that were as `before` says, less what another made of them meanwhile."""
-        seen = self.look(self._own(Made(holder, before, intent)))
+        named = {self._place.files.path_of(path): was for path, was in before.items()}
+        seen = self.look(self._own(Made(holder, named, intent)))
         with self._place.together():
             own = self._own(seen.made)
             return self.record(seen if own == seen.made else self.look(own))

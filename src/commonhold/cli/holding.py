@@ -1,7 +1,6 @@
 """Who holds what a merge would change: asked only where there may be leases at all."""
 
 import os
-import unicodedata
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Final
@@ -27,11 +26,13 @@ class OthersLeases:
         if not paths or not self._may_be_any():
             return ()
         # Loaded here: without leases there is nobody to ask.
+        from commonhold.adapters.files import WorkingTree  # noqa: PLC0415
         from commonhold.cli.opening import agent_of, opened  # noqa: PLC0415
 
         with opened(self._given) as place:
             me, leases = agent_of(self._given), place.hold.leases()
-        keys = {path: file_key(unicodedata.normalize("NFC", path)) for path in paths}
+        tree = WorkingTree(self._place.root)
+        keys = {path: file_key(tree.path_of(path)) for path in paths}
         return tuple(
             Held(path, held, lease.holder, lease.task)
             for lease in leases

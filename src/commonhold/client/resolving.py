@@ -13,7 +13,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from commonhold.client.effects import Call, Steps
-from commonhold.domain.keys import contains, parse
+from commonhold.domain.keys import contains, parse, pattern_key
 from commonhold.domain.refusal import Refusal
 
 if TYPE_CHECKING:
@@ -31,7 +31,7 @@ class Resolvers:
 
     def __init__(self, by_pattern: Mapping[str, Resolver]) -> None:
         """Take resolvers by keys such as `account:*`."""
-        self._by_key = {parse(pattern).key(): resolver for pattern, resolver in by_pattern.items()}
+        self._by_key = {pattern_key(pattern): resolver for pattern, resolver in by_pattern.items()}
 
     def hash_of(self, text: str) -> str | None:
         """The hash of what a key stands for outside; None where it stands for nothing there."""

@@ -9,7 +9,7 @@ folder before the first of them: whether two globs meet cannot be told well, whe
 
 import re
 import unicodedata
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 from enum import StrEnum
 from functools import lru_cache
@@ -134,6 +134,24 @@ def file_key(path: str) -> Key:
     return Spec(FILE, path).key()
 
 
+def segment_of(name: str, entries: Iterable[str]) -> str:
+    """What a key calls the entry `name` of a folder with these `entries`: its composed form (NFC).
+
+    But where entries differ in nothing but their Unicode form, each is called as it is; and so is the sign of a unit
+    that would be composed to a plain letter (Kelvin's to K).
+    """
+    composed = name if name.isascii() else unicodedata.normalize("NFC", name)
+    if composed.isascii():
+        return name
+    is_alone = all(each == name for each in entries if unicodedata.normalize("NFC", each) == composed)
+    return composed if is_alone else name
+
+
+def pattern_key(text: str) -> Key:
+    """The key of a pattern in the settings, whichever Unicode form somebody's editor gave it. Raises as `parse`."""
+    return parse(unicodedata.normalize("NFC", text)).key()
+
+
 @lru_cache(maxsize=65536)
 def canonical(text: str) -> Key:
     """The key of a text that `str(key)` made; kept, since leases are compared by it all the time."""
@@ -201,7 +219,11 @@ class Spec:
     literals: tuple["Spec", ...] = ()
 
     def key(self) -> Key:
-        """The canonical key by letters alone: `.`, `..`, doubled slashes and Unicode form, but no links, no disk."""
+        """The key by letters alone: `.`, `..` and doubled slashes, but no links, no disk.
+
+        In a free key equal names of two Unicode forms are one. In a path they may be two files: only who sees the disk
+        can tell (`segment_of`).
+        """
         if self.scheme != FILE:
             parts = self.raw_path.split(":") if self.raw_path else []
             return Key(self.scheme, tuple(unicodedata.normalize("NFC", _unescaped(part)) for part in parts))
@@ -343,7 +365,7 @@ def _path(path: str, names: Names, read: Callable[[str], str]) -> Spec:
 
 def _normal_segments(path: str) -> tuple[str, ...]:
     segments: list[str] = []
-    for part in unicodedata.normalize("NFC", path).split("/"):
+    for part in path.split("/"):
         if part == "..":
             if not segments:
                 raise outside(path)

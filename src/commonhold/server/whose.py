@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Final, Protocol
 
+from commonhold.adapters.files import WorkingTree
 from commonhold.adapters.git.differing import Irregular, Tree, head_of, here, in_head
 from commonhold.adapters.git.running import Git
 from commonhold.adapters.ignoring import IsIgnored
@@ -90,7 +91,7 @@ class Whose:
         """Who made the difference; None for what is no plain file, or has a name that the log cannot tell."""
         if not can_be_named(path):
             return None
-        past = self._past(path)
+        past = self._past(self._in_log(path))
         try:
             old, new = in_head(self.git, self.head, path), here(self.tree.root, path)
             moved_by = None
@@ -99,6 +100,10 @@ class Whose:
         except Irregular:
             return None
         return authors_of(old, new, past.steps, moved_by=moved_by)
+
+    def _in_log(self, path: str) -> str:
+        """What the log calls a file that git names, in whichever Unicode form."""
+        return path if path.isascii() else WorkingTree(self.tree.root).path_of(path)
 
     def _past(self, path: str, until: int | None = None) -> _Past:
         """What is known to have been done to a file before the event `until`."""

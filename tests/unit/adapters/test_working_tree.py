@@ -13,9 +13,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from commonhold.adapters.files import WorkingTree
+from commonhold.adapters.index.reading import named_in_keys
 from commonhold.app.ports import ChangedUnderneath, Journal, Write
 from commonhold.domain.errors import Code, CommonholdError, InputError, StoreError
-from commonhold.domain.keys import Key, parse
+from commonhold.domain.keys import Key, canonical, parse
 from commonhold.regions.region import hash_bytes
 
 SECRET = b"outside"
@@ -80,6 +81,62 @@ def test_unicode_forms_of_a_name_are_one(tree: WorkingTree, root: Path, name: st
     state = tree.load("é.py")
     assert state is not None
     assert state.content == b"x"
+
+
+FORMS = ("café", "cafe\u0301")
+_accented = st.lists(st.sampled_from(("é", "e\u0301", "Å", "A\u030a", "ﬁ", "x")), min_size=1, max_size=2).map("".join)
+
+
+@pytest.mark.parametrize("name", FORMS)
+def test_of_two_forms_of_a_name_each_is_the_file_of_just_that_name(tree: WorkingTree, root: Path, name: str) -> None:
+    for folder in FORMS:
+        (root / folder).mkdir()
+        for form in FORMS:
+            (root / folder / f"{form}.py").write_text(f"{folder}/{form}")
+    key = tree.locate(parse(f"{name}/{name}.py::f"))
+    assert key.file_path == f"{name}/{name}.py" == tree.path_of(key.file_path)
+    assert canonical(str(key)) == key
+    state = tree.load(key.file_path)
+    assert state is not None
+    assert state.content == f"{name}/{name}".encode()
+
+
+def test_a_name_is_composed_again_when_its_twin_is_gone(tree: WorkingTree, root: Path) -> None:
+    for name in FORMS:
+        (root / name).touch()
+    (root / FORMS[0]).unlink()
+    assert {located(tree, name) for name in FORMS} == {f"file:{FORMS[0]}"}
+    (root / FORMS[1]).unlink()
+    assert {located(tree, name) for name in FORMS} == {f"file:{FORMS[0]}"}
+
+
+@given(paths=st.sets(st.lists(_accented, min_size=1, max_size=2).map("/".join), max_size=6))
+def test_no_two_files_have_one_key_and_each_key_leads_to_its_file(paths: set[str]) -> None:
+    root = Path(tempfile.mkdtemp())
+    try:
+        made = [path for path in sorted(paths) if make_file(root / path, path)]
+        tree = WorkingTree(str(root))
+        keys = {path: tree.locate(parse(path)) for path in made}
+        assert len(set(keys.values())) == len(made)
+        for path, key in keys.items():
+            state = tree.load(key.file_path)
+            assert state is not None
+            assert state.content == path.encode()
+            assert tree.locate(parse(str(key))) == canonical(str(key)) == key
+            assert same_name(Path(key.file_path)) == same_name(Path(path))
+            assert named_in_keys(made).get(path, path) == tree.path_of(path) == key.file_path
+    finally:
+        shutil.rmtree(root)
+
+
+def make_file(place: Path, content: str) -> bool:
+    """Make a file, unless a folder or a file is in the way; whether it was made."""
+    try:
+        place.parent.mkdir(parents=True, exist_ok=True)
+        place.write_text(content)
+    except (FileExistsError, NotADirectoryError, IsADirectoryError):
+        return False
+    return True
 
 
 @pytest.mark.parametrize(

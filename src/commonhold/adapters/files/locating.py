@@ -2,7 +2,6 @@
 
 import os
 import stat
-import unicodedata
 from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -13,6 +12,7 @@ from commonhold.domain.errors import Code, InputError
 from commonhold.domain.keys import FILE, Key, Kind, Spec, outside
 
 MAX_LINKS: Final = 40
+EntryOf = Callable[[str, str], tuple[str, str]]
 RESERVED: Final = frozenset({".git", ".commonhold"})
 
 
@@ -29,10 +29,11 @@ class _Walk:
     """One walk from the root along a path, following links by hand so that none leads out unseen."""
 
     root: str
-    entry_name: Callable[[str, str], str]
+    entry: EntryOf
     raw: str
     todo: deque[str] = field(default_factory=deque)
     done: list[str] = field(default_factory=list)
+    segments: list[str] = field(default_factory=list)
     status: os.stat_result | None = None
     links: int = 0
 
@@ -42,7 +43,7 @@ class _Walk:
             self._step(self.todo.popleft())
         if self.status is None:
             self.status = _lstat(self._disk(self.done))
-        return Located(tuple(unicodedata.normalize("NFC", part) for part in self.done), self.status)
+        return Located(tuple(self.segments), self.status)
 
     def _relative(self, path: str) -> str:
         if not path.startswith("/"):
@@ -62,13 +63,15 @@ class _Walk:
             if not self.done:
                 raise outside(self.raw)
             self.done.pop()
+            self.segments.pop()
             return
-        name = self.entry_name(self._disk(self.done), part)
+        name, segment = self.entry(self._disk(self.done), part)
         status = _lstat(self._disk([*self.done, name]))
         if status is not None and stat.S_ISLNK(status.st_mode):
             self._follow(self._disk([*self.done, name]))
             return
         self.done.append(name)
+        self.segments.append(segment)
         self.status = status
         if status is not None and stat.S_ISDIR(status.st_mode):
             self._check_own(self._disk(self.done))
@@ -96,6 +99,7 @@ class _Walk:
         if target.startswith("/"):
             target = self._relative(target)
             self.done.clear()
+            self.segments.clear()
         self.todo.extendleft(reversed(target.split("/")))
 
     def _disk(self, segments: list[str]) -> str:
@@ -106,11 +110,11 @@ class _Walk:
 class Locator:
     """Gives what is named in the working tree at `root` its key.
 
-    `entry_name(folder, name)` is the name that the disk has for `name`; `defines(key)` whether a region is there.
+    `entry(folder, name)` is what the disk calls `name` and what keys call it; `defines(key)` whether a region is there.
     """
 
     root: str
-    entry_name: Callable[[str, str], str]
+    entry: EntryOf
     defines: Callable[[Key], bool]
 
     def locate(self, spec: Spec) -> Key:
@@ -129,6 +133,13 @@ class Locator:
         in_module = self.in_module(spec) if spec.is_plain and place.status is None else None
         return in_module or self._at(spec, place)
 
+    def path_of(self, raw: str) -> str:
+        """What keys call the file at a path as the disk, git or a program has it; links are followed.
+
+        Raises InputError `PATH_OUTSIDE`, `PATH_RESERVED`, `PATH_INVALID`.
+        """
+        return "/".join(self._walk(raw).segments)
+
     def in_module(self, spec: Spec) -> Key | None:
         """What a plain text means as a dotted name; None where it is none. Raises InputError `REGION_AMBIGUOUS`."""
         found = dotted.key_of(spec, self._file_at)
@@ -144,7 +155,7 @@ class Locator:
         return Key(FILE, place.segments, spec.names, is_folder)
 
     def _walk(self, raw: str) -> Located:
-        return _Walk(self.root, self.entry_name, raw).run()
+        return _Walk(self.root, self.entry, raw).run()
 
     def _there(self, raw: str) -> Located | None:
         """What is at a path that may have been meant; None where nothing is, or nothing that could be used."""

@@ -8,7 +8,7 @@ import errno
 import os
 import stat
 import unicodedata
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import replace
 from typing import Final
@@ -20,7 +20,7 @@ from commonhold.app.options import DEFAULT_MAX_FILE_BYTES
 from commonhold.app.ports import ChangedUnderneath, Contents, FileState, Journal, Stamp, Step, Write, no_step
 from commonhold.domain.errors import Code, CommonholdError, InputError, StoreError
 from commonhold.domain.exhaustion import is_exhaustion
-from commonhold.domain.keys import Key, Spec
+from commonhold.domain.keys import Key, Spec, segment_of
 from commonhold.regions.region import hash_bytes
 
 _FOLDER_FLAGS: Final = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
@@ -68,12 +68,21 @@ class WorkingTree:
         """The canonical key."""
         return self._locator().locate(spec)
 
+    def path_of(self, raw: str) -> str:
+        """What keys call the file at a path that the disk, git or a program names, of whichever Unicode form."""
+        if raw.isascii():
+            return raw
+        try:
+            return self._locator().path_of(raw)
+        except InputError:
+            return raw
+
     def in_module(self, spec: Spec) -> Key | None:
         """The key that a plain text has as a dotted name, whatever path it may be; None where it is no such name."""
         return self._locator().in_module(spec)
 
     def _locator(self) -> Locator:
-        return Locator(self._root, self._entry_name, self._may_define)
+        return Locator(self._root, self._entry, self._may_define)
 
     def _may_define(self, key: Key) -> bool:
         """Whether a region is there. A file that cannot be read may have it."""
@@ -297,20 +306,23 @@ class WorkingTree:
         entries = os.listdir(folder)
         return name if name in entries else next((entry for entry in entries if _nfc(entry) == name), name)
 
-    def _entry_name(self, folder: str, name: str) -> str:
+    def _entry(self, folder: str, name: str) -> tuple[str, str]:
+        """What the disk calls the entry that `name` means, and what keys call it."""
         if name.isascii() and not self._is_case_blind:
-            return name
+            return name, name
         try:
             entries = os.listdir(folder)
         except OSError as fault:
             if is_exhaustion(fault):
                 raise
-            return name
-        if name in entries:
-            return name
+            return name, _nfc(name)
+        found = name if name in entries else self._equal_entry(entries, name)
+        return found, segment_of(found, entries)
+
+    def _equal_entry(self, entries: Sequence[str], name: str) -> str:
         fold = str.casefold if self._is_case_blind else str
         wanted = fold(_nfc(name))
-        return next((entry for entry in entries if fold(_nfc(entry)) == wanted), name)
+        return min((entry for entry in entries if fold(_nfc(entry)) == wanted), default=name)
 
 
 def is_case_blind(root: str) -> bool:

@@ -3,7 +3,6 @@
 import os
 import stat
 import time
-import unicodedata
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import replace
@@ -25,6 +24,7 @@ from commonhold.adapters.index.stock import Stock, maker_of, makers
 from commonhold.adapters.index.work import Source
 from commonhold.app.indexes import Progress
 from commonhold.domain.errors import Code, InputError, StoreError
+from commonhold.domain.keys import segment_of
 
 _UNWATCHED_LOOKS: Final = 2
 _UNREADABLE: Final = "it cannot be read: "
@@ -185,7 +185,8 @@ class Reader:
         return state.content if state else None
 
     def _shelved(self, files: Mapping[str, File], before: SteadyLibrary | None = None) -> SteadyLibrary:
-        numbers = {canonical(path): file.summary for path, file in files.items() if file.summary != NONE}
+        named = named_in_keys(files)
+        numbers = {named.get(path, path): file.summary for path, file in files.items() if file.summary != NONE}
         if before is not None and numbers == before.shelved.numbers:
             return before
         is_same = before is not None and numbers.keys() == before.paths
@@ -218,6 +219,14 @@ def concerns(name: str) -> bool:
     return maker_of(name) is not None
 
 
-def canonical(path: str) -> str:
-    """The path as keys have it."""
-    return path if path.isascii() else unicodedata.normalize("NFC", path)
+def named_in_keys(paths: Iterable[str]) -> dict[str, str]:
+    """What keys call those of all files' paths that they may call otherwise."""
+    odd = [path.split("/") for path in paths if not path.isascii()]
+    entries: dict[tuple[str, ...], set[str]] = {}
+    for parts in odd:
+        for size, name in enumerate(parts):
+            entries.setdefault(tuple(parts[:size]), set()).add(name)
+    return {
+        "/".join(parts): "/".join(segment_of(name, entries[tuple(parts[:size])]) for size, name in enumerate(parts))
+        for parts in odd
+    }

@@ -8,7 +8,7 @@ from typing import Final
 from commonhold.adapters.git.objects import read_blobs
 from commonhold.adapters.git.running import Git
 from commonhold.adapters.index.cache import NONE
-from commonhold.adapters.index.reading import canonical
+from commonhold.adapters.index.reading import named_in_keys
 from commonhold.adapters.index.shelves import Shelved, SteadyLibrary
 from commonhold.adapters.index.stock import Stock, maker_of
 from commonhold.adapters.index.work import Source
@@ -56,7 +56,8 @@ class Revisions:
         found = dict(zip(paths, self._stock.cache.numbers_of_blobs(paths), strict=True))
         missing = {blob: paths[blob] for blob, number in found.items() if number is None}
         made = self._made(missing, progress) if missing else {}
-        numbers = {canonical(path): made.get(blob) or found[blob] or NONE for path, blob in listed.items()}
+        named = named_in_keys(listed)
+        numbers = {named.get(path, path): made.get(blob) or found[blob] or NONE for path, blob in listed.items()}
         numbers = {path: number for path, number in numbers.items() if number != NONE}
         return self._steady(tree, Shelved(numbers, frozenset(numbers), self._stock))
 
