@@ -14,6 +14,7 @@ from urllib.parse import urlsplit
 from commonhold.adapters import parse_trials
 from commonhold.adapters.files import WorkingTree
 from commonhold.adapters.repository import Repository, find_repository
+from commonhold.adapters.seen import Seen, place_of
 from commonhold.adapters.sqlite import SqliteStore
 from commonhold.adapters.system import RandomIds, SystemClock, is_running
 from commonhold.app.ports import Registry, Step, no_step
@@ -85,7 +86,7 @@ def compose(
         agent=agent,
         options=settings.options(socket.gethostname()),
         surroundings=Surroundings(
-            _registry(repository, settings),
+            registry_of(repository, settings) if settings.store else None,
             shared.see or partial(open_insight, repository, settings),
             is_running,
             shared.plans_of or (lambda own: own),
@@ -107,9 +108,9 @@ def reset_state(repository: Repository, by: str) -> bool:
     return reset(repository.state_folder, lambda session: reset_events(session, by), SystemClock().now().wall)
 
 
-def _registry(repository: Repository, settings: Settings) -> Registry | None:
-    namespace = settings.namespace or name_of(repository)
-    return open_registry(settings.store, namespace) if settings.store else None
+def registry_of(repository: Repository, settings: Settings) -> Registry:
+    """The leases of a repository whose settings name a store of their own. Raises as `open_registry`."""
+    return open_registry(settings.store, settings.namespace or name_of(repository), repository.state_folder)
 
 
 def open_insight(
@@ -147,23 +148,27 @@ def name_of(repository: Repository) -> str:
     return (place.parent if place.name == ".git" else place).name
 
 
-def open_registry(url: str, namespace: str) -> Registry:
-    """Where leases are kept, by URL. Raises InputError `STORE_URL_INVALID`, StoreError where it cannot be used."""
+def open_registry(url: str, namespace: str, folder: str) -> Registry:
+    """Where leases are kept, by URL. The newest event that this machine was told of is kept in `folder`.
+
+    Raises InputError `STORE_URL_INVALID`, StoreError where it cannot be used.
+    """
     scheme = urlsplit(url).scheme
+    seen = Seen(place_of(folder, url, namespace))
     if scheme == "sqlite" and url != "sqlite:":
         return TableRegistry(SqliteStore(url.removeprefix("sqlite:")), SystemClock())
     if scheme in ("postgresql", "postgres"):
         # An extra: psycopg may not be there, and open_postgres says so.
         from commonhold.adapters.postgres import open_postgres  # noqa: PLC0415
 
-        tables = open_postgres(url, namespace)
+        tables = open_postgres(url, namespace, seen=seen)
         from commonhold.adapters.postgres.registry import PostgresRegistry  # noqa: PLC0415
 
         return PostgresRegistry(tables)
     if scheme in ("redis", "rediss", "unix"):
         from commonhold.adapters.redis import open_redis  # noqa: PLC0415 - an extra: redis may not be there
 
-        return open_redis(url, namespace)
+        return open_redis(url, namespace, seen=seen)
     raise InputError(
         Code.STORE_URL_INVALID,
         f"there is no store of the kind {scheme!r}" if scheme else f"{url[:40]!r} is no URL of a store",

@@ -6,7 +6,7 @@ from typing import Final, Literal
 from commonhold.app.answers import AcquireAnswer, LeaseAnswer, Next, RegionHash
 from commonhold.app.lease_requests import AcquireRequest
 from commonhold.app.ports import Registry
-from commonhold.domain.events import Event, LeaseBroken, LeaseGranted, LeaseHandedOver
+from commonhold.domain.events import Event, LeaseBroken, LeaseGranted, LeaseHandedOver, WorkLeft, WorkReviewed
 from commonhold.domain.keys import Key, canonical
 from commonhold.domain.lease import DEFAULT_TTL_SECONDS, Conflict, Lease
 from commonhold.domain.modes import Mode
@@ -143,7 +143,7 @@ def _not_held(registry: Registry, asker: str, outcome: NotHeld) -> LeaseAnswer:
 
 def _how_lost(outcome: NotHeld, events: Sequence[Event]) -> str:
     """Why it is not held; who lost it by force is told by whom, and why."""
-    last = events[-1] if events else None
+    last = next((each for each in reversed(events) if not isinstance(each, WorkLeft | WorkReviewed)), None)
     if isinstance(last, LeaseBroken):
         return f"the lease {outcome.lease_id} was ended by {short_name(last.by)}: {last.reason}"
     return outcome.why

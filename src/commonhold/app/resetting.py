@@ -1,15 +1,32 @@
 """What is recorded when a state that has lost events is taken into use again."""
 
 from collections.abc import Iterator
-from typing import Final
+from dataclasses import dataclass
+from typing import Final, Protocol
 
-from commonhold.app.ports import Reader
+from commonhold.app.ports import LeaseView
 from commonhold.domain.events import Event, LeaseBroken, Leaving, StateReset, WaiterLeft
+from commonhold.domain.lease import Lease, Waiter
 
 REASON: Final = "the state had lost events, so nobody can tell who holds this"
+_LOOKED_AT: Final = 1000
+ITSELF: Final = "commonhold"
+"""Who ends leases where no person says so."""
 
 
-def reset_events(reader: Reader, by: str) -> Iterator[Event]:
+class Holdings(Protocol):
+    """What is asked of a state."""
+
+    def leases(self) -> tuple[Lease, ...]:
+        """All leases that have not ended in the log."""
+        ...
+
+    def waiters(self) -> tuple[Waiter, ...]:
+        """The line."""
+        ...
+
+
+def reset_events(reader: Holdings, by: str) -> Iterator[Event]:
     """Yield the events that end each lease and each place in line, on behalf of `by`.
 
     A lease in an older state may have been released since, and its keys granted to others.
@@ -20,3 +37,24 @@ def reset_events(reader: Reader, by: str) -> Iterator[Event]:
         yield WaiterLeft(waiter.holder, waiter.id, Leaving.CANCELLED)
     for lease in leases:
         yield LeaseBroken(lease.holder, lease.id, by, REASON)
+
+
+@dataclass(frozen=True, slots=True)
+class Reset:
+    """When leases of an older state were ended (wall time), and whose: each holder once."""
+
+    at: float
+    leases: int
+    holders: tuple[str, ...]
+
+
+def last_reset(view: LeaseView) -> Reset | None:
+    """The newest of those that the last events tell of."""
+    found: Reset | None = None
+    for each in view.latest(_LOOKED_AT):
+        if isinstance(each.event, StateReset):
+            found = Reset(each.at, 0, ())
+        elif found is not None and isinstance(each.event, LeaseBroken) and each.event.reason == REASON:
+            holders = tuple(dict.fromkeys((*found.holders, each.event.holder)))
+            found = Reset(found.at, found.leases + 1, holders)
+    return found

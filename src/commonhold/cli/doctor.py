@@ -2,6 +2,7 @@
 
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import closing
 from dataclasses import asdict, replace
 from typing import Final
 from urllib.parse import urlsplit
@@ -12,10 +13,11 @@ import commonhold
 from commonhold.adapters.probes.finding import Finding, Level, fail, ok
 from commonhold.adapters.probes.http import over_http, serving
 from commonhold.adapters.probes.machine import machine
-from commonhold.adapters.probes.state import state
+from commonhold.adapters.probes.state import restored, state
 from commonhold.adapters.probes.type_checkers import type_checkers
 from commonhold.adapters.probes.versioning import git
 from commonhold.adapters.repository import Repository, find_repository
+from commonhold.app.resetting import last_reset
 from commonhold.cli.command import Command
 from commonhold.cli.doctor_agents import agents
 from commonhold.cli.exit_status import DONE, FAMILIES
@@ -105,7 +107,7 @@ def _settings(root: str, given: Given) -> Iterator[Finding]:
     told = {name: _told(name, value) for name, value in asdict(settings).items()}
     yield ok("settings", f"{what}: {', '.join(f'{name} = {value}' for name, value in told.items() if value)}")
     if settings.store:
-        yield _shared_store(told["store"], given)
+        yield from _shared_store(root, settings, told["store"], given)
     if settings.types == "on":
         yield from type_checkers(os.environ)
 
@@ -130,13 +132,20 @@ def _told(name: str, value: object) -> str:
     return f"{value:g}" if isinstance(value, int | float) and not isinstance(value, bool) else str(value)
 
 
-def _shared_store(name: str, given: Given) -> Finding:
+def _shared_store(root: str, settings: Settings, name: str, given: Given) -> Iterator[Finding]:
+    # Loaded here: without a shared store it is not needed.
+    from commonhold.bootstrap import registry_of  # noqa: PLC0415
+
     try:
         with opened(given) as place:
             held = place.hold.leases()
+        with closing(registry_of(find_repository(root), settings)) as registry, registry.read() as view:
+            reset = last_reset(view)
     except CommonholdError as fault:
-        return _failed("store", fault)
-    return ok("store", f"{name} answers; {len(held)} live lease(s)")
+        yield _failed("store", fault)
+        return
+    yield ok("store", f"{name} answers; {len(held)} live lease(s)")
+    yield from restored(reset)
 
 
 def _failed(check: str, fault: CommonholdError) -> Finding:

@@ -50,12 +50,9 @@ class PostgresReader:
         return (self._start or self._begin()).next_sequence
 
     def _begin(self) -> Start:
-        self._start = self._started(self._rows("start"))
+        (row,) = self._rows("start")
+        self._start = start_of(row, self._skew())
         return self._start
-
-    def _started(self, rows: Rows) -> Start:
-        (row,) = rows
-        return start_of(row, self._skew())
 
     def table(self, command: Command[Any], now: Now) -> LeaseTable:
         """What a decision needs to see."""

@@ -2,8 +2,9 @@
 
 That number is the fence of a grant, and none is given out twice, even if the server is set back. Numbers go on from the
 newest event, which is right as long as no event was lost since. Events may be lost where a standby takes over that was
-behind, or a backup is restored. Both show (see functions.sql); then the numbers jump ahead by more than can
-have been lost.
+behind, or a backup is restored. Both show (see functions.sql); so does a disk that was set back, to whoever was told of
+a newer event. Then the numbers jump ahead by more than can have been lost, and no lease there is goes on: its holder
+may have released it since.
 """
 
 from dataclasses import dataclass
@@ -21,22 +22,28 @@ _FIRST_TIMELINE: Final = 1
 
 @dataclass(frozen=True, slots=True)
 class Start:
-    """The instant; the line; the number of the next event; and the statement that reserves those below, if need be."""
+    """The instant; the line; the number of the next event; and the statement that reserves those below, if need be.
+
+    `has_lost_events` says that leases which are there may have ended since.
+    """
 
     now: Now
     line: tuple[Waiter, ...]
     next_sequence: int
     reserve: Statement | None = None
+    has_lost_events: bool = False
 
 
-def start_of(row: tuple[Any, ...], skew: float) -> Start:
-    """What the row says that the function `start` gives."""
+def start_of(row: tuple[Any, ...], skew: float, newest: int = 0) -> Start:
+    """What the row says that the function `start` gives, to somebody who was told of the event `newest`."""
     seconds, last, timeline, is_known, bodies = row
     now, line = instant(seconds + skew), tuple(codec.decode(body, Waiter) for body in bodies)
-    if is_known or timeline is None:
+    if timeline is None or (is_known and newest <= last):
         return Start(now, line, last + 1)
-    reserved = last + JUMP if last else (timeline - _FIRST_TIMELINE) * JUMP
-    return Start(now, line, reserved + 1, ("reserve", {"reserved": reserved, "timeline": timeline}))
+    given = max(last, newest)
+    reserved = given + JUMP if given else (timeline - _FIRST_TIMELINE) * JUMP
+    reserve = "reserve", {"reserved": reserved, "timeline": timeline}
+    return Start(now, line, reserved + 1, reserve, has_lost_events=given > 0)
 
 
 def instant(seconds: float) -> Now:

@@ -15,6 +15,7 @@ from commonhold.adapters.postgres.start import instant
 from commonhold.adapters.postgres.target import read_url
 from commonhold.adapters.postgres.transaction import Transaction
 from commonhold.adapters.postgres.writing import PostgresWriter
+from commonhold.adapters.seen import Seen
 from commonhold.domain.clock import Now
 from commonhold.domain.commands import Command
 from commonhold.domain.errors import Code, StoreError
@@ -33,11 +34,12 @@ class PostgresTables:
     forked child makes its own connections.
     """
 
-    def __init__(self, url: str, namespace: str, *, skew: Callable[[], float]) -> None:
+    def __init__(self, url: str, namespace: str, *, skew: Callable[[], float], seen: Seen) -> None:
         """Keep the leases of `namespace`; nothing is connected to before the first use. See `open_postgres`."""
         target = read_url(url)
         self._names = Names(check_line(namespace, "namespace", MAX_ID_LENGTH))
         self._skew = skew
+        self._seen = seen
         self._links = Links(target, {"namespace": namespace, "lock": lock_of(target.schema, namespace)})
         self._threads = threading.Lock()
         self._mine = threading.local()
@@ -69,10 +71,12 @@ class PostgresTables:
             return
         with self._turn():
             transaction = Transaction(self._links, _WRITING)
-            with self._be_current(PostgresWriter(transaction, self._names, self._skew)) as writer:
+            newest, _ = self._seen.newest()
+            with self._be_current(PostgresWriter(transaction, self._names, self._skew, newest)) as writer:
                 try:
                     yield _expecting(writer, command)
                     transaction.commit()
+                    self._seen.note(writer.newest)
                 finally:
                     transaction.leave()
 
@@ -90,6 +94,7 @@ class PostgresTables:
     def close(self) -> None:
         """Let go of the connections that are not in use."""
         self._links.close()
+        self._seen.close()
 
     def after_fork(self) -> None:
         """Begin anew in a forked child: its parent's connections and locks are not its own."""

@@ -9,12 +9,13 @@ from commonhold.adapters.postgres.looking import Answers, answers, questions, qu
 from commonhold.adapters.postgres.names import Names
 from commonhold.adapters.postgres.projecting import Projection
 from commonhold.adapters.postgres.reading import PostgresReader
-from commonhold.adapters.postgres.start import Start
+from commonhold.adapters.postgres.start import Start, start_of
 from commonhold.adapters.postgres.transaction import Statement, Transaction
 from commonhold.app.ports import StoredAnswer
+from commonhold.app.resetting import ITSELF, reset_events
 from commonhold.domain.clock import Now
 from commonhold.domain.commands import Command
-from commonhold.domain.events import Event, Recorded
+from commonhold.domain.events import Event, Recorded, StateReset
 from commonhold.domain.lease import Lease, Waiter
 from commonhold.domain.lease_table import LeaseTable
 from commonhold.wire import kept
@@ -23,9 +24,10 @@ from commonhold.wire import kept
 class PostgresWriter(PostgresReader):
     """A transaction that looks and writes: what the ports call LeaseWriter."""
 
-    def __init__(self, transaction: Transaction, names: Names, skew: Callable[[], float]) -> None:
-        """Speak through `transaction`, which holds the lock of the namespace."""
+    def __init__(self, transaction: Transaction, names: Names, skew: Callable[[], float], newest: int = 0) -> None:
+        """Speak through `transaction`, which holds the lock of the namespace, for who was told of event `newest`."""
         super().__init__(transaction, names, skew)
+        self._told = newest
         self._projection = Projection(transaction, names)
         self._recorded = 0
         self._expected: Command[Any] | None = None
@@ -45,10 +47,20 @@ class PostgresWriter(PostgresReader):
             self._open(next(rows))
         if early:
             self._foreseen = answers(early, islice(rows, len(early)))
+        if opening and self._start and self._start.has_lost_events:
+            self._end_all(self._start.now.wall)
+            return self._ask(*wanted)
         return list(rows)
 
+    def _end_all(self, at: float) -> None:
+        """End what an older state holds: it may have ended since."""
+        _, *ended = reset_events(self, ITSELF)
+        if ended:
+            self.record([StateReset(ITSELF), *ended], at)
+
     def _open(self, rows: Rows) -> None:
-        self._start = self._started(rows)
+        (row,) = rows
+        self._start = start_of(row, self._skew(), self._told)
         self._projection.see(waiters=self._start.line)
         if self._start.reserve:
             self._transaction.tell(self._start.reserve)
@@ -61,6 +73,11 @@ class PostgresWriter(PostgresReader):
     def next_sequence(self) -> int:
         """The number that the next event will have."""
         return super().next_sequence + self._recorded
+
+    @property
+    def newest(self) -> int:
+        """The number of the newest event, as far as this transaction has looked."""
+        return self.next_sequence - 1 if self._start else 0
 
     def waiters(self) -> tuple[Waiter, ...]:
         """The line."""

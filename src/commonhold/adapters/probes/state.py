@@ -24,6 +24,7 @@ from commonhold.adapters.sqlite.mark import RESET, fallen_back, gone
 from commonhold.adapters.sqlite.session import SqliteSession
 from commonhold.adapters.sqlite.store import DATABASE, GATE
 from commonhold.adapters.system import SystemClock
+from commonhold.app.resetting import Reset, last_reset
 from commonhold.domain.errors import StoreError
 
 _GATE_PATIENCE_SECONDS: Final = 1.0
@@ -186,12 +187,24 @@ def _integrity(connection: apsw.Connection, folder: str) -> Finding:
     return ok("database", f"sound, schema {schema}", schema=schema, journal_mode=connection.pragma("journal_mode"))
 
 
+def restored(reset: Reset | None) -> Iterator[Finding]:
+    """That a store was found to be older than what it had recorded, and what became of its leases."""
+    if reset is not None:
+        whose = f" of {', '.join(reset.holders)}" if reset.holders else ""
+        found = (
+            f"{(time.time() - reset.at) / 60:.0f} min ago the store was found to lack events that it had recorded, as"
+            f" after a restored backup: {reset.leases} lease(s){whose} ended, and fences went on above all given before"
+        )
+        yield warn("restored", found, "let them acquire anew what they still need: commonhold log shows it")
+
+
 def _contents(session: SqliteSession) -> Iterator[Finding]:
     now, leases = SystemClock().now(), session.leases()
     live = sum(lease.is_live(now) for lease in leases)
     expired = len(leases) - live
     events = session.next_sequence - 1
     yield ok("leases", f"{live} live, {expired} run out and not swept yet", live=live, expired=expired, events=events)
+    yield from restored(last_reset(session))
     debts = session.debts()
     if debts:
         yield warn("debts", f"{len(debts)} open", _MEND, open=len(debts))

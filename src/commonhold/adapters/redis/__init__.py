@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 
+from commonhold.adapters.seen import Seen
 from commonhold.app.ports import Registry
 from commonhold.domain.errors import Code, UsageError
 
@@ -10,10 +11,11 @@ def _no_skew() -> float:
     return 0.0
 
 
-def open_redis(url: str, namespace: str, *, skew: Callable[[], float] = _no_skew) -> Registry:
+def open_redis(url: str, namespace: str, *, skew: Callable[[], float] = _no_skew, seen: Seen | None = None) -> Registry:
     """The leases of `namespace` on the server at `url`: `redis://`, `rediss://` or `unix://`.
 
     Nothing is sent before the first call. `skew` is seconds added to the server's clock, for tests that move time.
+    `seen` is what this machine was told of last; without it only this process remembers.
     Raises InputError `STORE_URL_INVALID`, and UsageError `USAGE` where the package `redis` is not installed.
     """
     try:
@@ -21,7 +23,7 @@ def open_redis(url: str, namespace: str, *, skew: Callable[[], float] = _no_skew
         from commonhold.adapters.redis.registry import RedisRegistry  # noqa: PLC0415
     except ModuleNotFoundError as fault:
         raise _not_installed(fault) from fault
-    return RedisRegistry(url, namespace, skew)
+    return RedisRegistry(url, namespace, skew, seen or Seen())
 
 
 def _not_installed(fault: ModuleNotFoundError) -> UsageError:

@@ -1,7 +1,11 @@
--- What is over is ended first, and who waits for it is served first and last. Leaving work is about the holder, who may
+-- What is over is ended first (in an older state all is), and who waits for it is served first and last. Leaving work is about the holder, who may
 -- be long dead; all else is a sign of life.
 
-clear()
+if has_lost_events then
+  end_all()
+else
+  clear()
+end
 if command_name ~= "leave" then
   hear(holder, lease_id)
 end

@@ -17,7 +17,7 @@ end
 
 -- Both ends of all ranges in which there may be a lease of the holder or one that overlaps the keys; then what an
 -- acquire says beside, and the entries by which the lease is to be found.
-local first_range, last_range = 11, 10 + ARGV[10]
+local first_range, last_range = 12, 11 + ARGV[11]
 local ttl, fixed, worktree, bases, replaces = unpack(ARGV, last_range + 1, last_range + 5)
 
 if stored then
@@ -28,7 +28,7 @@ for at = first_range, last_range, 2 do
 end
 
 local named = lease_of[lease_id]
-local is_quiet = now < soonest
+local is_quiet = now < soonest and not has_lost_events
 
 -- A lease is at rest if it changes nothing for a command of its holder, nor the command anything for it.
 for _, lease in ipairs(leases) do

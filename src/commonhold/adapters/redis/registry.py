@@ -16,6 +16,11 @@ So fences go on increasing if the new server knows all but the last million even
 of the old one was at the last fence; and always, for a process that lives on. (The count is never ahead of the clock by
 itself: that would take a million commands a second. Restarts with all data kept, more than one a second, put it ahead.)
 
+**A server that was set back** lacks the event that this machine was told of last (`Seen`). Then every lease and place in
+line there ends, on the record: whoever held it may have released it since, and another been granted the keys. What was
+told is known by its number and by the run id of the server that told it; where that still answers, only a count that is
+too low can show a loss, and where another answers the log is looked into as well. A restart that kept all ends nothing.
+
 **What is not promised.**
 
 - Redis copies to replicas, and with `appendfsync everysec` to disk, after it has answered. A failover or a crash can
@@ -27,6 +32,8 @@ itself: that would take a million commands a second. Restarts with all data kept
 - A fence may repeat or fall if all data is lost and the clock is set back behind the last fence; or if a server is made
   a replica, loses events by that, and is made a primary again, without having been restarted and without any command
   on this namespace having reached another primary meanwhile.
+- A machine that was told of nothing newer than a backup cannot know that the backup was restored. Until another has
+  called that can, a lease of the backup is live.
 - A clock that is set forward ends leases early, one that is set back ends them late. Fences are not affected.
 
 **Lost answers.** If the connection breaks after a command was sent, it may have happened or not. A command with a
@@ -44,6 +51,7 @@ from commonhold.adapters.redis.requests import arguments, micro, request_field
 from commonhold.adapters.redis.scripts import EPOCH, KEYS, Script, load
 from commonhold.adapters.redis.server import Server
 from commonhold.adapters.redis.view import RedisView
+from commonhold.adapters.seen import Seen
 from commonhold.app.ports import Once
 from commonhold.app.registry import reused
 from commonhold.domain.clock import Now
@@ -97,12 +105,15 @@ _kept: Final = msgspec.msgpack.Decoder(tuple[str, str, str])
 class RedisRegistry:
     """The leases of one namespace on a Redis server."""
 
-    def __init__(self, url: str, namespace: str, skew: Callable[[], float]) -> None:
-        """Keep the leases of `namespace` on the server at `url`; `skew` is added to its clock."""
+    def __init__(self, url: str, namespace: str, skew: Callable[[], float], seen: Seen) -> None:
+        """Keep the leases of `namespace` on the server at `url`; `skew` is added to its clock.
+
+        `seen` tells a server that lost events from a whole one, and is kept up to date.
+        """
         self._keys = {name: f"{{commonhold:{namespace}}}:{name}" for name in KEYS}
         self._server = Server(url, tuple(self._keys.values()))
         self._skew = skew
-        self._seen = 0
+        self._seen = seen
 
     def execute(self, command: Command[T], once: Once | None = None) -> T:
         """Decide on a command, on the server."""
@@ -110,13 +121,13 @@ class RedisRegistry:
         told = (*asked, _NAMES[type(command)], *arguments(command))
         reply = self._server.run(
             _script(command),
-            (micro(self._skew()), self._seen, *told),
+            (micro(self._skew()), *self._seen.newest(), *told),
             is_harmless=once is not None or isinstance(command, _HARMLESS_TWICE),
         )
-        kind, body, sequence, *kept = reply
+        kind, body, sequence, run_id, *kept = reply
         if once is not None and kept and kept[0].decode() != once.fingerprint:
             raise reused(once.request_id)
-        self._seen = max(self._seen, int(sequence))
+        self._seen.note(int(sequence), run_id.decode())
         outcome: T = _outcome(kind.decode(), body)
         return outcome
 
@@ -149,6 +160,7 @@ class RedisRegistry:
     def close(self) -> None:
         """Close all connections."""
         self._server.close()
+        self._seen.close()
 
 
 def _script(command: Command[Any]) -> Script:

@@ -7,6 +7,7 @@ from hashlib import sha1
 from pathlib import Path
 from typing import Final
 
+from commonhold.app.resetting import ITSELF, REASON
 from commonhold.domain.keys import HEADER
 from commonhold.domain.lease import MAX_CONFLICTS
 from commonhold.domain.lease_table import ENDED_BESIDE, SIGN_OF_LIFE
@@ -53,6 +54,8 @@ _WORDS: Final[dict[str, str]] = {
     "SIGN_OF_LIFE": str(SIGN_OF_LIFE),
     "KEYS_OF_SLOTS": f'\'"keys":["{SCHEME}:\'',
     "MAX_CONFLICTS": str(MAX_CONFLICTS),
+    "ITSELF": f'"{ITSELF}"',
+    "REASON": f'"{REASON}"',
     "MAX_EVENTS": "100000",
     "EVENTS_BETWEEN_TRIMS": "100",
     "ENTRIES_AT_ONCE": "1000",

@@ -1,12 +1,12 @@
 -- What is stored, and how it is looked up and changed.
 
-local run_id, skew, floor, request, fingerprint, command_name, lease_id, holder, said = unpack(ARGV, 1, 9)
+local run_id, skew, floor, teller, request, fingerprint, command_name, lease_id, holder, said = unpack(ARGV, 1, 10)
 
 -- What a request was answered when it was made first; the client sees whether it is the same request.
 local kept = request ~= "" and redis.call("HGET", ANSWERS, request)
 if kept then
   local asked, kind, body = unpack(cmsgpack.unpack(kept))
-  return { kind, body, floor, asked }
+  return { kind, body, floor, teller, asked }
 end
 
 local known = redis.call("HMGET", LEASES, COUNT, COUNTER, LINE, SOONEST, lease_id)
@@ -17,11 +17,27 @@ local clock = redis.call("TIME")
 local server_time = clock[1] * 1000000 + clock[2]
 local now = server_time + skew
 
+-- Whether the event is gone that the client was told of last, by the server with the run id `teller`: then this is an
+-- older state than there was. What the log does not go back to is taken to be there.
+local function lacks_event()
+  if sequence < tonumber(floor) then
+    return true
+  end
+  if teller == run_id or floor == "0" then
+    return false
+  end
+  local oldest = redis.call("XRANGE", EVENTS, "-", "+", "COUNT", 1)[1]
+  local is_logged = oldest and tonumber(oldest[1]:match("^%d+")) <= tonumber(floor)
+  return is_logged and #redis.call("XRANGE", EVENTS, floor, floor) == 0
+end
+
+local newest, has_lost_events = sequence, lacks_event()
+
 -- Where the count may have been lost (nothing is there, another server answers than the one that counted last, or the
 -- client has seen more) it goes on from far above all that can have been given out: see registry.py, "Fences".
-if counter ~= run_id or sequence < tonumber(floor) then
-  local newest = redis.call("XREVRANGE", EVENTS, "+", "-", "COUNT", 1)[1]
-  local logged = newest and tonumber(newest[1]:match("^%d+")) or 0
+if counter ~= run_id or has_lost_events then
+  local last = redis.call("XREVRANGE", EVENTS, "+", "-", "COUNT", 1)[1]
+  local logged = last and tonumber(last[1]:match("^%d+")) or 0
   local by_clock = math.floor((server_time - FENCES_BEGIN) / 1000) * FENCES_A_MILLISECOND
   sequence = math.max(math.max(sequence, floor, logged) + FENCE_GAP, by_clock)
 end
@@ -31,6 +47,7 @@ local write = redis.call
 -- Record an event, and write what else there is to be written into the hash of leases.
 local function record(kind, body, ...)
   sequence = sequence + 1
+  newest = sequence
   if counter ~= run_id then
     counter = run_id
     write("HSET", LEASES, COUNTER, run_id)
@@ -120,5 +137,5 @@ local function answer(kind, body)
       redis.call("ZREM", ANSWERED, unpack(old))
     end
   end
-  return { kind, body, string.format("%d", sequence) }
+  return { kind, body, string.format("%d", newest), run_id }
 end

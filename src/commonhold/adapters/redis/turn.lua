@@ -33,6 +33,17 @@ if wanted and replaces ~= "" and not looked_for[replaces] then
     take(replaced)
   end
 end
+-- In an older state all leases are concerned: whoever held them may have released them since.
+if has_lost_events then
+  local stored_leases = redis.call("HGETALL", LEASES)
+  for at = 1, #stored_leases, 2 do
+    local id = stored_leases[at]
+    if id:sub(1, 1) ~= MARK and not lease_of[id] then
+      looked_for[id] = true
+      take(stored_leases[at + 1])
+    end
+  end
+end
 for _, packed in ipairs(redis.call("HVALS", WAITERS)) do
   local waiter = unpacked_waiter(cmsgpack.unpack(packed))
   waiters[#waiters + 1], waiter_of[waiter.id] = waiter, waiter
@@ -197,6 +208,21 @@ local function clear()
     if now >= waiter.ends then
       leave(waiter, "timed_out")
     end
+  end
+end
+
+-- End all leases and places in line of an older state, as commonhold.app.resetting.
+local function end_all()
+  if #leases + #waiters > 0 then
+    record("state_reset", ('{"holder":%s}'):format(text(ITSELF)))
+  end
+  for _, waiter in ipairs(waiters) do
+    leave(waiter, "cancelled")
+  end
+  for _, lease in ipairs(leases) do
+    local body = '{"holder":%s,"lease_id":%s,"by":%s,"reason":%s}'
+    local whose, id = text(lease.holder), text(lease.id)
+    lose_lease(lease, "lease_broken", body:format(whose, id, text(ITSELF), text(REASON)))
   end
 end
 

@@ -1,0 +1,71 @@
+"""The newest event of a store that this machine was told of: it tells a store that lost events from a whole one."""
+
+import os
+from contextlib import suppress
+from hashlib import sha256
+from struct import Struct
+from typing import Final
+from urllib.parse import urlsplit
+
+_FORM: Final = Struct("<8sQ48s")
+_HEAD: Final = b"chseen1\n"
+_FLAGS: Final = os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW
+
+
+def place_of(folder: str, url: str, namespace: str) -> str:
+    """The file in a state folder for one namespace of one store, whoever connects to it."""
+    parts = urlsplit(url)
+    store = f"{parts.scheme}://{parts.netloc.rpartition('@')[2]}{parts.path}?{parts.query}#{namespace}"
+    return os.path.join(folder, f"seen-{sha256(store.encode()).hexdigest()[:16]}")
+
+
+class Seen:
+    """The number of that event, and which server told of it; in a file, so that a later process knows it too.
+
+    It is written in one step and not flushed: it outlives a process that is killed. After a loss of power, or where it
+    cannot be written, a restored store is recognised less often.
+    """
+
+    def __init__(self, path: str = "") -> None:
+        """Keep it at `path`, in a folder that is there by the first event; without a path in memory alone."""
+        self._path = path
+        self._number, self._server = 0, ""
+        self._descriptor = -1
+
+    def newest(self) -> tuple[int, str]:
+        """The number, 0 before the first event; and the server, by a name that was given for it."""
+        number, server = self._read()
+        if number > self._number:
+            self._number, self._server = number, server
+        return self._number, self._server
+
+    def note(self, number: int, server: str = "") -> None:
+        """The store has recorded the event of that number, durably as far as it goes."""
+        if (number, server) == (self._number, self._server) or number < self._number:
+            return
+        self._number, self._server = number, server
+        with suppress(OSError):
+            if self._open() and self._read()[0] <= number:
+                os.pwrite(self._descriptor, _FORM.pack(_HEAD, number, server.encode()), 0)
+
+    def close(self) -> None:
+        """Let go of the file."""
+        if self._descriptor >= 0:
+            os.close(self._descriptor)
+            self._descriptor = -1
+
+    def _read(self) -> tuple[int, str]:
+        try:
+            data = os.pread(self._descriptor, _FORM.size, 0) if self._open() else b""
+        except OSError:
+            return 0, ""
+        if len(data) < _FORM.size or not data.startswith(_HEAD):
+            return 0, ""
+        _, number, server = _FORM.unpack(data)
+        return number, server.rstrip(b"\0").decode(errors="replace")
+
+    def _open(self) -> bool:
+        if self._descriptor < 0 and self._path and os.path.isdir(os.path.dirname(self._path)):
+            with suppress(OSError):
+                self._descriptor = os.open(self._path, _FLAGS, 0o600)
+        return self._descriptor >= 0
