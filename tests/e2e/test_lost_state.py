@@ -130,11 +130,15 @@ LOST: Final[tuple[Damage, ...]] = (
     database_restored,
     database_exchanged,
     log_deleted,
+    folder_exchanged,
+    folder_linked,
 )
 # Who has the old file open is refused; whoever opens the state anew, as when a daemon has ended, loses nothing.
 HEALED: Final[tuple[Damage, ...]] = (shared_index_deleted, gate_deleted, gate_exchanged)
+# A session that begins anew makes a new state, whose numbers go on above those of the first one.
+WIPED: Final[tuple[Damage, ...]] = (folder_deleted,)
 # A session that begins anew finds another state, or none: nothing tells it of the first one.
-OTHER: Final[tuple[Damage, ...]] = (folder_exchanged, folder_linked, folder_deleted, git_moved, git_exchanged)
+OTHER: Final[tuple[Damage, ...]] = (git_moved, git_exchanged)
 
 
 @pytest.fixture
@@ -145,7 +149,7 @@ def copy(root: Path, tmp_path: Path) -> Path:
 
 
 @pytest.mark.parametrize("pair", PAIRS, ids="-".join)
-@pytest.mark.parametrize("damage", LOST + HEALED + OTHER, ids=lambda damage: damage.__name__)
+@pytest.mark.parametrize("damage", LOST + HEALED + WIPED + OTHER, ids=lambda damage: damage.__name__)
 def test_nothing_is_granted_twice_and_nothing_lost_unsaid(
     damage: Damage, pair: tuple[str, str], root: Path, copy: Path, run: Call
 ) -> None:
@@ -173,6 +177,11 @@ def test_nothing_is_granted_twice_and_nothing_lost_unsaid(
         anew = asked_alone(root, "acquire", "account:1")
         assert anew["outcome"] == "granted"
         assert anew["fence"] > held["fence"] + 1
+    elif damage in WIPED:
+        anew = asked_alone(root, "acquire", "account:1")
+        assert anew["outcome"] == "granted"
+        assert anew["fence"] > held["fence"] + 1
+        assert run("doctor").status == 0
     elif damage in HEALED:
         assert asked_alone(root, "acquire", "account:1")["outcome"] == "denied"
         assert asked_alone(root, "get", "account:0")["text"] == "before"

@@ -4,11 +4,13 @@ import os
 from contextlib import suppress
 from hashlib import sha256
 from struct import Struct
+from time import monotonic
 from typing import Final
 from urllib.parse import urlsplit
 
 _FORM: Final = Struct("<8sQ48s")
 _HEAD: Final = b"chseen1\n"
+_READ_EVERY_SECONDS: Final = 1.0
 _FLAGS: Final = os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW
 
 
@@ -22,8 +24,8 @@ def place_of(folder: str, url: str, namespace: str) -> str:
 class Seen:
     """The number of that event, and which server told of it; in a file, so that a later process knows it too.
 
-    It is written in one step and not flushed: it outlives a process that is killed. After a loss of power, or where it
-    cannot be written, a restored store is recognised less often.
+    It is written in one step and not flushed: it outlives a process that is killed. After a loss of power, where it
+    cannot be written, or where the lower of two numbers is written last at the same moment, it recognises less.
     """
 
     def __init__(self, path: str = "") -> None:
@@ -31,12 +33,19 @@ class Seen:
         self._path = path
         self._number, self._server = 0, ""
         self._descriptor = -1
+        self._read_at = -_READ_EVERY_SECONDS
 
     def newest(self) -> tuple[int, str]:
-        """The number, 0 before the first event; and the server, by a name that was given for it."""
-        number, server = self._read()
-        if number > self._number:
-            self._number, self._server = number, server
+        """The number, 0 before the first event; and the server, by a name that was given for it.
+
+        What other processes of this machine were told is looked at once a second: no store is set back in less.
+        """
+        now = monotonic()
+        if now - self._read_at >= _READ_EVERY_SECONDS:
+            self._read_at = now
+            number, server = self._read()
+            if number > self._number:
+                self._number, self._server = number, server
         return self._number, self._server
 
     def note(self, number: int, server: str = "") -> None:
@@ -45,7 +54,7 @@ class Seen:
             return
         self._number, self._server = number, server
         with suppress(OSError):
-            if self._open() and self._read()[0] <= number:
+            if self._open():
                 os.pwrite(self._descriptor, _FORM.pack(_HEAD, number, server.encode()), 0)
 
     def close(self) -> None:

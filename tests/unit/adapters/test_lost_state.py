@@ -10,13 +10,18 @@ from pathlib import Path
 
 import pytest
 
+from commonhold.adapters.probes.finding import Level
+from commonhold.adapters.probes.state import state
 from commonhold.adapters.sqlite import SqliteStore
+from commonhold.adapters.sqlite.gate import Gate
+from commonhold.adapters.sqlite.going_on import FENCE_GAP
 from commonhold.adapters.sqlite.mark import Mark
-from commonhold.adapters.sqlite.reset import FENCE_GAP, reset
+from commonhold.adapters.sqlite.reset import reset
+from commonhold.adapters.sqlite.second_mark import SecondMark
 from commonhold.adapters.state_folder import StateFolder, identity_at
 from commonhold.app.ports import Write
 from commonhold.app.registry import TableRegistry
-from commonhold.app.resetting import reset_events
+from commonhold.app.resetting import ITSELF, reset_events
 from commonhold.domain.commands import Acquire, Release
 from commonhold.domain.errors import Code, StoreError
 from commonhold.domain.events import LeaseBroken, StateReset
@@ -125,12 +130,91 @@ def test_a_state_that_is_whole_is_not_reset(folder: Path) -> None:
     assert looked(folder) == (lease,)
 
 
-def test_the_whole_folder_may_be_deleted_or_copied(folder: Path, tmp_path: Path) -> None:
+def test_the_whole_folder_may_be_copied_or_deleted(folder: Path, tmp_path: Path) -> None:
+    """Numbers go on above those of a state that was deleted, also of one that was deleted after that."""
     acquired(folder, "account:1")
     shutil.copytree(folder, tmp_path / "copy")
     assert acquired(tmp_path / "copy", "account:2").fence == 2
+    fences = [1]
+    for _ in range(2):
+        shutil.rmtree(folder)
+        assert looked(folder) == ()
+        assert not folder.exists()
+        fences += [acquired(folder, f"account:{number}").fence for number in range(2)]
+    assert fences == sorted(set(fences))
+    assert fences[1] > FENCE_GAP
+    with closing(SqliteStore(str(folder))) as store, store.read() as reader:
+        assert reader.events()[0].event == StateReset(ITSELF)
+
+
+def in_place(copy: Path, folder: Path) -> None:
+    """As a backup is put back over what is there: every file keeps its inode."""
+    for path in copy.iterdir():
+        (folder / path.name).write_bytes(path.read_bytes())
+    for path in folder.iterdir():
+        if not (copy / path.name).exists():
+            path.unlink()
+
+
+def anew(copy: Path, folder: Path) -> None:
     shutil.rmtree(folder)
-    assert acquired(folder, "account:1").fence == 1
+    shutil.copytree(copy, folder)
+
+
+@pytest.mark.parametrize("put_back", [anew, in_place])
+def test_a_released_lease_does_not_come_back_with_the_whole_folder(
+    folder: Path, tmp_path: Path, put_back: Callable[[Path, Path], None]
+) -> None:
+    lease = acquired(folder, "account:1")
+    shutil.copytree(folder, tmp_path / "copy")
+    released(folder, lease)
+    newest = acquired(folder, "account:1", "two")
+    put_back(tmp_path / "copy", folder)
+    for act in (lambda: looked(folder), lambda: acquired(folder, "account:2")):
+        assert "doctor --reset-state" in refused(act).hint
+    assert [each.level for each in state(str(folder)) if each.check == "database"][-1] is Level.FAIL
+    assert was_reset(folder)
+    assert looked(folder) == ()
+    assert acquired(folder, "account:1").fence > newest.fence + FENCE_GAP
+    (told,) = [each for each in state(str(folder)) if each.check == "restored"]
+    assert "1 lease(s) of one ended" in told.found
+
+
+@pytest.mark.parametrize("cut", [Gate, SecondMark])
+def test_a_reset_that_was_cut_short_is_done_again(
+    folder: Path, tmp_path: Path, cut: type[Gate | SecondMark], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Before each mark was written, the one in the gate first."""
+    lease = acquired(folder, "account:1")
+    shutil.copytree(folder, tmp_path / "copy")
+    released(folder, lease)
+    anew(tmp_path / "copy", folder)
+
+    def die(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch:
+        patch.setattr(cut, "write_mark" if cut is Gate else "write", die)
+        with pytest.raises(KeyboardInterrupt):
+            was_reset(folder)
+    refused(lambda: looked(folder))
+    assert was_reset(folder)
+    assert not was_reset(folder)
+    assert looked(folder) == ()
+
+
+@pytest.mark.parametrize("content", [b"", b"x" * 200])
+def test_a_second_mark_that_is_none_says_nothing(folder: Path, content: bytes) -> None:
+    acquired(folder, "account:1")
+    folder.with_name("state.mark").write_bytes(content)
+    assert len(looked(folder)) == 1
+    acquired(folder, "account:2")
+
+
+def test_beside_a_hidden_folder_no_second_mark_is_left(tmp_path: Path) -> None:
+    """It would lie among the files of a project."""
+    acquired(tmp_path / ".state", "account:1")
+    assert [path.name for path in tmp_path.iterdir()] == [".state"]
 
 
 def test_a_state_of_before_there_were_marks_is_used_and_marked(folder: Path) -> None:

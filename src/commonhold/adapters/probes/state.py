@@ -21,6 +21,7 @@ from commonhold.adapters.probes.mounts import file_system, free_space
 from commonhold.adapters.sqlite.connect import APPLICATION_ID, MIGRATIONS, is_new
 from commonhold.adapters.sqlite.gate import Gate
 from commonhold.adapters.sqlite.mark import RESET, fallen_back, gone
+from commonhold.adapters.sqlite.second_mark import SecondMark
 from commonhold.adapters.sqlite.session import SqliteSession
 from commonhold.adapters.sqlite.store import DATABASE, GATE
 from commonhold.adapters.system import SystemClock
@@ -116,7 +117,8 @@ def _seconds_to_take(descriptor: int) -> float | None:
 
 def _database(folder: str) -> Iterator[Finding]:
     path = str(Path(folder, DATABASE))
-    mark = Gate(str(Path(folder, GATE))).read_mark()
+    # Before the database: later there are only more events.
+    mark, second = Gate(str(Path(folder, GATE))).read_mark(), SecondMark(folder).read()
     if not os.path.lexists(path):
         yield _lost(gone(path)) if mark else _NO_DATABASE
         return
@@ -130,10 +132,9 @@ def _database(folder: str) -> Iterator[Finding]:
                 return
             identity = _identity(connection, path)
             yield identity or _integrity(connection, folder)
-            if identity is None and mark and not mark.is_in(connection):
-                yield _lost(fallen_back(path, mark))
-            elif identity is None:
-                yield from _contents(SqliteSession(connection))
+            if identity is None:
+                lost = next((each for each in (mark, second) if each and not each.is_in(connection)), None)
+                yield from (_lost(fallen_back(path, lost)),) if lost else _contents(SqliteSession(connection))
     except apsw.BusyError:
         yield warn("database", "another process holds it", "repeat this in a moment")
     except (apsw.CorruptError, apsw.NotADBError) as fault:

@@ -16,10 +16,11 @@ So fences go on increasing if the new server knows all but the last million even
 of the old one was at the last fence; and always, for a process that lives on. (The count is never ahead of the clock by
 itself: that would take a million commands a second. Restarts with all data kept, more than one a second, put it ahead.)
 
-**A server that was set back** lacks the event that this machine was told of last (`Seen`). Then every lease and place in
-line there ends, on the record: whoever held it may have released it since, and another been granted the keys. What was
-told is known by its number and by the run id of the server that told it; where that still answers, only a count that is
-too low can show a loss, and where another answers the log is looked into as well. A restart that kept all ends nothing.
+**A server that was set back** lacks the event that this machine was told of last (`Seen`). Then every lease and place
+in line there ends, on the record: whoever held it may have released it since, and another been granted the keys. What
+was told is known by its number and by the run id of the server that told it; where that still answers, only a count
+that is too low can show a loss, and where another answers the log is looked into as well. A restart that kept all ends
+nothing.
 
 **What is not promised.**
 

@@ -1,6 +1,7 @@
 """The mark of the last event, kept outside of the database: it tells a database that lost events from a whole one."""
 
 import os
+from collections.abc import Callable
 from struct import Struct
 from typing import Final, NamedTuple
 
@@ -54,6 +55,15 @@ class Mark(NamedTuple):
             return is_other and os.stat(path + LOG).st_size > 0
         except OSError:
             return False
+
+
+def missing(connection: apsw.Connection, read: Callable[[], Mark | None]) -> Mark | None:
+    """Return the mark that `read` gives if the database lacks the event that is marked."""
+    mark = read()
+    if mark is None or mark.is_in(connection):
+        return None
+    mark = read()  # the first one may have been read while another one was written
+    return None if mark is None or mark.is_in(connection) else mark
 
 
 def gone(path: str) -> StoreError:

@@ -2,6 +2,7 @@
 
 import os
 import threading
+import time
 import weakref
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
@@ -15,12 +16,16 @@ from commonhold.adapters import daemon_place
 from commonhold.adapters.sqlite.connect import MIGRATIONS, connect, connect_if_ready
 from commonhold.adapters.sqlite.faults import translate
 from commonhold.adapters.sqlite.gate import Gate
+from commonhold.adapters.sqlite.going_on import go_on_above
 from commonhold.adapters.sqlite.ground import check_ground
-from commonhold.adapters.sqlite.mark import Mark, fallen_back, gone
+from commonhold.adapters.sqlite.mark import Mark, fallen_back, gone, missing
 from commonhold.adapters.sqlite.open_files import OpenFiles
+from commonhold.adapters.sqlite.second_mark import SecondMark
 from commonhold.adapters.sqlite.session import SqliteSession
 from commonhold.adapters.state_folder import StateFolder, replaced, unusable
+from commonhold.app.resetting import ITSELF
 from commonhold.domain.errors import Code, InternalError, StoreError
+from commonhold.domain.events import StateReset
 from commonhold.domain.exhaustion import exhausted
 
 DATABASE: Final = "state.db"
@@ -51,6 +56,7 @@ class SqliteStore:
         self._gate = Gate(
             os.path.join(folder, GATE), is_owned=lambda: daemon_place.is_running(folder), folder=self._state_folder
         )
+        self._second_mark = SecondMark(folder)
         self._threads = threading.RLock()
         self._opened: tuple[int, apsw.Connection] | None = None
         self._files: OpenFiles | None = None
@@ -126,7 +132,9 @@ class SqliteStore:
 
     def _leave_mark(self, newest: tuple[int, float]) -> None:
         if self._files:
-            self._gate.write_mark(Mark(*newest, self._files.database))
+            mark = Mark(*newest, self._files.database)
+            self._gate.write_mark(mark)
+            self._second_mark.write(mark)
 
     @contextmanager
     def _transaction(self, connection: apsw.Connection, begin: str, end: str) -> Iterator[SqliteSession]:
@@ -191,6 +199,7 @@ class SqliteStore:
                 self._opened[1].close()
                 self._opened = self._files = None
             self._gate.close()
+            self._second_mark.close()
 
     def before_fork(self) -> None:
         """Wait until no thread is inside, and let nothing open through the fork. `after_fork` must follow."""
@@ -247,7 +256,7 @@ class SqliteStore:
 
     def _connected(self) -> apsw.Connection:
         self._state_folder.use()
-        mark = self._gate.read_mark()  # before the database: later there are only more events
+        mark = self._gate.read_mark()
         if mark and mark.has_log_of_another(self._path):
             raise fallen_back(self._path, mark)
         connection = connect_if_ready(self._path, synchronous=self._synchronous, migrations=self._migrations)
@@ -256,12 +265,18 @@ class SqliteStore:
                 if not os.path.lexists(self._path):
                     self._check_never_used()
                 connection = connect(self._path, synchronous=self._synchronous, migrations=self._migrations)
-        if mark and not mark.is_in(connection):
-            mark = self._gate.read_mark()  # the first one may have been read while another one was written
-        if mark and not mark.is_in(connection):
+        if mark := missing(connection, self._gate.read_mark) or self._missing_beside(connection):
             connection.close()
             raise fallen_back(self._path, mark)
         return connection
+
+    def _missing_beside(self, connection: apsw.Connection) -> Mark | None:
+        """The second mark, if this is an older state; the numbers of a new one go on above those that it tells of."""
+        mark = missing(connection, self._second_mark.read)
+        if mark is None:
+            return None
+        with self.gate():
+            return None if go_on_above(connection, mark, (StateReset(ITSELF),), time.time()) else mark
 
     def _check_files(self) -> None:
         if self._files and not self._files.are_in_place():

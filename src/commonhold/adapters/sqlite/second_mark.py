@@ -1,0 +1,51 @@
+"""A second mark of the last event, beside the state folder: it stays as it is when that is restored or deleted."""
+
+import os
+from contextlib import suppress
+from typing import Final
+
+from commonhold.adapters.sqlite.mark import Mark
+
+ENDING: Final = ".mark"
+_FLAGS: Final = os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW
+
+
+class SecondMark:
+    """The mark of the last event in a file beside the state folder at `folder`.
+
+    There is none where the folder itself has a hidden name: it lies among the files of a project, as the mark would.
+    It is not flushed: after a loss of power it recognises less.
+    """
+
+    def __init__(self, folder: str) -> None:
+        """Name the file; it is made with the first event."""
+        is_among_files = os.path.basename(folder).startswith(".")
+        self._path = "" if is_among_files else folder + ENDING
+        self._descriptor = -1
+
+    def read(self) -> Mark | None:
+        """Return the mark; None where there is none."""
+        if not self._path:
+            return None
+        try:
+            descriptor = os.open(self._path, os.O_RDONLY | os.O_CLOEXEC | os.O_NOFOLLOW)
+        except OSError:
+            return None
+        try:
+            return Mark.read(descriptor)
+        finally:
+            os.close(descriptor)
+
+    def write(self, mark: Mark) -> None:
+        """Leave the mark of the last event that is durable, where it can be left."""
+        if self._path:
+            with suppress(OSError):
+                if self._descriptor < 0:
+                    self._descriptor = os.open(self._path, _FLAGS, 0o600)
+                mark.write(self._descriptor, 0)
+
+    def close(self) -> None:
+        """Let go of the file."""
+        if self._descriptor >= 0:
+            os.close(self._descriptor)
+            self._descriptor = -1
