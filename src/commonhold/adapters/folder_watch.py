@@ -12,37 +12,47 @@ import os
 import struct
 import sys
 from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
 from functools import cache
-from typing import Final, NamedTuple
+from typing import Final
 
 from commonhold.adapters.sqlite.ground import device_of, kind_of, read_mounts, unsafe
 
 _MODIFY: Final = 0x2
 _ATTRIBUTES: Final = 0x4
 _CLOSE_WRITE: Final = 0x8
-_MOVED: Final = 0x40 | 0x80
+_MOVED_FROM: Final = 0x40
+_MOVED: Final = _MOVED_FROM | 0x80
 _CREATE: Final = 0x100
 _DELETE: Final = 0x200
-_SELF_GONE: Final = 0x400 | 0x800  # deleted, moved
+_SELF_DELETED: Final = 0x400
+_SELF_MOVED: Final = 0x800
 _UNMOUNTED: Final = 0x2000
 _OVERFLOW: Final = 0x4000
 _IGNORED: Final = 0x8000
+_IS_FOLDER: Final = 0x40000000
 _ONLY_FOLDERS: Final = 0x1000000
 _FOLLOW_NO_LINK: Final = 0x2000000
-_WATCHED: Final = _MODIFY | _ATTRIBUTES | _CLOSE_WRITE | _MOVED | _CREATE | _DELETE | _SELF_GONE
+_WATCHED: Final = _MODIFY | _ATTRIBUTES | _CLOSE_WRITE | _MOVED | _CREATE | _DELETE | _SELF_DELETED | _SELF_MOVED
 _FLAGS: Final = _WATCHED | _ONLY_FOLDERS | _FOLLOW_NO_LINK
 _NAMES_CHANGED: Final = _MOVED | _CREATE | _DELETE
-_ALL_LOST: Final = _SELF_GONE | _UNMOUNTED | _OVERFLOW | _IGNORED
+_ALL_LOST: Final = _SELF_DELETED | _SELF_MOVED | _UNMOUNTED | _OVERFLOW | _IGNORED
 _EVENT: Final = struct.Struct("iIII")
 _READ_BYTES: Final = 65_536
 _USER_SPACE: Final = "fuse"
 
 
-class Changes(NamedTuple):
-    """The paths of files that may have changed, and of folders in which names came or went; the root is empty."""
+@dataclass(frozen=True, slots=True)
+class Changes:
+    """The paths of files that may have changed, and of folders in which names came or went; the root is empty.
 
-    files: frozenset[str]
-    folders: frozenset[str]
+    `gone` are folders that were deleted or moved away, and are watched no more, with all that was in them. One of the
+    same name may be there by now.
+    """
+
+    files: frozenset[str] = frozenset()
+    folders: frozenset[str] = frozenset()
+    gone: frozenset[str] = frozenset()
 
 
 class FolderWatch:
@@ -54,6 +64,8 @@ class FolderWatch:
         self._descriptor = -1
         self._process = 0
         self._folders: dict[int, str] = {}
+        self._numbers: dict[str, int] = {}
+        self._dropped: set[int] = set()
         self._is_possible = sys.platform == "linux"
 
     def begin(self, folders: Iterable[str]) -> bool:
@@ -62,8 +74,8 @@ class FolderWatch:
         Whoever then looks at all of them once can rely on `changes` until it says None.
         """
         wanted = set(folders)
-        if self._is_open() and wanted >= set(self._folders.values()):
-            return self._added(wanted.difference(self._folders.values()))
+        if self._is_open() and wanted >= self._numbers.keys():
+            return self._added(wanted.difference(self._numbers))
         self.close()
         return self._is_possible and self._opened() and self._added(wanted)
 
@@ -73,19 +85,43 @@ class FolderWatch:
             return None
         files: set[str] = set()
         folders: set[str] = set()
+        gone: set[str] = set()
         is_told = True
         for number, mask, name in self._events():
             folder = self._folders.get(number)
+            if folder is None and number in self._dropped:
+                self._dropped.difference_update([number] if mask & _IGNORED else [])  # no more comes of that one
+                continue
+            if folder and mask & _SELF_DELETED:
+                gone.add(folder)
+                self._drop([folder])
+                continue
             if mask & _ALL_LOST or folder is None:
                 self.close()
                 return None
             if not name:
                 is_told = False  # the folder's own permissions, say: what is in it may be readable now, or no more
                 continue
+            path = f"{folder}/{name}" if folder else name
+            files.add(path)
             if mask & _NAMES_CHANGED:
                 folders.add(folder)
-            files.add(f"{folder}/{name}" if folder else name)
-        return Changes(frozenset(files), frozenset(folders)) if is_told else None
+            if mask & _IS_FOLDER and mask & (_MOVED_FROM | _DELETE) and path in self._numbers:
+                gone.add(path)
+                self._drop(self._at_and_below(path) if mask & _MOVED_FROM else [path])
+        return Changes(frozenset(files), frozenset(folders), frozenset(gone)) if is_told else None
+
+    def _at_and_below(self, folder: str) -> list[str]:
+        """The folders that are watched there: what is in one that is moved away goes with it."""
+        return [path for path in self._numbers if path == folder or path.startswith(f"{folder}/")]
+
+    def _drop(self, folders: Iterable[str]) -> None:
+        """Watch these no more; what is reported of them still is no matter of the tree's."""
+        for folder in folders:
+            number = self._numbers.pop(folder)
+            del self._folders[number]
+            self._dropped.add(number)
+            _libc().inotify_rm_watch(self._descriptor, number)  # it fails for one that the kernel has dropped itself
 
     def close(self) -> None:
         """Watch nothing any more; idempotent."""
@@ -93,6 +129,8 @@ class FolderWatch:
             os.close(self._descriptor)
         self._descriptor = -1
         self._folders.clear()
+        self._numbers.clear()
+        self._dropped.clear()
 
     def _is_open(self) -> bool:
         """Whether there is a queue, and it is this process's: what a forked child read its parent would miss."""
@@ -113,7 +151,8 @@ class FolderWatch:
             device = os.stat(self._root).st_dev
             for folder in folders:
                 place = f"{self._root}/{folder}" if folder else self._root
-                self._folders[_watched(self._descriptor, place)] = folder
+                number = _watched(self._descriptor, place)
+                self._folders[number], self._numbers[folder] = folder, number
                 # Of another file system that is mounted there nothing is known.
                 self._is_possible = self._is_possible and os.lstat(place).st_dev == device
         except (FileNotFoundError, NotADirectoryError):

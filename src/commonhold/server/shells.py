@@ -175,6 +175,8 @@ class Shells:
         with self._lock:
             if name not in self._surveyors:
                 kept = {root: each for root, each in self._surveyors.items() if _is_of_another_tree(root[0], name[0])}
+                for old in self._surveyors.keys() - kept.keys():
+                    self._surveyors[old].close()
                 made = Surveyor(name[0], ground.git, ignored=settings.ignore, max_file_bytes=settings.max_file_bytes)
                 self._surveyors = {**kept, name: made}
             return self._surveyors[name]
@@ -247,8 +249,11 @@ class Shells:
         """Let go of the connections for commands that run still: they stay as they are, and so do their leases."""
         with self._lock:
             runs = list(self._runs.values())
+            surveyors, self._surveyors = self._surveyors, {}
         for run in runs:
             run.session.close()
+        for surveyor in surveyors.values():
+            surveyor.close()
 
     def free(self, session: Commonhold) -> None:
         """Release what a daemon before this one leased for commands of a session: it heard of no end of theirs."""

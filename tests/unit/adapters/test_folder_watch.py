@@ -1,6 +1,7 @@
 """What the kernel reports of folders: every change that is over is named, or nothing is vouched for."""
 
 import os
+import shutil
 import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -30,11 +31,11 @@ def watch(root: Path) -> Iterator[FolderWatch]:
 
 
 def test_nothing_is_told_twice(watch: FolderWatch, root: Path) -> None:
-    assert watch.changes() == Changes(frozenset(), frozenset())
+    assert watch.changes() == Changes()
     (root / "a.py").write_text("other")
     (root / "sub/b.py").chmod(0o600)
-    assert watch.changes() == Changes(frozenset({"a.py", "sub/b.py"}), frozenset())
-    assert watch.changes() == Changes(frozenset(), frozenset())
+    assert watch.changes() == Changes(frozenset({"a.py", "sub/b.py"}))
+    assert watch.changes() == Changes()
 
 
 def test_names_that_come_and_go_are_told_with_their_folders(watch: FolderWatch, root: Path) -> None:
@@ -53,21 +54,56 @@ def move(folder: Path) -> None:
 
 
 @pytest.mark.parametrize("lose", [delete, move])
-def test_where_a_folder_is_lost_nothing_is_vouched_for_until_it_begins_anew(
+def test_a_folder_that_is_gone_is_told_and_one_of_its_name_is_another(
     watch: FolderWatch, root: Path, lose: Callable[[Path], None]
 ) -> None:
     lose(root / "sub")
+    (root / "sub").mkdir()
+    told = watch.changes()
+    assert told
+    assert told.gone == {"sub"}
+    assert told.folders >= {""}
+    (root / "sub/new.py").write_text("not watched yet")
+    for folder in root.glob("elsewhere"):
+        (folder / "c.py").write_text("watched no more")
+    assert watch.changes() == Changes()
+    assert watch.begin(["", "sub"])
+    (root / "sub/c.py").write_text("")
+    assert watch.changes() == Changes(frozenset({"sub/c.py"}), frozenset({"sub"}))
+
+
+def test_a_folder_that_is_moved_takes_those_in_it_along(root: Path) -> None:
+    (root / "sub/deep").mkdir()
+    (root / "subway").mkdir()
+    watch = FolderWatch(str(root))
+    assert watch.begin(["", "sub", "sub/deep", "subway"])
+    (root / "sub").rename(root / "other")
+    (root / "other/deep/x").write_text("no matter of a folder that is watched")
+    (root / "subway/x").write_text("still watched")
+    told = watch.changes()
+    assert told
+    assert told.gone == {"sub"}
+    assert told.files == {"sub", "other", "subway/x"}
+    watch.close()
+
+
+@pytest.mark.parametrize("lose", [shutil.rmtree, move])
+def test_where_the_root_is_lost_nothing_is_vouched_for_until_it_begins_anew(
+    watch: FolderWatch, root: Path, lose: Callable[[Path], None]
+) -> None:
+    lose(root)
     assert watch.changes() is None
     assert watch.changes() is None
+    root.mkdir()
     assert watch.begin([""])
-    (root / "a.py").write_text("other")
-    assert watch.changes() == Changes(frozenset({"a.py"}), frozenset())
+    (root / "a.py").touch()
+    assert watch.changes() == Changes(frozenset({"a.py"}), frozenset({""}))
 
 
 def test_where_a_folder_may_be_read_by_others_all_is_looked_at(watch: FolderWatch, root: Path) -> None:
     (root / "sub").chmod(0o700)
     assert watch.changes() is None
-    assert watch.changes() == Changes(frozenset(), frozenset())
+    assert watch.changes() == Changes()
 
 
 def test_where_the_queue_was_too_short_nothing_is_vouched_for(watch: FolderWatch, root: Path) -> None:
@@ -86,7 +122,7 @@ def test_more_folders_are_added_and_fewer_begin_anew(watch: FolderWatch, root: P
     assert watch.changes() == Changes(frozenset({"more/c.py"}), frozenset({"more"}))
     assert watch.begin(["more"])
     (root / "a.py").write_text("other")
-    assert watch.changes() == Changes(frozenset(), frozenset())
+    assert watch.changes() == Changes()
 
 
 def test_a_folder_that_is_not_there_is_tried_again_and_a_link_is_no_folder(root: Path) -> None:
@@ -113,7 +149,7 @@ def test_a_forked_child_leaves_the_queue_to_its_parent(
     with monkeypatch.context() as forked:
         forked.setattr(os, "getpid", lambda: -1)
         assert watch.changes() is None
-    assert watch.changes() == Changes(frozenset({"a.py"}), frozenset())
+    assert watch.changes() == Changes(frozenset({"a.py"}))
 
 
 def test_no_descriptor_is_left_behind(root: Path) -> None:

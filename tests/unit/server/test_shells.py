@@ -119,7 +119,8 @@ def test_what_has_ended_or_not_begun_has_not_written(running: Running) -> None:
 
 def test_of_commands_that_ended_beside_one_that_goes_on_next_to_nothing_is_kept(running: Running) -> None:
     going_on = running.begin(ONE)
-    before = _surveys()
+    running.end(running.begin(TWO))
+    before = _surveys()  # that of the command, and the newest
     for _ in range(3):
         one, two = running.begin(TWO), running.begin(TWO)
         running.end(one)

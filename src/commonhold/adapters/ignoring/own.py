@@ -28,6 +28,10 @@ class OwnRules:
         """Whether they ignore a path, or a folder that it lies in."""
         return bool(walked(path, self.verdict))
 
+    def has_exceptions(self) -> bool:
+        """Whether a pattern may make a concern of what git ignores."""
+        return any(line.startswith("!") for line in (*self._patterns.lines, *self._file.patterns().lines))
+
     def told_to_git(self) -> Iterator[str]:
         """The same rules, so that git heeds them before its own: of those that match, the last decides."""
         for line in (*self._patterns.lines, *self._file.patterns().lines):

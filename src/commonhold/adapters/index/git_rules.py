@@ -90,7 +90,7 @@ class GitScope:
         """The folders with files that git told, and those that it would tell of if there were any."""
         told = [path for path in folders if path in self._parents]
         unknown = [path for path in folders if path not in self._parents]
-        return [*told, *_not_ignored(self._git, unknown)]
+        return [*told, *not_ignored(self._git, unknown)]
 
     def kept(self, folders: Mapping[str, Folder]) -> bytes:
         """What git decided by."""
@@ -160,7 +160,8 @@ def _parents(paths: Iterable[str]) -> Iterator[str]:
             folder = folder.rpartition("/")[0]
 
 
-def _not_ignored(git: Git, folders: Collection[str]) -> list[str]:
+def not_ignored(git: Git, folders: Collection[str]) -> list[str]:
+    """Those of some folders that git does not ignore. Raises StoreError `GIT_FAILED`."""
     if not folders:
         return []
     done = git.run("check-ignore", "-z", "--stdin", given=b"\0".join(map(os.fsencode, folders)))

@@ -53,7 +53,7 @@ class Reader:
         self._watch = FolderWatch(root)
         self._looks = 0
         self._is_watched = self._is_behind = False
-        self._unsure = Changes(frozenset(), frozenset())
+        self._unsure = Changes()
         self._contents: Mapping[str, set[str]] | None = None
 
     def library(self, progress: Progress) -> SteadyLibrary:
@@ -65,7 +65,7 @@ class Reader:
         changes = self._watch.changes() if self._is_watched else None
         # Until it has succeeded nothing is relied on: the events are read, and will not come again.
         self._is_watched = False
-        if changes is None or not self._has_checked(changes, progress):
+        if changes is None or changes.gone or not self._has_checked(changes, progress):
             self._look_everywhere(progress)
         return self._library
 

@@ -1,7 +1,7 @@
 """Which files of a working tree count, and which of them are what git has of them."""
 
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -24,6 +24,8 @@ _LIST: Final = (
     "--others",
     "--exclude-standard",
 )
+_LIST_AMONG: Final = ("ls-files", "-z", "-v", "--stage", "--cached", "--others", "--exclude-standard")
+_LITERAL: Final = {"GIT_LITERAL_PATHSPECS": "1"}
 _REGULAR: Final = ("100644", "100755")
 _AS_STAGED: Final = "H"
 """The tag of what is as git's object says, if git has looked: others differ, or git was told not to look at them."""
@@ -57,11 +59,21 @@ def listed(root: str, git: Git | None, patterns: Sequence[str]) -> Listed:
     return Listed(clean, frozenset(loose - left_out))
 
 
-def _left_out(git: Git, excluding: Sequence[str]) -> set[str]:
-    """What is in git's index and ignored by us all the same."""
+def listed_among(root: str, git: Git, patterns: Sequence[str], paths: Collection[str]) -> frozenset[str]:
+    """Those of some files that count, as `listed` would tell."""
+    if not paths:
+        return frozenset()
+    excluding = tuple(OwnRules(root, patterns).told_to_git())
+    told = git.ask(*_LIST_AMONG, *excluding, "--", *paths, settings=_LITERAL)
+    return frozenset(path for path, _ in _entries(told)) - _left_out(git, excluding, paths)
+
+
+def _left_out(git: Git, excluding: Sequence[str], paths: Collection[str] = ()) -> set[str]:
+    """What is in git's index and ignored by us all the same; among `paths`, if there are any."""
     if not excluding:
         return set()
-    return {os.fsdecode(path) for path in git.ask("ls-files", "-z", "--cached", "--ignored", *excluding).split(b"\0")}
+    words = ("ls-files", "-z", "--cached", "--ignored", *excluding, "--", *paths)
+    return {os.fsdecode(path) for path in git.ask(*words, settings=_LITERAL).split(b"\0")}
 
 
 def _entries(told: bytes) -> Iterator[tuple[str, str | None]]:

@@ -4,20 +4,24 @@ import os
 import stat
 import threading
 import time
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Final
 
+from commonhold.adapters.folder_watch import Changes
 from commonhold.adapters.git.running import Git
 from commonhold.adapters.index import stamps
 from commonhold.adapters.plain_files import opened
 from commonhold.adapters.survey.checked_out import checked_out
-from commonhold.adapters.survey.listed import Listed, listed
+from commonhold.adapters.survey.listed import listed, listed_among
+from commonhold.adapters.survey.watched import Watched
 from commonhold.app.options import DEFAULT_MAX_FILE_BYTES
 from commonhold.regions.region import hash_bytes, hash_of
 
 MAX_READ_BYTES: Final = 200_000_000
 """So much is read at one look; files beyond that are told by their stamps."""
+MOST_SINCE: Final = 1000
+"""Where more files may have changed since the last look at everything, everything is looked at again."""
 
 Keep = Callable[[Sequence[bytes]], object]
 """Keeps bytes, so that they can be had again by their hashes."""
@@ -33,10 +37,37 @@ class Seen:
 
 @dataclass(frozen=True, slots=True)
 class Survey:
-    """A working tree at one moment: `clean` files have the bytes of git's objects; the others were looked at."""
+    """A working tree at one moment.
+
+    As everything was looked at last, `clean` files had the bytes of git's objects, and the `loose` ones were read.
+    `since` are the files that may have changed after that, as they are now (None: no file). So two surveys with the
+    same `clean` and `loose` differ at most in `since`.
+    """
 
     clean: Mapping[str, str]
     loose: Mapping[str, Seen]
+    since: Mapping[str, Seen | None] = field(default_factory=dict)
+
+    def object_of(self, path: str) -> str | None:
+        """The object of git's that a file has the bytes of, where nothing else is known of it."""
+        return None if path in self.since else self.clean.get(path)
+
+    def seen(self, path: str) -> Seen | None:
+        """What a file was when it was looked at; None of one that was not, or is not there."""
+        return self.since[path] if path in self.since else self.loose.get(path)
+
+    def has(self, path: str) -> bool:
+        """Whether there is such a file, and it counts."""
+        return (path in self.clean or path in self.loose) if path not in self.since else self.since[path] is not None
+
+    def inside(self, folders: Collection[str]) -> Iterator[str]:
+        """The files in some folders."""
+        places = tuple(f"{folder}/" for folder in folders)
+        return (
+            (path for path in (*self.clean, *self.loose, *self.since) if path.startswith(places))
+            if places
+            else iter(())
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +84,10 @@ class Change:
 
 
 class Surveyor:
-    """Surveys one working tree. What it has read it remembers by stamps, so that most looks read little."""
+    """Surveys one working tree. Where the kernel reports what changes, a look costs only what has changed.
+
+    What it has read it remembers by stamps, so that a look at everything reads little, too.
+    """
 
     def __init__(
         self,
@@ -69,24 +103,60 @@ class Surveyor:
         self._ignored = tuple(ignored)
         self._max_file_bytes = max_file_bytes
         self._known: dict[str, Seen] = {}
+        self._watched = Watched(root, git, self._ignored)
+        self._last: Survey | None = None
+        self._linked: frozenset[str] = frozenset()
         self._lock = threading.Lock()
 
     def look(self, keep: Keep) -> Survey:
         """What the files are now; `keep` gets what git could not give back. Raises StoreError `GIT_FAILED`."""
         with self._lock:
-            found = listed(self._root, self._git, self._ignored)
+            last, self._last = self._last, None
+            changes = self._watched.changed()
             new: list[bytes] = []
-            seen = self._looked_at(found, new)
+            found = self._brought_up(last, changes, new) if last and changes else None
+            self._last = found or self._everything(new)
             if new:
                 keep(new)
-            self._known = {path: each for path, each in seen.items() if each.stamp is not None}
-            return Survey(found.clean, seen)
+            return self._last
 
-    def _looked_at(self, found: Listed, new: list[bytes]) -> dict[str, Seen]:
-        """What is to be known of the loose files; the contents of those that are read are added to `new`."""
+    def close(self) -> None:
+        """Let go of what the kernel keeps for it. Looks at everything go on; idempotent."""
+        with self._lock:
+            self._watched.close()
+
+    def _everything(self, new: list[bytes]) -> Survey:
+        is_watched = self._watched.begin()
+        found = listed(self._root, self._git, self._ignored)
+        seen = self._looked_at(found.loose, new)
+        self._known = {path: each for path, each in seen.items() if each.stamp is not None}
+        self._linked = frozenset(_linked(self._root, (*found.clean, *seen)) if is_watched else ())
+        return Survey(found.clean, seen)
+
+    def _brought_up(self, last: Survey, changes: Changes, new: list[bytes]) -> Survey | None:
+        """The last survey with what the files are by now that may have changed since; None where these are too many.
+
+        What has several links may change without being reported. Which file is the same as one that has got another
+        link shows only in a look at everything.
+        """
+        named = {*changes.files, *last.inside(changes.gone)}
+        if len(named) + len(last.since) + len(self._linked) > MOST_SINCE:
+            return None
+        if not self._linked.issuperset(_linked(self._root, named)):
+            return None
+        unknown = [path for path in named if not last.has(path) and self._stamp(path) is not None]
+        counted = listed_among(self._root, self._git, self._ignored, unknown) if self._git else frozenset()
+        paths = {*(path for path in named if last.has(path)), *counted, *self._linked}
+        seen = self._looked_at(paths, new)
+        self._known |= {path: each for path, each in seen.items() if each.stamp is not None}
+        since = {**last.since, **{path: seen.get(path) for path in paths}}
+        return last if since == last.since else replace(last, since=since)
+
+    def _looked_at(self, paths: Collection[str], new: list[bytes]) -> dict[str, Seen]:
+        """What is to be known of some files; the contents of those that are read are added to `new`."""
         now, budget = time.time_ns(), MAX_READ_BYTES
         seen: dict[str, Seen] = {}
-        for path in sorted(found.loose):
+        for path in sorted(paths):
             stamp = self._stamp(path)
             known = self._known.get(path)
             if stamp is None:
@@ -117,27 +187,26 @@ class Surveyor:
 
     def changes(self, before: Survey, after: Survey, keep: Keep) -> tuple[Change, ...]:
         """What differs between two looks, in the order of paths. The bytes before are kept."""
-        paths = _paths(before)
-        suspects = [path for path in sorted(paths | _paths(after)) if _differs(path, before, after)]
+        suspects = sorted(path for path in _suspects(before, after) if _differs(path, before, after))
         was = self._was(before, suspects, keep)
         found = []
         for path in suspects:
-            is_unread = (path in paths and was.get(path) is None) or self._is_unread(path, after)
+            is_unread = (before.has(path) and was[path] is None) or self._is_unread(path, after)
             content = None if is_unread else self._content(path)
-            found.append(Change(path, was.get(path), hash_of(content), is_unread))
+            found.append(Change(path, was[path], hash_of(content), is_unread))
         return tuple(change for change in found if change.is_unread or change.before != change.after)
 
     def _was(self, before: Survey, paths: Iterable[str], keep: Keep) -> dict[str, str | None]:
         """The hashes that files had; git is asked for the bytes of those that it has."""
-        objects = {path: before.clean[path] for path in paths if path in before.clean}
+        hashes = {path: seen.hash if (seen := before.seen(path)) else None for path in paths}
+        objects = {path: content for path in hashes if (content := before.object_of(path))}
         contents = checked_out(self._git, objects) if objects and self._git else {}
         if contents:
             keep(tuple(contents.values()))
-        hashes = {path: seen.hash for path, seen in before.loose.items()}
         return hashes | {path: hash_bytes(content) for path, content in contents.items()}
 
     def _is_unread(self, path: str, after: Survey) -> bool:
-        stamp, seen = self._stamp(path), after.loose.get(path)
+        stamp, seen = self._stamp(path), after.seen(path)
         return (stamp is not None and stamp[2] > self._max_file_bytes) or (seen is not None and seen.hash is None)
 
 
@@ -145,15 +214,32 @@ def _seen(content: bytes | None, stamp: stamps.Stamp, now: int) -> Seen:
     return Seen(None, stamp) if content is None else Seen(hash_bytes(content), stamps.settled(stamp, now))
 
 
-def _paths(survey: Survey) -> set[str]:
-    return {*survey.clean, *survey.loose}
+def _linked(root: str, paths: Iterable[str]) -> Iterator[str]:
+    """Those of some files that have several links. Written out: it is done for thousands."""
+    lstat = os.lstat
+    for path in paths:
+        try:
+            status = lstat(f"{root}/{path}")
+            if status.st_nlink > 1 and stat.S_ISREG(status.st_mode):
+                yield path
+        except OSError:  # it is gone: whatever comes in its place is reported
+            continue
+
+
+def _suspects(before: Survey, after: Survey) -> set[str]:
+    """The files that may differ between two looks."""
+    found = {*before.since, *after.since}
+    if before.clean is not after.clean or before.loose is not after.loose:
+        found.update(path for path, _ in before.clean.items() ^ after.clean.items())
+        found.update(before.loose, after.loose)
+    return found
 
 
 def _differs(path: str, before: Survey, after: Survey) -> bool:
     """Whether a file may differ: of one that was not read, its stamp tells."""
-    if path in before.clean or path in after.clean:
-        return before.clean.get(path) != after.clean.get(path)
-    was, now = before.loose.get(path), after.loose.get(path)
+    if before.object_of(path) or after.object_of(path):
+        return before.object_of(path) != after.object_of(path)
+    was, now = before.seen(path), after.seen(path)
     if was is None or now is None or was.hash is None or now.hash is None:
         return was != now
     return was.hash != now.hash

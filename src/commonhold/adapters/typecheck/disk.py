@@ -43,7 +43,7 @@ class Disk:
     def changes(self) -> dict[str, Change]:
         """What changed since this was last asked. Whoever asks only once is spared the watches."""
         named = self._watch.changes() if self._is_watched else None
-        if named is not None and not any(map(self._opens_or_shuts, named.files)):
+        if named is not None and not named.gone and not any(map(self._opens_or_shuts, named.files)):
             paths = {path for path in named.files if path.endswith(self._suffixes)} | self._unsure
             return self._taken_in({path: self._stamp_at(path) for path in paths})
         watched = self._folders

@@ -1,0 +1,195 @@
+"""Which files of a working tree may have changed since they were looked at last, as the kernel reports it.
+
+What is reported is a hint where to look, never what is found there. Where the report may be incomplete (a queue that
+overflowed, a folder that cannot be watched, other rules about what is ignored) everything has to be looked at again.
+"""
+
+import os
+import stat
+import time
+from collections.abc import Collection, Iterable, Sequence
+from typing import Final
+
+from commonhold.adapters.files.locating import RESERVED
+from commonhold.adapters.folder_watch import Changes, FolderWatch
+from commonhold.adapters.git.running import Git
+from commonhold.adapters.ignoring.own import IGNORE_FILE, OwnRules
+from commonhold.adapters.index import stamps
+from commonhold.adapters.index.git_rules import not_ignored
+from commonhold.adapters.index.listing import IGNORING, inside
+from commonhold.domain.keys import can_be_named
+
+_ATTRIBUTES: Final = ".gitattributes"
+_DECIDING: Final = frozenset({IGNORING, IGNORE_FILE, _ATTRIBUTES, *RESERVED})
+"""Names of what decides which files count, and what git's objects are as files."""
+_OF_GIT: Final = ("index", "info/exclude", "info/attributes", "info/sparse-checkout", "config", "config.worktree")
+_FROM_FILE: Final = "file:"
+_ABSENT: Final[stamps.Stamp] = (0, 0, 0, 0)
+
+Ground = tuple[tuple[str, stamps.Stamp | None], ...]
+"""The files that git decides by, with their stamps; a stamp that a later change may leave as it is is None."""
+
+
+class Watched:
+    """Watches the folders of one working tree that git does not ignore. Not safe for threads: callers take turns."""
+
+    def __init__(self, root: str, git: Git | None, patterns: Sequence[str]) -> None:
+        """Watch nothing yet, and nothing at all without git. `patterns` leave out more than git does."""
+        self._root = root
+        self._git = git
+        self._own = OwnRules(root, patterns)
+        self._watch = FolderWatch(root)
+        self._folders: set[str] = set()
+        self._ignored: set[str] = set()
+        self._inner: set[str] = set()
+        self._ground: Ground = ()
+        self._is_closed = False
+        self.is_begun = False
+        """Whether every change since `begin` will be reported, or the report said to be incomplete."""
+
+    def begin(self) -> bool:
+        """Watch all folders that count, unless that is so already; whether they are watched now.
+
+        It comes before a look at everything: what changes during that look is reported. Raises StoreError `GIT_FAILED`.
+        """
+        # Of what the project counts although git ignores it git cannot tell the folders.
+        if self.is_begun or self._git is None or self._is_closed or self._own.has_exceptions():
+            return self.is_begun
+        self._watch.close()
+        self._folders, self._ignored, self._inner = set(), set(), set()
+        self._ground = _ground(_places(self._git))
+        tracked = self._git.ask("ls-files", "-z", "--cached").split(b"\0")
+        self.is_begun = self._follow([""], _parents(map(os.fsdecode, tracked))) is not None
+        return self.is_begun
+
+    def changed(self) -> Changes | None:
+        """The files that may have changed since this was asked last, and the folders that are gone, with all in them.
+
+        None where it may be any file. Raises as `begin`.
+        """
+        told = self._watch.changes() if self.is_begun else None
+        self.is_begun = False  # until this has succeeded nothing is relied on: what was reported will not come again
+        if told is None or any(path.rpartition("/")[2] in _DECIDING for path in told.files):
+            return None
+        now = _ground(place for place, _ in self._ground)
+        index, *others = zip(self._ground, now, strict=True)
+        if any(was != is_ or is_[1] is None for was, is_ in others):
+            return None
+        below = self._below_new(told)
+        if below is None:
+            return None
+        self.is_begun, self._ground = True, now
+        is_same_index = index[0] == index[1] and now[0][1] is not None
+        files = {path for path in told.files if can_be_named(path) and path.rpartition("/")[0] not in self._inner}
+        return Changes(frozenset(files.union(below)), gone=told.gone) if is_same_index else None
+
+    def _below_new(self, told: Changes) -> list[str] | None:
+        """The files in folders that came; None where these cannot be watched."""
+        if told.gone:
+            self._folders = {path for path in self._folders if not is_in_any(path, told.gone)}
+            self._inner = {path for path in self._inner if not is_in_any(path, told.gone)}
+        entered = self._folders - self._inner
+        came = [
+            path
+            for path in told.files.difference(self._folders, self._ignored)
+            if path.rpartition("/")[0] in entered and can_be_named(path) and _is_folder(f"{self._root}/{path}")
+        ]
+        return self._follow(self._entered(came, frozenset()), frozenset()) if came else []
+
+    def _follow(self, level: Collection[str], sure: Collection[str]) -> list[str] | None:
+        """Watch these folders and those in them; the files there. `sure` are folders that count whatever git says."""
+        found: list[str] = []
+        while level:
+            # First they are watched, then looked into: what comes in between is reported.
+            if not self._watch.begin(self._folders.union(level)):
+                return None
+            self._folders.update(level)
+            below: list[str] = []
+            for folder in level:
+                try:
+                    files, folders = self._listed(folder)
+                except OSError:  # it has gone, or may not be looked into
+                    return None
+                found += files
+                below += folders
+            level = self._entered(below, sure)
+        return found
+
+    def _listed(self, folder: str) -> tuple[list[str], list[str]]:
+        """The files and the folders in a folder; nothing of a repository inside of this one."""
+        files: list[str] = []
+        folders: list[str] = []
+        with os.scandir(f"{self._root}/{folder}") as entries:
+            for entry in entries:
+                if entry.name in RESERVED:
+                    if folder:
+                        self._inner.add(folder)
+                        return [], []
+                elif can_be_named(entry.name):
+                    kind = folders if entry.is_dir(follow_symlinks=False) else files
+                    kind.append(inside(folder, entry.name))
+        return files, folders
+
+    def _entered(self, folders: Collection[str], sure: Collection[str]) -> list[str]:
+        """Those of some folders in which something may count."""
+        asked = [path for path in folders if path not in sure]
+        counted = not_ignored(self._git, asked) if self._git else []
+        self._ignored.update(set(asked).difference(counted))
+        return [*(path for path in folders if path in sure), *counted]
+
+    def close(self) -> None:
+        """Watch nothing any more, now and later; idempotent."""
+        self._is_closed, self.is_begun = True, False
+        self._watch.close()
+
+
+def _parents(paths: Iterable[str]) -> frozenset[str]:
+    """The folders around some files."""
+    found: set[str] = set()
+    for path in paths:
+        folder = path.rpartition("/")[0]
+        while folder and folder not in found:
+            found.add(folder)
+            folder = folder.rpartition("/")[0]
+    return frozenset(found)
+
+
+def is_in_any(path: str, folders: Collection[str]) -> bool:
+    """Whether a path is one of some folders, or in one."""
+    while path:
+        if path in folders:
+            return True
+        path = path.rpartition("/")[0]
+    return False
+
+
+def _is_folder(place: str) -> bool:
+    try:
+        return stat.S_ISDIR(os.lstat(place).st_mode)
+    except OSError:
+        return False
+
+
+def _places(git: Git) -> list[str]:
+    """What git decides by beside what lies in the working tree: its index first, and all files of settings."""
+    asked = [word for name in _OF_GIT for word in ("--git-path", name)]
+    own = os.fsdecode(git.ask("rev-parse", *asked)).splitlines()
+    # Each setting comes with the file that it is in, and then with its own name.
+    told = os.fsdecode(git.run("config", "--list", "--show-origin", "--name-only", "-z").stdout).split("\0")
+    files = {each.removeprefix(_FROM_FILE) for each in told[::2] if each.startswith(_FROM_FILE)}
+    home = os.path.expanduser("~")
+    of_user = os.path.join(os.environ.get("XDG_CONFIG_HOME") or os.path.join(home, ".config"), "git")
+    named = (git.line("config", "--type=path", "--get", f"core.{name}File") for name in ("excludes", "attributes"))
+    usual = (os.path.join(of_user, name) for name in ("config", "ignore", "attributes"))
+    others = (*sorted(files), os.path.join(home, ".gitconfig"), "/etc/gitconfig", *usual, *filter(None, named))
+    return list(dict.fromkeys(os.path.join(git.root, place) for place in (*own, *others)))
+
+
+def _ground(places: Iterable[str]) -> Ground:
+    now = time.time_ns()
+    return tuple((place, _stamp(place, now)) for place in places)
+
+
+def _stamp(place: str, now_nanoseconds: int) -> stamps.Stamp | None:
+    found = stamps.behind([place])[0]
+    return _ABSENT if found is None else stamps.settled(found, now_nanoseconds)
