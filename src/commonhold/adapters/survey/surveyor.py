@@ -8,13 +8,12 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from dataclasses import dataclass, field, replace
 from typing import Final
 
-from commonhold.adapters.folder_watch import Changes
 from commonhold.adapters.git.running import Git
 from commonhold.adapters.index import stamps
 from commonhold.adapters.plain_files import opened
 from commonhold.adapters.survey.checked_out import checked_out
 from commonhold.adapters.survey.listed import listed, listed_among
-from commonhold.adapters.survey.watched import Watched
+from commonhold.adapters.survey.watched import Told, Watched
 from commonhold.app.options import DEFAULT_MAX_FILE_BYTES
 from commonhold.regions.region import hash_bytes, hash_of
 
@@ -112,9 +111,9 @@ class Surveyor:
         """What the files are now; `keep` gets what git could not give back. Raises StoreError `GIT_FAILED`."""
         with self._lock:
             last, self._last = self._last, None
-            changes = self._watched.changed()
+            told = self._watched.changed()
             new: list[bytes] = []
-            found = self._brought_up(last, changes, new) if last and changes else None
+            found = self._brought_up(last, told, new) if last and told else None
             self._last = found or self._everything(new)
             if new:
                 keep(new)
@@ -133,21 +132,22 @@ class Surveyor:
         self._linked = frozenset(_linked(self._root, (*found.clean, *seen)) if is_watched else ())
         return Survey(found.clean, seen)
 
-    def _brought_up(self, last: Survey, changes: Changes, new: list[bytes]) -> Survey | None:
+    def _brought_up(self, last: Survey, told: Told, new: list[bytes]) -> Survey | None:
         """The last survey with what the files are by now that may have changed since; None where these are too many.
 
         What has several links may change without being reported. Which file is the same as one that has got another
         link shows only in a look at everything.
         """
-        named = {*changes.files, *last.inside(changes.gone)}
+        named = {*told.files, *told.restaged, *last.inside(told.gone)}
         if len(named) + len(last.since) + len(self._linked) > MOST_SINCE:
             return None
         if not self._linked.issuperset(_linked(self._root, named)):
             return None
-        unknown = [path for path in named if not last.has(path) and self._stamp(path) is not None]
-        counted = listed_among(self._root, self._git, self._ignored, unknown) if self._git else frozenset()
-        paths = {*(path for path in named if last.has(path)), *counted, *self._linked}
-        seen = self._looked_at(paths, new)
+        known = {path for path in named if last.has(path)}
+        unsure = [path for path in told.restaged.union(named - known) if self._stamp(path) is not None]
+        counted = listed_among(self._root, self._git, self._ignored, unsure) if self._git else frozenset()
+        paths = known | counted | self._linked
+        seen = self._looked_at(paths.difference(told.restaged - counted), new)
         self._known |= {path: each for path, each in seen.items() if each.stamp is not None}
         since = {**last.since, **{path: seen.get(path) for path in paths}}
         return last if since == last.since else replace(last, since=since)

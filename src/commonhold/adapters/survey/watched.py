@@ -8,6 +8,7 @@ import os
 import stat
 import time
 from collections.abc import Collection, Iterable, Sequence
+from dataclasses import dataclass
 from typing import Final
 
 from commonhold.adapters.files.locating import RESERVED
@@ -22,12 +23,24 @@ from commonhold.domain.keys import can_be_named
 _ATTRIBUTES: Final = ".gitattributes"
 _DECIDING: Final = frozenset({IGNORING, IGNORE_FILE, _ATTRIBUTES, *RESERVED})
 """Names of what decides which files count, and what git's objects are as files."""
-_OF_GIT: Final = ("index", "info/exclude", "info/attributes", "info/sparse-checkout", "config", "config.worktree")
+_OF_GIT: Final = ("info/exclude", "info/attributes", "info/sparse-checkout", "config", "config.worktree")
 _FROM_FILE: Final = "file:"
 _ABSENT: Final[stamps.Stamp] = (0, 0, 0, 0)
 
 Ground = tuple[tuple[str, stamps.Stamp | None], ...]
 """The files that git decides by, with their stamps; a stamp that a later change may leave as it is is None."""
+
+
+@dataclass(frozen=True, slots=True)
+class Told:
+    """The files that may have changed, and the folders that are gone, with all in them.
+
+    Of the files `restaged` git's index says something else than before: whether they count may have changed.
+    """
+
+    files: frozenset[str]
+    gone: frozenset[str]
+    restaged: frozenset[str]
 
 
 class Watched:
@@ -43,6 +56,8 @@ class Watched:
         self._ignored: set[str] = set()
         self._inner: set[str] = set()
         self._ground: Ground = ()
+        self._index = ""
+        self._staged: frozenset[bytes] = frozenset()
         self._is_closed = False
         self.is_begun = False
         """Whether every change since `begin` will be reported, or the report said to be incomplete."""
@@ -57,42 +72,53 @@ class Watched:
             return self.is_begun
         self._watch.close()
         self._folders, self._ignored, self._inner = set(), set(), set()
+        self._index = os.path.relpath(os.path.join(self._root, _place_of_index(self._git)), self._root)
         self._ground = _ground(_places(self._git))
-        tracked = self._git.ask("ls-files", "-z", "--cached").split(b"\0")
-        self.is_begun = self._follow([""], _parents(map(os.fsdecode, tracked))) is not None
+        if self._watch.begin([os.path.dirname(self._index)]):
+            self._folders.add(os.path.dirname(self._index))
+            self._staged = _staged(self._git)
+            self.is_begun = self._follow([""], _parents(map(_path_of, self._staged))) is not None
         return self.is_begun
 
-    def changed(self) -> Changes | None:
-        """The files that may have changed since this was asked last, and the folders that are gone, with all in them.
-
-        None where it may be any file. Raises as `begin`.
-        """
+    def changed(self) -> Told | None:
+        """What may have changed since this was asked last; None where it may be anything. Raises as `begin`."""
         told = self._watch.changes() if self.is_begun else None
         self.is_begun = False  # until this has succeeded nothing is relied on: what was reported will not come again
-        if told is None or any(path.rpartition("/")[2] in _DECIDING for path in told.files):
+        if told is None or self._git is None or any(path.rpartition("/")[2] in _DECIDING for path in told.files):
             return None
         now = _ground(place for place, _ in self._ground)
-        index, *others = zip(self._ground, now, strict=True)
-        if any(was != is_ or is_[1] is None for was, is_ in others):
+        if any(stamp is None for _, stamp in now) or now != self._ground:
             return None
+        restaged = self._restaged(self._git) if self._index in told.files else frozenset[str]()
         below = self._below_new(told)
-        if below is None:
+        # What git has where nothing is watched, since git ignores that folder, is to be watched from now on.
+        unwatched = {path.rpartition("/")[0] for path in restaged}.difference(self._folders)
+        if below is None or any(_is_folder(f"{self._root}/{folder}") for folder in unwatched):
             return None
-        self.is_begun, self._ground = True, now
-        is_same_index = index[0] == index[1] and now[0][1] is not None
-        files = {path for path in told.files if can_be_named(path) and path.rpartition("/")[0] not in self._inner}
-        return Changes(frozenset(files.union(below)), gone=told.gone) if is_same_index else None
+        self.is_begun = True
+        folder = f"{os.path.dirname(self._index)}/"
+        files = (path for path in told.files if not path.startswith(folder) and self._is_ours(path))
+        return Told(frozenset((*files, *below)), told.gone, frozenset(filter(can_be_named, restaged)))
+
+    def _restaged(self, git: Git) -> frozenset[str]:
+        """The files of which git's index says something else than when it was looked at last."""
+        before, self._staged = self._staged, _staged(git)
+        return frozenset(map(_path_of, before ^ self._staged))
+
+    def _is_ours(self, path: str) -> bool:
+        """Whether a key can name what is at a path, and it is not in a repository inside of this one."""
+        return can_be_named(path) and path.rpartition("/")[0] not in self._inner
 
     def _below_new(self, told: Changes) -> list[str] | None:
         """The files in folders that came; None where these cannot be watched."""
         if told.gone:
-            self._folders = {path for path in self._folders if not is_in_any(path, told.gone)}
-            self._inner = {path for path in self._inner if not is_in_any(path, told.gone)}
-        entered = self._folders - self._inner
+            self._folders = {path for path in self._folders if not _is_in_any(path, told.gone)}
+            self._inner = {path for path in self._inner if not _is_in_any(path, told.gone)}
+        git_folder = os.path.dirname(self._index)
         came = [
             path
             for path in told.files.difference(self._folders, self._ignored)
-            if path.rpartition("/")[0] in entered and can_be_named(path) and _is_folder(f"{self._root}/{path}")
+            if path.rpartition("/")[0] != git_folder and self._is_ours(path) and _is_folder(f"{self._root}/{path}")
         ]
         return self._follow(self._entered(came, frozenset()), frozenset()) if came else []
 
@@ -154,7 +180,7 @@ def _parents(paths: Iterable[str]) -> frozenset[str]:
     return frozenset(found)
 
 
-def is_in_any(path: str, folders: Collection[str]) -> bool:
+def _is_in_any(path: str, folders: Collection[str]) -> bool:
     """Whether a path is one of some folders, or in one."""
     while path:
         if path in folders:
@@ -170,8 +196,21 @@ def _is_folder(place: str) -> bool:
         return False
 
 
+def _place_of_index(git: Git) -> str:
+    return os.fsdecode(git.ask("rev-parse", "--git-path", "index")).rstrip("\n")
+
+
+def _staged(git: Git) -> frozenset[bytes]:
+    """The entries of git's index: what it has of which file."""
+    return frozenset(git.ask("ls-files", "-z", "--stage").split(b"\0")[:-1])
+
+
+def _path_of(entry: bytes) -> str:
+    return os.fsdecode(entry.partition(b"\t")[2])
+
+
 def _places(git: Git) -> list[str]:
-    """What git decides by beside what lies in the working tree: its index first, and all files of settings."""
+    """What git decides by beside its index and what lies in the working tree: all files of rules and settings."""
     asked = [word for name in _OF_GIT for word in ("--git-path", name)]
     own = os.fsdecode(git.ask("rev-parse", *asked)).splitlines()
     # Each setting comes with the file that it is in, and then with its own name.

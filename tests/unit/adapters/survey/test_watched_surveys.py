@@ -283,8 +283,57 @@ def test_looks_from_before_and_after_a_look_at_everything_are_compared(tree: Sto
     (tree.root / "src/b.txt").write_bytes(b"B\n")
     (tree.root / "new").write_bytes(b"newer")
     tree.git("add", "a.txt")
+    (tree.root / ".gitignore").touch()
     assert tree.changed() == {"src/b.txt": (b"b\n", b"B\n"), "new": (b"new", b"newer")}
     assert tree.everything == 1
+
+
+def test_what_git_stages_and_commits_is_known_without_a_look_at_everything(tree: Story) -> None:
+    (tree.root / "a.txt").write_bytes(b"A\n")
+    (tree.root / "new").write_bytes(b"new")
+    assert set(tree.changed()) == {"a.txt", "new"}
+    tree.git("add", "-A")
+    tree.git("commit", "-qm", "second")
+    tree.git("rm", "-q", "-r", "src/deep")
+    assert tree.changed() == {"src/deep/d.txt": (b"d\n", None)}
+    tree.git("checkout", "-q", "--force", "HEAD~1")
+    (tree.root / "src/b.txt").write_bytes(b"B\n")
+    assert tree.changed() == {
+        "a.txt": (b"A\n", b"a\n"),
+        "new": (b"new", None),
+        "src/b.txt": (b"b\n", b"B\n"),
+        "src/deep/d.txt": (None, b"d\n"),
+    }
+    assert tree.everything == 0
+
+
+def test_what_git_has_counts_from_the_moment_on_in_which_it_has_it(tree: Story) -> None:
+    (tree.root / "y.log").write_bytes(b"y")
+    assert tree.changed() == {}
+    tree.git("add", "--force", "y.log")
+    assert tree.changed() == {"y.log": (None, b"y")}
+    (tree.root / "y.log").write_bytes(b"z")
+    assert tree.changed() == {"y.log": (b"y", b"z")}
+    tree.git("rm", "--cached", "-q", "--force", "y.log")
+    tree.changed()
+    (tree.root / "y.log").write_bytes(b"zz")
+    assert tree.changed() == {}
+    assert tree.everything == 0
+
+
+def test_another_working_tree_of_the_repository_is_watched_as_well(tree: Story) -> None:
+    tree.git("worktree", "add", "-q", "../other")
+    story = Story(tree.root.parent / "other")
+    story.rest()
+    tree.everything = 0
+    (story.root / "a.txt").write_bytes(b"A\n")
+    assert story.changed() == {"a.txt": (b"a\n", b"A\n")}
+    story.git("commit", "-qam", "second")
+    (story.root / "new").write_bytes(b"new")
+    assert story.changed() == {"new": (None, b"new")}
+    assert tree.changed() == {}
+    assert tree.everything == 0
+    story.surveyor.close()
 
 
 def test_commits_and_other_branches_are_told_by_content(tree: Story) -> None:
