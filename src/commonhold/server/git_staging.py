@@ -1,11 +1,11 @@
 """What of a staging goes into a session's index: of each file that was staged, what the session did to it."""
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection
 from dataclasses import dataclass, field
 from typing import Final
 
 from commonhold.adapters.git.differing import blob_of
-from commonhold.adapters.git.indexes import Entries
+from commonhold.adapters.git.indexes import Entries, differing
 from commonhold.app.histories import Blob
 from commonhold.app.ownership import OUTSIDE, Authors, Inseparable, Version
 from commonhold.domain.texts import listed, short_name
@@ -50,7 +50,7 @@ class Staging:
     def own(self, before: Entries, after: Entries) -> Staged:
         """What to make of an index that had the entries `before`, and that git staged into."""
         staged = Staged()
-        for path in sorted(_differing(before, after)):
+        for path in sorted(differing(before, after)):
             self._decide(path, before, after, staged)
         return staged
 
@@ -96,9 +96,3 @@ class Staging:
     def _by(self, authors: Authors | None) -> str:
         holders = sorted((authors.holders if authors else {OUTSIDE}) - {self._holder})
         return ", ".join(_UNKNOWN if each == OUTSIDE else short_name(each) for each in holders)
-
-
-def _differing(before: Entries, after: Entries) -> Sequence[str]:
-    return [
-        path for path in {*before, *after} if before.get(path) != after.get(path) or (path in before) != (path in after)
-    ]

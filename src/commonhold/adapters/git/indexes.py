@@ -4,8 +4,9 @@ import errno
 import os
 import shutil
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
+from functools import cached_property
 from typing import Final
 
 from commonhold.adapters.git.objects import INDEX, Change, changes, index_line, put_in_index, removal_line
@@ -17,8 +18,46 @@ Entries = Mapping[str, Blob | None]
 Conflict = Callable[[str, Change, Blob | None], Blob | None]
 """What becomes of an entry that was staged, where HEAD's has changed: the path, that change, what was staged."""
 
+_FEW: Final = 500
+"""So many files can be named to git at once."""
+_LITERAL: Final = {"GIT_LITERAL_PATHSPECS": "1"}
 _LOCK_SECONDS: Final = 3.0
 _LOCK_PAUSE_SECONDS: Final = 0.02
+
+
+class Listed(Mapping[str, Blob | None]):
+    """The entries of an index as git lists them: each is read when it is asked for, since mostly few are."""
+
+    def __init__(self, lines: Sequence[bytes]) -> None:
+        """Take the lines of `git ls-files --stage -z`."""
+        self.lines = lines
+
+    @cached_property
+    def _about(self) -> dict[bytes, bytes]:
+        """What git says of each path; of one that is unmerged, the last of what it says."""
+        return {path: about for about, _, path in (line.partition(b"\t") for line in self.lines)}
+
+    def __getitem__(self, path: str) -> Blob | None:
+        mode, blob_id, stage = self._about[os.fsencode(path)].decode("ascii").split(" ")
+        return Blob(mode, blob_id) if stage == "0" else None
+
+    def __iter__(self) -> Iterator[str]:
+        return map(os.fsdecode, self._about)
+
+    def __len__(self) -> int:
+        return len(self._about)
+
+    def differing_from(self, other: "Listed") -> set[str]:
+        """The paths that are in one alone, or are another entry there."""
+        return {os.fsdecode(line.partition(b"\t")[2]) for line in {*self.lines} ^ {*other.lines}}
+
+
+def differing(before: Entries, after: Entries) -> set[str]:
+    """The paths of which two indexes have different entries, or which one alone has."""
+    if isinstance(before, Listed) and isinstance(after, Listed):
+        return before.differing_from(after)
+    both = {*before, *after}
+    return {path for path in both if before.get(path) != after.get(path) or (path in before) != (path in after)}
 
 
 class Index:
@@ -65,12 +104,7 @@ class Index:
 
     def entries(self) -> Entries:
         """All entries."""
-        found: dict[str, Blob | None] = {}
-        for line in self.git.ask("ls-files", "--stage", "-z", settings=self.settings).split(b"\0")[:-1]:
-            about, _, path = line.partition(b"\t")
-            mode, blob_id, stage = about.decode("ascii").split(" ")
-            found[os.fsdecode(path)] = Blob(mode, blob_id) if stage == "0" else None
-        return found
+        return Listed(self.git.ask("ls-files", "--stage", "-z", settings=self.settings).split(b"\0")[:-1])
 
     def put(self, entries: Entries) -> None:
         """Set entries; None takes one out."""
@@ -78,7 +112,15 @@ class Index:
             like = next((blob.id for blob in entries.values() if blob), "") or empty_tree(self.git)
             lines = [removal_line(path, like) if not blob else index_line(path, blob) for path, blob in entries.items()]
             put_in_index(self.git, lines, self.settings)
+            self._refresh_at([path for path, blob in entries.items() if blob])
+
+    def _refresh_at(self, paths: Sequence[str]) -> None:
+        """The same for some files; it is no fault either that some are not there."""
+        there = [path for path in paths if os.path.lexists(os.path.join(self.git.root, path))]
+        if len(there) > _FEW:
             self.refresh()
+        elif there:
+            self.git.run("add", "--refresh", "--", *there, settings=self.settings | _LITERAL)
 
     def follow(self, old: str, new: str, on_conflict: Conflict) -> None:
         """Go with HEAD from the tree `old` to `new`; what is staged beside stays staged."""
