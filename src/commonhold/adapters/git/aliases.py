@@ -8,12 +8,44 @@ from commonhold.adapters.git.running import Git
 from commonhold.app.git_words import GitCall, read_call, split_alias
 
 _MOST: Final = 10
+# Git takes no alias in place of its own commands. Of these it need not be asked: they are what is called all the time.
+_OF_GIT: Final = frozenset(
+    {
+        *(
+            "blame",
+            "cat-file",
+            "check-ignore",
+            "clean",
+            "clone",
+            "config",
+            "describe",
+            "diff",
+            "diff-files",
+            "diff-index",
+        ),
+        *(
+            "diff-tree",
+            "fetch",
+            "for-each-ref",
+            "gc",
+            "grep",
+            "hash-object",
+            "help",
+            "init",
+            "log",
+            "ls-files",
+            "ls-tree",
+        ),
+        *("merge-base", "name-rev", "notes", "push", "reflog", "remote", "rev-list", "rev-parse", "shortlog", "show"),
+        *("show-ref", "status", "tag", "var", "version", "worktree"),
+    }
+)
 
 
 def resolved(git: Git, call: GitCall, known: Collection[str]) -> GitCall:
     """The call with what its alias stands for, where that is no shell command; commands that are `known` are none."""
     for _ in range(_MOST):
-        if not call.word or call.word in known:
+        if not call.word or call.word in known or call.word in _OF_GIT:
             return call
         meant = git.line(*_settings_of(call), "config", "--get", f"alias.{call.word}")
         if not meant or meant.startswith("!"):

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
+from commonhold.adapters.git import at_hand
 from commonhold.adapters.git.indexes import Index
 from commonhold.adapters.git.running import Git
 from commonhold.app.ownership import Version
@@ -43,6 +44,9 @@ class Tree:
 
 def find_tree(git: Git, before: Sequence[str] = ()) -> Tree | None:
     """The working tree that git, called with the options `before`, would use."""
+    if not before and (plain := at_hand.git_folder_of(git.root)):
+        root, git_dir = plain
+        return Tree(root, git_dir, git_dir)
     asked = ("--path-format=absolute", "--show-toplevel", "--git-dir", "--git-common-dir")
     done = git.run(*before, "rev-parse", *asked)
     lines = os.fsdecode(done.stdout).split("\n")
@@ -53,6 +57,9 @@ def find_tree(git: Git, before: Sequence[str] = ()) -> Tree | None:
 
 def head_of(git: Git) -> str:
     """The commit of HEAD; empty where there is none yet."""
+    plain = at_hand.git_folder_of(git.root)
+    if plain and (commit := at_hand.head_in(plain[1])):
+        return commit
     return git.line("rev-parse", "--verify", "--quiet", "HEAD^{commit}") or ""
 
 
