@@ -4,7 +4,6 @@ import ctypes
 import os
 
 _LIBC = ctypes.CDLL(None, use_errno=True)
-_SET_PARENT_DEATH_SIGNAL = 1
 
 Word = int | bytes | ctypes.Structure | None
 
@@ -13,11 +12,6 @@ def call(number: int, *words: Word) -> int:
     """Make a system call; structures are passed by their address. Raises OSError."""
     given = (ctypes.byref(word) if isinstance(word, ctypes.Structure) else _plain(word) for word in words)
     return _checked(_LIBC.syscall(ctypes.c_long(number), *given))
-
-
-def end_with_parent(signal: int) -> None:
-    """Let this process get `signal` when its parent dies."""
-    _checked(_LIBC.prctl(_SET_PARENT_DEATH_SIGNAL, ctypes.c_ulong(signal), *_nothing(3)))
 
 
 def mount(source: bytes | None, target: bytes, flags: int) -> None:
@@ -32,10 +26,6 @@ def unshare(flags: int) -> None:
 
 def _plain(word: int | bytes | None) -> object:
     return ctypes.c_long(word) if isinstance(word, int) else ctypes.c_char_p(word)
-
-
-def _nothing(size: int) -> list[ctypes.c_ulong]:
-    return [ctypes.c_ulong(0)] * size
 
 
 def _checked(answer: int) -> int:

@@ -4,7 +4,7 @@ import _signal  # type: ignore[import-not-found]  # what `signal` is made of, wi
 import os
 import sys
 
-from .signals import Signals
+from .signals import Signals, end_with_parent
 from .speaking import Object, Unserved, say
 
 NOT_RUN, NOT_FOUND, BY_SIGNAL = 126, 127, 128
@@ -97,15 +97,15 @@ def _be_child(command: list[str], allowance: Allowance, signals: Signals, tell: 
 
 def _bind(allowance: Allowance, tell: int) -> None:
     """Let what others hold be read-only here, and this end with whoever waits for it: to kill that is to kill it."""
-    # Beside the standard library, and after it, lies the folder of the sandbox's package.
-    sys.path.append(os.path.join(__file__.rsplit("/client/", 1)[0], "adapters"))
     if allowance.masked:
+        # Beside the standard library, and after it, lies the folder of the sandbox's package.
+        sys.path.append(os.path.join(__file__.rsplit("/client/", 1)[0], "adapters"))
         try:
             __import__("sandbox.mounts", fromlist=["mask"]).mask(allowance.masked, allowance.kept)
         except OSError:
             os.write(tell, b"x")
             os._exit(NOT_RUN)
-    __import__("sandbox.kernel", fromlist=["end_with_parent"]).end_with_parent(_signal.SIGKILL)
+    end_with_parent(_signal.SIGKILL)
 
 
 def become(command: list[str]) -> None:
