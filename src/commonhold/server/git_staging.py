@@ -50,8 +50,9 @@ class Staging:
     def own(self, before: Entries, after: Entries) -> Staged:
         """What to make of an index that had the entries `before`, and that git staged into."""
         staged = Staged()
-        for path in sorted(differing(before, after)):
-            self._decide(path, before, after, staged)
+        was, is_ = differing(before, after)
+        for path in sorted({*was, *is_}):
+            self._decide(path, was, is_, staged)
         return staged
 
     def _decide(self, path: str, before: Entries, after: Entries, staged: Staged) -> None:

@@ -29,8 +29,28 @@ def test_entries_are_read_as_git_lists_them() -> None:
 def test_what_differs_between_two_is_the_same_however_they_are_kept() -> None:
     before = listed(f"100644 {ONE} 0\ta", f"100644 {ONE} 0\tb", f"100644 {ONE} 0\tc", f"100644 {ONE} 2\td")
     after = listed(f"100644 {ONE} 0\ta", f"100755 {ONE} 0\tb", f"100644 {ONE} 0\td", f"100644 {ONE} 0\te")
-    assert differing(before, after) == differing(dict(before), dict(after)) == {"b", "c", "d", "e"}
-    assert differing(before, before) == set()
+    was, is_ = differing(before, after)
+    assert was == {"b": Blob("100644", ONE), "c": Blob("100644", ONE), "d": None}
+    assert is_ == {"b": Blob("100755", ONE), "d": Blob("100644", ONE), "e": Blob("100644", ONE)}
+    assert differing(dict(before), dict(after)) == (was, is_)
+    assert differing(before, before) == ({}, {})
+
+
+def test_an_index_follows_to_a_commit_in_which_nothing_or_much_is_another(tmp_path: Path) -> None:
+    for words in (("init", "-q"), ("commit", "-qm", "first", "--allow-empty")):
+        subprocess.run((*GIT, *words), cwd=tmp_path, check=True, capture_output=True)
+    git = Git(str(tmp_path))
+    index = Index(git, str(tmp_path / ".git/own"))
+    index.begin("HEAD", str(tmp_path / ".git/none"))
+    for number in range(3):
+        (tmp_path / f"{number}?").write_text(str(number))
+    for words in (("add", "-A"), ("commit", "-qm", "second")):
+        subprocess.run((*GIT, *words), cwd=tmp_path, check=True, capture_output=True)
+    trees = [git.line("rev-parse", f"{each}^{{tree}}") or "" for each in ("HEAD~1", "HEAD")]
+    index.follow(trees[0], trees[0], indexes.staged_stays)
+    assert len(index.entries()) == 0
+    index.follow(*trees, indexes.staged_stays)
+    assert set(index.entries()) == {"0?", "1?", "2?"}
 
 
 @pytest.mark.parametrize("few", [0, 500])

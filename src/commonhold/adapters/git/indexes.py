@@ -4,7 +4,7 @@ import errno
 import os
 import shutil
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from functools import cached_property
 from typing import Final
@@ -47,17 +47,22 @@ class Listed(Mapping[str, Blob | None]):
     def __len__(self) -> int:
         return len(self._about)
 
-    def differing_from(self, other: "Listed") -> set[str]:
-        """The paths that are in one alone, or are another entry there."""
-        return {os.fsdecode(line.partition(b"\t")[2]) for line in {*self.lines} ^ {*other.lines}}
+    def without(self, other: "Listed") -> "Listed":
+        """The entries that another index has not, or has otherwise."""
+        return Listed([*{*self.lines}.difference(other.lines)])
 
 
-def differing(before: Entries, after: Entries) -> set[str]:
-    """The paths of which two indexes have different entries, or which one alone has."""
+def differing(before: Entries, after: Entries) -> tuple[Entries, Entries]:
+    """Of two indexes the entries of the files in which they differ."""
     if isinstance(before, Listed) and isinstance(after, Listed):
-        return before.differing_from(after)
+        return before.without(after), after.without(before)
     both = {*before, *after}
-    return {path for path in both if before.get(path) != after.get(path) or (path in before) != (path in after)}
+    paths = {path for path in both if before.get(path) != after.get(path) or (path in before) != (path in after)}
+    return _among(before, paths), _among(after, paths)
+
+
+def _among(entries: Entries, paths: Collection[str]) -> Entries:
+    return {path: entries[path] for path in paths if path in entries}
 
 
 class Index:
@@ -104,7 +109,11 @@ class Index:
 
     def entries(self) -> Entries:
         """All entries."""
-        return Listed(self.git.ask("ls-files", "--stage", "-z", settings=self.settings).split(b"\0")[:-1])
+        return self._listed()
+
+    def _listed(self, *paths: str) -> Listed:
+        told = self.git.ask("ls-files", "--stage", "-z", "--", *paths, settings=self.settings | _LITERAL)
+        return Listed(told.split(b"\0")[:-1])
 
     def put(self, entries: Entries) -> None:
         """Set entries; None takes one out."""
@@ -124,9 +133,10 @@ class Index:
 
     def follow(self, old: str, new: str, on_conflict: Conflict) -> None:
         """Go with HEAD from the tree `old` to `new`; what is staged beside stays staged."""
-        here = self.entries()
+        changed = changes(self.git, old, new)
+        here = self._listed(*changed) if len(changed) <= _FEW else self._listed()
         wanted: dict[str, Blob | None] = {}
-        for path, change in changes(self.git, old, new).items():
+        for path, change in changed.items():
             staged = here.get(path)
             if path in here and staged is None:
                 continue

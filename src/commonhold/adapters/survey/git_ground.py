@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from commonhold.adapters.git.aliases import resolved
-from commonhold.adapters.git.differing import is_revision
+from commonhold.adapters.git.differing import find_tree, is_revision
 from commonhold.adapters.git.running import Git
 from commonhold.app.git_words import GitCall, placed, read_call
 from commonhold.app.git_writes import KNOWN, Written, written_by
@@ -93,11 +93,13 @@ def _calls(git: Git, cwd: str, command: Sequence[str]) -> Iterator[tuple[GitCall
         call, folder = placed(read_call(_words(found)), os.path.join(cwd, found.folder or ""))
         if not os.path.isdir(folder):
             continue
-        top = Git(folder).line("rev-parse", "--show-toplevel")
-        if top == git.root:
+        tree = find_tree(Git(folder))
+        if tree is None:
+            continue
+        if tree.root == git.root:
             yield resolved(git, call, KNOWN), folder
-        elif top and top.startswith(f"{git.root}/"):
-            yield None, top
+        elif tree.root.startswith(f"{git.root}/"):
+            yield None, tree.root
 
 
 def _words(found: ShellCall) -> tuple[str, ...]:
