@@ -361,7 +361,7 @@ def test_codex_that_cannot_be_asked_is_taken_by_what_is_installed(run: Call, pro
 def test_a_hook_that_is_installed_runs_as_it_stands(run: Call, root: Path) -> None:
     run("install", "claude", "--yes")
     settings = json.loads((root / CLAUDE).read_text(encoding="utf-8"))
-    (group,) = settings["hooks"]["PreToolUse"]
+    group, _ = settings["hooks"]["PreToolUse"]  # the second is for tools of servers
     (hook,) = group["hooks"]
     assert Path(knock()).is_file()
     line = hook["command"].replace(socket(root), "/nonexistent/http.sock")

@@ -51,6 +51,27 @@ class Trees:
         inside = os.path.relpath(whole, root)
         return None if inside.split(os.sep, 1)[0] == ".git" else (root, inside)
 
+    def meant(self, wish: Wish, cwd: str) -> Wish | None:
+        """What a tool that is not known means by its paths; None where they are no files' names.
+
+        Such a tool takes a path from the folder that its server works in: where there is nothing at it from `cwd`, and
+        something from the root of the working tree, it is that.
+        """
+        root = self.around(cwd)
+        try:
+            found = [self._meant(path, cwd, root) for path in is_about((wish,))]
+            for path in found:
+                self.place(path, cwd)
+        except (InputError, ValueError):
+            return None
+        there = replace(wish, path=found[0])
+        return replace(there, to=found[-1]) if isinstance(there, Patched) and there.to else there
+
+    def _meant(self, path: str, cwd: str, root: str | None) -> str:
+        is_elsewhere = os.path.isabs(path) or root is None or os.path.lexists(os.path.join(cwd, path))
+        from_root = path if is_elsewhere or root is None else os.path.join(root, path)
+        return from_root if os.path.lexists(from_root) else path
+
     def is_in_state(self, path: str, cwd: str) -> bool:
         """Whether a path leads into the folder where the state is kept. Raises as `place`."""
         state = os.path.realpath(self._repository.state_folder)

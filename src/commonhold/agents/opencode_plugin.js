@@ -8,6 +8,8 @@ const telling = "TELLING"
 const [guard, python, launcher, socket, whenDown] = "GUARDING"
 const WRITING = new Set(["edit", "write", "multiedit", "patch", "apply_patch", "bash"])
 const READING = new Set(["read"])
+// Tools of OpenCode that write no file of their own. Of all others, those of servers, the arguments say whether they may.
+const HARMLESS = new Set(["glob", "grep", "list", "ls", "task", "skill", "question", "todowrite", "todoread", "webfetch", "websearch", "codesearch", "lsp"])
 const SESSION_EVENTS = new Set(["session.created", "session.idle", "session.deleted"])
 const GATING_MS = 30000
 const TELLING_MS = 5000
@@ -45,6 +47,21 @@ async function tell(payload) {
   } catch {
     return {}
   }
+}
+
+function mayNameFiles(tool, args) {
+  if (WRITING.has(tool) || READING.has(tool) || HARMLESS.has(tool)) return false
+  return Object.keys(args ?? {}).some((name) => /path|file|uri|source|destination/i.test(name))
+}
+
+// A batch makes several calls at once, each of which is asked about and told by itself.
+function callsIn(tool, callID, args) {
+  if (tool !== "batch" || !Array.isArray(args?.tool_calls)) return [{ tool, callID, args }]
+  return args.tool_calls.map((each, place) => ({
+    tool: String(each?.tool ?? ""),
+    callID: `${callID}/${place}`,
+    args: each?.parameters ?? {},
+  }))
 }
 
 // A command stays as it is, for the rules of its user; the shell that runs it finds our launcher on its way, if it is bash.
@@ -88,9 +105,18 @@ export const Commonhold = async ({ directory }) => {
       if (note && text) text.text += `\n\n${note}`
     },
     "tool.execute.before": async ({ tool, sessionID, callID }, output) => {
-      if (!WRITING.has(tool)) return
-      await ask({ event: "before", ...common(sessionID), tool, callID, args: output.args })
-      begun.add(callID)
+      const asked = []
+      for (const call of callsIn(tool, callID, output.args)) {
+        if (!WRITING.has(call.tool) && !mayNameFiles(call.tool, call.args)) continue
+        try {
+          await ask({ event: "before", ...common(sessionID), ...call })
+        } catch (refusal) {
+          for (const each of asked) await tell({ event: "failed", ...common(sessionID), ...each })
+          throw refusal
+        }
+        asked.push(call)
+        begun.add(call.callID)
+      }
     },
     "shell.env": async ({ sessionID, callID }, { env }) => {
       if (!begun.has(callID)) return
@@ -99,11 +125,13 @@ export const Commonhold = async ({ directory }) => {
       Object.assign(env, guarding(holder, callID, env.BASH_ENV ?? process.env.BASH_ENV))
     },
     "tool.execute.after": async ({ tool, sessionID, callID, args }, output) => {
-      if (!WRITING.has(tool) && !READING.has(tool)) return
-      begun.delete(callID)
-      const shown = output.metadata?.display?.text
-      const { note } = await tell({ event: "after", ...common(sessionID), tool, callID, args: args ?? {}, shown })
-      if (note) output.output += `\n\n${note}`
+      for (const call of callsIn(tool, callID, args ?? {})) {
+        if (!WRITING.has(call.tool) && !READING.has(call.tool) && !mayNameFiles(call.tool, call.args)) continue
+        begun.delete(call.callID)
+        const shown = tool === "batch" ? undefined : output.metadata?.display?.text
+        const { note } = await tell({ event: "after", ...common(sessionID), ...call, shown })
+        if (note) output.output += `\n\n${note}`
+      }
     },
   }
 }

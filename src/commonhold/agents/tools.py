@@ -7,6 +7,7 @@ from typing import Any
 from commonhold.agents.agent import Unreadable
 from commonhold.agents.patches import Asked, read_patch
 from commonhold.agents.payloads import text
+from commonhold.agents.unknown_tools import paths_read, wishes_of
 from commonhold.app.happenings import (
     TO_THE_LETTER,
     AboutToEdit,
@@ -73,6 +74,8 @@ class Call:
 def about_to(call: Call, tools: Tools) -> Happening:
     """What a call is about to do. Raises Unreadable if it writes or runs something, and does not say where or what."""
     tool = tools.get(call.tool)
+    if tool is None and call.cwd and (wishes := wishes_of(call.tool, call.arguments)):
+        return AboutToEdit(call.caller, call.cwd, call.id, call.tool, wishes, is_guess=True)
     if isinstance(tool, Edits | Runs) and not call.cwd:
         raise Unreadable(f"it calls {call.tool} and does not say in which folder")
     match tool:
@@ -87,7 +90,10 @@ def about_to(call: Call, tools: Tools) -> Happening:
 
 def has_done(call: Call, tools: Tools, *, has_failed: bool) -> Happening:
     """What a call has done."""
-    match tools.get(call.tool):
+    tool = tools.get(call.tool)
+    if tool is None and call.cwd:
+        return _has_done_somehow(call, has_failed=has_failed)
+    match tool:
         case Edits() as edits:
             wishes = _asked(edits, call).wishes
             return Edited(call.caller, call.cwd, call.id, call.tool, wishes, has_failed=has_failed)
@@ -97,6 +103,14 @@ def has_done(call: Call, tools: Tools, *, has_failed: bool) -> Happening:
             return HasRead(call.caller, call.cwd, (path,), call.shown)
         case _:
             return Unconcerned(call.caller, call.cwd)
+
+
+def _has_done_somehow(call: Call, *, has_failed: bool) -> Happening:
+    """What a call of a tool that is not known has done."""
+    if wishes := wishes_of(call.tool, call.arguments):
+        return Edited(call.caller, call.cwd, call.id, call.tool, wishes, has_failed, is_guess=True)
+    read = () if has_failed else paths_read(call.tool, call.arguments)
+    return HasRead(call.caller, call.cwd, read) if read else Unconcerned(call.caller, call.cwd)
 
 
 def swap(path: Names, old: Names, new: Names, everywhere: str = "", manner: Manner = TO_THE_LETTER) -> Edits:

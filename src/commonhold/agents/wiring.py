@@ -123,7 +123,9 @@ def opencode(ways: Ways) -> tuple[Piece, ...]:
 
 def copilot(ways: Ways) -> tuple[Piece, ...]:
     """Hooks of the Copilot CLI, which VS Code reads as well."""
-    hooks = {hook.event: [_copilot_hook(ways, hook)] for hook in hook_tables.COPILOT}
+    hooks: dict[str, list[dict[str, Any]]] = {}
+    for hook in hook_tables.COPILOT:
+        hooks.setdefault(hook.event, []).append(_copilot_hook(ways, hook))
     text = json.dumps({"version": 1, "hooks": hooks}, indent=2) + "\n"
     return (FilePiece((".github/hooks/commonhold.json",), text, _is_our_hooks_file),)
 

@@ -150,7 +150,14 @@ class Removed:
     path: str
 
 
-Wish = Swap | Whole | CellEdit | Patched | Removed
+@dataclass(frozen=True, slots=True)
+class Somehow:
+    """The file or folder at `path` is written in a way that nobody can foretell."""
+
+    path: str
+
+
+Wish = Swap | Whole | CellEdit | Patched | Removed | Somehow
 """What a tool is about to do to one file. Paths are absolute, or count from the folder that the agent works in."""
 
 
@@ -184,6 +191,7 @@ class AboutToEdit:
     """A tool is about to write files. `call` names the call, where the program does; `tool` is its own name.
 
     `trouble` says why the wishes cannot be read from what was sent: nothing is known then of what will be written.
+    `is_guess`: the tool is not known, and may do something else than its words say.
     """
 
     caller: Caller
@@ -192,11 +200,12 @@ class AboutToEdit:
     tool: str
     wishes: tuple[Wish, ...]
     trouble: str = ""
+    is_guess: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class Edited:
-    """The tool has written, or failed."""
+    """The tool has written, or failed. `is_guess` is as in AboutToEdit."""
 
     caller: Caller
     cwd: str
@@ -204,6 +213,7 @@ class Edited:
     tool: str
     wishes: tuple[Wish, ...]
     has_failed: bool = False
+    is_guess: bool = False
 
 
 CUT: Final = "\0"

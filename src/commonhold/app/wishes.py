@@ -3,7 +3,7 @@
 from collections.abc import Callable, Mapping, Sequence
 from typing import assert_never
 
-from commonhold.app.happenings import CellEdit, Ends, Patched, Removed, Swap, Unclear, Whole, Wish
+from commonhold.app.happenings import CellEdit, Ends, Patched, Removed, Somehow, Swap, Unclear, Whole, Wish
 from commonhold.app.line_ends import CRLF, in_ends
 from commonhold.app.notebooks import edited
 from commonhold.app.patching import patched
@@ -18,6 +18,8 @@ def result(wish: Wish, content: bytes | None) -> bytes | Unclear | None:
     than we do for text that is not there to the letter, and nobody knows what it would change then. The id of a
     notebook's new cell is the program's to choose, so a stand-in is foretold for it.
     """
+    if isinstance(wish, Somehow):
+        return Unclear("it is not known how the tool writes it", wish.path)
     if isinstance(wish, Removed):
         return None if content is not None else Unclear("there is no such file", wish.path)
     try:

@@ -137,7 +137,7 @@ def _distrusted(project: Project, setup: Setup) -> tuple[str, ...] | None:
     root = project.repository.root
     trusted = hooks_in_force(program, root, str(Path(root, ".codex", "hooks.json")))
     names = [f"{hook.event[0].lower()}{hook.event[1:]}" for hook in CODEX]
-    return None if trusted is None else tuple(name for name in names if name not in trusted)
+    return None if trusted is None else tuple(dict.fromkeys(name for name in names if name not in trusted))
 
 
 def _is_before(setup: Setup, since: tuple[int, ...]) -> bool:

@@ -7,6 +7,7 @@ what the service raises: whoever sends the answer then blocks what was about to 
 import time
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack, suppress
+from dataclasses import replace
 from typing import Any, Protocol
 
 from commonhold.adapters.ignoring import IsIgnored
@@ -28,6 +29,7 @@ from commonhold.app.happenings import (
     SubagentBegan,
     TurnEnded,
     Unconcerned,
+    Wish,
     is_about,
     told,
 )
@@ -136,6 +138,7 @@ class Attending:
     def _about_to_edit(self, happening: AboutToEdit) -> Response:
         if happening.trouble:
             return Response(Stance.DENY, packets.unsaid(happening.trouble))
+        happening = replace(happening, wishes=self._meant(happening))
         if inner := [path for path in is_about(happening.wishes) if self._trees.is_in_state(path, happening.cwd)]:
             return Response(Stance.DENY, packets.reserved(inner))
         contexts: list[str] = []
@@ -146,7 +149,7 @@ class Attending:
                 if concerned:
                     session = self._sessions.session(root, happening.caller)
                     intent = session.intent() or _unsaid(happening)
-                    edit = ToolEdit(session, root, concerned, happening.call, intent)
+                    edit = ToolEdit(session, root, concerned, happening.call, intent, is_guess=happening.is_guess)
                     response = edit.propose(self._sessions.around(root, happening.caller))
                     if response.stance is Stance.DENY:
                         return response
@@ -155,10 +158,16 @@ class Attending:
             begun.pop_all()  # else the tool will write nothing, in no tree
         return Response(context=told(*contexts))
 
+    def _meant(self, happening: AboutToEdit | Edited) -> tuple[Wish, ...]:
+        """What a tool writes, as far as that is a file's name."""
+        if not happening.is_guess:
+            return happening.wishes
+        return tuple(filter(None, (self._trees.meant(wish, happening.cwd) for wish in happening.wishes)))
+
     def _edited(self, happening: Edited) -> Response:
         reasons: list[str] = []
         contexts: list[str] = []
-        for root, wishes in self._trees.sorted_by_tree(happening.wishes, happening.cwd).items():
+        for root, wishes in self._trees.sorted_by_tree(self._meant(happening), happening.cwd).items():
             session = self._sessions.session(root, happening.caller)
             paths = [path for wish in wishes for path in inside(wish)]
             answer = session.settle(happening.call, paths, unasked=None if happening.has_failed else _unsaid(happening))

@@ -14,9 +14,12 @@ from commonhold.app.wishes import results
 from commonhold.client.session import Commonhold
 from commonhold.domain.changeset import Changeset, LeaseRef
 from commonhold.domain.errors import Code, InputError
+from commonhold.domain.events import Committed
+from commonhold.domain.keys import file_key
 from commonhold.domain.lease import Conflict
 from commonhold.domain.refusal import Refusal
 from commonhold.domain.slots import SLOT_SECONDS, path_of_slot, slot_of
+from commonhold.domain.texts import NOBODY
 from commonhold.regions.region import hash_of
 from commonhold.server import packets
 from commonhold.server.handing_down import handed_down
@@ -29,6 +32,7 @@ SLOT_PATIENCE_SECONDS: Final = 8.0
 _SLOW_SECONDS: Final = 2.0
 """When judging took so long, the write slot begins anew: much of its time is over."""
 _MOST_ATTEMPTS: Final = 3
+_REFUSED: Final = frozenset({"refused", "denied"})
 _MOST_BYTES: Final = 1 << 26
 """What is larger is not looked at; the settings may draw a closer line."""
 
@@ -36,14 +40,20 @@ _MOST_BYTES: Final = 1 << 26
 class ToolEdit:
     """One call of a tool that is about to write files of one working tree."""
 
-    def __init__(self, session: Commonhold, root: str, wishes: Sequence[Wish], call: str, intent: str) -> None:
-        """Speak for `session` in the working tree at `root`; the paths of `wishes` count from there."""
+    def __init__(
+        self, session: Commonhold, root: str, wishes: Sequence[Wish], call: str, intent: str, *, is_guess: bool = False
+    ) -> None:
+        """Speak for `session` in the working tree at `root`; the paths of `wishes` count from there.
+
+        What is a guess is refused only for what others hold or have changed, never for what it may not mean.
+        """
         self._session = session
         self._root = root
         self._files = WorkingTree(root, max_file_bytes=_MOST_BYTES)
         self._wishes = wishes
         self._call = call
         self._intent = intent
+        self._is_guess = is_guess
         self._paths = list(dict.fromkeys(path for wish in wishes for path in inside(wish)))
         self._notices: list[str] = []
         self._ends = time.monotonic() + PATIENCE_SECONDS
@@ -59,9 +69,9 @@ class ToolEdit:
                 return self._denied(answer)
             if answer is None:
                 return Response(context=told(*self._notices))
-            if answer.outcome != "refused":
+            if answer.outcome not in _REFUSED:
                 return Response(context=told(*self._notices, *answer.notices))
-            if answer.code is not Refusal.LOCK_CONFLICT:
+            if isinstance(answer, CommitAnswer) and answer.code is not Refusal.LOCK_CONFLICT:
                 return self._denied(packets.refusal(answer, time.time()))
             if around and handed_down(around, self._session, answer.conflicts):
                 continue
@@ -74,11 +84,13 @@ class ToolEdit:
         why, _, step = packet.rpartition("\n")
         return Response(Stance.DENY, told(why, *self._notices, step))
 
-    def _looked_at(self) -> CommitAnswer | str | None:
+    def _looked_at(self) -> CommitAnswer | AcquireAnswer | str | None:
         """What comes of an attempt; why not, of a file too large to be read, or to be judged while the slot lasts."""
         try:
             answer = self._attempt()
         except InputError as fault:
+            if self._is_guess:
+                return self._held_anyway()
             if fault.code is Code.FILE_TOO_LARGE:
                 return packets.too_large(fault.message)
             raise
@@ -86,7 +98,7 @@ class ToolEdit:
         why = too_long(self._wishes, self._root) if is_over else ""
         return packets.too_large(why) if why else answer
 
-    def _attempt(self) -> CommitAnswer | str | None:
+    def _attempt(self) -> CommitAnswer | AcquireAnswer | str | None:
         """The answer to the proposal; why there is none to be made, or None where nothing is changed."""
         slot = self._slot()
         if slot.lease is None:
@@ -136,11 +148,13 @@ class ToolEdit:
     def _patience(self) -> float:
         return max(0.0, self._ends - time.monotonic())
 
-    def _judged(self, slot: LeaseRef) -> CommitAnswer | str | None:
+    def _judged(self, slot: LeaseRef) -> CommitAnswer | AcquireAnswer | str | None:
         if foreign := [wish.path for wish in self._wishes if Path(wish.path).is_absolute()]:
             return packets.foreign(foreign[0], self._paths)
         there = {path: self._load(path) for path in self._paths}
         made = results(self._wishes, there.get)
+        if isinstance(made, Unclear) and self._is_guess:
+            return self._held_anyway()
         if isinstance(made, Unclear):
             return packets.unclear(f"{made.path or self._paths[0]}: {made.why}")
         changed = [path for path in self._paths if path in made and made[path] != there[path]]
@@ -148,7 +162,32 @@ class ToolEdit:
         if not edits:
             return None
         changeset = Changeset(tuple(edits), self._intent, leases=(slot,), merge=False)
-        return self._session.propose(changeset, call=self._call, blind=_overwritten_blindly(self._wishes))
+        return self._session.propose(changeset, call=self._call, blind=self._blind())
+
+    def _blind(self) -> tuple[str, ...]:
+        """The files that are overwritten without naming what is there.
+
+        How a tool that is not known reads is not known, either: by a guess, only if another was the last to write them.
+        """
+        blind = _overwritten_blindly(self._wishes)
+        return tuple(path for path in blind if self._is_of_another(path)) if self._is_guess else blind
+
+    def _is_of_another(self, path: str) -> bool:
+        newest = self._session.commits_on(path, limit=1)
+        return any(isinstance(each.event, Committed) and each.event.holder not in self._own for each in newest)
+
+    @property
+    def _own(self) -> tuple[str, ...]:
+        return (self._session.holder, NOBODY)
+
+    def _held_anyway(self) -> AcquireAnswer:
+        """Whether others hold any of what would be written, whatever that is; if not, what was there is known now."""
+        keys = [str(file_key(f"{path}/" if Path(self._root, path).is_dir() else path)) for path in self._paths]
+        answer = self._session.acquire(*keys, task=self._intent, ttl_seconds=SLOT_SECONDS)
+        self._notices += answer.notices
+        if answer.lease is not None:
+            self._notices += self._session.release(answer.lease.id).notices
+        return answer
 
     def _load(self, path: str) -> bytes | None:
         state = self._files.load(path)

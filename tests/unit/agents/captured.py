@@ -17,6 +17,7 @@ from commonhold.app.happenings import (
     Patched,
     Ran,
     Removed,
+    Somehow,
     Swap,
     Whole,
     Wish,
@@ -111,3 +112,5 @@ def _wish(wish: Wish) -> str:
             return f"{path}: {changes}{' and moves to ' + to if to else ''}"
         case Removed(path):
             return f"{path}: gone"
+        case Somehow(path):
+            return f"{path}: somehow"

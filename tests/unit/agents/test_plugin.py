@@ -4,6 +4,7 @@ import json
 import subprocess
 from importlib.metadata import version
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -16,10 +17,10 @@ SHELL = PLUGIN / "hooks" / "hook.sh"
 
 def test_its_hooks_are_those_that_are_installed() -> None:
     script = 'exec /bin/sh "${CLAUDE_PLUGIN_ROOT}/hooks/hook.sh"'
-    wanted = {
-        hook.event: [claude_hooks(hook, claude_command(f"{script} {'gate' if hook.gates else 'tell'}"))]
-        for hook in CLAUDE
-    }
+    wanted: dict[str, list[dict[str, Any]]] = {}
+    for hook in CLAUDE:
+        call = claude_command(f"{script} {'gate' if hook.gates else 'tell'}")
+        wanted.setdefault(hook.event, []).append(claude_hooks(hook, call))
     text = (PLUGIN / "hooks" / "hooks.json").read_text(encoding="utf-8")
     assert text == json.dumps({"hooks": wanted}, indent=2) + "\n"
 

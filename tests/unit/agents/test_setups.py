@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import shlex
 import subprocess
 import tomllib
@@ -214,7 +215,26 @@ def test_hooks_fire_for_every_tool_that_the_adapter_knows(
     writing = {tool for tool, what in tools.items() if not isinstance(what, Reads)}
     assert writing <= matched(hooks, before), name
     assert set(tools) <= matched(hooks, after), name
-    assert [hook.event for hook in hooks if hook.gates] == [before]
+    assert {hook.event for hook in hooks if hook.gates} == {before}
+
+
+SERVED = [
+    ("claude", CLAUDE, "PreToolUse", "PostToolUse", "mcp__files__write_file"),
+    ("codex", CODEX, "PreToolUse", "PostToolUse", "mcp__files__write_file"),
+    ("gemini", GEMINI, "BeforeTool", "AfterTool", "mcp_files_write_file"),
+    ("copilot", COPILOT, "preToolUse", "postToolUse", "files-write_file"),
+    ("vscode", COPILOT, "preToolUse", "postToolUse", "mcp_files_write_file"),
+    ("cursor", CURSOR, "preToolUse", "postToolUse", "MCP:write_file"),
+]
+
+
+@pytest.mark.parametrize(("name", "hooks", "before", "after", "tool"), SERVED)
+def test_hooks_fire_for_tools_that_servers_offer(
+    name: str, hooks: tuple[Hook, ...], before: str, after: str, tool: str
+) -> None:
+    for event in (before, after):
+        assert any(re.fullmatch(hook.tools, tool) for hook in hooks if hook.event == event), (name, event)
+    assert all(hook.gates for hook in hooks if hook.event == before), name
 
 
 def test_the_plugin_of_opencode_asks_about_every_tool_that_the_adapter_knows() -> None:
