@@ -127,13 +127,20 @@ class Attending:
         return Response(context=told(*(each.notice for each in session.news())))
 
     def _has_read(self, happening: HasRead) -> Response:
+        """Note it, and tell what else has changed: the agent's own tool may refuse the next edit before it asks us."""
+        sessions = self._noted(happening)
+        return Response(context=told(*(each.notice for session in sessions for each in session.news())))
+
+    def _noted(self, happening: HasRead) -> Sequence[Commonhold]:
+        sessions: dict[Commonhold, None] = {}
         for path in happening.paths:
             with suppress(InputError):  # a folder, or a file that is too large: nobody edits that
                 place = self._trees.place(path, happening.cwd)
                 if place and not self._is_ignored(*place):
                     session = self._sessions.session(place[0], happening.caller)
                     session.saw(str(file_key(place[1])), shown=in_utf8(happening.shown))
-        return NOTHING
+                    sessions[session] = None
+        return list(sessions)
 
     def _about_to_edit(self, happening: AboutToEdit) -> Response:
         if happening.trouble:
@@ -182,7 +189,7 @@ class Attending:
         response = self._shell.about_to_run(happening, root, self._sessions.session(root, happening.caller))
         if response.stance is not Stance.DENY:
             shown = shown_by(("sh", "-c", happening.command))
-            self._has_read(HasRead(happening.caller, happening.cwd, shown))
+            self._noted(HasRead(happening.caller, happening.cwd, shown))
         return response
 
     def _ran(self, happening: Ran) -> Response:

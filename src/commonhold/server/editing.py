@@ -6,9 +6,10 @@ from pathlib import Path
 from typing import Final
 
 from commonhold.adapters.files import WorkingTree
-from commonhold.app.answers import AcquireAnswer, CommitAnswer
-from commonhold.app.happenings import Patched, Removed, Response, Stance, Unclear, Whole, Wish, is_about, told
-from commonhold.app.proposing import HELD_FOR_TURN
+from commonhold.app.answers import AcquireAnswer, CommitAnswer, RepairRegion
+from commonhold.app.happenings import Patched, Removed, Response, Stance, Swap, Unclear, Whole, Wish, is_about, told
+from commonhold.app.likeliest_region import likeliest_region
+from commonhold.app.proposing import HELD_FOR_TURN, MOST_SHOWN
 from commonhold.app.whole_files import made_to_hold
 from commonhold.app.wishes import results
 from commonhold.client.session import Commonhold
@@ -32,6 +33,8 @@ SLOT_PATIENCE_SECONDS: Final = 8.0
 _SLOW_SECONDS: Final = 2.0
 """When judging took so long, the write slot begins anew: much of its time is over."""
 _MOST_ATTEMPTS: Final = 3
+_MOST_COMMITS: Final = 20
+"""So far back it is looked who has changed what was meant."""
 _REFUSED: Final = frozenset({"refused", "denied"})
 _MOST_BYTES: Final = 1 << 26
 """What is larger is not looked at; the settings may draw a closer line."""
@@ -72,7 +75,7 @@ class ToolEdit:
             if answer.outcome not in _REFUSED:
                 return Response(context=told(*self._notices, *answer.notices))
             if isinstance(answer, CommitAnswer) and answer.code is not Refusal.LOCK_CONFLICT:
-                return self._denied(packets.refusal(answer, time.time()))
+                return self._denied(packets.refusal(answer, time.time(), self._agent))
             if around and handed_down(around, self._session, answer.conflicts):
                 continue
             if still := self._in_the_way(answer.conflicts):
@@ -156,7 +159,8 @@ class ToolEdit:
         if isinstance(made, Unclear) and self._is_guess:
             return self._held_anyway()
         if isinstance(made, Unclear):
-            return packets.unclear(f"{made.path or self._paths[0]}: {made.why}")
+            path = made.path or self._paths[0]
+            return packets.unclear(f"{path}: {made.why}", self._agent, self._likely(path, there.get(path)))
         changed = [path for path in self._paths if path in made and made[path] != there[path]]
         edits = [made_to_hold(path, hash_of(there[path]), made[path]) for path in changed]
         if not edits:
@@ -189,9 +193,41 @@ class ToolEdit:
             self._notices += self._session.release(answer.lease.id).notices
         return answer
 
+    @property
+    def _agent(self) -> str:
+        return self._session.holder.partition(":")[0]
+
+    def _likely(self, path: str, content: bytes | None) -> RepairRegion | None:
+        """What the tool most likely meant of a file that has not what it seeks, as it is now, and who made it so."""
+        sought = _sought(self._wishes, path)
+        if content is None or not sought:
+            return None
+        commits = [each.event for each in self._session.commits_on(path, limit=_MOST_COMMITS)[::-1]]
+        others = [each for each in commits if isinstance(each, Committed) and each.holder != self._session.holder]
+        changed = {change.key for each in others for change in each.regions}
+        found = likeliest_region(content, path, sought, changed)
+        if found is None:
+            return None
+        source, region = found
+        key, text = str(region.key), source.bytes_of(region).decode("utf-8", "replace")
+        if len(text) <= MOST_SHOWN:
+            self._session.saw(key)
+        by = next((each for each in others if any(change.key == key for change in each.regions)), None)
+        return RepairRegion(key, region.hash, text, by.holder if by else None, by.intent if by else None)
+
     def _load(self, path: str) -> bytes | None:
         state = self._files.load(path)
         return state.content if state is not None else None
+
+
+def _sought(wishes: Iterable[Wish], path: str) -> str:
+    """What is to be found in a file, as far as wishes say."""
+    for wish in wishes:
+        if wish.path == path and isinstance(wish, Swap):
+            return wish.old
+        if wish.path == path and isinstance(wish, Patched):
+            return "\n".join(line for hunk in wish.hunks for line in hunk.before)
+    return ""
 
 
 def inside(wish: Wish) -> list[str]:

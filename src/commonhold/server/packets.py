@@ -23,7 +23,7 @@ from commonhold.domain.texts import duration, listed, quoted, short_name, short_
 
 _MOST_LISTED: Final = 8
 _NEXT: Final = {
-    Refusal.REGION_CHANGED: "read the file again, then redo your intent on what is there now; do not send the old text",
+    Refusal.REGION_CHANGED: "redo your intent on what is there now; do not send the old text",
     Refusal.CONTRACT_CHANGED: "read again what changed, then redo your edit so that it fits",
     Refusal.PARSE_INVALID: "mend your text, then write again",
     Refusal.LOCK_CONFLICT: "do other work first; when it is free, read the file again and write again",
@@ -37,22 +37,36 @@ BY_COMMAND: Final = (
     "your user to name it in .commonholdignore, if it is generated"
 )
 """The next step where a file is too large to be judged before it is written."""
+_REREADING: Final = frozenset({"claude", "opencode", "cursor", "vscode"})
+"""Agents whose tools refuse a file that changed since they read it, or may."""
 WAIT_SECONDS: Final = 90
 """So long a command waits for others: less than agents let a command take."""
 _OTHERWISE: Final = "look at what is there now, and plan the edit anew"
 
 
-def refusal(answer: CommitAnswer, now: float) -> str:
-    """Why a tool may not write, and what its agent needs to succeed next time; `now` is wall time."""
+def refusal(answer: CommitAnswer, now: float, agent: str) -> str:
+    """Why a tool of that agent may not write, and what it needs to succeed next time; `now` is wall time."""
     code = answer.code or Refusal.LOCK_CONFLICT
+    step = _NEXT.get(code, _OTHERWISE)
+    if code is Refusal.REGION_CHANGED and _has_to_read(agent, answer.repair.regions):
+        step = f"read the file again, then {step}"
     return told(
         f"Commonhold did not let this be written ({code}): {answer.why}",
         *_in_the_way(answer.conflicts, now),
         *map(_needed, answer.required[:_MOST_LISTED]),
         *(line for region in answer.repair.regions for line in _region(region, code)),
         *(f"notice: {notice}" for notice in answer.notices),
-        f"next: {_NEXT.get(code, _OTHERWISE)}",
+        f"next: {step}",
     )
+
+
+def _has_to_read(agent: str, shown: Sequence[RepairRegion]) -> bool:
+    """Whether that agent's tool, or the agent itself, does not go on with what is shown of regions."""
+    return agent in _REREADING or not all(each.hash is None or _is_short(each) for each in shown)
+
+
+def _is_short(region: RepairRegion) -> bool:
+    return region.text is not None and len(region.text) <= MOST_SHOWN
 
 
 def busy(conflicts: Sequence[Conflict], paths: Sequence[str]) -> str:
@@ -75,11 +89,13 @@ def denial(conflicts: Sequence[Conflict], now: float) -> str:
     )
 
 
-def unclear(path_and_why: str) -> str:
-    """That it cannot be told what a tool would write."""
+def unclear(path_and_why: str, agent: str = "", shown: RepairRegion | None = None) -> str:
+    """That it cannot be told what a tool of that agent would write; what is `shown` is most likely what it meant."""
+    read = "read the file again, and " if shown is None or _has_to_read(agent, [shown]) else ""
     return told(
         f"Commonhold did not let this be written: {path_and_why}",
-        "next: read the file again, and give the text exactly as it is there",
+        *(_region(shown, Refusal.REGION_CHANGED) if shown else ()),
+        f"next: {read}give the text exactly as it is there",
     )
 
 
@@ -207,7 +223,7 @@ def _region(region: RepairRegion, code: Refusal) -> Iterator[str]:
             yield f"--- {region.key} is not there any more{by}"
         return
     yield f"--- {region.key} as it is now{by}:"
-    if region.text is not None and len(region.text) <= MOST_SHOWN:
+    if region.text is not None and _is_short(region):
         yield region.text.rstrip("\n")
     else:
         yield "(too long to be shown here)"

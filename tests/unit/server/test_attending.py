@@ -193,7 +193,7 @@ def test_what_is_stale_is_shown_as_it_is(one: Agent, two: Agent) -> None:
         "-    return 1\n"
         "+    return 10\n"
         "`f` in a.py, which you read, was changed by claude:one (round to cents): its body changed\n"
-        "next: read the file again, then redo your intent on what is there now; do not send the old text"
+        "next: redo your intent on what is there now; do not send the old text"
     )
     assert two.edits(Swap("a.py", "return 10", "return 11")).stance is Stance.PASS
 
@@ -202,8 +202,29 @@ def test_a_text_that_is_not_there_is_said_with_what_others_changed(one: Agent, t
     two.reads("a.py")
     one.is_asked("round to cents")
     one.edits(TEN)
-    assert denied(two.wants(Swap("a.py", "return 1\n", "return 11\n"))).splitlines()[1:] == [
+    wanted = Swap("a.py", "def f():\n    return 1\n", "def f():\n    return 11\n")
+    assert denied(two.wants(wanted)).splitlines()[1:] == [
+        '--- file:a.py#f as it is now, changed by claude:one for "round to cents":',
+        "def f():",
+        "    return 10",
         "`f` in a.py, which you read, was changed by claude:one (round to cents): its body changed",
+        "next: give the text exactly as it is there",
+    ]
+    one.rests()
+    assert two.edits(Swap("a.py", "return 10", "return 11")) == NOTHING, "that was to have read it"
+
+
+def test_who_has_a_tool_that_reads_for_itself_is_told_to_read_again(one: Agent, two: Agent) -> None:
+    one.reads("a.py")
+    two.edits(TEN)
+    told = denied(one.wants(Swap("a.py", "def f():\n    return 1\n", "")))
+    assert "--- file:a.py#f as it is now, changed by codex:two" in told
+    assert told.endswith("next: read the file again, and give the text exactly as it is there")
+
+
+def test_nothing_is_shown_that_is_not_like_what_was_sought(one: Agent) -> None:
+    assert denied(one.wants(Swap("a.py", "import quite_another_thing\n", ""))).splitlines() == [
+        "Commonhold did not let this be written: a.py: the text to replace is not in the file as it was given",
         "next: read the file again, and give the text exactly as it is there",
     ]
 
@@ -249,6 +270,17 @@ def test_what_others_changed_of_what_was_read_is_told_with_the_next_answer(one: 
     two.reads("a.py")
     one.edits(Swap("a.py", "return 10", "return 12"), call="second")
     assert told in two.tell(Ran(two.caller, two.where, "shell", "ls")).context
+
+
+def test_what_others_changed_is_told_with_what_is_read_next(home: House, one: Agent, two: Agent) -> None:
+    """The tool of an agent may refuse an edit of a file that has changed before it asks us."""
+    home.write("b.py", "x = 1\n")
+    two.reads("a.py")
+    one.is_asked("round to cents")
+    one.edits(TEN)
+    told = "`f` in a.py, which you read, was changed by claude:one (round to cents): its body changed"
+    assert two.reads("b.py").context == told
+    assert two.reads("b.py") == NOTHING, "once"
 
 
 def test_what_was_written_otherwise_than_could_be_admitted_is_told(home: House, one: Agent) -> None:
@@ -699,10 +731,9 @@ def test_what_was_read_before_another_changed_it_and_told_after_is_not_known(one
     two.edits(TEN)
     two.rests()
     told = HasRead(one.caller, one.where, ("a.py",), shown)
-    assert one.tell(told) == NOTHING
+    assert "`f` in a.py, which you read, was changed by codex:two" in one.tell(told).context
     refused = denied(one.wants(Whole("a.py", SOURCE.replace("return 2", "return 20"))))
     assert "file:a.py#f changed since this session read it" in refused
-    assert "`f` in a.py, which you read, was changed by codex:two" in refused
 
 
 @pytest.mark.parametrize("shown", ["def f():\n    return 10\n", "1\tdef f():", ""])

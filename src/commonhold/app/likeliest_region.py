@@ -1,0 +1,52 @@
+"""Where in a file a text that is not there any more most likely was. Pure."""
+
+from collections.abc import Collection, Sequence
+from difflib import SequenceMatcher
+from typing import Final
+
+from commonhold.regions.discover import discover
+from commonhold.regions.region import Region, RegionMap
+
+_LEAST_LIKENESS: Final = 0.6
+_FOR_A_CHANGE: Final = 0.2
+"""So much likelier is what somebody else has changed of late."""
+_MOST_SOUGHT: Final = 30
+_MOST_LINES: Final = 4000
+
+
+def likeliest_region(
+    content: bytes, path: str, sought: str, changed: Collection[str]
+) -> tuple[RegionMap, Region] | None:
+    """The region that is most like the text that was sought; `changed` are keys that others have changed of late.
+
+    None where nothing is like it, or there is too much to compare.
+    """
+    lines = _lines(sought)[:_MOST_SOUGHT]
+    source = discover(content, path)
+    if not lines or content.count(b"\n") > _MOST_LINES:
+        return None
+    scored = [(_likeness(lines, _lines(_text(source, each))), each) for each in source.leaves()]
+    likely = [(score, each) for score, each in scored if score >= _LEAST_LIKENESS]
+    if not likely:
+        return None
+    return source, max(likely, key=lambda one: one[0] + _FOR_A_CHANGE * (str(one[1].key) in changed))[1]
+
+
+def _text(source: RegionMap, region: Region) -> str:
+    return source.bytes_of(region).decode("utf-8", "replace")
+
+
+def _lines(text: str) -> list[str]:
+    return [line.strip() for line in text.splitlines() if line.strip()]
+
+
+def _likeness(sought: Sequence[str], there: Sequence[str]) -> float:
+    """How much of each line that is sought stands in some line that is there, from 0 to 1, on the average."""
+    return sum(max((_ratio(line, each) for each in dict.fromkeys(there)), default=0.0) for line in sought) / len(sought)
+
+
+def _ratio(one: str, other: str) -> float:
+    if one == other:
+        return 1.0
+    matcher = SequenceMatcher(None, one, other, autojunk=False)
+    return matcher.ratio() if matcher.quick_ratio() >= _LEAST_LIKENESS else 0.0
