@@ -78,7 +78,7 @@ class Attendance:
         with self._place.store.read() as reader:
             others = [each for each in reader.presences(root) if each.holder != holder]
             commits = reader.latest_commits(_MOST_CHANGES)
-            debts = tuple(each for each in reader.debts() if each.holder == holder and each.worktree == root)
+            debts = tuple(each for each in reader.debts() if _owes(holder, each.holder) and each.worktree == root)
         changes = tuple(
             change_of(recorded, commit)
             for recorded, commit in commits
@@ -152,6 +152,11 @@ class Attendance:
 
     def _wall(self) -> float:
         return self._place.clock.now().wall
+
+
+def _owes(holder: str, debtor: str) -> bool:
+    """Whether it is for a holder to mend: what it owes itself, and what its subagents do."""
+    return bool(holder) and (debtor == holder or debtor.startswith(f"{holder}/"))
 
 
 def _is_slot(lease: Lease) -> bool:

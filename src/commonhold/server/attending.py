@@ -40,6 +40,7 @@ from commonhold.domain.keys import file_key
 from commonhold.domain.texts import in_utf8
 from commonhold.server import packets
 from commonhold.server.editing import ToolEdit, inside
+from commonhold.server.handing_down import end_part
 from commonhold.server.open_sessions import OpenSessions
 
 
@@ -157,7 +158,7 @@ class Attending:
                     session = self._sessions.session(root, happening.caller)
                     intent = session.intent() or _unsaid(happening)
                     edit = ToolEdit(session, root, concerned, happening.call, intent, is_guess=happening.is_guess)
-                    response = edit.propose(self._sessions.around(root, happening.caller))
+                    response = edit.propose(self._sessions.givers(root, happening.caller))
                     if response.stance is Stance.DENY:
                         return response
                     contexts.append(response.context)
@@ -199,13 +200,13 @@ class Attending:
         return Response(context=told(self._shell.ran(happening), *(each.notice for each in session.news())))
 
     def _turn_ended(self, happening: TurnEnded) -> Response:
-        return self._over(happening, [happening.caller.holder], Commonhold.rest)
+        return self._over(happening, [happening.caller.holder], _rest)
 
     def _session_ended(self, happening: SessionEnded) -> Response:
         """With a session its parts end, too, whether they have said so or not."""
         holder = happening.caller.holder
         names = [holder, *self._sessions.parts_of(holder)]
-        response = self._over(happening, names, Commonhold.depart)
+        response = self._over(happening, names, _depart)
         self._sessions.let_go(names)
         return response
 
@@ -223,6 +224,18 @@ class Attending:
             self._shell.free(session)
             session.close()  # its connection; the next call makes another, and many never make one
         return response
+
+
+def _rest(session: Commonhold) -> TakeAnswer:
+    """Of a subagent nothing that it held is left, since its session goes on."""
+    around, _, part = session.holder.partition("/")
+    return end_part(session, around) if part else session.rest()
+
+
+def _depart(session: Commonhold) -> TakeAnswer:
+    answer = _rest(session)
+    session.depart()
+    return answer
 
 
 def _unsaid(happening: AboutToEdit | Edited) -> str:

@@ -23,7 +23,7 @@ from commonhold.domain.slots import SLOT_SECONDS, path_of_slot, slot_of
 from commonhold.domain.texts import NOBODY
 from commonhold.regions.region import hash_of
 from commonhold.server import packets
-from commonhold.server.handing_down import handed_down
+from commonhold.server.handing_down import handed_over
 from commonhold.server.lateness import too_long
 from commonhold.server.patience import is_worth_waiting
 
@@ -61,10 +61,10 @@ class ToolEdit:
         self._notices: list[str] = []
         self._ends = time.monotonic() + PATIENCE_SECONDS
 
-    def propose(self, around: Commonhold | None) -> Response:
+    def propose(self, givers: Sequence[Commonhold]) -> Response:
         """Propose it; where others hold what it changes and may soon be done, wait for them, and look at it anew.
 
-        `around` is the session that this one is a part of.
+        `givers` are sessions that hand over what their edits hold of it.
         """
         for _ in range(_MOST_ATTEMPTS):
             answer = self._looked_at()
@@ -76,7 +76,8 @@ class ToolEdit:
                 return Response(context=told(*self._notices, *answer.notices))
             if isinstance(answer, CommitAnswer) and answer.code is not Refusal.LOCK_CONFLICT:
                 return self._denied(packets.refusal(answer, time.time(), self._agent))
-            if around and handed_down(around, self._session, answer.conflicts):
+            given = [handed_over(giver, self._session, answer.conflicts) for giver in givers]
+            if any(given):
                 continue
             if still := self._in_the_way(answer.conflicts):
                 return self._denied(packets.denial(still, time.time()))

@@ -1,28 +1,45 @@
-"""What a session holds for itself is no obstacle to the parts of it that work for it."""
+"""What a session holds is no obstacle to the parts of it that work for it, nor what they held, once they end, to it."""
 
 from collections.abc import Callable, Iterable
 
+from commonhold.app.answers import TakeAnswer
 from commonhold.app.proposing import OURS
 from commonhold.client.session import Commonhold
 from commonhold.domain.lease import Conflict
+from commonhold.domain.texts import short_name
 
 
-def handed_down(session: Commonhold, part: Commonhold, conflicts: Iterable[Conflict]) -> bool:
-    """Hand over to a part what was leased to its session by edits and stands in its way; whether there was any.
+def handed_over(giver: Commonhold, taker: Commonhold, conflicts: Iterable[Conflict]) -> bool:
+    """Hand over to `taker` what was leased to `giver` by edits and stands in the way; whether there was any.
 
-    The session waits for what it has asked the part to do, so the part would wait for ever. What the session asked for
-    by itself stays with it.
+    A session waits for what it has asked a part to do, so the part would wait for ever; and a part of which nothing is
+    heard any more may have been stopped without a word. What either asked for by itself stays with it.
     """
-    in_the_way = {each.held for each in conflicts if each.holder == session.holder}
-    return hand_down(session, part, in_the_way.__contains__)
+    in_the_way = {each.held for each in conflicts if each.holder == giver.holder}
+    return bool(in_the_way) and hand_over(giver, taker, in_the_way.__contains__)
 
 
-def hand_down(session: Commonhold, part: Commonhold, is_needed: Callable[[str], bool]) -> bool:
+def hand_over(giver: Commonhold, taker: Commonhold, is_needed: Callable[[str], bool]) -> bool:
     """The same for the keys that `is_needed` says."""
     leases = [
         lease
-        for lease in session.leases(holder=session.holder)
+        for lease in giver.leases(holder=giver.holder)
         if lease.acquisition_id in OURS and any(map(is_needed, lease.keys))
     ]
-    answers = [session.hand_over(lease.id, to=part.holder) for lease in leases]
+    answers = [giver.hand_over(lease.id, to=taker.holder) for lease in leases]
     return any(answer.outcome == "handed_over" for answer in answers)
+
+
+def end_part(part: Commonhold, session: str) -> TakeAnswer:
+    """Let a part rest: what it asked for by itself is free as well, and what it owes is told to its session."""
+    answer = part.rest()
+    for lease in part.leases(holder=part.holder):
+        if lease.acquisition_id == lease.id:  # not for a command of it that runs still
+            part.release(lease.id)
+    owed = [f"{debt.key}, since {debt.why}" for debt in part.briefing().debts]
+    if owed:
+        part.send(
+            [session],
+            f"{short_name(part.holder)}, your subagent, ended and left to you what it owes: {'; '.join(owed)}",
+        )
+    return answer

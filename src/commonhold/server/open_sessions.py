@@ -13,6 +13,8 @@ from commonhold.client.session import Commonhold
 OpenSession = Callable[[str, str], Commonhold]
 """A session on the working tree at a root, for a holder."""
 _MOST_DIGITS: Final = 20
+QUIET_SECONDS: Final = 60.0
+"""A subagent of which nothing was heard for so long gives way to its session."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,9 +69,17 @@ class OpenSessions:
             session.close()
         return known.session
 
-    def around(self, root: str, caller: Caller) -> Commonhold | None:
-        """The session that a subagent is a part of."""
-        return self.session(root, replace(caller, subagent="")) if caller.subagent else None
+    def givers(self, root: str, caller: Caller) -> list[Commonhold]:
+        """Who gives a caller what edits of theirs hold: its session to a subagent, silent subagents to theirs."""
+        if caller.subagent:
+            return [self.session(root, replace(caller, subagent=""))]
+        since, parts = self._silence.now() - QUIET_SECONDS, f"{caller.holder}/"
+        with self._lock:
+            return [
+                known.session
+                for (tree, name), known in self._known.items()
+                if tree == root and name.startswith(parts) and known.heard_at <= since
+            ]
 
     def of(self, holder: str) -> list[Commonhold]:
         """Those of a holder, but for working trees that are gone: in these nothing can be looked at any more."""

@@ -20,7 +20,7 @@ from commonhold.client.session import Commonhold
 from commonhold.config import Settings, Shell, load_settings
 from commonhold.domain.errors import Code, CommonholdError
 from commonhold.domain.events import Committed
-from commonhold.server.handing_down import hand_down
+from commonhold.server.handing_down import hand_over
 from commonhold.server.shell_leave import (
     NOBODY,
     Asked,
@@ -321,7 +321,7 @@ class Shells:
         if its:
             session = self._open(run.session.root, around)
             try:
-                hand_down(session, run.session, lambda key: path_of(key) in its)
+                hand_over(session, run.session, lambda key: path_of(key) in its)
             finally:
                 session.close()
 
