@@ -6,7 +6,7 @@ from typing import Final, Literal
 from commonhold.app.answers import AcquireAnswer, LeaseAnswer, Next, RegionHash
 from commonhold.app.lease_requests import AcquireRequest
 from commonhold.app.ports import Registry
-from commonhold.domain.events import Event, LeaseBroken, LeaseGranted, LeaseHandedOver, WorkLeft, WorkReviewed
+from commonhold.domain.events import Event, LeaseBroken, LeaseExpired, LeaseGranted, LeaseHandedOver
 from commonhold.domain.keys import Key, canonical
 from commonhold.domain.lease import DEFAULT_TTL_SECONDS, Conflict, Lease
 from commonhold.domain.modes import Mode
@@ -30,17 +30,9 @@ def granted(outcome: Granted, shadowed: Iterable[Key]) -> AcquireAnswer:
     """The lease, the hashes to start from, and what its holder should know."""
     lease = outcome.lease
     regions = tuple(RegionHash(base.key, base.hash) for base in lease.bases if canonical(base.key).is_region)
-    absent = [_not_there(canonical(base.key)) for base in lease.bases if base.hash is None]
-    notices = (*absent, *map(_looks_like_a_file, shadowed), *wishes(outcome.wished))
+    reserved = [f"{region.key} is not there yet: its name is reserved for you" for region in regions if not region.hash]
+    notices = (*reserved, *map(_looks_like_a_file, shadowed), *wishes(outcome.wished))
     return AcquireAnswer("granted", lease, regions=regions, notices=notices)
-
-
-def _not_there(key: Key) -> str:
-    """What to say of a name that may be a new one, or one that is misspelt, or of the wrong kind."""
-    reserved = f"{key} is not there yet: its name is reserved for you"
-    if key.is_region:
-        return reserved
-    return reserved if "." in key.path[-1] else f"{reserved} as a file's; to lease a folder, name {key}/"
 
 
 def wishes(leases: Iterable[Lease]) -> tuple[str, ...]:
@@ -143,7 +135,9 @@ def _not_held(registry: Registry, asker: str, outcome: NotHeld) -> LeaseAnswer:
 
 def _how_lost(outcome: NotHeld, events: Sequence[Event]) -> str:
     """Why it is not held; who lost it by force is told by whom, and why."""
-    last = next((each for each in reversed(events) if not isinstance(each, WorkLeft | WorkReviewed)), None)
-    if isinstance(last, LeaseBroken):
-        return f"the lease {outcome.lease_id} was ended by {short_name(last.by)}: {last.reason}"
+    for event in reversed(events):
+        if isinstance(event, LeaseBroken):
+            return f"the lease {outcome.lease_id} was ended by {short_name(event.by)}: {event.reason}"
+        if isinstance(event, LeaseExpired):
+            return f"the lease {outcome.lease_id} lapsed: its time was over, and nothing was heard of its holder"
     return outcome.why

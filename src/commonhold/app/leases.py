@@ -33,7 +33,7 @@ from commonhold.app.unwritable import although_unwritable
 from commonhold.domain import texts
 from commonhold.domain.commands import Acquire, Ask, Break, Command, HandOver, Release, Renew, Show
 from commonhold.domain.errors import Code, InputError, StoreError, UsageError
-from commonhold.domain.events import LeaseQueued
+from commonhold.domain.events import LeaseExpired, LeaseGranted, LeaseQueued, Recorded
 from commonhold.domain.keys import FILE, Key, canonical, file_key, overlaps, parse
 from commonhold.domain.lease import Base, Lease, Waiter, check_ttl
 from commonhold.domain.lease_table import ENDED_BESIDE, is_short
@@ -228,8 +228,10 @@ class Leases:
             if answer.lease is None or not events or not isinstance(events[0].event, LeaseQueued):
                 return answer
             keys = [canonical(key) for key in answer.lease.keys]
+            lapsed = _lapsed(view.latest(RECENT_EVENTS), keys, events[0].at)
             values = tuple(value for key in keys if key.scheme != FILE and (value := view.value(str(key))))
-        return replace(answer, values=values, changed=self._changed_since(keys, events[0].at))
+        changed = self._changed_since(keys, events[0].at)
+        return replace(answer, values=values, changed=changed, notices=(*answer.notices, *lapsed))
 
     def _changed_since(self, keys: Sequence[Key], wall: float) -> tuple[Change, ...]:
         with self._store.read() as reader:
@@ -318,6 +320,19 @@ class Leases:
         with self._registry.read() as view:
             waiters = view.waiters()
         return tuple(waiter for waiter in waiters if waiter.is_live(now) and (key is None or waiter.covering(key)))
+
+
+def _lapsed(recent: Sequence[Recorded], keys: Sequence[Key], since: float) -> list[str]:
+    """Whose leases on keys lapsed since then: they were not released, and what was done may be half done."""
+    leases = {each.event.lease.id: each.event.lease for each in recent if isinstance(each.event, LeaseGranted)}
+    lost = [each.event for each in recent if isinstance(each.event, LeaseExpired) and each.at >= since]
+    ended = [event.lease_id for event in lost]
+    return [
+        f"{texts.short_name(lease.holder)} did not release {', '.join(lease.keys)}: the lease lapsed, since nothing "
+        "was heard any more; `commonhold review` shows what may be half done"
+        for lease_id in ended
+        if (lease := leases.get(lease_id)) and any(map(lease.covering, keys))
+    ]
 
 
 def _of_another_wish(ticket: str) -> UsageError:

@@ -52,15 +52,15 @@ class Newsroom:
             writer.end_messages(messages)
         return (*(News("", each.text, each.by, "", 0) for each in messages), *news)
 
-    def send(self, holders: Collection[str], text: str) -> None:
+    def send(self, holders: Collection[str], text: str, by: str | None = None) -> None:
         """Let other sessions in this working tree be told `text` at their next call, once, whenever that is.
 
-        A session is told what is for a subagent of it that has ended.
+        It is about what `by` did, else this session. A session is told what is for a subagent of it that has ended.
         """
         with self._store.write() as writer:
             there = {each.holder for each in writer.presences(self._worktree)}
             heirs = {each if each in there else each.partition("/")[0] for each in holders}
-            now, by = self._clock.now().wall, self._holder or NOBODY
+            now, by = self._clock.now().wall, by or self._holder or NOBODY
             writer.send(Message(each, self._worktree, text, by, now) for each in sorted(heirs - {by, NOBODY}))
 
     def with_news(self, answer: A) -> A:

@@ -7,16 +7,18 @@ from typing import Final
 from commonhold.app.answers import Next, ReviewAnswer
 from commonhold.app.place import Place
 from commonhold.app.reading import Reading
+from commonhold.domain.at_work import Message
 from commonhold.domain.commands import Leave, Review
 from commonhold.domain.errors import CommonholdError
 from commonhold.domain.keys import Key, canonical
 from commonhold.domain.lease import Lease
 from commonhold.domain.outcomes import Noted
 from commonhold.domain.partial_work import Left, PartialWork
-from commonhold.domain.texts import check_line
+from commonhold.domain.texts import NOBODY, check_line, duration, listed, short_name
 
 LOOKED_AT_BESIDE: Final = 32
 """How many files are looked at in a call that has nothing to do with them."""
+_MOST_LISTED: Final = 8
 Trees = Callable[[str], Reading | None]
 """How to look at the files of the working tree that goes by a name; None where it is not on this machine."""
 
@@ -29,6 +31,7 @@ class PartialWorks:
         self._store = place.store
         self._registry = place.registry
         self._in_flight = place.in_flight
+        self._name, self._root = place.name, place.files.root
         self._trees = trees
 
     def look_for(self, keys: Sequence[Key] = ()) -> bool:
@@ -56,7 +59,27 @@ class PartialWorks:
         paths = {canonical(base.key).file_path for base in lease.bases}
         if any(not paths.isdisjoint(each.paths) for each in self._in_flight.flights()):
             return
-        self._registry.execute(Leave(lease.id, lease.holder, tuple(self._changes(lease, reading))))
+        left = tuple(self._changes(lease, reading))
+        self._registry.execute(Leave(lease.id, lease.holder, left))
+        if not lease.is_live(self._registry.now()):  # else it was ended by force, which is told in other ways
+            self._tell_of_lapse(lease, left)
+
+    def _tell_of_lapse(self, lease: Lease, left: Sequence[Left]) -> None:
+        """Tell who had the lease, and who had asked for it, that it was not released: nothing was heard any more."""
+        keys, silence = listed(lease.keys, _MOST_LISTED), duration(lease.ttl_seconds)
+        kept = f"; what was changed under it is kept: `commonhold review show {lease.id}`" if left else ""
+        why = f"nothing was heard of you for {silence}"
+        own = f"your lease on {keys} lapsed, since {why}, and others may have it by now{kept}"
+        told = {lease.holder: own}
+        if lease.wish is not None:
+            by = short_name(lease.holder)
+            told[lease.wish.by] = (
+                f"{by} did not release {keys}: the lease lapsed, nothing was heard for {silence}{kept}"
+            )
+        wall = self._registry.now().wall
+        tree = self._root if lease.worktree == self._name else lease.worktree
+        with self._store.write() as writer:
+            writer.send(Message(holder, tree, text, NOBODY, wall) for holder, text in told.items())
 
     def _changes(self, lease: Lease, reading: Reading) -> Iterator[Left]:
         for base in lease.bases:

@@ -25,8 +25,8 @@ from commonhold.domain.changeset import Changeset, Edit
 from commonhold.domain.commands import Acquire, Break
 from commonhold.domain.errors import Code, CommonholdError, InputError
 from commonhold.domain.events import Committed, FileChange, Recorded
-from commonhold.domain.keys import FILE, Spec, canonical, file_key
-from commonhold.domain.lease import Base
+from commonhold.domain.keys import FILE, Spec, canonical, contains, file_key
+from commonhold.domain.lease import Base, Conflict
 from commonhold.domain.modes import Mode
 from commonhold.domain.read_set import Overtaken
 from commonhold.domain.refusal import Refusal
@@ -286,9 +286,9 @@ class Taking:
             return []
         recorded, commit = writer.latest_commits(1)[0]
         for each, held in found.items():
-            self._newsroom.send([each], told_to_holder(held, commit))
+            self._newsroom.send([each], told_to_holder(held, commit), commit.holder)
             news = writer.overtaken(each, commit.worktree)
-            writer.overtake([is_said.once_told() for is_said in news if _is_no_more(is_said, recorded)], recorded.at)
+            writer.overtake([one.once_told() for one in news if _is_said(one, recorded, held)], recorded.at)
         return [told_to_writer(held, commit) for held in found.values()]
 
     def noticed_before(self, paths: Iterable[str], holder: str) -> list[str]:
@@ -334,9 +334,10 @@ def _edits(states: Mapping[str, FileState | None], now: Mapping[str, FileState |
     return tuple(made_to_hold(path, base, there.content if there else None) for path, base, there in files)
 
 
-def _is_no_more(news: Overtaken, recorded: Recorded) -> bool:
-    """Whether all that a session would be told of something is that this commit changed its body."""
-    return all(each.sequence == recorded.sequence and not each.what for each in news.untold)
+def _is_said(news: Overtaken, recorded: Recorded, held: Iterable[Conflict]) -> bool:
+    """Whether all that a session would be told of something is that this commit changed its body, which it holds."""
+    is_no_more = all(each.sequence == recorded.sequence and not each.what for each in news.untold)
+    return is_no_more and any(contains(canonical(each.key), canonical(news.key)) for each in held)
 
 
 def _hash_of(there: FileState | None) -> str | None:

@@ -55,3 +55,40 @@ def test_what_is_for_a_subagent_that_has_ended_its_session_is_told(shop: Worksho
     inner.arrive()
     two.send(["one/inner", "one/ended"], TEXT)
     assert (told(inner), told(ended), told(shop.service("one"))) == ([TEXT], [], [TEXT])
+
+
+def test_a_lapse_is_told_as_one_to_who_had_the_lease_and_to_who_asked_for_it(shop: Workshop) -> None:
+    one, two, three = (shop.service(each) for each in ("one", "two", "three"))
+    lease = one.acquire("a.py#f", task="a rework", ttl_seconds=600).lease
+    assert lease is not None
+    two.ask(lease.id, why="my fix waits for it")
+    shop.write("a.py", SOURCE.replace("return 1", "return 10"))
+    shop.clock.advance(601)
+    shop.service(None).sweep()
+    kept = f"what was changed under it is kept: `commonhold review show {lease.id}`"
+    mine = "your lease on file:a.py#f lapsed, since nothing was heard of you for 10 min, and others may have it by now"
+    assert f"{mine}; {kept}" in told(one)
+    asked = f"one did not release file:a.py#f: the lease lapsed, nothing was heard for 10 min; {kept}"
+    assert (told(two), told(three)) == ([asked], [])
+    assert f"the lease {lease.id} lapsed: its time was over" in one.renew(lease.id).why
+
+
+def test_what_was_released_has_not_lapsed(shop: Workshop) -> None:
+    one, two = shop.service("one"), shop.service("two")
+    lease = one.acquire("a.py#f", task="a rework", ttl_seconds=600).lease
+    assert lease is not None
+    two.ask(lease.id, why="my fix waits for it")
+    one.release(lease.id)
+    shop.clock.advance(601)
+    shop.service(None).sweep()
+    assert (told(one), told(two)) == ([], [])
+
+
+def test_whose_turn_it_is_after_a_lapse_is_told_of_that(shop: Workshop) -> None:
+    one, two = shop.service("one"), shop.service("two")
+    one.acquire("a.py#f", task="a rework", ttl_seconds=600)
+    ticket = two.acquire("a.py#f", task="a fix", patience_seconds=1000).ticket
+    shop.clock.advance(601)
+    granted = two.acquire("a.py#f", task="a fix", patience_seconds=1000, ticket=ticket)
+    assert granted.outcome == "granted"
+    assert any("one did not release file:a.py#f: the lease lapsed" in each for each in granted.notices)
