@@ -14,6 +14,7 @@ from tests.e2e.cli_driver import SAMPLE, call, git, make_repository
 from commonhold.cli.commands import COMMANDS
 from commonhold.cli.exit_status import FAMILIES, MEANINGS, status_of
 from commonhold.cli.explanations import ERRORS, EXPLANATIONS, REFUSALS
+from commonhold.client.opening import open_session
 from commonhold.config import Settings
 from commonhold.domain.changeset import Op
 from commonhold.domain.errors import (
@@ -149,7 +150,17 @@ def prepare(root: Path, run: Callable[..., Any], name: str) -> None:
         run("acquire", "a.py", "--agent", "ben", "--queue")
         run("ask", lease, "--why", "it is needed", "--agent", "ben")
         if name == "review":
+            lose_a_file(root)
             run("break", lease, "--reason", "its machine is gone")
+
+
+def lose_a_file(root: Path) -> None:
+    """One that a session has made, and somebody without a session has deleted."""
+    (root / "made.py").write_text("x = 1\n", encoding="utf-8")
+    with open_session(str(root), agent="ann") as ann:
+        ann.take({"made.py": None}, intent="made")
+        (root / "made.py").unlink()
+        ann.notice(["made.py"], intent="by a person")
 
 
 def diverge(root: Path) -> None:

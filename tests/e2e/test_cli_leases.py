@@ -7,6 +7,7 @@ import pytest
 from tests.e2e.cli_driver import Call, Outcome
 from tests.e2e.test_cli_commands import next_words
 
+from commonhold.client.opening import open_session
 from commonhold.domain.slots import slot_of
 
 NEW_ONE = b"def one():\n    return os.linesep\n"
@@ -295,6 +296,23 @@ def test_work_that_was_left_is_shown_and_closed_once(root: Path, run: Call) -> N
         assert (again.status, next_words(again.text)) == (1, ["review"])
         assert run(*closing, "--json").json["outcome"] == "refused"
     assert "work_reviewed      ann" in run("log").text
+
+
+def test_a_file_that_was_deleted_under_its_author_is_offered(root: Path, run: Call) -> None:
+    (root / "made.py").write_text("x = 1\n", encoding="utf-8")
+    with open_session(str(root), agent="claude:26baef9a-7c1e-4c55-9a34-0b1c2d3e4f50") as one:
+        one.take({"made.py": None}, intent="the new module")
+        (root / "made.py").unlink()
+        one.notice(["made.py"], intent="by a person")
+    told = run("review").text
+    assert "lost: deleted by somebody without a session" in told
+    assert "  made.py  gone " in told
+    assert 'written by claude:26baef9a: "the new module"' in told
+    (lost,) = run("review", "--json").json["lost"]
+    assert (lost["path"], lost["holder"]) == ("made.py", one.holder)
+    assert run(*next_words(told)).status == 0
+    assert (root / "made.py").read_text(encoding="utf-8") == "x = 1\n"
+    assert run("review").text == "nothing waits for review\n"
 
 
 def test_what_is_not_kept_any_more_is_told(root: Path, run: Call) -> None:

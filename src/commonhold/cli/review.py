@@ -1,13 +1,20 @@
 """`commonhold review`: what was left half done, and what is owed."""
 
+import time
+from pathlib import Path
+from typing import Final
+
 import click
 
+from commonhold.app.lost_files import lost_files
 from commonhold.cli import review_resolve, review_show, review_waive, work_words
 from commonhold.cli.command import Group
 from commonhold.cli.given import Given, common
 from commonhold.cli.opening import opened
 from commonhold.cli.output import answer
 from commonhold.wire import shapes
+
+_MOST_EVENTS: Final = 10_000
 
 
 @click.group(
@@ -22,7 +29,8 @@ def command(context: click.Context) -> None:
     """List partial work, and what is owed: nothing is reverted, and somebody has to look at it.
 
     Partial work is what the holder of a lease had changed when the lease ended without its doing: when it expired, or
-    was ended by force. Owed is what a commit broke, or may have, and its author leased instead of mending it.
+    was ended by force. Owed is what a commit broke, or may have, and its author leased instead of mending it. Lost is a
+    file that a session wrote and somebody without one has deleted within a day: what it held is kept.
     """
     given: Given = context.obj
     if context.invoked_subcommand is not None:
@@ -30,7 +38,14 @@ def command(context: click.Context) -> None:
     with opened(given) as place:
         place.hold.partial_works()  # looks for what was not found yet
         found = place.hold.status()
-    answer(given, found, shapes.to_review, lambda found: work_words.to_review(found, given))
+        told = lost_files(place.hold.log(limit=_MOST_EVENTS), found.root, time.time())
+    lost = [each for each in told if not Path(found.root, each.path).exists()]
+    answer(
+        given,
+        (found, lost),
+        lambda found: shapes.to_review(*found),
+        lambda found: work_words.to_review(*found, given),
+    )
 
 
 command.add_command(review_show.command)

@@ -1,12 +1,15 @@
 """What was left half done, and what is owed, in words."""
 
+import shlex
 from collections.abc import Iterator, Sequence
 
 from commonhold.app.answers import Next
+from commonhold.app.lost_files import LostFile
 from commonhold.app.pictures import Status
-from commonhold.cli.describe import owed, work
+from commonhold.cli.describe import HASH_DIGITS, owed, quoted, until, who, work
 from commonhold.cli.given import Given
 from commonhold.cli.next_call import next_lines
+from commonhold.cli.output import shown
 from commonhold.domain.partial_work import PartialWork
 
 
@@ -21,11 +24,18 @@ def works(left: Sequence[PartialWork], given: Given) -> Iterator[str]:
     yield from next_lines(look, given)
 
 
-def to_review(found: Status, given: Given) -> Iterator[str]:
+def to_review(found: Status, lost: Sequence[LostFile], given: Given) -> Iterator[str]:
     """All that somebody has to look at, and how."""
-    if found.works or not found.debts:
+    if found.works or not (found.debts or lost):
         yield from works(found.works, given)
     yield from debts(found, given)
+    if lost:
+        yield "lost: deleted by somebody without a session; what they held is kept:"
+        for each in lost:
+            by = f"written by {who(each.holder)}{quoted(each.intent)}"
+            yield f"  {shown(each.path)}  gone {until(each.lost_at)}  {by}"
+        first = lost[0]
+        yield f"next: {shlex.join(('commonhold', 'show', first.hash[:HASH_DIGITS], '--to', first.path))}"
 
 
 def debts(found: Status, given: Given) -> Iterator[str]:

@@ -7,11 +7,11 @@ from typing import Final
 from commonhold.adapters.ignoring import IsIgnored
 from commonhold.adapters.repository import find_repository
 from commonhold.adapters.watching import Burst, Watcher
+from commonhold.app.lost_files import BY_GIT
 from commonhold.client.session import Commonhold
 from commonhold.domain.errors import CommonholdError
 
 BY_ANYBODY: Final = "by a person, a formatter, another program"
-BY_GIT: Final = "git went to another commit"
 START_SECONDS: Final = 2.0
 """How long the first agent in a tree waits at most until that is watched."""
 

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
         ReviewAnswer,
         WaiveAnswer,
     )
+    from commonhold.app.lost_files import LostFile
     from commonhold.app.pictures import Change, Status, Who
     from commonhold.domain.at_work import Presence
     from commonhold.domain.lease import Conflict, Lease, Waiter
@@ -183,9 +184,13 @@ def review(answer: ReviewAnswer) -> Json:
     }
 
 
-def to_review(found: Status) -> Json:
-    """All that somebody has to look at: partial work, and what is owed."""
-    return {**works(found.works), "debts": [_plain(each) for each in found.debts]}
+def to_review(found: Status, lost: Sequence[LostFile]) -> Json:
+    """All that somebody has to look at: partial work, what is owed, and files that were deleted under their authors."""
+    return {
+        **works(found.works),
+        "debts": [_plain(each) for each in found.debts],
+        "lost": [_plain(each) | {"lost_at": instant(each.lost_at)} for each in lost],
+    }
 
 
 def waived(answer: WaiveAnswer) -> Json:

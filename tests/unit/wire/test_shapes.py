@@ -21,6 +21,7 @@ from commonhold.app.answers import (
     Unmerged,
     WaiveAnswer,
 )
+from commonhold.app.lost_files import LostFile
 from commonhold.app.pictures import Change, Status, Who
 from commonhold.domain.at_work import Presence
 from commonhold.domain.clock import Deadline
@@ -291,9 +292,19 @@ def test_who_and_status() -> None:
         "changes": [CHANGE_SHAPE],
         "debts": [DEBT_SHAPE],
     }
-    assert as_json(shapes.to_review(Status("/w", (), (), (debt,), (), (WORK,)))) == {
+    lost = [LostFile("a.py", "hash", "one", "mend", 60.0)]
+    assert as_json(shapes.to_review(Status("/w", (), (), (debt,), (), (WORK,)), lost)) == {
         "works": [WORK_SHAPE],
         "debts": [DEBT_SHAPE],
+        "lost": [
+            {
+                "path": "a.py",
+                "hash": "hash",
+                "holder": "one",
+                "intent": "mend",
+                "lost_at": "1970-01-01T00:01:00.000Z",
+            }
+        ],
     }
     waived = as_json(shapes.waived(WaiveAnswer("waived", (debt,))))
     assert waived == {"outcome": "waived", "why": "", "debts": [DEBT_SHAPE], "next": None}

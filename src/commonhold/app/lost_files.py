@@ -1,0 +1,47 @@
+"""Files that a session wrote and that somebody without a session has deleted since: offered, not restored."""
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from typing import Final
+
+from commonhold.domain.events import Committed, Recorded
+from commonhold.domain.texts import NOBODY
+
+BY_GIT: Final = "git went to another commit"
+"""The intent of changes that git has made by going elsewhere: what it took away it brings back."""
+OFFERED_SECONDS: Final = 86_400.0
+"""So long after it was deleted a file is offered."""
+
+
+@dataclass(frozen=True, slots=True)
+class LostFile:
+    """A file that is gone: the hash of what it held, and who had written it last, with which intent; wall time."""
+
+    path: str
+    hash: str
+    holder: str
+    intent: str
+    lost_at: float
+
+
+def lost_files(events: Iterable[Recorded], worktree: str, now: float) -> list[LostFile]:
+    """Those that the log tells of, the first lost first, whether or not they are there again; `events` are in order."""
+    authors: dict[str, Committed] = {}
+    lost: dict[str, LostFile] = {}
+    for at, commit, path, before, after in _changes(events, worktree):
+        lost.pop(path, None)
+        author = authors.get(path)
+        if commit.holder != NOBODY:
+            authors[path] = commit
+        elif after is None and before is not None and author is not None and commit.intent != BY_GIT:
+            lost[path] = LostFile(path, before, author.holder, author.intent, at)
+    return [each for each in lost.values() if now - each.lost_at < OFFERED_SECONDS]
+
+
+def _changes(
+    events: Iterable[Recorded], worktree: str
+) -> Iterator[tuple[float, Committed, str, str | None, str | None]]:
+    for each in events:
+        if isinstance(each.event, Committed) and each.event.worktree == worktree:
+            for file in each.event.files:
+                yield each.at, each.event, file.path, file.before, file.after
