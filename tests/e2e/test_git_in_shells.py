@@ -76,6 +76,26 @@ def test_a_line_that_writes_and_commits(shells: Shells) -> None:
     assert "new.txt" in out
 
 
+def test_a_hook_that_formats_and_adds_commits_nothing_of_others(shells: Shells) -> None:
+    (shells.root / "h.py").write_text("X = 1\n\n\nY = 2\n", encoding="utf-8")
+    git(shells.root, "add", "h.py")
+    git(shells.root, "commit", "-qm", "h", "h.py")
+    hook = shells.root / ".git" / "hooks" / "pre-commit"
+    hook.write_text("#!/bin/sh\nsed -i 's/  */ /' h.py && git add h.py && pwd\n", encoding="utf-8")
+    hook.chmod(0o755)
+    try:
+        assert shells.run(BOB, "sed -i '$a Z  = 9' h.py")[0] == 0
+        line = "sed -i '1s/.*/X  = 7/' h.py && git commit -qm spaced h.py && git show HEAD:h.py"
+        status, out, err = shells.run(ANN, line)
+        assert (status, out.endswith("X = 7\n\n\nY = 2\n")) == (0, True), (out, err)
+        assert str(shells.root) not in out.splitlines()
+        assert f"h.py (the rest is of {BOB})" in err
+        assert (shells.root / "h.py").read_text(encoding="utf-8") == "X = 7\n\n\nY = 2\nZ  = 9\n"
+        assert shells.run(BOB, "git commit -nqm mine h.py && git show HEAD:h.py")[1].endswith("Y = 2\nZ  = 9\n")
+    finally:
+        hook.unlink()
+
+
 def test_what_would_throw_away_others_work_is_not_run(shells: Shells) -> None:
     assert shells.run(BOB, "echo more > b.txt")[0] == 0
     # Neither where it stands in the line, nor where only the stand-in sees it.

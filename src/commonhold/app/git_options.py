@@ -1,6 +1,6 @@
 """Which options of git's commands take a value that may be a word of its own: one table, held to git's own usage."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Final
 
 from commonhold.app.git_words import GitCall, Valued, Words, sort_words
@@ -67,3 +67,24 @@ VALUED: Final[Mapping[str, Valued]] = {
 def words_of(call: GitCall) -> Words:
     """What follows the command of a call, sorted by what its options take."""
     return sort_words(call.rest, VALUED.get(call.word, _NONE))
+
+
+def with_absolute_files(call: GitCall, absolute: Callable[[str], str]) -> GitCall:
+    """A commit whose message and template are named so that they are found from any folder. It names no paths."""
+    words = (word for option in words_of(call).options for word in _with_absolute_file(option, absolute))
+    return call.with_rest(*words)
+
+
+def _with_absolute_file(option: Sequence[str], absolute: Callable[[str], str]) -> tuple[str, ...]:
+    first, *value = option
+    if first.startswith("--"):
+        name, is_given, given = first.removeprefix("--").partition("=")
+        if VALUED["commit"].whole(name) not in {"file", "template"}:
+            return (*option,)
+        return (f"--{name}={absolute(given)}",) if is_given else (first, *map(absolute, value))
+    for at, letter in enumerate(first[1:], 2):
+        if letter in "Ft":
+            return (f"{first[:at]}{absolute(first[at:])}",) if first[at:] else (first, *map(absolute, value))
+        if letter in VALUED["commit"].letters or letter in VALUED["commit"].attached:
+            break
+    return (*option,)

@@ -44,8 +44,8 @@ _ANYTHING: Final = "."
 class Asked:
     """What is asked: who calls git with which words, in which folder, and what the environment says to git.
 
-    `has_turn`: whoever asks has locked the files that it was told of, `has_fetched`: it has made the call that it was
-    told of.
+    `temporary` is where it has its temporary files. `has_turn`: whoever asks has locked the files that it was told of,
+    `has_fetched`: it has made the call that it was told of.
     """
 
     holder: str
@@ -54,6 +54,7 @@ class Asked:
     index: str = ""
     git_dir: str = ""
     work_tree: str = ""
+    temporary: str = ""
     has_turn: bool = False
     has_fetched: bool = False
 
@@ -110,7 +111,7 @@ class GitCalls:
             return {"turns": list(home.turns if call.word in MOVERS else home.turns[:1])}
         if call.word in WRITERS or call.word in RISKY:
             self._settle(tree.root, asked.holder)
-        with self._session(home, asked.holder, folder) as session:
+        with self._session(home, asked.holder, folder, asked.temporary) as session:
             if (
                 asked.has_turn
                 and not asked.has_fetched
@@ -120,13 +121,13 @@ class GitCalls:
             return self._answer(session, call, has_turn=asked.has_turn)
 
     @contextmanager
-    def _session(self, home: Home, holder: str, folder: str) -> Iterator[Session]:
+    def _session(self, home: Home, holder: str, folder: str, temporary: str = "") -> Iterator[Session]:
         def logs(root: str) -> AbstractContextManager[Log]:
             return self._open_log(root, holder)
 
         home.prepare()
         with logs(home.tree.root) as log:
-            yield Session(home, holder, folder, log, Around(logs, self._is_ignored))
+            yield Session(home, holder, folder, log, Around(logs, self._is_ignored), temporary)
 
     def _answer(self, session: Session, call: GitCall, *, has_turn: bool) -> Answer:
         lost = session.catch_up(has_turn=has_turn)
@@ -145,8 +146,7 @@ class GitCalls:
             self._pending[token] = pending
             if len(self._pending) > MOST_PENDING:
                 del self._pending[next(iter(self._pending))]
-        argv = ["-C", session.folder, *pending.call.argv]
-        return {"argv": argv, "env": session.environment(pending.index), "after": token, "say": lost}
+        return {"argv": list(pending.argv), "env": dict(pending.environment), "after": token, "say": lost}
 
     def end(self, told: Mapping[str, Any]) -> Answer:
         """What follows from a call that has ended: what to `say`, and whether it is to be done `again`."""
@@ -156,7 +156,10 @@ class GitCalls:
             return {}
         session = pending.session
         with self._open_log(session.tree.root, session.holder) as log:
-            return session.asking(log).ended(pending, told["status"])
+            here = session.asking(log)
+            if here.is_changed_by_hooks(pending, told["status"]):
+                self._settle(session.tree.root, session.holder)
+            return here.ended(pending, told["status"])
 
     def refusal(self, holder: str, cwd: str, command: Sequence[str]) -> str | None:
         """Why a command is not to be run, for what git would do in it; None where it may be."""

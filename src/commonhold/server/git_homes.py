@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Final
 
 from commonhold.adapters.git.differing import Tree
+from commonhold.adapters.git.private_tree import PREFIX
 from commonhold.app.options import CONTENT_RETENTION_SECONDS
 from commonhold.client.launcher import STAND_IN
 
@@ -138,9 +139,17 @@ class Home:
 
     def clear(self) -> None:
         """Take away what calls that died have left; only for who has the turn."""
-        for pattern in ("scratch-*", "*.lock"):
+        for place in self.folder.glob("private-*"):
+            folder = Path(_read(place) or "")
+            if folder.name.startswith(PREFIX):
+                shutil.rmtree(folder, ignore_errors=True)
+        for pattern in ("scratch-*", "private-*", "*.lock"):
             for place in self.folder.glob(pattern):
                 place.unlink(missing_ok=True)
+
+    def note_private(self, folder: str) -> None:
+        """Write down where a private working tree is, so that it goes even if its call dies."""
+        _write(self.folder / f"private-{_name(folder)}", folder)
 
 
 def programs(state_folder: str) -> Path:

@@ -2,7 +2,7 @@
 
 import os
 import secrets
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Final
@@ -10,12 +10,15 @@ from typing import Any, Final
 from commonhold.adapters.git import differing
 from commonhold.adapters.git.indexes import Entries, Index
 from commonhold.adapters.git.objects import INDEX
+from commonhold.adapters.git.private_tree import PrivateTree
+from commonhold.adapters.git.remaking import remade
 from commonhold.adapters.git.running import Git
-from commonhold.app.git_options import VALUED, words_of
+from commonhold.app.git_options import VALUED, with_absolute_files, words_of
 from commonhold.app.git_words import GitCall, Words
 from commonhold.app.histories import Blob
 from commonhold.server.following import Following
 from commonhold.server.git_homes import Home, Operation
+from commonhold.server.git_hooks import HookRun, runs_hooks, sweepings
 from commonhold.server.git_judging import COMMITS, STASHES, Judging
 from commonhold.server.git_staging import Staging
 from commonhold.server.whose import Around, Log, Whose
@@ -42,7 +45,12 @@ _UNSEEN: Final = {
     "--interactive": "git add -i, and then git commit",
 }
 """Options of a commit with which it stages what it commits, in one step, and what to do in their place."""
+_HOOKS_ALONE: Final = (
+    "others are at work here, too, so the hooks of that commit ran on a copy of the files that holds this session's "
+    "own changes alone, and what they changed was brought back. Next: do what they say, then commit again"
+)
 _FATAL: Final = 128
+_PLACES: Final = ("--git-dir", "--work-tree")
 _SETTLED: Final = Blob("", "")
 
 
@@ -58,25 +66,42 @@ class Pending:
     index: Index
     tree: str = ""
     said: str = ""
+    hooked: HookRun | None = None
+
+    @property
+    def argv(self) -> Sequence[str]:
+        """The words that git is called with."""
+        if self.hooked is None:
+            return ["-C", self.session.folder, *self.call.argv]
+        return ["-C", self.hooked.private.folder(self.session.folder), *self.hooked.private.options, *self.call.argv]
+
+    @property
+    def environment(self) -> Mapping[str, str | None]:
+        """What git is told by its environment."""
+        return self.session.environment(self.index) if self.hooked is None else self.hooked.environment
 
 
 class Session:
     """One session in one working tree, for the length of a call."""
 
-    def __init__(self, home: Home, holder: str, folder: str, log: Log, around: Around) -> None:
-        """Git is called in `folder`; `log` says whose what is; `around` is asked of other working trees."""
+    def __init__(self, home: Home, holder: str, folder: str, log: Log, around: Around, temporary: str = "") -> None:
+        """Git is called in `folder`; `log` says whose what is; `around` is asked of other working trees.
+
+        Private working trees are made in the folder `temporary` (empty: where the system has such).
+        """
         self.tree = home.tree
         self.home = home
         self.holder = holder
         self.folder = folder
         self.log = log
         self._around = around
+        self._temporary = temporary
         self._root = Git(self.tree.root)
         self._following = Following(self._root, home, self.tree.shared_index)
 
     def asking(self, log: Log) -> "Session":
         """The same, with another way to ask the log."""
-        return Session(self.home, self.holder, self.folder, log, self._around)
+        return Session(self.home, self.holder, self.folder, log, self._around, self._temporary)
 
     @property
     def _uses_shared_index(self) -> bool:
@@ -117,7 +142,7 @@ class Session:
         return Judging(self._whose(), self.home, here, self._around).refusal(call)
 
     def _whose(self) -> Whose:
-        return Whose(self.tree, self.log, self.holder, self._around.is_ignored, self.home.owed or "")
+        return Whose(self.tree, self.log, self.holder, self._around.is_ignored, since=self.home.owed or "")
 
     def _guarded(self, call: GitCall) -> str | None:
         """A commit while another's merge is under way would end that merge, without its changes."""
@@ -190,7 +215,7 @@ class Session:
         words = words_of(pending.call)
         is_all = words.has("-a", "--all")
         if not (is_all or words.named) or (words.named and not self._are_known(words)):
-            return replace(pending, tree=self.index.tree())
+            return self._hooked(replace(pending, tree=self.index.tree()))
         index = self._scratch()
         staged_in = index.copied_to(f"{index.path}-all")
         Git(self.folder).ask(
@@ -202,7 +227,24 @@ class Session:
         staged = Staging(self._whose(), self._named(words)).own(index.entries(), after)
         index.put(staged.entries)
         call = pending.call.with_rest(*_without_paths(words))
-        return replace(pending, call=call, index=index, tree=index.tree(), said=staged.said)
+        return self._hooked(replace(pending, call=call, index=index, tree=index.tree(), said=staged.said))
+
+    def _hooked(self, pending: Pending) -> Pending:
+        """The same in a private working tree, where hooks could lay hands on what is not the session's."""
+        if not pending.tree or not runs_hooks(self.tree, words_of(pending.call)):
+            return pending
+        whose = self._whose()
+        paths = (path for path in differing.unstaged(self._root, self.index) if not whose.is_ignored(path))
+        if not whose.is_beside_others(paths):
+            return pending
+        index = self._scratch() if pending.index.path == self.index.path else pending.index
+        private = PrivateTree(self.tree, index, self._temporary)
+        self.home.note_private(private.root)
+        call = with_absolute_files(pending.call, lambda name: name if name == "-" else str(Path(self.folder, name)))
+        run = HookRun(self.tree, private, index, pending.tree, is_of_staged=pending.index.path == self.index.path)
+        return replace(
+            pending, call=GitCall(_without_places(call.before), call.word, call.rest), index=index, hooked=run
+        )
 
     def _are_known(self, words: Words) -> bool:
         listed = ("ls-files", "--error-unmatch", "--", *words.named)
@@ -227,10 +269,15 @@ class Session:
         """What follows from a call that has ended."""
         if pending.call.word in _STAGERS and pending.index.path != self.index.path:
             return {"say": self._staged(pending)}
-        said = pending.said
         head = differing.head_of(self._root)
         if self._came_between(pending, head, status):
+            if pending.hooked:
+                pending.hooked.remove()
             return {"again": True}
+        said = self._after_hooks(pending, status)
+        if self.is_changed_by_hooks(pending, status):
+            head, swept = self._without_others(pending, head)
+            said = "\n".join(filter(None, (said, swept)))
         self._note(pending, head)
         if pending.call.word == "sparse-checkout":
             self._take_out_of_shared()
@@ -239,6 +286,43 @@ class Session:
         is_commit = pending.call.word == "commit" and status == 0
         self._following.went(pending.head, head, pending.index, committed=is_commit)
         return {"say": said} if said else {}
+
+    def _after_hooks(self, pending: Pending, status: int) -> str:
+        """What is to be told of a commit, once what its hooks did in a private working tree is brought back."""
+        run = pending.hooked
+        if run is None:
+            return pending.said
+        said = [pending.said, run.ended(self.log, is_committed=status == 0)]
+        if status:
+            self.index.put(run.staged())
+            said.append(_HOOKS_ALONE)
+        run.remove()
+        return "\n".join(filter(None, said))
+
+    def is_changed_by_hooks(self, pending: Pending, status: int) -> bool:
+        """Whether a commit holds something else than was meant, though its hooks ran beside what others do."""
+        if status or pending.hooked or not (pending.tree and pending.head):
+            return False
+        if self._root.line("rev-parse", "HEAD^{tree}") == pending.tree:
+            return False
+        made, before = self._parents("HEAD"), self._parents(pending.head)
+        is_amended = words_of(pending.call).has("--amend")
+        return made == before if is_amended else pending.head in made
+
+    def _parents(self, commit: str) -> list[str]:
+        return (self._root.line("rev-list", "--parents", "--max-count=1", commit) or "").split()[1:]
+
+    def _without_others(self, pending: Pending, head: str) -> tuple[str, str]:
+        """Take out of a commit again what its hooks staged of others; where HEAD is then, and what is to be told."""
+        whose = Whose(self.tree, self.log, self.holder, self._around.is_ignored, at=pending.head)
+        tree, swept = sweepings(self._root, whose, pending.tree, f"{head}^{{tree}}")
+        if not tree:
+            return head, ""
+        new = remade(self._root, head, tree)
+        done = self._root.finish("update-ref", "-m", "commonhold: less what a hook staged of others", "HEAD", new, head)
+        if done.returncode:
+            return head, f"a hook of that commit has staged what others did, too: {swept}. Next: git revert {head[:10]}"
+        return new, f"a hook of that commit had staged what others did, too, which is taken out of it again: {swept}"
 
     def _take_out_of_shared(self) -> None:
         """Let the shared index know, too, which files are to be there: else the others would be deleted in it."""
@@ -266,8 +350,7 @@ class Session:
             return head != pending.head or Path(self.tree.git_dir, "HEAD.lock").exists()
         if status or not pending.tree or not pending.head:
             return False
-        parents = (self._root.line("rev-list", "--parents", "--max-count=1", head) or "").split()[1:]
-        if pending.head in parents or self._root.line("rev-parse", f"{head}^{{tree}}") != pending.tree:
+        if pending.head in self._parents(head) or self._root.line("rev-parse", f"{head}^{{tree}}") != pending.tree:
             return False
         self._root.finish("update-ref", "-m", "commonhold: made anew", "HEAD", f"{head}^", head)
         return True
@@ -285,6 +368,19 @@ class Session:
             self.home.operation = None
         elif pending.operation is None:
             self.home.operation = Operation(self.holder, is_in_shared_index=False)
+
+
+def _without_places(before: Sequence[str]) -> tuple[str, ...]:
+    """The options before a command less those that say where the repository and its working tree are."""
+    found: list[str] = []
+    left = list(before)
+    while left:
+        each = left.pop(0)
+        if each in _PLACES:
+            del left[:1]
+        elif not each.startswith(tuple(f"{place}=" for place in _PLACES)):
+            found.append(each)
+    return tuple(found)
 
 
 def _without_paths(words: Words) -> tuple[str, ...]:

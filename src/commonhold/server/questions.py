@@ -27,6 +27,7 @@ class GitBegins(TypedDict):
     index: NotRequired[str]
     git_dir: NotRequired[str]
     work_tree: NotRequired[str]
+    temporary: NotRequired[str]
     has_turn: NotRequired[Switch]
     has_fetched: NotRequired[Switch]
 

@@ -10,8 +10,10 @@ from commonhold.adapters.files import WorkingTree
 from commonhold.adapters.git.differing import Irregular, Tree, head_of, here, in_head
 from commonhold.adapters.git.running import Git
 from commonhold.adapters.ignoring import IsIgnored
+from commonhold.app.answers import CommitAnswer
 from commonhold.app.ownership import OUTSIDE, Authors, Step, authors_of
 from commonhold.app.pictures import Status
+from commonhold.domain.changeset import Changeset
 from commonhold.domain.errors import CommonholdError
 from commonhold.domain.events import Committed, FileChange, Recorded
 from commonhold.domain.keys import can_be_named
@@ -45,6 +47,18 @@ class Log(Protocol):
         """The name of this working tree among all that share the leases."""
         ...
 
+    def keep(self, contents: Sequence[bytes]) -> None:
+        """Keep bytes."""
+        ...
+
+    def commit(self, changeset: Changeset) -> CommitAnswer:
+        """Apply all edits of a changeset or none."""
+        ...
+
+    def send(self, holders: Sequence[str], text: str) -> None:
+        """Let other sessions in this working tree be told `text`, once."""
+        ...
+
 
 @dataclass(frozen=True, slots=True)
 class Around:
@@ -69,8 +83,10 @@ class Whose:
     What subagents of a session did is its own: it has them work, and nobody else could commit it.
     """
 
-    def __init__(self, tree: Tree, log: Log, holder: str, is_ignored: IsIgnored, since: str = "") -> None:
-        """Compare `tree` with its HEAD, as `log` explains it; what `is_ignored` is nobody's.
+    def __init__(
+        self, tree: Tree, log: Log, holder: str, is_ignored: IsIgnored, *, since: str = "", at: str = ""
+    ) -> None:
+        """Compare `tree` with its HEAD (or the commit `at`), as `log` explains it; what `is_ignored` is nobody's.
 
         On a branch without a commit yet it is compared with the commit `since`.
         """
@@ -80,12 +96,13 @@ class Whose:
         self.holder = holder
         self._is_ignored = is_ignored
         self._since = since
+        self._at = at
         self._intents: dict[tuple[str, str], str] = {}
 
     @cached_property
     def head(self) -> str:
         """The commit to compare with; empty where there is none yet."""
-        return head_of(self.git) or self._since
+        return self._at or head_of(self.git) or self._since
 
     def authors(self, path: str) -> Authors | None:
         """Who made the difference; None for what is no plain file, or has a name that the log cannot tell."""
@@ -166,6 +183,15 @@ class Whose:
         """Whether a session among some is there still, or one that it is a part of."""
         there = {each.holder for each in self._log.status().sessions}
         return any(each in there or each.partition("/")[0] in there for each in holders)
+
+    def is_beside_others(self, paths: Iterable[str]) -> bool:
+        """Whether some of these changes are not all of the holder, or another is at work that could make one now."""
+        own = self.holder
+        for each in self._log.status().sessions:
+            is_own = each.holder == own or each.holder.startswith(f"{own}/") or own.startswith(f"{each.holder}/")
+            if not (is_own or each.is_at_rest):
+                return True
+        return any(self.of_others([path]) for path in paths)
 
     def told(self, paths: dict[str, frozenset[str]]) -> str:
         """The paths for a reader, with who changed them and what for."""

@@ -65,19 +65,19 @@ def _command(words: list[str]) -> str:
 
 
 def _attempted(git: str, socket: str, words: list[str]) -> int:
+    question = _question(words)  # once: what git is given in its environment is no part of it
     for attempt in range(_ATTEMPTS):
         if attempt:
             time.sleep(_PAUSE_SECONDS)
-        status, is_done = _called(git, socket, words)
+        status, is_done = _called(git, socket, question)
         if is_done:
             return status
     say("git's work was taken back each time, since others moved HEAD meanwhile. Next: run it again")
     return _REFUSED
 
 
-def _called(git: str, socket: str, words: list[str]) -> "tuple[int, bool]":
+def _called(git: str, socket: str, question: Object) -> "tuple[int, bool]":
     """Call git once; whether that was it."""
-    question = _question(words)
     answer = asked(socket, "/git", question)
     locks = []
     try:
@@ -90,7 +90,7 @@ def _called(git: str, socket: str, words: list[str]) -> "tuple[int, bool]":
         if answer.get("refusal"):
             say(answer["refusal"])
             return _REFUSED, True
-        return _run(git, socket, words, answer)
+        return _run(git, socket, question["argv"], answer)
     finally:
         for lock in locks:
             os.close(lock)
@@ -98,6 +98,7 @@ def _called(git: str, socket: str, words: list[str]) -> "tuple[int, bool]":
 
 def _question(words: list[str]) -> Object:
     told = {"index": _INDEX, "git_dir": "GIT_DIR", "work_tree": "GIT_WORK_TREE", "holder": "COMMONHOLD_HOLDER"}
+    told["temporary"] = "TMPDIR"
     return {"cwd": _folder(), "argv": words, **{name: os.environ.get(each, "") for name, each in told.items()}}
 
 
