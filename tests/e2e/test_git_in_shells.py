@@ -96,6 +96,17 @@ def test_a_hook_that_formats_and_adds_commits_nothing_of_others(shells: Shells) 
         hook.unlink()
 
 
+def test_others_hear_that_head_moved_with_their_next_command(shells: Shells) -> None:
+    assert shells.run(BOB, "echo moved > moved.txt")[0] == 0
+    assert shells.run(ANN, "git switch -qc feat")[0] == 0
+    assert (
+        f"HEAD of this working tree moved: {ANN} took it from branch main, to branch feat" in shells.run(BOB, "true")[2]
+    )
+    assert "moved" not in shells.run(BOB, "true")[2]
+    assert shells.run(ANN, "git switch -q main")[0] == 0
+    assert "to branch main" in shells.run(BOB, "git status -s > /dev/null; rm moved.txt")[2]
+
+
 def test_what_would_throw_away_others_work_is_not_run(shells: Shells) -> None:
     assert shells.run(BOB, "echo more > b.txt")[0] == 0
     # Neither where it stands in the line, nor where only the stand-in sees it.

@@ -101,6 +101,22 @@ def test_what_nobody_is_known_to_have_changed_is_a_persons(checkout: Checkout) -
     checkout.git(ANN, "checkout", "a.txt", ok=True)
 
 
+def test_a_stash_before_a_pull_is_for_a_tree_of_ones_own(shared: Checkout) -> None:
+    said = shared.refused(ANN, "stash")
+    words = said.partition("in a tree of your own: git ")[2].partition(";")[0].split()
+    assert words == ["worktree", "add", "--detach", f"{shared.root}-2", "HEAD"]
+    shared.git(ANN, *words, ok=True)
+    words = said.partition("to put only your own files aside: git ")[2].split()
+    shared.git(ANN, *words, ok=True)
+    assert (shared.text("a.txt"), shared.text("b.txt")) == ("a\n", "bob\n")
+    said = shared.refused(ANN, "stash", "-u")
+    assert shared.text("x.txt") == "x\n"
+    said = shared.refused(ANN, "stash", "push", "-u", "--", "x.txt", "y.txt")
+    shared.git(ANN, *said.partition("Next: git ")[2].split(), ok=True)
+    assert (shared.root / "y.txt").exists()
+    assert not (shared.root / "x.txt").exists()
+
+
 def test_files_that_git_does_not_have(shared: Checkout) -> None:
     shared.git(BOB, "add", "y.txt", ok=True)
     for words in (("clean", "-fd"), ("clean", "-f", "y.txt"), ("clean", "-fdx"), ("stash", "-a")):

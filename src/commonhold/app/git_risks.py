@@ -10,18 +10,23 @@ from commonhold.app.git_words import GitCall, Words
 
 @dataclass(frozen=True, slots=True)
 class Files:
-    """Changes that are not committed, of files that git has. No `paths`: all. `source`: what they are taken from."""
+    """Changes that are not committed, of files that git has. No `paths`: all. `source`: what they are taken from.
+
+    `is_stash`: they go into the stash.
+    """
 
     paths: tuple[str, ...] = ()
     source: str = "HEAD"
+    is_stash: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class Untracked:
-    """Files that git does not have. No `paths`: all. `ignored`: also those that git ignores."""
+    """Files that git does not have. No `paths`: all. `ignored`: also those that git ignores. `is_stash`: as above."""
 
     paths: tuple[str, ...] = ()
     ignored: bool = False
+    is_stash: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,8 +143,10 @@ def _stash(words: Words, _is_revision: IsRevision) -> tuple[Risk, ...]:
         return ()
     paths = (*others, *(words.paths or ())) if word == "push" else ()
     with_all = words.has("--all", "-a")
-    untracked = (Untracked(paths, with_all),) if with_all or words.has("--include-untracked", "-u") else ()
-    return (Files(paths), *untracked)
+    untracked = (
+        (Untracked(paths, with_all, is_stash=True),) if with_all or words.has("--include-untracked", "-u") else ()
+    )
+    return (Files(paths, is_stash=True), *untracked)
 
 
 def _clean(words: Words, _is_revision: IsRevision) -> tuple[Risk, ...]:

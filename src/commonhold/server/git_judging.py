@@ -68,17 +68,27 @@ class Judging:
         if risk.source not in ("", "HEAD"):
             beside = differing.untracked(self._git, self._index, risk.paths)
             affected += [path for path in beside if differing.is_revision(self._git, f"{risk.source}:{path}")]
-        return self._lost([path for path in affected if not self._whose.is_ignored(path)], "git restore --")
+        instead = "git stash push --" if risk.is_stash else "git restore --"
+        return self._lost([path for path in affected if not self._whose.is_ignored(path)], instead, risk)
 
     def _untracked(self, risk: risks.Untracked) -> str | None:
         more = () if risk.ignored else ("--exclude-standard",)
-        return self._lost(differing.untracked(self._git, self._index, risk.paths, *more), "git clean -f --")
+        instead = "git stash push -u --" if risk.is_stash else "git clean -f --"
+        return self._lost(differing.untracked(self._git, self._index, risk.paths, *more), instead, risk)
 
-    def _lost(self, paths: Sequence[str], instead: str) -> str | None:
+    def _lost(self, paths: Sequence[str], instead: str, risk: risks.Files | risks.Untracked) -> str | None:
         foreign = self._whose.of_others(paths)
         if not foreign:
             return None
         own = [f":/{path}" for path in paths if path not in foreign]
+        if risk.is_stash and not risk.paths:
+            # It is there to make room for a pull or a switch, which is for a tree of one's own here.
+            aside = f"; to put only your own files aside: {instead} {shlex.join(own)}" if own else ""
+            return (
+                "it would take changes that are not this session's out of everybody's working tree: "
+                f"{self._whose.told(foreign)}. "
+                f"Next: pull or switch in a tree of your own: {self._beside('HEAD')}{aside}"
+            )
         then = f"{instead} {shlex.join(own)}" if own else "change back with your edit tool what you changed yourself"
         return f"it would throw away changes that are not this session's: {self._whose.told(foreign)}. Next: {then}"
 
@@ -98,12 +108,15 @@ class Judging:
             if self._whose.is_any_at_work(makers)
             else "ask your user to commit that or take it away, since none of them is at work any more"
         )
-        beside = shlex.quote(f"{self._whose.tree.root}-2")
         return (
             "it would change files under other sessions, whose work here is not committed: "
             f"{self._whose.told(others)}. Next: {patience}, or work on it in a tree "
-            f"of your own: git worktree add --detach {beside} {risk.target or 'HEAD'}"
+            f"of your own: {self._beside(risk.target or 'HEAD')}"
         )
+
+    def _beside(self, commit: str) -> str:
+        """The command that makes a working tree beside this one."""
+        return f"git worktree add --detach {shlex.quote(f'{self._whose.tree.root}-2')} {commit}"
 
     def _commits(self, risk: risks.Commits) -> str | None:
         makers = self._home.makers(COMMITS)

@@ -21,6 +21,7 @@ from commonhold.server.git_homes import Home, Operation
 from commonhold.server.git_hooks import HookRun, runs_hooks, sweepings
 from commonhold.server.git_judging import COMMITS, STASHES, Judging
 from commonhold.server.git_staging import Staging
+from commonhold.server.head_moves import HeadMove
 from commonhold.server.whose import Around, Log, Whose
 
 Answer = Mapping[str, Any]
@@ -38,6 +39,7 @@ WRITERS: Final = MOVERS | {
 """Commands that may write an index."""
 _STAGERS: Final = frozenset({"add", "stage", "update-index"})
 _GUARDED: Final = MOVERS - {"update-ref", "symbolic-ref", "branch", "stash"}
+_SWITCHERS: Final = frozenset({"checkout", "switch", "branch", "symbolic-ref", "stash", "bisect", "rebase"})
 _GOING_ON: Final = frozenset({"--continue", "--abort", "--skip", "--quit"})
 _UNSEEN: Final = {
     "--pathspec-from-file": "git commit -- PATH..., with the paths themselves",
@@ -56,7 +58,7 @@ _SETTLED: Final = Blob("", "")
 
 @dataclass(frozen=True, slots=True)
 class Pending:
-    """A call that runs: what it was, where HEAD and the stash were, and the index it was given."""
+    """A call that runs: what it was, where HEAD, its branch and the stash were, and the index it was given."""
 
     session: "Session"
     call: GitCall
@@ -67,6 +69,7 @@ class Pending:
     tree: str = ""
     said: str = ""
     hooked: HookRun | None = None
+    branch: str = ""
 
     @property
     def argv(self) -> Sequence[str]:
@@ -191,7 +194,8 @@ class Session:
     def prepared(self, call: GitCall) -> Pending:
         """What is run, and in which index."""
         head = differing.head_of(self._root)
-        pending = Pending(self, call, head, self._stash(call), self.tree.operation, self.index)
+        branch = differing.branch_of(self._root)
+        pending = Pending(self, call, head, self._stash(call), self.tree.operation, self.index, branch=branch)
         if self._uses_shared_index:
             return pending
         if call.word in _STAGERS:
@@ -279,6 +283,7 @@ class Session:
             head, swept = self._without_others(pending, head)
             said = "\n".join(filter(None, (said, swept)))
         self._note(pending, head)
+        self._tell_others(pending, head)
         if pending.call.word == "sparse-checkout":
             self._take_out_of_shared()
         if pending.index.path not in (self.index.path, self.tree.shared_index):
@@ -354,6 +359,19 @@ class Session:
             return False
         self._root.finish("update-ref", "-m", "commonhold: made anew", "HEAD", f"{head}^", head)
         return True
+
+    def _tell_others(self, pending: Pending, head: str) -> None:
+        """Let the other sessions in this working tree know that HEAD is on another branch: that is theirs, too."""
+        branch = differing.branch_of(self._root)
+        if branch == pending.branch or pending.call.word not in _SWITCHERS:
+            return
+        now = self._log.status()
+        holders = [*(each.holder for each in now.sessions), *(each.holder for each in now.leases)]
+        others = {*holders, *(each.holder for each in now.changes)} - {self.holder}
+        if others:
+            is_renamed = pending.call.word == "branch" and bool(branch and pending.branch)
+            move = HeadMove(self.holder, self._log.intent(), pending.branch, branch, pending.head, head, is_renamed)
+            self._log.send(sorted(others), move.told(self.tree.root))
 
     def _note(self, pending: Pending, head: str) -> None:
         """Write down what the session made: commits, a stash, an operation that is under way."""

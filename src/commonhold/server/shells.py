@@ -305,7 +305,8 @@ class Shells:
             run.session.notice(sorted_.nobody, intent=intent)
         own = {path: readable[path] for path in sorted_.own}
         self._hand_down(run, own, theirs)
-        taken = run.session.take(own, intent=intent) if own else TakeAnswer("nothing")
+        # What others sent or changed is told at the end of every command, whether it wrote something or not.
+        taken = run.session.take(own, intent=intent) if own else TakeAnswer("nothing", notices=_news(run.session))
         run.before, run.sequence = after, sequence
         unread = tuple(change.path for change in changes if change.is_unread and run.reach(change.path))
         return Outcome(status, taken, sorted_.nobody, unread)
@@ -366,6 +367,10 @@ def _is_passing(fault: CommonholdError) -> bool:
 def _is_of_another_tree(root: str, new: str) -> bool:
     """Whether it is one that is still there: what is remembered of trees is much, and they come and go."""
     return root != new and Path(root).is_dir()
+
+
+def _news(session: Commonhold) -> tuple[str, ...]:
+    return tuple(each.notice for each in session.news())
 
 
 def _newest(session: Commonhold) -> int:

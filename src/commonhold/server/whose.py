@@ -55,6 +55,10 @@ class Log(Protocol):
         """Apply all edits of a changeset or none."""
         ...
 
+    def intent(self) -> str:
+        """What the session was asked for last."""
+        ...
+
     def send(self, holders: Sequence[str], text: str) -> None:
         """Let other sessions in this working tree be told `text`, once."""
         ...

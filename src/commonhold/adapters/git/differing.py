@@ -63,6 +63,11 @@ def head_of(git: Git) -> str:
     return git.line("rev-parse", "--verify", "--quiet", "HEAD^{commit}") or ""
 
 
+def branch_of(git: Git) -> str:
+    """The branch that HEAD is on; empty where it is on none."""
+    return git.line("symbolic-ref", "--quiet", "--short", "HEAD") or ""
+
+
 def is_revision(git: Git, word: str) -> bool:
     """Whether a word names a commit or a tree."""
     return (

@@ -1,0 +1,40 @@
+"""What other sessions in a working tree are told when one has taken HEAD to another branch. Pure."""
+
+import shlex
+from dataclasses import dataclass
+from typing import Final
+
+from commonhold.domain.texts import quoted
+
+_ID: Final = 10
+
+
+@dataclass(frozen=True, slots=True)
+class HeadMove:
+    """A call of `by` that took HEAD from one branch to another (empty: none), and from one commit to another.
+
+    `is_renamed`: there is no branch any more of the name that it was on.
+    """
+
+    by: str
+    intent: str
+    branch_before: str
+    branch: str
+    before: str
+    head: str
+    is_renamed: bool = False
+
+    def told(self, root: str) -> str:
+        """That in a line, with what follows and the next step, for who works in the working tree at `root`."""
+        who = f"{self.by} ({quoted(self.intent)})" if self.intent else self.by
+        left = f"branch {self.branch_before}" if self.branch_before else f"commit {self.before[:_ID]}, on no branch"
+        come = f"branch {self.branch}" if self.branch else f"commit {self.head[:_ID]}, on no branch"
+        if self.is_renamed:
+            return f"{who} has renamed the branch of this working tree, {self.branch_before}, to {self.branch}"
+        files = "no file changed with it" if self.before == self.head else "read your files again, they changed with it"
+        start = self.branch_before or self.before[:_ID]
+        beside = shlex.join(("git", "worktree", "add", f"{root}-2", start))
+        return (
+            f"HEAD of this working tree moved: {who} took it from {left}, to {come}, where your commits now go; "
+            f"{files}. Next: go on, or, to work on what it was before, do so in a tree of your own: {beside}"
+        )
