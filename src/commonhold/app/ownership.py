@@ -242,6 +242,26 @@ def authors_of(
     return Authors(moved.union(holders), tuple(entries), mode_by, old, new, moved_by)
 
 
+def replaced(old: Version | None, steps: Sequence[Step], moved_by: str | None = None) -> dict[str, tuple[bytes, ...]]:
+    """Whose lines, which HEAD (`old`) does not have, the last step took out: by holder, without its own.
+
+    Who had only taken lines out, which the step has put in again, or changed nothing else, stands there without lines.
+    """
+    *earlier, last = steps
+    was = None if last.before is None else Version(last.before)
+    before = authors_of(old, was, earlier, moved_by=moved_by)
+    number = 2 * len(steps) + 2
+    entries = _advanced(list(before._entries), _lines(last.after), last.holder, number)  # noqa: SLF001 - of this module
+    found: dict[str, list[bytes]] = {}
+    for entry in entries:
+        if entry.gone_at == number and entry.born and not entry.is_old and entry.born != last.holder:
+            found.setdefault(entry.born, []).append(entry.line or b"")
+    now = authors_of(old, None if last.after is None else Version(last.after), steps, moved_by=moved_by)
+    for holder in before.holders - now.holders - {last.holder}:
+        found.setdefault(holder, [])
+    return {holder: tuple(lines) for holder, lines in found.items()}
+
+
 def _reconcile(entries: Sequence[_Entry]) -> None:
     """What was taken out and put in again, in one place, is no difference."""
     for run in _runs_of(entries):

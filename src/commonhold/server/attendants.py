@@ -17,6 +17,7 @@ from commonhold.server.git_calls import GitCalls
 from commonhold.server.idleness import idle_seconds
 from commonhold.server.open_sessions import OpenSessions, Silence
 from commonhold.server.overseeing import Overseeing
+from commonhold.server.overwrites import Overwrites
 from commonhold.server.questions import Route, ShellBegins, ShellEnds
 from commonhold.server.rounds import Rounds, Wait
 from commonhold.server.shell_calls import ShellCalls
@@ -37,7 +38,7 @@ class Attendants:
         ignoring = Ignoring(lambda root: load_settings(root).ignore)
         self._state_folder = repository.state_folder
         self._git = GitCalls(repository.state_folder, _opened, self._settle, ignoring.is_ignored)
-        rules = Rules(self._refused, self._prepared)
+        rules = Rules(self._refused, self._prepared, Overwrites(ignoring.is_ignored).told)
         self._shells = Shells(_opened, rules, under_way=under_way)
         self._overseeing = Overseeing(_opened_by_nobody, ignoring.is_ignored, self._shells.may_write)
         trees = Trees(repository)

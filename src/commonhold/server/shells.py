@@ -51,10 +51,14 @@ Open = Callable[[str, str], Commonhold]
 
 @dataclass(frozen=True, slots=True)
 class Rules:
-    """What decides beside leases: why a command is refused (empty: it is not), and what is prepared for it."""
+    """What decides beside leases: why a command is refused (empty: it is not), and what is prepared for it.
+
+    `overwritten` has others told what of theirs a command replaced, and says what its own agent is to be told.
+    """
 
     refused: Callable[[Asked, Commonhold], str] = lambda _asked, _session: ""
     prepared: Callable[[Asked, Commonhold], Prepared] = lambda _asked, _session: Prepared()
+    overwritten: Callable[[Commonhold, TakeAnswer], tuple[str, ...]] = lambda _session, _taken: ()
 
 
 @dataclass(eq=False, slots=True)
@@ -307,6 +311,7 @@ class Shells:
         self._hand_down(run, own, theirs)
         # What others sent or changed is told at the end of every command, whether it wrote something or not.
         taken = run.session.take(own, intent=intent) if own else TakeAnswer("nothing", notices=_news(run.session))
+        taken = replace(taken, notices=(*taken.notices, *self._rules.overwritten(run.session, taken)))
         run.before, run.sequence = after, sequence
         unread = tuple(change.path for change in changes if change.is_unread and run.reach(change.path))
         return Outcome(status, taken, sorted_.nobody, unread)

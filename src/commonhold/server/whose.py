@@ -11,7 +11,7 @@ from commonhold.adapters.git.differing import Irregular, Tree, head_of, here, in
 from commonhold.adapters.git.running import Git
 from commonhold.adapters.ignoring import IsIgnored
 from commonhold.app.answers import CommitAnswer
-from commonhold.app.ownership import OUTSIDE, Authors, Step, authors_of
+from commonhold.app.ownership import OUTSIDE, Authors, Step, authors_of, replaced
 from commonhold.app.pictures import Status
 from commonhold.domain.changeset import Changeset
 from commonhold.domain.errors import CommonholdError
@@ -125,6 +125,14 @@ class Whose:
     def _in_log(self, path: str) -> str:
         """What the log calls a file that git names, in whichever Unicode form."""
         return path if path.isascii() else WorkingTree(self.tree.root).path_of(path)
+
+    def replaced(self, path: str) -> dict[str, tuple[bytes, ...]]:
+        """Whose uncommitted lines of a file the last change of it took out, by holder. Raises Irregular."""
+        past = self._past(path) if can_be_named(path) else _Past()
+        if not past.steps or {each.holder for each in past.steps} <= {past.steps[-1].holder, OUTSIDE}:
+            return {}
+        place = path if past.origin is None else past.origin
+        return replaced(in_head(self.git, self.head, place), past.steps, past.moved_by)
 
     def _past(self, path: str, until: int | None = None) -> _Past:
         """What is known to have been done to a file before the event `until`."""

@@ -1,0 +1,131 @@
+"""One session's command has replaced what another had not committed: what both are told, with the way back. Pure.
+
+Nothing is taken back by itself. The replaced text is kept, and each side gets the command that brings it back.
+"""
+
+import ast
+import io
+import re
+import shlex
+import textwrap
+import tokenize
+from collections.abc import Callable, Collection, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from commonhold.app.news import name
+from commonhold.domain.events import Committed, FileChange, RegionChange
+from commonhold.domain.keys import canonical, contains, file_key
+from commonhold.domain.texts import quoted
+from commonhold.regions.python_ast import UNREADABLE, parse_module
+
+MOST_TOLD: Final = 5
+_DIGITS: Final = 16
+_LAYOUT: Final = re.compile(rb"[\s;,]+")
+_BRACED: Final = frozenset(
+    {
+        *("js", "jsx", "mjs", "cjs", "ts", "tsx", "mts", "cts", "css", "scss", "less", "json", "jsonc", "java", "kt"),
+        *("c", "h", "cc", "cpp", "hpp", "cs", "go", "rs", "swift", "scala", "php"),
+    }
+)
+Contents = Callable[[str], bytes | None]
+"""Kept bytes by hash; None where they are not kept."""
+
+
+@dataclass(frozen=True, slots=True)
+class Overwritten:
+    """What `by` made of a region or file (`key`) in which `owner` had uncommitted work: hashes before and after."""
+
+    key: str
+    owner: str
+    by: str
+    intent: str
+    before: str
+    after: str | None
+
+    def told_owner(self) -> str:
+        """What whose work it was is told."""
+        return (
+            f"what you changed in {self._name} and have not committed was replaced by {self.by}{_for(self.intent)}; "
+            f"your text is kept. Next, if it is still needed: {self._way_back(self.owner)}"
+        )
+
+    def told_writer(self) -> str:
+        """What who replaced it is told."""
+        return (
+            f"that replaced what {self.owner} changed in {self._name} and has not committed. They are told, and "
+            f"their text is kept. Next, if it was not meant to go: {self._way_back(self.by)}"
+        )
+
+    @property
+    def _name(self) -> str:
+        return name(canonical(self.key))
+
+    def _way_back(self, agent: str) -> str:
+        shown = f"commonhold show {self.before[:_DIGITS]}"
+        key = canonical(self.key)
+        if not key.is_region and self.after is None:
+            return f"{shown} --to {shlex.quote(key.file_path)}"
+        how = f"--base {self.after[:_DIGITS]}" if self.after else "--insert"
+        return f"{shown} | commonhold commit --key {shlex.quote(self.key)} {how} --agent {shlex.quote(agent)}"
+
+
+def _for(intent: str) -> str:
+    return f" ({quoted(intent)})" if intent else ""
+
+
+def overwritten(
+    commit: Committed, file: FileChange, owner: str, lines: Collection[bytes], contents: Contents
+) -> Iterator[Overwritten]:
+    """Where a commit to one file replaced these `lines` of an owner: the innermost regions that held them, or the file.
+
+    Where only the layout is another, what the owner did is there still.
+    """
+    if file.before is None or _is_layout(
+        file.path, contents(file.before), contents(file.after) if file.after else None
+    ):
+        return
+    found = [each for each in _leaves(commit, file) if each.before and _holds(contents(each.before), lines)]
+    if not found:
+        yield Overwritten(str(file_key(file.path)), owner, commit.holder, commit.intent, file.before, file.after)
+    for each in found:
+        before, after = each.before or "", each.after
+        if not _is_layout(file.path, contents(before), contents(after) if after else None):
+            yield Overwritten(each.key, owner, commit.holder, commit.intent, before, after)
+
+
+def _leaves(commit: Committed, file: FileChange) -> Sequence[RegionChange]:
+    """The innermost of the regions of a file that a commit changed; none where the whole file went."""
+    place = file_key(file.path)
+    keys = {each.key: canonical(each.key) for each in commit.regions}
+    here = [each for each in commit.regions if keys[each.key].is_region and contains(place, keys[each.key])]
+    around = {outer for each in here for outer in list(keys[each.key].upward())[1:]}
+    return [each for each in here if keys[each.key] not in around] if file.after else []
+
+
+def _holds(text: bytes | None, lines: Collection[bytes]) -> bool:
+    wanted = {line.strip() for line in lines} - {b""}
+    return text is not None and not wanted.isdisjoint(line.strip() for line in text.splitlines())
+
+
+def _is_layout(path: str, before: bytes | None, after: bytes | None) -> bool:
+    """Whether two texts differ in their layout alone: the same program, with the same comments."""
+    if before is None or after is None:
+        return False
+    suffix = path.rpartition(".")[2].lower()
+    if suffix in _BRACED:
+        return _LAYOUT.sub(b"", before).replace(b"'", b'"') == _LAYOUT.sub(b"", after).replace(b"'", b'"')
+    if suffix not in {"py", "pyi"}:
+        return False
+    try:
+        return _program(before) == _program(after)
+    except (*UNREADABLE, tokenize.TokenError):
+        return False
+
+
+def _program(source: bytes) -> tuple[str, list[str]]:
+    text = textwrap.dedent(source.decode())
+    comments = [
+        each.string for each in tokenize.generate_tokens(io.StringIO(text).readline) if each.type == tokenize.COMMENT
+    ]
+    return ast.dump(parse_module(text.encode())), comments

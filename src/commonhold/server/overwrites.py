@@ -1,0 +1,63 @@
+"""What a command replaced that others had not committed: found by the log and by git, and told to both."""
+
+from collections.abc import Sequence
+from typing import Final
+
+from commonhold.adapters.git.differing import Irregular, find_tree
+from commonhold.adapters.git.running import Git
+from commonhold.adapters.ignoring import IsIgnored
+from commonhold.app.answers import TakeAnswer
+from commonhold.app.overwriting import MOST_TOLD, Overwritten, overwritten
+from commonhold.client.session import Commonhold
+from commonhold.domain.errors import CommonholdError
+from commonhold.domain.events import Committed
+from commonhold.domain.texts import NOBODY
+from commonhold.server.whose import Whose
+
+_MOST_FILES: Final = 500
+"""Of so many files of one command is asked whose they were: a command that writes more is a build, or git itself."""
+
+
+class Overwrites:
+    """Tells the writer and the owners."""
+
+    def __init__(self, is_ignored: IsIgnored) -> None:
+        """What `is_ignored` is nobody's concern."""
+        self._is_ignored = is_ignored
+
+    def told(self, session: Commonhold, taken: TakeAnswer) -> tuple[str, ...]:
+        """Let the owners know what a change that was just taken replaced of theirs; what the writer is to be told."""
+        found = self._found(session, taken)
+        for each in found:
+            session.send([each.owner], each.told_owner())
+        more = f"and {len(found) - MOST_TOLD} more places, whose owners are told" if len(found) > MOST_TOLD else ""
+        return (*(each.told_writer() for each in found[:MOST_TOLD]), *filter(None, [more]))
+
+    def _found(self, session: Commonhold, taken: TakeAnswer) -> Sequence[Overwritten]:
+        if taken.sequence is None:
+            return ()
+        events = [each.event for each in session.log(after=taken.sequence - 1, limit=1)]
+        commit = events[0] if events else None
+        tree = find_tree(Git(session.root))
+        if not isinstance(commit, Committed) or tree is None:
+            return ()
+        whose = Whose(tree, session, session.holder, self._is_ignored)
+        found: list[Overwritten] = []
+        for file in commit.files[:_MOST_FILES]:
+            for owner, lines in _replaced(whose, file.path).items():
+                found += overwritten(commit, file, owner, lines, lambda each: _kept(session, each))
+        return found
+
+
+def _replaced(whose: Whose, path: str) -> dict[str, tuple[bytes, ...]]:
+    try:
+        return {owner: lines for owner, lines in whose.replaced(path).items() if owner != NOBODY}
+    except Irregular:
+        return {}
+
+
+def _kept(session: Commonhold, content_hash: str) -> bytes | None:
+    try:
+        return session.content(content_hash)
+    except CommonholdError:
+        return None
