@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from commonhold.app.answers import (
         AcquireAnswer,
+        AdoptAnswer,
         CommitAnswer,
         LeaseAnswer,
         MergedRegion,
@@ -85,6 +86,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "AcquireAnswer",
+    "AdoptAnswer",
     "AsyncCommonhold",
     "Base",
     "Change",
@@ -175,8 +177,8 @@ __version__ = "0.1.0"
 
 # Where each name lives. All are loaded on first use: the command line and the hooks must start in milliseconds.
 _HOMES = {
-    "commonhold.app.answers": "AcquireAnswer CommitAnswer LeaseAnswer MergedRegion Needed News Next Obstacle Piece"
-    " PutAnswer RegionHash RegionText Repair RepairRegion ReviewAnswer Unmerged WaiveAnswer",
+    "commonhold.app.answers": "AcquireAnswer AdoptAnswer CommitAnswer LeaseAnswer MergedRegion Needed News Next"
+    " Obstacle Piece PutAnswer RegionHash RegionText Repair RepairRegion ReviewAnswer Unmerged WaiveAnswer",
     "commonhold.app.pictures": "Change Status Who",
     "commonhold.client.async_session": "AsyncCommonhold",
     "commonhold.client.async_opening": "open_async",

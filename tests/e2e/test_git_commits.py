@@ -138,7 +138,7 @@ def test_what_builds_on_anothers_lines_waits_for_them(checkout: Checkout) -> Non
     checkout.edit(BOB, "m.py", CODE.replace("return 1", "return 111"))
     said = checkout.git(BOB, "commit", "-am", "x", ok=False).said
     assert ANN in said
-    assert "when they have committed" in said
+    assert "make it yours: commonhold adopt" in said
     checkout.git(ANN, "commit", "-am", "x", ok=True)
     assert checkout.committed("m.py") == A
     checkout.git(BOB, "commit", "-am", "x", ok=True)

@@ -82,7 +82,7 @@ def test_who_is_waited_for_is_at_work(shared: Checkout) -> None:
         assert f'b.txt ({BOB}: "round the “Beträge”")' in said
         assert "Next: wait until they have committed, or work on it in a tree of your own: git worktree add" in said
         bob.depart()
-    assert "Next: ask your user to commit that or take it away, since none of" in shared.refused(ANN, "pull")
+    assert "Next: none of them is known to be at work any more, so make it yours: " in shared.refused(ANN, "pull")
 
 
 def test_the_next_step_that_is_told_can_be_taken(shared: Checkout) -> None:
@@ -162,7 +162,9 @@ def test_the_tree_is_not_moved_under_others(shared: Checkout) -> None:
     for words in (("checkout", "other"), ("switch", "main"), ("merge", "other"), ("pull",), ("rebase", "other")):
         said = shared.refused(ANN, *words)
         assert BOB in said
-        assert "Next: ask your user to commit" in said
+        assert (
+            f"make it yours: commonhold adopt file:b.txt file:y.txt --from {BOB} --agent {ANN}, or work on it" in said
+        )
     shared.git(BOB, "add", "-A", ok=True)
     shared.git(BOB, "commit", "-m", "y", ok=True)
     shared.git(ANN, "clean", "-f", "x.txt", ok=True)

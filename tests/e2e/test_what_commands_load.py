@@ -33,6 +33,7 @@ LIGHT = {
     "leases": ("leases",),
     "log": ("log",),
     "put": ("put", "account:1", "100", "--expect", "0"),
+    "adopt": ("adopt", "gone.py", "--from", "gone"),
     "release": ("release", "LEASE"),
     "renew": ("renew", "LEASE"),
     "review": ("review",),
@@ -79,6 +80,9 @@ def test_every_command_is_light_or_works() -> None:
 def test_what_the_daemon_answers_loads_no_engine(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("COMMONHOLD_DAEMON", "on")
     with serving(root) as daemon:
+        with daemon.session("gone") as gone:
+            (root / "gone.py").touch()
+            gone.take({"gone.py": None})
         loaded = {name: loaded_by(*words_of(name, daemon), root=root) for name in LIGHT}
     assert {name: found for name, modules in loaded.items() if (found := parts_in(modules))} == {}
 

@@ -110,6 +110,17 @@ class WaiveAnswer:
 
 
 @dataclass(frozen=True, slots=True)
+class AdoptAnswer:
+    """The answer to adopting the work of `owner` in files; `refused`, and none adopted, where it is not to be had."""
+
+    outcome: Literal["adopted", "refused"]
+    paths: tuple[str, ...] = ()
+    owner: str = ""
+    why: str = ""
+    next: Next | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class Needed:
     """A region that must be mended with the change or leased, why, and where it is used (`path:line`).
 

@@ -61,6 +61,18 @@ class Attendance:
         presence = self._presence(holder)
         return presence.intent if presence else ""
 
+    def is_at_work(self, holder: str) -> bool:
+        """Whether a session, or any part of it, is heard of or runs still, or holds something."""
+        session = holder.partition("/")[0]
+        with self._place.store.read() as reader:
+            known = reader.presences(self._place.files.root)
+        heard = (each.holder for each in known if self._is_heard(each) or self._runs(each))
+        holds = (lease.holder for lease in self._leases.live())
+        return session in {each.partition("/")[0] for each in (*heard, *holds)}
+
+    def _is_heard(self, presence: Presence) -> bool:
+        return self._wall() - presence.seen_at < self._idle_seconds
+
     def rest(self, holder: str) -> None:
         """The session waits for its user."""
         presence = self._presence(holder)
@@ -106,11 +118,11 @@ class Attendance:
 
     def _gone(self) -> list[str]:
         """Those that were to write something, and are not heard of, hold nothing any more and are not known to run."""
-        root, wall = self._place.files.root, self._wall()
+        root = self._place.files.root
         with self._place.store.read() as reader:
             known = reader.presences(root)
             writing = {each.holder for each in reader.proposals(root)}
-        heard = {each.holder for each in known if wall - each.seen_at < self._idle_seconds or self._runs(each)}
+        heard = {each.holder for each in known if self._is_heard(each) or self._runs(each)}
         gone = writing - heard
         return sorted(gone - {lease.holder for lease in self._leases.live()}) if gone else []
 

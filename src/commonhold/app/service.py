@@ -198,6 +198,20 @@ class Service:
         self._recover_if_possible()
         return self._uses.waiving.waive(self.holder, keys, note)
 
+    def adopt(self, *keys: str, owner: str) -> terms.AdoptAnswer:
+        """Let what `owner`, a session that has ended, did to files here and did not commit to git count as this one's.
+
+        All of them or none. No file is touched; the log keeps both names. Refused where `owner` is at work still, or is
+        not known to have changed one of them.
+        """
+        self._recover_if_possible()
+        answer = self._writing.adopting.adopt(self.holder, keys, owner)
+        if answer.outcome == "adopted":
+            self._uses.newsroom.send(
+                [owner], f"{self.holder} adopted what you had not committed in {', '.join(answer.paths)}"
+            )
+        return answer
+
     def sweep(self) -> None:
         """End what is over, give it to whoever waits for it, and look for what was left half done.
 

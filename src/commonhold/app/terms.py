@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Final
 if TYPE_CHECKING:
     from commonhold.app.acquire_options import AcquireOptions as AcquireOptions
     from commonhold.app.answers import AcquireAnswer as AcquireAnswer
+    from commonhold.app.answers import AdoptAnswer as AdoptAnswer
     from commonhold.app.answers import CommitAnswer as CommitAnswer
     from commonhold.app.answers import LeaseAnswer as LeaseAnswer
     from commonhold.app.answers import News as News
@@ -33,8 +34,8 @@ if TYPE_CHECKING:
 
 _HOMES: Final = {
     "commonhold.app.acquire_options": "AcquireOptions",
-    "commonhold.app.answers": "AcquireAnswer CommitAnswer LeaseAnswer News PutAnswer RegionHash RegionText ReviewAnswer"
-    " TakeAnswer WaiveAnswer",
+    "commonhold.app.answers": "AcquireAnswer AdoptAnswer CommitAnswer LeaseAnswer News PutAnswer RegionHash RegionText"
+    " ReviewAnswer TakeAnswer WaiveAnswer",
     "commonhold.app.pictures": "Briefing Status Who",
     "commonhold.domain.changeset": "Changeset",
     "commonhold.domain.events": "CommitUndone Recorded",

@@ -1,5 +1,6 @@
 """What a session can do that has to do with what files become: judge it, write it, record it."""
 
+from commonhold.app.adopting import Adopting
 from commonhold.app.attendance import Attendance
 from commonhold.app.commits import Commits
 from commonhold.app.crossing import Crossing, Insight
@@ -46,6 +47,7 @@ class Writing:
         self.noticing = Noticing(place, self.taking, self.proposing)
         is_running = uses.surroundings.is_running
         self.attendance = Attendance(place, leases, works, self.proposing, options.idle_seconds, is_running)
+        self.adopting = Adopting(place, uses.reading, self.attendance.is_at_work)
 
     def _crossing(self, insight: Insight | None) -> Crossing | None:
         return Crossing(insight, self._uses.reading.look, self._uses.options.policies) if insight else None

@@ -25,6 +25,7 @@ COMMANDS: Final = {
     "get": "Print what named keys carry.",
     "put": "Let a named key carry a value, if nobody changed it meanwhile.",
     "review": "See and close what was left half done when a lease was lost, and what is owed.",
+    "adopt": "Make the uncommitted work of a session that has ended one's own.",
     "sweep": "End what is over, and look for what was left half done.",
     "log": "Show what happened, event by event.",
     "status": "Show leases, the line, the newest commits, open debts and work to review.",

@@ -86,6 +86,7 @@ class AsyncCommonhold(Session):
     partial_works = _asked(Service.partial_works)
     review = _asked(Service.review)
     waive = _asked(Service.waive)
+    adopt = _asked(Service.adopt)
     who = _asked(Service.who)
     status = _asked(Service.status)
     log = _asked(Service.log)

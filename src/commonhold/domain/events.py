@@ -209,7 +209,9 @@ class Committed:
     """A changeset took effect. `worktree` is where; `settled` are the debts (keys) that it left no cause for.
 
     `merged` are the edits that did not take effect as they were sent, `contracts` what callers meet differently now.
-    `unadmitted` says why it would have been refused, had it not been made already by a tool or a command.
+    `unadmitted` says why it would have been refused, had it not been made already by a tool or a command. `adopts`
+    names a session that has ended: what it did to the files counts as done by `holder` from then on; nothing was
+    written.
     """
 
     holder: str
@@ -223,6 +225,7 @@ class Committed:
     merged: tuple[Merge, ...] = ()
     contracts: tuple[ContractChange, ...] = ()
     unadmitted: str = ""
+    adopts: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -102,12 +102,7 @@ class Judging:
         others = {path: by for path, by in foreign.items() if by - {self._holder, OUTSIDE}}
         if not others:
             return None
-        makers = frozenset[str]().union(*others.values()) - {self._holder, OUTSIDE}
-        patience = (
-            "wait until they have committed"
-            if self._whose.is_any_at_work(makers)
-            else "ask your user to commit that or take it away, since none of them is at work any more"
-        )
+        patience = self._whose.way_on(others, frozenset[str]().union(*others.values()))
         return (
             "it would change files under other sessions, whose work here is not committed: "
             f"{self._whose.told(others)}. Next: {patience}, or work on it in a tree "

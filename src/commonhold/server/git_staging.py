@@ -79,7 +79,8 @@ class Staging:
             return
         part = authors.part(self._holder, path)
         if isinstance(part, Inseparable):
-            staged.left_out[path] = f"{part.why}: {', '.join(part.others)}; stage it again when they have committed"
+            way_on = self._whose.way_on([path], part.others)
+            staged.left_out[path] = f"{part.why}: {', '.join(part.others)}. Next: {way_on}, then stage it again"
             return
         staged.in_part[path] = f"the rest is of {self._by(authors)}"
         staged.entries[path] = None if part is None else self._blob(path, part)

@@ -43,7 +43,7 @@ class Overwrites:
             return ()
         whose = Whose(tree, session, session.holder, self._is_ignored)
         found: list[Overwritten] = []
-        for file in commit.files[:_MOST_FILES]:
+        for file in [each for each in commit.files if not whose.is_ignored(each.path)][:_MOST_FILES]:
             for owner, lines in _replaced(whose, file.path).items():
                 found += overwritten(commit, file, owner, lines, lambda each: _kept(session, each))
         return found

@@ -1,8 +1,9 @@
 """Whose the changes of a working tree are: asked of the log, file by file."""
 
+import shlex
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Final, Protocol
 
@@ -10,13 +11,14 @@ from commonhold.adapters.files import WorkingTree
 from commonhold.adapters.git.differing import Irregular, Tree, head_of, here, in_head
 from commonhold.adapters.git.running import Git
 from commonhold.adapters.ignoring import IsIgnored
+from commonhold.app.adopting import is_part_of
 from commonhold.app.answers import CommitAnswer
 from commonhold.app.ownership import OUTSIDE, Authors, Step, authors_of, replaced
 from commonhold.app.pictures import Status
 from commonhold.domain.changeset import Changeset
 from commonhold.domain.errors import CommonholdError
 from commonhold.domain.events import Committed, FileChange, Recorded
-from commonhold.domain.keys import can_be_named
+from commonhold.domain.keys import can_be_named, file_key
 from commonhold.domain.lease import Lease
 from commonhold.domain.texts import listed, quoted, short_name
 
@@ -155,7 +157,16 @@ class Whose:
             past.steps, past.origin = before.steps, before.origin or origin
             past.moved_by = self._maker(commit)
             return
+        if commit.adopts:
+            self._hand_over(past, commit.adopts, self._maker(commit))
+            return
         self._add(past, self._maker(commit), change)
+
+    def _hand_over(self, past: _Past, owner: str, to: str) -> None:
+        """What one has done to a file so far is another's from now on."""
+        past.steps = [replace(each, holder=to) if is_part_of(each.holder, owner) else each for each in past.steps]
+        if past.moved_by is not None and is_part_of(past.moved_by, owner):
+            past.moved_by = to
 
     def _maker(self, commit: Committed) -> str:
         return self.holder if commit.holder.startswith(f"{self.holder}/") else commit.holder
@@ -195,6 +206,17 @@ class Whose:
         """Whether a session among some is there still, or one that it is a part of."""
         there = {each.holder for each in self._log.status().sessions}
         return any(each in there or each.partition("/")[0] in there for each in holders)
+
+    def way_on(self, paths: Iterable[str], holders: Iterable[str]) -> str:
+        """How to go on where these have uncommitted work in these files: the step after `Next:`."""
+        makers = sorted(set(holders) - {self.holder, OUTSIDE})
+        if not makers:
+            return "ask your user to commit that or take it away"
+        if self.is_any_at_work(makers):
+            return "wait until they have committed"
+        keys = [str(file_key(path)) for path in paths if can_be_named(path)]
+        calls = (("commonhold", "adopt", *keys, "--from", each, "--agent", self.holder) for each in makers)
+        return f"none of them is known to be at work any more, so make it yours: {' && '.join(map(shlex.join, calls))}"
 
     def is_beside_others(self, paths: Iterable[str]) -> bool:
         """Whether some of these changes are not all of the holder, or another is at work that could make one now."""

@@ -24,7 +24,7 @@ NAMES: Final = frozenset(
     {
         *("show", "read", "acquire", "renew", "release", "ask", "hand_over", "break_lease", "get", "put"),
         *("saw", "seen", "news", "partial_works", "review", "leases", "commit", "who", "status", "log", "content"),
-        *("waive", "commits_on", "place", "propose", "settle", "take", "keep", "notice", "send"),
+        *("waive", "commits_on", "place", "propose", "settle", "take", "keep", "notice", "send", "adopt"),
         *("arrive", "briefing", "intend", "intent", "rest", "depart"),
         *("recover", "forget", "sweep"),
     }

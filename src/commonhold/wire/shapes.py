@@ -13,6 +13,7 @@ from commonhold.domain.slots import is_for_slots, path_of_slot, shown_key
 if TYPE_CHECKING:
     from commonhold.app.answers import (
         AcquireAnswer,
+        AdoptAnswer,
         CommitAnswer,
         LeaseAnswer,
         MergedRegion,
@@ -199,6 +200,17 @@ def waived(answer: WaiveAnswer) -> Json:
         "outcome": answer.outcome,
         "why": answer.why,
         "debts": [_plain(each) for each in answer.debts],
+        "next": next_call(answer.next),
+    }
+
+
+def adopted(answer: AdoptAnswer) -> Json:
+    """The answer to adopting another's work."""
+    return {
+        "outcome": answer.outcome,
+        "why": answer.why,
+        "paths": list(answer.paths),
+        "owner": answer.owner,
         "next": next_call(answer.next),
     }
 

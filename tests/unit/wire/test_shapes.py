@@ -5,6 +5,7 @@ from dataclasses import replace
 
 from commonhold.app.answers import (
     AcquireAnswer,
+    AdoptAnswer,
     CommitAnswer,
     LeaseAnswer,
     MergedRegion,
@@ -306,6 +307,8 @@ def test_who_and_status() -> None:
             }
         ],
     }
+    adopted = as_json(shapes.adopted(AdoptAnswer("adopted", ("a.py",), "bob")))
+    assert adopted == {"outcome": "adopted", "why": "", "paths": ["a.py"], "owner": "bob", "next": None}
     waived = as_json(shapes.waived(WaiveAnswer("waived", (debt,))))
     assert waived == {"outcome": "waived", "why": "", "debts": [DEBT_SHAPE], "next": None}
     assert shapes.leases([LEASE], [WAITER]) == {"leases": [LEASE_SHAPE], "waiters": [WAITER_SHAPE]}

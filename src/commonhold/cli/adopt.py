@@ -1,0 +1,41 @@
+"""`commonhold adopt`: make the uncommitted work of a session that has ended one's own."""
+
+from collections.abc import Iterator
+
+import click
+
+from commonhold.app.answers import AdoptAnswer
+from commonhold.cli.command import Command, files
+from commonhold.cli.exit_status import DONE, REFUSED
+from commonhold.cli.given import Given, common
+from commonhold.cli.next_call import next_lines
+from commonhold.cli.opening import opened
+from commonhold.cli.output import answer, shown
+from commonhold.wire import shapes
+
+
+@click.command(
+    "adopt",
+    cls=Command,
+    examples=("commonhold adopt src/prices.py --from claude:8c1f7a2e",),
+)
+@click.argument("paths", metavar="PATH...", nargs=-1, required=True, shell_complete=files)
+@click.option("--from", "owner", metavar="HOLDER", required=True, help="The session that has ended.")
+@common
+@click.pass_obj
+def command(given: Given, paths: tuple[str, ...], owner: str) -> int:
+    """Make what a session that has ended did to PATH..., and did not commit to git, this session's own.
+
+    No file is touched: from now on this session's `git add` and `git commit` take it, too. The log keeps both names.
+    """
+    with opened(given) as place:
+        found = place.hold.adopt(*place.keys(paths), owner=owner)
+    answer(given, found, shapes.adopted, lambda found: _lines(found, given))
+    return DONE if found.outcome == "adopted" else REFUSED
+
+
+def _lines(found: AdoptAnswer, given: Given) -> Iterator[str]:
+    if found.outcome == "refused":
+        yield f"refused: {shown(found.why)}"
+    yield from (f"adopted: {shown(path)}, from {shown(found.owner)}" for path in found.paths)
+    yield from next_lines(found.next, given)
