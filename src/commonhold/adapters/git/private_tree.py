@@ -17,6 +17,7 @@ from commonhold.adapters.git.running import Git, run
 PREFIX: Final = "commonhold-commit-"
 _IGNORED: Final = ("ls-files", "-z", "--others", "--ignored", "--exclude-standard", "--directory")
 _MADE: Final = ("ls-files", "-z", "--others", "--exclude-standard")
+_RULES: Final = ".gitignore"
 _AS_IT_IS: Final = ("-c", "core.fsmonitor=false", "-c", "core.untrackedCache=false")
 
 
@@ -98,7 +99,10 @@ class PrivateTree:
             names = [each for each in os.listdir(there) if each != ".git"] if path.endswith("/") else [""]
             (place if path.endswith("/") else place.parent).mkdir(parents=True, exist_ok=True)
             for name in names:
-                (place / name).symlink_to(there / name)
+                if name == _RULES:  # git follows no link to these
+                    shutil.copyfile(there / name, place / name)
+                else:
+                    (place / name).symlink_to(there / name)
         except OSError:  # it is gone by now, or what the index holds is in its place
             return []
         return [f"{path}{name}" for name in names]
