@@ -190,9 +190,11 @@ def test_a_merge_that_is_finished_beside_a_persons_change(checkout: Checkout) ->
     assert (checkout.committed("other.txt"), checkout.text("other.txt")) == ("other\n", "by hand\n")
 
 
-def test_whoever_is_alone_has_hooks_run_where_they_are(checkout: Checkout) -> None:
+def test_where_nobody_else_has_uncommitted_work_hooks_run_where_they_are(checkout: Checkout) -> None:
     hook(checkout, "pwd > where.log; " + FORMAT_AND_ADD)
     checkout.edit(ANN, "app.py", ANNS)
+    with checkout.log_of(str(checkout.root), BOB) as bob:
+        bob.arrive()  # who is at work, and has no uncommitted work, changes nothing of that
     checkout.git(ANN, "commit", "-qam", "x", ok=True)
     assert checkout.text("where.log").strip() == str(checkout.root)
     assert checkout.committed("app.py") == checkout.text("app.py") == FORMATTED

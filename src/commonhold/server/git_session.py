@@ -48,8 +48,8 @@ _UNSEEN: Final = {
 }
 """Options of a commit with which it stages what it commits, in one step, and what to do in their place."""
 _HOOKS_ALONE: Final = (
-    "others are at work here, too, so the hooks of that commit ran on a copy of the files that holds this session's "
-    "own changes alone, and what they changed was brought back. Next: do what they say, then commit again"
+    "others have uncommitted work here, so the hooks of that commit ran on a copy of the files that holds this "
+    "session's own changes alone, and what they changed was brought back. Next: do what they say, then commit again"
 )
 _FATAL: Final = 128
 _PLACES: Final = ("--git-dir", "--work-tree")
@@ -239,7 +239,7 @@ class Session:
             return pending
         whose = self._whose()
         paths = (path for path in differing.unstaged(self._root, self.index) if not whose.is_ignored(path))
-        if not whose.is_beside_others(paths):
+        if not any(whose.of_others([path]) for path in paths):
             return pending
         index = self._scratch() if pending.index.path == self.index.path else pending.index
         private = PrivateTree(self.tree, index, self._temporary)

@@ -218,15 +218,6 @@ class Whose:
         calls = (("commonhold", "adopt", *keys, "--from", each, "--agent", self.holder) for each in makers)
         return f"none of them is known to be at work any more, so make it yours: {' && '.join(map(shlex.join, calls))}"
 
-    def is_beside_others(self, paths: Iterable[str]) -> bool:
-        """Whether some of these changes are not all of the holder, or another is at work that could make one now."""
-        own = self.holder
-        for each in self._log.status().sessions:
-            is_own = each.holder == own or each.holder.startswith(f"{own}/") or own.startswith(f"{each.holder}/")
-            if not (is_own or each.is_at_rest):
-                return True
-        return any(self.of_others([path]) for path in paths)
-
     def told(self, paths: dict[str, frozenset[str]]) -> str:
         """The paths for a reader, with who changed them and what for."""
         return listed([f"{path} ({', '.join(self._names(path, by))})" for path, by in paths.items()], _SHOWN)

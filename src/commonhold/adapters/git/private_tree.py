@@ -18,6 +18,7 @@ PREFIX: Final = "commonhold-commit-"
 _IGNORED: Final = ("ls-files", "-z", "--others", "--ignored", "--exclude-standard", "--directory")
 _MADE: Final = ("ls-files", "-z", "--others", "--exclude-standard")
 _RULES: Final = ".gitignore"
+_AT_ONCE: Final = ("-c", "checkout.workers=4")
 _AS_IT_IS: Final = ("-c", "core.fsmonitor=false", "-c", "core.untrackedCache=false")
 
 
@@ -64,7 +65,7 @@ class PrivateTree:
             # Git would note this place down as that of the linked working tree, if it has noted none for a day.
             os.utime(os.path.join(self._tree.git_dir, "gitdir"))
         Path(self.root, ".git").write_text(f"gitdir: {self._tree.git_dir}\n", encoding="utf-8")
-        self._git.ask(*_AS_IT_IS, "checkout-index", "--all", "--index", settings=self.settings(index.path))
+        self._git.ask(*_AS_IT_IS, *_AT_ONCE, "checkout-index", "--all", "--index", settings=self.settings(index.path))
         ignored = self._ignored(self._tree.root, {INDEX: index.path})
         links = [each for path in ignored for each in self._linked(path)]
         while links:
