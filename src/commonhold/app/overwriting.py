@@ -16,7 +16,7 @@ from typing import Final
 from commonhold.app.news import name
 from commonhold.domain.events import Committed, FileChange, RegionChange
 from commonhold.domain.keys import canonical, contains, file_key
-from commonhold.domain.texts import quoted
+from commonhold.domain.texts import quoted, short_name
 from commonhold.regions.python_ast import UNREADABLE, parse_module
 
 MOST_TOLD: Final = 5
@@ -33,7 +33,7 @@ Contents = Callable[[str], bytes | None]
 
 
 @dataclass(frozen=True, slots=True)
-class Overwritten:
+class Replaced:
     """What `by` made of a region or file (`key`) in which `owner` had uncommitted work: hashes before and after."""
 
     key: str
@@ -45,16 +45,17 @@ class Overwritten:
 
     def told_owner(self) -> str:
         """What whose work it was is told."""
+        by = f"{short_name(self.by)}{_for(self.intent)}"
         return (
-            f"what you changed in {self._name} and have not committed was replaced by {self.by}{_for(self.intent)}; "
-            f"your text is kept. Next, if it is still needed: {self._way_back(self.owner)}"
+            f"what you changed in {self._name} and have not committed was replaced by {by}; your text is kept. "
+            f"Next, if it is still needed: {self._way_back(self.owner)}"
         )
 
     def told_writer(self) -> str:
         """What who replaced it is told."""
         return (
-            f"that replaced what {self.owner} changed in {self._name} and has not committed. They are told, and "
-            f"their text is kept. Next, if it was not meant to go: {self._way_back(self.by)}"
+            f"that replaced what {short_name(self.owner)} changed in {self._name} and has not committed. "
+            f"They are told, and their text is kept. Next, if it was not meant to go: {self._way_back(self.by)}"
         )
 
     @property
@@ -76,7 +77,7 @@ def _for(intent: str) -> str:
 
 def overwritten(
     commit: Committed, file: FileChange, owner: str, lines: Collection[bytes], contents: Contents
-) -> Iterator[Overwritten]:
+) -> Iterator[Replaced]:
     """Where a commit to one file replaced these `lines` of an owner: the innermost regions that held them, or the file.
 
     Where only the layout is another, what the owner did is there still.
@@ -87,11 +88,11 @@ def overwritten(
         return
     found = [each for each in _leaves(commit, file) if each.before and _holds(contents(each.before), lines)]
     if not found:
-        yield Overwritten(str(file_key(file.path)), owner, commit.holder, commit.intent, file.before, file.after)
+        yield Replaced(str(file_key(file.path)), owner, commit.holder, commit.intent, file.before, file.after)
     for each in found:
         before, after = each.before or "", each.after
         if not _is_layout(file.path, contents(before), contents(after) if after else None):
-            yield Overwritten(each.key, owner, commit.holder, commit.intent, before, after)
+            yield Replaced(each.key, owner, commit.holder, commit.intent, before, after)
 
 
 def _leaves(commit: Committed, file: FileChange) -> Sequence[RegionChange]:

@@ -208,7 +208,8 @@ class Service:
         answer = self._writing.adopting.adopt(self.holder, keys, owner)
         if answer.outcome == "adopted":
             self._uses.newsroom.send(
-                [owner], f"{self.holder} adopted what you had not committed in {', '.join(answer.paths)}"
+                [owner],
+                f"{texts.short_name(self.holder)} adopted what you had not committed in {', '.join(answer.paths)}",
             )
         return answer
 

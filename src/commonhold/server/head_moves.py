@@ -4,7 +4,7 @@ import shlex
 from dataclasses import dataclass
 from typing import Final
 
-from commonhold.domain.texts import quoted
+from commonhold.domain.texts import quoted, short_name
 
 _ID: Final = 10
 
@@ -26,7 +26,8 @@ class HeadMove:
 
     def told(self, root: str) -> str:
         """That in a line, with what follows and the next step, for who works in the working tree at `root`."""
-        who = f"{self.by} ({quoted(self.intent)})" if self.intent else self.by
+        by = short_name(self.by)
+        who = f"{by} ({quoted(self.intent)})" if self.intent else by
         left = f"branch {self.branch_before}" if self.branch_before else f"commit {self.before[:_ID]}, on no branch"
         come = f"branch {self.branch}" if self.branch else f"commit {self.head[:_ID]}, on no branch"
         if self.is_renamed:

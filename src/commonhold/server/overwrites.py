@@ -7,7 +7,7 @@ from commonhold.adapters.git.differing import Irregular, find_tree
 from commonhold.adapters.git.running import Git
 from commonhold.adapters.ignoring import IsIgnored
 from commonhold.app.answers import TakeAnswer
-from commonhold.app.overwriting import MOST_TOLD, Overwritten, overwritten
+from commonhold.app.overwriting import MOST_TOLD, Replaced, overwritten
 from commonhold.client.session import Commonhold
 from commonhold.domain.errors import CommonholdError
 from commonhold.domain.events import Committed
@@ -33,7 +33,7 @@ class Overwrites:
         more = f"and {len(found) - MOST_TOLD} more places, whose owners are told" if len(found) > MOST_TOLD else ""
         return (*(each.told_writer() for each in found[:MOST_TOLD]), *filter(None, [more]))
 
-    def _found(self, session: Commonhold, taken: TakeAnswer) -> Sequence[Overwritten]:
+    def _found(self, session: Commonhold, taken: TakeAnswer) -> Sequence[Replaced]:
         if taken.sequence is None:
             return ()
         events = [each.event for each in session.log(after=taken.sequence - 1, limit=1)]
@@ -42,7 +42,7 @@ class Overwrites:
         if not isinstance(commit, Committed) or tree is None:
             return ()
         whose = Whose(tree, session, session.holder, self._is_ignored)
-        found: list[Overwritten] = []
+        found: list[Replaced] = []
         for file in [each for each in commit.files if not whose.is_ignored(each.path)][:_MOST_FILES]:
             for owner, lines in _replaced(whose, file.path).items():
                 found += overwritten(commit, file, owner, lines, lambda each: _kept(session, each))

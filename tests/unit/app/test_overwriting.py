@@ -2,7 +2,7 @@
 
 import pytest
 
-from commonhold.app.overwriting import Overwritten, overwritten
+from commonhold.app.overwriting import Replaced, overwritten
 from commonhold.app.ownership import Step, Version, replaced
 from commonhold.domain.events import Committed, FileChange, RegionChange
 from commonhold.regions.region import hash_bytes
@@ -32,9 +32,7 @@ def test_whose_uncommitted_lines_a_step_took_out(steps: list[Step], found: dict[
     assert replaced(old, steps) == found
 
 
-def told(
-    path: str, before: bytes, after: bytes | None, *names: str, lines: tuple[bytes, ...] = ()
-) -> list[Overwritten]:
+def told(path: str, before: bytes, after: bytes | None, *names: str, lines: tuple[bytes, ...] = ()) -> list[Replaced]:
     """What comes of a commit that made one text of another, as the whole file and as the regions of these names."""
     kept = {hash_bytes(text): text for text in (before, after) if text is not None}
     now = None if after is None else hash_bytes(after)
