@@ -1,6 +1,7 @@
 """From what a store answers to what people and agents get to see."""
 
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from typing import Final, Literal
 
 from commonhold.app.answers import AcquireAnswer, LeaseAnswer, Next, RegionHash
@@ -30,9 +31,23 @@ def granted(outcome: Granted, shadowed: Iterable[Key]) -> AcquireAnswer:
     """The lease, the hashes to start from, and what its holder should know."""
     lease = outcome.lease
     regions = tuple(RegionHash(base.key, base.hash) for base in lease.bases if canonical(base.key).is_region)
-    reserved = [f"{region.key} is not there yet: its name is reserved for you" for region in regions if not region.hash]
-    notices = (*reserved, *map(_looks_like_a_file, shadowed), *wishes(outcome.wished))
+    absent = [_not_there(canonical(base.key)) for base in lease.bases if base.hash is None]
+    notices = (*absent, *map(_looks_like_a_file, shadowed), *wishes(outcome.wished))
     return AcquireAnswer("granted", lease, regions=regions, notices=notices)
+
+
+def _not_there(key: Key) -> str:
+    """What to say of a name that may be a new one, or one that is misspelt, or of the wrong kind."""
+    reserved = f"{key} is not there yet: its name is reserved for you"
+    if key.is_region:
+        return reserved
+    return reserved if "." in key.path[-1] else f"{reserved} as a file's; to lease a folder, name {key}/"
+
+
+def for_writing(answer: AcquireAnswer, keys: Iterable[str]) -> AcquireAnswer:
+    """The answer for whoever is about to write `keys` anyway: that one of them is not there yet is no news."""
+    known = {_not_there(canonical(key)) for key in keys}
+    return replace(answer, notices=tuple(each for each in answer.notices if each not in known))
 
 
 def wishes(leases: Iterable[Lease]) -> tuple[str, ...]:

@@ -2,12 +2,14 @@
 
 import time
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Final
 
 from commonhold.adapters.files import WorkingTree
 from commonhold.app.answers import AcquireAnswer, CommitAnswer, RepairRegion
 from commonhold.app.happenings import Patched, Removed, Response, Stance, Swap, Unclear, Whole, Wish, is_about, told
+from commonhold.app.lease_answers import for_writing
 from commonhold.app.likeliest_region import likeliest_region
 from commonhold.app.proposing import HELD_FOR_TURN, MOST_SHOWN
 from commonhold.app.whole_files import made_to_hold
@@ -146,7 +148,7 @@ class ToolEdit:
         answer = self._session.acquire(
             *wanted, task=self._intent, acquisition_id=HELD_FOR_TURN, wait_seconds=self._patience()
         )
-        self._notices += answer.notices
+        self._notices += for_writing(answer, wanted).notices
         return answer
 
     def _patience(self) -> float:
@@ -188,11 +190,11 @@ class ToolEdit:
     def _held_anyway(self) -> AcquireAnswer:
         """Whether others hold any of what would be written, whatever that is; if not, what was there is known now."""
         keys = [str(file_key(f"{path}/" if Path(self._root, path).is_dir() else path)) for path in self._paths]
-        answer = self._session.acquire(*keys, task=self._intent, ttl_seconds=SLOT_SECONDS)
+        answer = for_writing(self._session.acquire(*keys, task=self._intent, ttl_seconds=SLOT_SECONDS), keys)
         self._notices += answer.notices
         if answer.lease is not None:
             self._notices += self._session.release(answer.lease.id).notices
-        return answer
+        return replace(answer, notices=())
 
     @property
     def _agent(self) -> str:

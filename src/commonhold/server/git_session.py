@@ -365,13 +365,13 @@ class Session:
         branch = differing.branch_of(self._root)
         if branch == pending.branch or pending.call.word not in _SWITCHERS:
             return
-        now = self._log.status()
+        now = self.log.status()
         holders = [*(each.holder for each in now.sessions), *(each.holder for each in now.leases)]
         others = {*holders, *(each.holder for each in now.changes)} - {self.holder}
         if others:
             is_renamed = pending.call.word == "branch" and bool(branch and pending.branch)
-            move = HeadMove(self.holder, self._log.intent(), pending.branch, branch, pending.head, head, is_renamed)
-            self._log.send(sorted(others), move.told(self.tree.root))
+            move = HeadMove(self.holder, self.log.intent(), pending.branch, branch, pending.head, head, is_renamed)
+            self.log.send(sorted(others), move.told(self.tree.root))
 
     def _note(self, pending: Pending, head: str) -> None:
         """Write down what the session made: commits, a stash, an operation that is under way."""

@@ -13,6 +13,7 @@ from commonhold.adapters.survey.ground import Ground, Named
 from commonhold.adapters.trees import Trees
 from commonhold.app.answers import AcquireAnswer
 from commonhold.app.held_paths import Holding, barred, holdings, is_in, overlap
+from commonhold.app.lease_answers import for_writing
 from commonhold.app.shell_calls import goes_to
 from commonhold.app.shell_commands import shown
 from commonhold.app.shell_reach import Reach, needs_others_rights, reach_of
@@ -122,7 +123,7 @@ def leave_for(asked: Asked, session: Commonhold, ground: Ground, offer: Offer) -
             break
     reach = reach_of(asked.command)
     masked, kept_by = _masks(asked, held, ground, offer, reach)
-    return Leave(masked, kept_by, reach, got.lease.id if got.lease else None, got.notices)
+    return Leave(masked, kept_by, reach, got.lease.id if got.lease else None, for_writing(got, keys).notices)
 
 
 def _held(session: Commonhold, ground: Ground, until: float) -> tuple[Holding, ...]:

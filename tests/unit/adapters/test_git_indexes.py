@@ -44,12 +44,12 @@ def test_an_index_follows_to_a_commit_in_which_nothing_or_much_is_another(tmp_pa
     index.begin("HEAD", str(tmp_path / ".git/none"))
     for number in range(3):
         (tmp_path / f"{number}?").write_text(str(number))
-    for words in (("add", "-A"), ("commit", "-qm", "second")):
-        subprocess.run((*GIT, *words), cwd=tmp_path, check=True, capture_output=True)
+    for more in (["add", "-A"], ["commit", "-qm", "second"]):
+        subprocess.run((*GIT, *more), cwd=tmp_path, check=True, capture_output=True)
     trees = [git.line("rev-parse", f"{each}^{{tree}}") or "" for each in ("HEAD~1", "HEAD")]
     index.follow(trees[0], trees[0], indexes.staged_stays)
     assert len(index.entries()) == 0
-    index.follow(*trees, indexes.staged_stays)
+    index.follow(trees[0], trees[1], indexes.staged_stays)
     assert set(index.entries()) == {"0?", "1?", "2?"}
 
 
