@@ -87,7 +87,7 @@ class Place:
 
     def _begun(self) -> list[int]:
         """The daemons that clients have started: one that is just beginning does not serve yet, and would later."""
-        words = f"-m\0commonhold.server.daemon\0{self.root}\0".encode()
+        words = f"-m\0commonhold.server.daemon.supervisor\0{self.root}\0".encode()
         found = []
         for each in Path("/proc").glob("[0-9]*/cmdline"):
             with suppress(OSError):

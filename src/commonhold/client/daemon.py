@@ -65,7 +65,7 @@ def start(repository: Repository) -> Begun:
     path = daemon_place.log_path(repository.state_folder)
     log = os.open(path, _LOG_FLAGS, 0o600)
     told_before = os.fstat(log).st_size
-    command = [sys.executable, "-I", "-m", "commonhold.server.daemon", repository.root]
+    command = [sys.executable, "-I", "-m", "commonhold.server.daemon.supervisor", repository.root]
     try:
         daemon = subprocess.Popen(  # noqa: S603 - our own interpreter and module
             command, stdin=subprocess.DEVNULL, stdout=log, stderr=log, start_new_session=True, cwd="/"

@@ -13,6 +13,9 @@ import time
 CHUNK_BYTES = 65_536
 SECONDS = 27.0
 """Agents give up on a hook after thirty seconds."""
+REVIVAL_SECONDS = 0.3
+"""A daemon that was killed is begun again by who watches over it: so long it is waited for before one is begun here."""
+PAUSE_SECONDS = 0.004
 REPLY = b"\r\nx-commonhold-reply: "
 SHELLS = frozenset((b"sh", b"bash", b"dash", b"zsh", b"ash", b"ksh", b"fish"))
 _ROOT = 0
@@ -37,7 +40,7 @@ def main(agent: str, address: str, policy: str = "block", seconds: str = str(SEC
     payload = read_all(0)
     process = agent_process(posix.getppid())
     try:
-        said = ask(f"/hooks/{agent}", address, payload, process, float(seconds))
+        said = _ask_whoever_comes(f"/hooks/{agent}", address, payload, process, until)
     except Unanswered:
         said = _ask_anew(agent, address, payload, policy, process, until - time.monotonic())
     except Rejected as fault:
@@ -48,6 +51,20 @@ def main(agent: str, address: str, policy: str = "block", seconds: str = str(SEC
     write_all(1, output)
     write_all(2, complaint)
     return status
+
+
+def _ask_whoever_comes(path: str, address: str, payload: bytes, process: str, until: float) -> Said:
+    """Ask, and ask again where a daemon was killed: the next one may be on its way. Raises as `ask`."""
+    revived_by = time.monotonic() + REVIVAL_SECONDS
+    while True:
+        now = time.monotonic()
+        try:
+            return ask(path, address, payload, process, until - now)
+        except Unanswered as fault:
+            was_none = isinstance(fault.__cause__, FileNotFoundError)
+            if was_none or now >= revived_by:
+                raise
+        time.sleep(PAUSE_SECONDS)
 
 
 def ask(path: str, address: str, payload: bytes, process: str, seconds: float) -> Said:

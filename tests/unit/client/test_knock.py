@@ -4,12 +4,14 @@ import json
 import os
 import socket
 import tempfile
+import time
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 
 import pytest
 from tests.patience import PATIENCE_SECONDS
 
+from commonhold.adapters import daemon_place
 from commonhold.client import knock
 
 OK = b"HTTP/1.1 200 OK\r\n"
@@ -146,3 +148,33 @@ def test_what_another_user_listens_at_is_told_nothing(monkeypatch: pytest.Monkey
                 with pytest.raises(knock.Rejected, match="another user"):
                     asking.result()
                 assert heard == b""
+
+
+def test_a_daemon_that_was_killed_is_waited_for_a_moment() -> None:
+    """The next one is on its way; the hook does not begin another."""
+    with tempfile.TemporaryDirectory(prefix="k") as folder, ThreadPoolExecutor() as pool:
+        address = f"{folder}/http.sock"
+        with socket.socket(socket.AF_UNIX) as dead:
+            dead.bind(address)
+        asking = pool.submit(knock._ask_whoever_comes, "/hooks/claude", address, b"", "", time.monotonic() + 60)
+        time.sleep(knock.PAUSE_SECONDS)
+        with daemon_place.listen(address) as listener:
+            listener.settimeout(PATIENCE_SECONDS)
+            connection, _ = listener.accept()
+            with connection:
+                connection.recv(65_536)
+                connection.sendall(OK + b"x-commonhold-reply: 0 2\r\ncontent-length: 2\r\n\r\n{}")
+            assert asking.result() == (0, b"{}", b"")
+
+
+def test_where_no_daemon_was_none_is_waited_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[str] = []
+
+    def nobody(path: str, *_: object) -> knock.Said:
+        asked.append(path)
+        raise knock.Unanswered from FileNotFoundError()
+
+    monkeypatch.setattr(knock, "ask", nobody)
+    with pytest.raises(knock.Unanswered):
+        knock._ask_whoever_comes("/hooks/claude", "", b"", "", time.monotonic() + 60)
+    assert asked == ["/hooks/claude"]

@@ -16,10 +16,14 @@ from commonhold.server.under_way import UnderWay
 class Door:
     """Listens on the private socket, and on the loopback where the repository is served there."""
 
-    def __init__(self, repository: Repository, wake: Callable[[], None]) -> None:
-        """Listen. `wake` is called when the door has closed. The caller has the claim on the state folder."""
+    def __init__(self, repository: Repository, wake: Callable[[], None], knocked: Callable[[], object]) -> None:
+        """Listen. `wake` is called when the door has closed, `knocked` at the first knock.
+
+        The caller has the claim on the state folder.
+        """
         self._repository = repository
         self._wake = wake
+        self._knocked = knocked
         self._address = daemon_place.http_address(repository.state_folder)
         self._listeners = [daemon_place.listen(self._address)]
         self._place = daemon_place.identity(self._address)
@@ -58,6 +62,7 @@ class Door:
     def _live(self) -> None:
         try:
             if self._is_knocked_at():
+                self._knocked()
                 behind = import_module("commonhold.server.behind")
                 behind.serve(self._repository, self._listeners, self._loopback, self._under_way, self._stop_read)
         except BaseException:  # whatever it was, whoever knocks must not wait for nobody

@@ -6,6 +6,7 @@ import resource
 import signal
 import sys
 import time
+from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
 from typing import Final
@@ -46,11 +47,11 @@ class Times:
 class Lifetime:
     """One daemon, from the moment on in which it is the only one."""
 
-    def __init__(self, repository: Repository, times: Times) -> None:
+    def __init__(self, repository: Repository, times: Times, knocked: Callable[[], object]) -> None:
         """Take the lock, the socket, and the state of `repository`, in this order.
 
-        Whoever finds the socket waits there; whoever came before is waited for at the gate. Raises StoreError
-        `STORE_OWNED` where another daemon lives.
+        Whoever finds the socket waits there; whoever came before is waited for at the gate. `knocked` is called at the
+        first hook. Raises StoreError `STORE_OWNED` where another daemon lives.
         """
         self._repository = repository
         self._settings = load_settings(repository.root)
@@ -68,7 +69,7 @@ class Lifetime:
         self._services = Services(repository, self._store)
         self._loop = Loop(listener, self._introduce, self._services.one_look)
         self._desk = Desk(self._store, time.monotonic, self._loop.wake)
-        self._door = Door(repository, self._loop.wake)
+        self._door = Door(repository, self._loop.wake, knocked)
 
     def end(self) -> None:
         """Stop after the present turn."""
@@ -160,10 +161,13 @@ def _own_hello(root: str) -> calls.Hello:
     return calls.Hello(calls.PROTOCOL, commonhold.__version__, root, None, process_umask())
 
 
-def serve(root: str, times: Times) -> int:
-    """Be the daemon of the repository around `root` until nobody needs it; an exit status."""
+def serve(root: str, times: Times, knocked: Callable[[], object] = lambda: None) -> int:
+    """Be the daemon of the repository around `root` until nobody needs it; an exit status.
+
+    `knocked` is called once somebody has come over HTTP, as hooks do.
+    """
     try:
-        life = Lifetime(find_repository(root), times)
+        life = Lifetime(find_repository(root), times, knocked)
     except CommonholdError as fault:
         told = f"{daemon_place.SAYING}{fault.message}; next: {fault.hint}"
         print(told, flush=True)  # noqa: T201 - its standard output is its log

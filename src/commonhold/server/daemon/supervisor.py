@@ -1,0 +1,87 @@
+"""`python -m commonhold.server.daemon.supervisor ROOT`: a repository's daemon, begun again when it is killed.
+
+The daemon is a fork of this process, which does nothing but wait for its end: what the daemon has to load is loaded
+here, so that the next one is there as soon as the kernel has copied a table of pages. A daemon that ends by itself is
+done; so is this process then. Whoever kills both has ended the daemon, and the next hook begins one anew.
+"""
+
+import gc
+import os
+import select
+import signal
+import sys
+import time
+from collections.abc import Callable
+from importlib import import_module
+from typing import Final, NoReturn
+
+from commonhold.server.daemon.lifetime import Times, serve
+
+MOST_DEATHS: Final = 10
+"""So often a daemon may be killed within `DEATHS_SECONDS`; one that dies faster dies of what it does."""
+DEATHS_SECONDS: Final = 60.0
+REST_SECONDS: Final = 1.0
+"""So long after the first hook this process begins to load what hooks need: the daemon is answering that hook."""
+BEHIND_HOOKS: Final = (
+    "commonhold.server.behind",
+    "commonhold.app.writing",
+    "commonhold.server.planning.pool",
+    "commonhold.adapters.index",
+    "commonhold.adapters.typecheck",
+)
+"""What a daemon loads by the time it has answered its first hook about an edit."""
+
+_ASKED_TO_END: Final = frozenset({-signal.SIGTERM, -signal.SIGINT, -signal.SIGHUP})
+"""Exit statuses of a daemon that was told to go before it could hear of that."""
+_KNOCKED: Final = b"k"
+
+
+def supervise(root: str, times: Times) -> int:
+    """Let there be a daemon until one ends by itself; the exit status of that one, or of the last."""
+    deaths: list[float] = []
+    has_served_hooks = False
+    while True:
+        child, line = _begin(root, times)
+        signal.signal(signal.SIGTERM, lambda *_, child=child: os.kill(child, signal.SIGTERM))
+        has_served_hooks = _attend(line, is_loaded=has_served_hooks) or has_served_hooks
+        os.close(line)
+        status = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+        signal.signal(signal.SIGTERM, signal.SIG_DFL)
+        now = time.monotonic()
+        deaths = [at for at in deaths if now - at < DEATHS_SECONDS] + [now]
+        if status >= 0 or status in _ASKED_TO_END or len(deaths) > MOST_DEATHS:
+            return abs(status)
+
+
+def _begin(root: str, times: Times) -> tuple[int, int]:
+    """Fork a daemon; its process, and what can be read from once it has been asked by a hook, or is gone."""
+    reading, writing = os.pipe()
+    gc.freeze()  # what the daemon looks through for garbage it writes to, and pages that are written to are copied
+    child = os.fork()
+    if child == 0:
+        os.close(reading)
+        _be_daemon(root, times, lambda: os.write(writing, _KNOCKED))
+    os.close(writing)
+    return child, reading
+
+
+def _be_daemon(root: str, times: Times, knocked: Callable[[], object]) -> NoReturn:
+    signal.signal(signal.SIGTERM, signal.SIG_DFL)
+    sys.exit(serve(root, times, knocked))
+
+
+def _attend(line: int, *, is_loaded: bool) -> bool:
+    """Wait until the daemon is gone; whether hooks have asked it. What the next one needs for them is loaded then."""
+    has_asked = False
+    while os.read(line, 1) == _KNOCKED:
+        has_asked = True
+        is_gone, _, _ = select.select([line], [], [], REST_SECONDS)
+        if not (is_gone or is_loaded):
+            for name in BEHIND_HOOKS:
+                import_module(name)
+    return has_asked
+
+
+if __name__ == "__main__":
+    root, *seconds = sys.argv[1:]
+    sys.exit(supervise(root, Times(*map(float, seconds))))

@@ -1,0 +1,102 @@
+"""A daemon that is killed is there again at once, begun by the process that watches over it."""
+
+import os
+import signal
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+from tests.e2e.daemon_process import Place, place
+from tests.patience import PATIENCE_SECONDS, until
+
+from commonhold.server.daemon.supervisor import MOST_DEATHS
+
+pytestmark = pytest.mark.slow
+
+
+@contextmanager
+def supervised(root: Path) -> Iterator[tuple[Place, subprocess.Popen[bytes]]]:
+    """A repository whose daemon is watched over, and the process that does so."""
+    with place(root) as found:
+        command = [sys.executable, "-m", "commonhold.server.daemon.supervisor", str(root)]
+        watching = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        try:
+            found.wait_until_served()
+            yield found, watching
+        finally:
+            watching.kill()
+            watching.wait()
+
+
+def kill(found: Place) -> int:
+    """Kill the daemon, and wait for the next; the process that was killed."""
+    pid = found.pid
+    os.kill(pid, signal.SIGKILL)
+    until(lambda: found.is_served and found.pid != pid)
+    return pid
+
+
+def parent_of(pid: int) -> int:
+    return int(Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[1])
+
+
+def test_a_killed_daemon_is_begun_again_by_who_watches_over_it(root: Path) -> None:
+    with supervised(root) as (found, watching):
+        with found.session() as hold:
+            lease = hold.acquire("account:1").lease
+        kill(found)
+        found.wait_until_served()
+        assert parent_of(found.pid) == watching.pid
+        with found.session() as hold:
+            assert [each.id for each in hold.leases()] == [lease.id if lease else None]
+
+
+def test_one_that_ends_by_itself_is_not_begun_again(root: Path) -> None:
+    with supervised(root) as (found, watching):
+        os.kill(found.pid, signal.SIGTERM)
+        assert watching.wait(PATIENCE_SECONDS) == 0
+        assert not found.is_served
+
+
+def test_who_ends_the_watching_process_ends_the_daemon_gently(root: Path) -> None:
+    with supervised(root) as (found, watching):
+        watching.terminate()
+        assert watching.wait(PATIENCE_SECONDS) == 0
+        assert not found.is_served
+        assert not Path(found.address).exists()
+
+
+def test_one_that_dies_over_and_over_is_left_alone(root: Path) -> None:
+    """A daemon that dies of what it is asked would die of it for ever."""
+    with supervised(root) as (found, watching):
+        for _ in range(MOST_DEATHS):
+            kill(found)
+        os.kill(found.pid, signal.SIGKILL)
+        assert watching.wait(PATIENCE_SECONDS) == signal.SIGKILL
+
+
+def test_what_hooks_need_is_loaded_for_the_next_one(root: Path) -> None:
+    """It is loaded once the first hook was answered, by the process that the next daemon is a fork of."""
+    with supervised(root) as (found, watching):
+        before = memory_of(watching.pid)
+        time.sleep(0.1)
+        assert memory_of(watching.pid) == before, "a daemon that only leases needs none of it"
+        with open_door(found):
+            until(lambda: memory_of(watching.pid) > before)
+
+
+def memory_of(pid: int) -> int:
+    """How many pages a process has of its own."""
+    return int(Path(f"/proc/{pid}/statm").read_text().split()[5])
+
+
+@contextmanager
+def open_door(found: Place) -> Iterator[None]:
+    with socket.socket(socket.AF_UNIX) as hook:
+        hook.connect(str(found.state / "http.sock"))
+        yield
