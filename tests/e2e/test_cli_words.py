@@ -15,7 +15,7 @@ from tests.e2e.cli_driver import Call, git, process, snapshot
 
 from commonhold.adapters.sqlite import SqliteStore
 from commonhold.app.ports import Write
-from commonhold.cli import output
+from commonhold.cli import output, region_words
 from commonhold.cli.command import Command, Group
 from commonhold.cli.commands import COMMANDS
 from commonhold.cli.program import cli
@@ -149,7 +149,7 @@ def test_a_terminal_is_told_what_is_waited_for(run: Call, monkeypatch: pytest.Mo
 def test_bytes_do_not_go_to_a_terminal(root: Path, run: Call, monkeypatch: pytest.MonkeyPatch) -> None:
     (root / "logo.bin").write_bytes(b"\xff\x00\xfe")
     base = base_of(run, "logo.bin")
-    for module in (output, sys.modules["commonhold.cli.show"]):
+    for module in (output, region_words, sys.modules["commonhold.cli.show"]):
         monkeypatch.setattr(module, "is_terminal", lambda: True)
     assert "commonhold show logo.bin > FILE" in run("show", "logo.bin").text
     assert f"commonhold show {base} > FILE" in run("show", base).text

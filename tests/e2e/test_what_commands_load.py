@@ -34,6 +34,7 @@ LIGHT = {
     "log": ("log",),
     "put": ("put", "account:1", "100", "--expect", "0"),
     "adopt": ("adopt", "gone.py", "--from", "gone"),
+    "regions": ("regions", "a.py"),
     "release": ("release", "LEASE"),
     "renew": ("renew", "LEASE"),
     "review": ("review",),
@@ -44,14 +45,41 @@ LIGHT = {
     "uninstall": ("uninstall", "git", "--dry-run"),
     "who": ("who", "a.py#one"),
 }
-WORKING = {"callers", "check", "contract", "demo", "doctor", "impact", "mcp", "merge", "merge-file", "regions"}
+WORKING = {"callers", "check", "contract", "demo", "doctor", "impact", "mcp", "merge", "merge-file"}
 """What does the work in its own process, or serves others."""
+QUICK = {
+    "commonhold.cli.main": "*",
+    "commonhold.cli.quick": "*",
+    "commonhold.cli.output": "*",
+    "commonhold.cli.describe": "*",
+    "commonhold.cli.status_words": "status",
+    "commonhold.cli.region_words": "regions show",
+    "commonhold.client.reader": "*",
+    "commonhold.adapters.repository_paths": "*",
+    "commonhold.adapters.socket_places": "*",
+    "commonhold.domain.errors": "*",
+    "commonhold.domain.slot_names": "*",
+    "commonhold.domain.texts": "*",
+    "commonhold.wire.instants": "*",
+    "commonhold.wire.messagepack": "*",
+    "commonhold.wire.protocol": "*",
+}
+"""All of ours that commands which only look load, beside packages; and which of them do."""
+HEAVY = {
+    *("apsw", "asyncio", "click", "dataclasses", "inspect", "json", "logging", "msgspec", "pathlib", "socket"),
+    *("subprocess", "tempfile", "threading", "tomllib", "urllib"),
+}
+"""What takes as long to load as Python takes to start, or a good part of it."""
 PAYLOAD = {"session_id": "s1", "hook_event_name": "Notification", "message": "x", "cwd": "."}
 
 
-def loaded_by(*words: str, root: Path) -> set[str]:
+ENTRY = ("-c", "import sys; from commonhold.cli.main import run; run()")
+"""How the installed command begins; `-m` loads more before it comes to us."""
+
+
+def loaded_by(*words: str, root: Path, entry: tuple[str, ...] = ("-m", "commonhold")) -> set[str]:
     """The modules that a command loads, which must succeed."""
-    command = [sys.executable, "-X", "importtime", "-m", "commonhold", *words]
+    command = [sys.executable, "-X", "importtime", *entry, *words]
     done = subprocess.run(
         command, cwd=root, input=json.dumps(PAYLOAD), capture_output=True, text=True, timeout=60, check=False
     )
@@ -85,6 +113,18 @@ def test_what_the_daemon_answers_loads_no_engine(root: Path, monkeypatch: pytest
             gone.take({"gone.py": None})
         loaded = {name: loaded_by(*words_of(name, daemon), root=root) for name in LIGHT}
     assert {name: found for name, modules in loaded.items() if (found := parts_in(modules))} == {}
+
+
+@pytest.mark.parametrize("name", ["leases", "regions", "show", "status"])
+def test_commands_that_only_look_load_these_modules_and_no_others(
+    name: str, root: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COMMONHOLD_DAEMON", "on")
+    with serving(root) as daemon:
+        loaded = loaded_by(*words_of(name, daemon), root=root, entry=ENTRY)
+    ours = {each for each in loaded if each.startswith("commonhold.") and each.count(".") > 1}
+    assert ours == {module for module, names in QUICK.items() if names == "*" or name in names.split()}
+    assert HEAVY & loaded == set()
 
 
 @pytest.mark.parametrize("name", ["acquire", "leases", "log", "show"])

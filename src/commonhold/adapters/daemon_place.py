@@ -3,19 +3,18 @@
 import fcntl
 import os
 import socket
-import stat
 import struct
 import time
 from contextlib import suppress
 from typing import Final
 
+from commonhold.adapters.socket_places import address as address  # noqa: PLC0414 - they are of this place, too
+from commonhold.adapters.socket_places import http_address as http_address  # noqa: PLC0414
 from commonhold.adapters.state_folder import Identity, identity_of
 from commonhold.domain.errors import Code, StoreError
 
 LOCK: Final = "daemon.lock"
 LOG: Final = "daemon.log"
-SOCKET: Final = "daemon.sock"
-HTTP_SOCKET: Final = "http.sock"
 SAYING: Final = "commonhold daemon: "
 """How a line begins that says why it does not serve."""
 BACKLOG: Final = 4096
@@ -23,8 +22,6 @@ BACKLOG: Final = 4096
 CLAIM_SECONDS: Final = 0.5
 """How long a claim is tried: who only looks whether a daemon lives has the lock for a moment."""
 PAUSE_SECONDS: Final = 0.01
-MAX_ADDRESS_BYTES: Final = 100
-"""An address of a socket has at most 103 bytes on macOS and 107 on Linux."""
 _PEER_CREDENTIALS: Final = struct.Struct("3i")
 
 
@@ -36,25 +33,6 @@ def lock_path(state_folder: str) -> str:
 def log_path(state_folder: str) -> str:
     """Where the daemon writes what went wrong."""
     return os.path.join(state_folder, LOG)
-
-
-def address(state_folder: str) -> str:
-    """The address of the socket: in the state folder, or, where that is too long, in a private folder of the user."""
-    return _short(os.path.join(state_folder, SOCKET), state_folder, ".sock")
-
-
-def http_address(state_folder: str) -> str:
-    """The address of the socket that speaks HTTP, found in the same way."""
-    return _short(os.path.join(state_folder, HTTP_SOCKET), state_folder, ".http.sock")
-
-
-def _short(path: str, state_folder: str, ending: str) -> str:
-    if len(os.fsencode(path)) <= MAX_ADDRESS_BYTES:
-        return path
-    import hashlib  # noqa: PLC0415 - loaded here, since few addresses are too long
-
-    name = hashlib.sha256(os.fsencode(state_folder)).hexdigest()[:16]
-    return os.path.join(_private_folder(), name + ending)
 
 
 def is_running(state_folder: str) -> bool:
@@ -152,19 +130,3 @@ def withdraw(address: str, known: Identity | None) -> None:
     """Take a socket away from its address, if it is still the one that is `known`."""
     if known is not None and identity(address) == known:
         os.unlink(address)
-
-
-def _private_folder() -> str:
-    """A folder that only this user can enter. Raises StoreError `STORE_UNSAFE` where another's stands there."""
-    folder = f"/tmp/commonhold-{os.geteuid()}"  # noqa: S108 - made private and checked below; a short path is the point
-    try:
-        os.mkdir(folder, 0o700)
-    except FileExistsError:
-        status = os.lstat(folder)
-        if not stat.S_ISDIR(status.st_mode) or status.st_uid != os.geteuid() or status.st_mode & 0o077:
-            raise StoreError(
-                Code.STORE_UNSAFE,
-                f"{folder} is not a private folder of this user",
-                hint="remove it, or put the repository at a shorter path",
-            ) from None
-    return folder

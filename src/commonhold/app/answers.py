@@ -2,8 +2,9 @@
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import Final, Literal
+from typing import Literal
 
+from commonhold.app.notice import notice_of
 from commonhold.app.pictures import Change
 from commonhold.domain.debt import Debt
 from commonhold.domain.keys import Kind
@@ -11,8 +12,6 @@ from commonhold.domain.lease import Conflict, Lease
 from commonhold.domain.partial_work import PartialWork
 from commonhold.domain.refusal import Refusal
 from commonhold.domain.value import Value
-
-_MOST_DIFF_LINES: Final = 40
 
 
 @dataclass(frozen=True, slots=True)
@@ -262,8 +261,7 @@ class News:
     @property
     def notice(self) -> str:
         """The text, and below it the difference, where it is not long."""
-        is_short = self.diff is not None and self.diff.count("\n") < _MOST_DIFF_LINES
-        return f"{self.text}\n{self.diff}" if is_short else self.text
+        return notice_of(self.text, self.diff)
 
 
 @dataclass(frozen=True, slots=True)

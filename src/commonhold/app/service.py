@@ -74,6 +74,13 @@ class Service:
         self._recover_if_possible()
         return self._uses.reading.regions(path)
 
+    def list_regions(self, path: str) -> terms.RegionList:
+        """The same by lines, to be shown. Raises as `regions`."""
+        # Loaded here: it is only for people.
+        from commonhold.app.region_list import listed  # noqa: PLC0415
+
+        return listed(self.regions(path))
+
     def read(self, *keys: str) -> tuple[terms.RegionText, ...]:
         """Regions with their text and hash; what is read is kept, so that later changes to it can be shown.
 

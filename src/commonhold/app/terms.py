@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from commonhold.app.pictures import Briefing as Briefing
     from commonhold.app.pictures import Status as Status
     from commonhold.app.pictures import Who as Who
+    from commonhold.app.region_list import RegionList as RegionList
     from commonhold.domain.changeset import Changeset as Changeset
     from commonhold.domain.events import CommitUndone as CommitUndone
     from commonhold.domain.events import Recorded as Recorded
@@ -37,6 +38,7 @@ _HOMES: Final = {
     "commonhold.app.answers": "AcquireAnswer AdoptAnswer CommitAnswer LeaseAnswer News PutAnswer RegionHash RegionText"
     " ReviewAnswer TakeAnswer WaiveAnswer",
     "commonhold.app.pictures": "Briefing Status Who",
+    "commonhold.app.region_list": "RegionList",
     "commonhold.domain.changeset": "Changeset",
     "commonhold.domain.events": "CommitUndone Recorded",
     "commonhold.domain.lease": "Lease",

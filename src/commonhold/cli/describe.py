@@ -7,10 +7,9 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Final
 
 from commonhold.cli.output import shown, shown_text
-from commonhold.domain.keys import FILE, canonical, contains
-from commonhold.domain.slots import path_of_slot
+from commonhold.domain.slot_names import path_of_slot
 from commonhold.domain.texts import short_name
-from commonhold.wire.shapes import instant
+from commonhold.wire.instants import instant
 
 if TYPE_CHECKING:
     from commonhold.app.pictures import Change, Status, Who
@@ -20,6 +19,7 @@ if TYPE_CHECKING:
     from commonhold.domain.value import Value
 
 HASH_DIGITS: Final = 16
+_FILE: Final = "file:"
 # The answer names a field of its own; here it is printed.
 ABOVE: Final = (" (in current)", " (above)")
 _UNITS: Final = (("d", 86400), ("h", 3600), ("min", 60), ("s", 1))
@@ -66,13 +66,16 @@ def conflict(value: Conflict) -> str:
     if (path := path_of_slot(value.held)) is not None:
         return f"  {shown(path)} is just being written by {who(value.holder)}"
     end = ", before you in line" if value.is_waiting else f", until {until(value.expires_at)}"
-    by = f"{who(value.holder)}, {value.mode.value}{end}{quoted(value.task)}"
+    by = f"{who(value.holder)}, {value.mode}{end}{quoted(value.task)}"
     return f"  {_held(value)} is {'wanted' if value.is_waiting else 'held'} by {by}"
 
 
 def _held(value: Conflict) -> str:
     if value.held == value.key:
         return shown(value.key)
+    # Loaded here: to show what is held, nothing needs to be known of keys.
+    from commonhold.domain.keys import canonical, contains  # noqa: PLC0415
+
     wanted, held = canonical(value.key), canonical(value.held)
     if contains(held, wanted):
         how = "which contains it,"
@@ -85,7 +88,7 @@ def _held(value: Conflict) -> str:
 
 def lease(value: Lease) -> Iterator[str]:
     """One live lease."""
-    head = f"{shown(value.id)}  fence {value.fence}  {value.mode.value}  {who(value.holder)}"
+    head = f"{shown(value.id)}  fence {value.fence}  {value.mode}  {who(value.holder)}"
     state = "" if value.is_claimed else "  (granted from the line, not yet taken)"
     yield f"{head}  until {until(value.deadline.wall)}{state}{quoted(value.task)}"
     yield from (f"  {key_of(key)}" for key in value.keys)
@@ -95,7 +98,7 @@ def lease(value: Lease) -> Iterator[str]:
 
 def waiter(value: Waiter) -> Iterator[str]:
     """One place in line."""
-    head = f"{shown(value.id)}  {value.mode.value}  {who(value.holder)}"
+    head = f"{shown(value.id)}  {value.mode}  {who(value.holder)}"
     yield f"{head}  since {until(value.queued_at)}{quoted(value.task)}"
     yield from (f"  {key_of(key)}" for key in value.keys)
 
@@ -153,9 +156,17 @@ def change(value: Change) -> Iterator[str]:
 def innermost(keys: Iterable[str]) -> list[str]:
     """The keys less the files and classes that are there only because something in them is."""
     listed = list(keys)
-    found = [canonical(key) for key in listed]
-    around = {holder for key in found if key.scheme == FILE and key.names for holder in list(key.upward())[1:]}
-    return [text for text, key in zip(listed, found, strict=True) if key not in around]
+    around = {holder for key in listed if key.startswith(_FILE) for holder in _around(key)}
+    return [key for key in listed if key not in around]
+
+
+def _around(key: str) -> Iterator[str]:
+    """The file and the containers that a region lies in. In a canonical key no other `#` or dot is left unescaped."""
+    path, mark, qualname = key.partition("#")
+    if mark:
+        yield path
+        names = qualname.split(".")
+        yield from (f"{path}#{'.'.join(names[:size])}" for size in range(1, len(names)))
 
 
 def debt(value: Debt, here: str) -> str:

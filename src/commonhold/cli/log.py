@@ -36,7 +36,7 @@ from commonhold.domain.events import (
 from commonhold.domain.lease import Lease, Waiter
 from commonhold.domain.slots import shown_key
 from commonhold.wire import event_shapes
-from commonhold.wire.shapes import instant
+from commonhold.wire.instants import instant
 from commonhold.wire.text import dumps
 
 _POLL_SECONDS: Final = 0.5

@@ -1,6 +1,7 @@
 """Where the `commonhold` command begins. It loads nothing by itself, so that Ctrl-C is answered from the start."""
 
 import sys
+from collections.abc import Sequence
 from typing import NoReturn
 
 _INTERRUPTED = 130
@@ -9,11 +10,28 @@ _INTERRUPTED = 130
 def run() -> NoReturn:
     """Run as a program; `program` maps what happens to the exit status."""
     try:
-        from commonhold.cli.program import start  # noqa: PLC0415 - inside the guard: loading takes the longest
-
-        status = start(sys.argv[1:])
+        status = _started(sys.argv[1:])
     except KeyboardInterrupt:
         if sys.stderr is not None:
             sys.stderr.write("interrupted: nothing was begun\n")
         status = _INTERRUPTED
     sys.exit(status)
+
+
+def _started(arguments: Sequence[str]) -> int:
+    """What only looks is asked of the daemon; for all else, the program is loaded, which takes ten times as long."""
+    from commonhold.cli.quick import printing  # noqa: PLC0415 - inside the guard: loading takes the longest
+
+    printed = printing(arguments)
+    if printed is None:
+        from commonhold.cli.program import start  # noqa: PLC0415
+
+        return start(arguments)
+    try:
+        printed()
+        sys.stdout.flush()
+    except Exception as fault:  # noqa: BLE001 - whatever it is, the program knows how to tell it
+        from commonhold.cli.program import end  # noqa: PLC0415
+
+        return end(fault)
+    return 0

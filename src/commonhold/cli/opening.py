@@ -7,8 +7,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
+from commonhold.cli.describe import notices
 from commonhold.cli.given import Given, start_of
-from commonhold.cli.output import complain, shown_text
+from commonhold.cli.output import complain
 from commonhold.client.opening import open_session
 from commonhold.client.session import Commonhold
 from commonhold.domain.errors import Code, InputError
@@ -95,4 +96,4 @@ def opened(given: Given) -> Iterator[Place]:
         folder = os.path.relpath(start, hold.root)
         yield Place(hold, "" if folder == "." else folder)
         if agent is not None:
-            complain(f"notice: {shown_text(each.notice)}" for each in hold.news())
+            complain(notices(each.notice for each in hold.news()))

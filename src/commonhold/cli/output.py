@@ -1,15 +1,18 @@
 """Writing to people and to programs. What others wrote is never sent to a terminal as it is."""
 
+from __future__ import annotations
+
 import os
 import sys
 import unicodedata
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from typing import Any, Final, TextIO, TypeVar
+from typing import TYPE_CHECKING, Any, Final, TextIO, TypeVar
 
-from commonhold.adapters.faults import code_of
-from commonhold.cli.given import Given
 from commonhold.domain.errors import StoreError
+
+if TYPE_CHECKING:
+    from commonhold.cli.given import Given
 
 T = TypeVar("T")
 MOST_NAMED: Final = 5
@@ -109,11 +112,19 @@ def _written() -> Iterator[None]:
     except BrokenPipeError:
         raise
     except OSError as fault:
-        raise OutputLostError(
-            code_of(fault),
-            f"the answer could not be written to standard output: {fault.strerror}",
-            hint="what was asked for may have been done all the same: see `commonhold log`",
-        ) from fault
+        raise lost(fault) from fault
+
+
+def lost(fault: OSError) -> OutputLostError:
+    """What it means that the answer could not be written."""
+    # Loaded here: what is written mostly arrives.
+    from commonhold.adapters.faults import code_of  # noqa: PLC0415
+
+    return OutputLostError(
+        code_of(fault),
+        f"the answer could not be written to standard output: {fault.strerror}",
+        hint="what was asked for may have been done all the same: see `commonhold log`",
+    )
 
 
 def abandon_output() -> None:

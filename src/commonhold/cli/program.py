@@ -2,7 +2,7 @@
 
 import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from importlib import import_module
 from io import TextIOWrapper
@@ -17,7 +17,7 @@ from commonhold.cli.commands import BY_RAW_NAMES, COMMANDS, MODULES
 from commonhold.cli.exit_status import BROKEN_PIPE, DONE, INTERRUPTED
 from commonhold.cli.faults import report
 from commonhold.cli.given import Given, common
-from commonhold.cli.output import OutputLostError, abandon_output, complain, flush
+from commonhold.cli.output import OutputLostError, abandon_output, complain, flush, lost
 from commonhold.domain.errors import Code, InputError
 
 NAME: Final = "commonhold"
@@ -82,8 +82,22 @@ def _fill_descriptors() -> None:
 
 def main(arguments: Sequence[str]) -> int:
     """Run one command; its exit status."""
+    return _ended(lambda: _invoke(arguments), as_json="--json" in _options(arguments))
+
+
+def end(fault: Exception) -> int:
+    """The exit status where an answer that was there could not be printed."""
+
+    def fail() -> int:
+        is_lost = isinstance(fault, OSError) and not isinstance(fault, BrokenPipeError)
+        raise lost(fault) if is_lost else fault  # type: ignore[arg-type]
+
+    return _ended(fail, as_json=False)
+
+
+def _ended(act: Callable[[], int], *, as_json: bool) -> int:
     try:
-        return _answered(arguments)
+        return _answered(act, as_json=as_json)
     except OutputLostError as fault:
         status = report(fault, as_json=False)
         abandon_output()
@@ -96,16 +110,16 @@ def main(arguments: Sequence[str]) -> int:
         return INTERRUPTED
 
 
-def _answered(arguments: Sequence[str]) -> int:
+def _answered(act: Callable[[], int], *, as_json: bool) -> int:
     try:
-        status = _invoke(arguments)
+        status = act()
     except (BrokenPipeError, OutputLostError):
         raise
     except Exception as fault:  # whatever happens, the caller gets a message, never a traceback
         if isinstance(fault.__cause__, KeyboardInterrupt):
             # Up to Python 3.11 an interrupt inside the making of a class comes out wrapped.
             raise KeyboardInterrupt from fault
-        status = report(fault, as_json="--json" in _options(arguments))
+        status = report(fault, as_json=as_json)
     flush()
     return status
 

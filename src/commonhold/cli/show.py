@@ -3,17 +3,16 @@
 import base64
 import re
 import shlex
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Final
 
 import click
 
-from commonhold.app.answers import RegionText
 from commonhold.cli.command import Command, files
 from commonhold.cli.given import Given, common
 from commonhold.cli.opening import Place, opened
-from commonhold.cli.output import complain, is_terminal, say, send, send_json, shown, shown_text
+from commonhold.cli.output import is_terminal, say, send, send_json
+from commonhold.cli.region_words import tell
 from commonhold.domain.errors import Code, UsageError
 from commonhold.wire import shapes
 
@@ -96,35 +95,5 @@ def _show_regions(place: Place, keys: tuple[str, ...], given: Given) -> None:
     regions = place.hold.read(*place.keys(keys))
     if given.as_json:
         send_json({"regions": [shapes.region_text(region) for region in regions]})
-    elif len(regions) == 1 and regions[0].text is None and is_terminal():
-        say(f"{_heading(regions[0])}\nThis is binary. To get its bytes: commonhold show {shlex.quote(keys[0])} > FILE")
-    elif len(regions) == 1 and len(regions[0].pieces) <= 1:
-        complain(_heading(regions[0]))
-        send(_bytes_of(regions[0]))
     else:
-        send("".join(part for region in regions for part in _parts(region)).encode())
-
-
-def _heading(region: RegionText) -> str:
-    return f"{shown(region.key)}  {region.kind.value}  hash {region.hash}"
-
-
-def _bytes_of(region: RegionText) -> bytes:
-    if region.text is None:
-        return base64.b64decode(region.data or "")
-    return (shown_text(region.text) if is_terminal() else region.text).encode()
-
-
-def _parts(region: RegionText) -> Iterator[str]:
-    yield f"==> {_heading(region)}\n"
-    if region.text is None:
-        yield "(no text; --json gives it as base64)\n"
-    elif not region.pieces:
-        yield _block(region.text)
-    for piece in region.pieces:
-        yield f"--> span {piece.span}  hash {piece.hash}\n{_block(piece.text)}"
-
-
-def _block(text: str) -> str:
-    safe = shown_text(text)
-    return safe if safe.endswith("\n") or not safe else safe + "\n"
+        tell(regions, keys)

@@ -1,16 +1,15 @@
 """`commonhold status`: the whole picture."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable
 
 import click
 
 from commonhold.app.pictures import Status
 from commonhold.cli.command import Command
-from commonhold.cli.describe import picture, quoted, until, who
 from commonhold.cli.given import Given, common
 from commonhold.cli.opening import opened
 from commonhold.cli.output import answer
-from commonhold.domain.at_work import Presence
+from commonhold.cli.status_words import whole_picture
 from commonhold.wire import shapes
 
 
@@ -28,24 +27,12 @@ def command(given: Given) -> None:
     answer(given, found, shapes.status, lambda found: _words(found, given))
 
 
-def _session(presence: Presence) -> str:
-    """An agent, and what it was asked for."""
-    how = "at rest" if presence.is_at_rest else "at work"
-    return f"{who(presence.holder)}  {how}, begun {until(presence.began_at)}{quoted(presence.intent)}"
+def _words(found: Status, given: Given) -> Iterable[str]:
+    if not (found.debts or found.works):
+        return whole_picture(found)
+    # Loaded here: it is seldom that there are any.
+    from commonhold.cli.work_words import debts, works  # noqa: PLC0415
 
-
-def _words(found: Status, given: Given) -> Iterator[str]:
-    """The whole picture, what is owed, and what waits for review."""
-    yield from picture(found.root, found)
-    if found.debts:
-        # Loaded here, as below: it is seldom that there are any.
-        from commonhold.cli.work_words import debts  # noqa: PLC0415
-
-        yield from debts(found, given)
-    if found.sessions:
-        yield "agents at work:"
-        yield from (f"  {_session(value)}" for value in found.sessions)
-    if found.works:
-        from commonhold.cli.work_words import works  # noqa: PLC0415
-
-        yield from works(found.works, given)
+    owed = debts(found, given) if found.debts else ()
+    left = works(found.works, given) if found.works else ()
+    return whole_picture(found, owed, left)

@@ -57,6 +57,7 @@ class AsyncCommonhold(Session):
         self._threads = ThreadPoolExecutor(MAX_THREADS, thread_name_prefix="commonhold")
 
     regions = _asked(Service.regions)
+    list_regions = _asked(Service.list_regions)
     read = _asked(Service.read)
     saw = _asked(Service.saw)
     seen = _asked(Service.seen)

@@ -32,7 +32,7 @@ RESTART_SECONDS: Final = 10.0
 """How long after it was started a daemon is not started again."""
 _LOOKS: Final = frozenset(
     {
-        *("regions", "leases", "status", "who", "log", "content", "get", "show", "recover", "news"),
+        *("regions", "list_regions", "leases", "status", "who", "log", "content", "get", "show", "recover", "news"),
         *("briefing", "commits_on", "intent", "place"),
     }
 )

@@ -82,6 +82,7 @@ class Commonhold(Session):
     """
 
     regions = _asked(Service.regions)
+    list_regions = _asked(Service.list_regions)
     read = _asked(Service.read)
     saw = _asked(Service.saw)
     seen = _asked(Service.seen)

@@ -9,8 +9,9 @@ from collections.abc import Sequence
 from typing import Final
 
 from commonhold.domain.keys import Key, canonical, file_key
+from commonhold.domain.slot_names import SCHEME as SCHEME  # noqa: PLC0414 - both are of slots, too
+from commonhold.domain.slot_names import path_of_slot as path_of_slot  # noqa: PLC0414
 
-SCHEME: Final = "slot"
 SLOT_SECONDS: Final = 15.0
 """How long a slot lasts if what was to be written is never seen done."""
 _PLACE_DIGITS: Final = 12
@@ -32,14 +33,3 @@ def shown_key(key: str) -> str:
     """A key for people and programs to see: instead of a slot, the file that it is for."""
     path = path_of_slot(key)
     return key if path is None else str(file_key(path))
-
-
-def path_of_slot(key: str) -> str | None:
-    """The path of the file that a slot is for; None for any other key."""
-    scheme, _, rest = key.partition(":")
-    if scheme != SCHEME:
-        return None
-    path = rest.rpartition(":")[2]
-    for sign, escape in (("*", "%2A"), ("?", "%3F"), ("#", "%23"), (":", "%3A"), ("%", "%25")):
-        path = path.replace(escape, sign)
-    return path

@@ -15,14 +15,26 @@ import msgspec
 
 from commonhold.app.service import Service
 from commonhold.domain.errors import Code, CommonholdError, InputError, InternalError, StoreError, UsageError
+from commonhold.wire.protocol import HELLO as HELLO  # noqa: PLC0414 - they are of this, too
+from commonhold.wire.protocol import PROTOCOL as PROTOCOL  # noqa: PLC0414
 
-PROTOCOL: Final = 2
 MAX_FRAME_BYTES: Final = 256_000_000
 LENGTH: Final = struct.Struct(">I")
-HELLO: Final = "hello"
 NAMES: Final = frozenset(
     {
-        *("show", "read", "acquire", "renew", "release", "ask", "hand_over", "break_lease", "get", "put"),
+        *(
+            "show",
+            "read",
+            "list_regions",
+            "acquire",
+            "renew",
+            "release",
+            "ask",
+            "hand_over",
+            "break_lease",
+            "get",
+            "put",
+        ),
         *("saw", "seen", "news", "partial_works", "review", "leases", "commit", "who", "status", "log", "content"),
         *("waive", "commits_on", "place", "propose", "settle", "take", "keep", "notice", "send", "adopt"),
         *("arrive", "briefing", "intend", "intent", "rest", "depart"),

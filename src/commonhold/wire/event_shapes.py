@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import msgspec
 
 from commonhold.domain.events import KIND_OF, Recorded
-from commonhold.wire.shapes import instant
+from commonhold.wire.instants import instant
 from commonhold.wire.text import Json
 
 

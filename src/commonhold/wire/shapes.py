@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Final
 
 import msgspec
 
 from commonhold.domain.slots import is_for_slots, path_of_slot, shown_key
+from commonhold.wire.instants import instant
 
 if TYPE_CHECKING:
     from commonhold.app.answers import (
@@ -34,11 +34,6 @@ if TYPE_CHECKING:
     from commonhold.domain.value import Value
     from commonhold.regions.region import Region, RegionMap
     from commonhold.wire.text import Json
-
-
-def instant(wall: float) -> str:
-    """ISO 8601 in UTC with milliseconds, from Unix time."""
-    return datetime.fromtimestamp(wall, UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
 
 
 def lease(value: Lease) -> Json:

@@ -1,0 +1,190 @@
+"""The commands that only look, answered by the daemon: the shortest way from what was typed to what is printed.
+
+It takes the plain forms of `leases`, `status`, `regions` and `show`, asks the daemon, and prints with the very
+functions that the full program prints with. Whatever is out of the ordinary (another option, a name that is not there,
+settings that say where leases are kept, no daemon) is left to the full program, from the beginning.
+"""
+
+from __future__ import annotations
+
+import os
+import stat
+import sys
+from collections.abc import Callable, Sequence
+from io import TextIOWrapper
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from commonhold.client.reader import Reader
+
+Printing = Callable[[], object]
+
+_SETTINGS = ("commonhold.toml", "pyproject.toml")
+_DECIDING = (b"store", b"namespace", b"daemon", b"\\")
+"""What a file of settings has in it that says something about where to ask."""
+_MOST_BYTES = 1_000_000
+_HEEDED = ("COMMONHOLD_STORE", "COMMONHOLD_NAMESPACE", "COMMONHOLD_DEBUG", "_COMMONHOLD_COMPLETE")
+"""Variables that only the full program heeds."""
+_DAEMON = ("", "on", "1")
+_ODD = frozenset(':*?[]%\\"')
+"""What a key has in it that is more than a path and the name of a region."""
+_OPTIONS = {"-C": "folder", "--repo": "folder", "--agent": "agent"}
+
+
+class Asked:
+    """What was typed."""
+
+    def __init__(self, command: str, words: Sequence[str], options: dict[str, str]) -> None:
+        """Hold the parts."""
+        self.command = command
+        self.words = words
+        self.folder = os.path.realpath(options.get("folder", "."))
+        self.agent = options.get("agent", os.environ.get("COMMONHOLD_AGENT") or None)
+        self.holder = options.get("holder")
+
+
+def printing(arguments: Sequence[str]) -> Printing | None:
+    """What prints the answer to a command; None where only the full program can answer it."""
+    asked = _read(arguments)
+    if asked is None or any(os.environ.get(name) for name in _HEEDED):
+        return None
+    if os.environ.get("COMMONHOLD_DAEMON", "") not in _DAEMON or sys.stdout is None or sys.stderr is None:
+        return None
+    # Loaded here: a command that only the full program answers does not wait for this.
+    from commonhold.client.reader import Unread  # noqa: PLC0415
+    from commonhold.domain.errors import CommonholdError  # noqa: PLC0415
+
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, TextIOWrapper):
+            stream.reconfigure(errors="backslashreplace")
+    try:
+        return _asked_of_daemon(asked)
+    except (Unread, CommonholdError, OSError, AttributeError, UnicodeError):
+        return None
+
+
+def _read(arguments: Sequence[str]) -> Asked | None:
+    """What was typed, if it is one of these commands in a plain form."""
+    words: list[str] = []
+    options: dict[str, str] = {}
+    rest = iter(arguments)
+    for word in rest:
+        name = "holder" if word == "--holder" and words == ["leases"] else _OPTIONS.get(word)
+        if name is not None:
+            options[name] = next(rest, "")
+        elif word.startswith("-"):
+            return None
+        else:
+            words.append(word)
+    command, *more = words or [""]
+    if command not in _COMMANDS or len(more) != _COMMANDS[command][0] or "" in options.values():
+        return None
+    return Asked(command, more, options)
+
+
+def _asked_of_daemon(asked: Asked) -> Printing | None:
+    from commonhold import __version__  # noqa: PLC0415 - loaded here, as above
+    from commonhold.adapters.repository_paths import repository_paths  # noqa: PLC0415
+    from commonhold.adapters.socket_places import address  # noqa: PLC0415
+    from commonhold.client.reader import Reader  # noqa: PLC0415
+
+    root, state, _ = repository_paths(asked.folder)
+    if not all(map(_says_nothing, (f"{root}/{name}" for name in _SETTINGS))):
+        return None
+    reader = Reader(address(state), __version__, root, asked.agent)
+    try:
+        printed = _COMMANDS[asked.command][1](asked, reader, root)
+        if printed is None or asked.agent is None:
+            return printed
+        news: Any = reader.call("news")
+    finally:
+        reader.close()
+
+    def with_news() -> None:
+        printed()
+        _tell_news(news)
+
+    return with_news
+
+
+def _says_nothing(path: str) -> bool:
+    """Whether a file of settings leaves it at the usual where the daemon is and where leases are kept."""
+    try:
+        status = os.lstat(path)
+    except FileNotFoundError:
+        return True
+    if not stat.S_ISREG(status.st_mode) or status.st_size > _MOST_BYTES:
+        return False
+    with open(path, "rb") as file:
+        said = file.read()
+    return not any(word in said for word in _DECIDING) or (
+        path.endswith("pyproject.toml") and b"commonhold" not in said and b"\\" not in said
+    )
+
+
+def _leases(asked: Asked, reader: Reader, _root: str) -> Printing:
+    found: Any = reader.call("status")
+    held = [each for each in found.leases if asked.holder in (None, each.holder)]
+    waiting = [each for each in found.waiters if asked.holder in (None, each.holder)]
+    from commonhold.cli import describe, output  # noqa: PLC0415 - loaded here, as below: an answer comes first
+
+    return lambda: output.say(describe.leases(held, waiting))
+
+
+def _status(_asked: Asked, reader: Reader, _root: str) -> Printing | None:
+    found: Any = reader.call("status")
+    if found.debts or found.works:  # what follows from those needs to know what was typed
+        return None
+    from commonhold.cli import output, status_words  # noqa: PLC0415
+
+    return lambda: output.say(status_words.whole_picture(found))
+
+
+def _regions(asked: Asked, reader: Reader, root: str) -> Printing | None:
+    key = _key(asked, root)
+    if key is None:
+        return None
+    found: Any = reader.call("list_regions", path=key)
+    from commonhold.cli import output, region_words  # noqa: PLC0415
+
+    return lambda: output.say(region_words.lines(found))
+
+
+def _show(asked: Asked, reader: Reader, root: str) -> Printing | None:
+    key = _key(asked, root)
+    if key is None:
+        return None
+    found: Any = reader.call("read", keys=[key])
+    from commonhold.cli import region_words  # noqa: PLC0415
+
+    return lambda: region_words.tell(found, asked.words)
+
+
+def _key(asked: Asked, root: str) -> str | None:
+    """The key that a plain path stands for, of a file that is there; None for any other."""
+    path, mark, qualname = asked.words[0].partition("#")
+    if not path or _ODD.intersection(asked.words[0]) or os.path.isabs(path) or "#" in qualname:
+        return None
+    folder = os.path.relpath(asked.folder, root)
+    joined = path if folder == "." else f"{folder}/{path}"
+    if not os.path.isfile(os.path.join(root, joined)):
+        return None
+    return f"file:{joined}{mark}{qualname}"
+
+
+def _tell_news(news: Any) -> None:  # noqa: ANN401 - whatever the daemon has sent
+    if news:
+        from commonhold.app.notice import notice_of  # noqa: PLC0415
+        from commonhold.cli.describe import notices  # noqa: PLC0415
+        from commonhold.cli.output import complain  # noqa: PLC0415
+
+        complain(notices(notice_of(each.text, each.diff) for each in news))
+
+
+_COMMANDS: dict[str, tuple[int, Callable[[Asked, Reader, str], Printing | None]]] = {
+    "leases": (0, _leases),
+    "status": (0, _status),
+    "regions": (1, _regions),
+    "show": (1, _show),
+}
+"""How many words follow each, and who answers it."""

@@ -1,0 +1,28 @@
+"""The whole picture, in words."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import TYPE_CHECKING
+
+from commonhold.cli.describe import picture, quoted, until, who
+
+if TYPE_CHECKING:
+    from commonhold.app.pictures import Status
+    from commonhold.domain.at_work import Presence
+
+
+def _session(presence: Presence) -> str:
+    """An agent, and what it was asked for."""
+    how = "at rest" if presence.is_at_rest else "at work"
+    return f"{who(presence.holder)}  {how}, begun {until(presence.began_at)}{quoted(presence.intent)}"
+
+
+def whole_picture(found: Status, owed: Iterable[str] = (), left: Iterable[str] = ()) -> Iterator[str]:
+    """Who holds, waits and changed what; what is `owed`; who is at work; what is `left` half done, in words each."""
+    yield from picture(found.root, found)
+    yield from owed
+    if found.sessions:
+        yield "agents at work:"
+        yield from (f"  {_session(value)}" for value in found.sessions)
+    yield from left

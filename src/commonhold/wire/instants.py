@@ -1,0 +1,8 @@
+"""Instants as they are shown and sent: a leaf, since little else is needed to show what is held."""
+
+from datetime import UTC, datetime
+
+
+def instant(wall: float) -> str:
+    """ISO 8601 in UTC with milliseconds, from Unix time."""
+    return datetime.fromtimestamp(wall, UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")

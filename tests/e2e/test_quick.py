@@ -1,0 +1,191 @@
+"""Commands that only look print the same, whether the daemon is asked the short way or by the full program."""
+
+import os
+import re
+import socket
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tests.e2e.daemon_process import Serving, serving
+
+from commonhold.cli import quick
+from commonhold.domain.changeset import Changeset, Edit, Op
+from commonhold.domain.modes import Mode
+
+pytestmark = pytest.mark.slow
+HOUR = 3600.0
+BY_FULL_PROGRAM = {"COMMONHOLD_DEBUG": "1"}
+"""What only the full program heeds, and what changes nothing where nothing fails."""
+
+_AGO = re.compile(rb"\d+ s ago")
+Said = tuple[int, bytes, bytes]
+
+
+@pytest.fixture
+def daemon(root: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Serving]:
+    monkeypatch.setenv("COMMONHOLD_DAEMON", "on")
+    monkeypatch.delenv("COMMONHOLD_AGENT")
+    (root / "sub").mkdir()
+    (root / "sub/wörter.py").write_text("def größe():\n    return 'ä'\n")
+    (root / "empty.py").touch()
+    (root / "bad.py").write_text("def (:\n")
+    (root / "data.bin").write_bytes(b"\0\xff\1")
+    with serving(root) as served:
+        yield served
+
+
+def said(*words: str, **variables: str) -> Said:
+    """What the command says, as it is installed: through its entry point."""
+    entry = "import sys; from commonhold.cli.main import run; run()"
+    environment = {**os.environ, **variables}
+    done = subprocess.run(
+        [sys.executable, "-c", entry, *words], env=environment, capture_output=True, check=False, timeout=60
+    )
+    return done.returncode, _AGO.sub(b"a moment ago", done.stdout), done.stderr
+
+
+def is_quick(*words: str) -> bool:
+    return quick.printing(words) is not None
+
+
+def make_busy(daemon: Serving) -> None:
+    """Something of everything that is shown."""
+    with daemon.session("ann") as ann, daemon.session("böb") as bob:
+        ann.intend("make it grow")
+        ann.arrive()
+        (one,) = ann.read("a.py#one")
+        edit = Edit(Op.REPLACE, "a.py#one", base=one.hash, text=(one.text or "").replace("sep", "sep * 2"))
+        assert ann.commit(Changeset(edits=(edit,), intent="one is eleven")).outcome == "committed"
+        lease = ann.acquire("a.py#Box", "account:1", ttl_seconds=20 * HOUR, task="grow “it”").lease
+        assert lease is not None
+        bob.acquire("job:1", mode=Mode.SHARED, ttl_seconds=20 * HOUR)
+        bob.acquire("account:1", patience_seconds=20 * HOUR, task="pay")
+        bob.ask(lease.id, why="I need it")
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("leases",),
+        ("leases", "--holder", "ann"),
+        ("leases", "--holder", "nobody"),
+        ("status",),
+        ("status", "--agent", "carl"),
+        ("-C", "sub", "status"),
+        ("regions", "a.py"),
+        ("regions", "bad.py"),
+        ("regions", "empty.py"),
+        ("regions", "data.bin"),
+        ("-C", "sub", "regions", "wörter.py"),
+        ("regions", "-C", "sub", "../a.py"),
+        ("show", "a.py"),
+        ("show", "a.py#one"),
+        ("show", "a.py#Box"),
+        ("show", "empty.py"),
+        ("show", "data.bin"),
+        ("show", "sub/wörter.py#größe", "--agent", "ann"),
+    ],
+)
+def test_both_ways_print_the_same(words: tuple[str, ...], daemon: Serving) -> None:
+    make_busy(daemon)
+    assert is_quick(*words)
+    assert said(*words) == said(*words, **BY_FULL_PROGRAM)
+
+
+def test_a_free_repository_looks_the_same(daemon: Serving) -> None:
+    for words in (("leases",), ("status",)):
+        assert is_quick(*words)
+        assert said(*words) == said(*words, **BY_FULL_PROGRAM)
+    assert not daemon.log
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("leases", "--json"),
+        ("leases", "a.py"),
+        ("leases", "--holder"),
+        ("leases", "--help"),
+        ("status", "--holder", "ann"),
+        ("log",),
+        (),
+        ("show", "a.py", "sub/wörter.py"),
+        ("show", "a.py", "--to", "x"),
+        ("show", "nosuch.py"),
+        ("show", "a.py#nosuch"),
+        ("show", "file:a.py"),
+        ("show", "a.py::one"),
+        ("show", "sub"),
+        ("show", "0123456789abcdef"),
+        ("regions", "../elsewhere.py"),
+        ("-C", "nosuch", "leases"),
+        ("--store", "sqlite:x", "leases"),
+    ],
+)
+def test_what_is_out_of_the_ordinary_is_left_to_the_full_program(words: tuple[str, ...], daemon: Serving) -> None:
+    assert daemon.is_served
+    assert not is_quick(*words)
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "is_left"),
+    [
+        ("commonhold.toml", "daemon = false\n", True),
+        ("commonhold.toml", 'store = "sqlite:/x"\n', True),
+        ("commonhold.toml", '"st\\u006fre" = "sqlite:/x"\n', True),
+        ("commonhold.toml", "ttl_seconds = 60\n", False),
+        ("pyproject.toml", '[project]\nname = "store-daemon"\n', False),
+        ("pyproject.toml", '[tool.commonhold]\nnamespace = "x"\n', True),
+    ],
+)
+def test_settings_that_say_where_to_ask_are_left_to_the_full_program(
+    name: str, text: str, *, is_left: bool, daemon: Serving
+) -> None:
+    (daemon.root / name).write_text(text)
+    assert is_quick("leases") is not is_left
+
+
+def test_without_a_daemon_the_full_program_looks(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COMMONHOLD_DAEMON", "on")
+    assert not is_quick("leases")
+    with serving(root):
+        assert is_quick("leases")
+        monkeypatch.setenv("COMMONHOLD_DAEMON", "off")
+        assert not is_quick("leases")
+
+
+def test_whoever_does_not_speak_as_we_do_is_left_to_the_full_program(root: Path, monkeypatch: Any) -> None:
+    monkeypatch.setenv("COMMONHOLD_DAEMON", "on")
+    (root / ".git/commonhold").mkdir()
+    with socket.socket(socket.AF_UNIX) as other:
+        other.bind(str(root / ".git/commonhold/daemon.sock"))
+        other.listen()
+        other.close()
+        assert not is_quick("leases")
+
+
+def test_news_follow_the_answer(daemon: Serving) -> None:
+    with daemon.session("ann") as ann, daemon.session("bob") as bob:
+        (one,) = ann.read("a.py#one")
+        edit = Edit(Op.REPLACE, "a.py#one", base=one.hash, text=(one.text or "").replace("sep", "sep * 2"))
+        bob.read("a.py#one")
+        assert bob.commit(Changeset(edits=(edit,), intent="eleven")).outcome == "committed"
+    status, _, complaint = said("leases", "--agent", "ann")
+    assert status == 0
+    assert complaint.startswith(b"notice: ")
+    assert b"bob" in complaint
+
+
+def test_an_answer_that_cannot_be_written_is_told(daemon: Serving) -> None:
+    assert daemon.is_served
+    entry = "import sys; from commonhold.cli.main import run; run()"
+    with Path("/dev/full").open("wb") as full:
+        done = subprocess.run(
+            [sys.executable, "-c", entry, "leases"], stdout=full, stderr=subprocess.PIPE, check=False, timeout=60
+        )
+    assert b"DISK_FULL" in done.stderr
+    assert done.returncode != 0
