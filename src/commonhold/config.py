@@ -77,10 +77,11 @@ class Settings:
     or words by pattern. `reads`: whether new text is refused that uses code whose body another changed since it was
     read, or its author is just told so, in the same way. `suspicion`: what becomes of a change that may concern others
     of whom only a name tells, in the same way. `types`: whether type checkers are asked, where they are found, about
-    what a change breaks. `tests`: the command that runs the tests that a change may concern, with `{tests}` for their
-    files; a user chooses it (COMMONHOLD_TESTS), no repository does. `ignore`: patterns, as in .gitignore, of files that
-    are left alone. `writable`: read, and of no effect any more. `shell`: whether shell commands of agents are kept
-    from what others hold, or only watched, or neither. `when_down`: whether they run where nobody answers.
+    what a change breaks. `index`: whether the daemon has all files read in the background, so that the first question
+    about others finds them read. `tests`: the command that runs the tests that a change may concern, with `{tests}` for
+    their files; a user chooses it (COMMONHOLD_TESTS), no repository does. `ignore`: patterns, as in .gitignore, of
+    files that are left alone. `writable`: read, and of no effect any more. `shell`: whether shell commands of agents
+    are kept from what others hold, or only watched, or neither. `when_down`: whether they run where nobody answers.
     `release`: whether what an agent edited stays leased to it to the end of its turn, or of each edit; at most
     `idle_seconds` after its last sign of life.
     """
@@ -97,6 +98,7 @@ class Settings:
     merge: str | Mapping[str, str] = Merging.PROVEN.value
     suspicion: str | Mapping[str, str] = Suspicion.ESCALATE.value
     types: str = "on"
+    index: str = "on"
     tests: str = ""
     reads: str | Mapping[str, str] = Rereading.NOTICE.value
     ignore: Sequence[str] = ()
@@ -291,7 +293,7 @@ def _check_durability(path: Path, name: str, value: object) -> None:
         raise _invalid(path, f'{name} = {value!r} is neither "full" nor "normal"')
 
 
-def _check_types(path: Path, name: str, value: object) -> None:
+def _check_switch(path: Path, name: str, value: object) -> None:
     if value not in ("on", "off"):
         raise _invalid(path, f'{name} = {value!r} is neither "on" nor "off"')
 
@@ -304,7 +306,8 @@ _CHECKS: Final[dict[str, Callable[[Path, str, object], object]]] = {
     "policies": _check_policies,
     "merge": partial(_check_worded, words=Merging),
     "suspicion": partial(_check_worded, words=Suspicion),
-    "types": _check_types,
+    "types": _check_switch,
+    "index": _check_switch,
     "tests": _check_text,
     "reads": partial(_check_worded, words=Rereading),
     "ignore": _check_list,

@@ -14,6 +14,7 @@ import pytest
 from tests.e2e.daemon_process import Place, place
 from tests.patience import PATIENCE_SECONDS, until
 
+from commonhold.adapters.daemon_place import http_address
 from commonhold.server.daemon.supervisor import MOST_DEATHS
 
 pytestmark = pytest.mark.slow
@@ -98,5 +99,5 @@ def memory_of(pid: int) -> int:
 @contextmanager
 def open_door(found: Place) -> Iterator[None]:
     with socket.socket(socket.AF_UNIX) as hook:
-        hook.connect(str(found.state / "http.sock"))
+        hook.connect(http_address(str(found.state)))
         yield

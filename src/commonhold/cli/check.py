@@ -24,7 +24,7 @@ from commonhold.cli.command import Command, files
 from commonhold.cli.exit_status import DONE, REFUSED
 from commonhold.cli.git_place import git_place
 from commonhold.cli.given import Given, common
-from commonhold.cli.index_place import counted, index_of
+from commonhold.cli.index_place import index_of, progress_for
 from commonhold.cli.output import answer
 from commonhold.config import load_settings
 
@@ -78,7 +78,7 @@ def command(given: Given, **wish: Unpack[_Wish]) -> int:
     place = git_place(given)
     git = Git(place.root)
     with ended_as_by_ctrl_c(), index_of(given) as index:
-        found = check_branches(GitHistory(git, place.git_dir), index, _wish(git, wish), counted)
+        found = check_branches(GitHistory(git, place.git_dir), index, _wish(git, wish), progress_for(given))
     if wish["sarif"] is not None:
         _write_sarif(found, wish["sarif"])
     answer(given, found, _shape, branches_checked)

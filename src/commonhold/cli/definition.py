@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 from commonhold.cli.given import Given
-from commonhold.cli.index_place import counted, index_of
+from commonhold.cli.index_place import index_of, progress_for
 from commonhold.cli.opening import Place, opened
 from commonhold.domain.errors import Code, InputError
 from commonhold.domain.keys import HEADER, Key, canonical
@@ -33,7 +33,7 @@ def meant(given: Given, key: str) -> Meant:
     with opened(given) as place:
         found = _located(place, key)
     with index_of(given) as index:
-        library = index.library(counted)
+        library = index.library(progress_for(given))
     summary = library.summary(found.file_path)
     if summary is None:
         raise _untied(str(found))

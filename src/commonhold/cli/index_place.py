@@ -6,7 +6,7 @@ from contextlib import closing, contextmanager
 
 from commonhold.adapters.index import index_at
 from commonhold.adapters.repository import find_repository
-from commonhold.app.indexes import Index
+from commonhold.app.indexes import Index, Progress, silent
 from commonhold.cli.given import Given, start_of
 from commonhold.config import load_settings
 
@@ -19,9 +19,13 @@ def index_of(given: Given) -> Iterator[Index]:
         yield index
 
 
-def counted(done: int, total: int) -> None:
-    """Tell a person who watches how many files are read; the last word takes the line away again."""
-    if sys.stderr is None or not sys.stderr.isatty():
-        return
-    sys.stderr.write("\r\033[K" if done >= total else f"\rreading {done} of {total} files")
+def progress_for(given: Given) -> Progress:
+    """What tells a person who watches how many files are read; programs are told nothing."""
+    is_watched = sys.stderr is not None and sys.stderr.isatty() and not given.as_json
+    return _counted if is_watched else silent
+
+
+def _counted(done: int, total: int) -> None:
+    """Say how many; the last word takes the line away again."""
+    sys.stderr.write("\r\033[K" if done >= total else f"\rreading {done:,} of {total:,} files")
     sys.stderr.flush()

@@ -146,6 +146,7 @@ class Reader:
     def _read(self, tree: Tree, stale: list[str], progress: Progress) -> Tree:
         """The tree with these files as they are now; without those that are gone."""
         read: dict[str, File] = {}
+        progress(0, len(stale))  # the first files take as long as any: whoever watches sees that it has begun
         numbers = self._stock.numbers(self._sources(stale, read), lambda done: progress(done, len(stale)))
         read |= {path: replace(read[path], summary=number) for path, number in numbers.items()}
         if all(tree.files[path] == read.get(path) for path in stale):

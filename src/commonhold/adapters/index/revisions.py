@@ -62,6 +62,7 @@ class Revisions:
         return self._steady(tree, Shelved(numbers, frozenset(numbers), self._stock))
 
     def _made(self, missing: Mapping[Blob, str], progress: Progress) -> dict[Blob, int]:
+        progress(0, len(missing))
         made = self._stock.numbers(self._sources(missing), lambda done: progress(done, len(missing)))
         with self._stock.cache.writing():
             self._stock.cache.keep_blobs(made)

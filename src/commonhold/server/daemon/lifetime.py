@@ -21,6 +21,7 @@ from commonhold.config import load_settings
 from commonhold.domain.errors import Code, CommonholdError, StoreError
 from commonhold.server.daemon.desk import Desk
 from commonhold.server.daemon.door import Door
+from commonhold.server.daemon.indexing import Indexing
 from commonhold.server.daemon.loop import LONGEST_WAIT_SECONDS, Loop
 from commonhold.server.daemon.services import Services
 from commonhold.wire import calls
@@ -29,6 +30,8 @@ GARBAGE_THRESHOLD: Final = 50_000
 SWITCH_SECONDS: Final = 0.0005
 IDLE_SECONDS: Final = 300.0
 SWEEP_SECONDS: Final = 300.0
+INDEX_AFTER_SECONDS: Final = 10.0
+"""So long after its start all files are read in the background: what it was started for comes first."""
 LOOK_SECONDS: Final = 0.5
 LEAVE_SECONDS: Final = 7.0
 """How long is waited at the end for hooks and streams: they need this daemon to be answered."""
@@ -38,10 +41,11 @@ QUICK_SWEEP_SECONDS: Final = 1.0
 
 @dataclass(frozen=True, slots=True)
 class Times:
-    """How long without a request until it stops, and how often it sweeps."""
+    """How long without a request until it stops, how often it sweeps, and when it has all files read."""
 
     idle_seconds: float = IDLE_SECONDS
     sweep_seconds: float = SWEEP_SECONDS
+    index_after_seconds: float = INDEX_AFTER_SECONDS
 
 
 class Lifetime:
@@ -69,6 +73,8 @@ class Lifetime:
         self._services = Services(repository, self._store)
         self._loop = Loop(listener, self._introduce, self._services.one_look)
         self._desk = Desk(self._store, time.monotonic, self._loop.wake)
+        begins_at = time.monotonic() + times.index_after_seconds if self._settings.index == "on" else None
+        self._indexing = Indexing(repository.root, self._settings.max_file_bytes, begins_at)
         self._door = Door(repository, self._loop.wake, knocked)
 
     def end(self) -> None:
@@ -89,6 +95,7 @@ class Lifetime:
                 swept_at = now
             elif self._services.has_too_many:
                 self._services.let_go(self._used(own))
+            self._indexing.look(now)
             self._loop.turn(self._desk, 0.0 if has_more_to_sweep else LONGEST_WAIT_SECONDS)
         self._close_door()
 
@@ -148,6 +155,7 @@ class Lifetime:
     def close(self) -> None:
         """Finish what was begun, then let go of everything: the address first, the lock last."""
         daemon_place.withdraw(self._address, self._place)
+        self._indexing.end()
         self._desk.close()
         self._services.close()
         self._door.close()

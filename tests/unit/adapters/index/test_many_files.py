@@ -69,6 +69,7 @@ def test_two_that_build_at_once_agree(rig: Rig) -> None:
 def test_a_killed_build_leaves_what_it_had_done(rig: Rig) -> None:
     builder = begin(rig)
     assert builder.stdout is not None
+    assert int(builder.stdout.readline().split()[0]) == 0, "that it begins is told before anything is done"
     done = int(builder.stdout.readline().split()[0])
     helpers = children(builder.pid)
     builder.kill()

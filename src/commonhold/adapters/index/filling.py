@@ -1,0 +1,33 @@
+"""`python -m commonhold.adapters.index.filling ROOT MAX_FILE_BYTES`: read what was not read yet, and end.
+
+A daemon begins it, so that the first question about other files finds them read. It is the last to be given a
+processor, works one file at a time, and ends after so much work; what it has read by then is kept.
+"""
+
+import os
+import resource
+import sys
+from contextlib import closing
+from typing import Final
+
+from commonhold.adapters import parse_trials
+from commonhold.adapters.index import index_at
+from commonhold.adapters.repository import find_repository
+from commonhold.regions.budget import TRIALS
+
+LOWEST_PRIORITY: Final = 19
+MOST_SECONDS: Final = 600
+"""So many seconds of a processor it may take: enough for tens of thousands of files."""
+
+
+def main(root: str, max_file_bytes: str) -> None:
+    """Read all files of the repository at `root`."""
+    os.nice(LOWEST_PRIORITY)
+    resource.setrlimit(resource.RLIMIT_CPU, (MOST_SECONDS, MOST_SECONDS))
+    TRIALS.is_quick = parse_trials.is_quick
+    with closing(index_at(find_repository(root), int(max_file_bytes), processes=1)) as index:
+        index.library()
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])

@@ -1,0 +1,111 @@
+"""A daemon has all files read in the background, so that the first question about other files finds them read."""
+
+import os
+import pty
+import subprocess
+import sys
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+from tests.e2e.daemon_process import Serving
+from tests.patience import until
+
+from commonhold.adapters.index import index_at
+from commonhold.adapters.repository import find_repository
+from commonhold.app.options import DEFAULT_MAX_FILE_BYTES
+from commonhold.server.daemon.indexing import Indexing
+
+pytestmark = pytest.mark.slow
+
+
+def unread(root: Path) -> int:
+    """How many files a question has to read before it is answered."""
+    told = [0]
+    with closing(index_at(find_repository(str(root)), DEFAULT_MAX_FILE_BYTES)) as index:
+        index.library(lambda _, total: told.append(total))
+    return max(told)
+
+
+def make_files(root: Path) -> None:
+    for number in range(200):
+        (root / f"m{number}.py").write_text(f"def f{number}():\n    return {number}\n")
+
+
+def children_of(pid: int) -> list[int]:
+    return [int(each) for each in Path(f"/proc/{pid}/task/{pid}/children").read_text().split()]
+
+
+def test_a_daemon_has_all_files_read(root: Path) -> None:
+    make_files(root)
+    daemon = Serving(root)
+    command = [sys.executable, "-m", "commonhold.server.daemon", str(root), "600", "600", "0"]
+    daemon.process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+    try:
+        daemon.wait_until_served()
+        until(lambda: (daemon.state / "index.db").exists() and not children_of(daemon.process.pid))
+        assert unread(root) == 0
+        assert daemon.stop() == ""
+    finally:
+        daemon.process.kill()
+        daemon.process.communicate()
+
+
+def test_it_is_ended_with_the_daemon_at_the_lowest_priority(root: Path) -> None:
+    make_files(root)
+    indexing = Indexing(str(root), DEFAULT_MAX_FILE_BYTES, 5.0)
+    indexing.look(4.9)
+    before = indexing.pid
+    indexing.look(5.0)
+    pid = indexing.pid
+    assert before is None
+    assert pid is not None
+    until(lambda: os.getpriority(os.PRIO_PROCESS, pid) == 19)
+    indexing.end()
+    with pytest.raises(ProcessLookupError):
+        os.kill(pid, 0)
+
+
+def test_it_is_done_once(root: Path) -> None:
+    indexing = Indexing(str(root), DEFAULT_MAX_FILE_BYTES, 5.0)
+    indexing.look(5.0)
+    until(lambda: has_ended(indexing))
+    indexing.look(6.0)
+    assert indexing.pid is None
+
+
+def has_ended(indexing: Indexing) -> bool:
+    indexing.look(5.5)
+    return indexing.pid is None
+
+
+def test_it_can_be_chosen_that_nothing_is_read(root: Path) -> None:
+    indexing = Indexing(str(root), DEFAULT_MAX_FILE_BYTES, None)
+    indexing.look(1e9)
+    assert indexing.pid is None
+    indexing.end()
+
+
+def seen_on_a_terminal(root: Path, *words: str) -> str:
+    """What a command writes to standard error where that is a terminal."""
+    ours, theirs = pty.openpty()
+    try:
+        command = [sys.executable, "-m", "commonhold", *words]
+        subprocess.run(command, cwd=root, stdout=subprocess.DEVNULL, stderr=theirs, check=True, timeout=60)
+        os.write(theirs, b".")
+        told = b""
+        while not told.endswith(b"."):
+            told += os.read(ours, 65_536)
+        return told[:-1].decode()
+    finally:
+        os.close(ours)
+        os.close(theirs)
+
+
+def test_who_watches_sees_how_far_it_is(root: Path) -> None:
+    make_files(root)
+    assert seen_on_a_terminal(root, "impact", "m1.py#f1", "--json") == ""
+    (root / ".git/commonhold/index.db").unlink()
+    told = seen_on_a_terminal(root, "impact", "m1.py#f1")
+    assert "of 201 files" in told
+    assert told.endswith("\r\x1b[K"), "the line is taken away again"
