@@ -15,7 +15,7 @@ FIND_PYTHON = for name in $(PYTHON) python3.14 python3.13 python3.12 python3.11 
     then command -v "$$name"; break; fi; done
 
 .DEFAULT_GOAL := help
-.PHONY: help test test-types test-agents lint check format coverage stress bench bench-contention bench-rivals bench-merge bench-semantics bench-hooks bench-exec publish demo build lock clean
+.PHONY: help test test-types test-agents lint check format coverage stress bench bench-contention bench-rivals bench-merge bench-semantics bench-hooks bench-exec bench-starting publish demo build lock clean
 .SILENT:
 .DELETE_ON_ERROR:
 
@@ -87,6 +87,9 @@ bench-hooks: $(STAMP) ## Measure what a hook costs beside deciding
 
 bench-exec: $(STAMP) ## Measure what an agent's shell command costs beside itself, in a large repository
 	$(PY) -m bench.exec_overhead $(ARGS)
+
+bench-starting: $(STAMP) ## Measure how long commands that look, and a killed daemon, take to start
+	$(PY) -m bench.starting $(ARGS)
 
 publish: $(STAMP) ## Write docs/benchmarks.md from what the benches have measured last
 	$(PY) -m bench.publish --take $(ARGS)
