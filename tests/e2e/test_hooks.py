@@ -21,7 +21,7 @@ from commonhold.adapters import daemon_place
 from commonhold.adapters.daemon_place import http_address
 from commonhold.adapters.probes import http
 from commonhold.adapters.probes.finding import Level
-from commonhold.client import knock
+from commonhold.client import hook_client
 
 pytestmark = pytest.mark.slow
 
@@ -188,7 +188,8 @@ def test_the_first_hook_starts_the_daemon(work: Path) -> None:
 
 def test_where_nothing_is_installed_any_more_nothing_is_let_through(work: Path, tmp_path: Path) -> None:
     alone = tmp_path / "knock.py"
-    alone.write_bytes(Path(KNOCK).read_bytes())
+    for each in (KNOCK, hook_client.__file__):
+        (tmp_path / Path(each).name).write_bytes(Path(each).read_bytes())
     bare = [sys._base_executable, "-I", "-S", str(alone), "codex", f"{work}/.git/commonhold/http.sock"]  # type: ignore[attr-defined]
     gone = subprocess.run(bare, input=b'{"hook_event_name": "PreToolUse"}', capture_output=True, check=False)
     assert (gone.returncode, gone.stdout) == (2, b"")
@@ -243,7 +244,7 @@ def has_open(daemon: Serving) -> int:
 def tell(daemon: Serving, session: str, event: str, **more: object) -> None:
     """What a hook of Claude Code's reports, which nothing is said to."""
     payload = {"session_id": session, "cwd": str(daemon.root), "hook_event_name": event, "tool_use_id": session, **more}
-    status, _, complaint = knock.ask(
+    status, _, complaint = hook_client.ask(
         "/hooks/claude", http_address(str(daemon.state)), json.dumps(payload).encode(), "", PATIENCE_SECONDS
     )
     assert (status, complaint) == (0, b"")

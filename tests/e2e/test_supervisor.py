@@ -1,5 +1,7 @@
 """A daemon that is killed is there again at once, begun by the process that watches over it."""
 
+import fcntl
+import json
 import os
 import signal
 import socket
@@ -15,6 +17,7 @@ from tests.e2e.daemon_process import Place, place
 from tests.patience import PATIENCE_SECONDS, until
 
 from commonhold.adapters.daemon_place import http_address
+from commonhold.client import knock
 from commonhold.server.daemon.supervisor import MOST_DEATHS
 
 pytestmark = pytest.mark.slow
@@ -89,6 +92,35 @@ def test_what_hooks_need_is_loaded_for_the_next_one(root: Path) -> None:
         assert memory_of(watching.pid) == before, "a daemon that only leases needs none of it"
         with open_door(found):
             until(lambda: memory_of(watching.pid) > before)
+
+
+def test_hooks_at_once_begin_one_daemon_by_themselves(root: Path) -> None:
+    """Each would load the whole `commonhold` command for it, and a daemon that finds itself to be too many."""
+    with place(root) as found:
+        with found.session(daemon=False) as hold:
+            hold.acquire("account:1")
+        words = [sys.executable, "-I", "-S", knock.__file__, "claude", http_address(str(found.state))]
+        payload = json.dumps({"session_id": "s", "hook_event_name": "Notification", "cwd": str(root)}).encode()
+        hooks = [subprocess.Popen(words, stdin=subprocess.PIPE, stdout=subprocess.PIPE) for _ in range(5)]
+        for hook in hooks:
+            assert hook.stdin is not None
+            hook.stdin.write(payload)
+            hook.stdin.close()
+            hook.stdin = None
+        assert [(hook.communicate(timeout=PATIENCE_SECONDS)[0], hook.returncode) for hook in hooks] == [(b"", 0)] * 5
+        assert found.log == "", "none was too many"
+        watching = parent_of(found.pid)
+        assert b"commonhold.server.daemon.supervisor" in Path(f"/proc/{watching}/cmdline").read_bytes()
+        assert is_begun_alone(found), "what keeps others from beginning one lasts as long as the daemon"
+
+
+def is_begun_alone(found: Place) -> bool:
+    with (found.state / "daemon.begin").open() as lock:
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            return True
+    return False
 
 
 def memory_of(pid: int) -> int:

@@ -12,11 +12,11 @@ from commonhold.adapters.daemon_place import http_address
 from commonhold.adapters.repository import Repository, find_repository
 from commonhold.cli.command import Command
 from commonhold.cli.given import Given, common
-from commonhold.client import daemon, knock
+from commonhold.client import daemon, hook_client
 from commonhold.domain.errors import CommonholdError
 
 PAUSE_SECONDS: Final = 0.02
-_NOTHING: Final[knock.Said] = (0, b"", b"")
+_NOTHING: Final[hook_client.Said] = (0, b"", b"")
 
 
 @click.command("hook", cls=Command, examples=("commonhold hook claude < payload.json",))
@@ -27,7 +27,7 @@ _NOTHING: Final[knock.Said] = (0, b"", b"")
     default="block",
     help="What becomes of a tool call that nobody can decide on.",
 )
-@click.option("--seconds", type=float, default=knock.SECONDS, help="How long the answer may take.")
+@click.option("--seconds", type=float, default=hook_client.SECONDS, help="How long the answer may take.")
 @click.option("--process", default="", metavar="PID:START", help="The agent's process, if it is not the parent.")
 @click.option("--framed", is_flag=True, help="Print the exit status and the length of the output first.")
 @common
@@ -35,24 +35,26 @@ _NOTHING: Final[knock.Said] = (0, b"", b"")
 def command(given: Given, name: str, when_down: str, seconds: float, process: str, *, framed: bool) -> int:
     """Answer a hook of AGENT: its payload comes on standard input. What install sets calls this by itself."""
     payload = sys.stdin.buffer.read()
-    process = process or knock.agent_process(os.getppid())
+    process = process or hook_client.agent_process(os.getppid())
     try:
         said = _ask(given.folder or _folder_in(payload), name, payload, process, time.monotonic() + seconds)
     except CommonholdError as fault:
-        said = knock.without_answer(name, payload, when_down, fault.message)
-    except knock.Rejected as fault:
-        said = knock.without_answer(name, payload, when_down, str(fault))
+        said = hook_client.without_answer(name, payload, when_down, fault.message)
+    except hook_client.Rejected as fault:
+        said = hook_client.without_answer(name, payload, when_down, str(fault))
     except TimeoutError:
-        said = knock.without_answer(name, payload, when_down, f"its daemon did not answer within {seconds:g} seconds")
+        said = hook_client.without_answer(
+            name, payload, when_down, f"its daemon did not answer within {seconds:g} seconds"
+        )
     except OSError as fault:
         why = f"its daemon cannot be started ({fault.strerror or fault}: {fault.filename})"
-        said = knock.without_answer(name, payload, when_down, why)
+        said = hook_client.without_answer(name, payload, when_down, why)
     status, output, complaint = said
     if framed:
-        knock.write_all(1, b"%d %d\n" % (status, len(output)) + output + complaint)
+        hook_client.write_all(1, b"%d %d\n" % (status, len(output)) + output + complaint)
         return 0
-    knock.write_all(1, output)
-    knock.write_all(2, complaint)
+    hook_client.write_all(1, output)
+    hook_client.write_all(2, complaint)
     return status
 
 
@@ -66,7 +68,7 @@ def _folder_in(payload: bytes) -> str:
     return folder if isinstance(folder, str) and folder else "."
 
 
-def _ask(folder: str, name: str, payload: bytes, process: str, until: float) -> knock.Said:
+def _ask(folder: str, name: str, payload: bytes, process: str, until: float) -> hook_client.Said:
     """What the daemon says, which is started where it is not there. Raises Rejected, TimeoutError."""
     repository = find_repository(folder)
     if not _is_coordinated(repository):
@@ -75,10 +77,10 @@ def _ask(folder: str, name: str, payload: bytes, process: str, until: float) -> 
     started_at, begun = -daemon.PATIENCE_SECONDS, None
     while (now := time.monotonic()) < until:
         try:
-            return knock.ask(path, address, payload, process, until - now)
-        except knock.Unanswered:
+            return hook_client.ask(path, address, payload, process, until - now)
+        except hook_client.Unanswered:
             if begun and begun.trouble:
-                raise knock.Rejected(begun.trouble) from None
+                raise hook_client.Rejected(begun.trouble) from None
             if now - started_at >= daemon.PATIENCE_SECONDS and daemon.pid_of(repository) is None:
                 begun, started_at = daemon.start(repository), now
         time.sleep(PAUSE_SECONDS)

@@ -13,7 +13,7 @@ from typing import Any, Final
 
 from commonhold.adapters.trees import Trees
 from commonhold.app.happenings import NOTHING, AboutToRun, Ran, Response, Stance
-from commonhold.client.knock import agent_process
+from commonhold.client.hook_client import agent_process
 from commonhold.client.session import Commonhold
 from commonhold.config import Shell, load_settings
 from commonhold.domain.errors import CommonholdError

@@ -5,7 +5,7 @@ import sys
 import pytest
 
 from commonhold.adapters.system import RandomIds, SystemClock, is_running, process_umask
-from commonhold.client.knock import agent_process
+from commonhold.client.hook_client import agent_process
 
 
 def test_the_clock_goes_on_within_one_boot() -> None:

@@ -12,9 +12,11 @@ import signal
 import sys
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from importlib import import_module
 from typing import Final, NoReturn
 
+from commonhold.client.hook_client import BEGIN_LOCK
 from commonhold.server.daemon.lifetime import Times, serve
 
 MOST_DEATHS: Final = 10
@@ -33,6 +35,7 @@ BEHIND_HOOKS: Final = (
 
 _ASKED_TO_END: Final = frozenset({-signal.SIGTERM, -signal.SIGINT, -signal.SIGHUP})
 """Exit statuses of a daemon that was told to go before it could hear of that."""
+MOST_DESCRIPTORS: Final = 1024
 _KNOCKED: Final = b"k"
 
 
@@ -82,6 +85,15 @@ def _attend(line: int, *, is_loaded: bool) -> bool:
     return has_asked
 
 
+def _leave_the_beginner() -> None:
+    """Keep nothing of the hook that has begun this process but its lock, which no other process is to inherit."""
+    os.chdir("/")
+    with suppress(OSError):
+        os.set_inheritable(BEGIN_LOCK, False)  # noqa: FBT003 - positional only
+    os.closerange(BEGIN_LOCK + 1, MOST_DESCRIPTORS)
+
+
 if __name__ == "__main__":
+    _leave_the_beginner()
     root, *seconds = sys.argv[1:]
     sys.exit(supervise(root, Times(*map(float, seconds))))

@@ -12,7 +12,7 @@ import pytest
 from tests.patience import PATIENCE_SECONDS
 
 from commonhold.adapters import daemon_place
-from commonhold.client import knock
+from commonhold.client import hook_client
 
 OK = b"HTTP/1.1 200 OK\r\n"
 REPLY = b"X-Commonhold-Reply: 2 3\r\n"
@@ -20,8 +20,8 @@ REPLY = b"X-Commonhold-Reply: 2 3\r\n"
 
 def test_an_answer_is_parted_as_its_form_says() -> None:
     answer = OK + b"connection: close\r\n" + REPLY + b"content-length: 7\r\n\r\nout\xc3\xa9rr"
-    assert knock._read(answer) == (2, b"out", "érr".encode())
-    assert knock.parted(b"0 0", b"") == (0, b"", b"")
+    assert hook_client._read(answer) == (2, b"out", "érr".encode())
+    assert hook_client.parted(b"0 0", b"") == (0, b"", b"")
 
 
 @pytest.mark.parametrize(
@@ -36,8 +36,8 @@ def test_an_answer_is_parted_as_its_form_says() -> None:
     ],
 )
 def test_an_answer_that_is_cut_off_is_none(answer: bytes) -> None:
-    with pytest.raises(knock.Unanswered):
-        knock._read(answer)
+    with pytest.raises(hook_client.Unanswered):
+        hook_client._read(answer)
 
 
 @pytest.mark.parametrize(
@@ -49,35 +49,35 @@ def test_an_answer_that_is_cut_off_is_none(answer: bytes) -> None:
     ],
 )
 def test_an_answer_that_says_no_is_told(answer: bytes, why: str) -> None:
-    with pytest.raises(knock.Rejected, match=why):
-        knock._read(answer)
+    with pytest.raises(hook_client.Rejected, match=why):
+        hook_client._read(answer)
 
 
 @pytest.mark.parametrize(
     ("payload", "status"),
     [
-        ({"hook_event_name": "PreToolUse"}, knock.BLOCKED),
-        ({"hook_event_name": "preToolUse"}, knock.BLOCKED),
-        ({"hook_event_name": "BeforeTool"}, knock.BLOCKED),
-        ({"toolName": "edit", "toolArgs": "{}"}, knock.BLOCKED),
-        ({"toolName": "edit", "toolResult": {}}, knock.FAILED),
-        ({"hook_event_name": "Stop"}, knock.FAILED),
-        ({"hook_event_name": "PostToolUse"}, knock.FAILED),
-        ({"hook_event_name": "UserPromptSubmit"}, knock.FAILED),
-        ({"hook_event_name": 3}, knock.BLOCKED),
-        ([], knock.BLOCKED),
+        ({"hook_event_name": "PreToolUse"}, hook_client.BLOCKED),
+        ({"hook_event_name": "preToolUse"}, hook_client.BLOCKED),
+        ({"hook_event_name": "BeforeTool"}, hook_client.BLOCKED),
+        ({"toolName": "edit", "toolArgs": "{}"}, hook_client.BLOCKED),
+        ({"toolName": "edit", "toolResult": {}}, hook_client.FAILED),
+        ({"hook_event_name": "Stop"}, hook_client.FAILED),
+        ({"hook_event_name": "PostToolUse"}, hook_client.FAILED),
+        ({"hook_event_name": "UserPromptSubmit"}, hook_client.FAILED),
+        ({"hook_event_name": 3}, hook_client.BLOCKED),
+        ([], hook_client.BLOCKED),
     ],
 )
 def test_without_an_answer_what_is_about_to_act_is_blocked_and_nothing_else(payload: object, status: int) -> None:
-    said = knock.without_answer("codex", json.dumps(payload).encode(), "block", "it is gone")
+    said = hook_client.without_answer("codex", json.dumps(payload).encode(), "block", "it is gone")
     assert said[:2] == (status, b"")
     assert b"it is gone" in said[2]
-    assert (b"Nothing is written" in said[2]) is (status == knock.BLOCKED)
+    assert (b"Nothing is written" in said[2]) is (status == hook_client.BLOCKED)
 
 
 @pytest.mark.parametrize("payload", [b"", b"{", b"\xff", b"[" * 100_000])
 def test_a_payload_that_cannot_be_read_is_taken_for_one_that_is_about_to_act(payload: bytes) -> None:
-    assert knock.without_answer("claude", payload, "block", "why")[0] == knock.BLOCKED
+    assert hook_client.without_answer("claude", payload, "block", "why")[0] == hook_client.BLOCKED
 
 
 @pytest.mark.parametrize(
@@ -85,7 +85,7 @@ def test_a_payload_that_cannot_be_read_is_taken_for_one_that_is_about_to_act(pay
     [("copilot", {"toolName": "edit", "toolArgs": {}}), ("claude", {"hook_event_name": "PreToolUse"})],
 )
 def test_who_makes_little_of_an_exit_status_is_told_why_in_its_own_form(agent: str, payload: object) -> None:
-    status, output, complaint = knock.without_answer(agent, json.dumps(payload).encode(), "block", "it is gone")
+    status, output, complaint = hook_client.without_answer(agent, json.dumps(payload).encode(), "block", "it is gone")
     assert (status, complaint) == (0, b"")
     answer = json.loads(output)
     answer = answer.get("hookSpecificOutput", answer)
@@ -95,7 +95,7 @@ def test_who_makes_little_of_an_exit_status_is_told_why_in_its_own_form(agent: s
 
 @pytest.mark.parametrize("agent", ["claude", "codex", "gemini", "vscode", "copilot", "cursor", "opencode"])
 def test_who_chose_to_go_on_without_is_let_through_and_told(agent: str) -> None:
-    status, output, complaint = knock.without_answer(agent, b"{}", "allow", "it is gone")
+    status, output, complaint = hook_client.without_answer(agent, b"{}", "allow", "it is gone")
     assert status == 0
     told = json.loads(output)["systemMessage"] if output else complaint.decode()
     assert "it is gone" in told
@@ -112,14 +112,14 @@ def test_who_chose_to_go_on_without_is_let_through_and_told(agent: str) -> None:
     ],
 )
 def test_the_repository_is_that_of_the_socket(address: str, words: list[str]) -> None:
-    assert knock._place_of(address) == words
+    assert hook_client._place_of(address) == words
 
 
 def test_a_process_is_told_from_another_of_its_number_by_its_beginning() -> None:
-    pid, _, began = knock.agent_process(os.getpid()).partition(":")
+    pid, _, began = hook_client.agent_process(os.getpid()).partition(":")
     assert int(pid) == os.getpid()
     assert int(began) > 0
-    assert knock.agent_process(2**22 + 1) == "", "what is not there is not made up"
+    assert hook_client.agent_process(2**22 + 1) == "", "what is not there is not made up"
 
 
 @pytest.mark.skipif(not hasattr(socket, "SO_PEERCRED"), reason="the system does not tell who listens")
@@ -133,9 +133,9 @@ def test_what_another_user_listens_at_is_told_nothing(monkeypatch: pytest.Monkey
         uid = os.geteuid()
         if not is_ours:
             monkeypatch.setattr("posix.geteuid", lambda: uid + 1)
-            monkeypatch.setattr(knock, "_ROOT", uid + 2)
+            monkeypatch.setattr(hook_client, "_ROOT", uid + 2)
         with ThreadPoolExecutor() as pool:
-            asking = pool.submit(knock.ask, "/hooks/claude", address, b"a secret", "", PATIENCE_SECONDS)
+            asking = pool.submit(hook_client.ask, "/hooks/claude", address, b"a secret", "", PATIENCE_SECONDS)
             connection, _ = listener.accept()
             with connection:
                 heard = connection.recv(65_536)
@@ -145,7 +145,7 @@ def test_what_another_user_listens_at_is_told_nothing(monkeypatch: pytest.Monkey
                 assert asking.result() == (0, b"{}", b"")
                 assert heard.endswith(b"a secret")
             else:
-                with pytest.raises(knock.Rejected, match="another user"):
+                with pytest.raises(hook_client.Rejected, match="another user"):
                     asking.result()
                 assert heard == b""
 
@@ -156,8 +156,8 @@ def test_a_daemon_that_was_killed_is_waited_for_a_moment() -> None:
         address = f"{folder}/http.sock"
         with socket.socket(socket.AF_UNIX) as dead:
             dead.bind(address)
-        asking = pool.submit(knock._ask_whoever_comes, "/hooks/claude", address, b"", "", time.monotonic() + 60)
-        time.sleep(knock.PAUSE_SECONDS)
+        asking = pool.submit(hook_client._ask_who_is_there, "/hooks/claude", address, b"", "", time.monotonic() + 60)
+        time.sleep(hook_client.PAUSE_SECONDS)
         with daemon_place.listen(address) as listener:
             listener.settimeout(PATIENCE_SECONDS)
             connection, _ = listener.accept()
@@ -170,11 +170,11 @@ def test_a_daemon_that_was_killed_is_waited_for_a_moment() -> None:
 def test_where_no_daemon_was_none_is_waited_for(monkeypatch: pytest.MonkeyPatch) -> None:
     asked: list[str] = []
 
-    def nobody(path: str, *_: object) -> knock.Said:
+    def nobody(path: str, *_: object) -> hook_client.Said:
         asked.append(path)
-        raise knock.Unanswered from FileNotFoundError()
+        raise hook_client.Unanswered from FileNotFoundError()
 
-    monkeypatch.setattr(knock, "ask", nobody)
-    with pytest.raises(knock.Unanswered):
-        knock._ask_whoever_comes("/hooks/claude", "", b"", "", time.monotonic() + 60)
+    monkeypatch.setattr(hook_client, "ask", nobody)
+    with pytest.raises(hook_client.Unanswered):
+        hook_client._ask_who_is_there("/hooks/claude", "", b"", "", time.monotonic() + 60)
     assert asked == ["/hooks/claude"]

@@ -1,0 +1,308 @@
+"""What a hook does: ask the daemon over the private socket, and give back what that says.
+
+It is started for every tool call (by `knock.py`), so it imports next to nothing; only where nobody answers does it load
+more. It never ends in a way that an agent would take for consent, unless its user chose `allow`.
+"""
+
+import _socket
+import posix
+import sys
+import time
+
+CHUNK_BYTES = 65_536
+SECONDS = 27.0
+"""Agents give up on a hook after thirty seconds."""
+REVIVAL_SECONDS = 0.3
+"""A daemon that was killed is begun again by who watches over it: so long it is waited for before one is begun here."""
+PAUSE_SECONDS = 0.004
+BEGINNING_SECONDS = 10.0
+"""So long a daemon that was begun is waited for, before the `commonhold` command is asked to find out what is wrong."""
+BEGIN_LOCK = 3
+"""The descriptor of the lock that the beginner of a daemon leaves to it."""
+_NEW = posix.O_CREAT | posix.O_CLOEXEC | posix.O_NOFOLLOW
+REPLY = b"\r\nx-commonhold-reply: "
+SHELLS = frozenset((b"sh", b"bash", b"dash", b"zsh", b"ash", b"ksh", b"fish"))
+_ROOT = 0
+BLOCKED = 2
+FAILED = 1
+
+Said = tuple[int, bytes, bytes]
+"""What a hook gives back: exit status, standard output, standard error."""
+
+
+class Unanswered(Exception):  # noqa: N818 - it is answered in another way, and never shown
+    """Nobody is there, or whoever was there is gone."""
+
+
+class Rejected(Exception):  # noqa: N818 - as Unanswered
+    """Whoever is there does not know what is asked, and says why."""
+
+
+def main(agent: str, address: str, policy: str = "block", seconds: str = str(SECONDS)) -> int:
+    """Ask, and give back what is said; the exit status."""
+    until = time.monotonic() + float(seconds)
+    payload = read_all(0)
+    process = agent_process(posix.getppid())
+    try:
+        said = _ask_who_is_there(f"/hooks/{agent}", address, payload, process, until)
+    except Unanswered:
+        said = _ask_anew(agent, address, payload, policy, process, until - time.monotonic())
+    except Rejected as fault:
+        said = without_answer(agent, payload, policy, str(fault))
+    except TimeoutError:
+        said = without_answer(agent, payload, policy, f"its daemon did not answer within {seconds} seconds")
+    status, output, complaint = said
+    write_all(1, output)
+    write_all(2, complaint)
+    return status
+
+
+def _ask_who_is_there(path: str, address: str, payload: bytes, process: str, until: float) -> Said:
+    """Ask; where nobody is there begin a daemon, and ask that. Raises as `ask`.
+
+    Where a daemon was killed, the next one is on its way, begun by who watches over it.
+    """
+    revived_by = time.monotonic() + REVIVAL_SECONDS
+    while True:
+        now = time.monotonic()
+        try:
+            return ask(path, address, payload, process, until - now)
+        except Unanswered as fault:
+            if isinstance(fault.__cause__, FileNotFoundError) or now >= revived_by:
+                break
+        time.sleep(PAUSE_SECONDS)
+    return _begin_and_ask(path, address, payload, process, until)
+
+
+def _begin_and_ask(path: str, address: str, payload: bytes, process: str, until: float) -> Said:
+    """Begin a daemon, or wait for one that another hook begins, and ask it. Raises as `ask`."""
+    begun = _begin(address)
+    until_asked = min(until, time.monotonic() + BEGINNING_SECONDS)
+    while (now := time.monotonic()) < until_asked:
+        try:
+            return ask(path, address, payload, process, until - now)
+        except Unanswered:
+            ended, status = posix.waitpid(begun, posix.WNOHANG) if begun else (0, 0)
+            if status:
+                raise  # the `commonhold` command finds out why it has ended, and tells
+            begun = 0 if ended else begun  # another daemon came first
+        time.sleep(PAUSE_SECONDS)
+    raise Unanswered
+
+
+def _begin(address: str) -> int:
+    """Begin a daemon as `client/daemon.py` does, but from here; its process, 0 where another hook is about to.
+
+    Whoever begins one has a lock, which the daemon's supervisor takes over: of many hooks at once only one begins it.
+    Raises Unanswered where it is for the `commonhold` command to begin it: a first use, an unusual place.
+    """
+    import fcntl  # noqa: PLC0415 - most hooks never need it
+
+    place, state = _place_of(address), address.rpartition("/")[0]
+    try:
+        if not place or posix.lstat(state).st_uid != posix.geteuid():
+            raise Unanswered
+        lock = posix.open(f"{state}/daemon.begin", posix.O_RDWR | _NEW, 0o600)
+        log = posix.open(f"{state}/daemon.log", posix.O_WRONLY | posix.O_APPEND | _NEW, 0o600)
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            return _spawned(place[1], log, lock)
+        except BlockingIOError:
+            return 0
+        finally:
+            posix.close(lock)
+            posix.close(log)
+    except (OSError, NotImplementedError) as fault:
+        raise Unanswered from fault
+
+
+def _spawned(root: str, log: int, lock: int) -> int:
+    """The process of a supervisor with its lock at `BEGIN_LOCK`, in a session of its own."""
+    if min(log, lock) < BEGIN_LOCK:  # whoever has begun this hook has closed a standard stream
+        raise Unanswered
+    command = [sys.executable, "-I", "-m", "commonhold.server.daemon.supervisor", root]
+    actions = [
+        (posix.POSIX_SPAWN_OPEN, 0, "/dev/null", posix.O_RDONLY, 0),
+        *((posix.POSIX_SPAWN_DUP2, log, stream) for stream in (1, 2)),
+        (posix.POSIX_SPAWN_DUP2, lock, BEGIN_LOCK),
+    ]
+    return posix.posix_spawn(sys.executable, command, posix.environ, file_actions=actions, setsid=True)
+
+
+def ask(path: str, address: str, payload: bytes, process: str, seconds: float) -> Said:
+    """Post to the daemon, and hear what it says. Raises Unanswered, Rejected, TimeoutError."""
+    head = (
+        f"POST {path} HTTP/1.1\r\nhost: commonhold\r\nconnection: close\r\n"
+        f"x-commonhold-process: {process}\r\ncontent-length: {len(payload)}\r\n\r\n"
+    )
+    connection = _socket.socket(_socket.AF_UNIX, _socket.SOCK_STREAM)
+    try:
+        connection.settimeout(seconds)
+        connection.connect(address)
+        if not (_place_of(address) or is_of_this_user(connection)):
+            raise Rejected("what listens at its socket belongs to another user of this machine")
+        connection.sendall(head.encode() + payload)
+        answer = _heard(connection)
+    except TimeoutError:
+        raise
+    except OSError as fault:
+        raise Unanswered from fault
+    finally:
+        connection.close()
+    return _read(answer)
+
+
+def is_of_this_user(connection: "_socket.socket") -> bool:
+    """Whether the other end belongs to who runs this, or to root, where the system can tell.
+
+    A socket outside of the repository is in a folder that anybody could have made while no daemon lived.
+    """
+    if not hasattr(_socket, "SO_PEERCRED"):
+        return True
+    credentials = connection.getsockopt(_socket.SOL_SOCKET, _socket.SO_PEERCRED, 12)
+    return int.from_bytes(credentials[4:8], sys.byteorder) in (posix.geteuid(), _ROOT)
+
+
+def _heard(connection: "_socket.socket") -> bytes:
+    parts = []
+    while part := connection.recv(CHUNK_BYTES):
+        parts.append(part)
+    return b"".join(parts)
+
+
+def _read(answer: bytes) -> Said:
+    head, _, body = answer.partition(b"\r\n\r\n")
+    words = (head + b"\r\n").lower()
+    is_whole = b"\r\ncontent-length: %d\r\n" % len(body) in words
+    if not is_whole:
+        raise Unanswered
+    if not head.startswith(b"HTTP/1.1 200 ") or REPLY not in words:
+        raise Rejected(body.decode(errors="replace").strip() or "something else answers at its socket")
+    return parted(words.partition(REPLY)[2].partition(b"\r\n")[0], body)
+
+
+def parted(form: bytes, body: bytes) -> Said:
+    """What is said, from its form (the status, and the length of the output) and its parts, one behind the other."""
+    status, length = map(int, form.split())
+    return status, body[:length], body[length:]
+
+
+def _ask_anew(agent: str, address: str, payload: bytes, policy: str, process: str, seconds: float) -> Said:
+    """Let the `commonhold` command start the daemon and ask it."""
+    import subprocess  # noqa: PLC0415 - most hooks never need it
+
+    command = [sys.executable, "-I", "-m", "commonhold", "hook", agent, "--framed", "--when-down", policy]
+    command += ["--seconds", f"{seconds:.3f}", "--process", process, *_place_of(address)]
+    try:
+        done = subprocess.run(command, input=payload, capture_output=True, timeout=seconds + 1, check=False)  # noqa: S603
+        form, _, body = done.stdout.partition(b"\n")
+        if not form:
+            return without_answer(agent, payload, policy, _unstarted(_last_line(done.stderr)))
+        return parted(form, body)
+    except subprocess.TimeoutExpired:
+        return without_answer(agent, payload, policy, "its daemon could not be started in time")
+    except (OSError, ValueError) as fault:
+        return without_answer(agent, payload, policy, _unstarted(str(fault)))
+
+
+def _unstarted(why: str) -> str:
+    return f"it cannot be started, and may be installed no more ({why})"
+
+
+def _last_line(complaint: bytes) -> str:
+    """The end of what a program complained of: of a traceback that is what went wrong."""
+    lines = complaint.decode(errors="replace").strip().splitlines()
+    return lines[-1] if lines else "it says nothing"
+
+
+def _place_of(address: str) -> list[str]:
+    """The words that name the repository, as far as the address of its socket tells."""
+    for ending in ("/.git/commonhold/http.sock", "/.commonhold/http.sock"):
+        if address.endswith(ending):
+            return ["-C", address.removesuffix(ending) or "/"]
+    return []
+
+
+def without_answer(agent: str, payload: bytes, policy: str, why: str) -> Said:
+    """What is said where nobody could be asked: as the policy wants it."""
+    message = f"Commonhold could not be asked: {why}."
+    if policy == "allow":
+        told = f"{message} This goes on without it, since when_down = allow."
+        return (0, _notice(told), b"") if agent in ("claude", "codex", "gemini", "vscode") else (0, b"", told.encode())
+    if not _is_about_to_act(payload):
+        return FAILED, b"", message.encode()
+    next_step = " Nothing is written meanwhile. Next: ask your user to run `commonhold doctor` here."
+    denial = {"permissionDecision": "deny", "permissionDecisionReason": message + next_step}
+    if agent == "copilot" and b'"toolName"' in payload:  # of an exit status it tells its model no more than that
+        return 0, _json(**denial), b""
+    if agent == "claude" and b'"PreToolUse"' in payload:  # with an exit status it tells its model the whole command
+        return 0, _json(hookSpecificOutput={"hookEventName": "PreToolUse", **denial}), b""
+    return BLOCKED, b"", (message + next_step).encode()
+
+
+def _notice(text: str) -> bytes:
+    return _json(systemMessage=text)
+
+
+def _json(**shape: object) -> bytes:
+    import json  # noqa: PLC0415 - most hooks never need it
+
+    return json.dumps(shape).encode()
+
+
+def _is_about_to_act(payload: bytes) -> bool:
+    """Whether a tool waits for the answer; so it is taken where nothing tells otherwise."""
+    import json  # noqa: PLC0415 - most hooks never need it
+
+    try:
+        told = json.loads(payload)
+    except (ValueError, RecursionError):
+        return True
+    if not isinstance(told, dict):
+        return True
+    event = told.get("hook_event_name")
+    if isinstance(event, str):
+        return event.lower() in ("pretooluse", "beforetool", "permissionrequest", "beforeshellexecution")
+    return "toolResult" not in told
+
+
+def agent_process(pid: int) -> str:
+    """What tells this process from any other on this machine: its id, and when it began. A shell is not the agent.
+
+    Empty where the system does not tell.
+    """
+    try:
+        for _ in range(4):
+            name, parent, began = _process(pid)
+            if name not in SHELLS:
+                return f"{pid}:{began}"
+            pid = parent
+    except (OSError, ValueError, IndexError):
+        return ""
+    return ""
+
+
+def _process(pid: int) -> "tuple[bytes, int, int]":
+    """The name of a process, its parent, and when it began."""
+    descriptor = posix.open(f"/proc/{pid}/stat", posix.O_RDONLY | posix.O_CLOEXEC)
+    try:
+        text = posix.read(descriptor, 4096)
+    finally:
+        posix.close(descriptor)
+    name, _, rest = text.partition(b"(")[2].rpartition(b")")
+    fields = rest.split()
+    return name, int(fields[1]), int(fields[19])
+
+
+def read_all(descriptor: int) -> bytes:
+    """All that can be read."""
+    parts = []
+    while part := posix.read(descriptor, CHUNK_BYTES):
+        parts.append(part)
+    return b"".join(parts)
+
+
+def write_all(descriptor: int, data: bytes) -> None:
+    """Write all of it."""
+    while data:
+        data = data[posix.write(descriptor, data) :]
