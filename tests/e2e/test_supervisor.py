@@ -11,8 +11,10 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import pytest
+from tests.e2e.cli_driver import make_repository
 from tests.e2e.daemon_process import Place, place
 from tests.patience import PATIENCE_SECONDS, until
 
@@ -94,9 +96,13 @@ def test_what_hooks_need_is_loaded_for_the_next_one(root: Path) -> None:
             until(lambda: memory_of(watching.pid) > before)
 
 
-def test_hooks_at_once_begin_one_daemon_by_themselves(root: Path) -> None:
+def test_hooks_at_once_begin_one_daemon_by_themselves() -> None:
     """Each would load the whole `commonhold` command for it, and a daemon that finds itself to be too many."""
-    with place(root) as found:
+    # At a short path, so that the socket is in the repository and tells where that is.
+    with (
+        TemporaryDirectory(prefix="c") as folder,
+        place(root := make_repository(Path(folder).resolve() / "r")) as found,
+    ):
         with found.session(daemon=False) as hold:
             hold.acquire("account:1")
         words = [sys.executable, "-I", "-S", knock.__file__, "claude", http_address(str(found.state))]

@@ -103,6 +103,16 @@ def waiter(value: Waiter) -> Iterator[str]:
     yield from (f"  {key_of(key)}" for key in value.keys)
 
 
+def of_holder(found: Status, wanted: str | None) -> tuple[list[Lease], list[Waiter]]:
+    """The leases and the line, or what of them has a holder of this name, be it the whole name or the short one."""
+
+    def is_wanted(holder: str) -> bool:
+        return wanted in (None, holder, short_name(holder))
+
+    held = [each for each in found.leases if is_wanted(each.holder)]
+    return held, [each for each in found.waiters if is_wanted(each.holder)]
+
+
 def leases(held: Sequence[Lease], waiting: Sequence[Waiter]) -> Iterator[str]:
     """All of them, and the line."""
     yield from (line for value in held for line in lease(value))

@@ -124,11 +124,9 @@ def _says_nothing(path: str) -> bool:
 
 def _leases(asked: Asked, reader: Reader, _root: str) -> Printing:
     found: Any = reader.call("status")
-    held = [each for each in found.leases if asked.holder in (None, each.holder)]
-    waiting = [each for each in found.waiters if asked.holder in (None, each.holder)]
     from commonhold.cli import describe, output  # noqa: PLC0415 - loaded here, as below: an answer comes first
 
-    return lambda: output.say(describe.leases(held, waiting))
+    return lambda: output.say(describe.leases(*describe.of_holder(found, asked.holder)))
 
 
 def _status(_asked: Asked, reader: Reader, _root: str) -> Printing | None:
