@@ -19,7 +19,13 @@ def run() -> NoReturn:
 
 
 def _started(arguments: Sequence[str]) -> int:
-    """What only looks is asked of the daemon; for all else, the program is loaded, which takes ten times as long."""
+    """What only looks is asked of the daemon, and so is `exec`; for all else the program is loaded: that takes long."""
+    if arguments[:1] == ["exec"]:
+        from commonhold.cli.quick_exec import executed  # noqa: PLC0415 - inside the guard, as below
+
+        status = executed(arguments)
+        if status is not None:
+            return status
     from commonhold.cli.quick import printing  # noqa: PLC0415 - inside the guard: loading takes the longest
 
     printed = printing(arguments)
