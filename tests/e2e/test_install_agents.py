@@ -25,10 +25,10 @@ Program = Callable[[str, str], None]
 
 @pytest.fixture(autouse=True)
 def bin_folder(root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:  # noqa: ARG001 - before it
-    """A PATH with git and a shell on it, and none of the agents that this machine may have."""
+    """A PATH with git and shells on it, and none of the agents that this machine may have."""
     folder = tmp_path / "bin"
     folder.mkdir()
-    for name in ("git", "sh"):
+    for name in ("git", "sh", "bash"):
         found = subprocess.run(["/bin/sh", "-c", f"command -v {name}"], check=True, capture_output=True, text=True)
         (folder / name).symlink_to(found.stdout.strip())
     monkeypatch.setenv("PATH", str(folder))
@@ -133,9 +133,13 @@ def test_the_agents_that_are_there_are_found(run: Call, root: Path, tmp_path: Pa
     assert "\nok    agents " in run("doctor").text
     program("claude", "exit 1")
     (root / ".gemini").mkdir()
-    (tmp_path / ".codex").mkdir()
+    (tmp_path / ".config/opencode").mkdir(parents=True)
     done = run("install", "--yes", "--json")
-    assert [each["name"] for each in done.json["agents"]] == ["claude", "codex", "gemini"]
+    assert [each["name"] for each in done.json["agents"]] == ["claude", "gemini"]
+    (notice,) = done.json["notices"]
+    assert "~/.config/opencode" in notice
+    assert "commonhold install opencode" in notice
+    assert not [each for each in run("doctor", "--json").json["findings"] if each["check"] == "opencode"]
     assert not (root / ".mcp.json").exists()
 
 
@@ -258,21 +262,66 @@ def test_a_plain_folder_and_a_second_working_tree(run: Call, root: Path, tmp_pat
 def test_doctor_tells_the_level_from_what_is_really_there(run: Call, root: Path, program: Program) -> None:
     program("claude", "echo 2.1.332 '(Claude Code)'")
     none = found(run, "claude")
-    assert (none["level"], none["facts"]["level"]) == ("warn", "none")
+    assert (none["level"], none["facts"]["level"]) == ("note", "none")
+    assert run("doctor").text.endswith("all is well\n")
     assert none["mend"] == "commonhold install claude"
     run("install", "claude", "--yes")
     assert (found(run, "claude")["level"], found(run, "claude")["facts"]["level"]) == ("ok", "gated")
     program("claude", "echo 2.1.294")
     assert found(run, "claude")["facts"]["level"] == "gated-open"
     text = (root / CLAUDE).read_text(encoding="utf-8")
+    # A daemon runs since the hooks were tried, and notices what is written.
     (root / CLAUDE).write_text(text.replace('"timeout": 30', '"timeout": 1'), encoding="utf-8")
-    assert found(run, "claude")["facts"]["level"] == "none"
+    assert found(run, "claude")["facts"]["level"] == "detected"
     (root / CLAUDE).write_text(text.replace(sys.executable, "/nonexistent/python"), encoding="utf-8")
     assert "every edit of its is blocked" in found(run, "claude", status=4)["found"]
     (root / CLAUDE).write_text(text.replace(socket(root), "/moved/http.sock"), encoding="utf-8")
     assert "this repository answers at" in found(run, "claude")["found"]
     (root / CLAUDE).write_text("{", encoding="utf-8")
     assert found(run, "claude")["facts"]["level"] == "none"
+
+
+def test_doctor_tries_each_hook_as_it_stands(run: Call, root: Path, program: Program) -> None:
+    program("claude", "echo 2.1.332 '(Claude Code)'")
+    run("install", "claude", "--yes")
+    text = (root / CLAUDE).read_text(encoding="utf-8")
+    (root / CLAUDE).write_text(text.replace(knock(), "/nowhere/commonhold/hook.py"), encoding="utf-8")
+    told = found(run, "claude", status=4)
+    assert told["mend"] == "commonhold install claude"
+    assert "every edit of its is blocked" in told["found"]
+    assert "enforced" not in told["found"]
+    assert run("install", "claude", "--yes").status == 0
+    assert found(run, "claude")["level"] == "ok"
+
+
+@pytest.mark.parametrize("name", ["claude", "codex", "gemini", "opencode"])
+def test_doctor_runs_a_shell_command_as_the_agent_would(name: str, run: Call, root: Path, program: Program) -> None:
+    versions = {"claude": "2.1.332", "codex": "0.171.0", "gemini": "0.61.0"}
+    program(name, f"echo {versions.get(name, '1.18.33')}")
+    run("install", name, "--yes")
+    assert "are kept from what others hold by" in found(run, name)["facts"]["shell"]
+    assert ":doctor" not in run("status").text
+    launchers = [root / ".claude/commonhold-shell", root / ".gemini/commonhold-shell"]
+    plugin = root / ".opencode/plugin/commonhold.js"
+    for path in [each for each in (*launchers, root / CODEX, plugin) if each.exists()]:
+        text = path.read_text(encoding="utf-8")
+        path.write_text(text.replace("/launch.py", "/gone.py"), encoding="utf-8")
+    told = found(run, name, status=4)
+    assert "enforced" not in told["found"]
+    assert "Python that watches over it is gone" in told["found"]
+
+
+def test_a_launcher_that_may_not_be_run_is_a_failure_and_is_mended(run: Call, root: Path, program: Program) -> None:
+    program("claude", "echo 2.1.332 '(Claude Code)'")
+    run("install", "claude", "--yes")
+    wrapper = root / ".claude/commonhold-shell"
+    wrapper.chmod(0o644)
+    told = found(run, "claude", status=4)
+    assert "commonhold-shell cannot be started" in told["found"]
+    assert "enforced" not in told["found"]
+    assert run("install", "claude", "--yes", "--json").json["outcome"] == "changed"
+    assert os.access(wrapper, os.X_OK)
+    assert found(run, "claude")["level"] == "ok"
 
 
 def test_doctor_and_install_say_that_the_users_settings_turn_all_hooks_off(
@@ -330,7 +379,7 @@ def test_shells_of_codex_become_the_launcher_and_doctor_says_how_far(run: Call, 
     chosen = tomllib.loads((root / CODEX).read_text(encoding="utf-8"))["shell_environment_policy"]["set"]
     assert (chosen["SHLVL"], chosen["COMMONHOLD_ROOT"]) == ("1", str(root))
     assert Path(chosen["COMMONHOLD_GUARD"]).is_file()
-    assert "is enforced by" in found(run, "codex")["facts"]["shell"]
+    assert "are kept from what others hold by" in found(run, "codex")["facts"]["shell"]
     program("codex", "echo codex-cli 0.99.1")
     assert "was not tried" in found(run, "codex")["facts"]["shell"]
     run("uninstall", "codex", "--yes")
@@ -411,7 +460,7 @@ def test_claude_code_is_kept_to_it_in_linked_working_trees_as_well(
     done = run("-C", str(tmp_path / "side"), "doctor", "--json")
     (told,) = (each["facts"] for each in done.json["findings"] if each["check"] == "claude")
     assert told["level"] == "gated"
-    assert "is enforced by" in told["shell"]
+    assert "are kept from what others hold by" in told["shell"]
 
 
 def test_taking_it_out_of_one_working_tree_shows_git_nothing_in_another(run: Call, root: Path, tmp_path: Path) -> None:

@@ -3,7 +3,7 @@
 import json
 import re
 import shlex
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any, Final
@@ -16,6 +16,7 @@ _KNOCK_NAME, _LAUNCH_NAME, _GUARD_NAME, _CODEX_GUARD_NAME = "knock.py", "launch.
 MARGIN_SECONDS: Final = 2
 """A hook answers so long before its agent gives up on it."""
 MCP_WORDS: Final = ("-P", "-m", "commonhold", "mcp")
+_HOOK_WORDS: Final = len(("/bin/sh", "-c", "guard", "python", "knock", "agent", "socket", "policy", "seconds"))
 _TEXT: Final = re.compile(r'"(?:[^"\\\n]|\\.)*"')
 _URL: Final = re.compile(r"http://127\.0\.0\.1:\d+/(?:t/\w+/)?hooks/\w+")
 # The interpreter may go (an environment is deleted): then a hook that gates still blocks, and says what to do.
@@ -104,9 +105,14 @@ def is_ours(value: Any) -> bool:  # noqa: ANN401 - JSON
     if isinstance(url := value.get("url"), str) and _URL.fullmatch(url):
         return True
     words = tuple(_words(value))
-    return any(KNOCK in word for word in words) or any(
+    return any(KNOCK in word or _is_guarded(_split(word)) for word in words) or any(
         words[place : place + len(MCP_WORDS)] == MCP_WORDS for place in range(len(words))
     )
+
+
+def _is_guarded(words: Sequence[str]) -> bool:
+    """Whether a command is one of ours, wherever it leads: by the words that our hooks begin with."""
+    return any(word == TELLING or word.startswith(_GUARD) for word in words)
 
 
 def _words(value: Mapping[str, Any]) -> Iterator[str]:
@@ -125,6 +131,19 @@ def ways_in(text: str) -> tuple[Ways, ...]:
         spot = next((spot for spot, word in enumerate(words) if word.endswith(KNOCK)), 0)
         if spot and len(words) > spot + 3:
             found[Ways(words[spot - 1], words[spot], words[spot + 2], words[spot + 3])] = None
+    return tuple(found)
+
+
+def commands_in(text: str) -> tuple[tuple[str, ...], ...]:
+    """The commands of our hooks in a file as its agent starts them, each once; also those that lead nowhere now."""
+    texts = list(_texts(text))
+    found: dict[tuple[str, ...], None] = {}
+    for place, each in enumerate(texts):
+        words = texts[place : place + _HOOK_WORDS]
+        if each.startswith("exec ") and _is_guarded(_split(each)):
+            found["/bin/sh", "-c", each] = None
+        elif each == "/bin/sh" and _is_guarded(words):
+            found[tuple(words)] = None
     return tuple(found)
 
 

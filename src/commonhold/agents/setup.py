@@ -22,7 +22,8 @@ class Level(StrEnum):
 class Setup:
     """An agent as far as installing is concerned.
 
-    It is there where one of `programs` can be run, or one of `traces` lies in the repository or in the home folder.
+    It is used where one of `programs` can be run, or one of `traces` lies in the repository; one of them in the home
+    folder alone says that it was tried once, and no more.
     `hooks` are the pieces that its level depends on, `servers` those that offer it the MCP tools. `level` is what its
     hooks give when they are in force, and `why`; `next_step` what its user still has to do after installing.
     `blocks_since` is the first version whose failing hooks block, where earlier ones go on. `keeps_shell` says that its

@@ -15,7 +15,8 @@ class Seen:
     lead to another repository. `by_another`: the interpreter that they run with, where it is not the one that asks.
     `lets_pass`: they let an edit through where nobody answers, as when_down says. `distrusted`: events whose hooks the
     agent itself leaves out; None where it could not be asked. `is_too_old`: it goes on where a hook fails.
-    `is_watched`: a daemon runs, which notices what is written without being asked.
+    `is_watched`: a daemon runs, which notices what is written without being asked. `refusing`: why a call that does
+    nothing was refused, or failed, when its hooks were tried as they stand; `silent`: why one that only reports failed.
     """
 
     is_installed: bool
@@ -28,6 +29,8 @@ class Seen:
     lets_pass: bool = False
     distrusted: Sequence[str] | None = ()
     is_too_old: bool = False
+    refusing: str = ""
+    silent: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,8 +52,14 @@ def standing(setup: Setup, seen: Seen) -> Standing:
     if seen.lost:
         why = f"its hooks need {', '.join(seen.lost)}, which is gone, so every edit of its is blocked"
         return Standing(setup.level, why, install, is_broken=True)
-    if seen.elsewhere or seen.troubles:
-        return Standing(ungated, seen.elsewhere or "; ".join(seen.troubles), install)
+    if seen.elsewhere:
+        return Standing(ungated, seen.elsewhere, install)
+    if seen.refusing:
+        why = f"every edit of its is blocked, since its hooks fail when they are tried: {seen.refusing}"
+        return Standing(setup.level, why, install, is_broken=True)
+    if seen.troubles or seen.silent:
+        troubles = [*seen.troubles, *([f"what it has done is not told: {seen.silent}"] if seen.silent else [])]
+        return Standing(ungated, "; ".join(troubles), install)
     return _left_out(setup, seen, ungated) or _in_force(setup, seen)
 
 

@@ -4,7 +4,7 @@ import os
 import pwd
 import shutil
 import sys
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -18,6 +18,7 @@ from commonhold.adapters.repository import Repository
 from commonhold.agents import codex_shell, gemini_shell, hooks_off, opencode_shell, shell_prefix
 from commonhold.agents.calling import Link, Ways, ways_in
 from commonhold.agents.installing import FileChange, pieces_of, to_put, to_take, with_unseen
+from commonhold.agents.pieces import FilePiece, Piece
 from commonhold.agents.setup import Setup
 from commonhold.agents.setups import SETUPS
 from commonhold.config import load_settings
@@ -106,15 +107,19 @@ class Project:
         return gemini_shell.obstacle(self.repository.root, str(Path.home()), text, inherited)
 
     def found(self) -> tuple[Setup, ...]:
-        """The agents that are there."""
-        return tuple(setup for setup in SETUPS.values() if self.why_found(setup))
+        """The agents that are used here: whose program can be run, or that have left a trace in the repository."""
+        return tuple(setup for setup in SETUPS.values() if self._is_found(setup))
 
-    def why_found(self, setup: Setup) -> str:
-        """What shows that an agent is there; empty where nothing does."""
-        if program := next(filter(None, map(shutil.which, setup.programs)), None):
-            return program
-        root, home = Path(self.repository.root), Path.home()
-        return next((trace for trace in setup.traces if (root / trace).exists() or (home / trace).exists()), "")
+    def _is_found(self, setup: Setup) -> bool:
+        root = Path(self.repository.root)
+        return any(map(shutil.which, setup.programs)) or any((root / trace).exists() for trace in setup.traces)
+
+    def only_at_home(self) -> Iterator[tuple[Setup, str]]:
+        """The agents of which nothing shows but a trace in the user's home folder, and that trace."""
+        for setup in SETUPS.values():
+            traces = () if self._is_found(setup) else setup.traces
+            if trace := next((trace for trace in traces if (Path.home() / trace).exists()), ""):
+                yield setup, f"~/{trace}"
 
 
 def _login_shell() -> str:
@@ -147,7 +152,7 @@ def to_install(project: Project, setups: Iterable[Setup], ways: Ways, *, servers
     """What has to be written for these agents. Raises InputError where a file cannot take it."""
     setups = tuple(setups)
     pieces = tuple(pieces_of(setups, ways, servers=servers))
-    files = to_put(pieces, project.load)
+    files = (*to_put(pieces, project.load), *_unrunnable(project, pieces))
     notices = [_left(piece.paths[0], name) for piece in pieces for name in piece.left_out(project.load(piece.paths[0]))]
     notices += [_OFF.format(setup.title, what) for setup in setups if (what := project.hooks_off(setup.name))]
     kept = [setup for setup in setups if setup.keeps_shell]
@@ -163,6 +168,15 @@ def to_install(project: Project, setups: Iterable[Setup], ways: Ways, *, servers
         notices.append(_TRACKED.format(each.path))
     hidden = [each.path for each in local if each.before is None and each not in tracked]
     return AgentPlan(files, _unseen(git, [each for each in hidden if not is_ignored(git, each)]), tuple(notices))
+
+
+def _unrunnable(project: Project, pieces: Iterable[Piece]) -> Iterator[FileChange]:
+    """Programs of ours that are there as they should be, but that nobody may run any more: written anew."""
+    for path, text in ((path, project.load(path)) for piece in pieces for path in piece.paths):
+        change = FileChange(path, text, text)
+        is_ours = any(isinstance(piece, FilePiece) and piece.text == text for piece in pieces if path in piece.paths)
+        if is_ours and change.mode is not None and not os.access(f"{project.repository.root}/{path}", os.X_OK):
+            yield change
 
 
 _OFF = "{} runs no hooks, so nothing of this is in force until that setting is taken out: {}"

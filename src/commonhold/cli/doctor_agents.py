@@ -1,27 +1,36 @@
-"""What `doctor` finds of the agents that are there: how far each is really kept to what was agreed, and why."""
+"""What `doctor` finds of the agents that are there: how far each is really kept to what was agreed, and why.
+
+What is installed is looked at, and then tried: each hook, and a shell, is started as the agent's program starts it.
+"""
 
 import os
 import shutil
 import sys
-from collections.abc import Iterator
-from dataclasses import replace
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Final
 
 from commonhold.adapters.loopback import Loopback, loopback
+from commonhold.adapters.probes import calls
 from commonhold.adapters.probes.agent_programs import hooks_in_force, version
-from commonhold.adapters.probes.finding import Finding, fail, ok, warn
+from commonhold.adapters.probes.finding import Finding, fail, note, ok, warn
 from commonhold.adapters.repository import Repository
 from commonhold.adapters.sandbox.probing import offered
-from commonhold.agents.calling import Link, Ways, ways_in
+from commonhold.agents import trials
+from commonhold.agents.calling import Link, Ways, commands_in, ways_in
 from commonhold.agents.hook_tables import CODEX
 from commonhold.agents.pieces import Piece
 from commonhold.agents.setup import Level, Setup
 from commonhold.agents.standing import Seen, Standing, standing
+from commonhold.agents.trials import Trial
 from commonhold.cli.agent_changes import Project
 from commonhold.client.daemon import pid_of
 from commonhold.config import Shell, load_settings
 from commonhold.domain.errors import CommonholdError
 
+_HOLDER: Final = "COMMONHOLD_HOLDER"
+_LED_NOWHERE: Final = "its hooks do not lead to this program"
 _FULL: frozenset[Level] = frozenset({Level.ENFORCED, Level.GATED})
 
 
@@ -33,38 +42,86 @@ def agents(repository: Repository) -> Iterator[Finding]:
         yield ok("agents", "none is there that Commonhold knows: commonhold install NAME is for one that is to come")
     for setup in setups:
         try:
-            place = project.of_hooks(setup)
-            found = standing(setup, _seen(place, setup))
-            yield _finding(setup, found, _shell(place, setup, found.level))
+            yield _of(project.of_hooks(setup), setup)
         except CommonholdError as fault:
             yield fail(setup.name, f"{fault.message} [{fault.code}]", fault.hint)
 
 
-def _finding(setup: Setup, found: Standing, shell: str) -> Finding:
-    text = f"{found.level.value}: {found.why}" + (f"; {shell}" if shell else "")
+@dataclass(frozen=True, slots=True)
+class _Shells:
+    """What becomes of an agent's shell commands, in words; whether none of them can run."""
+
+    text: str = ""
+    is_broken: bool = False
+
+
+def _of(project: Project, setup: Setup) -> Finding:
+    seen = _seen(project, setup)
+    if not seen.is_installed and setup.level is not Level.DETECTED:
+        return note(setup.name, "it is here, and not coordinated", f"commonhold install {setup.name}", level=Level.NONE)
+    texts = {piece.paths[0]: _text(project, piece) for piece in setup.hooks(project.ways())}
+    shells = _Shells()
+    if not (seen.lost or seen.elsewhere):
+        # In the order of a session: what is asked before a tool is used, a shell command, and the end.
+        seen = replace(seen, refusing=_tried(project, setup, texts, trials.gating))
+        shells = _shells(project, setup, texts)
+        seen = replace(seen, silent=_tried(project, setup, texts, trials.telling))
+    return _finding(setup, standing(setup, seen), shells)
+
+
+def _finding(setup: Setup, found: Standing, shells: _Shells) -> Finding:
+    shell = shells.text if shells.is_broken or found.level not in (Level.NONE, Level.DETECTED) else ""
     facts = {"level": found.level.value, "shell": shell}
     if found.is_broken:
-        return fail(setup.name, text, found.next_step, **facts)
+        return fail(setup.name, f"broken: {found.why}", found.next_step, **facts)
+    if shells.is_broken:
+        return fail(setup.name, f"broken: {shell}", f"commonhold install {setup.name}", **facts)
+    text = f"{found.level.value}: {found.why}" + (f"; {shell}" if shell else "")
     if found.level in _FULL or (found.level is setup.level and not found.next_step):
         return ok(setup.name, text, **facts)
     return warn(setup.name, text, found.next_step or "see docs/agents.md", **facts)
 
 
-def _shell(project: Project, setup: Setup, level: Level) -> str:
-    """What becomes of its shell commands, where its hooks are in force."""
-    if level in (Level.NONE, Level.DETECTED):
-        return ""
+def _tried(
+    project: Project, setup: Setup, texts: Mapping[str, str], made: Callable[[str, str, str], Iterator[Trial]]
+) -> str:
+    """Why the first of some trials of its hooks that fails does so; empty where all work."""
+    root = project.repository.root
+    each = (trial for text in texts.values() for trial in made(setup.name, text, root))
+    return next(filter(None, (_made(trial, root) for trial in each)), "")
+
+
+def _made(trial: Trial, root: str) -> str:
+    if trial.url:
+        return calls.post(trial.url, trial.token, trial.payload)
+    return calls.run(trial.words, root, trial.payload, trial.environment)
+
+
+def _shells(project: Project, setup: Setup, texts: Mapping[str, str]) -> _Shells:
+    """What becomes of its shell commands; where they are kept back, a command that does nothing is run to see it."""
+    if why := _why_unkept(project, setup):
+        return _Shells(why)
+    if _HOLDER in os.environ:
+        return _Shells("its shell is not tried from within a shell of an agent")
+    trial = trials.shell(setup.name, texts)
+    if trial is None:
+        return _Shells("what its shell commands write is only detected: nothing leads them to the launcher")
+    if failing := _made(trial, project.repository.root):
+        return _Shells(f"no shell command of its runs, or is watched over: {failing}", is_broken=True)
+    sandbox = offered()
+    but = "; in its own sandbox that is only detected" if setup.nests_shell else ""
+    return _Shells(f"its shell commands are kept from what others hold by {sandbox.name}{but}")
+
+
+def _why_unkept(project: Project, setup: Setup) -> str:
+    """That what its shell commands write is not kept back, and why; empty where it is to be."""
     if not setup.keeps_shell:
         return "what its shell commands write is noticed afterwards: nothing can stand between it and its shell"
     chosen = load_settings(project.repository.root).shell
     why = project.why_unkept(setup.name) or (_why_detected(setup) if chosen == Shell.SANDBOX else "")
     if why:
         return f"what its shell commands write is only detected: {why}"
-    if chosen != Shell.SANDBOX:
-        return f"what its shell commands write is not kept back: shell is {chosen}"
-    sandbox = offered()
-    but = "; in its own sandbox that is only detected" if setup.nests_shell else ""
-    return f"its shell commands are kept from what others hold by {sandbox.name}{but}"
+    return "" if chosen == Shell.SANDBOX else f"what its shell commands write is not kept back: shell is {chosen}"
 
 
 def _why_detected(setup: Setup) -> str:
@@ -84,7 +141,8 @@ def _seen(project: Project, setup: Setup) -> Seen:
     ways = [each for piece in pieces for each in ways_in(_text(project, piece))]
     is_watched = pid_of(project.repository) is not None
     if not ways:
-        return Seen(is_installed=False, is_watched=is_watched)
+        is_there = any(commands_in(_text(project, piece)) for piece in pieces)
+        return Seen(is_installed=is_there, is_watched=is_watched, troubles=(_LED_NOWHERE,) if is_there else ())
     chosen = loopback(project.repository.state_folder)
     lost = dict.fromkeys(path for each in ways for path in (each.python, each.knock) if not os.access(path, os.R_OK))
     return Seen(

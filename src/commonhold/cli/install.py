@@ -16,6 +16,7 @@ from commonhold.cli.setting_up import Outcome, tell
 from commonhold.client import daemon
 from commonhold.domain.errors import Code, UsageError
 
+_AT_HOME = "{0.title} is left out: only {1} shows that it was ever here. To include it: commonhold install {0.name}"
 _YET_UNKNOWN = Link("http://127.0.0.1:0", "made when this is written")
 
 
@@ -60,9 +61,9 @@ def command(
 
     drafted = plan(before or (_YET_UNKNOWN if http else None))
     none_found = () if what or setups else ("no coding agent was found: name one, as in `commonhold install claude`",)
-    outcome = Outcome(
-        settings.changes, drafted.changes, setups, (*drafted.notices, *settings.notices, *none_found), dry_run
-    )
+    only_at_home = () if what else tuple(_AT_HOME.format(each, trace) for each, trace in project.only_at_home())
+    notices = (*drafted.notices, *settings.notices, *none_found, *only_at_home)
+    outcome = Outcome(settings.changes, drafted.changes, setups, notices, dry_run)
     if may_go_on(given, outcome, is_asked=not yes and bool(drafted.changes)):
         carry_out(project, drafted if not http or before else plan(_chosen(project)))
         if place:

@@ -10,6 +10,7 @@ class Level(StrEnum):
     """How bad it is."""
 
     OK = "ok"
+    NOTE = "note"
     WARN = "warn"
     FAIL = "fail"
 
@@ -28,6 +29,11 @@ class Finding:
 def ok(check: str, found: str, **facts: object) -> Finding:
     """All is well."""
     return Finding(check, Level.OK, found, "", facts)
+
+
+def note(check: str, found: str, mend: str, **facts: object) -> Finding:
+    """Nothing is wrong; `mend` is what could be done."""
+    return Finding(check, Level.NOTE, found, mend, facts)
 
 
 def warn(check: str, found: str, mend: str, **facts: object) -> Finding:
