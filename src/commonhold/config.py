@@ -2,7 +2,7 @@
 
 import os
 import stat
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from enum import StrEnum
 from functools import lru_cache, partial
@@ -136,6 +136,31 @@ def load_settings(root: str, **choices: object) -> Settings:
     for name, value in chosen.items():
         _CHECKS.get(name, _check_number)(Path(name), name, value)
     return replace(_from_files(root), **chosen)  # type: ignore[arg-type]
+
+
+def origins(root: str, **choices: object) -> dict[str, str]:
+    """Where the value of each setting comes from, for those that are not the default: the name of a file or a variable.
+
+    Of `choices` it is "option". Raises InputError `CONFIG_INVALID`.
+    """
+    there = next((path for path in (Path(root, name) for name in FILES) if path.is_file()), None)
+    said = {} if there is None else dict.fromkeys(_named_in(there), there.name)
+    by_variable = {name: f"COMMONHOLD_{name.upper()}" for name in _from_environment()}
+    by_choice = {name: "option" for name, value in choices.items() if value is not None}
+    return said | by_variable | by_choice
+
+
+def _named_in(path: Path) -> Iterator[str]:
+    """The settings that a file names, whatever it says of them."""
+    from commonhold.regions.toml import parse_toml  # noqa: PLC0415 - as below
+
+    try:
+        tables = parse_toml(_content(path).decode())
+    except ValueError as fault:
+        raise _invalid(path, str(fault)) from fault
+    tools = tables if path.name == _OWN else tables.get("tool", {})
+    table = tools if path.name == _OWN else tools.get("commonhold", {}) if isinstance(tools, dict) else {}
+    yield from table if isinstance(table, dict) else ()
 
 
 def _from_environment() -> dict[str, object]:

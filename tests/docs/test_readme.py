@@ -13,7 +13,8 @@ TEXT = README.read_text(encoding="utf-8")
 BLOCK = re.compile(r"```(\w+)\n(.*?)```", re.DOTALL)
 LEASE = re.compile(r"lease-[0-9a-f]+")
 # What need not be the same: ids, times, hashes.
-VOLATILE = re.compile(r"lease-[0-9a-f]+|\b[0-9a-f]{16}\b|\d{4}-\d\d-\d\dT[\d:.]+Z|\(in \d+ \w+\)")
+TIME = r"(?:in )?(?:less than )?\d+ \w+(?: ago)?, (?:on [\d-]+ )?at [\d:]+"
+VOLATILE = re.compile(rf"lease-[0-9a-f]+|\b[0-9a-f]{{16}}\b|{TIME}")
 
 
 def blocks(language: str) -> list[str]:
@@ -29,7 +30,7 @@ def calls() -> list[tuple[str, str]]:
 def pattern(shown: str) -> re.Pattern[str]:
     """What the output has to match: word by word, but for ids and times, and for all that `…` leaves out."""
     words = VOLATILE.sub("\0", shown.strip())
-    escaped = re.escape(words).replace(re.escape("\0"), r"\S+(?: \d+ \w+\))?")
+    escaped = re.escape(words).replace(re.escape("\0"), rf"(?:{TIME}|\S+)")
     return re.compile(escaped.replace(re.escape("…"), ".*"), re.DOTALL)
 
 

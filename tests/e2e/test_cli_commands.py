@@ -92,7 +92,7 @@ def test_a_denial_says_who_and_what_for_and_what_to_do(run: Call) -> None:
     run("acquire", "a.py", "--task", "rewrite it all")
     denied = run("acquire", "a.py#one", "--task", "it's mine", "--agent", "ben")
     assert denied.status == 1
-    assert "ann, exclusive, until" in denied.text
+    assert "ann, exclusive, ends in" in denied.text
     assert '"rewrite it all"' in denied.text
     assert next_words(denied.text) == ["acquire", "file:a.py#one", "--task", "it's mine", "--agent", "ben"]
     assert run("acquire", "a.py#one", "--agent", "ben", "--json").json["outcome"] == "denied"

@@ -35,7 +35,7 @@ def test_who_waits_is_listed_wherever_one_looks(run: Call) -> None:
     ticket = run("acquire", "a.py", "--queue", "--agent", "ben", "--task", "tidy", "--json").json["ticket"]
     for words in (("leases",), ("leases", "--holder", "ben"), ("status",), ("who", "a.py")):
         told = run(*words)
-        assert f"  {ticket}  exclusive  ben  since " in told.text, words
+        assert f"  {ticket}  exclusive  ben  queued " in told.text, words
         (waiter,) = run(*words, "--json").json["waiters"]
         assert (waiter["ticket"], waiter["task"]) == (ticket, "tidy")
     assert run("who", "a.py#two").text.count("ben") == 1
@@ -46,7 +46,7 @@ def test_a_session_is_listed_by_its_short_name_and_found_by_either(run: Call) ->
     holder = "claude:26baef9a-7c1e-4c55-9a34-0b1c2d3e4f50"
     run("acquire", "a.py#one", "--agent", holder)
     for words in (("leases",), ("leases", "--holder", holder), ("leases", "--holder", "claude:26baef9a")):
-        assert "  exclusive  claude:26baef9a  until " in run(*words).text, words
+        assert "  exclusive  claude:26baef9a  ends " in run(*words).text, words
         (lease,) = run(*words, "--json").json["leases"]
         assert lease["holder"] == holder
     denied = run("acquire", "a.py#one", "--agent", "ben")

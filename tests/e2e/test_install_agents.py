@@ -3,6 +3,7 @@
 import json
 import os
 import pty
+import re
 import subprocess
 import sys
 import tomllib
@@ -147,7 +148,11 @@ def test_nothing_is_written_without_consent(run: Call, root: Path) -> None:
     before = snapshot(root)
     done = run("install", "claude", "--mcp")
     assert (done.status, "--yes" in done.err) == (2, True)
-    dry = run("install", "claude", "--mcp", "--dry-run")
+    short = run("install", "claude", "--mcp", "--dry-run").text
+    assert f"  9 hooks, 1 variable  {CLAUDE} (new)\n  1 launcher           .claude/commonhold-shell (new)\n" in short
+    assert re.search(r"^  \d lines              .git/info/exclude( .new.)?$", short, re.MULTILINE), short
+    assert "+++" not in short
+    dry = run("install", "claude", "--mcp", "--dry-run", "--diff")
     assert dry.status == 0
     assert f"+++ {CLAUDE}" in dry.text
     assert "+/.mcp.json" in dry.text
@@ -156,9 +161,14 @@ def test_nothing_is_written_without_consent(run: Call, root: Path) -> None:
 
 
 @pytest.mark.parametrize(("said", "is_written"), [("y", True), ("n", False)])
-def test_who_is_there_is_shown_the_changes_and_asked(said: str, *, is_written: bool, root: Path) -> None:
+@pytest.mark.parametrize(
+    ("options", "shown"), [((), f"9 hooks, 1 variable  {CLAUDE} (new)"), (("--diff",), f"+++ {CLAUDE}")]
+)
+def test_who_is_there_is_shown_the_changes_and_asked(
+    options: tuple[str, ...], shown: str, said: str, *, is_written: bool, root: Path
+) -> None:
     ours, theirs = pty.openpty()
-    command = [sys.executable, "-m", "commonhold", "install", "claude"]
+    command = [sys.executable, "-m", "commonhold", "install", "claude", *options]
     with subprocess.Popen(
         command, cwd=root, stdin=theirs, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
     ) as child:
@@ -166,7 +176,8 @@ def test_who_is_there_is_shown_the_changes_and_asked(said: str, *, is_written: b
         out, err = child.communicate(timeout=60)
     os.close(ours)
     os.close(theirs)
-    assert f"+++ {CLAUDE}" in err
+    assert shown in err
+    assert ("+++" in err) is bool(options)
     assert (child.returncode, (root / CLAUDE).exists()) == ((0, True) if is_written else (1, False)), out
     assert ("nothing was changed" in err) is not is_written
 
@@ -231,7 +242,9 @@ def test_http_hooks_keep_their_token_to_themselves(run: Call, root: Path) -> Non
     assert (root / CLAUDE).stat().st_mode & 0o077 == 0
     assert (
         chosen["token"]
-        not in done.text + run("uninstall", "--dry-run").text + run("install", "claude", "--dry-run").text
+        not in done.text
+        + run("uninstall", "--dry-run", "--diff").text
+        + run("install", "claude", "--dry-run", "--diff").text
     )
     assert found(run, "claude")["facts"]["level"] == "gated"
     git(root, "add", "--force", CLAUDE)
@@ -496,7 +509,7 @@ def test_geminis_shells_read_a_file_of_ours_first_and_what_its_user_has_beside_i
     env_file.parent.mkdir()
     env_file.write_text("GEMINI_API_KEY=hidden\n", encoding="utf-8")
     env_file.chmod(0o600)
-    for words in (("--dry-run",), ("--yes", "--json")):
+    for words in (("--dry-run", "--diff"), ("--yes", "--json")):
         said = run("install", "gemini", *words).text
         assert "BASH_ENV=" in said
         assert "hidden" not in said

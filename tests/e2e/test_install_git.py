@@ -46,7 +46,7 @@ def test_a_dry_run_tells_the_same_and_changes_nothing(run: Call, root: Path) -> 
     assert not real.pop("dry_run")
     assert trial == real
     assert (real["outcome"], len(real["changes"])) == ("changed", 6)
-    assert run("uninstall", "git", "--dry-run").text.count("removed ") == 6
+    assert run("uninstall", "git", "--dry-run", "--diff").text.count("removed ") == 6
     assert asked(root, "config", "merge.default") == "commonhold"
 
 

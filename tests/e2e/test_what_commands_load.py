@@ -22,6 +22,7 @@ LIGHT = {
     "break": ("break", "LEASE", "--reason", "it is in the way"),
     "commit": ("commit", "--key", "b.py", "--create", "--intent", "a new file"),
     "completion": ("completion", "bash"),
+    "config": ("config",),
     "daemon": ("daemon", "status"),
     "exec": ("exec", "--", "true"),
     "exit-codes": ("exit-codes",),

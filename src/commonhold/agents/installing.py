@@ -16,13 +16,17 @@ Load = Callable[[str], str | None]
 
 @dataclass(frozen=True, slots=True)
 class FileChange:
-    """A file before and after; None where it is not there. `is_local`: what is put in holds for this machine alone."""
+    """A file before and after; None where it is not there. `is_local`: what is put in holds for this machine alone.
+
+    `what` says in a few words how much of ours it is.
+    """
 
     path: str
     before: str | None
     after: str | None
     is_local: bool = True
     holds_secret: bool = False
+    what: str = ""
 
     @property
     def mode(self) -> int | None:
@@ -66,7 +70,8 @@ def _drafted(
         except Obstacle as fault:
             raise _unusable(path, str(fault)) from fault
         is_local, holds_secret = draft.is_local or piece.is_local, draft.holds_secret or piece.holds_secret
-        drafts[path] = FileChange(path, draft.before, after, is_local, holds_secret)
+        what = ", ".join(dict.fromkeys(filter(None, (draft.what, piece.what if after != draft.after else ""))))
+        drafts[path] = FileChange(path, draft.before, after, is_local, holds_secret, what)
     return tuple(draft for draft in drafts.values() if draft.before != draft.after)
 
 

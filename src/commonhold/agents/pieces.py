@@ -3,7 +3,7 @@
 import json
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Any, Protocol
+from typing import Any, Final, Protocol
 
 from commonhold.agents import json_entries, marked_block
 from commonhold.agents.calling import is_ours
@@ -12,6 +12,14 @@ from commonhold.agents.json_text import NotJsonError
 from commonhold.agents.marked_block import Marks, UnendedError
 from commonhold.domain.texts import MARK
 from commonhold.regions.toml import parse_toml
+
+_KINDS: Final[Mapping[str, str]] = {"hooks": "hook", "env": "variable"}
+_MARKS: Final = 2
+
+
+def counted(count: int, what: str) -> str:
+    """So many of a thing."""
+    return f"{count} {what}" if count == 1 else f"{count} {what}s"
 
 
 class Obstacle(ValueError):  # noqa: N818 - it is an answer to who installs
@@ -33,6 +41,10 @@ class Piece(Protocol):
 
     @property
     def holds_secret(self) -> bool: ...  # noqa: D102 - as above
+
+    @property
+    def what(self) -> str:
+        """How much it is, in a few words: `9 hooks`."""
 
     def put(self, text: str | None) -> str | None:
         """The file with the piece in it."""
@@ -62,6 +74,12 @@ class JsonPiece:
     minds_mark: bool = False
     is_local: bool = True
     holds_secret: bool = False
+
+    @property
+    def what(self) -> str:
+        """The entries, counted by their kind."""
+        kinds = [_KINDS.get(each.path[0], "MCP server") for each in self.entries]
+        return ", ".join(counted(kinds.count(kind), kind) for kind in dict.fromkeys(kinds))
 
     def put(self, text: str | None) -> str | None:
         """The file with the entries in it."""
@@ -135,6 +153,11 @@ class BlockPiece:
     is_toml: bool = False
     holds_secret: bool = False
 
+    @property
+    def what(self) -> str:
+        """How many lines it has, marks and all."""
+        return counted(len(self.body.splitlines()) + _MARKS, "line") if self.body else ""
+
     def put(self, text: str | None) -> str | None:
         """The file with the block at its end."""
         try:
@@ -188,6 +211,7 @@ class FilePiece:
     paths: tuple[str, ...]
     text: str
     is_mine: Callable[[str], bool]
+    what: str = "1 file"
     is_local: bool = True
     holds_secret: bool = False
 

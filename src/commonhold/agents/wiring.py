@@ -10,10 +10,11 @@ from commonhold.agents.calling import Ways, is_ours
 from commonhold.agents.hook_tables import Hook
 from commonhold.agents.json_entries import Entry
 from commonhold.agents.marked_block import HASH, MARKDOWN
-from commonhold.agents.pieces import BlockPiece, FilePiece, JsonPiece, Piece
+from commonhold.agents.pieces import BlockPiece, FilePiece, JsonPiece, Piece, counted
 
 NAME: Final = "commonhold"
 MCP_JSON: Final = ".mcp.json"
+LAUNCHER: Final = "1 launcher"
 PLUGIN_MARK: Final = "Made by `commonhold install`, taken out by `commonhold uninstall`."
 
 
@@ -37,7 +38,7 @@ def claude(ways: Ways) -> tuple[Piece, ...]:
     if ways.wrapper:
         entries.append(Entry(("env",), ways.wrapper, shell_prefix.VARIABLE))
         text = shell_prefix.wrapper((ways.python, ways.launch, ways.socket, ways.policy))
-        programs.append(FilePiece((shell_prefix.WRAPPER,), text, lambda text: PLUGIN_MARK in text))
+        programs.append(FilePiece((shell_prefix.WRAPPER,), text, lambda text: PLUGIN_MARK in text, LAUNCHER))
     settings = JsonPiece((shell_prefix.SETTINGS,), tuple(entries), is_strict=True, holds_secret=ways.link is not None)
     return settings, *programs
 
@@ -108,7 +109,7 @@ def _gemini_shell(ways: Ways) -> tuple[Piece, ...]:
         return (naming,)
     root = ways.bash_env.removesuffix(f"/{gemini_shell.FIRST_READ}")
     text = gemini_shell.first_read((ways.python, ways.launch, ways.socket, ways.policy, root))
-    return naming, FilePiece((gemini_shell.FIRST_READ,), text, lambda text: PLUGIN_MARK in text)
+    return naming, FilePiece((gemini_shell.FIRST_READ,), text, lambda text: PLUGIN_MARK in text, LAUNCHER)
 
 
 def opencode(ways: Ways) -> tuple[Piece, ...]:
@@ -118,7 +119,7 @@ def opencode(ways: Ways) -> tuple[Piece, ...]:
     for hook in hook_tables.OPENCODE:
         made = made.replace(f'"{hook.event}"', json.dumps(ways.words("opencode", hook)), 1)
     made = made.replace('"GUARDING"', json.dumps([ways.guard, ways.python, ways.launch, ways.socket, ways.policy]), 1)
-    return (FilePiece((".opencode/plugin/commonhold.js",), made, lambda text: PLUGIN_MARK in text),)
+    return (FilePiece((".opencode/plugin/commonhold.js",), made, lambda text: PLUGIN_MARK in text, "1 plugin"),)
 
 
 def copilot(ways: Ways) -> tuple[Piece, ...]:
@@ -127,7 +128,7 @@ def copilot(ways: Ways) -> tuple[Piece, ...]:
     for hook in hook_tables.COPILOT:
         hooks.setdefault(hook.event, []).append(_copilot_hook(ways, hook))
     text = json.dumps({"version": 1, "hooks": hooks}, indent=2) + "\n"
-    return (FilePiece((".github/hooks/commonhold.json",), text, _is_our_hooks_file),)
+    return (FilePiece((".github/hooks/commonhold.json",), text, _is_our_hooks_file, counted(len(hooks), "hook")),)
 
 
 def _copilot_hook(ways: Ways, hook: Hook) -> dict[str, Any]:

@@ -6,7 +6,7 @@ from typing import Any, Final, TypedDict, Unpack
 import click
 
 from commonhold.adapters.system import RandomIds
-from commonhold.cli import lease_words
+from commonhold.cli import ids, lease_words
 from commonhold.cli.command import Command, files
 from commonhold.cli.exit_status import DONE, REFUSED
 from commonhold.cli.given import Given, common, request_option, ttl_option
@@ -135,8 +135,11 @@ def _check_combination(*, queue: bool, is_run: bool, wish: _Wish) -> None:
 
 def _options(place: Place, *, queue: bool, wish: _Wish) -> dict[str, Any]:
     """What was said, for `acquire` and `hold`; what was not is left to them."""
-    options = {name: value for name, value in wish.items() if value is not None}
+    options: dict[str, Any] = {name: value for name, value in wish.items() if value is not None}
     options["mode"] = Mode(wish["mode"])
+    for name in ("ticket", "replaces"):
+        if typed := options.get(name):
+            options[name] = ids.lease_id(place, typed)
     if queue or (wish["ticket"] and not wish["wait_seconds"]):
         options.setdefault("patience_seconds", load_settings(place.hold.root).patience_seconds)
     return options

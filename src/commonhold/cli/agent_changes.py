@@ -18,7 +18,7 @@ from commonhold.adapters.repository import Repository
 from commonhold.agents import codex_shell, gemini_shell, hooks_off, opencode_shell, shell_prefix
 from commonhold.agents.calling import Link, Ways, ways_in
 from commonhold.agents.installing import FileChange, pieces_of, to_put, to_take, with_unseen
-from commonhold.agents.pieces import FilePiece, Piece
+from commonhold.agents.pieces import FilePiece, Piece, counted
 from commonhold.agents.setup import Setup
 from commonhold.agents.setups import SETUPS
 from commonhold.config import load_settings
@@ -173,7 +173,7 @@ def to_install(project: Project, setups: Iterable[Setup], ways: Ways, *, servers
 def _unrunnable(project: Project, pieces: Iterable[Piece]) -> Iterator[FileChange]:
     """Programs of ours that are there as they should be, but that nobody may run any more: written anew."""
     for path, text in ((path, project.load(path)) for piece in pieces for path in piece.paths):
-        change = FileChange(path, text, text)
+        change = FileChange(path, text, text, what="permission to run")
         is_ours = any(isinstance(piece, FilePiece) and piece.text == text for piece in pieces if path in piece.paths)
         if is_ours and change.mode is not None and not os.access(f"{project.repository.root}/{path}", os.X_OK):
             yield change
@@ -210,7 +210,8 @@ def _unseen(git: Git, paths: Sequence[str], but: Sequence[str] = ()) -> FileChan
     place = exclude_file(git)
     before = project_files.read(*os.path.split(place))
     after = with_unseen(before, paths, but=but)
-    return None if before == after else FileChange(place, before, after)
+    many = abs(len((after or "").splitlines()) - len((before or "").splitlines()))
+    return None if before == after else FileChange(place, before, after, what=counted(many, "line"))
 
 
 def carry_out(project: Project, plan: AgentPlan) -> None:

@@ -2,7 +2,7 @@
 
 import click
 
-from commonhold.cli import lease_words
+from commonhold.cli import ids, lease_words
 from commonhold.cli.command import Command
 from commonhold.cli.exit_status import DONE, REFUSED
 from commonhold.cli.given import Given, common, request_option
@@ -27,6 +27,6 @@ def command(given: Given, lease_id: str, why: str, request_id: str | None) -> in
     The holder is told with its next answers, and decides itself; nothing is taken from it.
     """
     with opened(given) as place:
-        found = place.hold.ask(lease_id, why=why, request_id=request_id)
+        found = place.hold.ask(ids.lease_id(place, lease_id), why=why, request_id=request_id)
     answer(given, found, shapes.lease_change, lambda found: lease_words.lease_changed(found, given))
     return REFUSED if found.code else DONE

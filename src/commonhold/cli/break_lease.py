@@ -2,7 +2,7 @@
 
 import click
 
-from commonhold.cli import lease_words
+from commonhold.cli import ids, lease_words
 from commonhold.cli.command import Command
 from commonhold.cli.exit_status import DONE, REFUSED
 from commonhold.cli.given import Given, common, request_option
@@ -28,6 +28,6 @@ def command(given: Given, lease_id: str, reason: str, request_id: str | None) ->
     kept for review (`review`). What the holder still writes under the lease is refused.
     """
     with opened(given) as place:
-        found = place.hold.break_lease(lease_id, reason=reason, request_id=request_id)
+        found = place.hold.break_lease(ids.lease_id(place, lease_id), reason=reason, request_id=request_id)
     answer(given, found, shapes.lease_change, lambda found: lease_words.lease_changed(found, given))
     return REFUSED if found.code else DONE

@@ -20,13 +20,29 @@ def folders(_context: click.Context, _parameter: click.Parameter, incomplete: st
     return [CompletionItem(incomplete, type="dir")]
 
 
-def _about_file(fault: click.NoSuchOption, words: Sequence[str], context: click.Context) -> Exception:
+def _no_such_option(fault: click.NoSuchOption, words: Sequence[str], path: str) -> UsageError:
     """The complaint; about a file whose name looks like an option, with the way to name it."""
     name = next((word for word in words if word.startswith(fault.option_name) and os.path.lexists(word)), None)
     if name is not None:
         return UsageError(Code.USAGE, f"{name!r} is read as options", hint=f"for the file, write ./{name}")
-    fault.ctx = fault.ctx or context
-    return fault
+    near = " or ".join((fault.possibilities or ())[:2])
+    told = f"`{path} --help` lists the options"
+    return UsageError(
+        Code.USAGE,
+        f"{path} has no option {fault.option_name}",
+        hint=f"did you mean {near}? {told}" if near else told,
+    )
+
+
+def _no_such_command(name: str, near: Sequence[str], path: str) -> UsageError:
+    """The complaint, with the commands that may have been meant."""
+    told = f"`{path} --help` lists the commands"
+    meant = " or ".join(f"`{path} {each}`" for each in near)
+    return UsageError(
+        Code.USAGE,
+        f"{path} has no command {name!r}",
+        hint=f"did you mean {meant}? {told}" if near else told,
+    )
 
 
 class _WithExamples(click.Command):
@@ -43,7 +59,7 @@ class _WithExamples(click.Command):
         try:
             return super().parse_args(ctx, args)
         except click.NoSuchOption as fault:
-            raise _about_file(fault, words, ctx) from fault
+            raise _no_such_option(fault, words, ctx.command_path) from fault
         except click.UsageError as fault:
             fault.ctx = fault.ctx or ctx
             raise
@@ -60,4 +76,22 @@ class Command(_WithExamples):
 
 
 class Group(_WithExamples, click.Group):
-    """A group with examples."""
+    """A group with examples. Of a command that it does not have, it names those that may have been meant."""
+
+    def meant(self, name: str) -> str | None:  # noqa: ARG002 - for groups that know
+        """The command that goes by another name elsewhere; None where none does."""
+        return None
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """Find the command. Raises UsageError where there is none of that name."""
+        name = args[0]
+        if ctx.resilient_parsing or name.startswith("-") or self.get_command(ctx, name) is not None:
+            return super().resolve_command(ctx, args)
+        # Loaded here: mostly the name is right.
+        from difflib import get_close_matches  # noqa: PLC0415
+
+        meant = self.meant(name)
+        near = [meant] if meant else get_close_matches(name, self.list_commands(ctx), n=2)
+        raise _no_such_command(name, near, ctx.command_path)

@@ -1,44 +1,75 @@
-"""Every command and its one line of help, so that the list can be shown without loading any of them."""
+"""Every command and its one line of help, in groups, so that the list can be shown without loading any of them."""
 
+from collections.abc import Mapping
 from typing import Final
 
-COMMANDS: Final = {
-    "regions": "List the regions of a file: functions, methods, headers, with their hashes.",
-    "show": "Print the text of regions, or kept bytes by their hash.",
-    "saw": "Tell that this session has read files or regions in another way.",
-    "acquire": "Lease regions, files, folders or any named resource; wait for it; run a command under it.",
-    "renew": "Let a lease of yours last longer.",
-    "release": "End a lease of yours, or leave the line.",
-    "ask": "Ask the holder of a lease to release it.",
-    "hand-over": "Give a lease of yours to another agent session.",
-    "break": "End another's lease by force; for people, and audited.",
-    "leases": "List the live leases, and who waits in line.",
-    "who": "Tell who holds, who waits for and who changed what is at a path.",
-    "commit": "Write a change if it still fits what is there; else say what to do.",
-    "exec": "Run a command that cannot write what other sessions hold.",
-    "merge": "Merge a branch, each file proven or verified, or say why not.",
-    "merge-file": "Merge three versions of one file.",
-    "check": "Tell whether two branches would work together, and what would break.",
-    "impact": "Tell who depends on a region, step by step, as a tree or a picture.",
-    "callers": "List what uses a region, in any file.",
-    "contract": "Show what a region offers to others.",
-    "get": "Print what named keys carry.",
-    "put": "Let a named key carry a value, if nobody changed it meanwhile.",
-    "review": "See and close what was left half done when a lease was lost, and what is owed.",
-    "adopt": "Make the uncommitted work of a session that has ended one's own.",
-    "sweep": "End what is over, and look for what was left half done.",
-    "log": "Show what happened, event by event.",
-    "status": "Show leases, the line, the newest commits, open debts and work to review.",
-    "daemon": "Look after the process that serves the repository: status, start, stop, http.",
-    "hook": "Answer an agent's hook; what install sets calls this by itself.",
-    "doctor": "Check this machine and this repository; mend what can be mended.",
-    "install": "Let the agents that work here, and git, be coordinated from now on.",
-    "uninstall": "Take out what install set.",
-    "mcp": "Serve an agent over the Model Context Protocol (standard input and output).",
-    "demo": "Show in a throw-away repository that nothing is lost.",
-    "completion": "Print the script that completes commands in a shell.",
-    "exit-codes": "List the exit codes.",
-    "explain": "Explain an error or refusal code.",
+GROUPS: Final[Mapping[str, Mapping[str, str]]] = {
+    "Set up": {
+        "install": "Set up the coding agents in this repository (and git), after showing what changes.",
+        "uninstall": "Undo what install changed.",
+        "doctor": "Check the machine, the repository and every installed hook; say how to repair what fails.",
+        "config": "Show every setting, its value and where it comes from.",
+        "demo": "Watch agents collide in a throw-away repository, without Commonhold and with it.",
+    },
+    "See what is going on": {
+        "status": "Show who works here, what they hold, the newest commits and open work; --watch keeps showing it.",
+        "leases": "List the leases, and who waits for one.",
+        "who": "Show who holds, waits for or last changed a path.",
+        "log": "Show what happened, event by event.",
+        "review": "List unfinished work that needs a person, and close it.",
+    },
+    "Hold files, functions or any name": {
+        "acquire": "Lease regions, files, folders or any name; wait for them; run a command while they are leased.",
+        "renew": "Make your lease last longer.",
+        "release": "End your lease, or all of yours; leave the line.",
+        "ask": "Ask the holder of a lease to release it.",
+        "hand-over": "Give your lease to another agent session.",
+        "break": "End another's lease by force; for people, and audited.",
+    },
+    "Read and change code": {
+        "regions": "List the regions of a file (functions, methods, headers) with their hashes.",
+        "show": "Print the text of regions, or stored bytes by their hash.",
+        "commit": "Write a change if it still fits what is there; otherwise say what to do.",
+        "adopt": "Take over the uncommitted work of a session that has ended.",
+        "exec": "Run a shell command that cannot write what others hold.",
+        "get": "Print the values of named keys.",
+        "put": "Store the value of a named key, if nobody changed it meanwhile.",
+    },
+    "Merge, and look ahead": {
+        "merge": "Merge a branch: each file is proven or tested, or refused with the reason.",
+        "check": "Tell whether two branches would break each other.",
+        "impact": "Show what depends on a function, step by step, as a tree or a picture.",
+        "callers": "List the uses of a function or class, in any file.",
+        "contract": "Show what a region offers to its users.",
+    },
+    "Help": {
+        "explain": "Explain an error or refusal code.",
+        "exit-codes": "List the exit codes.",
+        "completion": "Print the script that completes commands in a shell.",
+    },
+    "For programs": {
+        "mcp": "Serve an agent over the Model Context Protocol (standard input and output).",
+        "hook": "Answer an agent's hook; installed hooks call this.",
+        "saw": "Record what this session has read in another way.",
+        "merge-file": "Merge three versions of one file, as git's merge driver.",
+        "daemon": "Control the process that serves the repository: status, start, stop, http.",
+        "sweep": "End expired leases and find unfinished work; other commands do this by themselves.",
+    },
+}
+COMMANDS: Final = {name: line for group in GROUPS.values() for name, line in group.items()}
+# What people type who know other tools.
+MEANT: Final = {
+    **dict.fromkeys(("claim", "hold", "lease", "lock", "reserve"), "acquire"),
+    **dict.fromkeys(("free", "unlock"), "release"),
+    **dict.fromkeys(("init", "setup"), "install"),
+    **dict.fromkeys(("ls", "list"), "leases"),
+    **dict.fromkeys(("ps", "top", "watch"), "status"),
+    **dict.fromkeys(("set", "settings"), "config"),
+    **dict.fromkeys(("events", "history"), "log"),
+    **dict.fromkeys(("blame", "owner"), "who"),
+    "run": "exec",
+    "remove": "uninstall",
+    "help": "--help",
 }
 # The files of commands whose names Python keeps for itself.
 MODULES: Final = {"break": "break_lease"}

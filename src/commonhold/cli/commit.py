@@ -10,6 +10,7 @@ from commonhold.cli.changeset_input import read_changeset, read_stdin
 from commonhold.cli.command import Command, files
 from commonhold.cli.exit_status import DONE, REFUSED
 from commonhold.cli.given import Given, common, request_option
+from commonhold.cli.ids import lease_id
 from commonhold.cli.opening import Place, agent_of, opened
 from commonhold.cli.output import answer
 from commonhold.domain.changeset import Changeset, Edit, LeaseRef, Op
@@ -89,6 +90,7 @@ def command(given: Given, *, dry_run: bool, **wish: Unpack[_Wish]) -> int:
     """
     _check_holder(given)
     with opened(given) as place:
+        wish["leases"] = tuple(replace(each, id=lease_id(place, each.id)) for each in wish["leases"])
         changeset = _changeset(place, wish)
         found = place.hold.commit(changeset, dry_run=dry_run)
     answer(given, found, shapes.commit, lambda found: verdict.committed(found, changeset, place, given))

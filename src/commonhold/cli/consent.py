@@ -17,6 +17,7 @@ ALL: Final = "all"
 
 what_argument = click.argument("what", nargs=-1, type=click.Choice([*SETUPS, GIT, ALL]), metavar="[WHAT]...")
 yes_option = click.option("--yes", is_flag=True, help="Ask nothing.")
+diff_option = click.option("--diff", is_flag=True, help="Show every line that changes.")
 dry_run_option = click.option("--dry-run", is_flag=True, help="Only tell what would be changed.")
 
 

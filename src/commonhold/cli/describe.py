@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING, Final
 
 from commonhold.cli.output import shown, shown_text
 from commonhold.domain.slot_names import path_of_slot
-from commonhold.domain.texts import short_name
-from commonhold.wire.instants import instant
+from commonhold.domain.texts import duration, short_name
 
 if TYPE_CHECKING:
     from commonhold.app.pictures import Change, Status, Who
@@ -22,22 +21,26 @@ HASH_DIGITS: Final = 16
 _FILE: Final = "file:"
 # The answer names a field of its own; here it is printed.
 ABOVE: Final = (" (in current)", " (above)")
-_UNITS: Final = (("d", 86400), ("h", 3600), ("min", 60), ("s", 1))
+_NEAR_SECONDS: Final = 90.0
 
 
-def until(wall: float) -> str:
-    """An instant, and how far off it is."""
-    return f"{instant(wall)} ({_distance(wall - time.time())})"
+def when(wall: float) -> str:
+    """An instant as people say it: how far off it is, then where this machine's clock stands then."""
+    seconds = wall - time.time()
+    away = f"in {duration(seconds)}" if seconds >= 0 else f"{duration(-seconds)} ago"
+    return f"{away}, {_on_the_clock(wall, is_near=abs(seconds) < _NEAR_SECONDS)}"
 
 
-def _distance(seconds: float) -> str:
-    return f"in {span(seconds)}" if seconds >= 0 else f"{span(-seconds)} ago"
+def _on_the_clock(wall: float, *, is_near: bool) -> str:
+    local = time.localtime(wall)
+    clock = time.strftime("%H:%M:%S" if is_near else "%H:%M", local)
+    day = "" if local[:3] == time.localtime(time.time())[:3] else f"on {time.strftime('%Y-%m-%d', local)} "
+    return f"{day}at {clock}"
 
 
-def span(seconds: float) -> str:
-    """A length of time, roughly."""
-    unit, length = next((each for each in _UNITS if seconds >= each[1]), _UNITS[-1])
-    return f"{seconds / length:.0f} {unit}"
+def stamp(wall: float) -> str:
+    """An instant for a column of them: the day and the time of this machine's clock."""
+    return time.strftime("%Y-%m-%d %H:%M:%S", time.localtime(wall))
 
 
 def who(holder: str) -> str:
@@ -65,7 +68,7 @@ def conflict(value: Conflict) -> str:
     """Who stands in the way of what."""
     if (path := path_of_slot(value.held)) is not None:
         return f"  {shown(path)} is just being written by {who(value.holder)}"
-    end = ", before you in line" if value.is_waiting else f", until {until(value.expires_at)}"
+    end = ", before you in line" if value.is_waiting else f", ends {when(value.expires_at)}"
     by = f"{who(value.holder)}, {value.mode}{end}{quoted(value.task)}"
     return f"  {_held(value)} is {'wanted' if value.is_waiting else 'held'} by {by}"
 
@@ -90,7 +93,7 @@ def lease(value: Lease) -> Iterator[str]:
     """One live lease."""
     head = f"{shown(value.id)}  fence {value.fence}  {value.mode}  {who(value.holder)}"
     state = "" if value.is_claimed else "  (granted from the line, not yet taken)"
-    yield f"{head}  until {until(value.deadline.wall)}{state}{quoted(value.task)}"
+    yield f"{head}  ends {when(value.deadline.wall)}{state}{quoted(value.task)}"
     yield from (f"  {key_of(key)}" for key in value.keys)
     if value.wish is not None:
         yield f"  {who(value.wish.by)} asks for its release{quoted(value.wish.why)}"
@@ -99,7 +102,7 @@ def lease(value: Lease) -> Iterator[str]:
 def waiter(value: Waiter) -> Iterator[str]:
     """One place in line."""
     head = f"{shown(value.id)}  {value.mode}  {who(value.holder)}"
-    yield f"{head}  since {until(value.queued_at)}{quoted(value.task)}"
+    yield f"{head}  queued {when(value.queued_at)}{quoted(value.task)}"
     yield from (f"  {key_of(key)}" for key in value.keys)
 
 
@@ -133,7 +136,7 @@ def value(carried: Value) -> Iterator[str]:
     if not carried.version:
         yield f"{shown(carried.key)}  version 0: nothing was ever put here"
         return
-    by = f"by {who(carried.holder)}  {until(carried.at)}"
+    by = f"by {who(carried.holder)}  {when(carried.at)}"
     yield f"{shown(carried.key)}  version {carried.version}  {by}{': nothing' if carried.text is None else ''}"
     yield from (f"  {line}" for line in shown_text(carried.text or "").splitlines())
 
@@ -147,7 +150,7 @@ def there_now(carried: Sequence[Value]) -> Iterator[str]:
 
 def work(left: PartialWork) -> Iterator[str]:
     """One partial work: whose it was, and which keys are not what they were."""
-    yield f"{shown(left.lease_id)}  {who(left.holder)}  found {until(left.found_at)}{quoted(left.task)}"
+    yield f"{shown(left.lease_id)}  {who(left.holder)}  found {when(left.found_at)}{quoted(left.task)}"
     for each in left.changes:
         yield f"  {shown(each.key)}  {short(each.base)} -> {short(each.now)}"
 
@@ -159,7 +162,7 @@ def notices(texts: Iterable[str]) -> Iterator[str]:
 
 def change(value: Change) -> Iterator[str]:
     """One commit."""
-    yield f"{value.sequence}  {instant(value.at)}  {who(value.holder)}{quoted(value.intent)}"
+    yield f"{value.sequence}  {when(value.at)}  {who(value.holder)}{quoted(value.intent)}"
     yield from (f"  {shown(key)}" for key in innermost(value.keys))
 
 

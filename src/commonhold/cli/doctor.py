@@ -1,11 +1,10 @@
 """`commonhold doctor`: what is as it must be, and what is not."""
 
 import os
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing
 from dataclasses import asdict, replace
 from typing import Final
-from urllib.parse import urlsplit
 
 import click
 
@@ -19,6 +18,7 @@ from commonhold.adapters.probes.versioning import git
 from commonhold.adapters.repository import Repository, find_repository
 from commonhold.app.resetting import last_reset
 from commonhold.cli.command import Command
+from commonhold.cli.config import settings_of, told
 from commonhold.cli.doctor_agents import agents
 from commonhold.cli.exit_status import DONE, FAMILIES
 from commonhold.cli.given import Given, common, start_of
@@ -103,11 +103,11 @@ def _settings(root: str, given: Given) -> Iterator[Finding]:
     except CommonholdError as fault:
         yield _failed("settings", fault)
         return
-    what = "the defaults" if settings == Settings() else "read"
-    told = {name: _told(name, value) for name, value in asdict(settings).items()}
-    yield ok("settings", f"{what}: {', '.join(f'{name} = {value}' for name, value in told.items() if value)}")
+    chosen = [each for each in settings_of(root, given.store) if not each.is_default]
+    words = (f"{each.name} = {told(each.name, each.value)} ({each.origin})" for each in chosen)
+    yield ok("settings", f"{', '.join(words) or 'all are the defaults'}; commonhold config lists all")
     if settings.store:
-        yield from _shared_store(root, settings, told["store"], given)
+        yield from _shared_store(root, settings, told("store", settings.store), given)
     if settings.types == "on":
         yield from type_checkers(os.environ)
 
@@ -120,16 +120,6 @@ def _state(repository: Repository) -> Iterator[Finding]:
     for finding in state(repository.state_folder):
         is_expected = pid is not None and (finding.check, finding.level) == ("gate", Level.WARN)
         yield ok("gate", "held by the daemon, for as long as it lives") if is_expected else finding
-
-
-def _told(name: str, value: object) -> str:
-    """A setting as it may be pasted into a report: the address of a store may have a password in it."""
-    if name == "store":
-        parts = urlsplit(str(value))
-        return f"{parts.scheme}://{parts.hostname or ''}{parts.path}" if value else ""
-    if isinstance(value, Mapping):
-        return ", ".join(f"{pattern} {word}" for pattern, word in value.items())
-    return f"{value:g}" if isinstance(value, int | float) and not isinstance(value, bool) else str(value)
 
 
 def _shared_store(root: str, settings: Settings, name: str, given: Given) -> Iterator[Finding]:

@@ -39,7 +39,7 @@ def agents(repository: Repository) -> Iterator[Finding]:
     project = Project(repository)
     setups = project.found()
     if not setups:
-        yield ok("agents", "none is there that Commonhold knows: commonhold install NAME is for one that is to come")
+        yield ok("agents", "no coding agent was found here; to set one up all the same: commonhold install NAME")
     for setup in setups:
         try:
             yield _of(project.of_hooks(setup), setup)

@@ -11,6 +11,7 @@ import click
 from commonhold.cli.command import folders
 from commonhold.domain.errors import Code, UsageError
 
+PLAIN: Final = "--plain"
 C = TypeVar("C", bound=Callable[..., Any] | click.Command)
 
 
@@ -51,7 +52,7 @@ _OPTIONS: Final = (
         metavar="NAME",
         expose_value=False,
         callback=_remember,
-        help="The name of this agent session; default: $COMMONHOLD_AGENT.",
+        help="The name of this agent session; default: $COMMONHOLD_AGENT, or, at a terminal, person:USER@HOST.",
     ),
     click.option(
         *("--store", "store"),
@@ -68,6 +69,7 @@ _OPTIONS: Final = (
         callback=_remember,
         help="Answer in JSON, errors too.",
     ),
+    click.option(PLAIN, is_flag=True, expose_value=False, help="No colours, and nothing that moves."),
 )
 
 

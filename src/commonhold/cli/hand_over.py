@@ -2,7 +2,7 @@
 
 import click
 
-from commonhold.cli import lease_words
+from commonhold.cli import ids, lease_words
 from commonhold.cli.command import Command
 from commonhold.cli.exit_status import DONE, REFUSED
 from commonhold.cli.given import Given, common, request_option
@@ -27,6 +27,7 @@ def command(given: Given, lease_id: str, to: str, request_id: str | None) -> int
     It gets a new fence: what you still write under the old one is refused.
     """
     with opened(given) as place:
-        found = place.hold.hand_over(lease_id, to=to, request_id=request_id)
+        lease, holder = ids.lease_id(place, lease_id), ids.holder(place, to)
+        found = place.hold.hand_over(lease, to=holder, request_id=request_id)
     answer(given, found, shapes.lease_change, lambda found: lease_words.lease_changed(found, given))
     return REFUSED if found.code else DONE

@@ -9,9 +9,10 @@ from commonhold.adapters.repository import find_repository
 from commonhold.agents.calling import Link
 from commonhold.cli.agent_changes import AgentPlan, Project, carry_out, to_install
 from commonhold.cli.command import Command
-from commonhold.cli.consent import GIT, dry_run_option, may_go_on, named, what_argument, yes_option
+from commonhold.cli.consent import GIT, diff_option, dry_run_option, may_go_on, named, what_argument, yes_option
 from commonhold.cli.git_place import git_place
 from commonhold.cli.given import Given, common, start_of
+from commonhold.cli.output import shown
 from commonhold.cli.setting_up import Outcome, tell
 from commonhold.client import daemon
 from commonhold.domain.errors import Code, UsageError
@@ -34,18 +35,19 @@ _YET_UNKNOWN = Link("http://127.0.0.1:0", "made when this is written")
     help="Name git's driver in .gitattributes, for all who have installed it, instead of in this clone's settings.",
 )
 @yes_option
+@diff_option
 @dry_run_option
 @common
 @click.pass_obj
 def command(
-    given: Given, what: tuple[str, ...], *, http: bool, mcp: bool, shared: bool, yes: bool, dry_run: bool
+    given: Given, what: tuple[str, ...], *, http: bool, mcp: bool, shared: bool, yes: bool, diff: bool, dry_run: bool
 ) -> None:
-    """Let agents and git work with Commonhold; `uninstall` takes exactly that out again.
+    """Set up the coding agents in this repository, and git; `uninstall` takes exactly that out again.
 
     WHAT is claude, codex, gemini, opencode, copilot, cursor, vscode: their hooks then report what they are about to do
     here, and are answered. agents-md: a section in AGENTS.md for agents without hooks. git: merge, rebase, cherry-pick
     take what is proven and leave the rest as a conflict. all: all of these. Nothing: the agents that are there.
-    Changes are shown first.
+    A summary is shown first, and one question asked.
     """
     project = Project(find_repository(start_of(given)))
     setups = named(what) if what else project.found()
@@ -63,7 +65,9 @@ def command(
     none_found = () if what or setups else ("no coding agent was found: name one, as in `commonhold install claude`",)
     only_at_home = () if what else tuple(_AT_HOME.format(each, trace) for each, trace in project.only_at_home())
     notices = (*drafted.notices, *settings.notices, *none_found, *only_at_home)
-    outcome = Outcome(settings.changes, drafted.changes, setups, notices, dry_run)
+    root = project.repository.root
+    heading = f"{', '.join(each.title for each in setups) or 'git'} in {shown(root)}; this is set up:"
+    outcome = Outcome(settings.changes, drafted.changes, setups, notices, dry_run, root, heading, diff)
     if may_go_on(given, outcome, is_asked=not yes and bool(drafted.changes)):
         carry_out(project, drafted if not http or before else plan(_chosen(project)))
         if place:

@@ -4,12 +4,13 @@ from collections.abc import Iterator, Sequence
 from typing import Final
 
 from commonhold.app.answers import AcquireAnswer, LeaseAnswer, Next, RegionHash
-from commonhold.cli.describe import change, conflict, notices, quoted, short, span, until, value, who
+from commonhold.cli.describe import change, conflict, notices, quoted, short, value, when, who
 from commonhold.cli.given import Given
 from commonhold.cli.next_call import next_lines
 from commonhold.cli.output import shown
 from commonhold.domain.lease import Lease
 from commonhold.domain.refusal import Refusal
+from commonhold.domain.texts import duration
 
 
 def acquired(answer: AcquireAnswer, given: Given) -> Iterator[str]:
@@ -31,10 +32,10 @@ def acquired(answer: AcquireAnswer, given: Given) -> Iterator[str]:
 
 def _outcome(answer: AcquireAnswer) -> str:
     if answer.lease is not None:
-        end = until(answer.lease.deadline.wall)
-        return f"granted: {shown(answer.lease.id)}  fence {answer.lease.fence}  until {end}"
+        end = when(answer.lease.deadline.wall)
+        return f"granted: {shown(answer.lease.id)}  fence {answer.lease.fence}  ends {end}"
     if answer.ticket is not None:
-        wait = span(answer.estimated_wait_seconds or 0.0)
+        wait = duration(answer.estimated_wait_seconds or 0.0)
         return f"queued: number {answer.position} in line, for about {wait}  ticket {shown(answer.ticket)}"
     return f"denied{_DENIALS.get(answer.code, f' [{answer.code}]: nothing was leased')}"
 
@@ -72,7 +73,7 @@ def _since(outcome: str, lease: Lease) -> str:
     """What is new about a lease."""
     match outcome:
         case "renewed":
-            return f"  until {until(lease.deadline.wall)}"
+            return f"  ends {when(lease.deadline.wall)}"
         case "asked":
             return f"  {who(lease.holder)} is told with its next answer"
         case "handed_over":

@@ -7,7 +7,7 @@ from typing import Any, Final, TypedDict, Unpack
 import click
 
 from commonhold.cli.command import Command
-from commonhold.cli.describe import innermost, quoted, short, who
+from commonhold.cli.describe import innermost, quoted, short, stamp, who
 from commonhold.cli.given import Given, common
 from commonhold.cli.opening import Place, opened
 from commonhold.cli.output import answer, flush, say, send, shown, some
@@ -36,7 +36,6 @@ from commonhold.domain.events import (
 from commonhold.domain.lease import Lease, Waiter
 from commonhold.domain.slots import shown_key
 from commonhold.wire import event_shapes
-from commonhold.wire.instants import instant
 from commonhold.wire.text import dumps
 
 _POLL_SECONDS: Final = 0.5
@@ -68,6 +67,11 @@ class _Range(TypedDict):
 def command(given: Given, *, follow: bool, **span: Unpack[_Range]) -> None:
     """Show events in order: those after SEQUENCE, or else the newest."""
     with opened(given) as place:
+        if span["lease_id"] is not None:
+            # Loaded here: mostly the log of all is asked for.
+            from commonhold.cli.ids import past_lease_id  # noqa: PLC0415
+
+            span["lease_id"] = past_lease_id(place, span["lease_id"])
         if follow:
             _follow(place, span, given)
         events = place.hold.log(**span)
@@ -98,7 +102,7 @@ def _lines(events: Sequence[Recorded]) -> Iterator[str]:
 
 def _line(recorded: Recorded) -> str:
     event = recorded.event
-    head = f"{recorded.sequence:>5}  {instant(recorded.at)}  {KIND_OF[type(event)]:<{_WIDTH}}"
+    head = f"{recorded.sequence:>5}  {stamp(recorded.at)}  {KIND_OF[type(event)]:<{_WIDTH}}"
     return f"{head}  {who(holder_of(event))}  {_story(event)}"
 
 

@@ -10,6 +10,7 @@ from typing import Final
 from commonhold.cli.describe import notices
 from commonhold.cli.given import Given, start_of
 from commonhold.cli.output import complain
+from commonhold.cli.person import person
 from commonhold.client.opening import open_session
 from commonhold.client.session import Commonhold
 from commonhold.domain.errors import Code, InputError
@@ -81,8 +82,10 @@ def rooted(path: str) -> str:
 
 
 def agent_of(given: Given) -> str | None:
-    """The name of the agent session, from the option or the environment."""
-    return given.agent if given.agent is not None else os.environ.get(AGENT) or None
+    """The name of the agent session, from the option or the environment; that of a person who sits at a terminal."""
+    if given.agent is not None:
+        return given.agent
+    return os.environ.get(AGENT) or person()
 
 
 @contextmanager

@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, Final, TextIO, TypeVar
 
+from commonhold.cli import colours
 from commonhold.domain.errors import StoreError
 
 if TYPE_CHECKING:
@@ -60,8 +61,9 @@ def _write(stream: TextIO | None, lines: str | Iterable[str]) -> None:
     # Python has no stream where the caller closed it.
     if stream is None:
         return
+    paint = colours.painted if colours.are_wanted(stream) else str
     with _written():
-        stream.write("".join(f"{line}\n" for line in ([lines] if isinstance(lines, str) else lines)))
+        stream.write("".join(f"{paint(line)}\n" for line in ([lines] if isinstance(lines, str) else lines)))
 
 
 def send(data: bytes) -> None:
@@ -71,6 +73,13 @@ def send(data: bytes) -> None:
     with _written():
         sys.stdout.flush()
         sys.stdout.buffer.write(data)
+
+
+def send_text(text: str) -> None:
+    """Write what steers a terminal, as it is."""
+    if sys.stdout is not None:
+        with _written():
+            sys.stdout.write(text)
 
 
 def send_json(shape: Mapping[str, Any]) -> None:

@@ -12,22 +12,24 @@ import click
 from click.shell_completion import shell_complete
 
 import commonhold
+from commonhold.cli.colours import choose
 from commonhold.cli.command import Group
-from commonhold.cli.commands import BY_RAW_NAMES, COMMANDS, MODULES
+from commonhold.cli.commands import BY_RAW_NAMES, COMMANDS, GROUPS, MEANT, MODULES
 from commonhold.cli.exit_status import BROKEN_PIPE, DONE, INTERRUPTED
 from commonhold.cli.faults import report
-from commonhold.cli.given import Given, common
+from commonhold.cli.given import PLAIN, Given, common
 from commonhold.cli.output import OutputLostError, abandon_output, complain, flush, lost
 from commonhold.domain.errors import Code, InputError
 
 NAME: Final = "commonhold"
 COMPLETE_VARIABLE: Final = "_COMMONHOLD_COMPLETE"
 _STANDARD_ERROR: Final = 2
+_WIDEST: Final = max(map(len, COMMANDS))
 
 _EXAMPLES: Final = (
-    "commonhold regions src/prices.py",
-    "base=$(commonhold show src/prices.py#total --to total.py)",
-    'commonhold commit --key src/prices.py#total --base "$base" --intent "round to cents" < total.py',
+    "commonhold install",
+    "commonhold status --watch",
+    'commonhold acquire src/prices.py#total --task "round to cents"',
 )
 
 
@@ -44,9 +46,13 @@ class _Commands(Group):
         command: click.Command = import_module(f"commonhold.cli.{module}").command
         return command
 
+    def meant(self, name: str) -> str | None:
+        return MEANT.get(name)
+
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002 - as above
-        with formatter.section("Commands"):
-            formatter.write_dl(list(COMMANDS.items()))
+        for group, commands in GROUPS.items():
+            with formatter.section(group):
+                formatter.write_dl([(f"{name:<{_WIDEST}}", line) for name, line in commands.items()])
 
 
 @click.command(cls=_Commands, name=NAME, examples=_EXAMPLES, context_settings={"help_option_names": ["-h", "--help"]})
@@ -55,9 +61,12 @@ class _Commands(Group):
 def cli() -> None:
     """Many AI coding agents, one codebase, nothing lost.
 
-    An agent reads regions, changes them, and commits: the write takes effect only if what it was made for is still
-    there. A lease keeps others away meanwhile. KEYs are plain paths (relative to where you are), PATH#NAME for a
-    function, class or method in it, file:PATH (relative to the repository's root), or any name such as account:12345.
+    `commonhold install` sets up the agents in this repository; after that they work as before, and no edit overwrites
+    another's. All other commands are for looking at it, and for doing the same by hand.
+
+    A KEY is a path (src/prices.py), a function, class or method in it (src/prices.py#total), a folder (src/billing/),
+    or any name (account:12345). LEASE is the id of a lease, or its first characters. Exit code 1 means that the answer
+    is no (somebody holds it, it changed): nothing failed and nothing was changed.
     """
 
 
@@ -82,6 +91,7 @@ def _fill_descriptors() -> None:
 
 def main(arguments: Sequence[str]) -> int:
     """Run one command; its exit status."""
+    choose(plain=PLAIN in _options(arguments))
     return _ended(lambda: _invoke(arguments), as_json="--json" in _options(arguments))
 
 

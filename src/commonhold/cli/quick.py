@@ -39,8 +39,17 @@ class Asked:
         self.command = command
         self.words = words
         self.folder = os.path.realpath(options.get("folder", "."))
-        self.agent = options.get("agent", os.environ.get("COMMONHOLD_AGENT") or None)
+        self.agent = options.get("agent") or os.environ.get("COMMONHOLD_AGENT") or _person()
         self.holder = options.get("holder")
+
+
+def _person() -> str | None:
+    if not (sys.stdin and sys.stdin.isatty()):
+        return None
+    # Loaded here: only where somebody may sit at a terminal.
+    from commonhold.cli.person import person  # noqa: PLC0415
+
+    return person()
 
 
 def printing(arguments: Sequence[str]) -> Printing | None:
@@ -122,11 +131,14 @@ def _says_nothing(path: str) -> bool:
     )
 
 
-def _leases(asked: Asked, reader: Reader, _root: str) -> Printing:
+def _leases(asked: Asked, reader: Reader, _root: str) -> Printing | None:
     found: Any = reader.call("status")
     from commonhold.cli import describe, output  # noqa: PLC0415 - loaded here, as below: an answer comes first
 
-    return lambda: output.say(describe.leases(*describe.of_holder(found, asked.holder)))
+    held, waiting = describe.of_holder(found, asked.holder)
+    if asked.holder is not None and not (held or waiting):  # the beginning of a name, perhaps
+        return None
+    return lambda: output.say(describe.leases(held, waiting))
 
 
 def _status(_asked: Asked, reader: Reader, _root: str) -> Printing | None:

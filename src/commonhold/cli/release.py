@@ -1,28 +1,62 @@
-"""`commonhold release`: end a lease."""
+"""`commonhold release`: end a lease, or all of one's own."""
+
+from collections.abc import Iterator, Sequence
 
 import click
 
-from commonhold.cli import lease_words
+from commonhold.app.answers import LeaseAnswer
+from commonhold.cli import ids, lease_words
 from commonhold.cli.command import Command
 from commonhold.cli.exit_status import DONE, REFUSED
 from commonhold.cli.given import Given, common, request_option
-from commonhold.cli.opening import opened
-from commonhold.cli.output import answer
+from commonhold.cli.opening import Place, opened
+from commonhold.cli.output import answer, shown
+from commonhold.domain.errors import Code, UsageError
+from commonhold.domain.lease import Lease, Waiter
 from commonhold.wire import shapes
 
 
 @click.command(
     "release",
     cls=Command,
-    examples=("commonhold release lease-b57a98944c10b25e",),
+    examples=("commonhold release lease-b57a98944c10b25e", "commonhold release --all"),
 )
-@click.argument("lease_id", metavar="LEASE")
+@click.argument("lease_id", metavar="[LEASE]", required=False)
+@click.option("--all", "is_all", is_flag=True, help="All leases of yours, and your places in line.")
 @request_option
 @common
 @click.pass_obj
-def command(given: Given, lease_id: str, request_id: str | None) -> int:
+def command(given: Given, lease_id: str | None, request_id: str | None, *, is_all: bool) -> int:
     """End your lease LEASE, or give your place in line up; what it held is free at once."""
+    if is_all == (lease_id is not None):
+        hint = "commonhold release LEASE, or commonhold release --all; `commonhold leases` shows what is yours"
+        raise UsageError(Code.USAGE, "name one lease, or say --all", hint=hint)
     with opened(given) as place:
-        found = place.hold.release(lease_id, request_id=request_id)
+        if lease_id is None:
+            every = _release_all(place, request_id)
+            answer(given, every, _shape, lambda every: _lines(every, place.hold.holder))
+            return REFUSED if any(each.code for each in every) else DONE
+        found = place.hold.release(ids.lease_id(place, lease_id), request_id=request_id)
     answer(given, found, shapes.lease_change, lambda found: lease_words.lease_changed(found, given))
     return REFUSED if found.code else DONE
+
+
+def _release_all(place: Place, request_id: str | None) -> list[LeaseAnswer]:
+    """Release whatever is this holder's, each under a request of its own where one was named."""
+    me, status = place.hold.holder, place.hold.status()
+    claims: tuple[Lease | Waiter, ...] = (*status.leases, *status.waiters)
+    mine = [each.id for each in claims if each.holder == me]
+    return [
+        place.hold.release(each, request_id=None if request_id is None else f"{request_id}:{each}") for each in mine
+    ]
+
+
+def _shape(every: Sequence[LeaseAnswer]) -> dict[str, object]:
+    return {"outcome": "released", "leases": [shapes.lease_change(each) for each in every]}
+
+
+def _lines(every: Sequence[LeaseAnswer], holder: str) -> Iterator[str]:
+    if not every:
+        yield f"nothing to release: {shown(holder)} holds no lease and waits for none"
+    for each in every:
+        yield from lease_words.lease_changed(each, Given())

@@ -2,7 +2,7 @@
 
 import click
 
-from commonhold.cli import lease_words
+from commonhold.cli import ids, lease_words
 from commonhold.cli.command import Command
 from commonhold.cli.exit_status import DONE, REFUSED
 from commonhold.cli.given import Given, common, request_option, ttl_option
@@ -24,6 +24,6 @@ from commonhold.wire import shapes
 def command(given: Given, lease_id: str, ttl_seconds: float | None, request_id: str | None) -> int:
     """Let your lease LEASE end --ttl seconds from now. A lease that has ended is refused, not revived."""
     with opened(given) as place:
-        found = place.hold.renew(lease_id, ttl_seconds=ttl_seconds, request_id=request_id)
+        found = place.hold.renew(ids.lease_id(place, lease_id), ttl_seconds=ttl_seconds, request_id=request_id)
     answer(given, found, shapes.lease_change, lambda found: lease_words.lease_changed(found, given))
     return REFUSED if found.code else DONE

@@ -5,6 +5,7 @@ from collections.abc import Iterator
 import click
 
 from commonhold.app.answers import ReviewAnswer
+from commonhold.cli import ids
 from commonhold.cli.command import Command
 from commonhold.cli.describe import who
 from commonhold.cli.exit_status import DONE, REFUSED
@@ -27,7 +28,7 @@ from commonhold.wire import shapes
 def command(given: Given, lease_id: str, note: str) -> int:
     """Close the partial work of LEASE, after having looked at it. The files stay as they are."""
     with opened(given) as place:
-        found = place.hold.review(lease_id, note=note)
+        found = place.hold.review(ids.work_id(place, lease_id), note=note)
     answer(given, found, shapes.review, lambda found: _lines(found, given))
     return DONE if found.work else REFUSED
 

@@ -8,7 +8,7 @@ from typing import Final, NamedTuple
 import click
 
 from commonhold.app.answers import Next, ReviewAnswer
-from commonhold.cli import describe
+from commonhold.cli import describe, ids
 from commonhold.cli.command import Command
 from commonhold.cli.exit_status import DONE, REFUSED
 from commonhold.cli.given import Given, common
@@ -43,6 +43,7 @@ class _Seen(NamedTuple):
 def command(given: Given, lease_id: str) -> int:
     """Show what was changed under LEASE before it was lost, key by key, as a diff from the grant to what was found."""
     with opened(given) as place:
+        lease_id = ids.work_id(place, lease_id)
         work = next((each for each in place.hold.partial_works() if each.lease_id == lease_id), None)
         seen = None if work is None else _Seen(work, [_diff(place, left) for left in work.changes])
     if seen is None:

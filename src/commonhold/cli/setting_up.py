@@ -10,6 +10,7 @@ from typing import Final
 from commonhold.adapters.git.installing import Change
 from commonhold.agents.installing import FileChange
 from commonhold.agents.marked_block import HASH, block_in
+from commonhold.agents.pieces import counted
 from commonhold.agents.setup import Setup
 from commonhold.cli.given import Given
 from commonhold.cli.output import answer, shown, shown_text
@@ -20,13 +21,19 @@ _TOKEN: Final = re.compile(r"(\bBearer )\w+")
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """All that is changed, or would be: in git's settings and in files; for whom; and what to know about it."""
+    """All that is changed, or would be: in git's settings and in files; for whom; and what to know about it.
+
+    `root` is the working tree, `heading` stands above the changes; `is_diff`: somebody wants to see every line.
+    """
 
     settings: Sequence[Change] = ()
     files: Sequence[FileChange] = ()
     setups: Sequence[Setup] = ()
     notices: Sequence[str] = ()
     is_dry_run: bool = False
+    root: str = ""
+    heading: str = ""
+    is_diff: bool = False
 
     @property
     def is_empty(self) -> bool:
@@ -40,10 +47,27 @@ def tell(given: Given, outcome: Outcome) -> None:
 
 
 def shown_changes(outcome: Outcome) -> Iterator[str]:
-    """The changes, as they may be looked at before they are made."""
-    for each in outcome.files:
-        yield from _difference(each)
-    yield from map(_change, outcome.settings)
+    """The changes, as they may be looked at before they are made: what, where and how many, or every line."""
+    yield outcome.heading
+    if outcome.is_diff:
+        for each in outcome.files:
+            yield from _difference(each)
+        yield from map(_change, outcome.settings)
+        return
+    rows = [(each.what, _named(each, outcome.root)) for each in outcome.files]
+    if git := len(outcome.settings):
+        rows.append((counted(git, "setting"), "of git, in this clone"))
+    width = max(len(what) for what, _ in rows)
+    yield from (f"  {what:<{width}}  {shown(where)}" for what, where in rows)
+    yield "every line of it: repeat this with --diff"
+
+
+def _named(change: FileChange, root: str) -> str:
+    """Where it is, and whether the file is new, goes, or stays."""
+    path = change.path.removeprefix(f"{root}/")
+    if change.before is None:
+        return f"{path} (new)"
+    return f"{path} (is removed)" if change.after is None else path
 
 
 def _shape(outcome: Outcome) -> dict[str, object]:
@@ -69,9 +93,9 @@ def _shape(outcome: Outcome) -> dict[str, object]:
 
 
 def _lines(outcome: Outcome) -> Iterator[str]:
-    if outcome.is_dry_run:
+    if outcome.is_dry_run and not outcome.is_empty:
         yield from shown_changes(outcome)
-    else:
+    elif not outcome.is_dry_run:
         yield from map(_written, outcome.files)
         yield from map(_change, outcome.settings)
     for each in outcome.setups:

@@ -16,13 +16,24 @@ from commonhold.wire import shapes
 @click.command(
     "status",
     cls=Command,
-    examples=("commonhold status --json",),
+    examples=("commonhold status", "commonhold status --watch"),
 )
+@click.option("--watch", is_flag=True, help="Go on showing it as it changes, until Ctrl-C.")
 @common
 @click.pass_obj
-def command(given: Given) -> None:
-    """Show the live leases and the line, the newest commits, the open debts and what waits for review."""
+def command(given: Given, *, watch: bool) -> None:
+    """Show who works here, the live leases and the line, the newest commits, open debts and unfinished work.
+
+    With --watch a terminal is kept up to date in place. Elsewhere, and with --plain, each change is printed below the
+    last; with --json, as one object a line.
+    """
     with opened(given) as place:
+        if watch:
+            # Loaded here: mostly one look is enough.
+            from commonhold.cli.watching import watched  # noqa: PLC0415
+
+            watched(given, place.hold.status, shapes.status, lambda found: _words(found, given))
+            return
         found = place.hold.status()
     answer(given, found, shapes.status, lambda found: _words(found, given))
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING
 
-from commonhold.cli.describe import picture, quoted, until, who
+from commonhold.cli.describe import picture, quoted, when, who
 
 if TYPE_CHECKING:
     from commonhold.app.pictures import Status
@@ -14,8 +14,8 @@ if TYPE_CHECKING:
 
 def _session(presence: Presence) -> str:
     """An agent, and what it was asked for."""
-    how = "at rest" if presence.is_at_rest else "at work"
-    return f"{who(presence.holder)}  {how}, begun {until(presence.began_at)}{quoted(presence.intent)}"
+    how = "waits for its user" if presence.is_at_rest else "works"
+    return f"{who(presence.holder)}  {how}, begun {when(presence.began_at)}{quoted(presence.intent)}"
 
 
 def whole_picture(found: Status, owed: Iterable[str] = (), left: Iterable[str] = ()) -> Iterator[str]:

@@ -8,9 +8,10 @@ from commonhold.adapters.repository import find_repository
 from commonhold.agents.setups import SETUPS
 from commonhold.cli.agent_changes import Project, carry_out, to_uninstall
 from commonhold.cli.command import Command
-from commonhold.cli.consent import GIT, dry_run_option, may_go_on, named, what_argument, yes_option
+from commonhold.cli.consent import GIT, diff_option, dry_run_option, may_go_on, named, what_argument, yes_option
 from commonhold.cli.git_place import git_place
 from commonhold.cli.given import Given, common, start_of
+from commonhold.cli.output import shown
 from commonhold.cli.setting_up import Outcome, tell
 
 
@@ -22,16 +23,20 @@ from commonhold.cli.setting_up import Outcome, tell
 @what_argument
 @click.option("--shared", is_flag=True, help="Take git's line out of .gitattributes, too, which others may rely on.")
 @yes_option
+@diff_option
 @dry_run_option
 @common
 @click.pass_obj
-def command(given: Given, what: tuple[str, ...], *, shared: bool, yes: bool, dry_run: bool) -> None:
-    """Take out what `install` set, and nothing else. WHAT is as there; nothing: all agents, but not git."""
+def command(given: Given, what: tuple[str, ...], *, shared: bool, yes: bool, diff: bool, dry_run: bool) -> None:
+    """Undo what `install` changed, and nothing else. WHAT is as there; nothing: all agents, but not git."""
     project = Project(find_repository(start_of(given)))
     plan = to_uninstall(project, named(what) if what else tuple(SETUPS.values()))
     place = Git(git_place(given).root) if GIT in what or "all" in what else None
     settings = git_settings.to_uninstall(place, shared=shared) if place else git_settings.Plan(())
-    outcome = Outcome(settings.changes, plan.changes, (), (*plan.notices, *settings.notices), dry_run)
+    root = project.repository.root
+    heading = f"from {shown(root)} this is taken out, and nothing else:"
+    notices = (*plan.notices, *settings.notices)
+    outcome = Outcome(settings.changes, plan.changes, (), notices, dry_run, root, heading, diff)
     if may_go_on(given, outcome, is_asked=not yes and bool(plan.changes)):
         carry_out(project, plan)
         if place:

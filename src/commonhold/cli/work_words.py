@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from commonhold.app.answers import Next
 from commonhold.app.lost_files import LostFile
 from commonhold.app.pictures import Status
-from commonhold.cli.describe import HASH_DIGITS, owed, quoted, until, who, work
+from commonhold.cli.describe import HASH_DIGITS, owed, quoted, when, who, work
 from commonhold.cli.given import Given
 from commonhold.cli.next_call import next_lines
 from commonhold.cli.output import shown
@@ -33,7 +33,7 @@ def to_review(found: Status, lost: Sequence[LostFile], given: Given) -> Iterator
         yield "lost: deleted by somebody without a session; what they held is kept:"
         for each in lost:
             by = f"written by {who(each.holder)}{quoted(each.intent)}"
-            yield f"  {shown(each.path)}  gone {until(each.lost_at)}  {by}"
+            yield f"  {shown(each.path)}  gone {when(each.lost_at)}  {by}"
         first = lost[0]
         yield f"next: {shlex.join(('commonhold', 'show', first.hash[:HASH_DIGITS], '--to', first.path))}"
 

@@ -1,0 +1,70 @@
+"""Colours on a terminal: a line says by its first word what it is, and is painted by that.
+
+NO_COLOR (any value) and --plain switch them off, FORCE_COLOR switches them on where no terminal is.
+"""
+
+import os
+import re
+from contextvars import ContextVar
+from typing import Final, TextIO
+
+_RESET: Final = "\x1b[0m"
+_BOLD, _DIM, _RED, _GREEN, _YELLOW, _CYAN = (f"\x1b[{code}m" for code in ("1", "2", "31", "32", "33", "36"))
+_DONE: Final = (
+    "granted|released|renewed|committed|merged|stored|reviewed|waived|handed over|proven|verified|"
+    "all is well|nothing to change|wrote|changed|added|started|stopped|compatible"
+)
+_LOOKS: Final = (
+    (re.compile(rf"(?:{_DONE})\b"), _GREEN),
+    (re.compile(r"ok(?= {2,}\S)"), _GREEN),
+    (
+        re.compile(
+            r"(?:refused|denied|queued|cancelled|removed|replaced|not merged|conflict)\b|(?:warn|note) (?= *\S)"
+        ),
+        _YELLOW,
+    ),
+    (re.compile(r"(?:error:|fail (?= *\S)|something fails)"), _BOLD + _RED),
+    (re.compile(r"(?:next|hint|notice):"), _CYAN),
+    (re.compile(r"(?:@@ .*|(?:\+\+\+|---) .*)$"), _DIM),
+    (re.compile(r"\+.*$"), _GREEN),
+    (re.compile(r"-(?!-).*$"), _RED),
+    (re.compile(r"[A-Za-z][^:]*:$"), _BOLD),
+)
+"""What a line begins with, and how that is shown; the first that fits."""
+_ID: Final = re.compile(r"\blease-[0-9a-f]{16}\b")
+_plain: ContextVar[bool] = ContextVar("plain", default=False)
+
+
+def choose(*, plain: bool) -> None:
+    """Say for the command that is run now whether it is to be plain."""
+    _plain.set(plain)
+
+
+def is_plain() -> bool:
+    """Whether somebody wished for neither colours nor anything that moves."""
+    return _plain.get()
+
+
+def are_wanted(stream: TextIO) -> bool:
+    """Whether what is written there is to be coloured."""
+    if _plain.get() or os.environ.get("NO_COLOR"):
+        return False
+    forced = os.environ.get("FORCE_COLOR")
+    if forced:
+        return forced != "0"
+    return stream.isatty() and os.environ.get("TERM") != "dumb"
+
+
+def painted(line: str) -> str:
+    """The line as a terminal is to show it."""
+    body = line.lstrip(" ")
+    look = next(((found, colour) for start, colour in _LOOKS if (found := start.match(body))), None)
+    if look is None:
+        return _with_ids(line)
+    found, colour = look
+    indent, rest = line[: len(line) - len(body)], body[found.end() :]
+    return f"{indent}{colour}{found[0]}{_RESET}{_with_ids(rest)}"
+
+
+def _with_ids(text: str) -> str:
+    return _ID.sub(lambda found: f"{_CYAN}{found[0]}{_RESET}", text)
