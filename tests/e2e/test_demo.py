@@ -3,19 +3,23 @@
 import ast
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
+from io import StringIO
 from pathlib import Path
 
 import pytest
+from rich.console import Console
 from rich.text import Text
 from tests.patience import until
 
 from commonhold.demo.board import Board
+from commonhold.demo.hooked import play
 from commonhold.demo.marking import mark_function, mark_function_in_file, mark_header, times_marked
 from commonhold.demo.messages import Policy, Progress, What
 from commonhold.demo.options import DemoOptions
@@ -24,6 +28,7 @@ from commonhold.demo.stage import Stage
 from commonhold.demo.workload import ChoreKind, workload
 
 FUNCTIONS = {"p/a.py": ("f", "g", "h"), "p/b.py": ("C.m", "C.n", "C.o")}
+README = Path(__file__).parents[2] / "README.md"
 slow = pytest.mark.slow
 
 
@@ -119,12 +124,48 @@ def test_the_report_has_the_agreed_shape(ours: Outcome, *, is_proof: bool) -> No
     assert "agent-1 alone with its 25 edits" in report.words()
 
 
+def shown(report: Report) -> str:
+    """All that a person is told."""
+    console = Console(width=120, file=StringIO(), record=True)
+    console.print(report.table())
+    return console.export_text() + report.words()
+
+
+SPEED = re.compile(r"\d s\b|second|speed .*\d|did the work of|\d x\b")
+
+
 def test_a_quick_run_says_nothing_about_speed() -> None:
     policies = {Policy.NONE: outcome(1), Policy.FILE: outcome(1), Policy.COMMONHOLD: replace(outcome(1), retries=1)}
-    words = Report(policies, outcome(1), DemoOptions(quick=True)).words()
-    assert "too short to compare speed" in words
-    assert "did the work of" not in words
-    assert "1 edit collided: it was refused" in words
+    report = Report(policies, None, DemoOptions(quick=True))
+    assert not SPEED.search(shown(report))
+    assert "Speed is not measured in so short a run" in report.words()
+    assert "1 edit collided: it was refused" in report.words()
+    assert report.shape()["speedup_vs_one_agent"] is report.shape()["one_agent"] is None
+    assert report.is_proof
+
+
+@pytest.mark.parametrize(("seconds", "is_told"), [(13, True), (30, False)])
+def test_speed_is_told_only_where_it_is_not_the_machine_that_was_measured(seconds: float, *, is_told: bool) -> None:
+    """Agents that wait for nobody must be about as quick as so many times one alone."""
+    policies = {Policy.NONE: outcome(seconds, lost=90), Policy.FILE: outcome(40), Policy.COMMONHOLD: outcome(35)}
+    report = Report(policies, outcome(13, edits=25, applied=25), DemoOptions())
+    assert bool(SPEED.search(shown(report))) is is_told
+    assert ("too busy" in report.words()) is not is_told
+    assert report.is_proof
+
+
+def test_two_agents_are_kept_apart_by_their_hooks_alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("COMMONHOLD_AGENT", raising=False)
+    scene = play(tmp_path)
+    assert scene.is_proof
+    assert "return round(amount, 2)" in scene.text
+    assert "if not items:" in scene.text
+    told = README.read_text(encoding="utf-8")
+    assert all(f"   {line}\n" in told for line in scene.lines[1:] if not line.startswith("  |"))
+    story = "\n".join(scene.lines)
+    assert "(REGION_CHANGED)" in story
+    assert 'claude-1 for "Round the total to cents"' in story
+    assert story.index("  |     return round(amount, 2)") < story.index("claude-2 redoes its change on the fresh text")
 
 
 def test_the_board_counts_what_agents_say() -> None:
@@ -165,6 +206,8 @@ def test_a_quick_demo_proves_its_point(tmp_path: Path) -> None:
     ours = json.loads(report.read_text(encoding="utf-8"))["policies"]["commonhold"]
     assert (ours["edits"], ours["applied"], ours["lost_updates"], ours["compiles"]) == (12, 12, 0, True)
     assert "Commonhold: 0 lost, 12 of 12 applied" in result.stdout
+    assert "prices.py has both changes" in result.stdout
+    assert not SPEED.search(result.stdout)
     assert list(tmp_path.glob("commonhold-demo-*")) == []
 
 

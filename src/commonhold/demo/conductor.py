@@ -60,8 +60,11 @@ class Conductor:
             self._board.phase = "every agent starts an MCP server of its own (this takes some seconds)"
             await all_say(members, What.READY, self._board.hear)
             outcomes = {policy: await self._run(policy, TITLES[policy], members, self._shares) for policy in Policy}
-            alone = await self._run(Policy.COMMONHOLD, ALONE, members[:1], self._shares[:1])
+            alone = None if self._options.quick else await self._alone(members)
         return Report(outcomes, alone, self._options)
+
+    async def _alone(self, members: Sequence[Member]) -> Outcome:
+        return await self._run(Policy.COMMONHOLD, ALONE, members[:1], self._shares[:1])
 
     async def _run(self, policy: Policy, title: str, members: Sequence[Member], shares: Shares) -> Outcome:
         await asyncio.to_thread(self._stage.restore)
@@ -74,7 +77,7 @@ class Conductor:
         wall = time.monotonic() - began
         outcome = await asyncio.to_thread(self._outcome, wall, members, shares)
         await asyncio.to_thread(self._stage.record, title.lower().replace(" ", "-"))
-        self._board.end(_summary(title, outcome))
+        self._board.end(_summary(title, outcome, is_timed=not self._options.quick))
         return outcome
 
     def _outcome(self, wall: float, members: Sequence[Member], shares: Shares) -> Outcome:
@@ -128,11 +131,12 @@ class Conductor:
                 await asyncio.sleep(2 / REFRESHES_A_SECOND)
 
 
-def _summary(title: str, outcome: Outcome) -> Text:
+def _summary(title: str, outcome: Outcome, *, is_timed: bool) -> Text:
+    seconds = f" in {outcome.wall_seconds:.1f} s" if is_timed else ""
     works = "the package works" if outcome.compiles else "the package is broken"
     return Text.assemble(
         ("  ✓ " if outcome.is_clean else "  ✗ ", "green" if outcome.is_clean else "bold red"),
-        f"{title}: {outcome.applied} of {outcome.edits} edits in {outcome.wall_seconds:.1f} s, ",
+        f"{title}: {outcome.applied} of {outcome.edits} edits{seconds}, ",
         (f"{outcome.lost_updates} lost", "" if outcome.is_clean else "bold red"),
         f", {works}",
     )

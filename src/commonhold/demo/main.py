@@ -14,12 +14,15 @@ from rich.console import Console
 
 from commonhold.demo.conductor import Conductor
 from commonhold.demo.crew import AgentDiedError
+from commonhold.demo.hooked import PATH, HooksFailedError, Scene, play
 from commonhold.demo.options import DemoOptions
 from commonhold.demo.report import Report
 
 DONE: Final = 0
 FAILED: Final = 1
 INTERRUPTED: Final = 130
+_TWO: Final = "1. Two agents change one function, as after `commonhold install`: only their hooks are at work."
+_MANY: Final = "2. {} agents change one package at the same time, three times over: see how many edits get lost."
 
 
 def show(options: DemoOptions) -> int:
@@ -31,18 +34,33 @@ def show(options: DemoOptions) -> int:
     progress = Console(stderr=options.json)
     folder = Path(tempfile.mkdtemp(prefix="commonhold-demo-"))
     try:
+        scene = _hooked(folder, progress)
+        progress.print(_MANY.format(options.agents), style="bold", markup=False)
         report = asyncio.run(Conductor(options, folder, progress).play())
     except KeyboardInterrupt:
         progress.print("interrupted: the agents are ended, the temporary folder is removed")
         return INTERRUPTED
-    except AgentDiedError as fault:
+    except (AgentDiedError, HooksFailedError) as fault:
         progress.print(f"The demo failed: {fault}", style="red", markup=False)
         return FAILED
     finally:
         if not options.keep:
             shutil.rmtree(folder, ignore_errors=True)
     _tell(report, folder / "repository")
-    return DONE if report.is_proof else FAILED
+    return DONE if report.is_proof and scene.is_proof else FAILED
+
+
+def _hooked(folder: Path, progress: Console) -> Scene:
+    """Show two agents that are kept apart by their hooks. Raises HooksFailedError."""
+    progress.print(_TWO, style="bold", markup=False)
+    scene = play(folder)
+    told = "\n".join(f"   {line}" for line in scene.lines)
+    progress.print(told, markup=False, highlight=False, overflow="ellipsis", no_wrap=True)
+    fate = "has both changes" if scene.is_proof else "does NOT have both changes"
+    progress.print(f"   {PATH} {fate}:\n", style="green" if scene.is_proof else "bold red", markup=False)
+    function = scene.text.partition("\n\n")[0]
+    progress.print("\n".join(f"     {line}" for line in function.splitlines()) + "\n", markup=False, highlight=False)
+    return scene
 
 
 def _tell(report: Report, repository: Path) -> None:

@@ -9,14 +9,14 @@ SEED = 7
 
 @dataclass(frozen=True, slots=True)
 class DemoOptions:
-    """`think` is the mean thinking time of an edit in seconds; `quick` is a small run that only shows that it works.
+    """`think` is the mean thinking time of an edit in seconds; `quick` is a small run, which says nothing of speed.
 
     `environment` is what the servers of the agents are to find in theirs: no choice, so it makes no two runs differ.
     """
 
     report: str | None = None
     agents: int = 8
-    edits: int = 25
+    edits: int = 12
     think: float = 0.5
     seed: int = SEED
     quick: bool = False

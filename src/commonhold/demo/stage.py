@@ -21,9 +21,9 @@ from commonhold.regions.python_ast import parse_module
 PACKAGE: Final = "rich"
 FILES: Final = ("layout.py", "live.py", "color.py", "prompt.py", "align.py", "cells.py")
 START: Final = "start"
-_AUTHOR: Final = ("-c", "user.name=Commonhold demo", "-c", "user.email=demo@localhost")
+AUTHOR: Final = ("-c", "user.name=Commonhold demo", "-c", "user.email=demo@localhost")
 # The user's own configuration (signing, hooks, default branch) has no say here.
-_OWN_SETTINGS: Final = {"GIT_CONFIG_GLOBAL": os.devnull, "GIT_CONFIG_NOSYSTEM": "1"}
+OWN_SETTINGS: Final = {"GIT_CONFIG_GLOBAL": os.devnull, "GIT_CONFIG_NOSYSTEM": "1"}
 _LEAVES: Final = (Kind.FUNCTION, Kind.METHOD)
 _CHECK: Final = """\
 import compileall, importlib, sys
@@ -70,7 +70,7 @@ class Stage:
     def record(self, name: str) -> None:
         """Keep what is there now under a tag."""
         self._git("add", "--all")
-        self._git(*_AUTHOR, "commit", "--quiet", "--allow-empty", "--message", name)
+        self._git(*AUTHOR, "commit", "--quiet", "--allow-empty", "--message", name)
         self._git("tag", name)
 
     def restore(self) -> None:
@@ -91,7 +91,7 @@ class Stage:
 
     def _git(self, *arguments: str) -> None:
         try:
-            git.run(*arguments, folder=str(self.root), settings=_OWN_SETTINGS).check_returncode()
+            git.run(*arguments, folder=str(self.root), settings=OWN_SETTINGS).check_returncode()
         except FileNotFoundError as fault:
             raise InputError(
                 Code.FILE_NOT_FOUND, "git is not installed, and the demo needs it", hint="install git"

@@ -1,0 +1,169 @@
+"""Two scripted agents that are coordinated by their hooks alone, as `commonhold install` sets them up for Claude Code.
+
+What Claude Code does around an edit is done here: the commands in the project's settings are started with the payload
+of the tool call, and the file is written only if they let it be. The agents themselves know nothing of Commonhold.
+"""
+
+import json
+import re
+import subprocess
+import sys
+import uuid
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Final
+
+from commonhold.adapters.git import running as git
+from commonhold.adapters.repository import find_repository
+from commonhold.client import daemon
+from commonhold.demo.stage import AUTHOR, OWN_SETTINGS
+
+_SETTINGS: Final = ".claude/settings.local.json"
+PATH: Final = "prices.py"
+_SOURCE: Final = """\
+def total(items):
+    amount = sum(items)
+    return amount
+
+
+def report(items):
+    return f"{total(items)} EUR"
+"""
+_ROUNDED: Final = ("    return amount\n", "    return round(amount, 2)\n")
+_CHECKED: Final = ("    amount = sum(items)\n", "    if not items:\n        return 0\n    amount = sum(items)\n")
+_SECONDS: Final = 60
+_MOST_LINES: Final = 16
+
+
+class HooksFailedError(Exception):
+    """The hooks did not do what they are there for."""
+
+
+@dataclass(frozen=True, slots=True)
+class Scene:
+    """What happened: line by line, and what is in the file in the end."""
+
+    lines: tuple[str, ...]
+    text: str
+
+    @property
+    def is_proof(self) -> bool:
+        """Whether both edits are kept."""
+        return all(new in self.text for _, new in (_ROUNDED, _CHECKED))
+
+
+@dataclass(slots=True)
+class Editor:
+    """An agent as far as its hooks go: it reads a file, and edits it by its tool."""
+
+    name: str
+    root: Path
+    session: str = field(default_factory=lambda: str(uuid.uuid4()))
+
+    def begin(self, prompt: str) -> None:
+        """Start the session, and be asked for something."""
+        self._hook("SessionStart", source="startup")
+        self._hook("UserPromptSubmit", prompt=prompt)
+
+    def end_turn(self) -> None:
+        """Be done with what was asked for."""
+        self._hook("Stop")
+
+    def read(self) -> str:
+        """The text of the file, as the agent's own tool shows it."""
+        text = (self.root / PATH).read_text(encoding="utf-8")
+        shown = {"type": "text", "file": {"filePath": self._file, "content": text, "startLine": 1}}
+        self._hook("PostToolUse", tool_name="Read", tool_input={"file_path": self._file}, tool_response=shown)
+        return text
+
+    def edit(self, text: str, old: str, new: str) -> str:
+        """Replace `old` in the file, which was `text` when it was read; why the hook refused it, or nothing."""
+        written = {"file_path": self._file, "content": text.replace(old, new)}
+        call: dict[str, Any] = {"tool_name": "Write", "tool_use_id": uuid.uuid4().hex, "tool_input": written}
+        answer = self._hook("PreToolUse", **call)
+        output = answer.get("hookSpecificOutput", {})
+        if output.get("permissionDecision") == "deny":
+            return str(output["permissionDecisionReason"])
+        (self.root / PATH).write_text(text.replace(old, new), encoding="utf-8")
+        self._hook("PostToolUse", **call, tool_response={"filePath": self._file})
+        return ""
+
+    @property
+    def _file(self) -> str:
+        return str(self.root / PATH)
+
+    def _hook(self, event: str, **more: Any) -> dict[str, Any]:  # noqa: ANN401 - JSON
+        """Start the commands for an event as Claude Code does, and hear the answer. Raises HooksFailedError."""
+        payload = {"hook_event_name": event, "session_id": self.session, "cwd": str(self.root), **more}
+        answer: dict[str, Any] = {}
+        for command in _commands(self.root, event, str(more.get("tool_name", ""))):
+            done = subprocess.run(  # noqa: S603 - what `install` has just written
+                ["/bin/sh", "-c", command],
+                input=json.dumps({**payload, "permission_mode": "default"}),
+                capture_output=True,
+                text=True,
+                check=False,
+                cwd=self.root,
+                timeout=_SECONDS,
+            )
+            if done.returncode:
+                raise HooksFailedError(done.stderr.strip() or f"a hook for {event} ended with {done.returncode}")
+            answer |= json.loads(done.stdout) if done.stdout.strip() else {}
+        return answer
+
+
+def _commands(root: Path, event: str, tool: str) -> Iterator[str]:
+    settings: Mapping[str, Any] = json.loads((root / _SETTINGS).read_text(encoding="utf-8"))
+    for group in settings["hooks"].get(event, ()):
+        if not tool or re.fullmatch(group.get("matcher", ".*"), tool):
+            yield from (hook["command"] for hook in group["hooks"])
+
+
+def play(folder: Path) -> Scene:
+    """Let both agents edit one function of a small repository in `folder`. Raises HooksFailedError."""
+    root = folder / "hooked"
+    _build(root)
+    try:
+        return _played(root)
+    finally:
+        daemon.stop(find_repository(str(root)))
+
+
+def _played(root: Path) -> Scene:
+    first, second = Editor("claude-1", root), Editor("claude-2", root)
+    first.begin("Round the total to cents")
+    second.begin("Let an empty basket cost nothing")
+    seen, old = first.read(), second.read()
+    lines = ["both read prices.py; each is to change total() in it"]
+    if why := first.edit(seen, *_ROUNDED):
+        raise HooksFailedError(why)
+    first.end_turn()
+    lines.append('claude-1 writes its change ("Round the total to cents"): let through')
+    why = second.edit(old, *_CHECKED)
+    lines.append("claude-2 writes the file as it was, with its own change:")
+    lines += [f"  | {line}" for line in _short(why, first)] or ["  | let through: the other change is lost"]
+    if why:
+        if again := second.edit(second.read(), *_CHECKED):
+            raise HooksFailedError(again)
+        lines.append("claude-2 redoes its change on the fresh text: let through")
+    second.end_turn()
+    return Scene(tuple(lines), (root / PATH).read_text(encoding="utf-8"))
+
+
+def _short(why: str, other: Editor) -> list[str]:
+    """The beginning of what the agent is told, with the name that the other has here in place of its session's."""
+    lines = re.sub(rf"claude:{other.session[:8]}[-0-9a-f]*", other.name, why).splitlines()
+    return [*lines[:_MOST_LINES], *(["…"] if len(lines) > _MOST_LINES else [])]
+
+
+def _build(root: Path) -> None:
+    """A repository with one file, in which Claude Code is set up as its user does it."""
+    root.mkdir()
+    (root / PATH).write_text(_SOURCE, encoding="utf-8")
+    for words in (("init", "--quiet"), ("add", "--all"), (*AUTHOR, "commit", "--quiet", "--message", "begin")):
+        git.run(*words, folder=str(root), settings=OWN_SETTINGS).check_returncode()
+    install = [sys.executable, "-P", "-m", "commonhold", "install", "claude", "--yes"]
+    done = subprocess.run(install, cwd=root, capture_output=True, text=True, check=False, timeout=_SECONDS)  # noqa: S603 - our own command
+    if done.returncode:
+        raise HooksFailedError(done.stderr.strip())
