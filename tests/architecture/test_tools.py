@@ -20,7 +20,7 @@ LEFT_OUT = ("PYTHON", "VIRTUAL_ENV", "COMMONHOLD_")
 pytestmark = pytest.mark.slow
 
 
-def run(*command: str | Path, cwd: Path, stdin: str = "", status: int = 0, **more: str) -> str:
+def run(*command: str | Path, cwd: Path, stdin: str = "", **more: str) -> str:
     """Run a command as a user's shell would: nothing of this environment's Python leaks in."""
     environment = {name: value for name, value in os.environ.items() if not name.startswith(LEFT_OUT)} | more
     done = subprocess.run(
@@ -33,7 +33,7 @@ def run(*command: str | Path, cwd: Path, stdin: str = "", status: int = 0, **mor
         text=True,
         timeout=500,
     )
-    assert done.returncode == status, f"{command}\n{done.stdout}\n{done.stderr}"
+    assert done.returncode == 0, f"{command}\n{done.stdout}\n{done.stderr}"
     return done.stdout
 
 

@@ -302,7 +302,7 @@ def test_doctor_tries_each_hook_as_it_stands(run: Call, root: Path, program: Pro
     told = found(run, "claude", status=4)
     assert told["mend"] == "commonhold install claude"
     assert "every edit of its is blocked" in told["found"]
-    assert "enforced" not in told["found"]
+    assert "kept from" not in told["found"]
     assert run("install", "claude", "--yes").status == 0
     assert found(run, "claude")["level"] == "ok"
 
@@ -320,7 +320,7 @@ def test_doctor_runs_a_shell_command_as_the_agent_would(name: str, run: Call, ro
         text = path.read_text(encoding="utf-8")
         path.write_text(text.replace("/launch.py", "/gone.py"), encoding="utf-8")
     told = found(run, name, status=4)
-    assert "enforced" not in told["found"]
+    assert "kept from" not in told["found"]
     assert "Python that watches over it is gone" in told["found"]
 
 
@@ -331,7 +331,7 @@ def test_a_launcher_that_may_not_be_run_is_a_failure_and_is_mended(run: Call, ro
     wrapper.chmod(0o644)
     told = found(run, "claude", status=4)
     assert "commonhold-shell cannot be started" in told["found"]
-    assert "enforced" not in told["found"]
+    assert "kept from" not in told["found"]
     assert run("install", "claude", "--yes", "--json").json["outcome"] == "changed"
     assert os.access(wrapper, os.X_OK)
     assert found(run, "claude")["level"] == "ok"
