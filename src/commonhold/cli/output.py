@@ -9,7 +9,6 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, Final, TextIO, TypeVar
 
-from commonhold.cli import colours
 from commonhold.domain.errors import StoreError
 
 if TYPE_CHECKING:
@@ -61,9 +60,19 @@ def _write(stream: TextIO | None, lines: str | Iterable[str]) -> None:
     # Python has no stream where the caller closed it.
     if stream is None:
         return
-    paint = colours.painted if colours.are_wanted(stream) else str
+    paint = _painting(stream)
     with _written():
         stream.write("".join(f"{paint(line)}\n" for line in ([lines] if isinstance(lines, str) else lines)))
+
+
+def _painting(stream: TextIO) -> Callable[[str], str]:
+    """What makes of a line what is shown there."""
+    if not (stream.isatty() or os.environ.get("FORCE_COLOR")):
+        return str
+    # Loaded here: what programs read has no colours.
+    from commonhold.cli import colours  # noqa: PLC0415
+
+    return colours.painted if colours.are_wanted(stream) else str
 
 
 def send(data: bytes) -> None:

@@ -96,7 +96,7 @@ def _lines(outcome: Outcome) -> Iterator[str]:
     if outcome.is_dry_run and not outcome.is_empty:
         yield from shown_changes(outcome)
     elif not outcome.is_dry_run:
-        yield from map(_written, outcome.files)
+        yield from (_written(each, outcome.root) for each in outcome.files)
         yield from map(_change, outcome.settings)
     for each in outcome.setups:
         yield f"{each.title} ({each.name}): {each.level.value}: {each.why}"
@@ -109,10 +109,11 @@ def _lines(outcome: Outcome) -> Iterator[str]:
         yield "(dry run: nothing is changed)"
 
 
-def _written(change: FileChange) -> str:
+def _written(change: FileChange, root: str) -> str:
+    name = shown(change.path.removeprefix(f"{root}/"))
     if change.after is None:
-        return f"removed  {shown(change.path)}"
-    return f"{'wrote   ' if change.before is None else 'changed '} {shown(change.path)}"
+        return f"removed  {name}"
+    return f"{'wrote   ' if change.before is None else 'changed '} {name}"
 
 
 def _difference(change: FileChange) -> Iterator[str]:
