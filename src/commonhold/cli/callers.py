@@ -20,9 +20,9 @@ from commonhold.linking.dependents import Dependent, dependents
 @common
 @click.pass_obj
 def command(given: Given, key: str) -> None:
-    """List what uses the definition KEY: calls, imports, heirs, in any file.
+    """List the uses of the definition KEY in any file: calls, imports, subclasses.
 
-    A use that was tied to the definition stands first; "suspected" is one of which only the name is known.
+    Certain uses come first; a use of which only the name matches is "suspected".
     """
     found = meant(given, key)
     uses = [use for place in found.definitions for use in dependents(found.library, *place)]

@@ -83,10 +83,10 @@ class _Wish(TypedDict):
 @common
 @click.pass_obj
 def command(given: Given, *, dry_run: bool, **wish: Unpack[_Wish]) -> int:
-    """Write a change, all of it or nothing, if what it was made for is still there, or both changes can be merged.
+    """Write a change, all of it or nothing, if the text it was made for has not changed, or both changes can be merged.
 
-    They are merged only where that is proven to be right; the answer says so, and shows what is there now. Otherwise
-    it is a refusal with the fresh text, what changed and by whom, and the next call to make.
+    Changes are merged only if the result is proven correct; the answer then shows the merged text. Otherwise the change
+    is refused, with the current text, what changed and by whom, and the next call to make.
     """
     _check_holder(given)
     with opened(given) as place:

@@ -20,9 +20,9 @@ from commonhold.linking.summary import Offer
 @common
 @click.pass_obj
 def command(given: Given, key: str) -> None:
-    """Show what the definition KEY offers: how it is called, what a class has, what a file has at its top level.
+    """Show what the definition KEY offers: the signature of a function, the members of a class, the names in a file.
 
-    A change of what is shown here is a change of its contract; other changes are of its body alone.
+    A change of what is shown here changes the contract; any other change is of the body alone.
     """
     answer(given, meant(given, key), _shape, _lines)
 

@@ -22,10 +22,10 @@ _EXAMPLES: Final = ("commonhold daemon status", "commonhold daemon stop", "commo
 
 @click.group("daemon", cls=Group, examples=_EXAMPLES)
 def command() -> None:
-    """Look after the daemon: one process that serves a repository, so that many agents share each flush of the disk.
+    """Control the daemon: one process that serves a repository, so that many agents share each flush of the disk.
 
-    It is started by itself on first use, keeps nothing that is not on the disk, and ends when nobody needs it: after
-    five idle minutes without a lease or anybody in line. Without it every command does its own work.
+    It starts by itself on first use, and ends by itself after five idle minutes without a lease or anybody in line. It
+    holds no state that is not on the disk. Without it every command does its own work.
     """
 
 

@@ -23,10 +23,10 @@ from commonhold.wire import shapes
 @common
 @click.pass_obj
 def command(given: Given, keys: tuple[str, ...]) -> None:
-    """Print what KEYs carry, which are names such as account:12345: a text that `put` put there.
+    """Print the values of KEYs (names such as account:12345) that `put` has stored.
 
     For one key the text alone goes to standard output, and its version (for `put --expect`) to standard error; several
-    keys get a heading each. Version 0: nothing was ever put there.
+    keys get a heading each. Version 0: nothing was ever stored.
     """
     with opened(given) as place:
         found = [place.hold.get(key) for key in place.keys(keys)]

@@ -38,10 +38,10 @@ DEPTH = 3
 @common
 @click.pass_obj
 def command(given: Given, key: str, depth: int, svg: str | None, *, as_dot: bool) -> None:
-    """Tell who depends on the definition KEY, who on those, and so on, in any file.
+    """Show which code depends on the definition KEY, what depends on that, and so on, in any file.
 
-    Each is told once, with the line of its first use, at its nearest way. What only a name says is "suspected", and is
-    followed no further.
+    Each place is shown once, on its shortest path, with the line of its first use. A use of which only the name matches
+    is "suspected", and is not followed further.
     """
     if as_dot and given.as_json:
         raise UsageError(Code.USAGE, "an answer is in JSON or for Graphviz, not both", hint="leave one of them out")

@@ -73,10 +73,10 @@ def command(
     delete: bool,
     request_id: str | None,
 ) -> int:
-    """Let KEY, a name such as account:12345, carry VALUE (-: what comes on standard input).
+    """Store VALUE under KEY, a name such as account:12345 (-: read it from standard input).
 
-    It is done only if KEY still has the version that the change is based on, and so have all that --read names;
-    otherwise the answer says what is there now. `get` shows versions.
+    VALUE is stored only if KEY still has the version that the change is based on, and so have all keys that --read
+    names; otherwise the answer shows the current value. `get` shows versions.
     """
     if expected_version is None:
         raise _without_version()

@@ -19,7 +19,7 @@ from commonhold.wire import shapes
 @common
 @click.pass_obj
 def command(given: Given, path: str) -> None:
-    """List the regions of the file PATH, found afresh: kind, lines, hash and key of each."""
+    """List the regions of the file PATH as it is now: kind, hash, key and lines of each."""
     with opened(given) as place:
         key = place.key(path)
         if given.as_json:

@@ -26,11 +26,11 @@ _MOST_EVENTS: Final = 10_000
 @common
 @click.pass_context
 def command(context: click.Context) -> None:
-    """List partial work, and what is owed: nothing is reverted, and somebody has to look at it.
+    """List unfinished work and open debts, which need a person. Nothing is reverted.
 
-    Partial work is what the holder of a lease had changed when the lease ended without its doing: when it expired, or
-    was ended by force. Owed is what a commit broke, or may have, and its author leased instead of mending it. Lost is a
-    file that a session wrote and somebody without one has deleted within a day: what it held is kept.
+    Unfinished work is what a holder had changed when its lease expired or was ended by force. A debt is code that a
+    commit broke, or may have broken, and that its author leased to fix later. A lost file is one that a session wrote
+    and that somebody without a session deleted within a day: its bytes are kept.
     """
     given: Given = context.obj
     if context.invoked_subcommand is not None:

@@ -16,10 +16,10 @@ from commonhold.wire import shapes
 @common
 @click.pass_obj
 def command(given: Given, keys: tuple[str, ...]) -> None:
-    """Tell that this session has read files or regions in another way than by `show`.
+    """Record that this session has read files or regions without `show`.
 
-    A hook calls it after the agent's own tool has read a file. When another then changes what was read, the session is
-    told so with its next call; text that was written for a contract which has changed is refused.
+    A hook calls this after the agent's own tool has read a file. If another session then changes what was read, this
+    one is told with its next call, and new text that relies on a contract that has changed is refused.
     """
     if not (agent_of(given) or "").strip():
         raise UsageError(

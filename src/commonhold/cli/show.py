@@ -38,11 +38,11 @@ _HASH: Final = re.compile(r"[0-9a-f]{16,64}")
 @common
 @click.pass_obj
 def command(given: Given, keys: tuple[str, ...], target: str | None) -> None:
-    """Print the text of regions; or, for a HASH of at least 16 digits, the bytes that were kept under it.
+    """Print the text of regions; or, for a HASH of at least 16 digits, the bytes that are stored under it.
 
     For one region the text alone goes to standard output, and its hash (the base for a commit) to standard error;
-    several regions get a heading each. Kept bytes are printed exactly as they were; --to FILE restores them, and
-    touches FILE only if they are there.
+    several regions get a heading each. Stored bytes are printed unchanged; --to FILE restores them, and leaves FILE
+    alone if they are gone.
     """
     hashes = [key for key in keys if _HASH.fullmatch(key)]
     if hashes and len(keys) > 1:

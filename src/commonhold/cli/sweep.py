@@ -18,10 +18,10 @@ from commonhold.wire import shapes
 @common
 @click.pass_obj
 def command(given: Given) -> None:
-    """End leases and places in line whose time is over, and look for what was left half done under them.
+    """End expired leases and places in line, and find the work that was left unfinished under them.
 
-    Whoever waits is served. Every call that changes anything does this by itself; without a daemon and without any
-    calls, a timer may.
+    Whoever waits next gets the lease. Every command that changes something does this first, and so does the daemon; run
+    it from a timer where neither runs.
     """
     with opened(given) as place:
         place.hold.sweep()
