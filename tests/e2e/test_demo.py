@@ -131,7 +131,7 @@ def shown(report: Report) -> str:
     return console.export_text() + report.words()
 
 
-SPEED = re.compile(r"\d s\b|second|speed .*\d|did the work of|\d x\b")
+SPEED = re.compile(r"\d s\b|a second\b|speed .*\d|did the work of|\d x\b")
 
 
 def test_a_quick_run_says_nothing_about_speed() -> None:
