@@ -25,6 +25,9 @@ MEANINGS: Final = {
     "types": "`on`: type checkers that are found are asked what they newly say of a change, before it is made: ty for "
     "Python (`pip install 'commonhold[types]'`), TypeScript 7 for TypeScript and JavaScript (`tsc` on the PATH). "
     "`off`: none is asked.",
+    "index": "`on`: ten seconds after its start the daemon has all files read by a process of the lowest priority, for "
+    "at most ten minutes of one processor, so that the first `impact`, `check` or judgement across files finds them "
+    "read. `off`: they are read when that is asked.",
     "tests": "The command that runs the tests that a change may concern, with `{tests}` for their files, in a copy of "
     "the working tree. A user chooses it, by `COMMONHOLD_TESTS`; no repository does.",
     "ignore": "Patterns, as in `.gitignore`, of paths that are nobody's concern: no hook, no watcher looks at them. "
