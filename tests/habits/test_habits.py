@@ -17,6 +17,8 @@ from tests.habits import project
 from tests.habits.lives import MODES, PROGRAMS, Done, HookedClaude, InClaude, Life, Served, served
 from tests.habits.table import TABLE, Row
 
+from commonhold.regions.region import hash_bytes
+
 pytestmark = pytest.mark.slow
 NEEDED: Final = (
     *("awk", "bash", "dd", "ed", "ex", "find", "git", "gzip", "install", "make", "node", "npm", "patch", "perl", "sed"),
@@ -40,6 +42,8 @@ READ: Final = "src/app.py"
 HOLDER, TASK = "two", "rename what it adds up"
 NEXT: Final = re.compile(r"(?s)\b\d+ (?:s|min|h)\b.*\b[Nn]ext: ")
 """For how long it is held, and what to do."""
+APPENDED: Final = frozenset({"a script by a pipe", "a script that is kept", "node adds"})
+"""What adds to the end of a file that is held whole: it is judged as new text between what is held."""
 EVERY: Final = 5
 """In so many rows a mode that makes no difference to who holds nothing is tried once."""
 KINDS: Final = ((InClaude, "bare"), (HookedClaude, "ours"))
@@ -165,8 +169,12 @@ def test_while_another_holds_what_claude_code_writes(row: Row, claudes: tuple[In
 
 
 @cases(are_all=True)
-def test_while_another_holds_what_it_reads_or_writes(row: Row, mode: str, lives: Lives) -> None:
+def test_while_another_holds_what_it_reads_or_writes(
+    row: Row, mode: str, lives: Lives, request: pytest.FixtureRequest
+) -> None:
     bare, ours = lives(mode)
+    if row.name in APPENDED and not ours.can_keep:
+        request.applymarker(pytest.mark.xfail(strict=True, reason="neither side is told yet, though the file is held"))
     wanted = bare(row.line)
     with held(ours, row.held or READ):
         done = ours.do(row.line)
@@ -181,14 +189,13 @@ def assert_kept(row: Row, done: Done, wanted: Done, ours: Served) -> None:
     place = f"work/{row.held}"
     before = ours.before[place]
     assert wanted.files.get(place) != before, "the table is wrong: it is not written"
-    if done.files.get(place) != before:
-        assert_can_be_brought_back(row, done, ours)
     missing = [each for each in (row.held, HOLDER, TASK) if each not in done.said_by_us]
-    if missing or not NEXT.search(done.said_by_us):
+    if done.files.get(place) != before:
+        assert missing == [], f"{missing} in {done.complaint}"
+        assert_can_be_brought_back(row, done, ours)
+    elif missing or not NEXT.search(done.said_by_us):
         # Of a write that was refused inside of what ends well only the program that wrote can tell.
-        assert (done.status, done.complaint != wanted.complaint) == (0, True), (
-            f"not told: {missing} in {done.complaint}"
-        )
+        assert (done.status, done.complaint != wanted.complaint) == (0, True), f"{missing} in {done.complaint}"
     # What did not go on, or did not begin, has left the rest as it was, beside files that it could not rename.
     odd = {name: each for name, each in different(done, wanted).items() if each[0] != ours.before.get(name)}
     known = {*ours.before, *(wanted.files if done.status else (*wanted.files, *done.files))}
@@ -199,7 +206,9 @@ def assert_kept(row: Row, done: Done, wanted: Done, ours: Served) -> None:
 def assert_can_be_brought_back(row: Row, done: Done, ours: Served) -> None:
     """Where nothing can keep a command from a file, what it has written over is kept, and that is told."""
     assert not ours.can_keep, "what another holds was written"
-    told = re.search(rf"commonhold show ([0-9a-f]{{64}}) --to {re.escape(row.held)}", done.said_by_us)
+    told = re.search(rf"commonhold show ([0-9a-f]+) --to {re.escape(row.held)}", done.said_by_us)
     assert told, done.complaint
+    kept = (ours.pristine / "work" / row.held).read_bytes()
+    assert hash_bytes(kept).startswith(told[1])
     with ours.daemon.session() as session:
-        assert session.content(told[1]) == (ours.pristine / "work" / row.held).read_bytes()
+        assert session.content(hash_bytes(kept)) == kept
