@@ -149,8 +149,8 @@ def test_nothing_is_written_without_consent(run: Call, root: Path) -> None:
     done = run("install", "claude", "--mcp")
     assert (done.status, "--yes" in done.err) == (2, True)
     short = run("install", "claude", "--mcp", "--dry-run").text
-    assert f"  9 hooks, 1 variable  {CLAUDE} (new)\n  1 launcher           .claude/commonhold-shell (new)\n" in short
-    assert re.search(r"^  \d lines              .git/info/exclude( .new.)?$", short, re.MULTILINE), short
+    assert f"  12 hooks, 1 variable  {CLAUDE} (new)\n  1 launcher            .claude/commonhold-shell (new)\n" in short
+    assert re.search(r"^  \d lines               .git/info/exclude( .new.)?$", short, re.MULTILINE), short
     assert "+++" not in short
     dry = run("install", "claude", "--mcp", "--dry-run", "--diff")
     assert dry.status == 0
@@ -162,7 +162,7 @@ def test_nothing_is_written_without_consent(run: Call, root: Path) -> None:
 
 @pytest.mark.parametrize(("said", "is_written"), [("y", True), ("n", False)])
 @pytest.mark.parametrize(
-    ("options", "shown"), [((), f"9 hooks, 1 variable  {CLAUDE} (new)"), (("--diff",), f"+++ {CLAUDE}")]
+    ("options", "shown"), [((), f"12 hooks, 1 variable  {CLAUDE} (new)"), (("--diff",), f"+++ {CLAUDE}")]
 )
 def test_who_is_there_is_shown_the_changes_and_asked(
     options: tuple[str, ...], shown: str, said: str, *, is_written: bool, root: Path

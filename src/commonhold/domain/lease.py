@@ -138,16 +138,17 @@ def conflicts(
 ) -> tuple[Conflict, ...]:
     """What stands against `holder` having `keys` in `mode`; a holder never conflicts with itself.
 
-    At most MAX_CONFLICTS are named. Who claims the same several times is named once, with the claim that ends last.
+    At most MAX_CONFLICTS are named. A holder that claims one key several times in one mode is named once, with the
+    claim that ends last.
     """
     against = [claim for claim in claims if claim.is_live(now) and stands_against(claim, mode, holder)]
     if not against:
         return ()
     claimed = Claims(against)
     found = (_conflict(key, held, claim) for key in keys for held, claim in claimed.overlapping(key))
-    named: dict[tuple[str, str, str, bool], Conflict] = {}
+    named: dict[tuple[str, str, str, Mode, bool], Conflict] = {}
     for each in found:
-        name = (each.key, each.held, each.holder, each.is_waiting)
+        name = (each.key, each.held, each.holder, each.mode, each.is_waiting)
         if name in named:
             named[name] = max(named[name], each, key=lambda conflict: conflict.expires_at)
         elif len(named) == MAX_CONFLICTS:

@@ -25,15 +25,18 @@ class Overwrites:
         """What `is_ignored` is nobody's concern."""
         self._is_ignored = is_ignored
 
-    def told(self, session: Commonhold, taken: TakeAnswer) -> tuple[str, ...]:
-        """Let the owners know what a change that was just taken replaced of theirs; what the writer is to be told."""
-        found = self._found(session, taken)
+    def told(self, session: Commonhold, taken: TakeAnswer, head: str) -> tuple[str, ...]:
+        """Tell the owners which uncommitted work the change just taken replaced; return what the writer must know.
+
+        What the commit `head` has, where HEAD stood before the change, is committed.
+        """
+        found = self._found(session, taken, head)
         for each in found:
             session.send([each.owner], each.told_owner())
         more = f"and {len(found) - MOST_TOLD} more places, whose owners are told" if len(found) > MOST_TOLD else ""
         return (*(each.told_writer() for each in found[:MOST_TOLD]), *filter(None, [more]))
 
-    def _found(self, session: Commonhold, taken: TakeAnswer) -> Sequence[Replaced]:
+    def _found(self, session: Commonhold, taken: TakeAnswer, head: str) -> Sequence[Replaced]:
         if taken.sequence is None:
             return ()
         events = [each.event for each in session.log(after=taken.sequence - 1, limit=1)]
@@ -41,7 +44,7 @@ class Overwrites:
         tree = find_tree(Git(session.root))
         if not isinstance(commit, Committed) or tree is None:
             return ()
-        whose = Whose(tree, session, session.holder, self._is_ignored)
+        whose = Whose(tree, session, session.holder, self._is_ignored, at=head)
         found: list[Replaced] = []
         for file in [each for each in commit.files if not whose.is_ignored(each.path)][:_MOST_FILES]:
             for owner, lines in _replaced(whose, file.path).items():

@@ -8,6 +8,8 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Final
 
+from commonhold.adapters.git.differing import head_of
+from commonhold.adapters.git.running import Git
 from commonhold.adapters.sandbox.probing import NONE, Offer, offered
 from commonhold.adapters.survey import Change, Survey, Surveyor
 from commonhold.adapters.survey.ground import Ground
@@ -53,20 +55,21 @@ Open = Callable[[str, str], Commonhold]
 class Rules:
     """What decides beside leases: why a command is refused (empty: it is not), and what is prepared for it.
 
-    `overwritten` has others told what of theirs a command replaced, and says what its own agent is to be told.
+    `overwritten` tells other sessions which of their uncommitted work a command replaced, and returns what the agent that
+    ran it must know of that; committed is what HEAD had before the command (the last argument).
     """
 
     refused: Callable[[Asked, Commonhold], str] = lambda _asked, _session: ""
     prepared: Callable[[Asked, Commonhold], Prepared] = lambda _asked, _session: Prepared()
-    overwritten: Callable[[Commonhold, TakeAnswer], tuple[str, ...]] = lambda _session, _taken: ()
+    overwritten: Callable[[Commonhold, TakeAnswer, str], tuple[str, ...]] = lambda _session, _taken, _head: ()
 
 
 @dataclass(eq=False, slots=True)
 class _Run:
     """A command that runs in one working tree. `leave` says what it is kept from, `named` what it plainly writes.
 
-    `begun_ns` is when it began (wall time), `told` what its agent will be told, `launcher` the process that waits for
-    it. Nobody knows whether one that `is_doubtful` has run at all.
+    `begun_ns` is when it began (wall time), `head` the commit of HEAD when it was last looked at, `told` what its agent
+    will be told, `launcher` the process that waits for it. Nobody knows whether one that `is_doubtful` has run at all.
     """
 
     asked: Asked
@@ -77,6 +80,7 @@ class _Run:
     sequence: int
     before: Survey
     begun_ns: int
+    head: str
     told: list[str]
     launcher: str = ""
     is_doubtful: bool = False
@@ -168,7 +172,8 @@ class Shells:
         sequence, begun_ns = _newest(session), time.time_ns()
         before = surveyor.look(session.keep)
         paths = tuple(each.path for each in ground.concern)
-        run = _Run(asked, session, leave, paths, surveyor, sequence, before, begun_ns, list(leave.notices))
+        head = head_of(Git(session.root))
+        run = _Run(asked, session, leave, paths, surveyor, sequence, before, begun_ns, head, list(leave.notices))
         run.launcher = named(asked.process)
         with self._lock:
             self._runs[asked.ticket] = run
@@ -311,8 +316,8 @@ class Shells:
         self._hand_down(run, own, theirs)
         # What others sent or changed is told at the end of every command, whether it wrote something or not.
         taken = run.session.take(own, intent=intent) if own else TakeAnswer("nothing", notices=_news(run.session))
-        taken = replace(taken, notices=(*taken.notices, *self._rules.overwritten(run.session, taken)))
-        run.before, run.sequence = after, sequence
+        taken = replace(taken, notices=(*taken.notices, *self._rules.overwritten(run.session, taken, run.head)))
+        run.before, run.sequence, run.head = after, sequence, head_of(Git(run.session.root))
         unread = tuple(change.path for change in changes if change.is_unread and run.reach(change.path))
         return Outcome(status, taken, sorted_.nobody, unread)
 

@@ -139,9 +139,10 @@ local function conflict_json(key, held, claim)
   )
 end
 
--- JSON of what stands against somebody having `keys` in `mode`: one conflict for each key and claim, up to a limit.
+-- JSON of what stands against somebody having `keys` in `mode`, up to a limit, and whose it is. A holder that claims one
+-- key several times in one mode is named once, with the claim that ends last.
 local function conflicts(keys, mode, name, claims)
-  local index, found, holders = new_index(), {}, {}
+  local index, named, at = new_index(), {}, {}
   for _, claim in ipairs(claims) do
     if not claim.has_ended and stands_against(claim, mode, name) then
       add_to(index, claim)
@@ -149,11 +150,21 @@ local function conflicts(keys, mode, name, claims)
   end
   for _, key in ipairs(keys) do
     for _, entry in ipairs(overlapping(index, key)) do
-      if #found < MAX_CONFLICTS then
-        found[#found + 1] = conflict_json(key, entry.key, entry.claim)
-        holders[#holders + 1] = entry.claim.holder
+      local claim = entry.claim
+      local same = table.concat({ key.text, entry.key.text, claim.holder, claim.mode, tostring(claim.number ~= nil) }, "\0")
+      local known = named[at[same] or 0]
+      if known and claim.ends > known.claim.ends then
+        known.claim = claim
+      elseif not known and #named < MAX_CONFLICTS then
+        named[#named + 1] = { key = key, held = entry.key, claim = claim }
+        at[same] = #named
       end
     end
+  end
+  local found, holders = {}, {}
+  for number, each in ipairs(named) do
+    found[number] = conflict_json(each.key, each.held, each.claim)
+    holders[number] = each.claim.holder
   end
   return found, holders
 end
