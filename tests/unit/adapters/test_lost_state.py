@@ -211,6 +211,21 @@ def test_a_second_mark_that_is_none_says_nothing(folder: Path, content: bytes) -
     acquired(folder, "account:2")
 
 
+def test_a_copy_of_a_repository_at_work_is_no_older_state(folder: Path, tmp_path: Path) -> None:
+    """The mark beside the folder is copied after it: whoever copies a large repository needs a while for it."""
+    acquired(folder, "account:1")
+    shutil.copytree(folder, tmp_path / "copied/state")
+    acquired(folder, "account:2")
+    shutil.copy(folder.with_name("state.mark"), tmp_path / "copied/state.mark")
+    copied = tmp_path / "copied/state"
+    assert len(looked(copied)) == 1
+    lease = acquired(copied, "account:3")
+    shutil.copytree(copied, tmp_path / "older")
+    released(copied, lease)
+    anew(tmp_path / "older", copied)
+    assert "doctor --reset-state" in refused(lambda: looked(copied)).hint, "from its first event on the mark is its own"
+
+
 def test_beside_a_hidden_folder_no_second_mark_is_left(tmp_path: Path) -> None:
     """It would lie among the files of a project."""
     acquired(tmp_path / ".state", "account:1")

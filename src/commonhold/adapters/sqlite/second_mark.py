@@ -14,7 +14,8 @@ class SecondMark:
     """The mark of the last event in a file beside the state folder at `folder`.
 
     There is none where the folder itself has a hidden name: it lies among the files of a project, as the mark would.
-    It is not flushed: after a loss of power it recognises less.
+    It is not flushed: after a loss of power it recognises less. One that was copied says nothing: it came with a copy
+    of the repository, perhaps a moment after the state folder, while the original was at work.
     """
 
     def __init__(self, folder: str) -> None:
@@ -24,7 +25,7 @@ class SecondMark:
         self._descriptor = -1
 
     def read(self) -> Mark | None:
-        """Return the mark; None where there is none."""
+        """Return the mark; None where there is none, or it was copied here."""
         if not self._path:
             return None
         try:
@@ -32,9 +33,10 @@ class SecondMark:
         except OSError:
             return None
         try:
-            return Mark.read(descriptor)
+            mark = Mark.read(descriptor)
         finally:
             os.close(descriptor)
+        return mark if mark and mark.database else None
 
     def write(self, mark: Mark) -> None:
         """Leave the mark of the last event that is durable, where it can be left."""
@@ -42,7 +44,7 @@ class SecondMark:
             with suppress(OSError):
                 if self._descriptor < 0:
                     self._descriptor = os.open(self._path, _FLAGS, 0o600)
-                mark.write(self._descriptor, 0)
+                mark.write(self._descriptor, os.fstat(self._descriptor).st_ino)
 
     def close(self) -> None:
         """Let go of the file."""
