@@ -3,6 +3,7 @@
 import fcntl
 import json
 import os
+import shutil
 import signal
 import socket
 import subprocess
@@ -18,6 +19,7 @@ from tests.e2e.cli_driver import make_repository
 from tests.e2e.daemon_process import Place, place
 from tests.patience import PATIENCE_SECONDS, until
 
+import commonhold
 from commonhold.adapters.daemon_place import http_address
 from commonhold.client import knock
 from commonhold.server.daemon.supervisor import MOST_DEATHS
@@ -75,6 +77,32 @@ def test_who_ends_the_watching_process_ends_the_daemon_gently(root: Path) -> Non
         assert watching.wait(PATIENCE_SECONDS) == 0
         assert not found.is_served
         assert not Path(found.address).exists()
+
+
+def test_after_an_upgrade_the_next_daemon_is_of_the_new_program(root: Path, tmp_path: Path) -> None:
+    """Else it would be a fork of a process that has the old modules loaded, and load the rest from the new files."""
+    program = Path(shutil.copytree(Path(commonhold.__file__).parent, tmp_path / "program/commonhold"))
+    environment = {**os.environ, "PYTHONPATH": str(program.parent)}
+    command = [sys.executable, "-m", "commonhold.server.daemon.supervisor", str(root)]
+    with place(root) as found:
+        watching = subprocess.Popen(command, env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        try:
+            found.wait_until_served()
+            kill(found)
+            assert not has_begun_anew(watching.pid), "the program is as it was"
+            upgraded = program / "__init__.py"
+            upgraded.write_text(f"{upgraded.read_text()}\n# another one\n")
+            kill(found)
+            assert has_begun_anew(watching.pid)
+            assert parent_of(found.pid) == watching.pid
+        finally:
+            watching.kill()
+            watching.wait()
+
+
+def has_begun_anew(pid: int) -> bool:
+    """Whether a process was begun in the way in which the program begins itself."""
+    return b"-I" in Path(f"/proc/{pid}/cmdline").read_bytes().split(b"\0")
 
 
 def test_one_that_dies_over_and_over_is_left_alone(root: Path) -> None:

@@ -3,6 +3,9 @@
 The daemon is a fork of this process, which does nothing but wait for its end: what the daemon has to load is loaded
 here, so that the next one is there as soon as the kernel has copied a table of pages. A daemon that ends by itself is
 done; so is this process then. Whoever kills both has ended the daemon, and the next hook begins one anew.
+
+Where the program was upgraded meanwhile this process begins anew as well, as the new one: a daemon that has half of its
+modules from each would be neither.
 """
 
 import gc
@@ -13,9 +16,11 @@ import sys
 import time
 from collections.abc import Callable
 from contextlib import suppress
+from dataclasses import astuple
 from importlib import import_module
 from typing import Final, NoReturn
 
+from commonhold.adapters.index import stamps
 from commonhold.client.hook_client import BEGIN_LOCK
 from commonhold.server.daemon.lifetime import Times, serve
 
@@ -36,6 +41,11 @@ BEHIND_HOOKS: Final = (
 _ASKED_TO_END: Final = frozenset({-signal.SIGTERM, -signal.SIGINT, -signal.SIGHUP})
 """Exit statuses of a daemon that was told to go before it could hear of that."""
 MOST_DESCRIPTORS: Final = 1024
+_MODULE: Final = "commonhold.server.daemon.supervisor"
+_PACKAGE: Final = "commonhold"
+
+Program = dict[str, tuple[int, ...] | None]
+"""The files that our modules were loaded from, with what shows that another was put in the place of one."""
 _KNOCKED: Final = b"k"
 
 
@@ -43,7 +53,9 @@ def supervise(root: str, times: Times) -> int:
     """Let there be a daemon until one ends by itself; the exit status of that one, or of the last."""
     deaths: list[float] = []
     has_served_hooks = False
+    program: Program = {}
     while True:
+        program = _program() | program
         child, line = _begin(root, times)
         signal.signal(signal.SIGTERM, lambda *_, child=child: os.kill(child, signal.SIGTERM))
         has_served_hooks = _attend(line, is_loaded=has_served_hooks) or has_served_hooks
@@ -54,6 +66,26 @@ def supervise(root: str, times: Times) -> int:
         deaths = [at for at in deaths if now - at < DEATHS_SECONDS] + [now]
         if status >= 0 or status in _ASKED_TO_END or len(deaths) > MOST_DEATHS:
             return abs(status)
+        if any(_seen(file) != stamp for file, stamp in program.items()):
+            _begin_anew(root, times)
+
+
+def _program() -> Program:
+    files = [module.__file__ for name, module in sys.modules.items() if name.partition(".")[0] == _PACKAGE]
+    return {file: _seen(file) for file in files if file}
+
+
+def _seen(file: str) -> tuple[int, ...] | None:
+    """When a file was written, its size and its number. Not how many links it has: installers share files by these."""
+    stamp = stamps.at(file)
+    return stamp and (stamp[0], *stamp[2:])
+
+
+def _begin_anew(root: str, times: Times) -> NoReturn:
+    """Become what is installed by now, with the lock of who has begun this process."""
+    with suppress(OSError):
+        os.set_inheritable(BEGIN_LOCK, True)  # noqa: FBT003 - positional only
+    os.execv(sys.executable, [sys.executable, "-I", "-m", _MODULE, root, *map(str, astuple(times))])  # noqa: S606
 
 
 def _begin(root: str, times: Times) -> tuple[int, int]:
