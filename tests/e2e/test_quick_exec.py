@@ -13,6 +13,7 @@ import pytest
 from tests.e2e.cli_driver import GIT
 from tests.e2e.daemon_process import Serving, serving
 
+from commonhold.adapters.sandbox.probing import offered
 from commonhold.cli.quick_exec import executed
 from commonhold.domain.events import Committed
 
@@ -98,6 +99,24 @@ def test_to_kill_it_is_to_kill_the_command(served: Serving) -> None:
         while True:  # it is gone as soon as it has been waited for
             os.kill(inner, 0)
             time.sleep(0.01)
+
+
+@pytest.mark.skipif(not offered().is_enforced, reason="nothing can be made read-only here")
+def test_a_package_of_a_project_never_stands_in_for_ours(served: Serving, tmp_path: Path) -> None:
+    """Whoever sets PYTHONPATH has its packages before ours: one called `sandbox` is a common thing."""
+    (tmp_path / "sandbox").mkdir()
+    (tmp_path / "sandbox/__init__.py").write_text("print('theirs')\n")
+    (tmp_path / "sandbox/mounts.py").write_text("def mask(masked, kept): print('theirs')\n")
+    before = (served.root / "a.py").read_text()
+    words = ("--agent", "ann", "--", "sh", "-c", "f=a.py; echo 'a = 2' >> $f")
+    with served.session("ben") as session:
+        lease = session.acquire("a.py").lease
+        status, output, said = told(served.root, *ENTRY, *words, PYTHONPATH=str(tmp_path))
+        assert lease is not None
+        session.release(lease.id)
+    assert (status != 0, output) == (True, "")
+    assert "ben holds a.py" in said
+    assert (served.root / "a.py").read_text() == before
 
 
 def test_where_no_daemon_is_the_full_program_begins_one(tmp_path: Path) -> None:

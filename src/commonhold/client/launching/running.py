@@ -98,10 +98,11 @@ def _be_child(command: list[str], allowance: Allowance, signals: Signals, tell: 
 def _bind(allowance: Allowance, tell: int) -> None:
     """Let what others hold be read-only here, and this end with whoever waits for it: to kill that is to kill it."""
     if allowance.masked:
-        # Beside the standard library, and after it, lies the folder of the sandbox's package.
-        sys.path.append(os.path.join(__file__.rsplit("/client/", 1)[0], "adapters"))
+        package = __name__.rpartition("client.")[0] + "adapters." if "client." in __name__ else ""
+        if not package:  # a process that sees nothing but the standard library, after which this folder comes
+            sys.path.append(os.path.join(__file__.rsplit("/client/", 1)[0], "adapters"))
         try:
-            __import__("sandbox.mounts", fromlist=["mask"]).mask(allowance.masked, allowance.kept)
+            __import__(f"{package}sandbox.mounts", fromlist=["mask"]).mask(allowance.masked, allowance.kept)
         except OSError:
             os.write(tell, b"x")
             os._exit(NOT_RUN)
