@@ -17,6 +17,7 @@ from commonhold.adapters.git.differing import Tree
 from commonhold.adapters.git.private_tree import PREFIX
 from commonhold.app.options import CONTENT_RETENTION_SECONDS
 from commonhold.client.launcher import STAND_IN
+from commonhold.server.shell_programs import with_program_alone
 
 FOLDER: Final = "git"
 INDEX_NAME: Final = "index"
@@ -155,17 +156,9 @@ class Home:
 def programs(state_folder: str) -> Path:
     """The folder with what stands in for git in the shells of sessions, made if need be."""
     folder = Path(state_folder, FOLDER, "bin")
-    place = folder / "git"
+    folder.parent.mkdir(exist_ok=True)
     words = (sys.executable, "-I", "-S", STAND_IN, str(folder))
-    text = f'#!/bin/sh\nexec {shlex.join(words)} "$@"\n'
-    if not place.exists() or place.read_text(encoding="utf-8") != text:
-        for each in (folder.parent, folder):
-            each.mkdir(exist_ok=True)
-        beside = folder / "git.new"
-        beside.write_text(text, encoding="utf-8")
-        beside.chmod(0o755)
-        beside.replace(place)
-    return folder
+    return with_program_alone(folder, "git", f'#!/bin/sh\nexec {shlex.join(words)} "$@"\n')
 
 
 def _took(descriptor: int) -> bool:

@@ -7,6 +7,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Final
 
+from commonhold.server.shell_programs import with_program_alone
+
 FOLDER: Final = "bin"
 _PROGRAMS: Final = "COMMONHOLD_PROGRAMS"
 
@@ -23,13 +25,6 @@ def programs(state_folder: str) -> Path:
 
     It asks the daemon that watches over the command, whatever the settings say.
     """
-    folder = Path(state_folder, FOLDER)
-    place, words = folder / "commonhold", (sys.executable, "-I", "-m", "commonhold")
+    words = (sys.executable, "-I", "-m", "commonhold")
     text = f'#!/bin/sh\nCOMMONHOLD_DAEMON=on exec {shlex.join(words)} "$@"\n'
-    if not place.exists() or place.read_text(encoding="utf-8") != text:
-        folder.mkdir(exist_ok=True)
-        beside = folder / "commonhold.new"
-        beside.write_text(text, encoding="utf-8")
-        beside.chmod(0o755)
-        beside.replace(place)
-    return folder
+    return with_program_alone(Path(state_folder, FOLDER), "commonhold", text)
