@@ -19,13 +19,8 @@ class ShellCall:
     folder: str | None = ""
 
 
-def git_calls_in(text: str) -> tuple[ShellCall, ...]:
-    """The calls of git that a line of shell makes, in order, also inside of `bash -c '…'` and substitutions."""
-    return git_calls_of(("sh", "-c", text))
-
-
 def git_calls_of(argv: Sequence[str]) -> tuple[ShellCall, ...]:
-    """The calls of git that a command makes."""
+    """The calls of git that a command makes, in order, also inside of `bash -c '…'` and substitutions."""
     calls = (each for each in commands_in(argv) if each.name == "git")
     return tuple(ShellCall(tuple(map(_text, each.words)), each.folder) for each in calls)
 

@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from commonhold.app.git_risks import Commits, Files, Move, Risk, Stashes, Unknowable, Untracked, risks_of
 from commonhold.app.git_words import Valued, read_call, sort_words
-from commonhold.app.shell_calls import ShellCall, git_calls_in
+from commonhold.app.shell_calls import ShellCall, git_calls_of
 
 
 @pytest.mark.parametrize(
@@ -34,14 +34,14 @@ from commonhold.app.shell_calls import ShellCall, git_calls_in
     ],
 )
 def test_calls_in_a_line(line: str, calls: list[ShellCall | str]) -> None:
-    found = git_calls_in(line)
+    found = git_calls_of(("sh", "-c", line))
     plain = [f"{each.argv[0]}@{each.folder}" for each in found]
     assert (plain if all(isinstance(each, str) for each in calls) else list(found)) == calls
 
 
 @given(st.text(alphabet="git -C'\"$(){};|&\n\\ab<>*"))
 def test_any_text_has_an_answer(line: str) -> None:
-    assert all(isinstance(each, ShellCall) for each in git_calls_in(line))
+    assert all(isinstance(each, ShellCall) for each in git_calls_of(("sh", "-c", line)))
 
 
 @pytest.mark.parametrize(
