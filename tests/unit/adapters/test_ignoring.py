@@ -52,6 +52,32 @@ def test_what_git_ignores_is_ignored_unless_it_is_tracked(root: Path) -> None:
     assert told == [False, False, True, True]
 
 
+def test_folders_that_tools_fill_are_ignored_unless_something_in_them_is_tracked(root: Path) -> None:
+    """An environment, or packages, of which git has not been told: a command that makes them writes thousands."""
+    write(root, ".venv/lib/a.py", "x = 1\n")
+    write(root, "web/node_modules/left/index.js", "1\n")
+    write(root, "node_modules/kept.js", "1\n")
+    write(root, "src/venv.py", "x = 1\n")
+    git(root, "add", "node_modules/kept.js")
+    (paths, asked) = ignored(root), (".venv/lib/a.py", "web/node_modules/", "node_modules/kept.js", "src/venv.py")
+    assert [paths.is_ignored(each) for each in asked] == [True, True, False, False]
+    found = listed(str(root), Git(str(root)), ())
+    assert {*found.clean, *found.loose} == {"node_modules/kept.js", "src/venv.py"}
+
+
+def test_a_project_can_make_a_concern_of_what_tools_fill(root: Path) -> None:
+    write(root, ".commonholdignore", "!node_modules/\n")
+    write(root, "node_modules/a.js", "1\n")
+    assert not ignored(root).is_ignored("node_modules/a.js")
+    assert listed(str(root), Git(str(root)), ()).loose == {".commonholdignore", "node_modules/a.js"}
+    assert not IgnoredPaths(str(root), None).is_ignored("node_modules/a.js")
+
+
+def test_where_there_is_no_git_folders_that_tools_fill_are_ignored(tmp_path: Path) -> None:
+    paths = IgnoredPaths(str(tmp_path), None)
+    assert [paths.is_ignored(each) for each in ("a/__pycache__/b.pyc", "a/b.py")] == [True, False]
+
+
 def test_the_project_decides_before_git_and_the_file_before_the_settings(root: Path) -> None:
     write(root, ".gitignore", "dist/\n")
     write(root, ".commonholdignore", "gen/\n!dist/\n!notes.md\n")

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from functools import partial
 from typing import Final
 
+from commonhold.adapters import made_by_tools
 from commonhold.adapters.git.running import Git
 from commonhold.adapters.ignoring.rules import NOTHING, Patterns, RuleFile, Says
 from commonhold.adapters.index import stamps
@@ -31,7 +32,7 @@ class GitIgnored:
         return partial(_verdict, self._rules_on(path))
 
     def is_tracked(self, path: str) -> bool:
-        """Whether git tracks a path although a rule is against it; of a folder, something in it."""
+        """Whether git tracks a path that is ignored by a rule or its folder's name; of a folder, something in it."""
         tracked = self._tracked_all_the_same()
         return any(each.startswith(path) for each in tracked) if path.endswith("/") else path in tracked
 
@@ -54,7 +55,8 @@ class GitIgnored:
         """What is in the index although a rule is against it: seldom anything. Asked anew when it changed."""
         now = stamps.at(self._index)
         if self._tracked is None or now is None or self._tracked[0] != now:
-            listed = os.fsdecode(self._git.ask("ls-files", "-z", "--cached", "--ignored", "--exclude-standard"))
+            words = ("ls-files", "-z", "--cached", "--ignored", *made_by_tools.TOLD_TO_GIT, "--exclude-standard")
+            listed = os.fsdecode(self._git.ask(*words))
             self._tracked = now, frozenset(filter(None, listed.split("\0")))
         return self._tracked[1]
 

@@ -1,19 +1,24 @@
 """The ignored paths of one working tree."""
 
 from collections.abc import Sequence
+from typing import Final
 
+from commonhold.adapters import made_by_tools
 from commonhold.adapters.files.locating import RESERVED
 from commonhold.adapters.git.running import Git
 from commonhold.adapters.ignoring.git import GitIgnored
 from commonhold.adapters.ignoring.own import OwnRules
-from commonhold.adapters.ignoring.rules import Says, walked
+from commonhold.adapters.ignoring.rules import Patterns, Says, walked
+
+_MADE: Final = Patterns(made_by_tools.PATTERNS)
 
 
 class IgnoredPaths:
     """What is nobody's concern in the working tree at `root`.
 
     The file `.commonholdignore` decides, then `patterns`, both as in `.gitignore`; of what they do not name, what git
-    ignores is ignored. So a pattern that begins with `!` makes a concern of what git ignores.
+    ignores is ignored, and folders that tools fill, unless git tracks what is there. So a pattern that begins with `!`
+    makes a concern of those.
     """
 
     def __init__(self, root: str, git: Git | None, patterns: Sequence[str] = ()) -> None:
@@ -25,11 +30,16 @@ class IgnoredPaths:
         """Whether a path from the root is nobody's concern. A folder's ends in `/`. It need not be there."""
         if path.split("/", 1)[0].casefold() in RESERVED or self._own.is_ignored(path):
             return True
-        return self._git is not None and self._is_left_to_git(path, self._git.on_the_way_to(path))
+        if self._git is None:
+            return bool(walked(path, self._says(_MADE.verdict)))
+        of_git = self._git.on_the_way_to(path)
+        return bool(walked(path, self._says(_MADE.verdict, of_git))) and not self._git.is_tracked(path)
 
-    def _is_left_to_git(self, path: str, of_git: Says) -> bool:
-        def says(each: str) -> bool | None:
-            found = self._own.verdict(each)
-            return of_git(each) if found is None else found
+    def _says(self, *others: Says) -> Says:
+        """The verdict of the project's own rules, else the first of others."""
 
-        return bool(walked(path, says)) and self._git is not None and not self._git.is_tracked(path)
+        def says(path: str) -> bool | None:
+            verdicts = (each(path) for each in (self._own.verdict, *others))
+            return next((found for found in verdicts if found is not None), None)
+
+        return says

@@ -9,6 +9,7 @@ from typing import Final
 
 import msgspec
 
+from commonhold.adapters import made_by_tools
 from commonhold.adapters.files.locating import RESERVED
 from commonhold.adapters.git.running import Git, failed
 from commonhold.adapters.index import stamps
@@ -20,7 +21,7 @@ _ABSENT: Final[Stamp] = (0, 0, 0, 0)
 _ANY_IGNORED: Final = (0, 1)
 # Paths are names here, no patterns; `-t` tells what is tracked from what is not.
 _LIST: Final = ("ls-files", "-t", "-z", "--cached")
-_ALSO_UNTRACKED: Final = ("--others", "--exclude-standard")
+_ALSO_UNTRACKED: Final = ("--others", *made_by_tools.TOLD_TO_GIT, "--exclude-standard")
 _LITERAL: Final = {"GIT_LITERAL_PATHSPECS": "1"}
 _UNTRACKED: Final = b"? "
 
@@ -161,11 +162,12 @@ def _parents(paths: Iterable[str]) -> Iterator[str]:
 
 
 def not_ignored(git: Git, folders: Collection[str]) -> list[str]:
-    """Those of some folders that git does not ignore. Raises StoreError `GIT_FAILED`."""
-    if not folders:
+    """Those of some folders that neither git ignores nor tools fill. Raises StoreError `GIT_FAILED`."""
+    asked = made_by_tools.not_made(folders)
+    if not asked:
         return []
-    done = git.run("check-ignore", "-z", "--stdin", given=b"\0".join(map(os.fsencode, folders)))
+    done = git.run("check-ignore", "-z", "--stdin", given=b"\0".join(map(os.fsencode, asked)))
     if done.returncode not in _ANY_IGNORED:
         raise failed("check-ignore", done)
     ignored = {os.fsdecode(path) for path in done.stdout.split(b"\0")}
-    return [path for path in folders if path not in ignored]
+    return [path for path in asked if path not in ignored]

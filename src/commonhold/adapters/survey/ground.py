@@ -8,6 +8,7 @@ from functools import cached_property
 from itertools import islice
 from typing import Final
 
+from commonhold.adapters import made_by_tools
 from commonhold.adapters.git.running import Git
 from commonhold.adapters.repository import Repository
 from commonhold.adapters.survey.git_ground import of_git
@@ -115,7 +116,15 @@ class Ground:
         if self.git is None or self.repository.git_dir is None:
             return []
         told = self.git.ask(
-            *("ls-files", "-z", "--others", "--ignored", "--exclude-standard", "--directory"),
+            *(
+                "ls-files",
+                "-z",
+                "--others",
+                "--ignored",
+                *made_by_tools.TOLD_TO_GIT,
+                "--exclude-standard",
+                "--directory",
+            ),
             *("--", folder or "."),
         )
         ignored = [self.place(os.fsdecode(path)) for path in told.split(b"\0")[:_MAX_KEPT] if path]

@@ -5,6 +5,7 @@ from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final
 
+from commonhold.adapters import made_by_tools
 from commonhold.adapters.git.running import Git
 from commonhold.adapters.ignoring.own import OwnRules
 from commonhold.adapters.index.census import Census
@@ -40,7 +41,7 @@ class Listed:
 
 
 def listed(root: str, git: Git | None, patterns: Sequence[str]) -> Listed:
-    """The files that count, less those that `patterns` (as in .gitignore) and the file of ignored paths leave out."""
+    """The files that count: those that `patterns` (as in .gitignore) and the file of ignored paths do not leave out."""
     own = OwnRules(root, patterns)
     if git is None:
         found = Census(root, PlainRules(), can_be_named).taken(Tree()).files
@@ -48,7 +49,7 @@ def listed(root: str, git: Git | None, patterns: Sequence[str]) -> Listed:
     excluding = tuple(own.told_to_git())
     clean: dict[str, str] = {}
     loose: set[str] = set()
-    for path, content in _entries(git.ask(*_LIST, *excluding)):
+    for path, content in _entries(git.ask(*_LIST, *made_by_tools.TOLD_TO_GIT, *excluding)):
         if content is None:
             loose.add(path)
         else:
@@ -64,7 +65,7 @@ def listed_among(root: str, git: Git, patterns: Sequence[str], paths: Collection
     if not paths:
         return frozenset()
     excluding = tuple(OwnRules(root, patterns).told_to_git())
-    told = git.ask(*_LIST_AMONG, *excluding, "--", *paths, settings=_LITERAL)
+    told = git.ask(*_LIST_AMONG, *made_by_tools.TOLD_TO_GIT, *excluding, "--", *paths, settings=_LITERAL)
     return frozenset(path for path, _ in _entries(told)) - _left_out(git, excluding, paths)
 
 
