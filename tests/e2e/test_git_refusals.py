@@ -5,6 +5,8 @@ from pathlib import Path
 import pytest
 from tests.e2e.git_sessions import Checkout, make_checkout
 
+from commonhold.agents.installing import with_unseen
+
 ANN, BOB = "claude:ann", "codex:bob"
 INTENT = "round the totals"
 
@@ -125,6 +127,24 @@ def test_files_that_git_does_not_have(shared: Checkout) -> None:
     shared.git(ANN, "clean", "-f", "x.txt", ok=True)
     assert not (shared.root / "x.txt").exists()
     assert shared.text("y.txt") == "y\n"
+
+
+def test_what_is_nobodys_concern_may_be_cleaned_away(checkout: Checkout) -> None:
+    """But not what `install` has put there."""
+    for path in ("kept.lock", "hand.txt"):
+        checkout.put(path, "x\n")
+    exclude = checkout.root / ".git/info/exclude"
+    exclude.write_text(with_unseen("*.lock\n", ["hooks.lock"]) or "")
+    checkout.put("hooks.lock", "{}\n")
+    assert "hand.txt" in checkout.refused(ANN, "clean", "-fdx", "-e", "/hooks.lock")
+    said = checkout.refused(ANN, "clean", "-fdx", "-e", "hand.txt")
+    assert "`commonhold install` has put here" in said
+    words = said.partition("Next: the same with ")[2].split()
+    checkout.git(ANN, "clean", "-fdxq", "-ehand.txt", *words, ok=True)
+    left = {each.name for each in checkout.root.iterdir()}
+    assert {"hooks.lock", "hand.txt"} <= left
+    assert "kept.lock" not in left
+    assert "Next: git stash push -u" in checkout.refused(ANN, "stash", "-a", "--", "hooks.lock")
 
 
 def test_a_stash_is_popped_by_who_made_it(checkout: Checkout) -> None:

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 
 from commonhold.agents.calling import Ways
 from commonhold.agents.marked_block import HASH, UnendedError, block_in, replaced
@@ -93,6 +94,15 @@ def with_unseen(text: str | None, paths: Iterable[str], *, but: Iterable[str] = 
         return replaced(text, "\n".join(line for line in lines if line not in gone), HASH)
     except UnendedError as fault:
         raise _unusable("info/exclude in the git folder", str(fault)) from fault
+
+
+def put_there(list_: Path) -> frozenset[str]:
+    """The paths from the root that `install` keeps out of git, by the list of what git does not look at."""
+    try:
+        lines = block_in(list_.read_text(encoding="utf-8", errors="surrogateescape"), HASH).splitlines()
+    except (OSError, UnendedError):
+        return frozenset()
+    return frozenset(line.removeprefix(_line("")) for line in lines)
 
 
 def _line(path: str) -> str:

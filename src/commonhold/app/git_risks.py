@@ -1,6 +1,6 @@
 """What a call of git may throw away that cannot be had back from git: told from its words, by one table."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Final
 
@@ -22,11 +22,15 @@ class Files:
 
 @dataclass(frozen=True, slots=True)
 class Untracked:
-    """Files that git does not have. No `paths`: all. `ignored`: also those that git ignores. `is_stash`: as above."""
+    """Files that git does not have. No `paths`: all. `ignored`: also those that git ignores. `is_stash`: as above.
+
+    `spared` are patterns, as in `.gitignore`, of files that are left alone.
+    """
 
     paths: tuple[str, ...] = ()
     ignored: bool = False
     is_stash: bool = False
+    spared: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -152,7 +156,19 @@ def _stash(words: Words, _is_revision: IsRevision) -> tuple[Risk, ...]:
 def _clean(words: Words, _is_revision: IsRevision) -> tuple[Risk, ...]:
     if words.has("--dry-run", "-n"):
         return ()
-    return (Untracked(words.named, words.has("-x", "-X")),)
+    return (Untracked(words.named, words.has("-x", "-X"), spared=tuple(_spared(words))),)
+
+
+def _spared(words: Words) -> Iterator[str]:
+    """What `clean` is told to leave alone: `-e PATTERN`, `-fe PATTERN`, `-ePATTERN`, `--exclude PATTERN`."""
+    for name, *value in words.options:
+        is_long = name.startswith("--")
+        if value and (name.startswith("--ex") or (not is_long and name.endswith("e"))):
+            yield value[0]
+        elif is_long and name.startswith("--ex") and "=" in name:
+            yield name.partition("=")[2]
+        elif not is_long and "e" in name:
+            yield name.partition("e")[2]
 
 
 def _forced_on_files(words: Words, _is_revision: IsRevision) -> tuple[Risk, ...]:

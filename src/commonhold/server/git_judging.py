@@ -8,6 +8,8 @@ from typing import Any, Final
 from commonhold.adapters.git import differing
 from commonhold.adapters.git.indexes import Index
 from commonhold.adapters.git.running import Git
+from commonhold.adapters.git.unseen import exclude_file
+from commonhold.agents.installing import put_there
 from commonhold.app import git_risks as risks
 from commonhold.app.git_words import GitCall
 from commonhold.app.ownership import OUTSIDE
@@ -72,9 +74,24 @@ class Judging:
         return self._lost([path for path in affected if not self._whose.is_ignored(path)], instead, risk)
 
     def _untracked(self, risk: risks.Untracked) -> str | None:
-        more = () if risk.ignored else ("--exclude-standard",)
+        more = (*(f"--exclude={each}" for each in risk.spared), *(() if risk.ignored else ("--exclude-standard",)))
         instead = "git stash push -u --" if risk.is_stash else "git clean -f --"
-        return self._lost(differing.untracked(self._git, self._index, risk.paths, *more), instead, risk)
+        paths = differing.untracked(self._git, self._index, risk.paths, *more)
+        refusal = self._lost([path for path in paths if not self._whose.is_ignored(path)], instead, risk)
+        return refusal or (self._hooks_taken(paths, is_stash=risk.is_stash) if risk.ignored else None)
+
+    def _hooks_taken(self, paths: Sequence[str], *, is_stash: bool) -> str | None:
+        """Why a call that takes what is ignored is not run: hooks that `install` has put there would go."""
+        installed = put_there(Path(exclude_file(self._git)))
+        ours = [path for path in paths if path in installed]
+        if not ours:
+            return None
+        spared = " ".join(f"-e {shlex.quote(f'/{path}')}" for path in ours)
+        then = "git stash push -u" if is_stash else f"the same with {spared}"
+        return (
+            f"it would take away what `commonhold install` has put here, without which no shell command of this agent "
+            f"runs: {listed(ours, _SHOWN)}. Next: {then}"
+        )
 
     def _lost(self, paths: Sequence[str], instead: str, risk: risks.Files | risks.Untracked) -> str | None:
         foreign = self._whose.of_others(paths)
