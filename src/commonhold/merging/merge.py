@@ -9,6 +9,7 @@ from typing import Final
 from commonhold.merging.bearing import FileChange, bearing
 from commonhold.merging.candidates import MAX_CANDIDATES, combined, union
 from commonhold.merging.gate import doubled_names, fault_in
+from commonhold.merging.given_names import given_twice
 from commonhold.merging.interference import interference
 from commonhold.merging.layout import FileElement
 from commonhold.merging.marking import marked, spots_of
@@ -155,9 +156,14 @@ class _Merge:
         tree = reparse(elements[1].tree, self.ours, text, language)
         if tree.root_node.has_error and not any(each.tree.root_node.has_error for each in elements):
             return Spot(Reason.GATE, "put together it would have a syntax error")
-        names = doubled_names(FileElement(text, profile, tree), elements)
+        merged = FileElement(text, profile, tree)
+        names = doubled_names(merged, elements)
         if names:
             return Spot(Reason.GATE, f"put together it would define {names[0].decode(errors='replace')!r} twice")
+        names = given_twice(merged, elements)
+        if names:
+            shown = names[0].decode(errors="replace")
+            return Spot(Reason.SAME_NAME, f"put together it would give {shown!r} twice in one place")
         return None
 
     def _unproven(self, pieces: Sequence[Piece], doubts: Sequence[Spot]) -> Unproven:

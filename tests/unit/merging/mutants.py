@@ -40,6 +40,10 @@ def let_all_through_the_gate(patch: Patch) -> None:
     patch.setattr(merge, "doubled_names", lambda *_: [])
 
 
+def give_names_twice(patch: Patch) -> None:
+    patch.setattr(merge, "given_twice", lambda *_: [])
+
+
 def let_nothing_through_the_gate(patch: Patch) -> None:
     patch.setattr(gate, "_adds_up", lambda *_: False)
 
@@ -175,6 +179,7 @@ MUTANTS: Final[Mapping[str, Callable[[Patch], None]]] = {
         take_every_name_for_the_same,
         take_no_name_for_the_same,
         let_all_through_the_gate,
+        give_names_twice,
         let_nothing_through_the_gate,
         put_ours_first,
         forget_theirs_at_one_point,

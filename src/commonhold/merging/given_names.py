@@ -1,0 +1,366 @@
+"""The names that each scope of a file gives, and those that a merge gives more often than any version of it did.
+
+A mapping that has one key twice, an interface with one property of two types, a method in two blocks of one type: each
+side alone is right, and no text of theirs meets. Most languages give names by much the same syntax, so that one table
+of node kinds serves them all.
+"""
+
+import re
+from bisect import bisect_left
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from itertools import pairwise
+from typing import Final
+
+from tree_sitter import Node
+
+from commonhold.merging.layout import FileElement
+from commonhold.merging.profile import Profile
+from commonhold.merging.prose import lines_of
+
+# Members, entries, parameters and what else a scope knows by name; where the name stands is said by `_NAME_FIELDS`.
+_GIVING: Final = frozenset(
+    {
+        "array_element_initializer",
+        "associated_type",
+        "block_mapping_pair",
+        "class_parameter",
+        "const_element",
+        "const_item",
+        "const_spec",
+        "declaration",
+        "enum_assignment",
+        "enum_case",
+        "enum_constant",
+        "enum_entry",
+        "enum_member_declaration",
+        "enum_variant",
+        "enumerator",
+        "field_declaration",
+        "field_definition",
+        "field_initializer",
+        "flow_pair",
+        "formal_parameter",
+        "function_signature_item",
+        "initializer_pair",
+        "jsx_attribute",
+        "keyed_element",
+        "keyword_parameter",
+        "method_definition",
+        "method_elem",
+        "method_signature",
+        "optional_parameter",
+        "pair",
+        "parameter",
+        "parameter_declaration",
+        "preproc_def",
+        "property_declaration",
+        "property_element",
+        "property_signature",
+        "public_field_definition",
+        "required_parameter",
+        "rule_set",
+        "simple_parameter",
+        "static_item",
+        "table",
+        "type_alias_declaration",
+        "type_item",
+        "type_spec",
+        "val_definition",
+        "var_definition",
+        "var_spec",
+    }
+)
+_NAME_FIELDS: Final = ("name", "key", "property", "pattern", "field", "designator", "declarator")
+# Kinds that hold the name in no field: it is their first child, or in there.
+_HOLDING: Final = frozenset(
+    {
+        "bare_key",
+        "dotted_key",
+        "identifier",
+        "literal_element",
+        "name",
+        "property_element",
+        "property_name",
+        "quoted_key",
+        "selectors",
+        "string",
+        "encapsed_string",
+        "variable_declaration",
+        "variable_declarator",
+    }
+)
+_DECLARING: Final = frozenset({"variable_declaration", "variable_declarator"})
+# Each of these is a scope of its own; a definition is one as well.
+_CLOSED: Final = frozenset(
+    {
+        "array_creation_expression",
+        "block",
+        "block_mapping",
+        "compound_statement",
+        "dictionary",
+        "do_block",
+        "field_initializer_list",
+        "flow_mapping",
+        "hash",
+        "initializer_list",
+        "inline_table",
+        "jsx_opening_element",
+        "jsx_self_closing_element",
+        "keyframe_block_list",
+        "literal_value",
+        "media_statement",
+        "object",
+        "object_type",
+        "statement_block",
+        "struct_type",
+        "table_array_element",
+    }
+)
+# These go on wherever their name stands again.
+_OPEN: Final = frozenset({"enum_variant", "rule_set", "table", "type_alias_declaration", "type_spec"})
+# Definitions that may stand several times, as parts of one.
+_IN_PARTS: Final = re.compile(rb"\A(?:\s|\w+\s)*?(?:partial|extension|namespace)\b")
+_ANNOTATIONS: Final = frozenset({"annotation", "attribute", "attribute_item", "attribute_list", "decorator"})
+# What a member is called outside the program, in an annotation of its own.
+_SERIALISED: Final = re.compile(
+    rb"\b(?:Json(?:Property|PropertyName|Alias)?|Serial(?:ized)?Name|XmlElement|XmlAttribute|DataMember|Expose|Column"
+    rb"|rename|alias|serialization_alias|validation_alias|data_key|db_column)\b\s*[=(:][^\"']*[\"']([^\"']+)[\"']"
+)
+_TAG: Final = re.compile(rb"(\w+):\"([^\",]+)")
+_ROUTED: Final = re.compile(
+    rb"\A[@\[#]*(?:\w+\.)*(?:route|get|post|put|patch|delete|command|websocket|Route|\w*Mapping|Http\w+)\("
+)
+_VALUES: Final = ("value", "raw_value", "arguments")
+_VALUED: Final = frozenset(
+    {
+        "enum_assignment",
+        "enum_case",
+        "enum_constant",
+        "enum_entry",
+        "enum_member_declaration",
+        "enum_variant",
+        "enumerator",
+    }
+)
+_LITERAL: Final = re.compile(rb"\A\(?(?:-?\d\w*|\"[^\"]*\"|'[^']*')")
+_ENUMERATION: Final = re.compile(rb"\b\w*(?:Enum|Flag)\b")
+_DERIVED: Final = re.compile(rb"\bderive\(([^)]*)\)")
+_WORD: Final = re.compile(rb"\w+")
+
+Key = tuple[object, ...]
+Name = tuple[str, bytes]
+
+
+@dataclass(slots=True)
+class _Given:
+    """How often each scope gives each name; `labels` are the scopes without the numbers that tell alike ones apart."""
+
+    source: bytes
+    places: Sequence[int]
+    profile: Profile
+    counts: dict[Key, Counter[Name]] = field(default_factory=dict)
+    labels: dict[Key, Key] = field(default_factory=dict)
+
+    def most(self) -> Counter[tuple[Key, Name]]:
+        """How often a name stands in one scope; of several with one label, where it stands most often."""
+        found: Counter[tuple[Key, Name]] = Counter()
+        for key, names in self.counts.items():
+            for name, count in names.items():
+                at = self.labels[key], name
+                found[at] = max(found[at], count)
+        return found
+
+    def give(self, scope: Key, *names: Name) -> None:
+        """Note names that a scope gives."""
+        self.counts.setdefault(scope, Counter()).update(set(names))
+
+    def inside(self, scope: Key, name: bytes, *, is_open: bool) -> Key:
+        """The key of a scope in another."""
+        key = (*scope, name) if is_open else (*scope, (name, len(self.labels)))
+        self.labels.setdefault(key, (*self.labels[scope], name))
+        return key
+
+    def is_wanted(self, node: Node) -> bool:
+        """Whether one of the words that may be doubled stands in a node."""
+        at = bisect_left(self.places, node.start_byte)
+        return at < len(self.places) and self.places[at] < node.end_byte
+
+
+def given_twice(merged: FileElement, versions: tuple[FileElement, FileElement, FileElement]) -> list[bytes]:
+    """Names that stand more often in one scope of the merge than in that scope of base, ours or theirs.
+
+    Of the constants that the members of an enumeration stand for, those that the merge alone has twice.
+    """
+    base, *sides = (lines_of(each.source) for each in versions)
+    words = [frozenset(_WORD.findall(b"".join((Counter(side) - Counter(base)).keys()))) for side in sides]
+    both = words[0] & words[1]
+    if not both:
+        return []
+    most = _given(merged, both).most()
+    doubled = [at for at, count in most.items() if count > 1]
+    if not doubled:
+        return []
+    known = [_given(each, both).most() for each in versions]
+    return sorted({at[1][1] for at in doubled if most[at] > max(each[at] for each in known)})
+
+
+def _given(element: FileElement, words: frozenset[bytes]) -> _Given:
+    places = [each.start() for each in _WORD.finditer(element.source) if each[0] in words]
+    given = _Given(element.source, places, element.profile, labels={(): ()})
+    _inside(element.tree.root_node, (), given)
+    return given
+
+
+def _inside(node: Node, scope: Key, given: _Given) -> None:
+    children = [each for each in node.named_children if given.is_wanted(each)]
+    for child in children:
+        _visit(child, scope, given)
+    for before, after in (
+        pairwise(node.named_children) if any(each.type == "attribute_item" for each in children) else ()
+    ):
+        if before.type == "attribute_item":
+            given.give(scope, *(("", name) for name in _derived(before, after)))
+
+
+def _visit(node: Node, scope: Key, given: _Given) -> None:
+    kind = node.type
+    if kind in given.profile.comments:
+        return
+    if kind in _ANNOTATIONS:
+        _annotated(node, scope, given)
+    elif (name := _defined(node, given.profile)) is not None:
+        _definition(node, name, scope, given)
+    elif kind in _GIVING:
+        _member(node, scope, given)
+    elif kind in _CLOSED:
+        _inside(node, given.inside(scope, kind.encode(), is_open=False), given)
+    else:
+        if kind == "anchor_name":
+            given.give((), ("anchor", node.text or b""))
+        elif kind == "assignment":
+            given.give(scope, *_assigned(node))
+        _inside(node, scope, given)
+
+
+def _annotated(node: Node, scope: Key, given: _Given) -> None:
+    text = node.text or b""
+    given.give(scope, *(("", each) for each in _SERIALISED.findall(text)))
+    if _ROUTED.match(text):
+        given.give(scope, ("route", text))
+
+
+def _defined(node: Node, profile: Profile) -> bytes | None:
+    """What a definition is called."""
+    if node.type not in profile.definitions:
+        return None
+    naming = profile.naming.get(node.type)
+    name = node.child_by_field_name("name") if naming is None else None
+    found = naming(node) if naming is not None else (name.text or b"").decode() if name is not None else None
+    return found.encode() if found else None
+
+
+def _definition(node: Node, name: bytes, scope: Key, given: _Given) -> None:
+    is_class = node.type in given.profile.classes
+    if node.type == "impl_item":
+        trait, of = node.child_by_field_name("trait"), node.child_by_field_name("type")
+        name = b"impl " + (_implemented(trait, of) if trait is not None and of is not None else name)
+    is_part = (node.type == "impl_item" and b" for " not in name) or (
+        is_class and _IN_PARTS.match(given.source, node.start_byte, node.end_byte) is not None
+    )
+    if not is_part:
+        given.give(scope, ("", name))
+    inner = given.inside(scope, name.removeprefix(b"extension "), is_open=is_class)
+    for child in node.named_children:
+        if not given.is_wanted(child):
+            continue
+        if child.type in _ANNOTATIONS or child.type == "modifiers":
+            _visit(child, scope, given)
+        elif child.type in _CLOSED or child.type in given.profile.blocks:
+            _inside(child, inner, given)
+        else:
+            _visit(child, inner, given)
+
+
+def _implemented(trait: Node, of: Node) -> bytes:
+    return _last(trait.text or b"") + b" for " + (of.text or b"")
+
+
+def _last(path: bytes) -> bytes:
+    """A name without the path that leads to it."""
+    head, mark, rest = path.partition(b"<")
+    return head.rpartition(b"::")[2].strip() + mark + rest
+
+
+def _derived(attribute: Node, after: Node) -> Iterator[bytes]:
+    """What a type is given by an attribute, as if it stood there."""
+    of = after.child_by_field_name("name")
+    match = _DERIVED.search(attribute.text or b"")
+    if match and of is not None:
+        yield from (b"impl " + _last(each.strip()) + b" for " + (of.text or b"") for each in match[1].split(b","))
+
+
+def _member(node: Node, scope: Key, given: _Given) -> None:
+    names = [name for name in _names(node) if name]
+    serialised = (
+        _SERIALISED.findall(node.text or b"") if node.type in {"field_declaration", "property_declaration"} else []
+    )
+    tag = node.child_by_field_name("tag")
+    tags = [(each[0].decode(), each[1]) for each in _TAG.findall(tag.text or b"")] if tag is not None else []
+    given.give(scope, *(("", name) for name in (*names, *serialised)), *(each for each in tags if each[1] != b"-"))
+    if node.type in _VALUED:
+        given.give(scope, *_values(node))
+    inner = given.inside(scope, b", ".join(names) or node.type.encode(), is_open=node.type in _OPEN)
+    for child in node.named_children:
+        if given.is_wanted(child) and child.type not in _ANNOTATIONS:
+            is_body = node.type in _OPEN and (child.type in _CLOSED or child.type in given.profile.blocks)
+            (_inside if is_body else _visit)(child, inner, given)
+
+
+def _names(node: Node) -> Iterator[bytes]:
+    for name in _NAME_FIELDS:
+        found = node.children_by_field_name(name)
+        if found:
+            yield from map(_plain, found)
+            return
+    if node.type == "array_element_initializer" and node.named_child_count < 2:  # noqa: PLR2004 - a value without a key
+        return
+    first = next((each for each in node.named_children if each.type in _HOLDING), None)
+    if first is None:
+        return
+    held = [each for each in first.named_children if each.type in _HOLDING] if first.type in _DECLARING else []
+    yield from map(_plain, held or [first])
+
+
+def _plain(node: Node) -> bytes:
+    """The name that a node holds: a quoted one and one that is not are the same."""
+    while node.type != "function_declarator":
+        inner = node.child_by_field_name("declarator") or node.child_by_field_name("name")
+        if inner is None:
+            break
+        node = inner
+    text = b" ".join((node.text or b"").split())
+    return text[1:-1] if len(text) > 1 and text[:1] == text[-1:] and text[:1] in b"\"'`" else text
+
+
+def _values(node: Node) -> Iterator[Name]:
+    """The constant that a member of an enumeration stands for."""
+    for name in _VALUES:
+        value = node.child_by_field_name(name)
+        if value is not None and _LITERAL.match(value.text or b""):
+            yield "value", value.text or b""
+
+
+def _assigned(node: Node) -> Iterator[Name]:
+    """What an attribute of a class is called elsewhere; where the class is an enumeration, its constant."""
+    body = node.parent.parent if node.parent is not None else None
+    class_ = body.parent if body is not None else None
+    bases = class_.child_by_field_name("superclasses") if class_ is not None else None
+    right = node.child_by_field_name("right")
+    if bases is None or right is None:
+        return
+    value = right.text or b""
+    yield from (("", each) for each in _SERIALISED.findall(value))
+    if _ENUMERATION.search(bases.text or b"") and _LITERAL.match(value):
+        yield "value", value
