@@ -4,6 +4,7 @@ from collections.abc import Iterable, Sequence
 
 from commonhold.merging.effects import Effects, effects_of
 from commonhold.merging.layout import DECORATORS, Element, Shape
+from commonhold.merging.ordering import is_sequence, take_one_number
 from commonhold.merging.profile import Order, Profile
 from commonhold.merging.verdict import Reason
 
@@ -11,14 +12,16 @@ Refusal = tuple[Reason, str]
 Run = Sequence[Element]
 
 
-def why_not_both(holder: Element, mine: Run, others: Run, shared: Run) -> Refusal | None:
-    """Why two runs of new elements cannot both stand in `holder`; `shared` are those that both sides have."""
+def why_not_both(holder: Element, mine: Run, others: Run, shared: Run, before: Run = ()) -> Refusal | None:
+    """Why two runs of new elements cannot both stand in `holder`, after `before`; `shared` are in both."""
     names = {each.name for each in mine if each.name} & {each.name for each in others if each.name}
     if names:
         name = min(names).decode(errors="replace")
         return Reason.SAME_NAME, f"both sides added {name!r}, each in its own way"
     if not all(_counts_once(each, holder) for each in shared):
         return Reason.ORDER_MATTERS, "both sides added some of the same lines at one point, among others"
+    if take_one_number(before, mine, others):
+        return Reason.ORDER_MATTERS, "both sides took the number that comes next, each for its own"
     return _why_not_in(holder, mine, others) if mine and others else None
 
 
@@ -29,6 +32,8 @@ def _why_not_in(holder: Element, mine: Run, others: Run) -> Refusal | None:
         return Reason.ORDER_MATTERS, "both sides added a decorator at one point, and their order may matter"
     if holder.shape is Shape.PARTS:
         return Reason.BOTH_CHANGED, f"both sides added a part to one {holder.words}"
+    if is_sequence(holder):
+        return Reason.ORDER_MATTERS, "both sides added a step to one sequence at one point"
     return _why_order_matters(mine, others, holder.profile)
 
 
@@ -84,7 +89,7 @@ def _why_not_listed(holder: Element, mine: Run, others: Run) -> Refusal | None:
     order = holder.profile.lists.get(holder.list_kind, imported)
     is_optional = all(map(_is_optional, (*mine, *others)))
     is_spread = any(each.node.type in holder.profile.spreads for each in (*mine, *others))
-    if (order is Order.FREE and not is_spread) or (order is Order.NAMED and is_optional):
+    if (order is Order.FREE and not is_spread and not is_sequence(holder)) or (order is Order.NAMED and is_optional):
         return None
     return Reason.ORDER_MATTERS, f"both sides added entries to one {holder.words}, where order counts"
 

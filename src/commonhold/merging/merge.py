@@ -138,14 +138,15 @@ class _Merge:
         structure = Structure()
         pieces = structure.merge(*elements)
         text = settled(pieces)
-        doubts = [*structure.record.doubts, *interference(structure.record, profile)]
+        record = structure.record
+        doubts = [*record.doubts, *(record.counts if record.grown else ()), *interference(record, profile)]
         base, ours, theirs = elements
         met = bearing([FileChange(self.path, base, ours)], [FileChange(self.path, base, theirs)], profile)
         doubts += [each.spot for each in met]
         if text is None or doubts:
             return self._unproven(pieces, doubts)
         fault = self._fault(text, language, profile, elements)
-        return self._unproven(pieces, [fault]) if fault else Proven(text, tuple(dict.fromkeys(structure.record.notes)))
+        return self._unproven(pieces, [fault]) if fault else Proven(text, tuple(dict.fromkeys(record.notes)))
 
     def _fault(
         self, text: bytes, language: Language, profile: Profile, elements: tuple[FileElement, FileElement, FileElement]

@@ -4,7 +4,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 
 from commonhold.merging.layout import Element
-from commonhold.merging.verdict import Spot
+from commonhold.merging.ordering import renumbered
+from commonhold.merging.verdict import Reason, Spot
 
 Scope = tuple[Element, ...]
 
@@ -26,8 +27,9 @@ class Edit:
 class Record:
     """`ours` and `theirs` are what either side changed alone; `scope` holds the definitions that are being merged.
 
-    `shifted` are functions to which both sides added a parameter that may be given by its place; `doubts` are what else
-    speaks against a text that could be put together.
+    `shifted` are functions to which both sides added a parameter that may be given by its place; `counts` are numbers
+    that both changed alike, `grown` what both added to: a count holds for what one side added, not for both. `doubts`
+    are what else speaks against a text that could be put together.
     """
 
     ours: list[Edit] = field(default_factory=list)
@@ -35,6 +37,8 @@ class Record:
     notes: list[str] = field(default_factory=list)
     shifted: list[Scope] = field(default_factory=list)
     doubts: list[Spot] = field(default_factory=list)
+    counts: list[Spot] = field(default_factory=list)
+    grown: list[Element] = field(default_factory=list)
     scope: Scope = ()
 
     def within(self, element: Element) -> "Record":
@@ -49,3 +53,9 @@ class Record:
         """Note in `edits` that elements gave way to others."""
         edits.extend(Edit(each, None, self.scope) for each in old)
         edits.extend(Edit(None, each, self.scope) for each in new)
+
+    def changed_alike(self, base: Element, ours: Element, theirs: Element) -> None:
+        """Note what both sides changed in the same way, if it is but a number."""
+        if renumbered(base.text, ours.text):
+            why = f"both sides changed a number in one {base.words} alike, and it may count what each of them added"
+            self.counts.append(Spot(Reason.ORDER_MATTERS, why, base.rows, ours.rows, theirs.rows))

@@ -10,6 +10,7 @@ from typing import Final
 
 from commonhold.merging.align import Pair, best, common, equal_ends, increasing
 from commonhold.merging.layout import Element, Shape
+from commonhold.merging.ordering import exits_of
 
 _LIKE: Final = 0.4
 _LIKE_UNDER_ANOTHER_NAME: Final = 0.7
@@ -85,6 +86,20 @@ class Script:
         pairs = enumerate(zip(self.old, self.kept, strict=True))
         changed = {index for index, (old, new) in pairs if new is None or new.text != old.text}
         return frozenset(changed | {-1 - hunk.start for hunk in self.hunks})
+
+    def exits(self) -> Iterator[tuple[int, Element]]:
+        """Where the block may be left at more points than before, by the index of the base element, in order."""
+        found = [(hunk.start, hunk.new[-1]) for hunk in self.hunks if hunk.new and self._leaves_more(hunk)]
+        pairs = zip(self.old, self.kept, strict=True)
+        found += (
+            (index, new)
+            for index, (old, new) in enumerate(pairs)
+            if new is not None and new.text != old.text and exits_of([new]) > exits_of([old])
+        )
+        yield from sorted(found, key=itemgetter(0))
+
+    def _leaves_more(self, hunk: Hunk) -> bool:
+        return exits_of(hunk.new) > exits_of(self.old[hunk.start : hunk.stop])
 
     @cached_property
     def _by_start(self) -> Mapping[int, Hunk]:

@@ -19,6 +19,7 @@ class Structure:
     def merge(self, base: Element, ours: Element, theirs: Element) -> list[Piece]:
         """The text of three versions of one element, merged."""
         if ours.text == theirs.text:
+            self.record.changed_alike(base, ours, theirs)
             return [ours.text]
         if base.text in (ours.text, theirs.text):
             return [self._changed_alone(base, ours, theirs)]

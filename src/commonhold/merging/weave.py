@@ -4,8 +4,10 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 
 from commonhold.merging.entries import Entry, Versions, closing, in_block, in_list, merged_space, whole_entry
+from commonhold.merging.interference import is_function
 from commonhold.merging.joining import hangs_on_its_place, in_one_order, may_be_placed, why_not_both
 from commonhold.merging.layout import Element, Shape
+from commonhold.merging.ordering import does_something, placed
 from commonhold.merging.pieces import Clash, Piece, settled
 from commonhold.merging.record import Edit, Record
 from commonhold.merging.script import Script, script
@@ -41,6 +43,8 @@ class Weave:
         entries = self._entries()
         self._doubt_clauses()
         self._doubt_doubles(entries)
+        self._doubt_places()
+        self._doubt_exits()
         if self._base.shape is Shape.LIST:
             return in_list(entries, self._versions)
         if self._base.shape is Shape.BLOCK:
@@ -61,6 +65,28 @@ class Weave:
             why = "both sides added a branch to one statement, and which is taken hangs on their order"
             first, second = next(iter(ours.values())), next(iter(theirs.values()))
             self._record.doubts.append(Spot(Reason.ORDER_MATTERS, why, ours=first.rows, theirs=second.rows))
+
+    def _doubt_places(self) -> None:
+        """Members that are known by their place, where each side has its own order of them; and what both added to."""
+        base, ours, theirs = (placed(each) for each in self._versions)
+        if None not in (base, ours, theirs) and len({base, ours, theirs}) == len(self._versions):
+            why = f"both sides changed which members have a place in one {self._base.words}, and in what order"
+            self._record.doubts.append(Spot(Reason.ORDER_MATTERS, why, *(each.rows for each in self._versions)))
+        if self._base.shape is not Shape.PARTS:
+            new = [{each.said for hunk in side.hunks for each in hunk.new} for side in (self._ours, self._theirs)]
+            self._record.grown += [self._base] if new[0] - new[1] and new[1] - new[0] else []
+
+    def _doubt_exits(self) -> None:
+        """Where one side may leave earlier than before, what the other does further down is not always reached."""
+        if self._base.shape is not Shape.BLOCK or not any(map(is_function, self._record.scope)):
+            return
+        for side, other in ((self._ours, self._theirs), (self._theirs, self._ours)):
+            last = [(hunk.stop, each) for hunk in other.hunks for each in hunk.new if does_something(each)]
+            first = next(side.exits(), None) if last else None
+            if first is not None and last[-1][0] > first[0]:
+                why = "one side may leave earlier than before, and what the other does further down is not reached then"
+                pair = (first[1], last[-1][1]) if side is self._ours else (last[-1][1], first[1])
+                self._record.doubts.append(Spot(Reason.INTERFERES, why, ours=pair[0].rows, theirs=pair[1].rows))
 
     def _doubt_doubles(self, entries: Sequence[Entry]) -> None:
         """What both sides wrote, but not at one point, would stand there twice; maybe it is meant once."""
@@ -115,22 +141,25 @@ class Weave:
 
     def _inserted(self, position: int) -> list[Entry]:
         ours, theirs = self._ours.insertion(position), self._theirs.insertion(position)
+        before = self._base.children[:position]
         if not ours or not theirs or _said(ours) == _said(theirs):
             if not (ours and theirs):
                 self._note_new(self._record.ours, ours)
                 self._note_new(self._record.theirs, theirs)
             return self._placed(ours, self._ours) or self._placed(theirs, self._theirs)
-        return self._both_inserted(ours, theirs)
+        return self._both_inserted(ours, theirs, before)
 
     def _note_new(self, edits: list[Edit], new: Sequence[Element]) -> None:
         """The parts of a head are no edits of their own."""
         self._record.replaced(edits, (), [each for each in new if not self._base.has_body or each.holds_body])
 
-    def _both_inserted(self, ours: Sequence[Element], theirs: Sequence[Element]) -> list[Entry]:
+    def _both_inserted(
+        self, ours: Sequence[Element], theirs: Sequence[Element], before: Sequence[Element]
+    ) -> list[Entry]:
         same = {*_said(ours)} & {*_said(theirs)}
         mine, others = ([each for each in run if each.said not in same] for run in (ours, theirs))
         shared = [each for each in ours if each.said in same]
-        refusal = why_not_both(self._base, mine, others, shared)
+        refusal = why_not_both(self._base, mine, others, shared, before)
         if refusal:
             at = (self._base.start, ours[0].lead_start, theirs[0].lead_start)
             clash = Clash(b"", _run(ours), _run(theirs), *refusal, at, self._in_both_orders(ours, theirs))
@@ -177,6 +206,8 @@ class Weave:
         base = self._base.children[start:stop]
         ours, theirs = self._ours.side(start, stop), self._theirs.side(start, stop)
         if _said(ours) == _said(theirs):
+            for one, first, second in zip(base, ours, theirs, strict=False):
+                self._record.changed_alike(one, first, second)
             return [whole_entry(each) for each in ours]
         for side, other, new, left, edits in (
             (self._ours, self._theirs, ours, theirs, self._record.ours),

@@ -44,6 +44,22 @@ def give_names_twice(patch: Patch) -> None:
     patch.setattr(merge, "given_twice", lambda *_: [])
 
 
+def see_no_place(patch: Patch) -> None:
+    patch.setattr(weave, "placed", lambda _: None)
+
+
+def see_no_exit(patch: Patch) -> None:
+    patch.setattr(weave, "does_something", lambda _: False)
+
+
+def see_no_count(patch: Patch) -> None:
+    patch.setattr("commonhold.merging.record.renumbered", lambda *_: False)
+
+
+def see_no_step(patch: Patch) -> None:
+    patch.setattr(joining, "is_sequence", lambda _: False)
+
+
 def let_nothing_through_the_gate(patch: Patch) -> None:
     patch.setattr(gate, "_adds_up", lambda *_: False)
 
@@ -180,6 +196,10 @@ MUTANTS: Final[Mapping[str, Callable[[Patch], None]]] = {
         take_no_name_for_the_same,
         let_all_through_the_gate,
         give_names_twice,
+        see_no_place,
+        see_no_exit,
+        see_no_count,
+        see_no_step,
         let_nothing_through_the_gate,
         put_ours_first,
         forget_theirs_at_one_point,

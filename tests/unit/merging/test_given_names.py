@@ -5,7 +5,7 @@ import pytest
 from commonhold.merging.merge import merge
 from commonhold.merging.verdict import Proven, Unproven
 
-# A file, and what either side puts in: ours at `@`, theirs at `&`. `%` is the name, other texts differ.
+# A file, and what either side puts in: ours at `@`, theirs at `&`. `%` is the name, `§` an `@`.
 TWICE = {
     "yaml key": ("a.yaml", "one: 1\n@two: 2\nthree: 3\nfour: 4\n&five: 5\n", "%: 6\n", "%: 7\n"),
     "yaml key inside": ("a.yaml", "top:\n  one: 1\n@  two: 2\n  three: 3\n&  four: 4\n", "  %: 6\n", "  %: 7\n"),
@@ -389,7 +389,8 @@ def merged(case: tuple[str, str, str, str], ours: str, theirs: str) -> Proven | 
     between, _, after = rest.partition("&")
     both = first.replace("%", ours), second.replace("%", theirs)
     base, mine, others = (
-        f"{before}{one}{between}{other}{after}".encode() for one, other in (("", ""), (both[0], ""), ("", both[1]))
+        f"{before}{one}{between}{other}{after}".replace("§", "@").encode()
+        for one, other in (("", ""), (both[0], ""), ("", both[1]))
     )
     return merge(base, mine, others, path)
 

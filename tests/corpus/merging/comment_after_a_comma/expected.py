@@ -1,4 +1,4 @@
-STEPS = [
+NAMES = [
     "fetch",  # from the mirror
     "build",
     "test",

@@ -1,4 +1,4 @@
-STEPS = [
+NAMES = [
     "fetch",
     "build"
 ]

@@ -1,0 +1,184 @@
+"""Where the order of what both sides add, or the number of it, carries a meaning that no text shows.
+
+Fields that are given by their place, members that get the next number, a count beside what is counted, the steps of a
+sequence, an exit before what the other side wants done at the end.
+"""
+
+import re
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import Final
+
+from tree_sitter import Node
+
+from commonhold.merging.effects import effects_of
+from commonhold.merging.layout import Element, Shape
+from commonhold.merging.profile import Profile
+
+_QUOTED_OR_NUMBER: Final = re.compile(rb"\"[^\"\n]*\"|'[^'\n]*'|(?<![\w.])\d+(?!\w)")
+_NUMBER: Final = re.compile(rb"(?<![\w.])\d+(?![\d.])")
+_COUNTED_ON: Final = re.compile(rb"\bauto\(\)|\biota\b")
+_WORD: Final = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])")
+# What a list is called whose entries are gone through one after the other, or known by their place.
+_ORDERED: Final = frozenset(
+    word
+    for line in (
+        "args argv before chain chains columns command commands entrypoint fallbacks fieldnames filters handlers",
+        "headers hooks instructions interceptors layers loaders middleware middlewares migrations operations order",
+        "ordered ordering passes path paths patterns phases pipeline pipelines plugins precedence priorities priority",
+        "processors queue route routes script scripts sequence stage stages statements step steps transformers",
+        "transforms urlpatterns",
+    )
+    for word in line.split()
+)
+_SEQUENCES: Final = frozenset(
+    {"array", "array_expression", "array_initializer", "block_sequence", "flow_sequence", "list", "initializer_list"}
+)
+_NAME_FIELDS: Final = ("left", "name", "key", "pattern", "declarator", "field")
+# Classes whose constructor is made from their fields, in the order that these stand in.
+_PLACED_BY: Final = re.compile(rb"@(?:\w+\.)*(?:dataclass|define|frozen|mutable|attrs|attr\.s|s|dataclass_transform)\b")
+_PLACED_AS: Final = re.compile(rb"\b(?:NamedTuple|Struct)\b")
+_BY_NAME_ONLY: Final = re.compile(rb"\bkw_only\s*=\s*True\b")
+_LEAVING: Final = frozenset(
+    {
+        "control_transfer_statement",
+        "goto_statement",
+        "jump_expression",
+        "raise_statement",
+        "return",
+        "return_expression",
+        "return_statement",
+        "throw_expression",
+        "throw_statement",
+    }
+)
+_LOOPS: Final = re.compile(r"\A(?:for|while|do|loop|enhanced_for|repeat|switch|until)")
+
+
+def renumbered(base: bytes, now: bytes) -> bool:
+    """Whether two texts differ in nothing but whole numbers."""
+    if base == now:
+        return False
+    return _QUOTED_OR_NUMBER.sub(_blanked, base) == _QUOTED_OR_NUMBER.sub(_blanked, now)
+
+
+def _blanked(match: re.Match[bytes]) -> bytes:
+    return b"0" if match[0][:1].isdigit() else match[0]
+
+
+def take_one_number(before: Sequence[Element], mine: Sequence[Element], others: Sequence[Element]) -> bool:
+    """Whether both sides count on from what stands before, and come to the same number."""
+    runs = [[each for each in run if not (each.is_definition or each.has_body)] for run in (mine, others)]
+    if not all(runs):
+        return False
+    if all(_COUNTED_ON.search(run[0].text) for run in runs):
+        return True
+    numbers = [_number(each) for each in (*before[-2:], runs[0][0], runs[1][0])]
+    if len(numbers) < len(("last but one", "last", "ours", "theirs")) or None in numbers:
+        return False
+    first = numbers[0] or 0
+    return numbers == [first, first + 1, first + 2, first + 2]
+
+
+def _number(element: Element) -> int | None:
+    found = _NUMBER.findall(element.text)
+    return int(found[-1]) if len(found) == 1 else None
+
+
+def is_sequence(holder: Element) -> bool:
+    """Whether a list is one of steps, by its name or by entries that do something."""
+    if holder.list_kind not in _SEQUENCES:
+        return False
+    name = _name_of(holder.node)
+    return name is not None and bool(_ORDERED & {word.lower() for word in _WORD.findall(name)})
+
+
+def _name_of(node: Node) -> str | None:
+    """What the nearest thing around a list is called that has a name."""
+    around: Node | None = node
+    for _ in range(5):
+        around = around.parent if around is not None else None
+        if around is None:
+            return None
+        for name in _NAME_FIELDS:
+            found = around.child_by_field_name(name)
+            if found is not None:
+                return (found.text or b"").decode(errors="replace")
+    return None
+
+
+def placed(holder: Element) -> tuple[bytes, ...] | None:
+    """The members of a block or list that have a meaning by their place, in order; None where places mean nothing."""
+    has_place = _placing(holder)
+    return None if has_place is None else tuple(_known_as(each) for each in holder.children if has_place(each))
+
+
+def _known_as(element: Element) -> bytes:
+    return element.text.partition(b"=")[0].partition(b":")[0].strip()
+
+
+def _placing(holder: Element) -> Callable[[Element], bool] | None:
+    kind, around = holder.list_kind, holder.node.parent
+    if around is None:
+        return None
+    if kind == "enumerator_list":
+        return lambda each: b"=" not in each.text
+    if kind == "field_declaration_list" and around.type == "struct_specifier":
+        return lambda each: each.node.type == "field_declaration" and b"(" not in each.text
+    if around.type == "class_definition" and kind == "block":
+        return _placing_in_class(around)
+    return None
+
+
+def _placing_in_class(around: Node) -> Callable[[Element], bool] | None:
+    bases = around.child_by_field_name("superclasses")
+    inherited = (bases.text or b"") if bases is not None else b""
+    outer = around.parent
+    decorated = outer is not None and outer.type == "decorated_definition"
+    marks = b"\n".join(each.text or b"" for each in outer.children[:-1]) if outer is not None and decorated else b""
+    if _BY_NAME_ONLY.search(marks + inherited):
+        return None
+    if _PLACED_BY.search(marks) or _PLACED_AS.search(inherited):
+        return lambda each: b":" in each.text.partition(b"=")[0] and b"ClassVar" not in each.text and _is_plain(each)
+    if b"Enum" in inherited or b"Flag" in inherited:
+        return lambda each: _COUNTED_ON.search(each.text) is not None
+    return None
+
+
+def _is_plain(element: Element) -> bool:
+    return not (element.is_definition or element.has_body or element.is_prose)
+
+
+def exits_of(elements: Iterable[Element]) -> int:
+    """At how many points elements may leave the block that they stand in; what they define leaves its own."""
+    code = (each for each in elements if not each.is_definition)
+    return sum(1 for each in code for _ in _leaving(each.node, each.profile, in_loop=False))
+
+
+def _leaving(node: Node, profile: Profile, *, in_loop: bool) -> Iterator[Node]:
+    kind = node.type
+    binding = profile.bindings.get(kind)
+    if kind in profile.functions or (binding is not None and binding.is_scope):
+        return
+    if kind in _LEAVING or (kind in profile.exits and not kind.startswith("yield") and not in_loop):
+        yield node
+    for child in node.named_children:
+        yield from _leaving(child, profile, in_loop=in_loop or _LOOPS.match(kind) is not None)
+
+
+def does_something(element: Element) -> bool:
+    """Whether a statement is run for what it does: it calls without keeping the answer, or changes what lives on."""
+    profile = element.profile
+    if element.is_definition or element.is_prose or element.node.type in profile.imports:
+        return False
+    effects = effects_of([element.node], profile)
+    if effects.acts or any(name.startswith(b".") for name in effects.defines):
+        return True
+    is_kept = any(
+        child.type in profile.bindings and not profile.bindings[child.type].mutates for child in _near(element)
+    )
+    return bool(effects.calls) and not is_kept
+
+
+def _near(element: Element) -> Iterator[Node]:
+    yield element.node
+    yield from element.node.named_children if element.shape is not Shape.LEAF else ()

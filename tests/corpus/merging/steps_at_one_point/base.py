@@ -1,0 +1,4 @@
+STEPS = [
+    "fetch",
+    "build",
+]

@@ -1,0 +1,5 @@
+STEPS = [
+    "fetch",
+    "build",
+    "test",
+]
