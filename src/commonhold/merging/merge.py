@@ -17,6 +17,7 @@ from commonhold.merging.pieces import Piece, clashes_in, exchanged, settled, unc
 from commonhold.merging.profile import Profile
 from commonhold.merging.profiles import profile_of
 from commonhold.merging.prose import AtOnePoint, apart, lines_of, merge_prose
+from commonhold.merging.sections import misplaced
 from commonhold.merging.structure import Structure
 from commonhold.merging.verdict import NOWHERE, Candidate, Proven, Reason, Sides, Spot, Unproven
 from commonhold.regions.budget import BudgetExceededError
@@ -107,12 +108,12 @@ class _Merge:
         return max(map(len, self.versions))
 
     def _as_text(self) -> Proven | Unproven:
-        at_one_point = AtOnePoint.BOTH if _is_list_of_lines(self.path) else AtOnePoint.NEITHER
+        at_one_point = AtOnePoint.SECTIONS_LAST if _is_list_of_lines(self.path) else AtOnePoint.NEITHER
         pieces = merge_prose(*self.versions, at_one_point)
         text = settled(pieces)
         if text is None:
             return self._unproven(pieces, [])
-        fault = fault_in(text, self.versions, self.path)
+        fault = fault_in(text, self.versions, self.path) or misplaced(text, self.versions, self.path)
         return self._unproven(pieces, [fault]) if fault else Proven(text)
 
     def _by_lines(self, doubt: Spot) -> Unproven:

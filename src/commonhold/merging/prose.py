@@ -12,13 +12,15 @@ from commonhold.merging.verdict import Reason, Spot
 from commonhold.regions.reparsing import common_prefix
 
 Lines = list[bytes]
+_HEADING: Final = re.compile(rb"#{1,6}[ \t]|([=\-~^])\1{2,}[ \t]*\r?$")
 _LINE: Final = re.compile(rb"[^\n]*\n|[^\n]+\Z")
 
 
 class AtOnePoint(Enum):
-    """What is done with lines that both sides put at one point."""
+    """What is done with lines that both sides put at one point: both, those with a heading last, or neither."""
 
     BOTH = auto()
+    SECTIONS_LAST = auto()
     NEITHER = auto()
 
 
@@ -103,8 +105,10 @@ class _Weave:
         is_same = base == ours == theirs
         if alone is not None and (is_same or not self._is_doubted(start, end)):
             return b"".join(alone)
-        is_joined = alone is None and not base and self._at_one_point is AtOnePoint.BOTH
+        is_joined = alone is None and not base and self._at_one_point is not AtOnePoint.NEITHER
         if is_joined and _are_ended(ours) and _are_ended(theirs):
+            if self._at_one_point is AtOnePoint.SECTIONS_LAST:
+                ours, theirs = sorted((ours, theirs), key=_opens_section)
             return b"".join(_both(ours, theirs))
         return self._clash(start, base, ours, theirs)
 
@@ -121,6 +125,11 @@ class _Weave:
         why = "both sides changed the same lines of text" if base else "both sides put text at the same point"
         reason = Reason.BOTH_CHANGED if base else Reason.ORDER_MATTERS
         return Clash(b"".join(base), b"".join(ours), b"".join(theirs), reason, why, (first, second, third))
+
+
+def _opens_section(lines: Lines) -> bool:
+    """Whether a heading stands among lines, so that what follows them belongs to it."""
+    return any(map(_HEADING.match, lines))
 
 
 def _both(ours: Lines, theirs: Lines) -> Lines:

@@ -80,10 +80,11 @@ _NO_PARAGRAPH: Final = re.compile(rb" {0,3}(?:\||<|(?:[-*_][ \t]*){3,}\r?\n?\Z)|
 
 def outline_markdown(source: bytes, _language: Language, _old: Tree | None = None) -> Outline:
     """The sections of a Markdown document; what stands before the first heading is the file's header."""
-    return Outline(sections(source, list(_markdown(source))))
+    return Outline(sections(source, list(markdown_headings(source))))
 
 
-def _markdown(source: bytes) -> Iterator[Heading]:
+def markdown_headings(source: bytes) -> Iterator[Heading]:
+    """The headings of a Markdown document, in file order; what stands in code or raw HTML is none."""
     position = len(BOM) if source.startswith(BOM) else 0
     if front := _FRONT_MATTER.match(source, position):
         position = front.end()

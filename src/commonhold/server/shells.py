@@ -55,8 +55,8 @@ Open = Callable[[str, str], Commonhold]
 class Rules:
     """What decides beside leases: why a command is refused (empty: it is not), and what is prepared for it.
 
-    `overwritten` tells other sessions which of their uncommitted work a command replaced, and returns what the agent that
-    ran it must know of that; committed is what HEAD had before the command (the last argument).
+    `overwritten` tells other sessions which of their uncommitted work a command replaced, and returns what its
+    own agent must know of that; committed is what HEAD had before the command (the last argument).
     """
 
     refused: Callable[[Asked, Commonhold], str] = lambda _asked, _session: ""

@@ -44,6 +44,10 @@ def give_names_twice(patch: Patch) -> None:
     patch.setattr(merge, "given_twice", lambda *_: [])
 
 
+def see_no_headings(patch: Patch) -> None:
+    patch.setattr(merge, "misplaced", lambda *_: None)
+
+
 def see_no_place(patch: Patch) -> None:
     patch.setattr(weave, "placed", lambda _: None)
 
@@ -196,6 +200,7 @@ MUTANTS: Final[Mapping[str, Callable[[Patch], None]]] = {
         take_no_name_for_the_same,
         let_all_through_the_gate,
         give_names_twice,
+        see_no_headings,
         see_no_place,
         see_no_exit,
         see_no_count,
