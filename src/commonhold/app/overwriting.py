@@ -6,7 +6,6 @@ Nothing is taken back by itself. The replaced text is kept, and each side gets t
 import ast
 import io
 import re
-import shlex
 import textwrap
 import tokenize
 from collections.abc import Callable, Collection, Iterator, Sequence
@@ -14,13 +13,13 @@ from dataclasses import dataclass
 from typing import Final
 
 from commonhold.app.news import name
+from commonhold.app.ways_back import way_back
 from commonhold.domain.events import Committed, FileChange, RegionChange
 from commonhold.domain.keys import canonical, contains, file_key
 from commonhold.domain.texts import quoted, short_name
 from commonhold.regions.python_ast import UNREADABLE, parse_module
 
 MOST_TOLD: Final = 5
-_DIGITS: Final = 16
 _LAYOUT: Final = re.compile(rb"[\s;,]+")
 _BRACED: Final = frozenset(
     {
@@ -63,12 +62,7 @@ class Replaced:
         return name(canonical(self.key))
 
     def _way_back(self, agent: str) -> str:
-        shown = f"commonhold show {self.before[:_DIGITS]}"
-        key = canonical(self.key)
-        if not key.is_region and self.after is None:
-            return f"{shown} --to {shlex.quote(key.file_path)}"
-        how = f"--base {self.after[:_DIGITS]}" if self.after else "--insert"
-        return f"{shown} | commonhold commit --key {shlex.quote(self.key)} {how} --agent {shlex.quote(agent)}"
+        return way_back(self.key, self.before, self.after, agent)
 
 
 def _for(intent: str) -> str:

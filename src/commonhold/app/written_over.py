@@ -4,6 +4,7 @@ import shlex
 from collections.abc import Iterable, Sequence
 from typing import Final
 
+from commonhold.app.ways_back import way_back
 from commonhold.domain.events import Committed, FileChange
 from commonhold.domain.keys import canonical
 from commonhold.domain.lease import Conflict
@@ -27,28 +28,42 @@ def told_to_holder(held: Sequence[Conflict], commit: Committed) -> str:
     """What who holds it is told: what was written over, by whom and what for, and how to have it back."""
     by = "somebody without a session here" if commit.holder == NOBODY else short_name(commit.holder)
     why = f" ({commit.intent})" if commit.intent else ""
-    return f"{_keys(held)}, which you hold, was written over by {by}{why}; {_back(held, commit)}"
+    return f"{_keys(held)}, which you hold, was written over by {by}{why}; {_told(_by_region(held, commit))}"
 
 
 def told_to_writer(held: Sequence[Conflict], commit: Committed) -> str:
     """What who has written is told: whose it is, and how to give it back."""
     task = f" for {quoted(held[0].task)}" if held[0].task else ""
     holder = short_name(held[0].holder)
-    return f"{holder} holds {_keys(held)}{task}, and is told that you wrote over it; {_back(held, commit)}"
+    return f"{holder} holds {_keys(held)}{task}, and is told that you wrote over it; {_told(_by_file(held, commit))}"
 
 
 def _keys(held: Sequence[Conflict]) -> str:
     return listed(list(dict.fromkeys(each.key for each in held)), _MOST)
 
 
-def _back(held: Sequence[Conflict], commit: Committed) -> str:
+def _told(ways: Iterable[str]) -> str:
+    return f"what was there is kept, and comes back with {', '.join(f'`{way}`' for way in ways)}"
+
+
+def _by_region(held: Sequence[Conflict], commit: Committed) -> list[str]:
+    """How who holds it brings it back: a region alone, since others may have changed the rest of the file since."""
+    regions = {each.key: each for each in commit.regions if each.before and canonical(each.key).is_region}
+    keys = dict.fromkeys(each.key for each in held)
+    was = {key: regions[key].before or "" for key in keys if key in regions}
+    found = [way_back(key, before, regions[key].after, held[0].holder) for key, before in was.items()]
+    rest = _by_file([each for each in held if each.key not in regions], commit)
+    return [*found, *rest][:_MOST]
+
+
+def _by_file(held: Sequence[Conflict], commit: Committed) -> list[str]:
+    """How whole files come back."""
     paths = {canonical(each.key).file_path for each in held}
-    ways = [_way(file) for file in commit.files if file.path in paths][:_MOST]
-    return f"what was there is kept, and comes back with {', '.join(ways)}"
+    return [_way(file) for file in commit.files if file.path in paths][:_MOST]
 
 
 def _way(file: FileChange) -> str:
     words = (
         ("rm", file.path) if file.before is None else ("commonhold", "show", file.before[:_DIGITS], "--to", file.path)
     )
-    return f"`{shlex.join(words)}`"
+    return shlex.join(words)

@@ -11,6 +11,7 @@ from commonhold.app.overwriting import MOST_TOLD, Replaced, overwritten
 from commonhold.client.session import Commonhold
 from commonhold.domain.errors import CommonholdError
 from commonhold.domain.events import Committed
+from commonhold.domain.keys import canonical, contains
 from commonhold.domain.texts import NOBODY
 from commonhold.server.whose import Whose
 
@@ -30,7 +31,7 @@ class Overwrites:
 
         What the commit `head` has, where HEAD stood before the change, is committed.
         """
-        found = self._found(session, taken, head)
+        found = [each for each in self._found(session, taken, head) if not _is_told(session, each)]
         for each in found:
             session.send([each.owner], each.told_owner())
         more = f"and {len(found) - MOST_TOLD} more places, whose owners are told" if len(found) > MOST_TOLD else ""
@@ -57,6 +58,15 @@ def _replaced(whose: Whose, path: str) -> dict[str, tuple[bytes, ...]]:
         return {owner: lines for owner, lines in whose.replaced(path).items() if owner != NOBODY}
     except Irregular:
         return {}
+
+
+def _is_told(session: Commonhold, replaced: Replaced) -> bool:
+    """Whether the owner holds what was replaced: then the log has told both sides already, with the way back."""
+    if replaced.owner.partition("/")[0] == replaced.by.partition("/")[0]:  # these are not told of each other
+        return False
+    place = canonical(replaced.key)
+    keys = (key for lease in session.leases() if lease.holder == replaced.owner for key in lease.keys)
+    return any(contains(canonical(key), place) for key in keys)
 
 
 def _kept(session: Commonhold, content_hash: str) -> bytes | None:

@@ -515,8 +515,17 @@ def test_what_a_command_wrote_over_what_another_holds_is_told_to_both(shop: Work
     back = f"what was there is kept, and comes back with `commonhold show {before['a.py'][:16]} --to a.py`"
     taken = two.take(before, intent="$ sed -i s/2/20/ a.py")
     assert f'one holds file:a.py#g for "mine", and is told that you wrote over it; {back}' in taken.notices
-    told = f"file:a.py#g, which you hold, was written over by two ($ sed -i s/2/20/ a.py); {back}"
-    assert [each.text for each in one.news()] == [told]
+    (commit,) = commits(two)
+    (region,) = (each for each in commit.regions if each.key == "file:a.py#g")
+    assert region.before
+    assert region.after
+    base = region.after[:16]
+    way = f"commonhold show {region.before[:16]} | commonhold commit --key 'file:a.py#g' --base {base} --agent one"
+    told = (
+        "file:a.py#g, which you hold, was written over by two ($ sed -i s/2/20/ a.py); "
+        f"what was there is kept, and comes back with `{way}`"
+    )
+    assert [each.text for each in one.news()] == [told], "the rest of the file stays as it is by then"
     assert one.news() == ()
 
 

@@ -1,6 +1,7 @@
 """What agents are told by the answers to their hooks: one story after the other, as an agent reads them."""
 
 import os
+import re
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
@@ -308,8 +309,10 @@ def test_a_write_that_nobody_asked_about_is_told_to_who_holds_it_and_to_who_wrot
     back = f"what was there is kept, and comes back with `commonhold show {before} --to a.py`"
     to_writer = f'ann holds file:a.py#f for "a rework", and is told that you wrote over it; {back}'
     assert to_writer in told.context
-    to_holder = f"file:a.py#f, which you hold, was written over by codex:two (be quick); {back}"
-    assert [each.text for each in ann.news()] == [to_holder]
+    (news,) = ann.news()
+    kept, way = news.text.split(", and comes back with ")
+    assert kept == "file:a.py#f, which you hold, was written over by codex:two (be quick); what was there is kept"
+    assert re.fullmatch(r"`commonhold show \w+ \| commonhold commit --key 'file:a.py#f' --base \w+ --agent ann`", way)
     assert ann.news() == ()
     assert two.has_written(TEN) == NOTHING, "once"
     session = home.service(None)
