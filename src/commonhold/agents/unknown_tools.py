@@ -5,7 +5,7 @@ what writes elsewhere (a repository on a server, a bucket) is no matter of ours.
 """
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final
 from urllib.parse import unquote, urlsplit
 
@@ -17,6 +17,7 @@ _PATHS: Final = (
     *("path", "file_path", "filePath", "filepath", "file", "filename", "file_name", "fileName", "relative_path"),
     *("relativePath", "absolute_path", "absolutePath", "target_file", "targetFile", "notebook_path", "uri", "pathname"),
 )
+_SEVERAL: Final = ("paths", "files", "file_paths", "filePaths", "filenames", "uris")
 _FROM: Final = ("source", "source_path", "sourcePath", "from", "old_path", "oldPath", "src", *_PATHS)
 _TO: Final = (
     "destination",
@@ -72,10 +73,25 @@ def wishes_of(tool: str, arguments: object) -> tuple[Wish, ...]:
     words = frozenset(_verbs(tool))
     if _only_reads(tool):
         return ()
+    several = (wish for one in _each(arguments) for wish in _of_one(words, one))
+    return _of_one(words, arguments) or tuple(several)
+
+
+def _of_one(words: frozenset[str], arguments: Arguments) -> tuple[Wish, ...]:
     if words & _MOVING and (moved := _moved(arguments)):
         return moved
     path = _path(arguments, _PATHS)
     return _at(path, words, arguments) if path else ()
+
+
+def _each(arguments: Arguments) -> Iterator[Arguments]:
+    """The several things that a call is to do, each with a path of its own: lists of them, or of paths alone."""
+    for name, value in arguments.items():
+        for one in value if isinstance(value, list | tuple) else ():
+            if isinstance(one, Mapping):
+                yield one
+            elif isinstance(one, str) and name in _SEVERAL:
+                yield {"path": one}
 
 
 def _at(path: str, words: frozenset[str], arguments: Arguments) -> tuple[Wish, ...]:

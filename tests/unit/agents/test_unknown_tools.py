@@ -30,6 +30,18 @@ WRITING: list[tuple[str, dict[str, Any], list[Wish]]] = [
     ("mcp__s__find_and_replace", {"path": PATH, "pattern": "a", "with": "b"}, [Somehow(PATH)]),
     ("mcp__s__edit_file", {"path": PATH, "edits": [{"range": [1, 2], "newText": "b"}]}, [Somehow(PATH)]),
     ("Scribble", {"file": PATH, "text": "x"}, [Somehow(PATH)]),
+    (
+        "mcp__s__write_files",
+        {"files": [{"path": "a.py", "content": TEXT}, {"path": "b.py", "content": ""}]},
+        [Whole("a.py", TEXT), Whole("b.py", "")],
+    ),
+    (
+        "mcp__s__multi_edit",
+        {"edits": [{"file_path": "a.py", "old_string": "a", "new_string": "b"}, {"file_path": "b.py", "newText": "c"}]},
+        [Swap("a.py", "a", "b"), Somehow("b.py")],
+    ),
+    ("mcp__s__delete_files", {"paths": ["a.py", "b.py"]}, [Removed("a.py"), Removed("b.py")]),
+    ("mcp__s__move_files", {"moves": [{"from": "a.py", "to": "b.py"}]}, [Patched("a.py", (), "b.py")]),
 ]
 HARMLESS: list[tuple[str, Any]] = [
     ("mcp__filesystem__read_text_file", {"path": PATH}),
@@ -49,6 +61,9 @@ HARMLESS: list[tuple[str, Any]] = [
     ("mcp__s__write_file", {"path": "http://[", "content": TEXT}),
     ("mcp__s__write_file", None),
     ("TodoWrite", {"todos": [{"content": "x"}]}),
+    ("mcp__s__read_multiple_files", {"paths": ["a.py"], "files": [{"path": "a.py", "content": TEXT}]}),
+    ("mcp__github__push_files", {"owner": "o", "repo": "r", "files": [{"path": "a.py", "content": TEXT}]}),
+    ("mcp__s__run_checks", {"paths": ["a.py"], "files": ["b.py", 7]}),
     ("", {}),
 ]
 
