@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Final
 
-from commonhold.adapters.sqlite.ground import device_of, kind_of, read_mounts, unsafe
+from commonhold.adapters.sqlite.ground import device_of, kind_of, mounted_below, read_mounts, unsafe
 
 _MODIFY: Final = 0x2
 _ATTRIBUTES: Final = 0x4
@@ -66,6 +66,7 @@ class FolderWatch:
         self._folders: dict[int, str] = {}
         self._numbers: dict[str, int] = {}
         self._dropped: set[int] = set()
+        self._mounted: frozenset[str] = frozenset()
         self._is_possible = sys.platform == "linux"
 
     def begin(self, folders: Iterable[str]) -> bool:
@@ -82,6 +83,9 @@ class FolderWatch:
     def changes(self) -> Changes | None:
         """What changed since this was asked last; None where everything must be looked at, or nothing is watched."""
         if not self._is_open():
+            return None
+        if mounted_below(self._root, read_mounts()) != self._mounted:  # nothing is reported of what hides a folder
+            self.close()
             return None
         files: set[str] = set()
         folders: set[str] = set()
@@ -137,7 +141,9 @@ class FolderWatch:
         return self._descriptor >= 0 and self._process == os.getpid()
 
     def _opened(self) -> bool:
-        kind = kind_of(self._root, read_mounts(), device_of(self._root))
+        mounts = read_mounts()
+        kind = kind_of(self._root, mounts, device_of(self._root))
+        self._mounted = mounted_below(self._root, mounts)
         self._is_possible = kind is not None and not unsafe(kind) and not kind.startswith(_USER_SPACE)
         if not self._is_possible:
             return False

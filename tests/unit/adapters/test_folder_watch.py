@@ -10,6 +10,7 @@ import pytest
 
 from commonhold.adapters import folder_watch
 from commonhold.adapters.folder_watch import Changes, FolderWatch
+from commonhold.adapters.sqlite.ground import read_mounts
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="only Linux has inotify")
 
@@ -42,6 +43,25 @@ def test_names_that_come_and_go_are_told_with_their_folders(watch: FolderWatch, 
     (root / "sub/new.py").write_text("")
     (root / "a.py").rename(root / "sub/a.py")
     assert watch.changes() == Changes(frozenset({"a.py", "sub/a.py", "sub/new.py"}), frozenset({"", "sub"}))
+
+
+@pytest.mark.parametrize("is_there_first", [False, True])
+def test_where_something_is_mounted_or_not_any_more_nothing_is_vouched_for(
+    watch: FolderWatch, root: Path, monkeypatch: pytest.MonkeyPatch, *, is_there_first: bool
+) -> None:
+    """The kernel reports nothing of a mount, and what is in the folder is other files then."""
+    mounts = read_mounts()
+    more = f"{mounts}\n999 1 0:1 / {root}/sub rw - ext4 /dev/x rw\n"
+    beside = f"{mounts}\n999 1 0:1 / {root}-beside rw - ext4 /dev/x rw\n"
+    tables = [more, mounts] if is_there_first else [beside, more]
+    if is_there_first:
+        watch.close()
+        monkeypatch.setattr(folder_watch, "read_mounts", lambda: tables[0])
+        assert watch.begin(["", "sub"])
+    monkeypatch.setattr(folder_watch, "read_mounts", lambda: tables[0])
+    assert watch.changes() == Changes()
+    monkeypatch.setattr(folder_watch, "read_mounts", lambda: tables[1])
+    assert watch.changes() is None
 
 
 def delete(folder: Path) -> None:

@@ -100,6 +100,13 @@ def kind_of(folder: str, mounts: str, device: str = "") -> str | None:
     return above[best[-1]].kind if best else None
 
 
+def mounted_below(folder: str, mounts: str) -> frozenset[str]:
+    """The lines of a table of mounts that are about places inside a folder, whose path is a real one."""
+    return frozenset(
+        line for line in mounts.splitlines() for mount in _mounts(line) if mount.point.startswith(f"{folder}/")
+    )
+
+
 def _mounts(table: str) -> Iterator[_Mount]:
     for line in table.splitlines():
         if match := _LINUX_LINE.fullmatch(line):
