@@ -303,6 +303,20 @@ UNABLE = (
 )
 
 
+@can_mount
+def test_what_is_written_by_another_name_of_a_held_file_is_told(shell: Shell) -> None:
+    """A file can be made read-only at one of its names alone."""
+    os.link(shell.root / "README.md", shell.root / "alias.md")
+    try:
+        with held(shell, "README.md"):
+            done = shell.line("f=alias; echo other > $f.md")
+    finally:
+        (shell.root / "alias.md").unlink()
+    assert done.returncode == 0
+    assert f"{SHORT} holds file:README.md" in done.stderr
+    assert "is told that you wrote over it" in done.stderr
+
+
 @pytest.mark.parametrize("way", ["settings", "machine"])
 def test_where_nothing_can_be_mounted_what_is_written_over_is_told_and_can_be_had_again(shell: Shell, way: str) -> None:
     before = (shell.root / "src/use.py").read_text()

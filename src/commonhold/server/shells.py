@@ -308,7 +308,7 @@ class Shells:
         others = self._others(run)
         mine, theirs = parted(held, run.asked.holder)
         at_it = _at_it(theirs, {other.asked.holder for other in others})
-        sorted_ = attributed(readable, run.reach, _rivals(run, others), mine, at_it)
+        sorted_ = attributed(readable, _reach_by_links(run, readable), _rivals(run, others), mine, at_it)
         intent = run.asked.intent
         if sorted_.nobody:
             run.session.notice(sorted_.nobody, intent=intent)
@@ -340,6 +340,23 @@ class Shells:
         """What else goes on there. What has ended was looked at: what is not recorded since then it has not written."""
         with self._lock:
             return [each for each in self._runs.values() if each is not run and each.session.root == run.session.root]
+
+
+def _reach_by_links(run: _Run, paths: Collection[str]) -> ReachOf:
+    """How likely a command has written some paths: what it was kept from as well, by another name of that file."""
+    nodes = {path: _linked_node(run.session.root, path) for path in paths}
+    written = {node: reach for path, node in nodes.items() if (reach := run.reach(path)) and node is not None}
+    return lambda path: (
+        run.reach(path) or max((reach for node, reach in written.items() if node == nodes[path]), default=Reach.NOTHING)
+    )
+
+
+def _linked_node(root: str, path: str) -> tuple[int, int] | None:
+    """What tells a file with several names from others; None where it has one name, or is not there."""
+    with suppress(OSError):
+        status = Path(root, path).lstat()
+        return (status.st_dev, status.st_ino) if status.st_nlink > 1 else None
+    return None
 
 
 def _rivals(run: _Run, others: Sequence[_Run]) -> list[ReachOf]:
