@@ -143,6 +143,14 @@ class Judging:
         with self._registry.read() as view:
             return conflicts(keys, Mode.EXCLUSIVE, holder, view.overlapping(keys), self._registry.now())
 
+    def held_whole_by_others(self, grown: Collection[Key], holder: str) -> tuple[Conflict, ...]:
+        """The files and folders that others hold as a whole, of headers there that `holder` has only added lines to.
+
+        Who holds a region of such a file, or the header, is not in the way of that.
+        """
+        found = self.held_by_others(grown, holder) if grown else ()
+        return tuple(each for each in found if not canonical(each.held).is_region)
+
     def lock_conflict(self, reader: Reader, intent: str, conflicts: tuple[Conflict, ...]) -> Refused:
         """The refusal for what others hold, with what is there now."""
         keys = tuple(dict.fromkeys(conflict.key for conflict in conflicts))

@@ -281,7 +281,8 @@ class Taking:
 
     def _told(self, writer: Writer, holder: str, plan: Plan) -> list[str]:
         """Tell those who hold what was written over; what `holder`, who has written it, is told of that."""
-        found = by_holder(self._judging.held_by_others(self._judging.writes_of(plan), holder), holder)
+        written = self._judging.held_by_others(self._judging.writes_of(plan), holder)
+        found = by_holder((*written, *self._judging.held_whole_by_others(plan.grown, holder)), holder)
         if not found:
             return []
         recorded, commit = writer.latest_commits(1)[0]

@@ -548,3 +548,19 @@ def test_a_session_and_its_subagent_are_no_others_to_each_other(shop: Workshop) 
     shop.write("a.py", G_OTHERWISE)
     assert not any("wrote over" in each for each in part.take(before, intent="go on").notices)
     assert not any("written over" in each.text for each in one.news())
+
+
+@pytest.mark.parametrize(("key", "is_told"), [("a.py", True), ("a.py#@header", False), ("a.py#g", False)])
+def test_lines_that_are_only_added_are_told_to_who_holds_the_whole_file(
+    shop: Workshop, key: str, *, is_told: bool
+) -> None:
+    """Who holds the header alone is not in the way of one more import, as with edits."""
+    shop.write("a.py", f"import os\n{SOURCE}")
+    one, two = shop.service("one"), shop.service("two")
+    one.acquire(key, task="mine")
+    before = {"a.py": hash_bytes(f"import os\n{SOURCE}".encode())}
+    shop.write("a.py", f"import os\nimport re\n{SOURCE}")
+    taken = two.take(before, intent="$ make")
+    assert taken.outcome == "recorded"
+    assert any("is told that you wrote over it" in each for each in taken.notices) == is_told
+    assert any("was written over by two" in each.text for each in one.news()) == is_told
