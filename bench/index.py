@@ -14,7 +14,7 @@ from statistics import median
 
 from bench.reporting import Figure, report, seconds
 from commonhold.adapters.git.running import Git
-from commonhold.adapters.index import SqliteIndex
+from commonhold.adapters.index.index import SqliteIndex
 from commonhold.adapters.worker_process import usable_processors
 
 ROUNDS = 15

@@ -23,7 +23,7 @@ from bench.semantics.projects import Project, is_python, project
 from bench.semantics.typed import Typed
 from bench.semantics.verdicts import Admission
 from commonhold.adapters.git.running import Git
-from commonhold.adapters.index import SqliteIndex
+from commonhold.adapters.index.index import SqliteIndex
 from commonhold.linking.examination import examine
 from commonhold.linking.library import Overlay
 from commonhold.regions.discover import discover
@@ -38,7 +38,7 @@ TICK: Final = 0.02
 COLD: Final = """
 import sys, time
 from commonhold.adapters.git.running import Git
-from commonhold.adapters.index import SqliteIndex
+from commonhold.adapters.index.index import SqliteIndex
 start = time.perf_counter()
 index = SqliteIndex(sys.argv[2], sys.argv[1], Git(sys.argv[1]), processes=2)
 print(len(index.library().paths), time.perf_counter() - start)

@@ -122,7 +122,7 @@ def open_insight(
     checker to ask, if that is not one of this process.
     """
     # Loaded here, as below: to look at one file, or to lease it, no other needs to be seen.
-    from commonhold.adapters.index import index_at  # noqa: PLC0415
+    from commonhold.adapters.index.index import index_at  # noqa: PLC0415
     from commonhold.adapters.typecheck import open_checkers  # noqa: PLC0415
     from commonhold.app.crossing import Insight  # noqa: PLC0415
 

@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
-from commonhold.adapters.memory import MemoryStore
+from commonhold.adapters.memory.store import MemoryStore
 from commonhold.adapters.postgres import open_postgres
 from commonhold.adapters.redis import open_redis
 from commonhold.adapters.sqlite import SqliteStore

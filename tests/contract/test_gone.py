@@ -10,7 +10,7 @@ import pytest
 from tests.contract.rigs import ServerRig
 from tests.own_tools import Hand, Workshop, commits, workshop
 
-from commonhold.adapters.memory import MemoryStore
+from commonhold.adapters.memory.store import MemoryStore
 from commonhold.app.attendance import GONE_SECONDS
 from commonhold.app.options import IDLE_SECONDS
 from commonhold.app.ports import Registry

@@ -6,8 +6,8 @@ from tests import strategies
 from tests.unit.domain.desk import A, Desk
 from tests.unit.domain.stories import Step, stories
 
-from commonhold.adapters.memory import LeaseIndex
 from commonhold.adapters.memory.deadlines import Deadlines
+from commonhold.adapters.memory.index import LeaseIndex
 from commonhold.domain.clock import Now, deadline
 from commonhold.domain.commands import Acquire, Command, Leave, Put, Release, Review, Show
 from commonhold.domain.decide import decide

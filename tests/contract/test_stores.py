@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from commonhold.adapters.memory import MemoryStore
+from commonhold.adapters.memory.store import MemoryStore
 from commonhold.adapters.sqlite import SqliteStore
 from commonhold.adapters.sqlite.mirror import MirroredStore
 from commonhold.app.ports import Store, StoredAnswer, Write

@@ -22,7 +22,7 @@ from tests.patience import until
 
 from commonhold.adapters.daemon_place import http_address
 from commonhold.adapters.sandbox.probing import offered
-from commonhold.app.proposing import HELD_FOR_TURN
+from commonhold.app.held_for import HELD_FOR_TURN
 from commonhold.client.launcher import launching
 from commonhold.domain.changeset import Changeset, Edit, Op
 from commonhold.domain.events import Committed

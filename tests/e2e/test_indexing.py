@@ -11,7 +11,7 @@ import pytest
 from tests.e2e.daemon_process import Serving
 from tests.patience import until
 
-from commonhold.adapters.index import index_at
+from commonhold.adapters.index.index import index_at
 from commonhold.adapters.repository import find_repository
 from commonhold.app.options import DEFAULT_MAX_FILE_BYTES
 from commonhold.server.daemon.indexing import Indexing

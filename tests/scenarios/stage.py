@@ -13,7 +13,7 @@ from tests.scenarios.telling import quoted, short, tell
 
 from commonhold.adapters.files import WorkingTree
 from commonhold.adapters.git.running import Git
-from commonhold.adapters.index import SqliteIndex
+from commonhold.adapters.index.index import SqliteIndex
 from commonhold.adapters.repository import Repository, find_repository
 from commonhold.adapters.sqlite import SqliteStore
 from commonhold.app.crossing import Insight

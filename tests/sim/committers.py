@@ -15,7 +15,8 @@ from tests.sim.actors import Actors
 from tests.sim.world import MachineClock, World
 
 from commonhold.adapters.files import WorkingTree
-from commonhold.adapters.memory import MemoryIndex, MemoryStore
+from commonhold.adapters.memory.store import MemoryStore
+from commonhold.adapters.memory.summaries import MemoryIndex
 from commonhold.app.crossing import Insight
 from commonhold.app.plan import CommitRequest, Crossed, Plan, Rejected
 from commonhold.app.plans import Plans

@@ -8,7 +8,7 @@ from tests.sim.referee import Referee
 from tests.sim.telling import answered, asked, happened
 from tests.sim.world import MachineClock, World
 
-from commonhold.adapters.memory import MemoryStore
+from commonhold.adapters.memory.store import MemoryStore
 from commonhold.app.ports import LeaseView, Once
 from commonhold.app.registry import TableRegistry
 from commonhold.domain.commands import Command

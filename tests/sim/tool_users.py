@@ -12,7 +12,7 @@ from pathlib import Path
 from tests.hooked import Agent, House
 
 from commonhold.adapters.files import WorkingTree
-from commonhold.adapters.memory import MemoryStore
+from commonhold.adapters.memory.store import MemoryStore
 from commonhold.adapters.repository import Repository
 from commonhold.app.happenings import Caller, Response, Stance, Swap, Unclear, Whole, Wish
 from commonhold.app.service import Service

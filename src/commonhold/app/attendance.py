@@ -3,13 +3,14 @@
 from dataclasses import replace
 from typing import Final
 
+from commonhold.app.held_for import OURS
 from commonhold.app.history import change_of
 from commonhold.app.leases import Leases
 from commonhold.app.partial_work import PartialWorks
 from commonhold.app.pictures import Briefing
 from commonhold.app.place import Place
 from commonhold.app.ports import IsRunning
-from commonhold.app.proposing import OURS, Proposing
+from commonhold.app.proposing import Proposing
 from commonhold.domain.at_work import Presence
 from commonhold.domain.commands import Break
 from commonhold.domain.keys import canonical

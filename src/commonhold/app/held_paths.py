@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass
 from typing import Final
 
-from commonhold.app.proposing import OURS
+from commonhold.app.held_for import OURS
 from commonhold.domain.keys import FILE, canonical
 from commonhold.domain.lease import Lease
 from commonhold.domain.slots import path_of_slot, slot_of

@@ -11,6 +11,7 @@ from typing import Final
 
 from commonhold.app.acquaintance import Acquaintance, known_by
 from commonhold.app.answers import AcquireAnswer, CommitAnswer, TakeAnswer
+from commonhold.app.held_for import HELD_FOR_EDIT, HELD_FOR_TURN, MOST_SHOWN, OURS
 from commonhold.app.judging import Admitted, Judging, Refused
 from commonhold.app.leases import Leases
 from commonhold.app.options import Options, Release
@@ -30,12 +31,6 @@ from commonhold.domain.refusal import Refusal
 from commonhold.domain.texts import short_names
 from commonhold.regions.region import hash_bytes
 
-HELD_FOR_TURN: Final = "turn"
-HELD_FOR_EDIT: Final = "edit"
-OURS: Final = frozenset({HELD_FOR_TURN, HELD_FOR_EDIT})
-"""The acquisition ids of leases that were taken for a session, not asked for by it."""
-MOST_SHOWN: Final = 12_000
-"""So long a text is shown whole in a refusal, which counts as having been read."""
 _MOST_KEYS: Final = 50
 _BY_GRAVITY: Final = ("nothing", "recorded", "unadmitted")
 _TO_BE_LEASED: Final = frozenset({Refusal.REQUIRE_ADDITIONAL_LOCKS, Refusal.ESCALATION_REQUIRED})

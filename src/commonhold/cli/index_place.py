@@ -4,7 +4,7 @@ import sys
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
 
-from commonhold.adapters.index import index_at
+from commonhold.adapters.index.index import index_at
 from commonhold.adapters.repository import find_repository
 from commonhold.app.indexes import Index, Progress, silent
 from commonhold.cli.given import Given, start_of

@@ -1,30 +1,36 @@
-"""Who attends to the agents of one repository: the parts put together."""
+"""Who attends to the agents of one repository: the parts put together, what git needs when it is first asked for."""
 
+from __future__ import annotations
+
+import threading
 from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
 
 from commonhold.adapters.ignoring import Ignoring
 from commonhold.adapters.repository import Repository
 from commonhold.adapters.system import is_running
 from commonhold.adapters.trees import Trees
 from commonhold.agents.registry import AGENTS
+from commonhold.app.answers import TakeAnswer
 from commonhold.app.happenings import Happening, Response
 from commonhold.client.opening import open_session
 from commonhold.client.session import Commonhold, ticks
 from commonhold.config import load_settings
 from commonhold.server.attending import Attending
 from commonhold.server.foretelling import Foretelling
-from commonhold.server.git_calls import GitCalls
 from commonhold.server.idleness import idle_seconds
 from commonhold.server.open_sessions import OpenSessions, Silence
 from commonhold.server.overseeing import Overseeing
-from commonhold.server.overwrites import Overwrites
-from commonhold.server.questions import Route, ShellBegins, ShellEnds
+from commonhold.server.questions import GitBegins, GitEnds, Route, ShellBegins, ShellEnds
 from commonhold.server.rounds import Rounds, Wait
 from commonhold.server.shell_calls import ShellCalls
 from commonhold.server.shell_environment import with_our_command
 from commonhold.server.shell_leave import Asked, Prepared
 from commonhold.server.shells import Rules, Shells
 from commonhold.server.under_way import UnderWay
+
+if TYPE_CHECKING:
+    from commonhold.server.git_calls import GitCalls
 
 
 class Attendants:
@@ -37,8 +43,10 @@ class Attendants:
         """
         ignoring = Ignoring(lambda root: load_settings(root).ignore)
         self._state_folder = repository.state_folder
-        self._git = GitCalls(repository.state_folder, _opened, self._settle, ignoring.is_ignored)
-        rules = Rules(self._refused, self._prepared, Overwrites(ignoring.is_ignored).told)
+        self._is_ignored = ignoring.is_ignored
+        self._making = threading.Lock()
+        self._made: GitCalls | None = None
+        rules = Rules(self._refused, self._prepared, self._overwritten)
         self._shells = Shells(_opened, rules, under_way=under_way)
         self._overseeing = Overseeing(_opened_by_nobody, ignoring.is_ignored, self._shells.may_write)
         trees = Trees(repository)
@@ -55,8 +63,25 @@ class Attendants:
         return {
             "/shell/begin": Route(ShellBegins, self._shell_calls.begin),
             "/shell/end": Route(ShellEnds, self._shells.end),
-            **self._git.routes,
+            "/git": Route(GitBegins, self._git_begins),
+            "/git/end": Route(GitEnds, self._git_ends),
         }
+
+    @property
+    def _git(self) -> GitCalls:
+        with self._making:
+            if self._made is None:
+                # Loaded here, as below: nobody who has called neither git nor a command waits for what they need.
+                from commonhold.server.git_calls import GitCalls  # noqa: PLC0415
+
+                self._made = GitCalls(self._state_folder, _opened, self._settle, self._is_ignored)
+        return self._made
+
+    def _git_begins(self, told: Mapping[str, Any]) -> Mapping[str, Any]:
+        return self._git.begin(told)
+
+    def _git_ends(self, told: Mapping[str, Any]) -> Mapping[str, Any]:
+        return self._git.end(told)
 
     def attend(self, happening: Happening) -> Response:
         """The answer to what a hook reports."""
@@ -85,6 +110,12 @@ class Attendants:
     def _prepared(self, asked: Asked, session: Commonhold) -> Prepared:
         environment = self._git.environment(session.holder, asked.cwd)
         return Prepared(with_our_command(self._state_folder, session.holder, environment))
+
+    def _overwritten(self, session: Commonhold, taken: TakeAnswer) -> tuple[str, ...]:
+        """Let others know what of theirs a command replaced; what its own agent is to be told."""
+        from commonhold.server.overwrites import Overwrites  # noqa: PLC0415
+
+        return Overwrites(self._is_ignored).told(session, taken)
 
     def _settle(self, root: str, holder: str) -> None:
         self._shells.settle(root, holder)

@@ -1,18 +1,69 @@
-"""What is behind the routes of a repository: the agents that are known, and who attends to them."""
+"""What is behind the routes of a repository: the agents that are known, and who attends to them.
+
+Only what the first answer needs is loaded with this; `LATER` is loaded while the agent that has it thinks.
+"""
 
 import socket
-from collections.abc import Sequence
+import threading
+from collections.abc import Callable, Sequence
+from importlib import import_module
+from typing import Final
 
 from commonhold.adapters.loopback import Loopback
 from commonhold.adapters.repository import Repository
 from commonhold.agents.registry import AGENTS
+from commonhold.app.happenings import Happening, Response
 from commonhold.server import listening
 from commonhold.server.attendants import Attendants
 from commonhold.server.calls_seen import CallsSeen
-from commonhold.server.hooks import Hooks
+from commonhold.server.hooks import Attend, Hooks
 from commonhold.server.http import Web
 from commonhold.server.mcp_app import McpApp
 from commonhold.server.under_way import UnderWay
+
+LATER_SECONDS: Final = 0.3
+"""So long after the first answer was found the rest is begun to be loaded: it is sent by then."""
+LATER: Final = (
+    "commonhold.app.writing",
+    "commonhold.server.planning.pool",
+    "commonhold.server.git_calls",
+    "commonhold.server.overwrites",
+    "commonhold.adapters.survey.git_ground",
+    "commonhold.adapters.index.index",
+    "commonhold.adapters.typecheck",
+)
+"""What edits and shell commands need, the first edit first."""
+
+
+def load_the_rest() -> None:
+    """Load what is needed later."""
+    for name in LATER:
+        import_module(name)
+
+
+class Rest:
+    """What is loaded once the first hook is answered."""
+
+    def __init__(self, load: Callable[[], object] = load_the_rest) -> None:
+        """Load by `load`, in a thread of its own."""
+        self._timer = threading.Timer(LATER_SECONDS, load)
+        self._timer.daemon = True
+        self._first = threading.Lock()
+
+    def after(self, attend: Attend) -> Attend:
+        """The same, and the loading begins after the first time."""
+
+        def attended(happening: Happening) -> Response:
+            response = attend(happening)
+            if self._first.acquire(blocking=False):
+                self._timer.start()
+            return response
+
+        return attended
+
+    def cancel(self) -> None:
+        """Begin no more."""
+        self._timer.cancel()
 
 
 def serve(
@@ -25,9 +76,11 @@ def serve(
     """Answer whoever comes to `listeners`, until there is something to read from `stop_descriptor`."""
     seen, attendants = CallsSeen(), Attendants(repository, under_way)
     mcp = McpApp(repository.root, seen)
-    web = Web(Hooks(AGENTS, attendants.attend, seen), attendants.routes, mcp, under_way)
+    rest = Rest()
+    web = Web(Hooks(AGENTS, rest.after(attendants.attend), seen), attendants.routes, mcp, under_way)
     guarded = web.over(loopback) if loopback is not None else None
     try:
         listening.serve(listeners, listening.Doors(web.private, guarded), mcp, stop_descriptor)
     finally:
+        rest.cancel()
         attendants.close()

@@ -9,9 +9,9 @@ from typing import Final
 from commonhold.adapters.files import WorkingTree
 from commonhold.app.answers import AcquireAnswer, CommitAnswer, RepairRegion
 from commonhold.app.happenings import Patched, Removed, Response, Stance, Swap, Unclear, Whole, Wish, is_about, told
+from commonhold.app.held_for import HELD_FOR_TURN, MOST_SHOWN
 from commonhold.app.lease_answers import for_writing
 from commonhold.app.likeliest_region import likeliest_region
-from commonhold.app.proposing import HELD_FOR_TURN, MOST_SHOWN
 from commonhold.app.whole_files import made_to_hold
 from commonhold.app.wishes import results
 from commonhold.client.session import Commonhold

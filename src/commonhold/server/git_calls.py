@@ -25,7 +25,6 @@ from commonhold.app.shell_calls import git_calls_of
 from commonhold.server import git_held
 from commonhold.server.git_homes import Home, programs
 from commonhold.server.git_session import MOVERS, WRITERS, Answer, Pending, Session
-from commonhold.server.questions import GitBegins, GitEnds, Route
 from commonhold.server.whose import Around, Log
 
 OpenLog = Callable[[str, str], AbstractContextManager[Log]]
@@ -79,11 +78,6 @@ class GitCalls:
         self._is_ignored = is_ignored
         self._pending: dict[str, Pending] = {}
         self._lock = threading.Lock()
-
-    @property
-    def routes(self) -> dict[str, Route]:
-        """What the stand-in for git asks for, by path."""
-        return {"/git": Route(GitBegins, self.begin), "/git/end": Route(GitEnds, self.end)}
 
     def begin(self, told: Mapping[str, Any]) -> Answer:
         """What a call of git is to run.

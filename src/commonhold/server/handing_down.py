@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterable
 
 from commonhold.app.answers import TakeAnswer
-from commonhold.app.proposing import OURS
+from commonhold.app.held_for import OURS
 from commonhold.client.session import Commonhold
 from commonhold.domain.lease import Conflict
 from commonhold.domain.texts import short_name

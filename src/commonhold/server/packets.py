@@ -11,9 +11,9 @@ from typing import Final
 
 from commonhold.app.answers import CommitAnswer, Needed, RepairRegion, TakeAnswer
 from commonhold.app.happenings import told
+from commonhold.app.held_for import MOST_SHOWN
 from commonhold.app.past import called
 from commonhold.app.pictures import Briefing, Change
-from commonhold.app.proposing import MOST_SHOWN
 from commonhold.domain.at_work import Presence
 from commonhold.domain.keys import canonical
 from commonhold.domain.lease import Conflict, Lease

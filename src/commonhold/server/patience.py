@@ -2,7 +2,7 @@
 
 from collections.abc import Collection, Iterable
 
-from commonhold.app.proposing import OURS
+from commonhold.app.held_for import OURS
 from commonhold.domain.lease import Conflict, Lease
 
 

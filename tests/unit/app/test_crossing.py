@@ -14,7 +14,7 @@ from commonhold.adapters.checks import CommandCheck
 from commonhold.adapters.files import WorkingTree
 from commonhold.adapters.git.running import Git
 from commonhold.adapters.git.working_copy import WorkingCopy
-from commonhold.adapters.index import SqliteIndex
+from commonhold.adapters.index.index import SqliteIndex
 from commonhold.adapters.repository import find_repository
 from commonhold.adapters.sqlite import SqliteStore
 from commonhold.app.answers import CommitAnswer

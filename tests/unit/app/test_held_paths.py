@@ -5,8 +5,8 @@ from dataclasses import replace
 from hypothesis import given
 from hypothesis import strategies as st
 
+from commonhold.app.held_for import HELD_FOR_TURN
 from commonhold.app.held_paths import Holding, barred, holdings, is_in, overlap
-from commonhold.app.proposing import HELD_FOR_TURN
 from commonhold.domain.clock import Deadline
 from commonhold.domain.lease import Lease
 from commonhold.domain.modes import Mode

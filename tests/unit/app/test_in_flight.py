@@ -11,7 +11,8 @@ from tests.fakes import CountingIds, FakeClock
 from tests.patience import PATIENCE_SECONDS, until
 
 from commonhold.adapters.files import WorkingTree
-from commonhold.adapters.memory import MemoryIndex, MemoryStore
+from commonhold.adapters.memory.store import MemoryStore
+from commonhold.adapters.memory.summaries import MemoryIndex
 from commonhold.app.answers import CommitAnswer
 from commonhold.app.crossing import Insight
 from commonhold.app.in_flight import Flight, InFlight

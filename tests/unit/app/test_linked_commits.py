@@ -6,7 +6,8 @@ import pytest
 from tests.fakes import CountingIds, FakeClock
 
 from commonhold.adapters.files import WorkingTree
-from commonhold.adapters.memory import MemoryIndex, MemoryStore
+from commonhold.adapters.memory.store import MemoryStore
+from commonhold.adapters.memory.summaries import MemoryIndex
 from commonhold.app.crossing import Insight
 from commonhold.app.service import Service
 from commonhold.app.turns import Turns

@@ -8,7 +8,7 @@ import pytest
 from tests.fakes import CountingIds, FakeClock
 
 from commonhold.adapters.files import WorkingTree
-from commonhold.adapters.memory import MemoryStore
+from commonhold.adapters.memory.store import MemoryStore
 from commonhold.app.leases import ENDED_AT_ONCE
 from commonhold.app.partial_work import LOOKED_AT_BESIDE
 from commonhold.app.service import Service

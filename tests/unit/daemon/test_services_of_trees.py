@@ -10,7 +10,7 @@ import pytest
 from tests.e2e.cli_driver import make_repository
 
 import commonhold
-from commonhold.adapters.index import stamps
+from commonhold.adapters import stamps
 from commonhold.adapters.repository import find_repository
 from commonhold.adapters.sqlite import SqliteStore
 from commonhold.app.crossing import Insight

@@ -78,9 +78,10 @@ def test_what_is_no_question_is_refused(body: bytes) -> None:
 
 def test_an_end_without_a_name_is_no_defect_of_ours(tmp_path: object) -> None:
     git = GitCalls(str(tmp_path), lambda *_: pytest.fail("looked"), lambda *_: None, lambda *_: False)
-    assert answered(git.routes["/git/end"], b"{}")[0] == 400
-    assert answered(git.routes["/git"], b"{}")[0] == 400
-    assert answered(git.routes["/git/end"], b'{"after": "unknown", "status": 0}') == (200, "{}")
+    begin, end = Route(GitBegins, git.begin), Route(GitEnds, git.end)
+    assert answered(end, b"{}")[0] == 400
+    assert answered(begin, b"{}")[0] == 400
+    assert answered(end, b'{"after": "unknown", "status": 0}') == (200, "{}")
 
 
 def test_an_error_and_a_defect_are_told_apart() -> None:

@@ -15,7 +15,7 @@ from tests.own_tools import commits
 from commonhold.adapters.git.running import Git
 from commonhold.adapters.sandbox.probing import NONE, Offer
 from commonhold.adapters.survey import Survey, Surveyor
-from commonhold.app.proposing import HELD_FOR_TURN
+from commonhold.app.held_for import HELD_FOR_TURN
 from commonhold.client.session import Commonhold
 from commonhold.domain.errors import Code, StoreError
 from commonhold.server import shells

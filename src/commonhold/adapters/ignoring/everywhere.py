@@ -7,9 +7,9 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Final
 
+from commonhold.adapters import stamps
 from commonhold.adapters.git.running import Git
 from commonhold.adapters.ignoring.tree import IgnoredPaths
-from commonhold.adapters.index import stamps
 from commonhold.domain.errors import InputError
 
 IsIgnored = Callable[[str, str], bool]

@@ -5,10 +5,9 @@ from collections.abc import Sequence
 from functools import partial
 from typing import Final
 
-from commonhold.adapters import made_by_tools
+from commonhold.adapters import made_by_tools, stamps
 from commonhold.adapters.git.running import Git
 from commonhold.adapters.ignoring.rules import NOTHING, Patterns, RuleFile, Says
-from commonhold.adapters.index import stamps
 
 _RULES: Final = ".gitignore"
 

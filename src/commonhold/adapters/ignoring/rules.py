@@ -8,8 +8,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Final, Protocol
 
+from commonhold.adapters import stamps
 from commonhold.adapters.ignoring.wildcards import Matches, matcher
-from commonhold.adapters.index import stamps
 from commonhold.domain.exhaustion import is_exhaustion
 
 MOST_BYTES: Final = 1_000_000

@@ -9,8 +9,9 @@ from typing import Any, Final, TypeVar
 import apsw
 import msgspec
 
+from commonhold.adapters import stamps
 from commonhold.adapters.folder_watch import Changes
-from commonhold.adapters.index import opening, stamps
+from commonhold.adapters.index import opening
 from commonhold.adapters.index.packing import Packed, number_of, unpacked
 from commonhold.adapters.index.state import File, Folder, Tree
 from commonhold.adapters.index.statements import statements

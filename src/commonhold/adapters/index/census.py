@@ -4,7 +4,7 @@ from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Final, Protocol
 
-from commonhold.adapters.index import stamps
+from commonhold.adapters import stamps
 from commonhold.adapters.index.listing import Concerns, Listing, inside, list_folder
 from commonhold.adapters.index.state import File, Folder, Tree
 

@@ -11,7 +11,7 @@ from contextlib import closing
 from typing import Final
 
 from commonhold.adapters import parse_trials
-from commonhold.adapters.index import index_at
+from commonhold.adapters.index.index import index_at
 from commonhold.adapters.repository import find_repository
 from commonhold.regions.budget import TRIALS
 

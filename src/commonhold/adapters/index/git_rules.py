@@ -9,13 +9,12 @@ from typing import Final
 
 import msgspec
 
-from commonhold.adapters import made_by_tools
+from commonhold.adapters import made_by_tools, stamps
 from commonhold.adapters.files.locating import RESERVED
 from commonhold.adapters.git.running import Git, failed
-from commonhold.adapters.index import stamps
 from commonhold.adapters.index.listing import IGNORING, inside
-from commonhold.adapters.index.stamps import Stamp
 from commonhold.adapters.index.state import Folder
+from commonhold.adapters.stamps import Stamp
 
 _ABSENT: Final[Stamp] = (0, 0, 0, 0)
 _ANY_IGNORED: Final = (0, 1)

@@ -15,6 +15,7 @@ from commonhold.adapters.index.reading import Reader, concerns
 from commonhold.adapters.index.revisions import Revisions, unknown
 from commonhold.adapters.index.shelves import Shelved, SteadyLibrary
 from commonhold.adapters.index.stock import Stock
+from commonhold.adapters.repository import Repository
 from commonhold.adapters.state_folder import StateFolder
 from commonhold.adapters.worker_process import usable_processors
 from commonhold.app.indexes import Progress, silent
@@ -167,3 +168,17 @@ class _Parts:
 
     def summary(self, path: str, content: bytes) -> Summary | None:
         return self.stock.summary_of(path, content)
+
+
+def index_at(
+    repository: Repository, max_file_bytes: int, *, keeps: bool = True, processes: int | None = None
+) -> SqliteIndex:
+    """What each file of a repository offers and uses. Nothing is opened before it is asked.
+
+    `keeps`: it writes down which file has which summary. One process of several should, since each writes it all anew
+    after another did. `processes` is how many may work at once; all that there are, unless it is said.
+    """
+    git = Git(repository.root) if repository.git_dir else None
+    return SqliteIndex(
+        repository.state, repository.root, git, max_file_bytes=max_file_bytes, keeps=keeps, processes=processes
+    )

@@ -7,9 +7,9 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Final
 
+from commonhold.adapters import stamps
 from commonhold.adapters.files.locating import RESERVED
-from commonhold.adapters.index import stamps
-from commonhold.adapters.index.stamps import Stamp
+from commonhold.adapters.stamps import Stamp
 from commonhold.domain.exhaustion import is_exhaustion
 from commonhold.domain.keys import can_be_named
 

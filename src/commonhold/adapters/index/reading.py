@@ -10,10 +10,10 @@ from typing import Final
 
 import apsw
 
+from commonhold.adapters import stamps
 from commonhold.adapters.files.working_tree import WorkingTree
 from commonhold.adapters.folder_watch import Changes, FolderWatch
 from commonhold.adapters.git.running import Git
-from commonhold.adapters.index import stamps
 from commonhold.adapters.index.cache import NONE
 from commonhold.adapters.index.census import Census, contents_of
 from commonhold.adapters.index.git_rules import GitRules

@@ -4,8 +4,8 @@ import os
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
-from commonhold.adapters.index import stamps
-from commonhold.adapters.index.stamps import Stamp
+from commonhold.adapters import stamps
+from commonhold.adapters.stamps import Stamp
 
 
 @dataclass(frozen=True, slots=True)

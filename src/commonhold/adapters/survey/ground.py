@@ -11,7 +11,6 @@ from typing import Final
 from commonhold.adapters import made_by_tools
 from commonhold.adapters.git.running import Git
 from commonhold.adapters.repository import Repository
-from commonhold.adapters.survey.git_ground import of_git
 from commonhold.app.held_paths import ROOT
 from commonhold.app.shell_commands import commands_in
 from commonhold.app.shell_writes import Target, targets_of
@@ -58,7 +57,12 @@ class Ground:
 
     def _by_git(self) -> Sequence[Target]:
         is_called = any(each.name == "git" for each in commands_in(self.command))
-        return of_git(self.git, self.cwd, self.command) if self.git and is_called else ()
+        if not (self.git and is_called):
+            return ()
+        # Loaded here: most commands call no git, and what git is about to do takes much to tell.
+        from commonhold.adapters.survey.git_ground import of_git  # noqa: PLC0415
+
+        return of_git(self.git, self.cwd, self.command)
 
     def _paths(self, target: Target) -> Iterator[str]:
         place = os.path.join(self.cwd, target.path)

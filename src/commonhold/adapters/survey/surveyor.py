@@ -8,8 +8,8 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from dataclasses import dataclass, field, replace
 from typing import Final
 
+from commonhold.adapters import stamps
 from commonhold.adapters.git.running import Git
-from commonhold.adapters.index import stamps
 from commonhold.adapters.plain_files import opened
 from commonhold.adapters.survey.checked_out import checked_out
 from commonhold.adapters.survey.listed import listed, listed_among

@@ -11,11 +11,11 @@ from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Final
 
+from commonhold.adapters import stamps
 from commonhold.adapters.files.locating import RESERVED
 from commonhold.adapters.folder_watch import Changes, FolderWatch
 from commonhold.adapters.git.running import Git
 from commonhold.adapters.ignoring.own import IGNORE_FILE, OwnRules
-from commonhold.adapters.index import stamps
 from commonhold.adapters.index.git_rules import not_ignored
 from commonhold.adapters.index.listing import IGNORING, inside
 from commonhold.domain.keys import can_be_named

@@ -5,8 +5,8 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import Final
 
+from commonhold.adapters import stamps
 from commonhold.adapters.files.locating import RESERVED
-from commonhold.adapters.index import stamps
 from commonhold.domain.exhaustion import is_exhaustion
 from commonhold.domain.keys import can_be_named
 

@@ -7,7 +7,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from typing import Final, Literal
 
-from commonhold.adapters.index import stamps
+from commonhold.adapters import stamps
 from commonhold.adapters.watching.noticing import Notified, Polled, Source
 from commonhold.adapters.watching.snapshot import IsIgnored, Snapshot
 from commonhold.domain.errors import CommonholdError

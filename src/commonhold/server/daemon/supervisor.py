@@ -29,14 +29,8 @@ MOST_DEATHS: Final = 10
 DEATHS_SECONDS: Final = 60.0
 REST_SECONDS: Final = 1.0
 """So long after the first hook this process begins to load what hooks need: the daemon is answering that hook."""
-BEHIND_HOOKS: Final = (
-    "commonhold.server.behind",
-    "commonhold.app.writing",
-    "commonhold.server.planning.pool",
-    "commonhold.adapters.index",
-    "commonhold.adapters.typecheck",
-)
-"""What a daemon loads by the time it has answered its first hook about an edit."""
+BEHIND_HOOKS: Final = "commonhold.server.behind"
+"""What a daemon loads once it is asked by hooks, and what loads the rest."""
 
 _ASKED_TO_END: Final = frozenset({-signal.SIGTERM, -signal.SIGINT, -signal.SIGHUP})
 """Exit statuses of a daemon that was told to go before it could hear of that."""
@@ -112,8 +106,7 @@ def _attend(line: int, *, is_loaded: bool) -> bool:
         has_asked = True
         is_gone, _, _ = select.select([line], [], [], REST_SECONDS)
         if not (is_gone or is_loaded):
-            for name in BEHIND_HOOKS:
-                import_module(name)
+            import_module(BEHIND_HOOKS).load_the_rest()
     return has_asked
 
 

@@ -3,7 +3,7 @@
 import sys
 
 from commonhold.adapters.git.running import Git
-from commonhold.adapters.index import SqliteIndex
+from commonhold.adapters.index.index import SqliteIndex
 
 
 def tell(*words: object) -> None:

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from commonhold.adapters.git.running import Git
-from commonhold.adapters.index import SqliteIndex
+from commonhold.adapters.index.index import SqliteIndex
 from commonhold.linking.library import Library, Shelf
 from commonhold.linking.summarise import summarise
 from commonhold.linking.summary import Summary

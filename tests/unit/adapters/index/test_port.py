@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from tests.unit.adapters.index.rig import Rig, assert_same, shelf
 
-from commonhold.adapters.memory import MemoryIndex
+from commonhold.adapters.memory.summaries import MemoryIndex
 from commonhold.app.indexes import Index
 from commonhold.domain.errors import Code, CommonholdError
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from commonhold.adapters.index.stamps import packed, settled, unpacked
+from commonhold.adapters.stamps import packed, settled, unpacked
 
 SECOND = 1_000_000_000
 NOW = 1_000 * SECOND

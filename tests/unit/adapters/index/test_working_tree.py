@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 from tests.unit.adapters.index.rig import Rig
 
+from commonhold.adapters import stamps
 from commonhold.adapters.files import WorkingTree
 from commonhold.adapters.folder_watch import FolderWatch
-from commonhold.adapters.index import stamps
 from commonhold.adapters.index.census import Census
 from commonhold.adapters.index.state import Tree
 from commonhold.domain.errors import Code, StoreError

@@ -13,7 +13,7 @@ from tests import strategies
 from tests.services.pooler import Pooler
 from tests.services.postgres_server import Database
 
-from commonhold.adapters.memory import MemoryStore
+from commonhold.adapters.memory.store import MemoryStore
 from commonhold.adapters.postgres import open_postgres
 from commonhold.adapters.postgres.registry import PostgresRegistry
 from commonhold.adapters.postgres.tables import PostgresTables

@@ -14,10 +14,9 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from tests.e2e.cli_driver import GIT
 
-from commonhold.adapters import folder_watch
+from commonhold.adapters import folder_watch, stamps
 from commonhold.adapters.folder_watch import FolderWatch
 from commonhold.adapters.git.running import Git
-from commonhold.adapters.index import stamps
 from commonhold.adapters.survey import Surveyor, surveyor
 from commonhold.adapters.survey.listed import Listed, listed
 from commonhold.adapters.survey.surveyor import MOST_SINCE
