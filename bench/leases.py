@@ -8,8 +8,8 @@ import apsw
 
 from bench.reporting import Figure, at_least, paired_ratio, report
 from commonhold.adapters.files import WorkingTree
-from commonhold.adapters.sqlite import SqliteStore
 from commonhold.adapters.sqlite.connect import connect
+from commonhold.adapters.sqlite.store import SqliteStore
 from commonhold.adapters.system import RandomIds, SystemClock
 from commonhold.app.service import Service
 

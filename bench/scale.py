@@ -8,7 +8,7 @@ import apsw
 
 from bench.reporting import Figure, at_most, paired_ratio, report
 from commonhold.adapters.files import WorkingTree
-from commonhold.adapters.sqlite import SqliteStore
+from commonhold.adapters.sqlite.store import SqliteStore
 from commonhold.adapters.system import RandomIds, SystemClock
 from commonhold.app.service import Service
 from commonhold.domain.clock import deadline

@@ -10,7 +10,7 @@ from tests.fakes import CountingIds, FakeClock
 
 from commonhold.adapters.files import WorkingTree
 from commonhold.adapters.repository import find_repository
-from commonhold.adapters.sqlite import SqliteStore
+from commonhold.adapters.sqlite.store import SqliteStore
 from commonhold.adapters.trees import Trees
 from commonhold.app.happenings import (
     NOTHING,

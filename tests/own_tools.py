@@ -8,7 +8,7 @@ from pathlib import Path
 from tests.fakes import CountingIds, FakeClock
 
 from commonhold.adapters.files import WorkingTree
-from commonhold.adapters.sqlite import SqliteStore
+from commonhold.adapters.sqlite.store import SqliteStore
 from commonhold.app.answers import CommitAnswer, TakeAnswer
 from commonhold.app.options import Options
 from commonhold.app.ports import Registry, Step, Store, no_step

@@ -15,7 +15,7 @@ from commonhold.adapters import parse_trials
 from commonhold.adapters.files import WorkingTree
 from commonhold.adapters.repository import Repository, find_repository
 from commonhold.adapters.seen import Seen, place_of
-from commonhold.adapters.sqlite import SqliteStore
+from commonhold.adapters.sqlite.store import SqliteStore
 from commonhold.adapters.system import RandomIds, SystemClock, is_running
 from commonhold.app.ports import Registry, Step, no_step
 from commonhold.app.registry import TableRegistry

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from commonhold.adapters.memory.store import MemoryStore
 from commonhold.adapters.postgres import open_postgres
 from commonhold.adapters.redis import open_redis
-from commonhold.adapters.sqlite import SqliteStore
+from commonhold.adapters.sqlite.store import SqliteStore
 from commonhold.app.ports import Registry
 from commonhold.app.registry import TableRegistry
 from commonhold.testing import FakeClock

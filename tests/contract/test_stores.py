@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from commonhold.adapters.memory.store import MemoryStore
-from commonhold.adapters.sqlite import SqliteStore
 from commonhold.adapters.sqlite.mirror import MirroredStore
+from commonhold.adapters.sqlite.store import SqliteStore
 from commonhold.app.ports import Store, StoredAnswer, Write
 from commonhold.domain.at_work import Message, Presence, Proposal
 from commonhold.domain.clock import Deadline

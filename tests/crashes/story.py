@@ -24,9 +24,9 @@ from tests.crashes.recorder import Recorder, recording
 
 from commonhold import Changeset, Edit, Op, bootstrap
 from commonhold.adapters.repository import find_repository
-from commonhold.adapters.sqlite import SqliteStore
 from commonhold.adapters.sqlite.mirror import MirroredStore
 from commonhold.adapters.sqlite.session import SqliteSession
+from commonhold.adapters.sqlite.store import SqliteStore
 from commonhold.app.service import Service
 from commonhold.app.turns import Turns
 from commonhold.bootstrap import Shared, compose, open_repository

@@ -21,8 +21,8 @@ from tests.crashes.ledger import damage, disagreements, fingerprint, log_of
 from tests.crashes.survey import lay_out
 from tests.crashes.survivor import Wound
 
-from commonhold.adapters.sqlite import SqliteStore
 from commonhold.adapters.sqlite.session import SqliteSession
+from commonhold.adapters.sqlite.store import SqliteStore
 from commonhold.bootstrap import open_repository
 from commonhold.domain.events import Committed, Event, LeaseGranted, LeaseReleased, LeaseRenewed, Recorded, holder_of
 

@@ -13,7 +13,7 @@ from tests.e2e.cli_driver import Call, git, immutable, mounted
 from commonhold.adapters.probes import machine, mounts
 from commonhold.adapters.probes.finding import ok
 from commonhold.adapters.probes.mounts import file_system, kind_of
-from commonhold.adapters.sqlite import SqliteStore
+from commonhold.adapters.sqlite.store import SqliteStore
 from commonhold.app.ports import Write
 from commonhold.bootstrap import open_repository
 

@@ -13,7 +13,7 @@ import click
 import pytest
 from tests.e2e.cli_driver import Call, git, process, snapshot
 
-from commonhold.adapters.sqlite import SqliteStore
+from commonhold.adapters.sqlite.store import SqliteStore
 from commonhold.app.ports import Write
 from commonhold.cli import output, region_words
 from commonhold.cli.command import Command, Group

@@ -18,7 +18,7 @@ from tests.patience import PATIENCE_SECONDS, until
 import commonhold
 from commonhold.adapters import daemon_place
 from commonhold.adapters.repository import Repository
-from commonhold.adapters.sqlite import SqliteStore
+from commonhold.adapters.sqlite.store import SqliteStore
 from commonhold.client import daemon as beginning
 from commonhold.domain.errors import Code, InputError, StoreError
 

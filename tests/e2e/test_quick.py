@@ -3,16 +3,21 @@
 import os
 import re
 import socket
+import sqlite3
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
 import pytest
 from tests.e2e.daemon_process import Serving, serving
 
+from commonhold.app import queries
 from commonhold.cli import quick
+from commonhold.client import glance
+from commonhold.client.opening import open_session
 from commonhold.domain.changeset import Changeset, Edit, Op
 from commonhold.domain.modes import Mode
 
@@ -21,7 +26,7 @@ HOUR = 3600.0
 BY_FULL_PROGRAM = {"COMMONHOLD_DEBUG": "1"}
 """What only the full program heeds, and what changes nothing where nothing fails."""
 
-_AGO = re.compile(rb"\d+ s ago")
+_AGO = re.compile(rb"(less than )?(a moment|\d+ s) ago")
 Said = tuple[int, bytes, bytes]
 
 
@@ -72,7 +77,6 @@ def make_busy(daemon: Serving) -> None:
     [
         ("leases",),
         ("leases", "--holder", "ann"),
-        ("leases", "--holder", "nobody"),
         ("status",),
         ("status", "--agent", "carl"),
         ("-C", "sub", "status"),
@@ -109,6 +113,7 @@ def test_a_free_repository_looks_the_same(daemon: Serving) -> None:
         ("leases", "--json"),
         ("leases", "a.py"),
         ("leases", "--holder"),
+        ("leases", "--holder", "nobody"),
         ("leases", "--help"),
         ("status", "--holder", "ann"),
         ("log",),
@@ -149,13 +154,135 @@ def test_settings_that_say_where_to_ask_are_left_to_the_full_program(
     assert is_quick("leases") is not is_left
 
 
-def test_without_a_daemon_the_full_program_looks(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.fixture
+def left(root: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A repository that much was done in, and no daemon is any more."""
+    monkeypatch.setenv("COMMONHOLD_DAEMON", "on")
+    monkeypatch.delenv("COMMONHOLD_AGENT")
+    with serving(root) as served:
+        make_busy(served)
+    return root
+
+
+@pytest.mark.parametrize("daemon_is_used", ["on", "off"])
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("leases",),
+        ("leases", "--holder", "ann"),
+        ("status",),
+        ("status", "--agent", "carl"),
+        ("-C", "sub", "status"),
+    ],
+)
+def test_without_a_daemon_both_ways_print_the_same(
+    words: tuple[str, ...], daemon_is_used: str, left: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (left / "sub").mkdir()
+    (left / "pyproject.toml").write_text('[project]\nname = "x"\n')
+    monkeypatch.setenv("COMMONHOLD_DAEMON", daemon_is_used)
+    assert is_quick(*words)
+    answer = said(*words)
+    assert answer == said(*words, **BY_FULL_PROGRAM)
+    assert b"ann" in answer[1]
+    assert not (left / ".git/commonhold/daemon.sock").exists(), "who only looks begins nothing"
+
+
+def test_as_many_commits_are_shown_both_ways() -> None:
+    assert glance.SHOWN == queries.SHOWN
+
+
+def test_without_a_daemon_leases_that_are_over_are_not_shown(left: Path) -> None:
+    with open_session(str(left), agent="eve", daemon=False) as eve:
+        assert eve.acquire("job:7", ttl_seconds=0.001).lease
+    assert is_quick("leases")
+    assert b"eve" not in said("leases")[1]
+    assert said("leases") == said("leases", **BY_FULL_PROGRAM)
+
+
+def test_without_a_daemon_and_state_the_full_program_looks(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("COMMONHOLD_DAEMON", "on")
     assert not is_quick("leases")
-    with serving(root):
-        assert is_quick("leases")
-        monkeypatch.setenv("COMMONHOLD_DAEMON", "off")
-        assert not is_quick("leases")
+    assert said("leases")[:2] == (0, b"no live leases\n")
+    assert not (root / ".git/commonhold").exists()
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("regions", "a.py"),
+        ("leases", "--agent", "ann"),
+        ("status", "--agent", " "),
+    ],
+)
+def test_without_a_daemon_what_reads_files_or_keeps_leases_is_left_to_the_full_program(
+    words: tuple[str, ...], left: Path
+) -> None:
+    assert left.exists()
+    assert not is_quick(*words)
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("commonhold.toml", "ttl_seconds = 60\n"),
+        ("pyproject.toml", "[tool.commonhold]\nttl_seconds = 0\n"),
+        ("pyproject.toml", '[tool."common\\u0068old"]\nttl_seconds = 0\n'),
+        ("pyproject.toml", "[tool.\n"),
+    ],
+)
+def test_without_a_daemon_settings_are_checked_by_the_full_program(name: str, text: str, left: Path) -> None:
+    (left / name).write_text(text)
+    assert not is_quick("leases")
+    assert b"CONFIG_INVALID" in said("leases")[2] or name == "commonhold.toml"
+
+
+def test_variables_are_checked_by_the_full_program(left: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert left.exists()
+    monkeypatch.setenv("COMMONHOLD_DURABILITY", "some")
+    assert not is_quick("leases")
+
+
+def _restore_older(state: Path) -> None:
+    with closing(sqlite3.connect(state / "state.db")) as database:
+        database.execute("DELETE FROM events WHERE seq = (SELECT max(seq) FROM events)")
+        database.commit()
+
+
+def _interrupt_a_commit(state: Path) -> None:
+    with closing(sqlite3.connect(state / "state.db")) as database:
+        database.execute("INSERT INTO journal (body) VALUES ('{}')")
+        database.commit()
+
+
+def _lose_the_mark(state: Path) -> None:
+    (state / "gate").unlink()
+
+
+def _lose_the_state(state: Path) -> None:
+    for path in state.glob("state.db*"):
+        path.unlink()
+
+
+def _restore_all(state: Path) -> None:
+    _restore_older(state)
+    (state / "gate").unlink()
+
+
+def _be_of_another_version(state: Path) -> None:
+    with closing(sqlite3.connect(state / "state.db")) as database:
+        database.execute("PRAGMA user_version = 999")
+        database.commit()
+
+
+@pytest.mark.parametrize(
+    "harm",
+    [_restore_older, _interrupt_a_commit, _lose_the_mark, _lose_the_state, _restore_all, _be_of_another_version],
+)
+def test_a_state_that_is_not_whole_is_left_to_the_full_program(harm: Callable[[Path], None], left: Path) -> None:
+    assert is_quick("leases")
+    harm(left / ".git/commonhold")
+    assert not is_quick("leases")
 
 
 def test_whoever_does_not_speak_as_we_do_is_left_to_the_full_program(root: Path, monkeypatch: Any) -> None:

@@ -9,6 +9,7 @@ import pytest
 from tests.e2e.daemon_process import Serving, serving
 
 from commonhold.cli.commands import COMMANDS
+from commonhold.client.opening import open_session
 
 pytestmark = pytest.mark.slow
 
@@ -61,11 +62,25 @@ QUICK = {
     "commonhold.domain.errors": "*",
     "commonhold.domain.slot_names": "*",
     "commonhold.domain.texts": "*",
-    "commonhold.wire.instants": "*",
     "commonhold.wire.messagepack": "*",
     "commonhold.wire.protocol": "*",
 }
 """All of ours that commands which only look load, beside packages; and which of them do."""
+GLANCING = {
+    "commonhold.adapters.boot_clock",
+    "commonhold.adapters.sqlite",
+    "commonhold.adapters.sqlite.connect",
+    "commonhold.adapters.sqlite.ground",
+    "commonhold.adapters.sqlite.mark",
+    "commonhold.adapters.sqlite.second_mark",
+    "commonhold.adapters.sqlite.statements",
+    "commonhold.adapters.sqlite.whole",
+    "commonhold.adapters.statements",
+    "commonhold.adapters.transaction",
+    "commonhold.client.glance",
+    "commonhold.domain.passing",
+}
+"""What they load beside those where no daemon is."""
 HEAVY = {
     *("apsw", "asyncio", "click", "dataclasses", "inspect", "json", "logging", "msgspec", "pathlib", "socket"),
     *("subprocess", "tempfile", "threading", "tomllib", "urllib"),
@@ -128,7 +143,21 @@ def test_commands_that_only_look_load_these_modules_and_no_others(
     assert HEAVY & loaded == set()
 
 
-@pytest.mark.parametrize("name", ["acquire", "leases", "log", "show"])
+@pytest.mark.parametrize("name", ["leases", "status"])
+def test_without_a_daemon_what_is_held_is_read_with_these_modules_and_no_others(
+    name: str, root: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("COMMONHOLD_AGENT")
+    with open_session(str(root), agent="ann", daemon=False) as ann:
+        assert ann.acquire("a.py#one").lease
+    loaded = loaded_by(*LIGHT[name], root=root, entry=ENTRY)
+    ours = {each for each in loaded if each.startswith("commonhold.") and each.count(".") > 1}
+    quick = {module for module, names in QUICK.items() if names == "*" or name in names.split()}
+    assert ours == quick | GLANCING
+    assert (HEAVY - {"apsw", "json"}) & loaded == set()
+
+
+@pytest.mark.parametrize("name", ["acquire", "log", "show"])
 def test_without_a_daemon_what_judges_changes_is_not_loaded(name: str, root: Path) -> None:
     assert parts_in(loaded_by(*LIGHT[name], root=root)) == set(KEEPS)
 

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from tests.fakes import CountingIds, FakeClock
 
 from commonhold.adapters.files import WorkingTree
-from commonhold.adapters.sqlite import SqliteStore
+from commonhold.adapters.sqlite.store import SqliteStore
 from commonhold.app.options import Options
 from commonhold.app.service import Service
 from commonhold.domain.changeset import Changeset, Edit, Op

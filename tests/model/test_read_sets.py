@@ -11,7 +11,7 @@ from hypothesis.stateful import RuleBasedStateMachine, invariant, rule
 from tests.fakes import CountingIds, FakeClock
 
 from commonhold.adapters.files import WorkingTree
-from commonhold.adapters.sqlite import SqliteStore
+from commonhold.adapters.sqlite.store import SqliteStore
 from commonhold.app.service import Service
 from commonhold.domain.changeset import Changeset, Edit, Op, Read
 from commonhold.domain.refusal import Refusal

@@ -12,7 +12,7 @@ from tests.fakes import CountingIds, FakeClock
 from tests.model.naive import HEADER, Held, Model, function
 
 from commonhold.adapters.files import WorkingTree
-from commonhold.adapters.sqlite import SqliteStore
+from commonhold.adapters.sqlite.store import SqliteStore
 from commonhold.app.answers import AcquireAnswer, Answer, CommitAnswer
 from commonhold.app.options import Options
 from commonhold.app.service import Service

@@ -29,7 +29,8 @@ import commonhold
 from commonhold import Changeset, Code, Commonhold, Edit, Op
 from commonhold.adapters import daemon_place
 from commonhold.adapters.files import WorkingTree
-from commonhold.adapters.sqlite import SqliteStore, ground
+from commonhold.adapters.sqlite import ground
+from commonhold.adapters.sqlite.store import SqliteStore
 from commonhold.adapters.system import SystemClock
 from commonhold.app.service import Service
 from commonhold.bootstrap import open_repository

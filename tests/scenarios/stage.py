@@ -15,7 +15,7 @@ from commonhold.adapters.files import WorkingTree
 from commonhold.adapters.git.running import Git
 from commonhold.adapters.index.index import SqliteIndex
 from commonhold.adapters.repository import Repository, find_repository
-from commonhold.adapters.sqlite import SqliteStore
+from commonhold.adapters.sqlite.store import SqliteStore
 from commonhold.app.crossing import Insight
 from commonhold.app.options import Options
 from commonhold.app.policy import Merging, Policies, Policy, Rereading, Suspicion

@@ -1,17 +1,16 @@
 """Named statements in an SQL script: `-- name: NAME`, a comment that says what it does, and the statement."""
 
-import re
 from typing import Final
 
-_NAME: Final = re.compile(r"^-- name: (\w+)\n", re.MULTILINE)
-_READ: Final = re.compile(r"\b(?:FROM|JOIN)\s+(\w+)")
-_WRITTEN: Final = re.compile(r"(?:INSERT(?: OR \w+)? INTO|UPDATE(?: OR \w+)?|DELETE FROM)\s+(\w+)")
+_NAME: Final = "\n-- name: "
+_READ: Final = r"\b(?:FROM|JOIN)\s+(\w+)"
+_WRITTEN: Final = r"(?:INSERT(?: OR \w+)? INTO|UPDATE(?: OR \w+)?|DELETE FROM)\s+(\w+)"
 
 
 def by_name(script: str) -> dict[str, str]:
     """Every statement of a script, on one line, by its name."""
-    parts = _NAME.split(script)
-    return {name: _on_one_line(text) for name, text in zip(parts[1::2], parts[2::2], strict=True)}
+    parts = (part.partition("\n") for part in f"\n{script}".split(_NAME)[1:])
+    return {name: _on_one_line(text) for name, _, text in parts}
 
 
 def _on_one_line(text: str) -> str:
@@ -21,10 +20,14 @@ def _on_one_line(text: str) -> str:
 
 def tables_read(query: str) -> frozenset[str]:
     """The tables that a query looks at."""
-    return frozenset(_READ.findall(query))
+    import re  # noqa: PLC0415 - loaded here, as below: who only looks asks neither
+
+    return frozenset(re.findall(_READ, query))
 
 
 def table_written(statement: str) -> str | None:
     """The table that a statement changes; None for one that only looks."""
-    match = _WRITTEN.match(statement)
+    import re  # noqa: PLC0415
+
+    match = re.match(_WRITTEN, statement)
     return match[1] if match else None

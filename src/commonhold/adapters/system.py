@@ -3,16 +3,12 @@
 import os
 import time
 from contextlib import suppress
-from functools import cache
 from pathlib import Path
 from typing import Final
 
+from commonhold.adapters import boot_clock
 from commonhold.domain.clock import Now
 
-BOOT_ID: Final = Path("/proc/sys/kernel/random/boot_id")
-# Counts through suspend; macOS calls the clock that does so CLOCK_MONOTONIC.
-CLOCK: Final = "CLOCK_BOOTTIME" if hasattr(time, "CLOCK_BOOTTIME") else "CLOCK_MONOTONIC"
-_CLOCK_ID: Final = getattr(time, CLOCK)
 _BEGAN: Final = 19
 """Where a process's file of facts says when it began, counted from behind its name."""
 
@@ -22,21 +18,7 @@ class SystemClock:
 
     def now(self) -> Now:
         """The present instant."""
-        return Now(_boot_id(), time.clock_gettime(_CLOCK_ID), time.time())
-
-
-@cache
-def _boot_id() -> str:
-    if BOOT_ID.exists():
-        return BOOT_ID.read_text(encoding="ascii").strip()
-    return _darwin_boot_id()
-
-
-def _darwin_boot_id() -> str:
-    import subprocess  # noqa: PLC0415 - loaded here, since Linux tells without it
-
-    command = ("/usr/sbin/sysctl", "-n", "kern.bootsessionuuid")
-    return subprocess.run(command, check=True, capture_output=True, text=True, env={}).stdout.strip()
+        return Now(boot_clock.epoch(), boot_clock.ticks(), time.time())
 
 
 class RandomIds:

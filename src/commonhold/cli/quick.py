@@ -1,8 +1,9 @@
-"""The commands that only look, answered by the daemon: the shortest way from what was typed to what is printed.
+"""The commands that only look: the shortest way from what was typed to what is printed.
 
 It takes the plain forms of `leases`, `status`, `regions` and `show`, asks the daemon, and prints with the very
-functions that the full program prints with. Whatever is out of the ordinary (another option, a name that is not there,
-settings that say where leases are kept, no daemon) is left to the full program, from the beginning.
+functions that the full program prints with. Where no daemon is, what is held is read from the state itself. Whatever is
+out of the ordinary (another option, a name that is not there, settings that say where leases are kept) is left to the
+full program, from the beginning.
 """
 
 from __future__ import annotations
@@ -15,7 +16,10 @@ from io import TextIOWrapper
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from commonhold.client.glance import Glance
     from commonhold.client.reader import Reader
+
+    Answering = Reader | Glance
 
 Printing = Callable[[], object]
 
@@ -25,7 +29,11 @@ _DECIDING = (b"store", b"namespace", b"daemon", b"\\")
 _MOST_BYTES = 1_000_000
 _HEEDED = ("COMMONHOLD_STORE", "COMMONHOLD_NAMESPACE", "COMMONHOLD_DEBUG", "_COMMONHOLD_COMPLETE")
 """Variables that only the full program heeds."""
-_DAEMON = ("", "on", "1")
+_DAEMON = {"": True, "on": True, "1": True, "off": False, "0": False}
+_CHECKED = {"COMMONHOLD_DURABILITY": ("", "full", "normal"), "COMMONHOLD_TYPES": ("", "on", "off")}
+"""Variables that the service checks, be it only asked, and what they may say."""
+_GLANCED = ("leases", "status")
+"""Commands that the state answers where no daemon is; the others need what reads files."""
 _ODD = frozenset(':*?[]%\\"')
 """What a key has in it that is more than a path and the name of a region."""
 _OPTIONS = {"-C": "folder", "--repo": "folder", "--agent": "agent"}
@@ -67,7 +75,7 @@ def printing(arguments: Sequence[str]) -> Printing | None:
         if isinstance(stream, TextIOWrapper):
             stream.reconfigure(errors="backslashreplace")
     try:
-        return _asked_of_daemon(asked)
+        return _asked(asked)
     except (Unread, CommonholdError, OSError, AttributeError, UnicodeError):
         return None
 
@@ -91,7 +99,7 @@ def _read(arguments: Sequence[str]) -> Asked | None:
     return Asked(command, more, options)
 
 
-def _asked_of_daemon(asked: Asked) -> Printing | None:
+def _asked(asked: Asked) -> Printing | None:
     from commonhold import __version__  # noqa: PLC0415 - loaded here, as above
     from commonhold.adapters.repository_paths import repository_paths  # noqa: PLC0415
     from commonhold.adapters.socket_places import address  # noqa: PLC0415
@@ -100,20 +108,54 @@ def _asked_of_daemon(asked: Asked) -> Printing | None:
     root, state, _ = repository_paths(asked.folder)
     if not all(map(_says_nothing, (f"{root}/{name}" for name in _SETTINGS))):
         return None
-    reader = Reader(address(state), __version__, root, asked.agent)
+    place = address(state)
+    if _DAEMON[os.environ.get("COMMONHOLD_DAEMON", "")] and os.path.exists(place):
+        answering: Answering = Reader(place, __version__, root, asked.agent)
+    elif asked.command in _GLANCED and _is_unset(root):
+        answering = _glance(state, root, asked.agent)
+    else:
+        return None
     try:
-        printed = _COMMANDS[asked.command][1](asked, reader, root)
+        printed = _COMMANDS[asked.command][1](asked, answering, root)
         if printed is None or asked.agent is None:
             return printed
-        news: Any = reader.call("news")
+        news: Any = answering.call("news")
     finally:
-        reader.close()
+        answering.close()
 
     def with_news() -> None:
         printed()
         _tell_news(news)
 
     return with_news
+
+
+def _glance(state: str, root: str, agent: str | None) -> Glance:
+    """A look at the state. Raises Unread, and what is to be said of an agent's name that is none."""
+    from commonhold.client.glance import Glance  # noqa: PLC0415 - loaded here: mostly there is a daemon
+    from commonhold.domain.texts import check_holder  # noqa: PLC0415
+
+    if agent is not None:
+        check_holder(agent)
+    return Glance(state, root, agent)
+
+
+def _is_unset(root: str) -> bool:
+    """Whether nobody has set anything that the service would check before it answers."""
+    own, shared = (f"{root}/{name}" for name in _SETTINGS)
+    is_checked = all(os.environ.get(name, "") in words for name, words in _CHECKED.items())
+    if not is_checked or os.path.lexists(own):
+        return False
+    if not os.path.lexists(shared):
+        return True
+    from commonhold.regions.toml import parse_toml  # noqa: PLC0415 - loaded here: it is a good part of the start
+
+    try:
+        with open(shared, encoding="utf-8") as file:
+            tools = parse_toml(file.read()).get("tool", {})
+    except (OSError, ValueError):  # the full program tells what is wrong with it
+        return False
+    return isinstance(tools, dict) and "commonhold" not in tools
 
 
 def _says_nothing(path: str) -> bool:
@@ -131,26 +173,28 @@ def _says_nothing(path: str) -> bool:
     )
 
 
-def _leases(asked: Asked, reader: Reader, _root: str) -> Printing | None:
+def _leases(asked: Asked, reader: Answering, _root: str) -> Printing | None:
     found: Any = reader.call("status")
     from commonhold.cli import describe, output  # noqa: PLC0415 - loaded here, as below: an answer comes first
 
     held, waiting = describe.of_holder(found, asked.holder)
     if asked.holder is not None and not (held or waiting):  # the beginning of a name, perhaps
         return None
-    return lambda: output.say(describe.leases(held, waiting))
+    lines = [*describe.leases(held, waiting)]
+    return lambda: output.say(lines)
 
 
-def _status(_asked: Asked, reader: Reader, _root: str) -> Printing | None:
+def _status(_asked: Asked, reader: Answering, _root: str) -> Printing | None:
     found: Any = reader.call("status")
     if found.debts or found.works:  # what follows from those needs to know what was typed
         return None
     from commonhold.cli import output, status_words  # noqa: PLC0415
 
-    return lambda: output.say(status_words.whole_picture(found))
+    lines = [*status_words.whole_picture(found)]
+    return lambda: output.say(lines)
 
 
-def _regions(asked: Asked, reader: Reader, root: str) -> Printing | None:
+def _regions(asked: Asked, reader: Answering, root: str) -> Printing | None:
     key = _key(asked, root)
     if key is None:
         return None
@@ -160,7 +204,7 @@ def _regions(asked: Asked, reader: Reader, root: str) -> Printing | None:
     return lambda: output.say(region_words.lines(found))
 
 
-def _show(asked: Asked, reader: Reader, root: str) -> Printing | None:
+def _show(asked: Asked, reader: Answering, root: str) -> Printing | None:
     key = _key(asked, root)
     if key is None:
         return None
@@ -191,7 +235,7 @@ def _tell_news(news: Any) -> None:  # noqa: ANN401 - whatever the daemon has sen
         complain(notices(notice_of(each.text, each.diff) for each in news))
 
 
-_COMMANDS: dict[str, tuple[int, Callable[[Asked, Reader, str], Printing | None]]] = {
+_COMMANDS: dict[str, tuple[int, Callable[[Asked, Answering, str], Printing | None]]] = {
     "leases": (0, _leases),
     "status": (0, _status),
     "regions": (1, _regions),

@@ -2,6 +2,8 @@
 
 from dataclasses import dataclass
 
+from commonhold.domain.passing import has_passed
+
 
 @dataclass(frozen=True, slots=True)
 class Now:
@@ -26,7 +28,7 @@ class Deadline:
 
     def has_passed(self, now: Now) -> bool:
         """Whether `now` is at or after this instant."""
-        return self.epoch != now.epoch or now.ticks >= self.ticks
+        return has_passed(self.epoch, self.ticks, now.epoch, now.ticks)
 
 
 def deadline(now: Now, ttl_seconds: float) -> Deadline:

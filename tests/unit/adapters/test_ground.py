@@ -10,9 +10,10 @@ from tests.e2e.cli_driver import mounted as hidden_under_tmpfs
 from tests.unit.adapters.user_space_disk import mounted
 
 from commonhold.adapters.probes import mounts
-from commonhold.adapters.sqlite import SqliteStore, ground
+from commonhold.adapters.sqlite import ground
 from commonhold.adapters.sqlite.connect import connect
 from commonhold.adapters.sqlite.ground import check_ground, device_of, kind_of, read_mounts, unsafe
+from commonhold.adapters.sqlite.store import SqliteStore
 from commonhold.domain.errors import Code, StoreError
 
 SHARED = ("nfs", "nfs4", "cifs", "smb3", "9p", "fuse.sshfs", "ceph", "lustre", "fuse.glusterfs", "afs", "virtiofs")

@@ -12,12 +12,12 @@ import pytest
 
 from commonhold.adapters.probes.finding import Level
 from commonhold.adapters.probes.state import state
-from commonhold.adapters.sqlite import SqliteStore
 from commonhold.adapters.sqlite.gate import Gate
 from commonhold.adapters.sqlite.going_on import FENCE_GAP
 from commonhold.adapters.sqlite.mark import Mark
 from commonhold.adapters.sqlite.reset import reset
 from commonhold.adapters.sqlite.second_mark import SecondMark
+from commonhold.adapters.sqlite.store import SqliteStore
 from commonhold.adapters.state_folder import StateFolder, identity_at
 from commonhold.app.ports import Write
 from commonhold.app.registry import TableRegistry

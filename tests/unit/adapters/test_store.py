@@ -15,11 +15,12 @@ import apsw
 import pytest
 from tests.patience import PATIENCE_SECONDS
 
-from commonhold.adapters.sqlite import SqliteStore, connect
+from commonhold.adapters.sqlite import connect
 from commonhold.adapters.sqlite.connect import APPLICATION_ID, MIGRATIONS
 from commonhold.adapters.sqlite.faults import translate
 from commonhold.adapters.sqlite.mirror import MirroredStore
 from commonhold.adapters.sqlite.statements import load
+from commonhold.adapters.sqlite.store import SqliteStore
 from commonhold.app.answers import LeaseAnswer
 from commonhold.app.ports import StoredAnswer, Write
 from commonhold.domain.clock import Deadline, Now
@@ -324,7 +325,7 @@ def test_a_child_loses_nothing_when_all_others_have_closed(store: SqliteStore, f
 
 ADD = """
 import sys
-from commonhold.adapters.sqlite import SqliteStore
+from commonhold.adapters.sqlite.store import SqliteStore
 from commonhold.domain.events import CommitRefused
 from commonhold.domain.refusal import Refusal
 store = SqliteStore(sys.argv[1])

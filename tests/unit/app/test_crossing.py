@@ -16,7 +16,7 @@ from commonhold.adapters.git.running import Git
 from commonhold.adapters.git.working_copy import WorkingCopy
 from commonhold.adapters.index.index import SqliteIndex
 from commonhold.adapters.repository import find_repository
-from commonhold.adapters.sqlite import SqliteStore
+from commonhold.adapters.sqlite.store import SqliteStore
 from commonhold.app.answers import CommitAnswer
 from commonhold.app.checks import Check
 from commonhold.app.crossing import Insight

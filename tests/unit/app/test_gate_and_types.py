@@ -10,7 +10,7 @@ from tests.fakes import CountingIds, FakeClock
 
 from commonhold.adapters.files import WorkingTree
 from commonhold.adapters.memory.summaries import MemoryIndex
-from commonhold.adapters.sqlite import SqliteStore
+from commonhold.adapters.sqlite.store import SqliteStore
 from commonhold.app.checks import CheckResult
 from commonhold.app.crossing import Insight
 from commonhold.app.options import Options

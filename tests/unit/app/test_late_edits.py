@@ -8,7 +8,7 @@ import pytest
 from tests.fakes import CountingIds, FakeClock
 
 from commonhold.adapters.files import WorkingTree
-from commonhold.adapters.sqlite import SqliteStore
+from commonhold.adapters.sqlite.store import SqliteStore
 from commonhold.app import writing as composition
 from commonhold.app.answers import CommitAnswer, RegionText
 from commonhold.app.options import Options

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from tests.own_tools import Hand, Workshop, workshop
 
 from commonhold.adapters.memory.store import MemoryStore
-from commonhold.adapters.sqlite import SqliteStore
+from commonhold.adapters.sqlite.store import SqliteStore
 from commonhold.app.answers import RegionHash
 from commonhold.domain.changeset import Changeset, Edit, Op
 from commonhold.domain.refusal import Refusal

@@ -10,7 +10,7 @@ import pytest
 from tests.fakes import CountingIds, FakeClock
 
 from commonhold.adapters.files import WorkingTree
-from commonhold.adapters.sqlite import SqliteStore
+from commonhold.adapters.sqlite.store import SqliteStore
 from commonhold.app.answers import CommitAnswer, RegionHash
 from commonhold.app.options import Options
 from commonhold.app.service import Service

@@ -12,7 +12,7 @@ import pytest
 from tests.fakes import CountingIds, FakeClock
 
 from commonhold.adapters.files import WorkingTree
-from commonhold.adapters.sqlite import SqliteStore
+from commonhold.adapters.sqlite.store import SqliteStore
 from commonhold.app.commits import Commits
 from commonhold.app.options import Options
 from commonhold.app.plan import CommitRequest, Crossed, Plan, Rejected

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from tests.own_tools import SOURCE, F, G, Hand, Workshop, commits, workshop
 
-from commonhold.adapters.sqlite import SqliteStore
+from commonhold.adapters.sqlite.store import SqliteStore
 from commonhold.app.plan import Plan, Rejected
 from commonhold.app.planning import Planner
 from commonhold.app.ports import Files

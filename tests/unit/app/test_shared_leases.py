@@ -8,7 +8,7 @@ import pytest
 from tests.fakes import CountingIds, FakeClock
 
 from commonhold.adapters.files import WorkingTree
-from commonhold.adapters.sqlite import SqliteStore
+from commonhold.adapters.sqlite.store import SqliteStore
 from commonhold.app.options import Options
 from commonhold.app.policy import Policies, Policy
 from commonhold.app.ports import Once, Step, no_step

@@ -14,7 +14,7 @@ from tests.fakes import CountingIds, FakeClock
 import commonhold
 from commonhold import Changeset, Code, CommonholdError, Edit, Mode, Op
 from commonhold.adapters.files import WorkingTree
-from commonhold.adapters.sqlite import SqliteStore
+from commonhold.adapters.sqlite.store import SqliteStore
 from commonhold.adapters.system import RandomIds
 from commonhold.app.service import Service
 from commonhold.client.async_opening import open_async

@@ -12,7 +12,7 @@ from tests.e2e.cli_driver import make_repository
 import commonhold
 from commonhold.adapters import stamps
 from commonhold.adapters.repository import find_repository
-from commonhold.adapters.sqlite import SqliteStore
+from commonhold.adapters.sqlite.store import SqliteStore
 from commonhold.app.crossing import Insight
 from commonhold.app.service import Service
 from commonhold.domain.errors import InputError

@@ -11,10 +11,10 @@ from typing import Final
 
 import apsw
 
+from commonhold.adapters.boot_clock import BOOT_ID, CLOCK
 from commonhold.adapters.probes.finding import Finding, fail, ok, warn
 from commonhold.adapters.sandbox.probing import offered
 from commonhold.adapters.sqlite.connect import FIRST_SAFE_SQLITE, sqlite_version
-from commonhold.adapters.system import BOOT_ID, CLOCK
 from commonhold.domain.errors import CommonholdError
 from commonhold.regions.discover import discover
 
@@ -61,7 +61,7 @@ def _grammars() -> Finding:
 def _clock() -> Finding:
     seconds = time.clock_gettime(getattr(time, CLOCK))
     try:
-        epoch = BOOT_ID.read_text(encoding="ascii").strip() if sys.platform == "linux" else "the boot session"
+        epoch = Path(BOOT_ID).read_text(encoding="ascii").strip() if sys.platform == "linux" else "the boot session"
     except OSError:
         return fail("clock", f"there is no {BOOT_ID}, so a reboot would go unseen", "mount /proc", seconds=seconds)
     return ok("clock", f"{CLOCK} at {seconds:.0f} s of boot {epoch}", seconds=seconds, boot=epoch)

@@ -1,7 +1,6 @@
 """Opening the database: the checks, the pragmas, the migrations."""
 
 import os
-from pathlib import Path
 from typing import Final
 
 import apsw
@@ -15,8 +14,15 @@ BUSY_TIMEOUT_MS: Final = 30_000
 IN_MEMORY: Final = ":memory:"
 # The SQLite that apsw brings is newer.
 FIRST_SAFE_SQLITE: Final = (3, 51, 3)
+
+
+def _script(name: str) -> str:
+    with open(os.path.join(os.path.dirname(__file__), name), encoding="utf-8") as script:
+        return script.read()
+
+
 MIGRATIONS: Final[tuple[str, ...]] = tuple(
-    Path(__file__).with_name(name).read_text(encoding="utf-8")
+    _script(name)
     for name in (
         "schema.sql",
         "leases.sql",

@@ -11,7 +11,7 @@ import time
 from collections.abc import Callable
 from typing import Final
 
-from commonhold.adapters.sqlite.mark import Mark
+from commonhold.adapters.sqlite.mark import Mark, read_mark
 from commonhold.adapters.state_folder import Identity, StateFolder, identity_at, identity_of, replaced
 from commonhold.domain.errors import Code, StoreError
 
@@ -113,14 +113,7 @@ class Gate:
 
     def read_mark(self) -> Mark | None:
         """Return the mark of the last event; None where there is none. Needs no lock: it is written in one step."""
-        try:
-            descriptor = os.open(self.path, os.O_RDONLY | os.O_CLOEXEC | os.O_NOFOLLOW)
-        except OSError:
-            return None
-        try:
-            return Mark.read(descriptor)
-        finally:
-            os.close(descriptor)
+        return read_mark(self.path)
 
     def write_mark(self, mark: Mark) -> None:
         """Leave the mark of the last event that is durable. The caller is inside.

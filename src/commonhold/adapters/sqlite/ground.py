@@ -5,12 +5,9 @@ both; neither several machines nor a machine and its guest have them together.
 """
 
 import os
-import re
-import subprocess
 import sys
 from collections.abc import Iterator
 from functools import lru_cache
-from pathlib import Path
 from typing import Final, NamedTuple
 
 from commonhold.domain.errors import Code, StoreError
@@ -29,11 +26,11 @@ _SHARED: Final = frozenset(
 )
 _USER_SPACE: Final = "fuse."
 _REMOTE: Final = "remote "
-_LINUX: Final = Path("/proc/self/mountinfo")
+_LINUX: Final = "/proc/self/mountinfo"
 _DARWIN: Final = "/sbin/mount"
-_LINUX_LINE: Final = re.compile(r"\d+ \d+ (\d+:\d+) \S+ (\S+) \S+ (?:\S+ )*- (\S+) .*")
-_DARWIN_LINE: Final = re.compile(r".+? on (/.*) \(([^()]*)\)")
-_OCTAL: Final = re.compile(r"\\([0-7]{3})")
+_DARWIN_LINE: Final = r".+? on (/.*) \(([^()]*)\)"
+_OCTAL: Final = r"\\([0-7]{3})"
+_LINUX_FIELDS: Final = 6
 
 
 class _Mount(NamedTuple):
@@ -69,9 +66,19 @@ def read_mounts() -> str:
     """The system's table of mounts as text; empty where there is none to read."""
     try:
         if sys.platform == "darwin":
-            return subprocess.run([_DARWIN], capture_output=True, check=True, text=True, timeout=5).stdout
-        return _LINUX.read_text(encoding="utf-8", errors="surrogateescape")
-    except (OSError, subprocess.SubprocessError):
+            return _told_by_darwin()
+        with open(_LINUX, encoding="utf-8", errors="surrogateescape") as table:
+            return table.read()
+    except OSError:
+        return ""
+
+
+def _told_by_darwin() -> str:
+    import subprocess  # noqa: PLC0415 - loaded here, since Linux tells without it
+
+    try:
+        return subprocess.run([_DARWIN], capture_output=True, check=True, text=True, timeout=5).stdout
+    except subprocess.SubprocessError:
         return ""
 
 
@@ -109,11 +116,38 @@ def mounted_below(folder: str, mounts: str) -> frozenset[str]:
 
 def _mounts(table: str) -> Iterator[_Mount]:
     for line in table.splitlines():
-        if match := _LINUX_LINE.fullmatch(line):
-            yield _Mount(match[1], _OCTAL.sub(lambda octal: chr(int(octal[1], 8)), match[2]), match[3])
-        elif match := _DARWIN_LINE.fullmatch(line):
-            kind, *options = match[2].split(", ")
-            yield _Mount("", match[1], kind if "local" in options or kind in _SHARED else _REMOTE + kind)
+        if mount := _of_linux(line) or _of_darwin(line):
+            yield mount
+
+
+def _of_linux(line: str) -> _Mount | None:
+    """The mount of a line such as `36 35 98:0 /inside /point options extra:1 - kind source more`."""
+    before, separator, after = line.partition(" - ")
+    fields = before.split(" ")
+    if not (separator and len(fields) >= _LINUX_FIELDS and fields[0].isdecimal() and ":" in fields[2]):
+        return None
+    return _Mount(fields[2], _with_spaces(fields[4]), after.split(" ")[0])
+
+
+def _with_spaces(text: str) -> str:
+    """A path in the table, in which blanks are written by their numbers in octal."""
+    if "\\" not in text:
+        return text
+    import re  # noqa: PLC0415 - loaded here, as below: it takes longer than all else that is done here
+
+    return re.sub(_OCTAL, lambda octal: chr(int(octal[1], 8)), text)
+
+
+def _of_darwin(line: str) -> _Mount | None:
+    if " on /" not in line:
+        return None
+    import re  # noqa: PLC0415
+
+    match = re.fullmatch(_DARWIN_LINE, line)
+    if match is None:
+        return None
+    kind, *options = match[2].split(", ")
+    return _Mount("", match[1], kind if "local" in options or kind in _SHARED else _REMOTE + kind)
 
 
 def _is_under(place: str, point: str) -> bool:

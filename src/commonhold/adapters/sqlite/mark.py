@@ -57,6 +57,18 @@ class Mark(NamedTuple):
             return False
 
 
+def read_mark(path: str) -> Mark | None:
+    """Return the mark in the file at `path`; None where there is none. Needs no lock: it is written in one step."""
+    try:
+        descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NOFOLLOW)
+    except OSError:
+        return None
+    try:
+        return Mark.read(descriptor)
+    finally:
+        os.close(descriptor)
+
+
 def missing(connection: apsw.Connection, read: Callable[[], Mark | None]) -> Mark | None:
     """Return the mark that `read` gives if the database lacks the event that is marked."""
     mark = read()

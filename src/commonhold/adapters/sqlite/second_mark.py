@@ -4,7 +4,7 @@ import os
 from contextlib import suppress
 from typing import Final
 
-from commonhold.adapters.sqlite.mark import Mark
+from commonhold.adapters.sqlite.mark import Mark, read_mark
 
 ENDING: Final = ".mark"
 _FLAGS: Final = os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW
@@ -26,16 +26,7 @@ class SecondMark:
 
     def read(self) -> Mark | None:
         """Return the mark; None where there is none, or it was copied here."""
-        if not self._path:
-            return None
-        try:
-            descriptor = os.open(self._path, os.O_RDONLY | os.O_CLOEXEC | os.O_NOFOLLOW)
-        except OSError:
-            return None
-        try:
-            mark = Mark.read(descriptor)
-        finally:
-            os.close(descriptor)
+        mark = read_mark(self._path) if self._path else None
         return mark if mark and mark.database else None
 
     def write(self, mark: Mark) -> None:

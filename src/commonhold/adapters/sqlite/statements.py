@@ -1,7 +1,7 @@
 """The named statements of `queries.sql`."""
 
+import os
 from functools import cache
-from pathlib import Path
 
 from commonhold.adapters.statements import by_name
 
@@ -9,4 +9,5 @@ from commonhold.adapters.statements import by_name
 @cache
 def load(file_name: str = "queries.sql") -> dict[str, str]:
     """Every statement by its name."""
-    return by_name(Path(__file__).with_name(file_name).read_text(encoding="utf-8"))
+    with open(os.path.join(os.path.dirname(__file__), file_name), encoding="utf-8") as script:
+        return by_name(script.read())

@@ -22,14 +22,14 @@ from commonhold.adapters.sqlite.mark import Mark, fallen_back, gone, missing
 from commonhold.adapters.sqlite.open_files import OpenFiles
 from commonhold.adapters.sqlite.second_mark import SecondMark
 from commonhold.adapters.sqlite.session import SqliteSession
+from commonhold.adapters.sqlite.whole import DATABASE as DATABASE  # noqa: PLC0414 - they are of the store, too
+from commonhold.adapters.sqlite.whole import GATE as GATE  # noqa: PLC0414
 from commonhold.adapters.state_folder import StateFolder, replaced, unusable
 from commonhold.app.resetting import ITSELF
 from commonhold.domain.errors import Code, InternalError, StoreError
 from commonhold.domain.events import StateReset
 from commonhold.domain.exhaustion import exhausted
 
-DATABASE: Final = "state.db"
-GATE: Final = "gate"
 COMMIT: Final = "COMMIT"
 
 

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Final
 
 from commonhold.adapters import stamps
 from commonhold.adapters.repository import Repository, find_repository
-from commonhold.adapters.sqlite import SqliteStore
+from commonhold.adapters.sqlite.store import SqliteStore
 from commonhold.app.service import Service
 from commonhold.app.turns import Turns
 from commonhold.bootstrap import Shared, compose, open_insight

@@ -1,0 +1,36 @@
+"""The clock that the store counts by: time since boot, which no one can set. To read it loads next to nothing."""
+
+import time
+
+BOOT_ID = "/proc/sys/kernel/random/boot_id"
+# Counts through suspend; macOS calls the clock that does so CLOCK_MONOTONIC.
+CLOCK = "CLOCK_BOOTTIME" if hasattr(time, "CLOCK_BOOTTIME") else "CLOCK_MONOTONIC"
+_CLOCK_ID = getattr(time, CLOCK)
+_known: list[str] = []
+
+
+def epoch() -> str:
+    """What tells this boot of the machine from any other."""
+    if not _known:
+        _known.append(_boot_id())
+    return _known[0]
+
+
+def ticks() -> float:
+    """Seconds since boot."""
+    return time.clock_gettime(_CLOCK_ID)
+
+
+def _boot_id() -> str:
+    try:
+        with open(BOOT_ID, encoding="ascii") as file:
+            return file.read().strip()
+    except FileNotFoundError:
+        return _darwin_boot_id()
+
+
+def _darwin_boot_id() -> str:
+    import subprocess  # noqa: PLC0415 - loaded here, since Linux tells without it
+
+    command = ("/usr/sbin/sysctl", "-n", "kern.bootsessionuuid")
+    return subprocess.run(command, check=True, capture_output=True, text=True, env={}).stdout.strip()

@@ -1,0 +1,31 @@
+"""Opening a database that lacks nothing, by the checks of the store, for who only glances at it."""
+
+import os
+
+import apsw
+
+from commonhold.adapters.sqlite.connect import connect_if_ready
+from commonhold.adapters.sqlite.mark import missing, read_mark
+from commonhold.adapters.sqlite.second_mark import SecondMark
+
+DATABASE = "state.db"
+GATE = "gate"
+
+
+def opened_whole(folder: str) -> apsw.Connection | None:
+    """A connection to the database in a state folder, if the store would open it and find nothing to do or to refuse.
+
+    None where there is no state, or one to be made, migrated, refused or gone on with after a loss: that is for the
+    store. Raises StoreError and apsw's own errors as `connect_if_ready` does.
+    """
+    path, gate = os.path.join(folder, DATABASE), os.path.join(folder, GATE)
+    mark = read_mark(gate)
+    if mark is None or mark.has_log_of_another(path):
+        return None
+    connection = connect_if_ready(path)
+    if connection is None:
+        return None
+    if missing(connection, lambda: read_mark(gate)) or missing(connection, SecondMark(folder).read):
+        connection.close()
+        return None
+    return connection

@@ -1,0 +1,95 @@
+"""A look at the state without a daemon, for commands that must start as fast as Python does.
+
+The database is opened with the checks of the store, and asked with the store's own statements; what it says is told as
+`reader.py` tells the daemon's answers. Whatever is out of the ordinary (a state that is to be made, mended or refused,
+a commit that was interrupted, something to be told or to be kept) is `Unread`: the service sees to it.
+"""
+
+import json
+from types import SimpleNamespace
+
+import apsw
+
+from commonhold.adapters import boot_clock
+from commonhold.adapters.sqlite.statements import load
+from commonhold.adapters.sqlite.whole import opened_whole
+from commonhold.client.reader import Unread
+from commonhold.domain.passing import has_passed
+
+SHOWN = 10
+"""So many of the newest commits are shown."""
+
+
+class Glance:
+    """One consistent view of the state in a folder, for the working tree at `root`, and for an agent or nobody."""
+
+    def __init__(self, state_folder: str, root: str, agent: str | None) -> None:
+        """Open it. Raises Unread."""
+        self._root = root
+        try:
+            connection = opened_whole(state_folder)
+            if connection is None:
+                raise Unread
+            self._connection = connection
+            self._connection.execute("BEGIN")
+            self._check_nothing_to_do(agent)
+        except apsw.Error as fault:
+            raise Unread from fault
+
+    def close(self) -> None:
+        """Let go of it."""
+        self._connection.close()
+
+    def _rows(self, name: str, *values: str | int) -> list[tuple[object, ...]]:
+        return self._connection.execute(load()[name], values).fetchall()
+
+    def _check_nothing_to_do(self, agent: str | None) -> None:
+        """Go on only where asking changes nothing: a sign of life keeps leases, what was told is told once."""
+        if self._rows("journals"):
+            raise Unread
+        if agent is None:
+            return
+        here = agent, self._root
+        if self._rows("leases_of_holder", agent) or self._rows("overtaken", *here) or self._rows("messages", *here):
+            raise Unread
+
+    def call(self, name: str, **_: object) -> object:
+        """What the service would answer to `status`, and that there is no `news`. Raises Unread for all other calls."""
+        try:
+            if name == "news":
+                return ()
+            if name == "status":
+                return self._status()
+        except (apsw.Error, AttributeError, ValueError) as fault:
+            raise Unread from fault
+        raise Unread
+
+    def _status(self) -> SimpleNamespace:
+        return SimpleNamespace(
+            root=self._root,
+            leases=self._live("all_leases"),
+            waiters=self._live("all_waiters"),
+            changes=[_change(*row) for row in self._rows("latest_commits", SHOWN)],
+            debts=self._rows("all_debts"),
+            works=self._rows("all_works"),
+            sessions=self._bodies("presences", self._root),
+        )
+
+    def _bodies(self, name: str, *values: str) -> list[SimpleNamespace]:
+        return [_thing(body) for (body,) in self._rows(name, *values)]
+
+    def _live(self, name: str) -> list[SimpleNamespace]:
+        epoch, ticks = boot_clock.epoch(), boot_clock.ticks()
+        claims = self._bodies(name)
+        return [each for each in claims if not has_passed(each.deadline.epoch, each.deadline.ticks, epoch, ticks)]
+
+
+def _change(sequence: object, at: object, _kind: object, body: object) -> SimpleNamespace:
+    commit = _thing(body)
+    keys = [change.key for change in commit.regions]
+    return SimpleNamespace(sequence=sequence, at=at, holder=commit.holder, intent=commit.intent, keys=keys)
+
+
+def _thing(body: object) -> SimpleNamespace:
+    value: SimpleNamespace = json.loads(str(body), object_hook=lambda fields: SimpleNamespace(**fields))
+    return value
