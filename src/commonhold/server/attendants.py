@@ -93,6 +93,7 @@ class Attendants:
         self._look_at_shells()
         self._attending.let_go_of_silent()
         self._overseeing.look()
+        self._git.look()
 
     def _look_at_shells(self) -> None:
         self._shells.reap()
@@ -126,6 +127,7 @@ class Attendants:
         self._overseeing.close()
         self._attending.close()
         self._shells.close()
+        self._git.close()
 
 
 def _is_wrapped(agent: str, root: str) -> bool:

@@ -7,6 +7,7 @@ hold what it did itself. The index that all share goes with HEAD, too, as far as
 import os
 import secrets
 import threading
+import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
@@ -23,7 +24,8 @@ from commonhold.app.git_risks import RISKY
 from commonhold.app.git_words import GitCall, placed, read_call
 from commonhold.app.shell_calls import git_calls_of
 from commonhold.server import git_held
-from commonhold.server.git_homes import Home, programs
+from commonhold.server.git_homes import Home, programs, remove_private_trees
+from commonhold.server.git_private import UNUSED_SECONDS
 from commonhold.server.git_session import MOVERS, WRITERS, Answer, Pending, Session
 from commonhold.server.whose import Around, Log
 
@@ -36,6 +38,7 @@ ELSEWHERE: Final = frozenset({"clone", "init", "worktree"})
 """Commands that make other working trees, with indexes of their own."""
 MOST_PENDING: Final = 4096
 """Who calls git may be killed, and never tell the end."""
+LOOK_SECONDS: Final = 60.0
 _ANYTHING: Final = "."
 
 
@@ -78,6 +81,7 @@ class GitCalls:
         self._is_ignored = is_ignored
         self._pending: dict[str, Pending] = {}
         self._lock = threading.Lock()
+        self._looked = time.monotonic()
 
     def begin(self, told: Mapping[str, Any]) -> Answer:
         """What a call of git is to run.
@@ -154,6 +158,17 @@ class GitCalls:
             if here.is_changed_by_hooks(pending, told["status"]):
                 self._settle(session.tree.root, session.holder)
             return here.ended(pending, told["status"])
+
+    def look(self) -> None:
+        """Take away the private trees that no commit uses any more; at most once a minute."""
+        now = time.monotonic()
+        if now - self._looked >= LOOK_SECONDS:
+            self._looked = now
+            remove_private_trees(self._state_folder, UNUSED_SECONDS)
+
+    def close(self) -> None:
+        """Take away all private trees that no commit is using."""
+        remove_private_trees(self._state_folder)
 
     def refusal(self, holder: str, cwd: str, command: Sequence[str]) -> str | None:
         """Why a command is not to be run, for what git would do in it; None where it may be."""

@@ -14,9 +14,9 @@ from pathlib import Path
 from typing import Final
 
 from commonhold.adapters.git.differing import Tree
-from commonhold.adapters.git.private_tree import PREFIX
 from commonhold.app.options import CONTENT_RETENTION_SECONDS
 from commonhold.client.launcher import STAND_IN
+from commonhold.server.git_private import PrivateTrees, remove_left, remove_unused
 from commonhold.server.shell_programs import with_program_alone
 
 FOLDER: Final = "git"
@@ -140,17 +140,20 @@ class Home:
 
     def clear(self) -> None:
         """Take away what calls that died have left; only for who has the turn."""
-        for place in self.folder.glob("private-*"):
-            folder = Path(_read(place) or "")
-            if folder.name.startswith(PREFIX):
-                shutil.rmtree(folder, ignore_errors=True)
-        for pattern in ("scratch-*", "private-*", "*.lock"):
+        remove_left(self.folder)
+        for pattern in ("scratch-*", "*.lock"):
             for place in self.folder.glob(pattern):
                 place.unlink(missing_ok=True)
 
-    def note_private(self, folder: str) -> None:
-        """Write down where a private working tree is, so that it goes even if its call dies."""
-        _write(self.folder / f"private-{_name(folder)}", folder)
+    @property
+    def private_trees(self) -> PrivateTrees:
+        """Where hooks of the session's commits run beside others' work."""
+        return PrivateTrees(self.tree, self.tree_folder, self.folder)
+
+
+def remove_private_trees(state_folder: str, unused_seconds: float = 0) -> None:
+    """Take away the private trees of commits that none has used for so long, in all working trees."""
+    remove_unused(Path(state_folder, FOLDER), unused_seconds)
 
 
 def programs(state_folder: str) -> Path:

@@ -21,6 +21,7 @@ from commonhold.domain.changeset import Changeset
 from commonhold.domain.errors import CommonholdError
 from commonhold.domain.texts import listed
 from commonhold.regions.region import hash_bytes
+from commonhold.server.git_private import Taken
 from commonhold.server.git_staging import Staging
 from commonhold.server.whose import Log, Whose
 
@@ -41,10 +42,15 @@ class HookRun:
     """
 
     tree: Tree
-    private: PrivateTree
+    taken: Taken
     index: Index
     begun: str
     is_of_staged: bool
+
+    @property
+    def private(self) -> PrivateTree:
+        """Where it runs."""
+        return self.taken.private
 
     @property
     def environment(self) -> Mapping[str, str]:
@@ -61,17 +67,16 @@ class HookRun:
 
         Nothing of others is overwritten: where both cannot be proven to go together theirs stays, and that is told.
         """
-        made = [each for each in self.private.made() if each.after != _bytes_at(self.tree.root, each.path)]
-        self.private.hand_over_ignored()
+        made = [each for each in self.private.ended() if each.after != _bytes_at(self.tree.root, each.path)]
         left = [each.path for each in made if not _is_clear(self.tree.root, each)]
         wanted = [each for each in made if each.path not in left]
         if wanted and not _committed(log, wanted):
             left += [each.path for each in wanted if len(wanted) == 1 or not _committed(log, [each])]
         return _told(left, is_committed=is_committed)
 
-    def remove(self) -> None:
-        """Take away what was made for it."""
-        self.private.remove()
+    def let_go(self) -> None:
+        """Take away what was made for it; the private tree is kept for the next commit."""
+        self.taken.give_back()
         Path(self.index.path).unlink(missing_ok=True)
 
 

@@ -10,7 +10,6 @@ from typing import Any, Final
 from commonhold.adapters.git import differing
 from commonhold.adapters.git.indexes import Entries, Index
 from commonhold.adapters.git.objects import INDEX
-from commonhold.adapters.git.private_tree import PrivateTree
 from commonhold.adapters.git.remaking import remade
 from commonhold.adapters.git.running import Git
 from commonhold.app.git_options import VALUED, with_absolute_files, words_of
@@ -242,10 +241,9 @@ class Session:
         if not any(whose.of_others([path]) for path in paths):
             return pending
         index = self._scratch() if pending.index.path == self.index.path else pending.index
-        private = PrivateTree(self.tree, index, self._temporary)
-        self.home.note_private(private.root)
+        taken = self.home.private_trees.take(index, pending.tree, self._temporary)
         call = with_absolute_files(pending.call, lambda name: name if name == "-" else str(Path(self.folder, name)))
-        run = HookRun(self.tree, private, index, pending.tree, is_of_staged=pending.index.path == self.index.path)
+        run = HookRun(self.tree, taken, index, pending.tree, is_of_staged=pending.index.path == self.index.path)
         return replace(
             pending, call=GitCall(_without_places(call.before), call.word, call.rest), index=index, hooked=run
         )
@@ -276,7 +274,7 @@ class Session:
         head = differing.head_of(self._root)
         if self._came_between(pending, head, status):
             if pending.hooked:
-                pending.hooked.remove()
+                pending.hooked.let_go()
             return {"again": True}
         said = self._after_hooks(pending, status)
         if self.is_changed_by_hooks(pending, status):
@@ -301,7 +299,7 @@ class Session:
         if status:
             self.index.put(run.staged())
             said.append(_HOOKS_ALONE)
-        run.remove()
+        run.let_go()
         return "\n".join(filter(None, said))
 
     def is_changed_by_hooks(self, pending: Pending, status: int) -> bool:

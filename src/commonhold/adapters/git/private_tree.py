@@ -1,25 +1,34 @@
-"""A working tree for one commit: it holds what one index holds, so that the hooks of that commit see nothing else."""
+"""A working tree for commits alone: it holds what one index holds, so that the hooks of a commit see nothing else.
+
+It is kept from one commit to the next, and then brought up by what differs.
+"""
 
 import os
 import shutil
 import tempfile
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
 from commonhold.adapters.git.differing import Tree
+from commonhold.adapters.git.ignored_links import IgnoredLinks
 from commonhold.adapters.git.indexes import Index
 from commonhold.adapters.git.objects import INDEX
-from commonhold.adapters.git.running import Git, run
+from commonhold.adapters.git.running import Git, failed, run
 
 PREFIX: Final = "commonhold-commit-"
-_IGNORED: Final = ("ls-files", "-z", "--others", "--ignored", "--exclude-standard", "--directory")
-_MADE: Final = ("ls-files", "-z", "--others", "--exclude-standard")
-_RULES: Final = ".gitignore"
+_MOST_OF_DISK: Final = 0.9
+_WORK: Final = "work"
 _AT_ONCE: Final = ("-c", "checkout.workers=4")
-_AS_IT_IS: Final = ("-c", "core.fsmonitor=false", "-c", "core.untrackedCache=false")
+_AS_IT_IS: Final = ("-c", "core.fsmonitor=false", "-c", "core.untrackedCache=false", "-c", "core.splitIndex=false")
+_OTHERS: Final = ("ls-files", "-z", "--others", "--directory")
+_STATUS: Final = (
+    *("status", "--porcelain", "-z", "--untracked-files=all", "--ignored=matching", "--no-renames"),
+    "--ignore-submodules=all",
+)
+_IGNORED: Final = "!"
 
 
 def has_hook(tree: Tree, name: str) -> bool:
@@ -42,36 +51,69 @@ class PrivateTree:
     """A copy of the files of an index, which git takes for its working tree: with the same HEAD, branches and settings.
 
     What git ignores in the true working tree (`node_modules`, `.venv`, caches) is there by links, since hooks need it.
+    One commit at a time may use it.
     """
 
-    def __init__(self, tree: Tree, index: Index, temporary: str = "") -> None:
-        """Put it into a new folder in `temporary` (empty: the system's). `index` is to be used with it from now on.
-
-        Raises StoreError `GIT_FAILED`; nothing is left then.
-        """
+    def __init__(self, tree: Tree, folder: str) -> None:
+        """Stand for `tree` in `folder`, which has no other use. There is nothing in it until it was brought up."""
         self._tree = tree
-        self.root = os.path.realpath(tempfile.mkdtemp(prefix=PREFIX, dir=temporary or None))
+        self.place = folder
+        self.root = os.path.join(folder, _WORK, os.path.basename(tree.root) or _WORK)
         self._git = Git(self.root)
-        self._begun = f"{index.path}-begun"
-        try:
-            self._fill(index)
-            index.copied_to(self._begun)
-        except BaseException:  # nobody else knows of it
-            self.remove()
-            raise
+        self._kept = Index(self._git, os.path.join(folder, "index"))
 
-    def _fill(self, index: Index) -> None:
+    @classmethod
+    def new(cls, tree: Tree, temporary: str = "") -> "PrivateTree":
+        """One in a new folder in `temporary` (empty: the system's)."""
+        return cls(tree, tempfile.mkdtemp(prefix=PREFIX, dir=folder_of(temporary)))
+
+    @property
+    def is_usable(self) -> bool:
+        """Whether the folder is there, and only this user may write it: others may write beside it."""
+        try:
+            found = os.lstat(self.place)
+        except OSError:
+            return False
+        return os.path.isdir(self.place) and found.st_uid == os.geteuid() and found.st_mode & 0o077 == 0
+
+    @property
+    def may_stay(self) -> bool:
+        """Whether the disk has room enough to keep it until the next commit."""
+        with suppress(OSError):
+            found = shutil.disk_usage(self.place)
+            return found.used < found.total * _MOST_OF_DISK
+        return False
+
+    def bring_up(self, index: Index, content: str) -> None:
+        """Let it hold the tree `content` and nothing else. `index`, which has that, is to be used with it from now on.
+
+        What is there as it should be is left as it is; what a hook changed, made or removed is mended. Raises
+        StoreError `GIT_FAILED` and OSError; nothing is known of what is in it then.
+        """
         if self._tree.git_dir != self._tree.common:
             # Git would note this place down as that of the linked working tree, if it has noted none for a day.
             os.utime(os.path.join(self._tree.git_dir, "gitdir"))
-        Path(self.root, ".git").write_text(f"gitdir: {self._tree.git_dir}\n", encoding="utf-8")
-        self._git.ask(*_AS_IT_IS, *_AT_ONCE, "checkout-index", "--all", "--index", settings=self.settings(index.path))
-        ignored = self._ignored(self._tree.root, {INDEX: index.path})
-        links = [each for path in ignored for each in self._linked(path)]
-        while links:
-            # A rule for folders alone (`build/`) does not ignore a link: then what is in there is linked.
-            seen = set(self._listed(_MADE, self.settings(index.path)))
-            links = [each for path in links if path in seen for each in self._linked(f"{path}/")]
+        os.makedirs(self.root, exist_ok=True)
+        settings = self.settings(self._kept.path)
+        has_files = self._kept.exists
+        self._put_git_file()
+        links = IgnoredLinks(self._tree.root, self.root, index.settings, settings)
+        if has_files:
+            done = self._git.run(*_AS_IT_IS, *_OTHERS, settings=settings)
+            if done.returncode:
+                raise failed(_OTHERS[0], done)
+            links.clear(os.fsdecode(each) for each in done.stdout.split(b"\0") if each)
+        self._git.ask(*_AS_IT_IS, *_AT_ONCE, "read-tree", "--reset", "-u", content, settings=settings)
+        links.make()
+        self._kept.copied_to(index.path)
+
+    def _put_git_file(self) -> None:
+        place, text = Path(self.root, ".git"), f"gitdir: {self._tree.git_dir}\n"
+        if place.is_dir() and not place.is_symlink():
+            shutil.rmtree(place)
+        elif place.is_symlink():
+            place.unlink()
+        place.write_text(text, encoding="utf-8")
 
     def settings(self, index: str) -> dict[str, str]:
         """The environment in which git uses it, with the index at that path."""
@@ -87,59 +129,48 @@ class PrivateTree:
         place = os.path.join(self.root, os.path.relpath(os.path.realpath(folder), self._tree.root))
         return os.path.normpath(place) if os.path.isdir(place) else self.root
 
-    def _ignored(self, root: str, settings: Mapping[str, str]) -> Iterator[str]:
-        done = Git(root).run(*_AS_IT_IS, *_IGNORED, settings=settings)
-        yield from (os.fsdecode(each) for each in done.stdout.split(b"\0") if each)
+    def ended(self) -> tuple[Made, ...]:
+        """What has changed in here since it was brought up. What git ignores of that is handed over.
 
-    def _linked(self, path: str) -> list[str]:
-        """Link a file of the true working tree; of a folder (`path` ends in a slash) what is in it. The links made."""
-        place, there = Path(self.root, path), Path(self._tree.root, path)
-        if place.is_symlink():
-            place.unlink()
-        try:
-            names = [each for each in os.listdir(there) if each != ".git"] if path.endswith("/") else [""]
-            (place if path.endswith("/") else place.parent).mkdir(parents=True, exist_ok=True)
-            for name in names:
-                if name == _RULES:  # git follows no link to these
-                    shutil.copyfile(there / name, place / name)
-                else:
-                    (place / name).symlink_to(there / name)
-        except OSError:  # it is gone by now, or what the index holds is in its place
-            return []
-        return [f"{path}{name}" for name in names]
+        That is moved to where it would have been made, if nothing is there.
+        """
+        found = list(self._changed())
+        for path in (path for state, path in found if state == _IGNORED):
+            place, there = Path(self.root, path), Path(self._tree.root, path)
+            with suppress(OSError):
+                if not place.is_symlink() and there.parent.is_dir() and not os.path.lexists(there):
+                    shutil.move(place, there)
+        made = (Made(path, self._before(path), self._now(path)) for state, path in found if state != _IGNORED)
+        return tuple(each for each in made if each.before != each.after)
 
-    def made(self) -> tuple[Made, ...]:
-        """What has changed in here since, less what git ignores."""
-        settings = self.settings(self._begun)
-        self._git.run(*_AS_IT_IS, "update-index", "-q", "--refresh", settings=settings)
-        changed = self._listed(("diff-files", "-z", "--name-only", "--ignore-submodules=all"), settings)
-        added = self._listed(_MADE, settings)
-        found = (Made(path, self._before(path), self._now(path)) for path in (*changed, *added))
-        return tuple(each for each in found if each.before != each.after)
-
-    def _listed(self, words: tuple[str, ...], settings: Mapping[str, str]) -> list[str]:
-        done = self._git.run(*_AS_IT_IS, *words, settings=settings)
-        return [os.fsdecode(each) for each in done.stdout.split(b"\0") if each]
+    def _changed(self) -> Iterator[tuple[str, str]]:
+        """How each file that is not as it was differs, and its path: one letter of `git status`."""
+        done = self._git.run(*_AS_IT_IS, *_STATUS, settings=self.settings(self._kept.path))
+        for each in done.stdout.split(b"\0"):
+            state, path = os.fsdecode(each[1:2]), os.fsdecode(each[3:])
+            if path and state != " ":
+                yield state, path
 
     def _before(self, path: str) -> bytes | None:
         words = ("cat-file", "--filters", f":{path}")
-        done = self._git.run(*words, settings=self.settings(self._begun))
+        done = self._git.run(*words, settings=self.settings(self._kept.path))
         return done.stdout if done.returncode == 0 else None
 
     def _now(self, path: str) -> bytes | None:
         place = Path(self.root, path)
         return place.read_bytes() if place.is_file() and not place.is_symlink() else None
 
-    def hand_over_ignored(self) -> None:
-        """Move what was made in here and git ignores to where it would have been made, if nothing is there."""
-        for path in self._ignored(self.root, self.settings(self._begun)):
-            place, there = Path(self.root, path), Path(self._tree.root, path)
-            with suppress(OSError):
-                if not place.is_symlink() and there.parent.is_dir() and not os.path.lexists(there):
-                    shutil.move(place, there)
-
     def remove(self) -> None:
         """Take it away."""
-        shutil.rmtree(self.root, ignore_errors=True)
-        with suppress(FileNotFoundError):
-            os.unlink(self._begun)
+        remove(self.place)
+
+
+def folder_of(temporary: str) -> str:
+    """Where new ones are made, if the folder for temporary files is said to be `temporary`."""
+    return os.path.realpath(temporary or tempfile.gettempdir())
+
+
+def remove(folder: str) -> None:
+    """Take away the folder of a private tree; nothing else."""
+    if os.path.basename(folder).startswith(PREFIX):
+        shutil.rmtree(folder, ignore_errors=True)
