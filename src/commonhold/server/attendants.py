@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Mapping
+from contextlib import closing, suppress
 from typing import TYPE_CHECKING, Any
 
 from commonhold.adapters.ignoring import Ignoring
@@ -16,6 +17,7 @@ from commonhold.app.happenings import Happening, Response
 from commonhold.client.opening import open_session
 from commonhold.client.session import Commonhold, ticks
 from commonhold.config import load_settings
+from commonhold.domain.errors import CommonholdError
 from commonhold.server.attending import Attending
 from commonhold.server.foretelling import Foretelling
 from commonhold.server.idleness import idle_seconds
@@ -101,8 +103,14 @@ class Attendants:
 
     def _overseen(self, root: str, holder: str) -> Commonhold:
         """A session of an agent, in a working tree that is watched from now on."""
-        self._overseeing.begin(root)
+        if self._overseeing.begin(root):
+            threading.Thread(target=self._look_ahead, args=(root,), name="commonhold-look-ahead", daemon=True).start()
         return _opened(root, holder)
+
+    def _look_ahead(self, root: str) -> None:
+        """Look at a working tree while the agent that came there thinks: its first command waits for less."""
+        with suppress(CommonholdError), closing(_opened_by_nobody(root)) as session:  # else the command looks itself
+            self._shells.look_ahead(session)
 
     def _refused(self, asked: Asked, session: Commonhold) -> str:
         """Why a command is not to be run; empty where it may be."""

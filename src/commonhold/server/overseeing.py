@@ -31,12 +31,15 @@ class Overseeing:
         self._watched: dict[str, tuple[Watcher, Commonhold]] = {}
         self._lock = threading.Lock()
 
-    def begin(self, root: str) -> None:
-        """Watch the working tree at `root`, if it is not watched yet, and look what changed while nobody watched."""
+    def begin(self, root: str) -> bool:
+        """Watch the working tree at `root`, if it is not watched yet, and look what changed while nobody watched.
+
+        Returns whether that begins now.
+        """
         with self._lock:
             self._forget_what_is_gone()
             if root in self._watched:
-                return
+                return False
             git_dir = find_repository(root).git_dir
             session = self._open(root)
             watcher = Watcher(
@@ -55,6 +58,7 @@ class Overseeing:
                 begun = [self._watched.pop(root)] if root in self._watched else []
             _end(begun)
             raise
+        return True
 
     def look(self) -> None:
         """Let go of trees that were taken away: one that is made in the same place is another."""

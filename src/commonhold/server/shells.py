@@ -10,6 +10,7 @@ from typing import Any, Final
 
 from commonhold.adapters.git.differing import head_of
 from commonhold.adapters.git.running import Git
+from commonhold.adapters.repository import find_repository
 from commonhold.adapters.sandbox.probing import NONE, Offer, offered
 from commonhold.adapters.survey import Change, Survey, Surveyor
 from commonhold.adapters.survey.ground import Ground
@@ -189,6 +190,16 @@ class Shells:
                 made = Surveyor(name[0], ground.git, ignored=settings.ignore, max_file_bytes=settings.max_file_bytes)
                 self._surveyors = {**kept, name: made}
             return self._surveyors[name]
+
+    def look_ahead(self, session: Commonhold) -> None:
+        """Look at the working tree of a session, so that the first command there need not wait until all is read.
+
+        Raises what looking raises.
+        """
+        settings = load_settings(session.root)
+        if settings.shell != Shell.OFF:
+            ground = Ground(find_repository(session.root), session.root, ())
+            self._surveyor(session, ground, settings).look(session.keep)
 
     def end(self, told: Mapping[str, Any]) -> Shape:
         """The same as `ended`, for a launcher."""

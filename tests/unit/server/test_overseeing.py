@@ -85,8 +85,7 @@ def test_a_tree_that_is_made_where_one_was_taken_away_is_overseen(
 ) -> None:
     root, other = tree(tmp_path / "one"), tree(tmp_path / "two")
     look_again = overseeing.look if by == "a look" else partial(overseeing.begin, other)
-    overseeing.begin(root)
-    overseeing.begin(root)
+    assert [overseeing.begin(root), overseeing.begin(root)] == [True, False]
     assert len(opened) == 1, "a tree that is overseen is not begun again"
     overseeing.begin(other)
     shutil.rmtree(root)

@@ -5,12 +5,14 @@ import os
 import subprocess
 import time
 from collections.abc import Iterator, Mapping
+from contextlib import closing
 from pathlib import Path
 from typing import cast
 
 import pytest
 from tests.hooked import House, git, house
 from tests.own_tools import commits
+from tests.patience import until
 
 from commonhold.adapters.git.running import Git
 from commonhold.adapters.sandbox.probing import NONE, Offer
@@ -306,3 +308,39 @@ def test_a_launcher_that_could_not_mount_says_so_and_is_not_told_of_what_kept_it
     report = str(shells_.end({"ticket": free, "status": 2, "free": 1})["report"])
     assert "it could not write" not in report
     assert 'codex:two holds file:b.py#@header for "its work", and is told that you wrote over it' in report
+
+
+def test_a_tree_that_was_looked_at_ahead_is_not_read_for_the_first_command(
+    home: House, running: Running, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    looks = []
+    everything = Surveyor._everything
+
+    def counted(self: Surveyor, new: list[bytes]) -> Survey:
+        looks.append(self)
+        return everything(self, new)
+
+    monkeypatch.setattr(Surveyor, "_everything", counted)
+
+    def is_ahead() -> bool:
+        """Settings of git that have only just been written may be others at each look."""
+        before = len(looks)
+        with closing(home.session(str(home.root), TWO)) as session:
+            running.shells.look_ahead(session)
+        return len(looks) == before
+
+    until(is_ahead)
+    looks.clear()
+    ticket = running.begin(ONE)
+    home.write("a.py", "a = 2\n")
+    running.end(ticket)
+    assert looks == []
+    with home.service(None) as service:
+        assert [each.holder for each in commits(service)] == [ONE]
+
+
+def test_where_commands_are_left_alone_nothing_is_looked_at_ahead(home: House, running: Running) -> None:
+    home.write("commonhold.toml", 'shell = "off"\n')
+    with closing(home.session(str(home.root), TWO)) as session:
+        running.shells.look_ahead(session)
+    assert running.shells._surveyors == {}
