@@ -306,14 +306,12 @@ class Session:
         """Whether a commit holds something else than was meant, though its hooks ran beside what others do."""
         if status or pending.hooked or not (pending.tree and pending.head):
             return False
-        if self._root.line("rev-parse", "HEAD^{tree}") == pending.tree:
+        tree, made = differing.made_of(self._root, differing.head_of(self._root))
+        if tree == pending.tree:
             return False
-        made, before = self._parents("HEAD"), self._parents(pending.head)
+        _, before = differing.made_of(self._root, pending.head)
         is_amended = words_of(pending.call).has("--amend")
         return made == before if is_amended else pending.head in made
-
-    def _parents(self, commit: str) -> list[str]:
-        return (self._root.line("rev-list", "--parents", "--max-count=1", commit) or "").split()[1:]
 
     def _without_others(self, pending: Pending, head: str) -> tuple[str, str]:
         """Take out of a commit again what its hooks staged of others; where HEAD is then, and what is to be told."""
@@ -353,7 +351,8 @@ class Session:
             return head != pending.head or Path(self.tree.git_dir, "HEAD.lock").exists()
         if status or not pending.tree or not pending.head:
             return False
-        if pending.head in self._parents(head) or self._root.line("rev-parse", f"{head}^{{tree}}") != pending.tree:
+        tree, parents = differing.made_of(self._root, head)
+        if pending.head in parents or tree != pending.tree:
             return False
         self._root.finish("update-ref", "-m", "commonhold: made anew", "HEAD", f"{head}^", head)
         return True

@@ -10,7 +10,7 @@ from tests.e2e.cli_driver import GIT
 
 from commonhold.adapters.git import at_hand
 from commonhold.adapters.git.aliases import resolved
-from commonhold.adapters.git.differing import find_tree, head_of
+from commonhold.adapters.git.differing import branch_of, find_tree, head_of
 from commonhold.adapters.git.running import Git
 from commonhold.app.git_words import GitCall
 
@@ -37,6 +37,7 @@ def test_in_an_ordinary_repository_git_is_not_started(root: Path, monkeypatch: p
     monkeypatch.setattr(Git, "run", lambda *_, **__: pytest.fail("git was started"))
     assert at_hand.git_folder_of(str(root / "src/deep")) == (str(root), f"{root}/.git")
     assert head_of(Git(str(root))) == commit
+    assert branch_of(Git(str(root))) == "main"
     call = GitCall((), "status", ())
     assert resolved(Git(str(root)), call, ()) is call
 
@@ -123,6 +124,10 @@ def test_what_is_found_is_what_git_says(
     state(root)
     (root.parent / "way").symlink_to(root / "src")
     folders = [root, *(Path(each) for each, _, _ in os.walk(root)), root.parent / "way/deep", root.parent]
-    found = {str(each): (find_tree(Git(str(each))), head_of(Git(str(each)))) for each in folders}
+
+    def said() -> list[object]:
+        return [(find_tree(git), head_of(git), branch_of(git)) for git in (Git(str(each)) for each in folders)]
+
+    found = said()
     monkeypatch.setattr(at_hand, "git_folder_of", lambda _: None)
-    assert found == {str(each): (find_tree(Git(str(each))), head_of(Git(str(each)))) for each in folders}
+    assert found == said()

@@ -48,6 +48,13 @@ def _is_ordinary(git_folder: str) -> bool:
     return not os.path.lexists(f"{git_folder}/commondir")
 
 
+def branch_in(git_folder: str) -> str | None:
+    """The branch that HEAD is on, where a file of its own says what its commit is: else it may be another's name."""
+    branch = _BRANCH.fullmatch(read(f"{git_folder}/HEAD", _MOST_BYTES) or b"")
+    is_its_own = branch is not None and head_in(git_folder) is not None
+    return os.fsdecode(branch[1]).removeprefix("refs/heads/") if branch and is_its_own else None
+
+
 def head_in(git_folder: str) -> str | None:
     """The commit of HEAD, where a file of its own says so."""
     said = read(f"{git_folder}/HEAD", _MOST_BYTES) or b""

@@ -4,6 +4,7 @@ import os
 import stat
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path
 from typing import Final
 
@@ -65,7 +66,18 @@ def head_of(git: Git) -> str:
 
 def branch_of(git: Git) -> str:
     """The branch that HEAD is on; empty where it is on none."""
+    plain = at_hand.git_folder_of(git.root)
+    if plain and (branch := at_hand.branch_in(plain[1])):
+        return branch
     return git.line("symbolic-ref", "--quiet", "--short", "HEAD") or ""
+
+
+@lru_cache(maxsize=8)
+def made_of(git: Git, commit: str) -> tuple[str, tuple[str, ...]]:
+    """The tree of a commit, by its id, and its parents; nothing where there is no such commit."""
+    words = ("rev-list", "--max-count=1", "--no-commit-header", "--format=%T %P", "--end-of-options", commit)
+    tree, *parents = (git.line(*words) or "").split() or [""]
+    return tree, tuple(parents)
 
 
 def is_revision(git: Git, word: str) -> bool:
