@@ -16,7 +16,7 @@ from commonhold.app.ports import LeaseView, Reader
 from commonhold.app.reliance import Reliance
 from commonhold.app.repair import commit_again, next_after, repair_of
 from commonhold.app.values import Values
-from commonhold.domain.changeset import Changeset, LeaseLost, LockConflict, authorise
+from commonhold.domain.changeset import Changeset, LeaseLost, authorise
 from commonhold.domain.clock import Now
 from commonhold.domain.debt import Debt
 from commonhold.domain.keys import Key, canonical, file_key
@@ -122,8 +122,9 @@ class Judging:
             packet = repair_of(reader, planned.stale or self._fresh(planned.keys), self._worktree)
             packet = replace(packet, unmerged=planned.unmerged)
             return Refused(planned.code, planned.why, packet, next_after(planned, changeset, packet))
-        if isinstance(lost, LockConflict):
-            return self.lock_conflict(reader, intent, lost.conflicts)
+        in_the_way = lost.conflicts if lost else _held_whole(view, planned.grown, request.holder, now)
+        if in_the_way:
+            return self.lock_conflict(reader, intent, in_the_way)
         if unfounded := self._unfounded(reader, view, request, planned):
             return unfounded
         held = [lease for lease in leases if _is_held(lease, request.holder, now)]
@@ -148,8 +149,8 @@ class Judging:
 
         Who holds a region of such a file, or the header, is not in the way of that.
         """
-        found = self.held_by_others(grown, holder) if grown else ()
-        return tuple(each for each in found if not canonical(each.held).is_region)
+        with self._registry.read() as view:
+            return _held_whole(view, grown, holder, self._registry.now())
 
     def lock_conflict(self, reader: Reader, intent: str, conflicts: tuple[Conflict, ...]) -> Refused:
         """The refusal for what others hold, with what is there now."""
@@ -284,6 +285,14 @@ def _needed(found: Iterable[Required | Escalation]) -> Iterator[Needed]:
     for each in found:
         path = each.path if isinstance(each, Escalation) else each.key.file_path
         yield Needed(str(each.key), each.why, f"{path}:{each.line}", each.evidence)
+
+
+def _held_whole(view: LeaseView, grown: Collection[Key], holder: str, now: Now) -> tuple[Conflict, ...]:
+    """What other holders hold as a whole file or folder around headers that only get more lines."""
+    if not grown:
+        return ()
+    found = conflicts(grown, Mode.EXCLUSIVE, holder, view.overlapping(tuple(grown)), now)
+    return tuple(each for each in found if not canonical(each.held).is_region)
 
 
 def _is_held(lease: Lease, holder: str, now: Now) -> bool:

@@ -120,11 +120,11 @@ class Attendants:
         environment = self._git.environment(session.holder, asked.cwd)
         return Prepared(with_our_command(self._state_folder, session.holder, environment))
 
-    def _overwritten(self, session: Commonhold, taken: TakeAnswer) -> tuple[str, ...]:
-        """Let others know what of theirs a command replaced; what its own agent is to be told."""
+    def _overwritten(self, session: Commonhold, taken: TakeAnswer, head: str) -> tuple[str, ...]:
+        """Tell the owners which uncommitted work a command replaced; return what its own agent must know."""
         from commonhold.server.overwrites import Overwrites  # noqa: PLC0415
 
-        return Overwrites(self._is_ignored).told(session, taken)
+        return Overwrites(self._is_ignored).told(session, taken, head)
 
     def _settle(self, root: str, holder: str) -> None:
         self._shells.settle(root, holder)

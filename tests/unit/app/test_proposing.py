@@ -246,6 +246,18 @@ def test_a_header_that_only_grows_is_leased_to_nobody(shop: Workshop) -> None:
     assert one.propose({"h.py": "import a\nimport b\nimport c\nimport d\n\n\ndef f():\n    return 1\n"}).code is None
 
 
+@pytest.mark.parametrize("held", ["h.py", "./"])
+def test_a_header_that_only_grows_is_not_written_in_a_file_that_another_holds_whole(shop: Workshop, held: str) -> None:
+    shop.write("h.py", "import a\n\n\ndef f():\n    return 1\n")
+    one, two = shop.hand("one"), shop.hand("two")
+    holding = two.service.acquire(held).lease
+    assert holding is not None
+    grown = {"h.py": "import a\nimport c\n\n\ndef f():\n    return 1\n"}
+    assert one.propose(grown).code is Refusal.LOCK_CONFLICT
+    two.service.release(holding.id)
+    assert one.propose(grown).code is None
+
+
 def test_a_header_that_loses_lines_is_leased_for_the_edit_alone(shop: Workshop) -> None:
     shop.write("h.py", "import a\nimport b\n\n\ndef f():\n    return 1\n")
     one = shop.hand("one")

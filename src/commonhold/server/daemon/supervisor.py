@@ -20,7 +20,7 @@ from dataclasses import astuple
 from importlib import import_module
 from typing import Final, NoReturn
 
-from commonhold.adapters.index import stamps
+from commonhold.adapters import stamps
 from commonhold.client.hook_client import BEGIN_LOCK
 from commonhold.server.daemon.lifetime import Times, serve
 
