@@ -12,6 +12,7 @@ from typing import Final
 from commonhold.merging.effects import Effects, effects_of
 from commonhold.merging.interference import Delta, deltas_of, known_as
 from commonhold.merging.layout import Element
+from commonhold.merging.making import made_anew, made_otherwise
 from commonhold.merging.profile import Profile
 from commonhold.merging.record import Edit
 from commonhold.merging.verdict import Lines, Reason, Spot
@@ -72,7 +73,18 @@ class _Side:
                 changed.setdefault(effect.name, effect)
             for effect in _new_calls(file, deltas):
                 called.setdefault(effect.name, effect)
+            for name, row in made_otherwise(file.before, file.after):
+                made = _made(name)
+                changed.setdefault(made, _Effect(made, file.path, (row, row + 1), "changed how to make"))
+            for name, row in made_anew(file.before, file.after):
+                made = _made(name)
+                called.setdefault(made, _Effect(made, file.path, (row, row + 1), "makes"))
         return cls(changed, called)
+
+
+def _made(name: bytes) -> bytes:
+    """What stands for the making of a type, beside the names of what is called."""
+    return name + b"()"
 
 
 def _behaviour(file: FileChange, deltas: Iterable[Delta]) -> Iterator[_Effect]:

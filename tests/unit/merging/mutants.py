@@ -48,6 +48,10 @@ def see_no_headings(patch: Patch) -> None:
     patch.setattr(merge, "misplaced", lambda *_: None)
 
 
+def see_nothing_made(patch: Patch) -> None:
+    patch.setattr("commonhold.merging.bearing.made_otherwise", lambda *_: ())
+
+
 def see_no_place(patch: Patch) -> None:
     patch.setattr(weave, "placed", lambda _: None)
 
@@ -201,6 +205,7 @@ MUTANTS: Final[Mapping[str, Callable[[Patch], None]]] = {
         let_all_through_the_gate,
         give_names_twice,
         see_no_headings,
+        see_nothing_made,
         see_no_place,
         see_no_exit,
         see_no_count,

@@ -1,0 +1,196 @@
+"""How the types of a file are made, by hand or by a constructor that their fields make up, and where they are made.
+
+Of a type that one side changes and the other newly makes, the new code counts on what is no longer so.
+"""
+
+import re
+from bisect import bisect_left
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from typing import Final
+
+from tree_sitter import Node
+
+from commonhold.merging.layout import Element
+from commonhold.merging.profile import Profile
+from commonhold.merging.prose import lines_of
+
+_MADE: Final = re.compile(rb"\bnew\s+(?:[\w.:\\]*[.:\\])?(\w+)|\b(\w+)\s*(?:<[^<>(){}]*>)?\s*[({]|\b(\w+)\.new\b")
+_WORD: Final = re.compile(rb"\w+")
+# Where a node that makes something names it.
+_MAKING: Final = {
+    "call": ("function", "receiver"),
+    "call_expression": ("function",),
+    "composite_literal": ("type",),
+    "instance_expression": (),
+    "new_expression": ("constructor", "type"),
+    "object_creation_expression": ("type",),
+    "struct_expression": ("name",),
+}
+_CONSTRUCTORS: Final = frozenset({b"__construct", b"__init__", b"__new__", b"constructor", b"init", b"initialize"})
+_CONSTRUCTING: Final = frozenset({"constructor_declaration", "init_declaration", "secondary_constructor"})
+_PARAMETERS: Final = frozenset(
+    {
+        "class_parameters",
+        "formal_parameters",
+        "function_value_parameters",
+        "method_parameters",
+        "parameter_list",
+        "parameters",
+    }
+)
+_TYPES: Final = frozenset({"class_specifier", "struct_item", "struct_specifier", "type_spec"})
+_FIELDS: Final = frozenset({"field_declaration", "property_declaration"})
+# Classes that are made from their fields.
+_GENERATED: Final = re.compile(
+    rb"@(?:\w+\.)*(?:dataclass|define|frozen|mutable|attrs|attr\.s|s|\w*ArgsConstructor|Data|Value|Builder)\b"
+    rb"|\b(?:NamedTuple|TypedDict|BaseModel|Struct|SQLModel)\b"
+)
+_BODIES: Final = frozenset(
+    {"block", "body_statement", "class_body", "declaration_list", "field_declaration_list", "struct_type"}
+)
+
+Ways = frozenset[tuple[bytes, ...]]
+
+
+def made_anew(before: Element, after: Element) -> Iterator[tuple[bytes, int]]:
+    """The types that are made more often than before, each with a row where it is made."""
+    added = Counter(lines_of(after.source)) - Counter(lines_of(before.source))
+    names = {name for line in added for match in _MADE.finditer(line) for name in match.groups() if name}
+    if not names:
+        return
+    counts, rows = _makings(before.node, names), _makings(after.node, names)
+    for name, places in rows.items():
+        if len(places) > len(counts.get(name, ())):
+            yield name, places[-1]
+
+
+def made_otherwise(before: Element, after: Element) -> Iterator[tuple[bytes, int]]:
+    """The types that are not made any more in each way that they were, each with the row where it stands."""
+    old, new = _types(before.node, before.profile), _types(after.node, after.profile)
+    for name, (ways, _) in old.items():
+        if name in new and not all(any(_still(way, now) for now in new[name][0]) for way in ways):
+            yield name, new[name][1]
+
+
+def _still(way: Sequence[bytes], now: Sequence[bytes]) -> bool:
+    """Whether what is made with some parameters can be made with others: those that came to it may be left out."""
+    added = now[len(way) :]
+    return list(now[: len(way)]) == list(way) and all(re.search(rb"=|\?", each) for each in added)
+
+
+def _makings(root: Node, names: set[bytes]) -> dict[bytes, list[int]]:
+    """The rows where types of these names are made."""
+    source = root.text or b""
+    places = [match.start() + root.start_byte for match in _WORD.finditer(source) if match[0] in names]
+    found: dict[bytes, list[int]] = {}
+    stack = [root]
+    while stack:
+        node = stack.pop()
+        at = bisect_left(places, node.start_byte)
+        if at == len(places) or places[at] >= node.end_byte:
+            continue
+        name = _made_by(node) if node.type in _MAKING else None
+        if name in names and name is not None:
+            found.setdefault(name, []).append(node.start_point.row)
+        stack += node.named_children
+    return found
+
+
+def _made_by(node: Node) -> bytes | None:
+    if node.type == "composite_literal" and _is_keyed(node):
+        return None
+    method = node.child_by_field_name("method")
+    if method is not None and method.text != b"new":
+        return None
+    fields = (node.child_by_field_name(field) for field in _MAKING[node.type])
+    named = next((each for each in fields if each is not None), node.named_children[0] if node.named_children else None)
+    text = (named.text or b"").partition(b"<")[0].partition(b"[")[0] if named is not None else b""
+    words = _WORD.findall(text)
+    return words[-1] if words else None
+
+
+def _is_keyed(literal: Node) -> bool:
+    """Whether a literal names its fields, so that another one may be left out."""
+    body = literal.child_by_field_name("body")
+    return body is not None and all(each.type == "keyed_element" for each in body.named_children)
+
+
+def _types(root: Node, profile: Profile) -> dict[bytes, tuple[Ways, int]]:
+    """How each type that a file defines is made."""
+    found: dict[bytes, tuple[Ways, int]] = {}
+    stack = [root]
+    while stack:
+        node = stack.pop()
+        if node.type in profile.functions and node.type not in profile.classes:
+            continue
+        name = node.child_by_field_name("name")
+        if name is not None and (node.type in profile.classes or node.type in _TYPES):
+            ways = frozenset(_ways(node))
+            if ways:
+                found[name.text or b""] = ways, node.start_point.row
+        stack += node.named_children
+    return found
+
+
+def _ways(node: Node) -> Iterator[tuple[bytes, ...]]:
+    """The parameters of each constructor of a type; of one without, its fields if it is made from them."""
+    members = list(_members(node))
+    name = node.child_by_field_name("name")
+    constructors = [each for each in members if _constructs(each, name.text if name is not None else None)]
+    heads = [each for child in node.named_children for each in (child, *_under(child)) if each.type in _PARAMETERS]
+    for each in (*constructors, node) if heads else constructors:
+        lists = heads if each is node else [child for child in _inner(each) if child.type in _PARAMETERS]
+        for parameters in lists[:1]:
+            yield tuple(child.text or b"" for child in parameters.named_children)
+    if not constructors and not heads and _is_generated(node):
+        yield tuple(_said(each) for each in members if _is_field(each))
+
+
+def _inner(node: Node) -> Iterator[Node]:
+    yield from node.named_children
+    for child in node.named_children:
+        if child.type.endswith("declarator"):
+            yield from child.named_children
+
+
+def _under(child: Node) -> Sequence[Node]:
+    return child.named_children if child.type == "primary_constructor" else ()
+
+
+def _members(node: Node) -> Iterator[Node]:
+    for child in node.named_children:
+        if child.type in _BODIES:
+            for inner in child.named_children:
+                yield from inner.named_children if inner.type in _BODIES | {"expression_statement"} else (inner,)
+                if inner.type == "decorated_definition":
+                    yield from inner.named_children
+
+
+def _constructs(member: Node, of: bytes | None) -> bool:
+    name = member.child_by_field_name("name")
+    declarator = member.child_by_field_name("declarator")
+    declared = declarator.child_by_field_name("declarator") if declarator is not None else None
+    if member.type in _CONSTRUCTING or (declared is not None and declared.text == of):
+        return True
+    return name is not None and (name.text or b"") in _CONSTRUCTORS
+
+
+def _is_generated(node: Node) -> bool:
+    """Whether a type without a constructor is made from its fields: any struct, and classes that say so."""
+    if node.type in {"struct_item", "struct_specifier", "type_spec"} or (node.text or b"").startswith(b"struct"):
+        return True
+    around = node.parent if node.parent is not None and node.parent.type == "decorated_definition" else node
+    body = next((each for each in node.named_children if each.type in _BODIES), None)
+    head = (around.text or b"")[: body.start_byte - around.start_byte] if body is not None else b""
+    return _GENERATED.search(head) is not None
+
+
+def _is_field(member: Node) -> bool:
+    if member.type == "assignment":
+        return member.child_by_field_name("type") is not None and b"ClassVar" not in (member.text or b"")
+    return member.type in _FIELDS and b"static " not in (member.text or b"")
+
+
+def _said(member: Node) -> bytes:
+    return b" ".join((member.text or b"").split())
