@@ -87,6 +87,7 @@ BRACES: Final = Profile(
             "constructor_body",
             "declaration_list",
             "field_declaration_list",
+            "import_spec_list",
             "indented_block",
             "interface_body",
             "interface_type",
@@ -185,6 +186,7 @@ BRACES: Final = Profile(
         {
             "import",
             "import_declaration",
+            "import_spec",
             "import_statement",
             "namespace_use_declaration",
             "preproc_include",

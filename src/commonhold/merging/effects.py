@@ -10,6 +10,14 @@ from commonhold.merging.profile import Binding, Profile
 
 _NOTHING: Final = Binding()
 _WILDCARDS: Final = frozenset({"asterisk", "use_wildcard", "wildcard_import", "namespace_wildcard"})
+_NAMED: Final = frozenset({"import_spec", "using_directive"})
+# Of a path that is imported, the field of the part that has a name here; else the last.
+_PATHS: Final = {
+    "qualified_identifier": "name",
+    "qualified_name": "name",
+    "scoped_identifier": "name",
+    "scoped_use_list": "list",
+}
 _ORIGINS: Final = frozenset({"module_name", "source"})
 
 
@@ -197,7 +205,21 @@ def _imported(node: Node, profile: Profile) -> Iterator[bytes]:
         yield (node.text or b"").partition(b".")[0]
     elif node.type in profile.identifiers:
         yield node.text or b""
+    elif node.type in _NAMED:
+        yield _named_by(node)
+    elif node.type in _PATHS:
+        yield from _imported(node.child_by_field_name(_PATHS[node.type]) or node.named_children[-1], profile)
     else:
         for index, child in enumerate(node.children):
             if node.field_name_for_child(index) not in _ORIGINS:
                 yield from _imported(child, profile)
+
+
+def _named_by(node: Node) -> bytes:
+    """What an import names: in Go the package, in C# what stands for another or the whole namespace."""
+    name, path = (node.child_by_field_name(field) for field in ("name", "path"))
+    if path is None:
+        return (name or node.named_children[-1]).text or b""
+    if name is not None:
+        return b"*" if name.type == "dot" else name.text or b""
+    return (path.text or b"").strip(b'"`').rpartition(b"/")[2]

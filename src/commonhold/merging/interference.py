@@ -81,9 +81,9 @@ def _shared(one: Delta, other: Delta) -> frozenset[bytes]:
 
 
 def _origin(delta: Delta) -> bytes:
-    """Where an import takes its names from."""
-    module, _, _ = delta.element.text.partition(b"import")
-    return module.strip()
+    """Where an import takes its names from: in Python the module, which comes first; else all of it."""
+    text = delta.element.text
+    return text.partition(b"import")[0].strip() if delta.element.profile.has_indented_blocks else text
 
 
 def _is_same_thing(name: bytes, one: Delta, other: Delta) -> bool:
@@ -126,10 +126,15 @@ def _copied(mine: Sequence[Delta], others: Sequence[Delta]) -> Iterator[Spot]:
             if b"(" not in old or len(old) < _WORTH_COPYING:
                 continue
             for other in written:
-                if old in other.element.text:
+                if old in other.element.text and not _is_moved(other.element, one.scope):
                     first, second = (one, other) if is_ours else (other, one)
                     why = "one side copied a statement that the other changed"
                     yield Spot(Reason.INTERFERES, why, ours=first.element.rows, theirs=second.element.rows)
+
+
+def _is_moved(definition: Element, scope: Scope) -> bool:
+    """Whether a new definition is one that the changed statement stood in, at another place: it is merged there."""
+    return definition.is_definition and any(each.name == definition.name for each in scope)
 
 
 def _spot(one: Delta, other: Delta, shared: frozenset[bytes]) -> Spot:

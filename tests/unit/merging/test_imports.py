@@ -1,0 +1,44 @@
+"""Imports of both sides are joined where they give different names, and refused where they give one."""
+
+import pytest
+
+from commonhold.merging.merge import merge
+from commonhold.merging.verdict import Proven, Unproven
+
+# A file, a line after which ours imports, one after which theirs does, and how something is imported by path and name.
+IMPORTS = {
+    "A.java": ("import a.A;\nimport b.B;\n\nclass C {}\n", "import {}.{};\n"),
+    "a.kt": ("import a.A\nimport b.B\n\nclass C\n", "import {}.{}\n"),
+    "a.rs": ("use a::A;\nuse b::B;\n\nfn f() {{}}\n", "use {}::{};\n"),
+    "a.go": ('package p\n\nimport (\n\t"a/A"\n\t"b/B"\n)\n\nfunc f() {{}}\n', '\t"{}/{}"\n'),
+    "a.js": ('import {A} from "a";\nimport {B} from "b";\n\nf();\n', 'import {{{1}}} from "{0}";\n'),
+    "a.cs": ("using a.A;\nusing b.B;\n\nclass C {}\n", "using {1} = {0}.{1};\n"),
+}
+
+
+def merged(path: str, names: tuple[str, str], *, at_one_point: bool) -> Proven | Unproven:
+    text, form = IMPORTS[path]
+    lines = text.replace("{{}}", "{}").splitlines(keepends=True)
+    at = next(index for index, line in enumerate(lines) if "a" in line and "A" in line) + 1
+    places = (at, at) if at_one_point else (at, at + 1)
+    sides = (
+        "".join([*lines[:place], form.format(*given), *lines[place:]])
+        for place, given in zip(places, (("x", names[0]), ("z", names[1])), strict=True)
+    )
+    ours, theirs = sides
+    return merge("".join(lines).encode(), ours.encode(), theirs.encode(), path)
+
+
+@pytest.mark.parametrize("at_one_point", [True, False])
+@pytest.mark.parametrize("path", IMPORTS)
+def test_imports_of_different_names_are_joined(path: str, at_one_point: bool) -> None:  # noqa: FBT001 - a parameter
+    answer = merged(path, ("One", "Other"), at_one_point=at_one_point)
+    assert isinstance(answer, Proven)
+    assert b"One" in answer.source
+    assert b"Other" in answer.source
+
+
+@pytest.mark.parametrize("at_one_point", [True, False])
+@pytest.mark.parametrize("path", IMPORTS)
+def test_imports_of_one_name_from_two_places_are_refused(path: str, at_one_point: bool) -> None:  # noqa: FBT001 - a parameter
+    assert isinstance(merged(path, ("One", "One"), at_one_point=at_one_point), Unproven)
