@@ -8,7 +8,6 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Final
 
-from commonhold.adapters.git.differing import head_of
 from commonhold.adapters.git.running import Git
 from commonhold.adapters.repository import find_repository
 from commonhold.adapters.sandbox.probing import NONE, Offer, offered
@@ -173,7 +172,7 @@ class Shells:
         sequence, begun_ns = _newest(session), time.time_ns()
         before = surveyor.look(session.keep)
         paths = tuple(each.path for each in ground.concern)
-        head = head_of(Git(session.root))
+        head = _head_of(session.root)
         run = _Run(asked, session, leave, paths, surveyor, sequence, before, begun_ns, head, list(leave.notices))
         run.launcher = named(asked.process)
         with self._lock:
@@ -328,7 +327,7 @@ class Shells:
         # What others sent or changed is told at the end of every command, whether it wrote something or not.
         taken = run.session.take(own, intent=intent) if own else TakeAnswer("nothing", notices=_news(run.session))
         taken = replace(taken, notices=(*taken.notices, *self._rules.overwritten(run.session, taken, run.head)))
-        run.before, run.sequence, run.head = after, sequence, head_of(Git(run.session.root))
+        run.before, run.sequence, run.head = after, sequence, _head_of(run.session.root)
         unread = tuple(change.path for change in changes if change.is_unread and run.reach(change.path))
         return Outcome(status, taken, sorted_.nobody, unread)
 
@@ -409,6 +408,13 @@ def _is_of_another_tree(root: str, new: str) -> bool:
 
 def _news(session: Commonhold) -> tuple[str, ...]:
     return tuple(each.notice for each in session.news())
+
+
+def _head_of(root: str) -> str:
+    # Loaded here: no command has run when a daemon gives its first answer, which this would keep back.
+    from commonhold.adapters.git.differing import head_of  # noqa: PLC0415
+
+    return head_of(Git(root))
 
 
 def _newest(session: Commonhold) -> int:
