@@ -158,6 +158,19 @@ def test_hooks_see_the_commit_and_what_git_ignores(shared: Checkout) -> None:
     assert tool.read_text(encoding="utf-8").startswith("#!/bin/sh")
 
 
+def test_hooks_find_the_tools_of_an_environment_that_git_does_not_ignore(shared: Checkout) -> None:
+    """And what they add has no links to it."""
+    tool = shared.root / "venv" / "bin" / "fmt"
+    tool.parent.mkdir(parents=True)
+    tool.write_text("#!/bin/sh\n" + FORMATTER.format('"$@"'), encoding="utf-8")
+    tool.chmod(0o755)
+    hook(shared, "venv/bin/fmt app.py && git add -A")
+    shared.git(ANN, "commit", "-qam", "good", ok=True)
+    assert shared.changed_in() == {"app.py"}
+    assert shared.committed("app.py") == FORMATTED
+    assert [each.name for each in tool.parent.parent.iterdir()] == ["bin"]
+
+
 def test_from_a_folder_and_in_a_linked_working_tree(shared: Checkout, tmp_path: Path) -> None:
     hook(shared, FORMAT_AND_ADD)
     shared.edit(ANN, "sub/s.py", "return   1\n")

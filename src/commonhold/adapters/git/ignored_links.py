@@ -9,10 +9,11 @@ from pathlib import Path
 from typing import Final
 
 from commonhold.adapters.git.running import Git
+from commonhold.adapters.made_by_tools import FOLDERS, TOLD_TO_GIT
 
-_LISTED: Final = ("ls-files", "-z", "--others", "--ignored", "--exclude-standard", "--directory")
+_LISTED: Final = ("ls-files", "-z", "--others", "--ignored", *TOLD_TO_GIT, "--exclude-standard", "--directory")
 _AS_IT_IS: Final = ("-c", "core.fsmonitor=false", "-c", "core.untrackedCache=false")
-_RULES: Final = ".gitignore"
+RULES: Final = ".gitignore"
 
 
 class IgnoredLinks:
@@ -87,6 +88,7 @@ class IgnoredLinks:
             if path.endswith("/"):
                 with suppress(OSError):
                     os.makedirs(os.path.join(self._here, path), exist_ok=True)
+                    self._shut(path)
         made = [path for path in self._wanted if self._is_made(path)]
         while made:
             # A rule for folders alone (`build/`) does not ignore a link: then what is in there is linked.
@@ -96,6 +98,13 @@ class IgnoredLinks:
             deeper = (each for path in folders for each in self._links(f"{path}/"))
             made = [each for each in deeper if self._is_made(each)]
 
+    def _shut(self, path: str) -> None:
+        """Have git ignore the links in a folder that tools fill, which it may not ignore in the other tree."""
+        rules = os.path.join(path, RULES)
+        is_made = os.path.basename(path.rstrip("/")) in FOLDERS
+        if is_made and not os.path.lexists(os.path.join(self._there, rules)):
+            Path(self._here, rules).write_text("*\n", encoding="utf-8")
+
     def _is_made(self, path: str) -> bool:
         """Whether there is a link now; where something else is in its place, that stays."""
         place, there = os.path.join(self._here, path), os.path.join(self._there, path)
@@ -103,7 +112,7 @@ class IgnoredLinks:
             if os.path.lexists(place):
                 return self._is_right(path)
             os.makedirs(os.path.dirname(place), exist_ok=True)
-            if os.path.basename(path) == _RULES:  # git follows no link to these
+            if os.path.basename(path) == RULES:  # git follows no link to these
                 shutil.copyfile(there, place)
                 return False
             os.symlink(there, place)

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Final
 
 from commonhold.adapters.git.differing import Tree
-from commonhold.adapters.git.ignored_links import IgnoredLinks
+from commonhold.adapters.git.ignored_links import RULES, IgnoredLinks
 from commonhold.adapters.git.indexes import Index
 from commonhold.adapters.git.objects import INDEX
 from commonhold.adapters.git.running import Git, failed, run
@@ -135,7 +135,7 @@ class PrivateTree:
         That is moved to where it would have been made, if nothing is there.
         """
         found = list(self._changed())
-        for path in (path for state, path in found if state == _IGNORED):
+        for path in (path for state, path in found if state == _IGNORED and os.path.basename(path) != RULES):
             place, there = Path(self.root, path), Path(self._tree.root, path)
             with suppress(OSError):
                 if not place.is_symlink() and there.parent.is_dir() and not os.path.lexists(there):
