@@ -36,7 +36,7 @@ test-types: $(STAMP) ## Test the types level against TypeScript's own server, wh
 
 test-agents: $(STAMP) ## Run real coding agents, whose models play scripts, against Commonhold; npm and pip bring them
 	[ -n "$$COMMONHOLD_AGENT_CLIS" ] || $(PY) -m tests.agents.fetch $(AGENTS)
-	$(PY) -m pytest $(ARGS) tests/agents/against_scripted_model.py
+	$(PY) -m pytest $(ARGS) tests/agents/against_scripted_model.py tests/agents/in_everyday_situations.py
 
 lint: $(STAMP) ## Check style, types and the direction of imports
 	echo "Checking style"

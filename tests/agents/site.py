@@ -106,13 +106,19 @@ def repository(root: Path) -> Path:
 
 
 @contextmanager
-def coordinated(cli: Cli, folder: Path, model: ScriptedModel, *what: str) -> Iterator[Site]:
-    """A repository in which `commonhold install` was run, whose daemon ends with it."""
-    place = Place(repository(folder / "work"), folder / "home", model.url)
-    place.home.mkdir()
-    site = Site(cli, place, model)
-    site.commonhold("install", *(what or (cli.name,)), "--yes")
+def installed(site: Site, *what: str) -> Iterator[Site]:
+    """The same while `commonhold install` has been run there; the daemon ends with it."""
+    site.commonhold("install", *(what or (site.cli.name,)), "--yes")
     try:
         yield site
     finally:
         site.commonhold("daemon", "stop")
+
+
+@contextmanager
+def coordinated(cli: Cli, folder: Path, model: ScriptedModel, *what: str) -> Iterator[Site]:
+    """A repository in which `commonhold install` was run, whose daemon ends with it."""
+    place = Place(repository(folder / "work"), folder / "home", model.url)
+    place.home.mkdir()
+    with installed(Site(cli, place, model), *what) as site:
+        yield site
