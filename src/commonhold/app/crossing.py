@@ -123,7 +123,8 @@ class Crossing:
         if self._types is None or not self._asks_types(work):
             return (), ()
         report = self._types.compare(work.contents, work.users)
-        notices = (report.why,) if report.why and report.why not in self._told else ()
+        is_news = report.why and not report.is_missing and report.why not in self._told
+        notices = (report.why,) if is_news else ()
         self._told.update(notices)
         return tuple(each for each in report.new if not work.is_edited(each.path, each.line)), notices
 

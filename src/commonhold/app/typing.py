@@ -17,11 +17,15 @@ class Diagnostic:
 
 @dataclass(frozen=True, slots=True)
 class TypeReport:
-    """What a checker newly says. `checker` names it and its version; `why`: why it could not be asked, or not fully."""
+    """What a checker newly says. `checker` names it and its version; `why`: why it could not be asked, or not fully.
+
+    `is_missing`: it is not installed. `doctor` says so; who writes can do nothing about it and need not hear of it.
+    """
 
     new: tuple[Diagnostic, ...] = ()
     checker: str = ""
     why: str = ""
+    is_missing: bool = False
 
 
 class TypeChecker(Protocol):

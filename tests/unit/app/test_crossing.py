@@ -462,9 +462,16 @@ def test_it_is_asked_about_the_files_that_use_what_changed(house: House) -> None
 
 
 def test_why_it_could_not_be_asked_is_told_once(house: House) -> None:
-    house.types = FakeTypes(TypeReport(why="no type checker is installed"))
+    house.types = FakeTypes(TypeReport(why="it gave no answer"))
     first = house.commit("one", house.replace("one", "lib.py#f", F.replace("value)", "value: int)")))
     second = house.commit("one", house.replace("one", "lib.py#f", F.replace("value)", "value: str)")))
     assert [answer.outcome for answer in (first, second)] == ["committed"] * 2
-    assert "no type checker is installed" in first.notices
-    assert "no type checker is installed" not in second.notices
+    assert "it gave no answer" in first.notices
+    assert "it gave no answer" not in second.notices
+
+
+def test_that_there_is_no_type_checker_is_left_to_doctor(house: House) -> None:
+    house.types = FakeTypes(TypeReport(why="it is not found", is_missing=True))
+    answer = house.commit("one", house.replace("one", "lib.py#f", F.replace("value)", "value: int)")))
+    assert answer.outcome == "committed"
+    assert "it is not found" not in answer.notices

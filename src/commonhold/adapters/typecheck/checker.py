@@ -57,7 +57,7 @@ class ServerChecker:
     def _compared(self, changes: Mapping[str, bytes | None], also: Collection[str]) -> TypeReport:
         program = locate(self._server, self._environment)
         if program is None:
-            return self._degraded("is not found", self._server.install)
+            return replace(self._degraded("is not found", self._server.install), is_missing=True)
         if seconds := self._rest.left():
             return self._degraded(self._rest.reason, f"repeat the call in {seconds:.0f} s, when it is tried again")
         try:

@@ -19,6 +19,7 @@ class Checkers:
             tuple(one for report in reports for one in report.new),
             ", ".join(report.checker for report in reports if report.checker),
             "; ".join(report.why for report in reports if report.why),
+            is_missing={report.is_missing for report in reports if report.why} == {True},
         )
 
     def close(self) -> None:

@@ -179,7 +179,9 @@ def test_files_of_other_languages_start_nothing(rig: Rig) -> None:
 
 def test_one_that_is_not_there_is_told_of_with_the_next_step(rig: Rig) -> None:
     checker = ServerChecker(rig.server("pull"), str(rig.root), {"PATH": str(rig.root)})
-    assert checker.compare(GONE) == TypeReport(why="types were not compared: fake is not found; npm install fake")
+    assert checker.compare(GONE) == TypeReport(
+        why="types were not compared: fake is not found; npm install fake", is_missing=True
+    )
 
 
 def test_a_workspace_that_cannot_be_mirrored_is_told_of(rig: Rig, monkeypatch: pytest.MonkeyPatch) -> None:
