@@ -308,7 +308,7 @@ def _check_number(path: Path, name: str, value: object) -> None:
     low, high = _LIMITS[name]
     is_number = isinstance(value, int | float) and not isinstance(value, bool)
     if not is_number or not low <= value <= high:  # type: ignore[operator]
-        raise _invalid(path, f"{name} = {value!r} is not a number from {low:g} to {high:g}")
+        raise _invalid(path, f"{name} = {value!r} is not a number from {low:,.15g} to {high:,.15g}")
     if name == "max_file_bytes" and not isinstance(value, int):
         raise _invalid(path, f"{name} = {value!r} is not a whole number")
 
@@ -348,6 +348,6 @@ def _invalid(path: Path, why: str) -> InputError:
     return InputError(
         Code.CONFIG_INVALID,
         f"the settings in {path.name} cannot be used: {why}",
-        hint="mend the file; docs/reference.md lists the settings",
+        hint="fix the file; `commonhold config --help` and docs/reference.md list the settings",
         fields={"path": str(path), "why": why},
     )

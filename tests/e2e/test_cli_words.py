@@ -130,7 +130,7 @@ def test_nobody_types_a_text_that_cannot_be_committed(run: Call, monkeypatch: py
     done = run("commit", "--key", "a.py", "--create")
     assert (done.status, done.err.splitlines()[0]) == (
         2,
-        "error: no holder was named, so nobody could be told whose change this is [HOLDER_MISSING]",
+        "error: this needs a session name, so that others see whose change it is [HOLDER_MISSING]",
     )
 
 
@@ -257,8 +257,12 @@ def test_the_examples_of_the_help_work(name: str, root: Path, run: Call) -> None
         total = ("--key", "src/prices.py#total", "--base", base_of(run, "src/prices.py#total"))
         assert "owed by you" in run("commit", *total, stdin=b"def total(items, tax):\n    return tax\n").text
         run("break", lease, "--reason", "its machine is gone")
-    if name == "exec":
+    if name in {"exec", "adopt"}:
         run("release", lease)
+    if name == "adopt":
+        total = ("--key", "src/prices.py#total", "--base", base_of(run, "src/prices.py#total"))
+        ended = ("--agent", "claude:8c1f7a2e-1111-4111-8111-111111111111")
+        assert run("commit", *total, *ended, stdin=b"def total(items):\n    return 0\n").status == 0
     for example in examples_of(cli.get_command(cli.make_context("commonhold", ["status"]), name)):
         if "--follow" in example or "--watch" in example:
             continue
@@ -300,4 +304,4 @@ def test_a_debt_is_listed_with_the_call_that_waives_it(root: Path, run: Call) ->
     assert pasted(next_of(again.text), root).returncode == 0
     assert run(*waive, "--json").json["next"]["call"] == "review"
     assert "debt_waived        ann" in run("log").text
-    assert run("review", "--json").json == {"works": [], "debts": []}
+    assert run("review", "--json").json == {"works": [], "debts": [], "lost": []}

@@ -329,9 +329,9 @@ def test_where_nothing_can_be_mounted_what_is_written_over_is_told_and_can_be_ha
         outer = UNABLE if way == "machine" else ()
         done = subprocess.run((*outer, *words), cwd=shell.root, capture_output=True, text=True, check=False)
     assert (done.returncode, (shell.root / "src/new.txt").read_text()) == (3, "x\n")
-    assert f'{SHORT} holds file:src/use.py#show for "bob\'s work", and is told that you wrote over it' in done.stderr
+    assert f'{SHORT} holds file:src/use.py#show for "bob\'s work", and is told that you overwrote it' in done.stderr
     assert "could not write" not in done.stderr
-    back = re.search(r"comes back with `commonhold (show \S+ --to \S+)`", done.stderr)
+    back = re.search(r"restore it with `commonhold (show \S+ --to \S+)`", done.stderr)
     assert back
     assert (shell.root / "src/use.py").read_text() != before
     subprocess.run((sys.executable, "-m", "commonhold", *back[1].split()), cwd=shell.root, check=True)

@@ -65,6 +65,14 @@ def test_who_builds_on_what_is_left_can_adopt_it_and_commit(checkout: Checkout) 
         assert bob.news()[0].notice == f"{ANN} adopted what you had not committed in app.py"
 
 
+def test_the_short_name_in_messages_is_enough(checkout: Checkout) -> None:
+    whole = "codex:26baef9a-1111-4111-8111-111111111111"
+    checkout.edit(whole, "b.txt", "its\n")
+    ended(checkout, whole)
+    step = f"make it yours: commonhold adopt b.txt --from codex:26baef9a --agent {ANN}"
+    assert pasted(checkout, step) == f"adopted: b.txt, from {whole}\n"
+
+
 def test_a_pull_is_not_kept_back_by_those_who_have_ended(checkout: Checkout) -> None:
     checkout.person("branch", "other")
     checkout.edit(ANN, "app.py", CODE)
@@ -79,7 +87,7 @@ def test_who_is_at_work_keeps_its_work(checkout: Checkout) -> None:
     with checkout.log_of(str(checkout.root), ANN) as ann:
         for owner in (BOB, f"{BOB}/part"):
             answer = ann.adopt("app.py", owner=owner)
-            assert (answer.outcome, answer.why) == ("refused", f"{owner} is at work still, and commits its work itself")
+            assert (answer.outcome, answer.why) == ("refused", f"{owner} is still at work, and commits its work itself")
     ended(checkout, BOB)
     with checkout.log_of(str(checkout.root), BOB) as bob:
         lease = bob.acquire("b.txt").lease
@@ -95,7 +103,7 @@ def test_it_is_all_or_nothing_and_of_one_alone(checkout: Checkout) -> None:
     checkout.edit(CAT, "c.txt", "cat\n")
     with checkout.log_of(str(checkout.root), ANN) as ann:
         answer = ann.adopt("app.py", "c.txt", owner=BOB)
-        assert answer.why == f"{BOB} is not known to have changed c.txt in this working tree"
+        assert answer.why == f"Commonhold knows of no change of c.txt by {BOB} in this working tree"
         assert ann.adopt("app.py", "b.txt", owner=BOB).paths == ("app.py", "b.txt"), "its subagents' work is its own"
     checkout.git(ANN, "add", "-A", ok=True)
     checkout.git(ANN, "commit", "-qm", "x", ok=True)

@@ -37,12 +37,12 @@ def test_others_are_told_once_that_head_moved(checkout: Checkout, words: tuple[s
     checkout.person("branch", "same")
     checkout.git(ANN, *words, ok=True)
     (said,) = told(checkout, BOB)
-    assert f'{ANN} ("try another way") took it from branch main, to ' in said
+    assert f'{ANN} ("try another way") switched it from branch main to ' in said
     assert where in said
-    assert "no file changed with it" in said
+    assert "no file changed" in said
     assert (told(checkout, BOB), told(checkout, ANN)) == ([], [])
     # The next step can be taken as it stands.
-    checkout.git(BOB, *said.partition("in a tree of your own: git ")[2].split(), ok=True)
+    checkout.git(BOB, *said.partition("use a working tree of your own: git ")[2].split(), ok=True)
     assert (checkout.root.parent / "work-2" / "a.txt").exists()
     checkout.git(BOB, "status", ok=True)
     assert told(checkout, ANN) == []
@@ -54,10 +54,10 @@ def test_a_switch_to_another_commit_says_so(checkout: Checkout) -> None:
     checkout.git(ANN, "commit", "-qam", "x", ok=True)
     assert len(told(checkout, BOB)) == 1
     checkout.git(ANN, "switch", "-q", "main", ok=True)
-    assert "read your files again, they changed with it" in told(checkout, BOB)[0]
+    assert "your files changed, so read them again" in told(checkout, BOB)[0]
     checkout.git(ANN, "switch", "-q", "--detach", "feat", ok=True)
     checkout.git(ANN, "switch", "-q", "main", ok=True)
-    assert ", on no branch, to branch main" in told(checkout, BOB)[-1]
+    assert ", on no branch to branch main" in told(checkout, BOB)[-1]
 
 
 def test_a_branch_that_is_renamed_is_told_and_what_moves_no_branch_is_not(checkout: Checkout) -> None:

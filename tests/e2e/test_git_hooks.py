@@ -88,7 +88,7 @@ def test_a_hook_that_formats_and_adds_commits_nothing_of_others(shared: Checkout
 def test_what_is_said_of_it_is_true(shared: Checkout) -> None:
     hook(shared, FORMAT_AND_ADD)
     said = shared.git(ANN, "commit", "-qam", "x", ok=True).said
-    assert f"only this session's own changes are staged: app.py (the rest is of {BOB})" in said
+    assert f"only this session's own changes are staged: app.py (the rest belongs to {BOB})" in said
     assert "return 22" not in (shared.committed("app.py") or "")
 
 

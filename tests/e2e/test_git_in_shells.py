@@ -69,7 +69,7 @@ def test_a_line_that_writes_and_commits(shells: Shells) -> None:
     line = "sed -i 's/X = 1/X = 5/' src/m.py; echo new > new.txt; git add -A && git commit -qm mine && git status -s"
     status, out, err = shells.run(ANN, line)
     assert (status, out) == (0, " M b.txt\n M src/m.py\n"), err
-    assert f"src/m.py (the rest is of {BOB})" in err
+    assert f"src/m.py (the rest belongs to {BOB})" in err
     status, out, _ = shells.run(BOB, "git show HEAD:src/m.py; git show --stat --format=%an HEAD")
     assert out.startswith("X = 5\n\n\nY = 2\nAnn Example\n")
     assert "b.txt" not in out
@@ -89,7 +89,7 @@ def test_a_hook_that_formats_and_adds_commits_nothing_of_others(shells: Shells) 
         status, out, err = shells.run(ANN, line)
         assert (status, out.endswith("X = 7\n\n\nY = 2\n")) == (0, True), (out, err)
         assert str(shells.root) not in out.splitlines()
-        assert f"h.py (the rest is of {BOB})" in err
+        assert f"h.py (the rest belongs to {BOB})" in err
         assert (shells.root / "h.py").read_text(encoding="utf-8") == "X = 7\n\n\nY = 2\nZ  = 9\n"
         assert shells.run(BOB, "git commit -nqm mine h.py && git show HEAD:h.py")[1].endswith("Y = 2\nZ  = 9\n")
     finally:
@@ -100,7 +100,8 @@ def test_others_hear_that_head_moved_with_their_next_command(shells: Shells) -> 
     assert shells.run(BOB, "echo moved > moved.txt")[0] == 0
     assert shells.run(ANN, "git switch -qc feat")[0] == 0
     assert (
-        f"HEAD of this working tree moved: {ANN} took it from branch main, to branch feat" in shells.run(BOB, "true")[2]
+        f"HEAD of this working tree moved: {ANN} switched it from branch main to branch feat"
+        in shells.run(BOB, "true")[2]
     )
     assert "moved" not in shells.run(BOB, "true")[2]
     assert shells.run(ANN, "git switch -q main")[0] == 0

@@ -52,11 +52,11 @@ def test_a_large_payload_arrives_whole(shared: Hooked) -> None:
 @pytest.mark.parametrize(
     ("payload", "why"),
     [
-        (b"", "no JSON"),
-        (b"{", "no JSON"),
-        (b"[1]", "no object but a list"),
-        (b"[" * 100_000, "no JSON"),
-        (b"\xff\xfe\xfd", "no JSON"),
+        (b"", "is not valid JSON"),
+        (b"{", "is not valid JSON"),
+        (b"[1]", "is a list, not an object"),
+        (b"[" * 100_000, "is not valid JSON"),
+        (b"\xff\xfe\xfd", "is not valid JSON"),
         (b"{}", "it says nothing to do"),
         (b'{"do": "fail"}', "the disk is full [DISK_FULL]. Next: make room"),
         (b'{"do": "crash"}', "a defect of Commonhold: RuntimeError: a defect"),
@@ -67,7 +67,7 @@ def test_what_cannot_be_decided_is_refused_in_the_agents_words(shared: Hooked, p
     refused = shared.hook(payload)
     assert refused.status == 2
     assert why in refused.shape["refused"]
-    assert "nothing is let through" in refused.complaint
+    assert "so it is refused" in refused.complaint
     assert refused.complaint.count("Next: ") == 1
 
 

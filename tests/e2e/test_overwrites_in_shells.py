@@ -42,7 +42,7 @@ def shells(served: Shells) -> Iterator[Shells]:
 
 def taken_back(shells: Shells, said: str) -> None:
     """Paste the next step that was told."""
-    (line,) = [each for each in said.splitlines() if "Next, if it" in each]
+    (line,) = [each for each in said.splitlines() if "Next, to restore it: " in each]
     step = line.partition(": commonhold show")[2]
     environment = (
         os.environ
@@ -63,7 +63,7 @@ def taken_back(shells: Shells, said: str) -> None:
 def test_both_are_told_and_either_can_bring_it_back(shells: Shells) -> None:
     status, _, err = shells.run(ANN, "sed -i 's/return 222/return 0/' app.py")
     assert status == 0
-    assert f"that replaced what {BOB} changed in `two` in app.py and has not committed. They are told" in err
+    assert f"this replaced what {BOB} changed in `two` in app.py and has not committed. That session is told" in err
     theirs = shells.run(BOB, "true")[2]
     assert "what you changed in `two` in app.py and have not committed was replaced by" in theirs
     assert f'{ANN} ("$ ' in theirs
@@ -89,7 +89,7 @@ def test_whatever_the_command_the_text_can_be_had_back(shells: Shells, line: str
     before = (shells.root / path).read_bytes()
     status, _, err = shells.run(ANN, line)
     assert status == 0, err
-    assert f"that replaced what {BOB} changed in " in err
+    assert f"this replaced what {BOB} changed in " in err
     assert what in err
     assert (shells.root / path).read_bytes() != before if path != "bob.py" else not (shells.root / path).exists()
     taken_back(shells, shells.run(BOB, "true")[2])

@@ -62,7 +62,7 @@ def read(dialect: Dialect, payload: Payload, process: str) -> Happening:
     """What a payload reports. Raises Unreadable."""
     event = event_of(payload)
     if not event:
-        raise Unreadable("it does not say which event it is about")
+        raise Unreadable("it does not name its event")
     session = text(payload, "session_id", "sessionId")
     by = caller(dialect.agent, session, text(payload, "agent_id", "agentId"), process)
     cwd = text(payload, "cwd")

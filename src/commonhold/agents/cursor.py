@@ -60,7 +60,7 @@ def read(payload: Payload, process: str) -> Happening:
     """What a payload reports. Raises Unreadable."""
     event = event_of(payload)
     if not event:
-        raise Unreadable("it does not say which event it is about")
+        raise Unreadable("it does not name its event")
     session = text(payload, "parent_conversation_id", "conversation_id", "session_id")
     by = caller(NAME, session, text(payload, "subagent_id"), process)
     name, arguments = text(payload, "tool_name"), payload.get("tool_input")

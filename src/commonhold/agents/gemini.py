@@ -73,7 +73,7 @@ def read(payload: Payload, process: str) -> Happening:
     """What a payload reports. Raises Unreadable. A subagent's calls look like those of its session."""
     event = event_of(payload)
     if not event:
-        raise Unreadable("it does not say which event it is about")
+        raise Unreadable("it does not name its event")
     by = caller(NAME, text(payload, "session_id"), "", process)
     shown = _shown(text(mapping(payload, "tool_response"), "llmContent"))
     call = Call(by, text(payload, "cwd"), "", text(payload, "tool_name"), _arguments(payload), shown)

@@ -65,7 +65,7 @@ def read(payload: Payload, process: str) -> Happening:
     """What a payload reports. Raises Unreadable. A subagent is a session that has a parent."""
     event, session, parent = text(payload, "event"), text(payload, "sessionID"), text(payload, "parentID")
     if not event:
-        raise Unreadable("it does not say which event it is about")
+        raise Unreadable("it does not name its event")
     by = caller(NAME, parent or session, session if parent else "", process)
     cwd, call_id, tool = (text(payload, name) for name in ("cwd", "callID", "tool"))
     call = Call(by, cwd, call_id, tool, payload.get("args"), shortened(text(payload, "shown"), _CUT_LINE))

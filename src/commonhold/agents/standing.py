@@ -76,7 +76,7 @@ def _left_out(setup: Setup, seen: Seen, ungated: Level) -> Standing | None:
 def _in_force(setup: Setup, seen: Seen) -> Standing:
     is_gated = setup.level is Level.GATED
     if seen.distrusted is None:
-        why = f"{setup.why}; whether it leaves these hooks out could not be asked"
+        why = f"{setup.why}; it could not be asked whether it skips these hooks"
         return Standing(setup.level, why, setup.next_step)
     if seen.by_another:
         why = f"{setup.why}; its hooks run with {seen.by_another}, another one than this command"

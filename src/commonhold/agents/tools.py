@@ -210,5 +210,5 @@ def _missing(arguments: Arguments, *wanted: Names) -> Asked | None:
     """What to say if an argument is not there or no text; the first of them is a path, which may not be empty."""
     for names in wanted:
         if not any(isinstance(arguments.get(name), str) for name in names):
-            return Asked((), f"it does not say its {names[0] or 'arguments'}")
+            return Asked((), f"the call lacks {names[0] or 'arguments'}")
     return None if text(arguments, *wanted[0]) else Asked((), f"its {wanted[0][0]} is empty")

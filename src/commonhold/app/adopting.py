@@ -33,12 +33,12 @@ class Adopting:
             raise UsageError(Code.USAGE, "name files, and a session that has ended", hint="see `commonhold status`")
         paths = list(dict.fromkeys(self._reading.locate(key).file_path for key in keys))
         if self._is_at_work(owner):
-            why = f"{owner} is at work still, and commits its work itself"
+            why = f"{owner} is still at work, and commits its work itself"
             return AdoptAnswer("refused", why=why, next=Next("status", {}, "see who is at work"))
         with self._place.together(), self._place.store.write() as writer:
             strange = [path for path in paths if not self._has_changed(writer, owner, path)]
             if strange:
-                why = f"{owner} is not known to have changed {', '.join(strange)} in this working tree"
+                why = f"Commonhold knows of no change of {', '.join(strange)} by {owner} in this working tree"
                 return AdoptAnswer("refused", why=why, next=Next("log", {}, "see who changed what"))
             wall = self._place.clock.now().wall
             files = [self._as_it_is(writer, path, wall) for path in paths]

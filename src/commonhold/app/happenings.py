@@ -163,10 +163,11 @@ Wish = Swap | Whole | CellEdit | Patched | Removed | Somehow
 
 @dataclass(frozen=True, slots=True)
 class Unclear:
-    """Why nobody can say what a wish would make of the file at `path`, in words for the agent."""
+    """Why the result of a wish for the file at `path` is unknown; the agent's next `step` (empty: read it again)."""
 
     why: str
     path: str = ""
+    step: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -221,7 +221,7 @@ def _regions_of(planned: Plan | Rejected) -> tuple[Key, ...]:
 
 def _being_written(paths: Sequence[str], conflicts: tuple[Conflict, ...]) -> Refused:
     by = short_names(each.holder for each in conflicts)
-    why = f"{', '.join(paths)} is just being written by {by}"
+    why = f"{', '.join(paths)} is being written by {by}"
     step = Next("regions", {"path": paths[0]}, "it takes a moment: look what is there then, and commit again")
     return Refused(Refusal.LOCK_CONFLICT, why, Repair(), step, conflicts=conflicts)
 

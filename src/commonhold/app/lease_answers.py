@@ -38,7 +38,7 @@ def granted(outcome: Granted, shadowed: Iterable[Key]) -> AcquireAnswer:
 
 def _not_there(key: Key) -> str:
     """What to say of a name that may be a new one, or one that is misspelt, or of the wrong kind."""
-    reserved = f"{key} is not there yet: its name is reserved for you"
+    reserved = f"{key} does not exist yet: its name is reserved for you"
     if key.is_region:
         return reserved
     return reserved if "." in key.path[-1] else f"{reserved} as a file's; to lease a folder, name {key}/"
@@ -154,5 +154,5 @@ def _how_lost(outcome: NotHeld, events: Sequence[Event]) -> str:
         if isinstance(event, LeaseBroken):
             return f"the lease {outcome.lease_id} was ended by {short_name(event.by)}: {event.reason}"
         if isinstance(event, LeaseExpired):
-            return f"the lease {outcome.lease_id} lapsed: its time was over, and nothing was heard of its holder"
+            return f"the lease {outcome.lease_id} lapsed: it expired without a sign of life from its holder"
     return outcome.why

@@ -47,14 +47,14 @@ class Replaced:
         by = f"{short_name(self.by)}{_for(self.intent)}"
         return (
             f"what you changed in {self._name} and have not committed was replaced by {by}; your text is kept. "
-            f"Next, if it is still needed: {self._way_back(self.owner)}"
+            f"Next, to restore it: {self._way_back(self.owner)}"
         )
 
     def told_writer(self) -> str:
         """What who replaced it is told."""
         return (
-            f"that replaced what {short_name(self.owner)} changed in {self._name} and has not committed. "
-            f"They are told, and their text is kept. Next, if it was not meant to go: {self._way_back(self.by)}"
+            f"this replaced what {short_name(self.owner)} changed in {self._name} and has not committed. "
+            f"That session is told, and the old text is kept. Next, to restore it: {self._way_back(self.by)}"
         )
 
     @property

@@ -68,13 +68,15 @@ class PartialWorks:
         """Tell who had the lease, and who had asked for it, that it was not released: nothing was heard any more."""
         keys, silence = listed(lease.keys, _MOST_LISTED), duration(lease.ttl_seconds)
         kept = f"; what was changed under it is kept: `commonhold review show {lease.id}`" if left else ""
-        why = f"nothing was heard of you for {silence}"
-        own = f"your lease on {keys} lapsed, since {why}, and others may have it by now{kept}"
+        own = (
+            f"your lease on {keys} lapsed after {silence} without a sign of life from you; "
+            f"others may hold it by now{kept}"
+        )
         told = {lease.holder: own}
         if lease.wish is not None:
             by = short_name(lease.holder)
             told[lease.wish.by] = (
-                f"{by} did not release {keys}: the lease lapsed, nothing was heard for {silence}{kept}"
+                f"{by} did not release {keys}: the lease lapsed after {silence} without a sign of life{kept}"
             )
         wall = self._registry.now().wall
         tree = self._root if lease.worktree == self._name else lease.worktree

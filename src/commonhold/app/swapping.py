@@ -7,6 +7,7 @@ from commonhold.app.line_ends import CRLF, are_mostly_crlf, in_ends
 from commonhold.domain.texts import MARK
 
 _STRAIGHT: Final = str.maketrans("\u2018\u2019\u201c\u201d", "''\"\"")
+_NO_FILE: Final = "check the path; to make a new file, write the whole of it"
 _OPENING_AFTER: Final = frozenset(" \t\n\r([{\u2014\u2013")
 
 
@@ -15,7 +16,7 @@ def swapped(wish: Swap, text: str | None) -> str | Unclear:
     if not wish.old:
         return _begun(wish, text)
     if text is None:
-        return Unclear("there is no such file", wish.path)
+        return Unclear("there is no such file", wish.path, _NO_FILE)
     match wish.manner.ends:
         case Ends.MOST:
             after = _exchanged(wish, in_ends("\n", text), wish.old, wish.new)
@@ -34,7 +35,7 @@ def _begun(wish: Swap, text: str | None) -> str | Unclear:
     """An empty old text begins a file: one that is not there, or has nothing in it."""
     mark = MARK if text and text.startswith(MARK) else ""
     if text is not None and text.removeprefix(MARK).strip():
-        return Unclear("the text to replace is empty, and the file is there already and is not empty", wish.path)
+        return Unclear("the text to replace is empty, but the file exists and is not empty", wish.path)
     return mark + wish.new.removeprefix(MARK) if mark else wish.new
 
 
@@ -42,7 +43,7 @@ def _exchanged(wish: Swap, text: str, old: str, new: str) -> str | Unclear:
     there = _as_it_stands(wish, text, old)
     count = text.count(there) if there else 0
     if not count:
-        return Unclear("the text to replace is not in the file as it was given", wish.path)
+        return Unclear("the text to replace is not in the file", wish.path)
     if count > 1 and not wish.everywhere:
         return Unclear(f"the text to replace is in the file {count} times, and one place is to be changed", wish.path)
     if there != old:

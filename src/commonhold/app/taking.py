@@ -179,7 +179,7 @@ class Taking:
             change, by, sequence = over
             was = change.after
             if self.is_as_foretold(proposal):
-                late = f"it was written late, over what {short_name(by)} had committed (event {sequence})"
+                late = f"it was written late, and overwrote what {short_name(by)} had committed (event {sequence})"
         return Made(proposal.holder, {proposal.path: was}, proposal.intent, late)
 
     def is_as_foretold(self, proposal: Proposal) -> bool:

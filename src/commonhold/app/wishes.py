@@ -26,9 +26,9 @@ def result(wish: Wish, content: bytes | None) -> bytes | Unclear | None:
         after = _whole(wish, content or b"") if isinstance(wish, Whole) else _text(wish, content)
         return after if isinstance(after, Unclear) else after.encode()
     except UnicodeDecodeError:
-        return Unclear("the file is not UTF-8 text", wish.path)
+        return Unclear("the file is not UTF-8 text", wish.path, "change it with a shell command")
     except UnicodeEncodeError:
-        return Unclear("what is to be written is not Unicode text", wish.path)
+        return Unclear("the new text is not valid Unicode", wish.path, "write it as valid Unicode text")
 
 
 def results(wishes: Sequence[Wish], load: Callable[[str], bytes | None]) -> Mapping[str, bytes | None] | Unclear:

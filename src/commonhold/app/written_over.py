@@ -28,14 +28,14 @@ def told_to_holder(held: Sequence[Conflict], commit: Committed) -> str:
     """What who holds it is told: what was written over, by whom and what for, and how to have it back."""
     by = "somebody without a session here" if commit.holder == NOBODY else short_name(commit.holder)
     why = f" ({commit.intent})" if commit.intent else ""
-    return f"{_keys(held)}, which you hold, was written over by {by}{why}; {_told(_by_region(held, commit))}"
+    return f"{_keys(held)}, which you hold, was overwritten by {by}{why}; {_told(_by_region(held, commit))}"
 
 
 def told_to_writer(held: Sequence[Conflict], commit: Committed) -> str:
     """What who has written is told: whose it is, and how to give it back."""
     task = f" for {quoted(held[0].task)}" if held[0].task else ""
     holder = short_name(held[0].holder)
-    return f"{holder} holds {_keys(held)}{task}, and is told that you wrote over it; {_told(_by_file(held, commit))}"
+    return f"{holder} holds {_keys(held)}{task}, and is told that you overwrote it; {_told(_by_file(held, commit))}"
 
 
 def _keys(held: Sequence[Conflict]) -> str:
@@ -43,7 +43,7 @@ def _keys(held: Sequence[Conflict]) -> str:
 
 
 def _told(ways: Iterable[str]) -> str:
-    return f"what was there is kept, and comes back with {', '.join(f'`{way}`' for way in ways)}"
+    return f"the old text is kept; restore it with {', '.join(f'`{way}`' for way in ways)}"
 
 
 def _by_region(held: Sequence[Conflict], commit: Committed) -> list[str]:

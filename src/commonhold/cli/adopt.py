@@ -5,6 +5,7 @@ from collections.abc import Iterator
 import click
 
 from commonhold.app.answers import AdoptAnswer
+from commonhold.cli import ids
 from commonhold.cli.command import Command, files
 from commonhold.cli.exit_status import DONE, REFUSED
 from commonhold.cli.given import Given, common
@@ -29,7 +30,7 @@ def command(given: Given, paths: tuple[str, ...], owner: str) -> int:
     No file is touched: from now on this session's `git add` and `git commit` take it, too. The log keeps both names.
     """
     with opened(given) as place:
-        found = place.hold.adopt(*place.keys(paths), owner=owner)
+        found = place.hold.adopt(*place.keys(paths), owner=ids.past_holder(place, owner))
     answer(given, found, shapes.adopted, lambda found: _lines(found, given))
     return DONE if found.outcome == "adopted" else REFUSED
 

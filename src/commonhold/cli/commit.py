@@ -102,7 +102,7 @@ def _check_holder(given: Given) -> None:
     if not (agent_of(given) or "").strip():
         raise UsageError(
             Code.HOLDER_MISSING,
-            "no holder was named, so nobody could be told whose change this is",
+            "this needs a session name, so that others see whose change it is",
             hint="name this session: --agent NAME, or export COMMONHOLD_AGENT=NAME first",
         )
 

@@ -36,7 +36,7 @@ def may_go_on(given: Given, outcome: Outcome, *, is_asked: bool) -> bool:
     if given.as_json or sys.stdin is None or not sys.stdin.isatty():
         raise UsageError(
             Code.USAGE,
-            f"{len(outcome.files)} file(s) would be changed, and there is nobody to ask",
+            f"{len(outcome.files)} file(s) would change, and there is no terminal to ask you at",
             hint="look at it with --dry-run, then repeat the call with --yes",
         )
     complain(shown_changes(outcome))

@@ -67,7 +67,7 @@ def short(content_hash: str | None) -> str:
 def conflict(value: Conflict) -> str:
     """Who stands in the way of what."""
     if (path := path_of_slot(value.held)) is not None:
-        return f"  {shown(path)} is just being written by {who(value.holder)}"
+        return f"  {shown(path)} is being written by {who(value.holder)}"
     end = ", before you in line" if value.is_waiting else f", ends {when(value.expires_at)}"
     by = f"{who(value.holder)}, {value.mode}{end}{quoted(value.task)}"
     return f"  {_held(value)} is {'wanted' if value.is_waiting else 'held'} by {by}"

@@ -189,7 +189,7 @@ def _lines(findings: Sequence[Finding]) -> Iterator[str]:
     for finding in findings:
         yield f"{finding.level.value:<5} {finding.check:<16} {shown(finding.found)}"
         if finding.mend:
-            yield f"{'':<22} mend: {shown(finding.mend)}"
+            yield f"{'':<22} fix: {shown(finding.mend)}"
     yield _conclusion(findings)
 
 

@@ -1,7 +1,7 @@
 """Ids as they are typed: the first characters are enough, where they fit one thing only."""
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from typing import Final
 
 from commonhold.cli.opening import Place
@@ -42,6 +42,19 @@ def holder(place: Place, typed: str) -> str:
     """
     status = place.hold.status()
     known = dict.fromkeys(each.holder for group in (status.leases, status.waiters, status.sessions) for each in group)
+    return _holder(typed, known)
+
+
+def past_holder(place: Place, typed: str) -> str:
+    """The same for any session that has committed something, according to the log."""
+    # Loaded here: few commands need the log.
+    from commonhold.domain.events import Committed  # noqa: PLC0415
+
+    events = (recorded.event for recorded in place.hold.log(limit=_MOST_EVENTS))
+    return _holder(typed, dict.fromkeys(each.holder for each in events if isinstance(each, Committed)))
+
+
+def _holder(typed: str, known: Collection[str]) -> str:
     if typed in known or not _SESSION.fullmatch(typed):
         return typed
     return _only(typed, [each for each in known if each.startswith(typed) or short_name(each) == typed], "session")

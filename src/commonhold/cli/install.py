@@ -17,7 +17,7 @@ from commonhold.cli.setting_up import Outcome, tell
 from commonhold.client import daemon
 from commonhold.domain.errors import Code, UsageError
 
-_AT_HOME = "{0.title} is left out: only {1} shows that it was ever here. To include it: commonhold install {0.name}"
+_AT_HOME = "{0.title} is left out: only {1} shows that it was ever used. To include it: commonhold install {0.name}"
 _YET_UNKNOWN = Link("http://127.0.0.1:0", "made when this is written")
 
 
@@ -66,7 +66,7 @@ def command(
     only_at_home = () if what else tuple(_AT_HOME.format(each, trace) for each, trace in project.only_at_home())
     notices = (*drafted.notices, *settings.notices, *none_found, *only_at_home)
     root = project.repository.root
-    heading = f"{', '.join(each.title for each in setups) or 'git'} in {shown(root)}; this is set up:"
+    heading = f"Setting up {', '.join(each.title for each in setups) or 'git'} in {shown(root)}:"
     outcome = Outcome(settings.changes, drafted.changes, setups, notices, dry_run, root, heading, diff)
     if may_go_on(given, outcome, is_asked=not yes and bool(drafted.changes)):
         carry_out(project, drafted if not http or before else plan(_chosen(project)))

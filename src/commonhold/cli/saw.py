@@ -24,7 +24,7 @@ def command(given: Given, keys: tuple[str, ...]) -> None:
     if not (agent_of(given) or "").strip():
         raise UsageError(
             Code.HOLDER_MISSING,
-            "no holder was named, so nobody could be told what becomes of what was read",
+            "this needs a session name, to know who has read that",
             hint="name this session: --agent NAME, or export COMMONHOLD_AGENT=NAME first",
         )
     with opened(given) as place:

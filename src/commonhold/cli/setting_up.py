@@ -59,7 +59,7 @@ def shown_changes(outcome: Outcome) -> Iterator[str]:
         rows.append((counted(git, "setting"), "of git, in this clone"))
     width = max(len(what) for what, _ in rows)
     yield from (f"  {what:<{width}}  {shown(where)}" for what, where in rows)
-    yield "every line of it: repeat this with --diff"
+    yield "to see every line: repeat this with --diff"
 
 
 def _named(change: FileChange, root: str) -> str:
@@ -67,7 +67,7 @@ def _named(change: FileChange, root: str) -> str:
     path = change.path.removeprefix(f"{root}/")
     if change.before is None:
         return f"{path} (new)"
-    return f"{path} (is removed)" if change.after is None else path
+    return f"{path} (deleted)" if change.after is None else path
 
 
 def _shape(outcome: Outcome) -> dict[str, object]:

@@ -14,8 +14,8 @@ if TYPE_CHECKING:
 
 def _session(presence: Presence) -> str:
     """An agent, and what it was asked for."""
-    how = "waits for its user" if presence.is_at_rest else "works"
-    return f"{who(presence.holder)}  {how}, begun {when(presence.began_at)}{quoted(presence.intent)}"
+    how = "waits for its user" if presence.is_at_rest else "working"
+    return f"{who(presence.holder)}  {how}, began {when(presence.began_at)}{quoted(presence.intent)}"
 
 
 def whole_picture(found: Status, owed: Iterable[str] = (), left: Iterable[str] = ()) -> Iterator[str]:

@@ -35,7 +35,7 @@ def command(given: Given, what: tuple[str, ...], *, shared: bool, yes: bool, dif
     place = Git(git_place(given).root) if GIT in what or "all" in what else None
     settings = git_settings.to_uninstall(place, shared=shared) if place else git_settings.Plan(())
     root = project.repository.root
-    heading = f"from {shown(root)} this is taken out, and nothing else:"
+    heading = f"Removing from {shown(root)}, and nothing else:"
     notices = (*plan.notices, *settings.notices)
     outcome = Outcome(settings.changes, plan.changes, (), notices, dry_run, root, heading, diff)
     if may_go_on(given, outcome, is_asked=not yes and bool(plan.changes)):

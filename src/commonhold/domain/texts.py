@@ -31,7 +31,7 @@ def check_holder(text: str) -> str:
     if not text.strip():
         raise UsageError(
             Code.HOLDER_MISSING,
-            "no holder was named, so nobody could be told whose lease this is",
+            "this needs a session name, so that others see whose lease it is",
             hint="name this session: --agent NAME, or export COMMONHOLD_AGENT=NAME first",
         )
     if text == NOBODY:

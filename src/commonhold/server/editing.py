@@ -163,7 +163,7 @@ class ToolEdit:
             return self._held_anyway()
         if isinstance(made, Unclear):
             path = made.path or self._paths[0]
-            return packets.unclear(f"{path}: {made.why}", self._agent, self._likely(path, there.get(path)))
+            return packets.unclear(f"{path}: {made.why}", self._agent, self._likely(path, there.get(path)), made.step)
         changed = [path for path in self._paths if path in made and made[path] != there[path]]
         edits = [made_to_hold(path, hash_of(there[path]), made[path]) for path in changed]
         if not edits:

@@ -106,7 +106,12 @@ class Judging:
                 f"{self._whose.told(foreign)}. "
                 f"Next: pull or switch in a tree of your own: {self._beside('HEAD')}{aside}"
             )
-        then = f"{instead} {shlex.join(own)}" if own else "change back with your edit tool what you changed yourself"
+        undo = (
+            "undo your own changes with your edit tool"
+            if isinstance(risk, risks.Files)
+            else "delete your own files by name"
+        )
+        then = f"{instead} {shlex.join(own)}" if own else undo
         return f"it would throw away changes that are not this session's: {self._whose.told(foreign)}. Next: {then}"
 
     def _move(self, risk: risks.Move) -> str | None:

@@ -12,7 +12,7 @@ from commonhold.domain.texts import listed, short_name
 from commonhold.server.whose import Whose
 
 _SHOWN: Final = 6
-_UNKNOWN: Final = "nobody that Commonhold knows: a person, it must be assumed"
+_UNKNOWN: Final = "somebody unknown, probably a person"
 
 
 @dataclass(slots=True)
@@ -30,7 +30,7 @@ class Staged:
         if self.in_part:
             lines.append(f"of these files only this session's own changes are staged: {_listed(self.in_part)}")
         if self.left_out:
-            lines.append(f"not staged, since it is not this session's own: {_listed(self.left_out)}")
+            lines.append(f"not staged, because this session did not change it: {_listed(self.left_out)}")
         return "\n".join(lines)
 
 
@@ -82,7 +82,7 @@ class Staging:
             way_on = self._whose.way_on([path], part.others)
             staged.left_out[path] = f"{part.why}: {', '.join(part.others)}. Next: {way_on}, then stage it again"
             return
-        staged.in_part[path] = f"the rest is of {self._by(authors)}"
+        staged.in_part[path] = f"the rest belongs to {self._by(authors)}"
         staged.entries[path] = None if part is None else self._blob(path, part)
 
     def _is_whole(self, path: str, authors: Authors, blob: Blob | None) -> bool:

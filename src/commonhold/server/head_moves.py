@@ -32,10 +32,10 @@ class HeadMove:
         come = f"branch {self.branch}" if self.branch else f"commit {self.head[:_ID]}, on no branch"
         if self.is_renamed:
             return f"{who} has renamed the branch of this working tree, {self.branch_before}, to {self.branch}"
-        files = "no file changed with it" if self.before == self.head else "read your files again, they changed with it"
+        files = "no file changed" if self.before == self.head else "your files changed, so read them again"
         start = self.branch_before or self.before[:_ID]
         beside = shlex.join(("git", "worktree", "add", f"{root}-2", start))
         return (
-            f"HEAD of this working tree moved: {who} took it from {left}, to {come}, where your commits now go; "
-            f"{files}. Next: go on, or, to work on what it was before, do so in a tree of your own: {beside}"
+            f"HEAD of this working tree moved: {who} switched it from {left} to {come}, so your commits now go there; "
+            f"{files}. Next: go on; or, to keep working on the old state, use a working tree of your own: {beside}"
         )

@@ -84,14 +84,14 @@ class Hooks:
         payload: Payload = {}
         with suppress(Unreadable):
             payload = _payload(body)
-        return self._agents[name].refuse(payload, f"Commonhold could not decide, so nothing is let through: {why}")
+        return self._agents[name].refuse(payload, f"Commonhold could not check this, so it is refused: {why}")
 
 
 def _payload(body: bytes) -> Payload:
     try:
         payload = json.loads(body)
     except (ValueError, RecursionError) as fault:
-        raise Unreadable(f"it is no JSON ({fault})") from fault
+        raise Unreadable(f"it is not valid JSON ({fault})") from fault
     if not isinstance(payload, dict):
-        raise Unreadable(f"it is no object but a {type(payload).__name__}")
+        raise Unreadable(f"it is a {type(payload).__name__}, not an object")
     return payload

@@ -25,13 +25,13 @@ _MOST_LISTED: Final = 8
 _NEXT: Final = {
     Refusal.REGION_CHANGED: "redo your intent on what is there now; do not send the old text",
     Refusal.CONTRACT_CHANGED: "read again what changed, then redo your edit so that it fits",
-    Refusal.PARSE_INVALID: "mend your text, then write again",
+    Refusal.PARSE_INVALID: "fix the text, then write again",
     Refusal.LOCK_CONFLICT: "do other work first; when it is free, read the file again and write again",
-    Refusal.LEASE_LOST: "write again: the moment that was yours to write was over",
-    Refusal.REQUIRE_ADDITIONAL_LOCKS: "mend what it concerns first, or do other work until it is free",
-    Refusal.ESCALATION_REQUIRED: "do other work until what it concerns is free, or make a smaller change",
+    Refusal.LEASE_LOST: "write again: your turn to write had expired",
+    Refusal.REQUIRE_ADDITIONAL_LOCKS: "fix the affected code first, or do other work until it is free",
+    Refusal.ESCALATION_REQUIRED: "do other work until the affected code is free, or make a smaller change",
 }
-_MEND: Final = "next: mend what you owe; where nothing is to be done, a person closes it: `commonhold review waive KEY`"
+_MEND: Final = "next: fix what you owe; if no change is needed, a person closes it: `commonhold review waive KEY`"
 BY_COMMAND: Final = (
     "change it with a shell command that names it (sed -i, cp, >), since that is looked at when it has ended; or ask "
     "your user to name it in .commonholdignore, if it is generated"
@@ -51,7 +51,7 @@ def refusal(answer: CommitAnswer, now: float, agent: str) -> str:
     if code is Refusal.REGION_CHANGED and _has_to_read(agent, answer.repair.regions):
         step = f"read the file again, then {step}"
     return told(
-        f"Commonhold did not let this be written ({code}): {answer.why}",
+        f"Commonhold refused this write ({code}): {answer.why}",
         *_in_the_way(answer.conflicts, now),
         *map(_needed, answer.required[:_MOST_LISTED]),
         *(line for region in answer.repair.regions for line in _region(region, code)),
@@ -73,7 +73,7 @@ def busy(conflicts: Sequence[Conflict], paths: Sequence[str]) -> str:
     """That another just writes the same file, and was waited for in vain."""
     by = short_names(each.holder for each in conflicts) or "another session"
     return told(
-        f"Commonhold did not let this be written: {', '.join(paths)} is just being written by {by}",
+        f"Commonhold refused this write: {', '.join(paths)} is being written by {by}",
         "next: write again in a moment",
     )
 
@@ -83,49 +83,52 @@ def denial(conflicts: Sequence[Conflict], now: float) -> str:
     keys = list(dict.fromkeys(each.key for each in conflicts if path_of_slot(each.key) is None))
     wait = shlex.join(("commonhold", "acquire", "--wait", f"{WAIT_SECONDS}", *keys[:_MOST_LISTED], "--", "true"))
     return told(
-        "Commonhold did not let this be written (LOCK_CONFLICT): others hold what it changes",
+        "Commonhold refused this write (LOCK_CONFLICT): others hold what it changes",
         *_in_the_way(conflicts, now),
         f"next: do other work, or wait until it is free (`{wait}`); then read the file again and write again",
     )
 
 
-def unclear(path_and_why: str, agent: str = "", shown: RepairRegion | None = None) -> str:
-    """That it cannot be told what a tool of that agent would write; what is `shown` is most likely what it meant."""
+def unclear(path_and_why: str, agent: str = "", shown: RepairRegion | None = None, step: str = "") -> str:
+    """Say why the result of an edit by that agent's tool is unknown, and its next `step` (empty: read the file again).
+
+    `shown` is the region that it most likely meant.
+    """
     read = "read the file again, and " if shown is None or _has_to_read(agent, [shown]) else ""
     return told(
-        f"Commonhold did not let this be written: {path_and_why}",
+        f"Commonhold refused this write: {path_and_why}",
         *(_region(shown, Refusal.REGION_CHANGED) if shown else ()),
-        f"next: {read}give the text exactly as it is there",
+        f"next: {step or f'{read}give the text exactly as it is there'}",
     )
 
 
 def reserved(paths: Sequence[str]) -> str:
     """That a tool would write what Commonhold itself keeps."""
     return told(
-        f"Commonhold did not let this be written: {listed(paths, _MOST_LISTED)} is where it keeps its own state",
-        "next: leave it alone; `commonhold status` and `commonhold log` tell what is in it",
+        f"Commonhold refused this write: {listed(paths, _MOST_LISTED)} is where Commonhold keeps its own state",
+        "next: leave it alone; `commonhold status` and `commonhold log` show what is in it",
     )
 
 
 def foreign(source: str, paths: Sequence[str]) -> str:
     """That what is elsewhere would be moved here, where nobody has seen it."""
     return told(
-        f"Commonhold did not let this be written: {source}, which would be moved to {listed(paths, _MOST_LISTED)}, is "
-        "not in this working tree, so that what it holds is not known here",
+        f"Commonhold refused this write: {source}, which would be moved to {listed(paths, _MOST_LISTED)}, is "
+        "not in this working tree, so its content is unknown here",
         "next: write it here as a new file, then delete the other",
     )
 
 
 def too_large(why: str) -> str:
     """That a file is too large to be judged before it is written."""
-    return told(f"Commonhold did not let this be written: {why}", f"next: {BY_COMMAND}")
+    return told(f"Commonhold refused this write: {why}", f"next: {BY_COMMAND}")
 
 
 def unsaid(why: str) -> str:
     """That a call does not say what it would write."""
     return told(
-        f"Commonhold did not let this be written: {why}",
-        "next: call the tool again with all that it needs",
+        f"Commonhold refused this write: {why}",
+        "next: call the tool again with every argument that it needs",
     )
 
 
@@ -156,7 +159,7 @@ def briefing(found: Briefing, now: float) -> str:
     ]
     if not lines:
         return ""
-    head = "Commonhold: others work in this repository, too. What you read and write is watched for you; as of now:"
+    head = "Commonhold: others work in this repository, too. It checks your edits against theirs. At the moment:"
     return told(head, *lines)
 
 

@@ -37,7 +37,10 @@ def kept_from(held: Sequence[Holding], now: float) -> str:
     """What a command that failed could not write."""
     lines = ["while the command ran, it could not write what others hold:", *_who(held, now)]
     return "\n".join(
-        [*lines, f"If it failed for that, next: wait until it is free, then run it again: {_waiting(held)}"]
+        [
+            *lines,
+            f"If it failed for that reason, next: wait until the files are free, then run it again: {_waiting(held)}",
+        ]
     )
 
 

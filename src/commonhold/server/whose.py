@@ -226,7 +226,7 @@ class Whose:
         for holder in sorted(holders - {self.holder}):
             intent = self._intents.get((path, holder))
             if holder == OUTSIDE:
-                yield "changed by nobody that Commonhold knows: a person, it must be assumed"
+                yield "changed by somebody unknown, probably a person"
             else:
                 name = short_name(holder)
                 yield f"{name}: {quoted(intent)}" if intent else name

@@ -66,11 +66,11 @@ def test_a_lapse_is_told_as_one_to_who_had_the_lease_and_to_who_asked_for_it(sho
     shop.clock.advance(601)
     shop.service(None).sweep()
     kept = f"what was changed under it is kept: `commonhold review show {lease.id}`"
-    mine = "your lease on file:a.py#f lapsed, since nothing was heard of you for 10 min, and others may have it by now"
+    mine = "your lease on file:a.py#f lapsed after 10 min without a sign of life from you; others may hold it by now"
     assert f"{mine}; {kept}" in told(one)
-    asked = f"one did not release file:a.py#f: the lease lapsed, nothing was heard for 10 min; {kept}"
+    asked = f"one did not release file:a.py#f: the lease lapsed after 10 min without a sign of life; {kept}"
     assert (told(two), told(three)) == ([asked], [])
-    assert f"the lease {lease.id} lapsed: its time was over" in one.renew(lease.id).why
+    assert f"the lease {lease.id} lapsed: it expired without a sign of life" in one.renew(lease.id).why
 
 
 def test_what_was_released_has_not_lapsed(shop: Workshop) -> None:

@@ -66,11 +66,11 @@ def test_the_innermost_region_is_told_with_the_way_back() -> None:
     step = f"commonhold show {was} | commonhold commit --key 'file:a.py#C.f' --base {now} --agent"
     assert found.told_owner() == (
         'what you changed in `C.f` in a.py and have not committed was replaced by bob ("$ make"); your text is kept. '
-        f"Next, if it is still needed: {step} ann"
+        f"Next, to restore it: {step} ann"
     )
     assert found.told_writer() == (
-        "that replaced what ann changed in `C.f` in a.py and has not committed. They are told, and their text is kept. "
-        f"Next, if it was not meant to go: {step} bob"
+        "this replaced what ann changed in `C.f` in a.py and has not committed. "
+        f"That session is told, and the old text is kept. Next, to restore it: {step} bob"
     )
 
 

@@ -274,7 +274,7 @@ def test_a_file_that_another_is_writing_is_not_committed_to(shop: Workshop) -> N
     (g,) = two.read("a.py#g")
     changeset = Changeset((Edit(Op.REPLACE, "a.py#g", g.hash, "def g():\n    return 20\n"),))
     answer = two.commit(changeset)
-    assert (answer.code, answer.why) == (Refusal.LOCK_CONFLICT, "a.py is just being written by one")
+    assert (answer.code, answer.why) == (Refusal.LOCK_CONFLICT, "a.py is being written by one")
     one.write()
     one.settle()
     assert two.commit(changeset).outcome == "committed"

@@ -217,7 +217,7 @@ def test_what_is_written_late_over_anothers_change_is_shown_with_what_it_overwro
     one.write()
     taken = one.settle()
     assert (taken.outcome, taken.code) == ("unadmitted", Refusal.LEASE_LOST)
-    assert "over what two had committed" in taken.why
+    assert "overwrote what two had committed" in taken.why
     (work,) = two.service.partial_works()
     assert (work.lease_id, work.holder) == (taken.review, "one")
     assert two.service.content(hash_bytes(G_OTHERWISE.encode())) == G_OTHERWISE.encode()
@@ -512,9 +512,9 @@ def test_what_a_command_wrote_over_what_another_holds_is_told_to_both(shop: Work
     one.acquire("a.py#g", task="mine")
     before = {"a.py": hash_bytes(SOURCE.encode())}
     shop.write("a.py", G_OTHERWISE)
-    back = f"what was there is kept, and comes back with `commonhold show {before['a.py'][:16]} --to a.py`"
+    back = f"the old text is kept; restore it with `commonhold show {before['a.py'][:16]} --to a.py`"
     taken = two.take(before, intent="$ sed -i s/2/20/ a.py")
-    assert f'one holds file:a.py#g for "mine", and is told that you wrote over it; {back}' in taken.notices
+    assert f'one holds file:a.py#g for "mine", and is told that you overwrote it; {back}' in taken.notices
     (commit,) = commits(two)
     (region,) = (each for each in commit.regions if each.key == "file:a.py#g")
     assert region.before
@@ -522,8 +522,8 @@ def test_what_a_command_wrote_over_what_another_holds_is_told_to_both(shop: Work
     base = region.after[:16]
     way = f"commonhold show {region.before[:16]} | commonhold commit --key 'file:a.py#g' --base {base} --agent one"
     told = (
-        "file:a.py#g, which you hold, was written over by two ($ sed -i s/2/20/ a.py); "
-        f"what was there is kept, and comes back with `{way}`"
+        "file:a.py#g, which you hold, was overwritten by two ($ sed -i s/2/20/ a.py); "
+        f"the old text is kept; restore it with `{way}`"
     )
     assert [each.text for each in one.news()] == [told], "the rest of the file stays as it is by then"
     assert one.news() == ()
@@ -537,7 +537,7 @@ def test_what_nobody_is_known_to_have_written_over_is_told_to_who_holds_it(shop:
     watcher.notice(["a.py", "c.py"], intent="by a person")
     told = [each.text for each in one.news()]
     assert any(
-        "which you hold, was written over by somebody without a session here (by a person)" in each for each in told
+        "which you hold, was overwritten by somebody without a session here (by a person)" in each for each in told
     )
 
 
@@ -546,7 +546,7 @@ def test_a_session_and_its_subagent_are_no_others_to_each_other(shop: Workshop) 
     one.acquire("a.py#g", task="mine")
     before = {"a.py": hash_bytes(SOURCE.encode())}
     shop.write("a.py", G_OTHERWISE)
-    assert not any("wrote over" in each for each in part.take(before, intent="go on").notices)
+    assert not any("overwrote" in each for each in part.take(before, intent="go on").notices)
     assert not any("written over" in each.text for each in one.news())
 
 
@@ -562,5 +562,5 @@ def test_lines_that_are_only_added_are_told_to_who_holds_the_whole_file(
     shop.write("a.py", f"import os\nimport re\n{SOURCE}")
     taken = two.take(before, intent="$ make")
     assert taken.outcome == "recorded"
-    assert any("is told that you wrote over it" in each for each in taken.notices) == is_told
-    assert any("was written over by two" in each.text for each in one.news()) == is_told
+    assert any("is told that you overwrote it" in each for each in taken.notices) == is_told
+    assert any("was overwritten by two" in each.text for each in one.news()) == is_told

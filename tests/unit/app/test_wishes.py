@@ -75,14 +75,14 @@ def test_a_swap_is_foretold_in_the_manner_of_its_tool(
 @pytest.mark.parametrize(
     ("wish", "content", "why"),
     [
-        (Swap("f", "x", "y"), b"a", "not in the file as it was given"),
+        (Swap("f", "x", "y"), b"a", "the text to replace is not in the file"),
         (Swap("f", "a", "y"), b"a a", "in the file 2 times"),
         (Swap("f", "a", "y"), None, "no such file"),
-        (Swap("f", "", "y"), b"a", "is there already"),
+        (Swap("f", "", "y"), b"a", "but the file exists"),
         (Swap("f", "a", "y"), b"a\xff", "not UTF-8"),
-        (Swap("f", "a", "\ud800"), b"a", "not Unicode"),
+        (Swap("f", "a", "\ud800"), b"a", "not valid Unicode"),
         (Swap("f", 'say "hi"', "y", manner=COPILOT), "say \u201chi\u201d".encode(), "not in the file"),
-        (Whole("f", "\ud800"), None, "not Unicode"),
+        (Whole("f", "\ud800"), None, "not valid Unicode"),
         (Removed("f"), None, "no such file"),
         (Patched("f", ()), None, "no such file"),
         (Patched("f", (), "f"), b"a", "moves the file to where it is"),

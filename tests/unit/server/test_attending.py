@@ -96,7 +96,7 @@ def test_a_session_that_begins_is_told_what_others_do(home: House, one: Agent, t
     one.edits(TEN)
     home.clock.advance(120)
     assert two.begins().context == (
-        "Commonhold: others work in this repository, too. What you read and write is watched for you; as of now:\n"
+        "Commonhold: others work in this repository, too. It checks your edits against theirs. At the moment:\n"
         '- claude:one is at work on "round to cents"\n'
         '- claude:one holds file:a.py#f for "round to cents"\n'
         '- claude:one changed a.py 2 min ago for "round to cents"'
@@ -107,7 +107,7 @@ def test_what_others_hold_is_not_written(home: House, one: Agent, two: Agent) ->
     one.is_asked("round to cents")
     one.edits(TEN)
     assert denied(two.wants(Swap("a.py", "return 10", "return 11"))) == (
-        "Commonhold did not let this be written (LOCK_CONFLICT): others hold what it changes\n"
+        "Commonhold refused this write (LOCK_CONFLICT): others hold what it changes\n"
         '- claude:one holds file:a.py#f for "round to cents", for at most 10 min more\n'
         "next: do other work, or wait until it is free (`commonhold acquire --wait 90 'file:a.py#f' -- true`); "
         "then read the file again and write again"
@@ -182,7 +182,7 @@ def test_what_is_stale_is_shown_as_it_is(one: Agent, two: Agent) -> None:
     one.edits(TEN)
     one.rests()
     assert denied(two.wants(Swap("a.py", "return 10", "return 11"))) == (
-        "Commonhold did not let this be written (REGION_CHANGED): file:a.py#f changed since this session read it\n"
+        "Commonhold refused this write (REGION_CHANGED): file:a.py#f changed since this session read it\n"
         '--- file:a.py#f as it is now, changed by claude:one for "round to cents":\n'
         "def f():\n"
         "    return 10\n"
@@ -225,38 +225,50 @@ def test_who_has_a_tool_that_reads_for_itself_is_told_to_read_again(one: Agent, 
 
 def test_nothing_is_shown_that_is_not_like_what_was_sought(one: Agent) -> None:
     assert denied(one.wants(Swap("a.py", "import quite_another_thing\n", ""))).splitlines() == [
-        "Commonhold did not let this be written: a.py: the text to replace is not in the file as it was given",
+        "Commonhold refused this write: a.py: the text to replace is not in the file",
         "next: read the file again, and give the text exactly as it is there",
     ]
+
+
+def test_where_reading_again_does_not_help_the_next_step_is_another(one: Agent) -> None:
+    not_there = denied(one.wants(Swap("gone.py", "x", "y"))).splitlines()
+    assert not_there == [
+        "Commonhold refused this write: gone.py: there is no such file",
+        "next: check the path; to make a new file, write the whole of it",
+    ]
+    assert denied(one.wants(Whole("b.txt", "\ud800"))).splitlines() == [
+        "Commonhold refused this write: b.txt: the new text is not valid Unicode",
+        "next: write it as valid Unicode text",
+    ]
+    one.house.write("c.txt", b"\xff\xfe")
+    assert denied(one.wants(Swap("c.txt", "x", "y"))).endswith("next: change it with a shell command")
 
 
 def test_a_file_that_is_just_being_written_is_said_to_be(one: Agent, two: Agent) -> None:
     one.wants(TEN)
     assert denied(two.wants(TWENTY)) == (
-        "Commonhold did not let this be written: a.py is just being written by claude:one\n"
-        "next: write again in a moment"
+        "Commonhold refused this write: a.py is being written by claude:one\nnext: write again in a moment"
     )
 
 
 def test_what_does_not_parse_is_told_before_it_is_written(one: Agent) -> None:
     assert denied(one.wants(Swap("a.py", "def f():", "def f(:"))).splitlines()[0] == (
-        "Commonhold did not let this be written (PARSE_INVALID): a.py would not compile: line 1, column 7: "
-        "invalid syntax"
+        "Commonhold refused this write (PARSE_INVALID): a.py would not compile: line 1, column 7: invalid syntax"
     )
 
 
 def test_a_new_file_that_does_not_parse_is_not_said_to_be_gone(one: Agent) -> None:
     assert denied(one.wants(Whole("new.py", "def f(:\n"))) == (
-        "Commonhold did not let this be written (PARSE_INVALID): new.py would not compile: line 1, column 7: "
+        "Commonhold refused this write (PARSE_INVALID): new.py would not compile: line 1, column 7: "
         "invalid syntax\n"
-        "next: mend your text, then write again"
+        "next: fix the text, then write again"
     )
 
 
 def test_who_holds_a_file_is_named_before_it_is_said_to_be_unread(home: House, two: Agent) -> None:
     home.session(str(home.root), "ann").acquire("a.py", task="a rework")
     assert denied(two.wants(Whole("a.py", "x = 1\n"))).splitlines()[:2] == [
-        "Commonhold did not let this be written (LOCK_CONFLICT): others hold what it changes",
+        "Commonhold refused this write (LOCK_CONFLICT): others hold what it changes",
         '- ann holds file:a.py for "a rework", for at most 30 min more',
     ]
 
@@ -306,12 +318,12 @@ def test_a_write_that_nobody_asked_about_is_told_to_who_holds_it_and_to_who_wrot
         "Commonhold recorded what was written, but could not have admitted it (LOCK_CONFLICT): "
         "others hold leases on file:a.py#f"
     )
-    back = f"what was there is kept, and comes back with `commonhold show {before} --to a.py`"
-    to_writer = f'ann holds file:a.py#f for "a rework", and is told that you wrote over it; {back}'
+    back = f"the old text is kept; restore it with `commonhold show {before} --to a.py`"
+    to_writer = f'ann holds file:a.py#f for "a rework", and is told that you overwrote it; {back}'
     assert to_writer in told.context
     (news,) = ann.news()
     kept, way = news.text.split(", and comes back with ")
-    assert kept == "file:a.py#f, which you hold, was written over by codex:two (be quick); what was there is kept"
+    assert kept == "file:a.py#f, which you hold, was overwritten by codex:two (be quick); what was there is kept"
     assert re.fullmatch(r"`commonhold show \w+ \| commonhold commit --key 'file:a.py#f' --base \w+ --agent ann`", way)
     assert ann.news() == ()
     assert two.has_written(TEN) == NOTHING, "once"
@@ -325,7 +337,7 @@ def test_a_write_that_was_noticed_first_is_told_to_who_wrote(home: House, two: A
     ann.acquire("a.py#f", task="a rework")
     two.writes(TEN)
     home.session(str(home.root), "bob").notice(["a.py"], intent="by a person, a formatter, another program")
-    assert "which you hold, was written over by somebody without a session here" in ann.news()[0].text
+    assert "which you hold, was overwritten by somebody without a session here" in ann.news()[0].text
     assert "ann holds file:a.py#f for" in two.has_written(TEN).context
     home.clock.advance(60.0)
     assert two.has_written(TEN) == NOTHING, "what was recorded long ago is another's"
@@ -495,7 +507,8 @@ def test_a_shell_command_is_asked_about_where_it_runs(home: House, one: Agent) -
 def test_what_cannot_be_read_is_not_let_through(one: Agent) -> None:
     happening = AboutToEdit(one.caller, one.where, "call", "patch", (), trouble="the patch has no end")
     assert denied(one.tell(happening)) == (
-        "Commonhold did not let this be written: the patch has no end\nnext: call the tool again with all that it needs"
+        "Commonhold refused this write: the patch has no end\n"
+        "next: call the tool again with every argument that it needs"
     )
 
 
@@ -601,7 +614,7 @@ def test_after_the_daemon_began_anew_all_is_as_it_was(home: House, one: Agent, t
     one.wants(TEN)
     home.attending.close()
     home.attending = home.attend()
-    assert "just being written by claude:one" in denied(two.wants(TWENTY))
+    assert "being written by claude:one" in denied(two.wants(TWENTY))
     one.writes(TEN)
     assert one.has_written(TEN) == NOTHING
     assert two.edits(TWENTY) == NOTHING
@@ -659,7 +672,7 @@ def test_who_was_judged_for_long_has_the_whole_moment_to_write(
     assert one.wants(Whole("m.py", "X = 1\n")).stance is Stance.PASS
     home.clock.advance(SLOT_SECONDS - 1)
     monkeypatch.setattr(planning, "draft", draft)
-    assert "just being written" in denied(two.wants(Whole("m.py", "Y = 1\n")))
+    assert "being written" in denied(two.wants(Whole("m.py", "Y = 1\n")))
 
 
 def test_a_session_that_dies_without_a_word_keeps_nothing_open(home: House) -> None:

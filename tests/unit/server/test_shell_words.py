@@ -53,6 +53,6 @@ def test_what_a_command_breaks_of_its_own_is_for_review_alone() -> None:
 
 
 def test_what_was_written_over_is_told_with_one_next_step() -> None:
-    notice = "bob holds file:a, and is told that you wrote over it; what was there is kept, and comes back with `…`"
+    notice = "bob holds file:a, and is told that you overwrote it; the old text is kept; restore it with `…`"
     taken = TakeAnswer("unadmitted", notices=(notice,), code=Refusal.LOCK_CONFLICT, why="x", review="found-1")
     assert report(Outcome(0, taken), [], NOW) == f"{notice}\nit is left as it is, and waits for review (found-1)"

@@ -79,7 +79,7 @@ def test_whoever_was_dropped_could_have_written_nothing(running: Running) -> Non
 def test_what_two_could_have_written_is_laid_on_neither(running: Running) -> None:
     first, ticket = running.begin(TWO), running.begin(ONE)
     running.home.write("a.py", "a = 2\n")
-    assert "laid on nobody: a.py" in running.end(ticket)
+    assert "no session is credited with it: a.py" in running.end(ticket)
     assert running.end(first) == ""
 
 
@@ -307,7 +307,7 @@ def test_a_launcher_that_could_not_mount_says_so_and_is_not_told_of_what_kept_it
     home.write("b.py", "b = 2\n")
     report = str(shells_.end({"ticket": free, "status": 2, "free": 1})["report"])
     assert "it could not write" not in report
-    assert 'codex:two holds file:b.py#@header for "its work", and is told that you wrote over it' in report
+    assert 'codex:two holds file:b.py#@header for "its work", and is told that you overwrote it' in report
 
 
 def test_a_tree_that_was_looked_at_ahead_is_not_read_for_the_first_command(

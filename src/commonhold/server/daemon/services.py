@@ -50,7 +50,7 @@ class _Known:
         """Let the next answer of the service say why newer settings do not count, once for each reason."""
         if fault.message != self.told:
             self.told = fault.message
-            self.service.tell(f"{fault.message}; until that is mended, the settings from before count for you")
+            self.service.tell(f"{fault.message}; until that is fixed, the previous settings apply")
 
 
 @dataclass(frozen=True, slots=True)
