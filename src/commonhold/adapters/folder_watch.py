@@ -120,7 +120,7 @@ class FolderWatch:
         return [path for path in self._numbers if path == folder or path.startswith(f"{folder}/")]
 
     def _drop(self, folders: Iterable[str]) -> None:
-        """Watch these no more; what is reported of them still is no matter of the tree's."""
+        """Stop watching these folders, and ignore later reports about them."""
         for folder in folders:
             number = self._numbers.pop(folder)
             del self._folders[number]

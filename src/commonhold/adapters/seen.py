@@ -49,7 +49,7 @@ class Seen:
         return self._number, self._server
 
     def note(self, number: int, server: str = "") -> None:
-        """The store has recorded the event of that number, durably as far as it goes."""
+        """Note that the store has durably recorded the event of that number."""
         if (number, server) == (self._number, self._server) or number < self._number:
             return
         self._number, self._server = number, server

@@ -111,7 +111,7 @@ def is_ours(value: Any) -> bool:  # noqa: ANN401 - JSON
 
 
 def _is_guarded(words: Sequence[str]) -> bool:
-    """Whether a command is one of ours, wherever it leads: by the words that our hooks begin with."""
+    """Whether a command is one of our hooks, wherever it points, judged by its first words."""
     return any(word == TELLING or word.startswith(_GUARD) for word in words)
 
 

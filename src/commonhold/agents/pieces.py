@@ -18,7 +18,7 @@ _MARKS: Final = 2
 
 
 def counted(count: int, what: str) -> str:
-    """So many of a thing."""
+    """A number and a noun, in the plural where needed."""
     return f"{count} {what}" if count == 1 else f"{count} {what}s"
 
 

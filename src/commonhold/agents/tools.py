@@ -106,7 +106,7 @@ def has_done(call: Call, tools: Tools, *, has_failed: bool) -> Happening:
 
 
 def _has_done_somehow(call: Call, *, has_failed: bool) -> Happening:
-    """What a call of a tool that is not known has done."""
+    """The effects of a call of an unknown tool."""
     if wishes := wishes_of(call.tool, call.arguments):
         return Edited(call.caller, call.cwd, call.id, call.tool, wishes, has_failed, is_guess=True)
     read = () if has_failed else paths_read(call.tool, call.arguments)

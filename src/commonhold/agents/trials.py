@@ -1,4 +1,4 @@
-"""Calls of ours that do nothing, made as an agent's own program makes them: `doctor` sees by them what works."""
+"""Calls without effect, made as an agent's program makes them, by which `doctor` checks the installation."""
 
 import json
 import os
@@ -34,7 +34,7 @@ class Trial:
 
 
 def gating(agent: str, text: str, root: str) -> Iterator[Trial]:
-    """What is started before a tool is used, of the hooks in the text of a settings file: a tool that does nothing."""
+    """The hooks of a settings file that run before a tool, called for a tool that has no effect."""
     payload = _sent(_before(agent, root))
     posts = tuple(_posts(text, payload))
     # What is posted starts no daemon: that is left to the commands beside it.
@@ -44,7 +44,7 @@ def gating(agent: str, text: str, root: str) -> Iterator[Trial]:
 
 
 def telling(agent: str, text: str, root: str) -> Iterator[Trial]:
-    """What is started for all that cannot be refused: the end of the session in which the trials were made."""
+    """The hooks that cannot refuse anything, called for the end of the session in which the trials were made."""
     payload = _sent(_after(agent, root))
     yield from (Trial(words, payload) for words in commands_in(text) if TELLING in " ".join(words))
 

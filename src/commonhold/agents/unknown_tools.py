@@ -1,4 +1,4 @@
-"""Tools that no adapter knows, those of MCP servers among them: what a call of one may do is told from its words.
+"""Tools that no adapter knows, such as those of MCP servers: guess from a call's words what it may do.
 
 A tool that writes files names a path, and mostly what is to be written. What only reads is let be, and told as read;
 what writes elsewhere (a repository on a server, a bucket) is no matter of ours.
@@ -67,7 +67,7 @@ Arguments = Mapping[str, Any]
 
 
 def wishes_of(tool: str, arguments: object) -> tuple[Wish, ...]:
-    """What a call of an unknown tool may write here; nothing where it writes no file, or says of none."""
+    """The writes that a call of an unknown tool may make here; none if it writes or names no file."""
     if not isinstance(arguments, Mapping) or _is_let_be(tool, arguments):
         return ()
     words = frozenset(_verbs(tool))

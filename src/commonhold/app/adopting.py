@@ -1,4 +1,4 @@
-"""Uncommitted work of a session that has ended, which another makes its own: by its word, on the record."""
+"""Adoption: a session explicitly takes over the uncommitted work of one that has ended, and the log records it."""
 
 from collections.abc import Callable, Sequence
 from typing import Final

@@ -63,7 +63,7 @@ class Attendance:
         return presence.intent if presence else ""
 
     def is_at_work(self, holder: str) -> bool:
-        """Whether a session, or any part of it, is heard of or runs still, or holds something."""
+        """Whether a session or one of its subagents shows signs of life, runs a command, or holds a lease."""
         session = holder.partition("/")[0]
         with self._place.store.read() as reader:
             known = reader.presences(self._place.files.root)
@@ -168,7 +168,7 @@ class Attendance:
 
 
 def _owes(holder: str, debtor: str) -> bool:
-    """Whether it is for a holder to mend: what it owes itself, and what its subagents do."""
+    """Whether a holder must fix it: its own obligations, and those of its subagents."""
     return bool(holder) and (debtor == holder or debtor.startswith(f"{holder}/"))
 
 

@@ -24,9 +24,9 @@ def attributed(
 ) -> Attributed:
     """Sort what differs after a command that could write what `reach` says, `beside` others that go on.
 
-    What one of `others` is at is the other's to account for. What the session holds is its own; else it is laid on the
-    command that most likely wrote it. If several are as likely it is nobody's, unless they name it: then they do the
-    same to it, as two formatters do, and whichever ends first has it.
+    A file that one of `others` is writing belongs to that one, and a file that the session holds is its own. Any other
+    belongs to the command that most likely wrote it; if several are equally likely, to none, unless they name it: then
+    it belongs to the one that ends first, since they do the same, as two formatters do.
     """
     found: dict[str, list[str]] = {"own": [], "nobody": [], "others": []}
     held, of_others = [each.path for each in mine], [each.path for each in others]

@@ -152,7 +152,7 @@ class Removed:
 
 @dataclass(frozen=True, slots=True)
 class Somehow:
-    """The file or folder at `path` is written in a way that nobody can foretell."""
+    """The file or folder at `path` is written in a way that cannot be predicted."""
 
     path: str
 

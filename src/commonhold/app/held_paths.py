@@ -1,4 +1,4 @@
-"""Which files and folders are held, and by whom: what shell commands of others are kept from. Pure.
+"""Which files and folders are held, and by whom: shell commands of others cannot write these. Pure.
 
 Paths are relative to the working tree; a folder ends in a slash, and the root is the empty path.
 """
@@ -35,7 +35,7 @@ class Holding:
 
 
 def holdings(leases: Iterable[Lease], place: str) -> tuple[Holding, ...]:
-    """What of the files is held in the working tree that goes by the name `place`.
+    """The files that are held in the working tree with the name `place`.
 
     What a session asked for it has in all working trees of the repository; what its tool writes and has edited, in one.
     """
@@ -58,7 +58,7 @@ def _of_lease(lease: Lease, place: str) -> Iterator[Holding]:
 
 
 def path_of(key: str) -> str | None:
-    """The path of the file or folder that a key is about; None where it is about none."""
+    """The path of the file or folder that a key names; None for other keys."""
     canon = canonical(key)
     if canon.scheme != FILE:
         return None
@@ -67,13 +67,13 @@ def path_of(key: str) -> str | None:
 
 
 def parted(all_held: Collection[Holding], holder: str) -> tuple[tuple[Holding, ...], tuple[Holding, ...]]:
-    """What a holder has, and what others have."""
+    """Split holdings into a holder's own and those of others."""
     mine = tuple(each for each in all_held if each.holder == holder)
     return mine, tuple(each for each in all_held if each.holder != holder)
 
 
 def barred(all_held: Iterable[Holding], holder: str) -> tuple[Holding, ...]:
-    """What a command of `holder` must leave alone.
+    """The holdings that a command of `holder` must not write.
 
     Neither what the commands of others have for as long as they run, nor what the session has edited that `holder` is a
     subagent of: that waits for what it has asked its subagent to do.

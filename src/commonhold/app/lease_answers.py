@@ -37,7 +37,7 @@ def granted(outcome: Granted, shadowed: Iterable[Key]) -> AcquireAnswer:
 
 
 def _not_there(key: Key) -> str:
-    """What to say of a name that may be a new one, or one that is misspelt, or of the wrong kind."""
+    """The notice for a key that does not exist: it may be new, misspelt, or of the wrong kind."""
     reserved = f"{key} does not exist yet: its name is reserved for you"
     if key.is_region:
         return reserved
@@ -45,7 +45,7 @@ def _not_there(key: Key) -> str:
 
 
 def for_writing(answer: AcquireAnswer, keys: Iterable[str]) -> AcquireAnswer:
-    """The answer for whoever is about to write `keys` anyway: that one of them is not there yet is no news."""
+    """The answer without the notice that a key does not exist, for a caller that is about to create it."""
     known = {_not_there(canonical(key)) for key in keys}
     return replace(answer, notices=tuple(each for each in answer.notices if each not in known))
 

@@ -323,7 +323,7 @@ class Leases:
 
 
 def _lapsed(recent: Sequence[Recorded], keys: Sequence[Key], since: float) -> list[str]:
-    """Whose leases on keys lapsed since then: they were not released, and what was done may be half done."""
+    """The holders whose leases on keys lapsed since then; their work may be unfinished."""
     leases = {each.event.lease.id: each.event.lease for each in recent if isinstance(each.event, LeaseGranted)}
     lost = [each.event for each in recent if isinstance(each.event, LeaseExpired) and each.at >= since]
     ended = [event.lease_id for event in lost]

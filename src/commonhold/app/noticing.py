@@ -1,6 +1,6 @@
 """Noticing what was changed from outside: by a person, a formatter, git, a program that asks nobody.
 
-A change is known by content, never by time. It is laid on nobody unless somebody is known to have made it.
+A change is known by content, never by time. It is credited to a session only if that is known to have made it.
 """
 
 from collections.abc import Iterable
@@ -30,7 +30,7 @@ class Noticing:
     def notice(self, paths: Iterable[str] | None, intent: str, holder: str = OUTSIDE) -> TakeAnswer:
         """Record what became of those of `paths` (None: of all) that somebody has read or written through us.
 
-        What a tool is just writing is left out. It is laid on nobody, unless a `holder` is known to have written it.
+        What a tool is writing at the moment is left out. No session is credited, unless a `holder` is known.
         """
         files = self._place.files
         with self._place.gate():

@@ -43,7 +43,7 @@ class Replaced:
     after: str | None
 
     def told_owner(self) -> str:
-        """What whose work it was is told."""
+        """The message to the session whose work was replaced."""
         by = f"{short_name(self.by)}{_for(self.intent)}"
         return (
             f"what you changed in {self._name} and have not committed was replaced by {by}; your text is kept. "
@@ -51,7 +51,7 @@ class Replaced:
         )
 
     def told_writer(self) -> str:
-        """What who replaced it is told."""
+        """The message to the session that replaced it."""
         return (
             f"this replaced what {short_name(self.owner)} changed in {self._name} and has not committed. "
             f"That session is told, and the old text is kept. Next, to restore it: {self._way_back(self.by)}"

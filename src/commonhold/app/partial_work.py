@@ -65,7 +65,7 @@ class PartialWorks:
             self._tell_of_lapse(lease, left)
 
     def _tell_of_lapse(self, lease: Lease, left: Sequence[Left]) -> None:
-        """Tell who had the lease, and who had asked for it, that it was not released: nothing was heard any more."""
+        """Tell the holder, and whoever had asked for the lease, that it lapsed without a sign of life."""
         keys, silence = listed(lease.keys, _MOST_LISTED), duration(lease.ttl_seconds)
         kept = f"; what was changed under it is kept: `commonhold review show {lease.id}`" if left else ""
         own = (

@@ -62,8 +62,8 @@ def content_like(reader: Reader, base: str | None) -> bytes | None:
 def authors(reader: Reader, stale: Stale, worktree: str) -> tuple[Author, ...]:
     """Who made the commits that led from the base to what is there now, oldest first.
 
-    Followed backwards by hash, so that a change from outside breaks the chain and is laid on nobody. What another
-    worktree has instead breaks nothing.
+    Followed backwards by hash, so that a change from outside breaks the chain and is credited to no session. What
+    another worktree has instead breaks nothing.
     """
     found: list[Author] = []
     wanted = stale.region.hash if stale.region else None
@@ -117,7 +117,7 @@ def changed_by(authors: Iterable[Author]) -> str | None:
 
 
 def called(changed_by: str) -> str:
-    """What the holders in an answer of `changed_by` are called in messages."""
+    """The names that messages use for the holders in an answer of `changed_by`."""
     return short_names(changed_by.split(", "))
 
 

@@ -251,7 +251,7 @@ class Reader(LeaseReader, Protocol):
         ...
 
     def messages(self, holder: str, worktree: str) -> tuple[Message, ...]:
-        """What a session is to be told in a working tree, oldest first."""
+        """The messages that wait for a session in a working tree, oldest first."""
         ...
 
     def proposals(self, worktree: str) -> tuple[Proposal, ...]:
@@ -295,7 +295,7 @@ class Writer(Reader, LeaseWriter, Protocol):
         ...
 
     def end_messages(self, messages: Iterable[Message]) -> None:
-        """Forget what sessions were told, if it is kept."""
+        """Delete delivered messages, if they are kept."""
         ...
 
     def propose(self, proposals: Iterable[Proposal]) -> None:
@@ -402,7 +402,7 @@ class Files(Protocol):
         ...
 
     def path_of(self, raw: str) -> str:
-        """What keys call the file at a path that the disk, git or a program names, of whichever Unicode form.
+        """Return the path that keys use for a file that the disk, git or a program names, in any Unicode form.
 
         A path that no key can name is given back as it is.
         """

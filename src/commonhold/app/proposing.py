@@ -266,7 +266,7 @@ class Proposing:
         if not proposals:
             return TakeAnswer("nothing")
         if not all(map(self._taking.is_as_foretold, proposals)):
-            self.settle_overdue()  # another's late writing is not to be laid on this session
+            self.settle_overdue()  # so that another's late write is not credited to this session
         live = {lease.id for lease in self._leases.live(holder=holder)}
         late = [each for each in proposals if each.slot not in live]
         overtaken = [each for each in proposals if each.slot in live and self._taking.is_overtaken(each)]

@@ -106,7 +106,7 @@ class Service:
         return self._uses.reading.known(keys)
 
     def news(self) -> tuple[terms.News, ...]:
-        """What others sent this session, or changed of what it has read, once; answers with notices tell it, too."""
+        """Return, once, messages of others and their changes to what this session has read; notices have them too."""
         return self._uses.newsroom.tell()
 
     def send(self, holders: Sequence[str], text: str) -> None:

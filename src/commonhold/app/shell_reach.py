@@ -1,4 +1,4 @@
-"""How likely a shell command writes files that it does not name: told from the programs in it, by one table. Pure.
+"""How likely a shell command writes files that it does not name, by a table of the programs in it. Pure.
 
 It decides no permission: only whose a change is that was found after several commands, and what is worth saying.
 """
@@ -149,7 +149,7 @@ def _of_ruff(texts: Sequence[str]) -> Reach:
 
 
 def _of_runner(texts: Sequence[str]) -> Reach:
-    """A runner of tasks does what its task is called by."""
+    """A task runner does what the name of its task says."""
     verbs = (text for text in texts if text and not text.startswith("-"))
     task = next((each for each in verbs if each not in {"run", "run-script", "exec"}), "")
     if _SERVING.fullmatch(task):

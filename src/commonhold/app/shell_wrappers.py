@@ -1,4 +1,4 @@
-"""What programs such as `sudo`, `env` and `xargs` run: the words behind their own, told by one table. Pure."""
+"""What programs such as `sudo`, `env` and `xargs` run: the words behind their own, by one table. Pure."""
 
 import re
 from collections.abc import Sequence

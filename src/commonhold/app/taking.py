@@ -167,7 +167,7 @@ class Taking:
     def late(self, proposal: Proposal) -> Made:
         """What a tool wrote that lost its write slot: over what others had committed meanwhile, maybe.
 
-        It is laid on the session only where the file is what the session proposed.
+        It is credited to the session only if the file is what the session proposed.
         """
         made = self.overtaken(proposal)
         return made if self.is_as_foretold(proposal) else Made(OUTSIDE, made.before, made.intent)
@@ -280,7 +280,7 @@ class Taking:
         return answer
 
     def _told(self, writer: Writer, holder: str, plan: Plan) -> list[str]:
-        """Tell those who hold what was written over; what `holder`, who has written it, is told of that."""
+        """Tell the holders of what was overwritten; return the notices for `holder`, which has written it."""
         written = self._judging.held_by_others(self._judging.writes_of(plan), holder)
         found = by_holder((*written, *self._judging.held_whole_by_others(plan.grown, holder)), holder)
         if not found:
@@ -293,7 +293,7 @@ class Taking:
         return [told_to_writer(held, commit) for held in found.values()]
 
     def noticed_before(self, paths: Iterable[str], holder: str) -> list[str]:
-        """What `holder`, who has just written these files, is told where that was recorded a moment ago as nobody's."""
+        """The notices for `holder`, which just wrote these files, if the change was recorded without a session."""
         with self._place.store.read() as reader:
             newest = [each for path in paths for each in reader.commits_on(path, 1)]
         now, told = self._place.clock.now().wall, []

@@ -1,4 +1,4 @@
-"""What is told where somebody has written over what another holds: to who holds it, and to who has written. Pure."""
+"""What the holder and the writer are told when something that is held was overwritten. Pure."""
 
 import shlex
 from collections.abc import Iterable, Sequence
@@ -16,7 +16,7 @@ _DIGITS: Final = 16
 
 
 def by_holder(conflicts: Iterable[Conflict], writer: str) -> dict[str, list[Conflict]]:
-    """What each other session holds of it; a session and its subagents are no others to each other."""
+    """What other sessions hold of it; a session and its subagents do not count as others to each other."""
     found: dict[str, list[Conflict]] = {}
     for each in conflicts:
         if not each.is_waiting and each.holder.partition("/")[0] != writer.partition("/")[0]:
@@ -25,14 +25,14 @@ def by_holder(conflicts: Iterable[Conflict], writer: str) -> dict[str, list[Conf
 
 
 def told_to_holder(held: Sequence[Conflict], commit: Committed) -> str:
-    """What who holds it is told: what was written over, by whom and what for, and how to have it back."""
+    """The message to the holder: what was overwritten, by whom and why, and how to restore it."""
     by = "somebody without a session here" if commit.holder == NOBODY else short_name(commit.holder)
     why = f" ({commit.intent})" if commit.intent else ""
     return f"{_keys(held)}, which you hold, was overwritten by {by}{why}; {_told(_by_region(held, commit))}"
 
 
 def told_to_writer(held: Sequence[Conflict], commit: Committed) -> str:
-    """What who has written is told: whose it is, and how to give it back."""
+    """The message to the writer: whose it is, and how to restore it."""
     task = f" for {quoted(held[0].task)}" if held[0].task else ""
     holder = short_name(held[0].holder)
     return f"{holder} holds {_keys(held)}{task}, and is told that you overwrote it; {_told(_by_file(held, commit))}"

@@ -49,7 +49,7 @@ def agents(repository: Repository) -> Iterator[Finding]:
 
 @dataclass(frozen=True, slots=True)
 class _Shells:
-    """What becomes of an agent's shell commands, in words; whether none of them can run."""
+    """How an agent's shell commands are restricted, in words; whether none of them can run."""
 
     text: str = ""
     is_broken: bool = False
@@ -119,7 +119,7 @@ def _shells(project: Project, setup: Setup, texts: Mapping[str, str]) -> _Shells
 
 
 def _why_unkept(project: Project, setup: Setup) -> str:
-    """That what its shell commands write is not kept back, and why; empty where it is to be."""
+    """Why its shell commands are not restricted; empty if they should be."""
     if not setup.keeps_shell:
         return "what its shell commands write is noticed afterwards: nothing can stand between it and its shell"
     chosen = load_settings(project.repository.root).shell

@@ -88,7 +88,7 @@ def _short_id(text: str, digits: int) -> str:
 
 
 def duration(seconds: float) -> str:
-    """How long something lasts, in words that need no clock: `40 s`, `9 min`, `2 h 5 min`, `3 days`."""
+    """A duration in words, without a clock time: `40 s`, `9 min`, `2 h 5 min`, `3 days`."""
     if seconds < 1:
         return "less than 1 s"
     if seconds < 1.5 * _MINUTE:

@@ -128,7 +128,7 @@ class Attending:
         return Response(context=told(*(each.notice for each in session.news())))
 
     def _has_read(self, happening: HasRead) -> Response:
-        """Note it, and tell what else has changed: the agent's own tool may refuse the next edit before it asks us."""
+        """Record it, and report other changes now: the agent's own tool may refuse the next edit before it asks us."""
         sessions = self._noted(happening)
         return Response(context=told(*(each.notice for session in sessions for each in session.news())))
 
@@ -227,7 +227,7 @@ class Attending:
 
 
 def _rest(session: Commonhold) -> TakeAnswer:
-    """Of a subagent nothing that it held is left, since its session goes on."""
+    """Release everything that a subagent held, since its session goes on."""
     around, _, part = session.holder.partition("/")
     return end_part(session, around) if part else session.rest()
 

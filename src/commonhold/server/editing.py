@@ -132,7 +132,7 @@ class ToolEdit:
         return slot
 
     def _in_the_way(self, conflicts: Sequence[Conflict]) -> Sequence[Conflict]:
-        """What of it others hold still, once they were waited for, if that was worth it."""
+        """What others still hold of it, after waiting if that was likely to help."""
         if not self._is_worth_waiting(conflicts):
             return conflicts
         waited = self._wait_for([each.key for each in conflicts])
@@ -201,7 +201,7 @@ class ToolEdit:
         return self._session.holder.partition(":")[0]
 
     def _likely(self, path: str, content: bytes | None) -> RepairRegion | None:
-        """What the tool most likely meant of a file that has not what it seeks, as it is now, and who made it so."""
+        """The region that the tool most likely meant, if the file lacks its text: as it is now, and who changed it."""
         sought = _sought(self._wishes, path)
         if content is None or not sought:
             return None

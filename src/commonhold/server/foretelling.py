@@ -1,4 +1,4 @@
-"""Word of a command that may run, left in a file before it does: its agent may run it where nobody can be asked."""
+"""A permit for a command, left in a file: its agent may run it where the daemon cannot be reached."""
 
 import fcntl
 import json

@@ -171,7 +171,7 @@ class GitCalls:
         remove_private_trees(self._state_folder)
 
     def refusal(self, holder: str, cwd: str, command: Sequence[str]) -> str | None:
-        """Why a command is not to be run, for what git would do in it; None where it may be."""
+        """Why a command must not run, because of a git call in it; None if it may."""
         for found in git_calls_of(command):
             folder = str(Path(cwd, found.folder)) if found.folder is not None else cwd
             # What is known only when it runs may be anything.

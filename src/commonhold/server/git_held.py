@@ -1,4 +1,4 @@
-"""Calls of git that would write what others hold: they are refused, since git would begin, and stop half way."""
+"""Refuse git calls that would write what others hold, since git would begin and stop half way."""
 
 import time
 from typing import Final

@@ -1,4 +1,4 @@
-"""A commit whose hooks run in a private working tree: they see, and stage, what is the session's own alone."""
+"""A commit whose hooks run in a private working tree: they see and stage only the session's own changes."""
 
 import os
 from collections.abc import Mapping, Sequence

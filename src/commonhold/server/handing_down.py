@@ -1,4 +1,4 @@
-"""What a session holds is no obstacle to the parts of it that work for it, nor what they held, once they end, to it."""
+"""A session's leases do not block its subagents, and an ended subagent's leases do not block its session."""
 
 from collections.abc import Callable, Iterable
 
@@ -10,7 +10,7 @@ from commonhold.domain.texts import short_name
 
 
 def handed_over(giver: Commonhold, taker: Commonhold, conflicts: Iterable[Conflict]) -> bool:
-    """Hand over to `taker` what was leased to `giver` by edits and stands in the way; whether there was any.
+    """Hand over to `taker` the conflicting leases that edits of `giver` took; return whether there were any.
 
     A session waits for what it has asked a part to do, so the part would wait for ever; and a part of which nothing is
     heard any more may have been stopped without a word. What either asked for by itself stays with it.
@@ -31,7 +31,7 @@ def hand_over(giver: Commonhold, taker: Commonhold, is_needed: Callable[[str], b
 
 
 def end_part(part: Commonhold, session: str) -> TakeAnswer:
-    """Let a part rest: what it asked for by itself is free as well, and what it owes is told to its session."""
+    """End a subagent's hold: release its explicit leases too, and tell its session of its obligations."""
     answer = part.rest()
     for lease in part.leases(holder=part.holder):
         if lease.acquisition_id == lease.id:  # not for a command of it that runs still

@@ -1,4 +1,4 @@
-"""What other sessions in a working tree are told when one has taken HEAD to another branch. Pure."""
+"""What other sessions in a working tree are told when one has moved HEAD to another branch. Pure."""
 
 import shlex
 from dataclasses import dataclass
@@ -11,7 +11,7 @@ _ID: Final = 10
 
 @dataclass(frozen=True, slots=True)
 class HeadMove:
-    """A call of `by` that took HEAD from one branch to another (empty: none), and from one commit to another.
+    """A call of `by` that moved HEAD from one branch to another (empty: none), and from one commit to another.
 
     `is_renamed`: there is no branch any more of the name that it was on.
     """
@@ -25,7 +25,7 @@ class HeadMove:
     is_renamed: bool = False
 
     def told(self, root: str) -> str:
-        """That in a line, with what follows and the next step, for who works in the working tree at `root`."""
+        """The message, with its consequence and the next step, for a session in the working tree at `root`."""
         by = short_name(self.by)
         who = f"{by} ({quoted(self.intent)})" if self.intent else by
         left = f"branch {self.branch_before}" if self.branch_before else f"commit {self.before[:_ID]}, on no branch"

@@ -14,7 +14,7 @@ OpenSession = Callable[[str, str], Commonhold]
 """A session on the working tree at a root, for a holder."""
 _MOST_DIGITS: Final = 20
 QUIET_SECONDS: Final = 60.0
-"""A subagent of which nothing was heard for so long gives way to its session."""
+"""A subagent without a sign of life for this long yields to its session, in seconds."""
 
 
 @dataclass(frozen=True, slots=True)

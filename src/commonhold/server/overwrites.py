@@ -16,7 +16,7 @@ from commonhold.domain.texts import NOBODY
 from commonhold.server.whose import Whose
 
 _MOST_FILES: Final = 500
-"""Of so many files of one command is asked whose they were: a command that writes more is a build, or git itself."""
+"""For up to this many files of one command the former owner is looked up: more are a build, or git itself."""
 
 
 class Overwrites:

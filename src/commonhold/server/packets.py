@@ -45,7 +45,7 @@ _OTHERWISE: Final = "look at what is there now, and plan the edit anew"
 
 
 def refusal(answer: CommitAnswer, now: float, agent: str) -> str:
-    """Why a tool of that agent may not write, and what it needs to succeed next time; `now` is wall time."""
+    """Say why a tool of that agent may not write, and what it needs to succeed next time; `now` is wall time."""
     code = answer.code or Refusal.LOCK_CONFLICT
     step = _NEXT.get(code, _OTHERWISE)
     if code is Refusal.REGION_CHANGED and _has_to_read(agent, answer.repair.regions):
@@ -61,7 +61,7 @@ def refusal(answer: CommitAnswer, now: float, agent: str) -> str:
 
 
 def _has_to_read(agent: str, shown: Sequence[RepairRegion]) -> bool:
-    """Whether that agent's tool, or the agent itself, does not go on with what is shown of regions."""
+    """Whether that agent has to read the file again, even though the refusal shows regions."""
     return agent in _REREADING or not all(each.hash is None or _is_short(each) for each in shown)
 
 
@@ -79,7 +79,7 @@ def busy(conflicts: Sequence[Conflict], paths: Sequence[str]) -> str:
 
 
 def denial(conflicts: Sequence[Conflict], now: float) -> str:
-    """That others hold what would be written: who, what for, for how long, and how to wait for it."""
+    """Say that others hold what would be written: who, why, for how long, and how to wait for it."""
     keys = list(dict.fromkeys(each.key for each in conflicts if path_of_slot(each.key) is None))
     wait = shlex.join(("commonhold", "acquire", "--wait", f"{WAIT_SECONDS}", *keys[:_MOST_LISTED], "--", "true"))
     return told(

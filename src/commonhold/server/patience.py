@@ -1,4 +1,4 @@
-"""Whether what others hold is likely to be free while a hook may still wait for it. Pure."""
+"""Decide whether a lease of another session is likely to end while a hook may still wait for it. Pure."""
 
 from collections.abc import Collection, Iterable
 
@@ -7,14 +7,14 @@ from commonhold.domain.lease import Conflict, Lease
 
 
 def is_worth_waiting(conflicts: Iterable[Conflict], leases: Collection[Lease], seconds: float, now: float) -> bool:
-    """Whether all `conflicts` may be over within so many `seconds`.
+    """Return whether all `conflicts` may end within `seconds`.
 
-    `leases` are those of the holders, `now` is wall time.
+    `leases` are those of the holders; `now` is wall time.
 
-    A lease ends in time if it expires by then. One that was taken for a session's edits ends with its turn, and of that
-    nobody knows how long it takes: one that has lasted longer than we could wait is taken to go on. So a turn that is
-    short enough to be waited for always is, and whoever has waited in vain does not wait again. Who stands before in
-    line is no reason not to stand there as well.
+    A lease ends in time if it expires by then. A lease for a session's edits ends with its turn, whose length cannot be
+    known. A turn that has already lasted longer than `seconds` is assumed to continue. So every turn of at most
+    `seconds` is waited for, and a session that has waited in vain does not wait again. A session that is ahead in line
+    is no reason not to wait.
     """
     return all(each.is_waiting or _may_end(each, leases, now + seconds, now - seconds) for each in conflicts)
 

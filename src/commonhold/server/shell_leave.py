@@ -1,4 +1,4 @@
-"""What a shell command must leave alone while it runs, and what its launcher is told of that."""
+"""What a shell command must not write while it runs, and what its launcher is told about it."""
 
 import time
 from collections.abc import Mapping, Sequence
@@ -63,7 +63,7 @@ class Prepared:
 
 @dataclass(frozen=True, slots=True)
 class Leave:
-    """What a command is kept from, by what, and the lease that was taken for it.
+    """What a command must not write, what enforces that, and the lease that was taken for it.
 
     `reach` is what it may write beside what it names.
     """
@@ -106,7 +106,7 @@ def _is_text(value: object) -> bool:
 def leave_for(asked: Asked, session: Commonhold, ground: Ground, offer: Offer) -> Leave | str:
     """Lease what a command plainly writes, and find what it is kept from; why it must not run, if others hold that.
 
-    What only their commands have for a while is no reason: it is waited for briefly, and then gone without.
+    A lease of another's command is no reason: it is waited for briefly, and then ignored.
     """
     until = time.monotonic() + BRIEF_SECONDS
     keys = [str(file_key(path)) for path in ground.leasable]

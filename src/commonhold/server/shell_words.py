@@ -94,7 +94,8 @@ def report(outcome: Outcome, masked: Sequence[Holding], now: float) -> str:
         lines.append(f"not recorded, since too large, not kept from before, or now reached by a link: {some(unknown)}")
     if outcome.shared:
         lines.append(
-            f"other commands ran that could have written it, too, so it is laid on nobody: {some(outcome.shared)}"
+            "other commands ran that could have written it, too, so no session is credited with it: "
+            f"{some(outcome.shared)}"
         )
     if outcome.status not in _ELSE and masked:
         lines.append(kept_from(masked, now))

@@ -69,7 +69,7 @@ class _Run:
     """A command that runs in one working tree. `leave` says what it is kept from, `named` what it plainly writes.
 
     `begun_ns` is when it began (wall time), `head` the commit of HEAD when it was last looked at, `told` what its agent
-    will be told, `launcher` the process that waits for it. Nobody knows whether one that `is_doubtful` has run at all.
+    will be told, `launcher` the process that waits for it. One that `is_doubtful` may not have run at all.
     """
 
     asked: Asked
@@ -124,7 +124,7 @@ class Shells:
         self._lock = threading.Lock()
 
     def begin(self, told: Mapping[str, Any]) -> Shape:
-        """Let a command run, or refuse it: what it is kept from, and the ticket to tell its end by."""
+        """Let a command run, or refuse it; return what it must not write, and the ticket for reporting its end."""
         return self._judged(told, self._offer)
 
     def watch(self, told: Mapping[str, Any]) -> Shape:
@@ -214,7 +214,7 @@ class Shells:
                 run.leave = replace(run.leave, masked=(), offer=NONE)
 
     def abandon(self, ticket: str) -> None:
-        """End what was watched and perhaps never ran: what is found then is laid on nobody, but for what it held."""
+        """End what was watched and perhaps never ran: only changes to what it held are recorded as its own."""
         with self._lock:
             run = self._runs.get(ticket)
         if run is not None:
@@ -222,14 +222,14 @@ class Shells:
             self.ended(ticket)
 
     def drop(self, ticket: str) -> None:
-        """Forget what was watched and has not begun: a launcher runs it, which asks for itself."""
+        """Forget what was watched and has not begun: a launcher runs it and asks itself."""
         with self._lock:
             run = self._runs.get(ticket)
         if run is not None:
             self._close(run)
 
     def ended(self, ticket: str, status: int = 0) -> str:
-        """Take what a command wrote into the log, and say what its agent must know of it."""
+        """Record what a command wrote; return what its agent must be told."""
         with self._lock:
             run = self._runs.get(ticket)
         if run is None:
@@ -301,7 +301,7 @@ class Shells:
             return any(run.session.root == root and run.reach(path) for run in self._runs.values())
 
     def reap(self) -> None:
-        """End the commands whose launcher is no more, without having told their end."""
+        """End the commands whose launcher is gone without reporting their end."""
         with self._lock:
             gone = [ticket for ticket, run in self._runs.items() if not run.is_alive()]
         for ticket in gone:
@@ -347,7 +347,7 @@ class Shells:
                 session.close()
 
     def _others(self, run: _Run) -> list[_Run]:
-        """What else goes on there. What has ended was looked at: what is not recorded since then it has not written."""
+        """The other commands that run there. Those that have ended were surveyed, so they made no unrecorded change."""
         with self._lock:
             return [each for each in self._runs.values() if each is not run and each.session.root == run.session.root]
 

@@ -134,7 +134,7 @@ class Locator:
         return in_module or self._at(spec, place)
 
     def path_of(self, raw: str) -> str:
-        """What keys call the file at a path as the disk, git or a program has it; links are followed.
+        """Return the path that keys use for a file as the disk, git or a program names it; links are followed.
 
         Raises InputError `PATH_OUTSIDE`, `PATH_RESERVED`, `PATH_INVALID`.
         """

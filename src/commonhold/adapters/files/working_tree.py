@@ -69,7 +69,7 @@ class WorkingTree:
         return self._locator().locate(spec)
 
     def path_of(self, raw: str) -> str:
-        """What keys call the file at a path that the disk, git or a program names, of whichever Unicode form."""
+        """Return the path that keys use for a file that the disk, git or a program names, in any Unicode form."""
         if raw.isascii():
             return raw
         try:

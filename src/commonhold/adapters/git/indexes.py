@@ -48,12 +48,12 @@ class Listed(Mapping[str, Blob | None]):
         return len(self._about)
 
     def without(self, other: "Listed") -> "Listed":
-        """The entries that another index has not, or has otherwise."""
+        """The entries that another index lacks, or has with another value."""
         return Listed([*{*self.lines}.difference(other.lines)])
 
 
 def differing(before: Entries, after: Entries) -> tuple[Entries, Entries]:
-    """Of two indexes the entries of the files in which they differ."""
+    """The entries of the files in which two indexes differ."""
     if isinstance(before, Listed) and isinstance(after, Listed):
         return before.without(after), after.without(before)
     both = {*before, *after}

@@ -29,7 +29,7 @@ class OwnRules:
         return bool(walked(path, self.verdict))
 
     def has_exceptions(self) -> bool:
-        """Whether a pattern may make a concern of what git ignores."""
+        """Whether a pattern may include a file that git ignores."""
         return any(line.startswith("!") for line in (*self._patterns.lines, *self._file.patterns().lines))
 
     def told_to_git(self) -> Iterator[str]:

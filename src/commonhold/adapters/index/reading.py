@@ -221,7 +221,7 @@ def concerns(name: str) -> bool:
 
 
 def named_in_keys(paths: Iterable[str]) -> dict[str, str]:
-    """What keys call those of all files' paths that they may call otherwise."""
+    """Map file paths to the paths that keys use, where these may differ."""
     odd = [path.split("/") for path in paths if not path.isascii()]
     entries: dict[tuple[str, ...], set[str]] = {}
     for parts in odd:

@@ -211,19 +211,19 @@ class MemorySession(Indexed):
             self._drop(self._presences, (holder, worktree))
 
     def messages(self, holder: str, worktree: str) -> tuple[Message, ...]:
-        """What a session is to be told in a working tree."""
+        """The messages that wait for a session in a working tree."""
         found = (each for _, each in self._messages.values())
         return tuple(each for each in found if (each.holder, each.worktree) == (holder, worktree))
 
     def send(self, messages: Iterable[Message]) -> None:
-        """Let sessions be told something, once."""
+        """Queue messages for sessions, each to be delivered once."""
         for each in messages:
             name = each.holder, each.worktree, each.text
             if name not in self._messages:
                 self._set(self._messages, name, (each.at, each))
 
     def end_messages(self, messages: Iterable[Message]) -> None:
-        """Forget what sessions were told."""
+        """Delete delivered messages."""
         for each in messages:
             if (name := (each.holder, each.worktree, each.text)) in self._messages:
                 self._drop(self._messages, name)

@@ -35,7 +35,7 @@ class Start:
 
 
 def start_of(row: tuple[Any, ...], skew: float, newest: int = 0) -> Start:
-    """What the row says that the function `start` gives, to somebody who was told of the event `newest`."""
+    """Read the row that the function `start` returns, for a machine that has seen the event `newest`."""
     seconds, last, timeline, is_known, bodies = row
     now, line = instant(seconds + skew), tuple(codec.decode(body, Waiter) for body in bodies)
     if timeline is None or (is_known and newest <= last):

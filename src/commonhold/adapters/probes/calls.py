@@ -1,4 +1,4 @@
-"""Making a call that does nothing, as a program would make it, and hearing whether it works."""
+"""Make a call that has no effect, as an agent's program would, and report whether it works."""
 
 import http.client
 import json
@@ -56,7 +56,7 @@ def post(url: str, token: str, payload: bytes) -> str:
 
 
 def _reason(output: bytes) -> str:
-    """What an answer says: of an object the longest text in it, which is the reason; empty for an empty answer."""
+    """The text of an answer: the longest text of an object, which is the reason; empty for an empty answer."""
     text = output.decode(errors="replace").strip()
     try:
         told = json.loads(text)

@@ -32,7 +32,7 @@ def ok(check: str, found: str, **facts: object) -> Finding:
 
 
 def note(check: str, found: str, mend: str, **facts: object) -> Finding:
-    """Nothing is wrong; `mend` is what could be done."""
+    """Nothing is wrong; `mend` is a suggestion."""
     return Finding(check, Level.NOTE, found, mend, facts)
 
 

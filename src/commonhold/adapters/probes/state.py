@@ -189,7 +189,7 @@ def _integrity(connection: apsw.Connection, folder: str) -> Finding:
 
 
 def restored(reset: Reset | None) -> Iterator[Finding]:
-    """That a store was found to be older than what it had recorded, and what became of its leases."""
+    """Report that a store was found restored to an older state, and what happened to its leases."""
     if reset is not None:
         whose = f" of {', '.join(reset.holders)}" if reset.holders else ""
         found = (

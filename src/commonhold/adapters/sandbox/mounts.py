@@ -40,7 +40,7 @@ def mask(paths: list[str], kept: list[str]) -> None:
 
 
 def _enter() -> None:
-    """Be where mounts are this process's own."""
+    """Enter a mount namespace of this process's own."""
     try:
         kernel.unshare(_NEW_MOUNTS)
     except PermissionError:

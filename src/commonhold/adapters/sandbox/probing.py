@@ -1,4 +1,4 @@
-"""What can keep a command from what others hold here: found out by trying it, in a process of its own."""
+"""Find out which sandbox works on this machine, by trying each in a separate process."""
 
 import os
 import shutil
@@ -33,7 +33,7 @@ class Offer:
 
     @property
     def is_enforced(self) -> bool:
-        """Whether there is anything."""
+        """Whether any method works."""
         return bool(self.name)
 
 

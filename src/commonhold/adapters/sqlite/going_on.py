@@ -11,7 +11,7 @@ from commonhold.adapters.transaction import transaction
 from commonhold.domain.events import Event
 
 FENCE_GAP: Final = 1_000_000
-"""How far the mark of the last event may be behind after a loss of power."""
+"""How many events the mark may lag behind after a power failure."""
 
 
 def go_on_above(connection: apsw.Connection, mark: Mark, events: Iterable[Event], at: float) -> bool:

@@ -340,16 +340,16 @@ class SqliteSession:
         self._run("depart", holder, worktree)
 
     def messages(self, holder: str, worktree: str) -> tuple[Message, ...]:
-        """What a session is to be told in a working tree."""
+        """The messages that wait for a session in a working tree."""
         return self._bodies("messages", Message, holder, worktree)
 
     def send(self, messages: Iterable[Message]) -> None:
-        """Let sessions be told something, once."""
+        """Queue messages for sessions, each to be delivered once."""
         for each in messages:
             self._run("send", each.holder, each.worktree, each.text, each.at, codec.encode(each).decode())
 
     def end_messages(self, messages: Iterable[Message]) -> None:
-        """Forget what sessions were told."""
+        """Delete delivered messages."""
         for each in messages:
             self._run("end_message", each.holder, each.worktree, each.text)
 

@@ -271,7 +271,7 @@ class SqliteStore:
         return connection
 
     def _missing_beside(self, connection: apsw.Connection) -> Mark | None:
-        """The second mark, if this is an older state; the numbers of a new one go on above those that it tells of."""
+        """Return the second mark if this state is older; numbers of a new state continue above it."""
         mark = missing(connection, self._second_mark.read)
         if mark is None:
             return None

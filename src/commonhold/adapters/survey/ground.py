@@ -101,7 +101,7 @@ class Ground:
 
     @property
     def leasable(self) -> tuple[str, ...]:
-        """The paths to lease: not of folders that are only looked into, nor of what no key names."""
+        """The paths to lease: without folders that are only read, and without paths that no key can name."""
         named = (each.path for each in self.concern if not each.is_within and can_be_named(each.path))
         return tuple(islice(named, _MAX_TARGETS))
 
@@ -116,7 +116,7 @@ class Ground:
         return [path for path in paths if path in found]
 
     def nobodys_in(self, folder: str) -> list[str]:
-        """What in a folder is nobody's concern, though somebody holds that: what git keeps, and what it ignores."""
+        """The paths in a held folder that stay writable: git's own files, and what git ignores."""
         if self.git is None or self.repository.git_dir is None:
             return []
         told = self.git.ask(

@@ -48,11 +48,11 @@ class Survey:
     since: Mapping[str, Seen | None] = field(default_factory=dict)
 
     def object_of(self, path: str) -> str | None:
-        """The object of git's that a file has the bytes of, where nothing else is known of it."""
+        """The id of the git object with the file's bytes, if nothing newer is known of the file."""
         return None if path in self.since else self.clean.get(path)
 
     def seen(self, path: str) -> Seen | None:
-        """What a file was when it was looked at; None of one that was not, or is not there."""
+        """The file as it was surveyed; None if it was not, or does not exist."""
         return self.since[path] if path in self.since else self.loose.get(path)
 
     def has(self, path: str) -> bool:
@@ -120,7 +120,7 @@ class Surveyor:
             return self._last
 
     def close(self) -> None:
-        """Let go of what the kernel keeps for it. Looks at everything go on; idempotent."""
+        """Release the kernel's watches. Full surveys still work; idempotent."""
         with self._lock:
             self._watched.close()
 
@@ -133,7 +133,7 @@ class Surveyor:
         return Survey(found.clean, seen)
 
     def _brought_up(self, last: Survey, told: Told, new: list[bytes]) -> Survey | None:
-        """The last survey with what the files are by now that may have changed since; None where these are too many.
+        """The last survey, updated with the files that may have changed since; None if there are too many.
 
         What has several links may change without being reported. Which file is the same as one that has got another
         link shows only in a look at everything.
@@ -153,7 +153,7 @@ class Surveyor:
         return last if since == last.since else replace(last, since=since)
 
     def _looked_at(self, paths: Collection[str], new: list[bytes]) -> dict[str, Seen]:
-        """What is to be known of some files; the contents of those that are read are added to `new`."""
+        """Survey some files; the contents of those that are read are added to `new`."""
         now, budget = time.time_ns(), MAX_READ_BYTES
         seen: dict[str, Seen] = {}
         for path in sorted(paths):
@@ -215,7 +215,7 @@ def _seen(content: bytes | None, stamp: stamps.Stamp, now: int) -> Seen:
 
 
 def _linked(root: str, paths: Iterable[str]) -> Iterator[str]:
-    """Those of some files that have several links. Written out: it is done for thousands."""
+    """The files that have several links. A plain loop, since it runs over thousands."""
     lstat = os.lstat
     for path in paths:
         try:

@@ -22,13 +22,13 @@ from commonhold.domain.keys import can_be_named
 
 _ATTRIBUTES: Final = ".gitattributes"
 _DECIDING: Final = frozenset({IGNORING, IGNORE_FILE, _ATTRIBUTES, *RESERVED})
-"""Names of what decides which files count, and what git's objects are as files."""
+"""Names of files that decide which files count, and how git checks out its objects."""
 _OF_GIT: Final = ("info/exclude", "info/attributes", "info/sparse-checkout", "config", "config.worktree")
 _FROM_FILE: Final = "file:"
 _ABSENT: Final[stamps.Stamp] = (0, 0, 0, 0)
 
 Ground = tuple[tuple[str, stamps.Stamp | None], ...]
-"""The files that git decides by, with their stamps; a stamp that a later change may leave as it is is None."""
+"""The files that git's rules come from, with their stamps; None for a stamp that a later change may not alter."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -164,7 +164,7 @@ class Watched:
         return [*(path for path in folders if path in sure), *counted]
 
     def close(self) -> None:
-        """Watch nothing any more, now and later; idempotent."""
+        """Stop watching for good; idempotent."""
         self._is_closed, self.is_begun = True, False
         self._watch.close()
 

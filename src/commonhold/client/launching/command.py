@@ -1,4 +1,4 @@
-"""A shell command from the question what it may not write to the report of what it wrote."""
+"""A shell command, from asking what it must not write to reporting what it wrote."""
 
 import os
 import sys

@@ -1,4 +1,4 @@
-"""Running a command in a child that others' files are read-only to, as if it had been run by itself."""
+"""Run a command in a child process to which others' files are read-only, transparently otherwise."""
 
 import _signal  # type: ignore[import-not-found]  # what `signal` is made of, without its enumerations
 import os
@@ -10,7 +10,7 @@ from .speaking import Object, Unserved, say
 NOT_RUN, NOT_FOUND, BY_SIGNAL = 126, 127, 128
 PROGRAMS, MASKED = "COMMONHOLD_PROGRAMS", "COMMONHOLD_MASKED"
 UNBOUND: Object = {"ticket": "", "env": {}, "masked": [], "kept": [], "prefix": []}
-"""The answer for a command that is kept from nothing."""
+"""The answer for a command that is not restricted."""
 # The interpreter ignores these; what it starts is not to.
 _RESET = (_signal.SIGPIPE, _signal.SIGXFSZ)
 
