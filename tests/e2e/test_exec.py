@@ -314,7 +314,7 @@ def test_what_is_written_by_another_name_of_a_held_file_is_told(shell: Shell) ->
         (shell.root / "alias.md").unlink()
     assert done.returncode == 0
     assert f"{SHORT} holds file:README.md" in done.stderr
-    assert "is told that you wrote over it" in done.stderr
+    assert "is told that you overwrote it" in done.stderr
 
 
 @pytest.mark.parametrize("way", ["settings", "machine"])

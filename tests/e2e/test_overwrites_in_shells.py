@@ -101,13 +101,13 @@ def test_who_holds_it_as_well_is_told_once_and_brings_that_region_back_alone(she
     with shells.session(BOB) as session:
         lease = session.acquire("app.py#two", task="mine").lease
         err = shells.run(ANN, "f=app; sed -i 's/return 222/return 0/' $f.py")[2]
-        assert "is told that you wrote over it" in err
+        assert "is told that you overwrote it" in err
         assert "replaced" not in err
-        (told,) = [each.text for each in session.news() if "wrote" in each.text or "written" in each.text]
+        (told,) = [each.text for each in session.news() if "overwritten" in each.text]
         (shells.root / "app.py").write_text(
             (shells.root / "app.py").read_text(encoding="utf-8").replace("return 1", "return 11"), encoding="utf-8"
         )
-        taken_back(shells, f"Next, if it is still needed: {told.split('`')[1]}")
+        taken_back(shells, f"Next, to restore it: {told.split('`')[1]}")
         assert lease is not None
         session.release(lease.id)
     assert (shells.root / "app.py").read_text(encoding="utf-8") == TWO.replace("return 1", "return 11")

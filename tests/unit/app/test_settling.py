@@ -547,7 +547,7 @@ def test_a_session_and_its_subagent_are_no_others_to_each_other(shop: Workshop) 
     before = {"a.py": hash_bytes(SOURCE.encode())}
     shop.write("a.py", G_OTHERWISE)
     assert not any("overwrote" in each for each in part.take(before, intent="go on").notices)
-    assert not any("written over" in each.text for each in one.news())
+    assert not any("overwritten" in each.text for each in one.news())
 
 
 @pytest.mark.parametrize(("key", "is_told"), [("a.py", True), ("a.py#@header", False), ("a.py#g", False)])

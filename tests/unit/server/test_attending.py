@@ -322,8 +322,8 @@ def test_a_write_that_nobody_asked_about_is_told_to_who_holds_it_and_to_who_wrot
     to_writer = f'ann holds file:a.py#f for "a rework", and is told that you overwrote it; {back}'
     assert to_writer in told.context
     (news,) = ann.news()
-    kept, way = news.text.split(", and comes back with ")
-    assert kept == "file:a.py#f, which you hold, was overwritten by codex:two (be quick); what was there is kept"
+    kept, way = news.text.split("; restore it with ")
+    assert kept == "file:a.py#f, which you hold, was overwritten by codex:two (be quick); the old text is kept"
     assert re.fullmatch(r"`commonhold show \w+ \| commonhold commit --key 'file:a.py#f' --base \w+ --agent ann`", way)
     assert ann.news() == ()
     assert two.has_written(TEN) == NOTHING, "once"
