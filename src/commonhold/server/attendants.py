@@ -95,7 +95,8 @@ class Attendants:
         self._look_at_shells()
         self._attending.let_go_of_silent()
         self._overseeing.look()
-        self._git.look()
+        if self._made is not None:
+            self._made.look()
 
     def _look_at_shells(self) -> None:
         self._shells.reap()
@@ -135,7 +136,8 @@ class Attendants:
         self._overseeing.close()
         self._attending.close()
         self._shells.close()
-        self._git.close()
+        if self._made is not None:
+            self._made.close()
 
 
 def _is_wrapped(agent: str, root: str) -> bool:
