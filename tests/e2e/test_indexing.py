@@ -4,6 +4,7 @@ import os
 import pty
 import subprocess
 import sys
+import time
 from contextlib import closing
 from pathlib import Path
 
@@ -11,6 +12,7 @@ import pytest
 from tests.e2e.daemon_process import Serving
 from tests.patience import until
 
+from commonhold.adapters import stamps
 from commonhold.adapters.index.index import index_at
 from commonhold.adapters.repository import find_repository
 from commonhold.app.options import DEFAULT_MAX_FILE_BYTES
@@ -36,8 +38,15 @@ def children_of(pid: int) -> list[int]:
     return [int(each) for each in Path(f"/proc/{pid}/task/{pid}/children").read_text().split()]
 
 
+def settle(root: Path) -> None:
+    """Wait until the disk's stamps of the files are to be believed: what is younger is read again at each question."""
+    newest = max((stamp for path in root.glob("*.py") if (stamp := stamps.at(str(path)))), key=lambda stamp: stamp[1])
+    until(lambda: stamps.settled(newest, time.time_ns()))
+
+
 def test_a_daemon_has_all_files_read(root: Path) -> None:
     make_files(root)
+    settle(root)
     daemon = Serving(root)
     command = [sys.executable, "-m", "commonhold.server.daemon", str(root), "600", "600", "0"]
     daemon.process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)

@@ -13,7 +13,6 @@ from commonhold.cli.git_place import git_place
 from commonhold.cli.given import Given, common, start_of
 from commonhold.cli.output import shown
 from commonhold.cli.setting_up import Outcome, tell
-from commonhold.server.git_homes import remove_private_trees
 
 
 @click.command(
@@ -43,5 +42,8 @@ def command(given: Given, what: tuple[str, ...], *, shared: bool, yes: bool, dif
         if place:
             git_settings.carry_out(place, settings)
     if not dry_run:
+        # Loaded here: what makes private trees also merges.
+        from commonhold.server.git_homes import remove_private_trees  # noqa: PLC0415
+
         remove_private_trees(project.repository.state_folder)
     tell(given, outcome)
