@@ -40,7 +40,7 @@ HOOK: Final = """\
 #!/bin/sh
 for each in $(git diff --cached --name-only); do sed -i 's/return  /return /' "$each" && git add "$each"; done
 """
-KEPT: Final = re.compile(r"commonhold show ([0-9a-f]+) --to app\.py")
+KEPT: Final = re.compile(r"commonhold show ([0-9a-f]{16,64})\b")
 
 
 def hour(folder: Path, cli: Cli, model: ScriptedModel) -> tuple[Site, Life, dict[str, str]]:
