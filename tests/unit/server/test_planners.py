@@ -1,7 +1,7 @@
 """The planners of a daemon: who makes a plan, and what becomes of it when they die."""
 
 import threading
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from itertools import count
 
@@ -99,8 +99,13 @@ class Room:
 
 
 @pytest.fixture(autouse=True)
-def hurried(monkeypatch: pytest.MonkeyPatch) -> None:
+def hurried(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """Nothing is waited for in vain, and no planner is still being started (and complained of) when a test is over."""
     monkeypatch.setattr(pool_module, "PATIENCE_SECONDS", 0.01)
+    yield
+    for thread in threading.enumerate():
+        if thread.name == "commonhold-planner":
+            thread.join(PATIENCE_SECONDS)
 
 
 def test_a_plan_made_alone_is_made_in_the_daemon() -> None:
