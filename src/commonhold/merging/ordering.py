@@ -85,7 +85,7 @@ def _number(element: Element) -> int | None:
 
 
 def is_sequence(holder: Element) -> bool:
-    """Whether a list is one of steps, by its name or by entries that do something."""
+    """Whether a list is one of steps, by the words of its name (`STEPS`, `middleware`, `migrations`)."""
     if holder.list_kind not in _SEQUENCES:
         return False
     name = _name_of(holder.node)
