@@ -26,6 +26,9 @@ GROUPS: Final[Mapping[str, Mapping[str, str]]] = {
         "hand-over": "Give your lease to another agent session.",
         "break": "End another's lease by force; for people, and audited.",
     },
+    "Share tasks between clones": {
+        "claim": "Claim a task through a git remote, without a server; list, keep, end and log claims.",
+    },
     "Read and change code": {
         "regions": "List the regions of a file (functions, methods, headers) with their hashes.",
         "show": "Print the text of regions, or stored bytes by their hash.",
@@ -59,7 +62,7 @@ GROUPS: Final[Mapping[str, Mapping[str, str]]] = {
 COMMANDS: Final = {name: line for group in GROUPS.values() for name, line in group.items()}
 # What people type who know other tools.
 MEANT: Final = {
-    **dict.fromkeys(("claim", "hold", "lease", "lock", "reserve"), "acquire"),
+    **dict.fromkeys(("hold", "lease", "lock", "reserve"), "acquire"),
     **dict.fromkeys(("free", "unlock"), "release"),
     **dict.fromkeys(("init", "setup"), "install"),
     **dict.fromkeys(("ls", "list"), "leases"),

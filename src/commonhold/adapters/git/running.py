@@ -72,10 +72,20 @@ class Git:
         """Act in the working tree at `root`."""
         self.root = root
 
-    def run(self, *words: str, given: bytes = b"", settings: Mapping[str, str] | None = None) -> Done:
-        """Run git, and let the caller see how it ended. Raises StoreError `GIT_FAILED` where it or the tree is gone."""
+    def run(
+        self,
+        *words: str,
+        given: bytes = b"",
+        settings: Mapping[str, str] | None = None,
+        timeout_seconds: float | None = None,
+    ) -> Done:
+        """Run git, and let the caller see how it ended. Raises StoreError `GIT_FAILED` where it or the tree is gone.
+
+        Raises TimeoutExpired where a timeout is set and git takes longer; git has been ended then.
+        """
         try:
-            return run(*_ALONE, *words, folder=self.root, settings=_told(settings), given=given)
+            told = _told(settings)
+            return run(*_ALONE, *words, folder=self.root, settings=told, given=given, timeout_seconds=timeout_seconds)
         except FileNotFoundError as fault:
             raise (_missing() if os.path.isdir(self.root) else _gone(self.root)) from fault
 

@@ -1,0 +1,51 @@
+"""What a clone remembers of the claims on a remote, in a file; a lock makes its processes take turns."""
+
+import fcntl
+import hashlib
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Final
+
+import msgspec
+
+from commonhold.adapters.replacing import replace_file
+from commonhold.adapters.state_folder import StateFolder
+from commonhold.tasks.claiming import Remembered
+
+_MODE: Final = 0o600
+_FLAGS: Final = os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW
+
+
+class ClaimMemory:
+    """A file for each remote and ref. One that cannot be understood counts as empty: nothing is stale for a while."""
+
+    def __init__(self, state_folder: str, remote: str, ref: str) -> None:
+        """Name the file; it is made when something is saved."""
+        self._folder = StateFolder(state_folder)
+        of = hashlib.sha256(f"{remote}\0{ref}".encode("utf-8", "surrogateescape")).hexdigest()[:16]
+        self._path = os.path.join(state_folder, f"claims-{of}.json")
+
+    def load(self) -> Remembered:
+        """Return what was saved last; nothing where that cannot be understood."""
+        try:
+            with open(self._path, "rb") as file:
+                return msgspec.json.decode(file.read(), type=Remembered)
+        except (FileNotFoundError, msgspec.DecodeError):
+            return Remembered()
+
+    def save(self, remembered: Remembered) -> None:
+        """Keep it durably. Raises StoreError."""
+        self._folder.make()
+        replace_file(self._path, msgspec.json.encode(remembered), _MODE)
+
+    @contextmanager
+    def alone(self) -> Iterator[None]:
+        """Keep other processes of this clone out, however many agents work in its worktrees."""
+        self._folder.make()
+        descriptor = os.open(f"{self._path}.lock", _FLAGS, _MODE)
+        try:
+            fcntl.flock(descriptor, fcntl.LOCK_EX)
+            yield
+        finally:
+            os.close(descriptor)

@@ -1,0 +1,230 @@
+"""`commonhold claim`: tasks shared by agents in separate clones, claimed through a git remote."""
+
+import random
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Final
+
+import click
+
+from commonhold.adapters.claim_memory import ClaimMemory
+from commonhold.adapters.git.claims_ref import DEFAULT_REF, GitClaims
+from commonhold.adapters.git.running import Git
+from commonhold.adapters.system import RandomIds, SystemClock
+from commonhold.cli import claim_words
+from commonhold.cli.command import Command, Group
+from commonhold.cli.exit_status import DONE, REFUSED
+from commonhold.cli.git_place import git_place
+from commonhold.cli.given import Given, common
+from commonhold.cli.opening import agent_of
+from commonhold.cli.output import answer, complain
+from commonhold.domain.errors import Code, InputError
+from commonhold.domain.texts import check_holder
+from commonhold.tasks.claim_files import MOST_TTL_SECONDS, TTL_SECONDS, is_name
+from commonhold.tasks.claiming import Changed, Claims, Lost, NothingToClaim, Surroundings
+from commonhold.wire import claim_shapes
+
+_BEATS_IN_A_TTL: Final = 3
+_ORIGIN: Final = "origin"
+
+
+@dataclass(frozen=True, slots=True)
+class _Remote:
+    """The remote and the ref that `claim` was told; its subcommands may be told others."""
+
+    name: str
+    ref: str
+
+
+_remote_option = click.option(
+    "--git", "remote", metavar="REMOTE", help="The git remote that all clones share.  [default: origin]"
+)
+_ref_option = click.option(
+    "--ref",
+    metavar="REF",
+    help=f"Where the claims are: a branch, as main, or a ref of their own.  [default: {DEFAULT_REF}]",
+)
+_ttl_option = click.option(
+    "--ttl",
+    "ttl_seconds",
+    metavar="SECONDS",
+    type=click.FloatRange(1, MOST_TTL_SECONDS),
+    default=TTL_SECONDS,
+    show_default=True,
+    help="Others may take the task over once they have seen no heartbeat for so long.",
+)
+
+
+@click.group(
+    "claim",
+    cls=Group,
+    invoke_without_command=True,
+    examples=(
+        "commonhold claim --git origin",
+        "commonhold claim --git origin --task fix-parser",
+        "commonhold claim done fix-parser --git origin",
+        "commonhold claim list --ref main",
+    ),
+)
+@_remote_option
+@_ref_option
+@click.option("--task", metavar="TASK", help="Claim this task; default: the best one that is free.")
+@_ttl_option
+@common
+@click.pass_context
+def command(context: click.Context, remote: str | None, ref: str | None, task: str | None, ttl_seconds: float) -> int:
+    """Claim a task that agents in separate clones share, through git alone: exactly one of them gets it.
+
+    A task is a file tasks/pending/TASK.yml (fields: title, needs, priority) in the repository. A claim is a file
+    current_tasks/TASK.lock that is committed and pushed; your working tree and branches stay as they are. Shell scripts
+    that add, commit and push such files by themselves take part.
+
+    An agent that claims again gets its own task again. The exit code is 1 if no task is free.
+    """
+    given: Given = context.obj
+    context.meta[__name__] = _Remote(remote or _ORIGIN, ref or DEFAULT_REF)
+    if context.invoked_subcommand is not None:
+        return DONE
+    if task is not None:
+        _check_name(task)
+    with _claims(given, context.meta[__name__]) as claims:
+        found = claims.claim(task, ttl_seconds)
+    words = _repeated(given, context.meta[__name__])
+    answer(given, found, claim_shapes.claimed, lambda found: claim_words.claimed(found, words))
+    return REFUSED if isinstance(found, NothingToClaim) else DONE
+
+
+@command.command("list", cls=Command, examples=("commonhold claim list --git origin",))
+@_remote_option
+@_ref_option
+@common
+@click.pass_context
+def _list(context: click.Context, remote: str | None, ref: str | None) -> int:
+    """List the tasks and who has claimed them."""
+    with _claims(context.obj, _remote(context, remote, ref), is_reader=True) as claims:
+        found = claims.standings()
+    answer(context.obj, found, claim_shapes.standings, claim_words.standings)
+    return DONE
+
+
+@command.command("beat", cls=Command, examples=("commonhold claim beat fix-parser --git origin",))
+@click.argument("task")
+@_remote_option
+@_ref_option
+@common
+@click.pass_context
+def _beat(context: click.Context, task: str, remote: str | None, ref: str | None) -> int:
+    """Show that your claim on TASK is alive: push a heartbeat. The exit code is 1 if it is no longer yours."""
+    return _change(context, task, _remote(context, remote, ref), Claims.beat)
+
+
+@command.command("release", cls=Command, examples=("commonhold claim release fix-parser --git origin",))
+@click.argument("task")
+@_remote_option
+@_ref_option
+@common
+@click.pass_context
+def _release(context: click.Context, task: str, remote: str | None, ref: str | None) -> int:
+    """Give TASK back, not done, so that another agent can claim it."""
+    return _change(context, task, _remote(context, remote, ref), Claims.release)
+
+
+@command.command("done", cls=Command, examples=("commonhold claim done fix-parser --git origin",))
+@click.argument("task")
+@_remote_option
+@_ref_option
+@common
+@click.pass_context
+def _done(context: click.Context, task: str, remote: str | None, ref: str | None) -> int:
+    """Record that TASK is done. Push your work first: tasks that need this one can be claimed from now on."""
+    return _change(context, task, _remote(context, remote, ref), Claims.complete)
+
+
+@command.command("keep", cls=Command, examples=("commonhold claim keep fix-parser --git origin &",))
+@click.argument("task")
+@_remote_option
+@_ref_option
+@common
+@click.pass_context
+def _keep(context: click.Context, task: str, remote: str | None, ref: str | None) -> int:
+    """Push heartbeats for TASK, three in each time to live, until stopped or until the claim is no longer yours."""
+    where = _remote(context, remote, ref)
+    while True:
+        with _claims(context.obj, where) as claims:
+            found = claims.beat(task)
+        if isinstance(found, Lost):
+            return _told(context.obj, found, where)
+        complain(claim_words.changed(found, ()))
+        time.sleep(found.lock.ttl_seconds / _BEATS_IN_A_TTL)
+
+
+@command.command("log", cls=Command, examples=("commonhold claim log", "commonhold claim log fix-parser --limit 5"))
+@click.argument("task", required=False)
+@click.option("--limit", metavar="N", type=click.IntRange(min=1), default=50, show_default=True, help="How many.")
+@_remote_option
+@_ref_option
+@common
+@click.pass_context
+def _log(context: click.Context, task: str | None, limit: int, remote: str | None, ref: str | None) -> int:
+    """Show the history of claims, newest first: each is a commit. TASK: of this task only."""
+    if task is not None:
+        _check_name(task)
+    where = _remote(context, remote, ref)
+    place = git_place(context.obj)
+    with ClaimMemory(place.state_folder, where.name, where.ref).alone():
+        found = GitClaims(Git(place.root), where.name, where.ref).log(task, limit)
+    answer(context.obj, found, claim_words.log_shape, claim_words.log)
+    return DONE
+
+
+def _change(context: click.Context, task: str, where: _Remote, call: Callable[[Claims, str], Changed | Lost]) -> int:
+    _check_name(task)
+    with _claims(context.obj, where) as claims:
+        found = call(claims, task)
+    return _told(context.obj, found, where)
+
+
+def _told(given: Given, found: Changed | Lost, where: _Remote) -> int:
+    words = _repeated(given, where)
+    answer(given, found, claim_shapes.changed, lambda found: claim_words.changed(found, words))
+    return REFUSED if isinstance(found, Lost) else DONE
+
+
+def _remote(context: click.Context, remote: str | None, ref: str | None) -> _Remote:
+    told: _Remote = context.meta[__name__]
+    return _Remote(remote or told.name, ref or told.ref)
+
+
+@contextmanager
+def _claims(given: Given, where: _Remote, *, is_reader: bool = False) -> Iterator[Claims]:
+    """The claims on that remote, as the agent sees them; other processes of this clone wait meanwhile."""
+    agent = check_holder(agent_of(given) or ("reader" if is_reader else ""))
+    clock = SystemClock()
+    around = Surroundings(clock.now, RandomIds().new, time.sleep, random.random, _written)
+    place = git_place(given)
+    memory = ClaimMemory(place.state_folder, where.name, where.ref)
+    ref = GitClaims(Git(place.root), where.name, where.ref)
+    with memory.alone():
+        yield Claims(ref, memory, around, agent)
+
+
+def _written(wall: float) -> str:
+    return time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(wall))
+
+
+def _repeated(given: Given, where: _Remote) -> tuple[str, ...]:
+    """The options that a follow-up command has to repeat."""
+    ref = () if where.ref == DEFAULT_REF else ("--ref", where.ref)
+    return ("--git", where.name, *ref, *given.words())
+
+
+def _check_name(task: str) -> None:
+    if not is_name(task):
+        raise InputError(
+            Code.TEXT_INVALID,
+            f"{task!r} cannot be the name of a task",
+            hint="a task's name has letters, digits, dots, dashes and underscores, at most 100",
+            fields={"task": task},
+        )

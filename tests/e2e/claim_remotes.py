@@ -1,0 +1,145 @@
+"""Remotes that clones share, over each way git has, and the clones."""
+
+import os
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+
+from tests.patience import PATIENCE_SECONDS
+
+ENVIRONMENT = os.environ | {
+    **{f"GIT_{who}_{what}": f"{what}@example.org" for who in ("AUTHOR", "COMMITTER") for what in ("NAME", "EMAIL")},
+    "GIT_CONFIG_GLOBAL": os.devnull,
+}
+
+
+def git(folder: Path, *words: str, status: int | None = 0) -> str:
+    done = subprocess.run(
+        ["git", *words], cwd=folder, env=ENVIRONMENT, check=False, capture_output=True, text=True, timeout=120
+    )
+    assert status is None or done.returncode == status, done.stderr
+    return done.stdout
+
+
+def remote_with(folder: Path, **tasks: str) -> Path:
+    """A bare repository whose main branch has these tasks."""
+    bare, seed = folder / "origin.git", folder / "seed"
+    git(folder, "init", "--quiet", "--bare", "-b", "main", str(bare))
+    git(bare, "config", "http.receivepack", "true")
+    git(folder, "clone", "--quiet", str(bare), str(seed))
+    (seed / "tasks" / "pending").mkdir(parents=True)
+    (seed / "README").write_text("seed\n")
+    for name, text in tasks.items():
+        (seed / "tasks" / "pending" / f"{name}.yml").write_text(text)
+    git(seed, "add", "-A")
+    git(seed, "commit", "--quiet", "-m", "tasks")
+    git(seed, "push", "--quiet", "origin", "HEAD:main")
+    return bare
+
+
+def clone_of(url: str, folder: Path) -> Path:
+    git(folder.parent, "clone", "--quiet", url, str(folder))
+    return folder
+
+
+def claiming(clone: Path, *words: str, agent: str = "") -> subprocess.Popen[bytes]:
+    """Start `commonhold claim` in a clone as a process of its own."""
+    command = [sys.executable, "-m", "commonhold", "claim", *words, "--json", "--agent", agent or clone.name]
+    return subprocess.Popen(command, cwd=clone, env=ENVIRONMENT, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+
+
+@contextmanager
+def git_daemon(folder: Path) -> Iterator[str]:
+    """Serve the folder's repositories by `git daemon` on a free port."""
+    command = ["git", "daemon", "--reuseaddr", "--listen=127.0.0.1", "--port=0", "--export-all", "--informative-errors"]
+    port = _free_port()
+    command[command.index("--port=0")] = f"--port={port}"
+    words = [*command, "--enable=receive-pack", f"--base-path={folder}", str(folder)]
+    daemon = subprocess.Popen(words, env=ENVIRONMENT, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
+    url = f"git://127.0.0.1:{port}/origin.git"
+    try:
+        _wait_for(folder, url)
+        yield url
+    finally:
+        daemon.terminate()
+        daemon.communicate(timeout=PATIENCE_SECONDS)
+
+
+@contextmanager
+def git_over_http(folder: Path) -> Iterator[str]:
+    """Serve the folder's repositories by `git http-backend`."""
+    exec_path = git(folder, "--exec-path").strip()
+
+    class Backend(BaseHTTPRequestHandler):
+        def log_message(self, format: str, *args: object) -> None:  # noqa: A002 - the name is the library's
+            pass
+
+        def do_GET(self) -> None:
+            self._answer()
+
+        def do_POST(self) -> None:
+            self._answer()
+
+        def _answer(self) -> None:
+            path, _, query = self.path.partition("?")
+            environment = ENVIRONMENT | {
+                "GIT_PROJECT_ROOT": str(folder),
+                "GIT_HTTP_EXPORT_ALL": "1",
+                "PATH_INFO": path,
+                "QUERY_STRING": query,
+                "REQUEST_METHOD": self.command,
+                "CONTENT_TYPE": self.headers.get("Content-Type", ""),
+                "HTTP_CONTENT_ENCODING": self.headers.get("Content-Encoding", ""),
+                "HTTP_GIT_PROTOCOL": self.headers.get("Git-Protocol", ""),
+                "REMOTE_USER": "tester",
+                "REMOTE_ADDR": "127.0.0.1",
+            }
+            body = self._body()
+            done = subprocess.run(
+                [f"{exec_path}/git-http-backend"], input=body, env=environment, capture_output=True, check=False
+            )
+            head, _, content = done.stdout.partition(b"\r\n\r\n")
+            lines = dict(line.split(": ", 1) for line in head.decode().splitlines())
+            self.send_response(int(lines.pop("Status", "200").split()[0]))
+            for name, text in lines.items():
+                self.send_header(name, text)
+            self.send_header("Content-Length", str(len(content)))
+            self.end_headers()
+            self.wfile.write(content)
+
+        def _body(self) -> bytes:
+            if self.headers.get("Transfer-Encoding") != "chunked":
+                return self.rfile.read(int(self.headers.get("Content-Length") or 0))
+            parts = []
+            while size := int(self.rfile.readline(), 16):
+                parts.append(self.rfile.read(size))
+                self.rfile.readline()
+            self.rfile.readline()
+            return b"".join(parts)
+
+    server = ThreadingHTTPServer(("127.0.0.1", 0), Backend)
+    thread = threading.Thread(target=server.serve_forever)
+    thread.start()
+    try:
+        yield f"http://127.0.0.1:{server.server_port}/origin.git"
+    finally:
+        server.shutdown()
+        thread.join()
+        server.server_close()
+
+
+def _free_port() -> int:
+    with ThreadingHTTPServer(("127.0.0.1", 0), BaseHTTPRequestHandler) as server:
+        return server.server_port
+
+
+def _wait_for(folder: Path, url: str) -> None:
+    until = time.monotonic() + PATIENCE_SECONDS
+    while not git(folder, "ls-remote", url, status=None):
+        assert time.monotonic() < until, f"nothing answers at {url}"
+        time.sleep(0.05)
