@@ -15,7 +15,7 @@ FIND_PYTHON = for name in $(PYTHON) python3.14 python3.13 python3.12 python3.11 
     then command -v "$$name"; break; fi; done
 
 .DEFAULT_GOAL := help
-.PHONY: help test test-types test-agents lint check format coverage stress bench bench-contention bench-rivals bench-merge bench-semantics bench-hooks bench-exec bench-starting publish demo build lock clean
+.PHONY: help test test-types test-agents lint check format coverage stress bench bench-contention bench-rivals bench-merge bench-semantics bench-hooks bench-exec bench-starting bench-claims publish demo build lock clean
 .SILENT:
 .DELETE_ON_ERROR:
 
@@ -90,6 +90,9 @@ bench-exec: $(STAMP) ## Measure what an agent's shell command costs beside itsel
 
 bench-starting: $(STAMP) ## Measure how long commands that look, and a killed daemon, take to start
 	$(PY) -m bench.starting $(ARGS)
+
+bench-claims: $(STAMP) ## Race clones for tasks through git: ARGS="--races 200"
+	$(PY) -m bench.claims $(ARGS)
 
 publish: $(STAMP) ## Write docs/benchmarks.md from what the benches have measured last
 	$(PY) -m bench.publish --take $(ARGS)
