@@ -1,6 +1,6 @@
-"""Sessions whose own tools write files: who is at work, and what is about to be written.
+"""Sessions that write files with their own tools: their presence and their proposed writes.
 
-None of it is explained by the log: it says who is there now, and what the next change of a file will be.
+The log does not record this: it is the present state, not history.
 """
 
 from dataclasses import dataclass
@@ -8,9 +8,9 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Presence:
-    """A session that works in a working tree. `intent` is what it was asked for last; `process` tells two runs apart.
+    """A session that works in a working tree. `intent` is its user's last request; `process` tells two runs apart.
 
-    `is_at_rest`: it has done what it was asked, and waits for its user. Times are wall times.
+    `is_at_rest`: it has answered its last request and waits for its user. Times are wall times.
     """
 
     holder: str
@@ -24,9 +24,9 @@ class Presence:
 
 @dataclass(frozen=True, slots=True)
 class Message:
-    """What a session is to be told once, at its next call in a working tree: about what `by` did there, at a wall time.
+    """A message that a session gets once, at its next call in a working tree, about an action of `by` at a wall time.
 
-    What waits for a session already is not sent to it again.
+    A text that already waits for a session is not queued twice.
     """
 
     holder: str
@@ -38,7 +38,7 @@ class Message:
 
 @dataclass(frozen=True, slots=True)
 class Proposal:
-    """What a tool of a session is about to write to one file: admitted, and not yet seen done.
+    """An admitted write of one file by a session's tool that has not been observed on the disk yet.
 
     `before` and `after` are content hashes, None where the file is not there; the bytes before are kept. `call` names
     the tool's call, `slot` the lease that keeps other writers from the file meanwhile; `since` is the newest event when

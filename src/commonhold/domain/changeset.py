@@ -1,4 +1,4 @@
-"""Changesets: proposed edits over any number of regions and files, and what refuses them."""
+"""Changesets: proposed edits over any number of regions and files, and the reasons to refuse them."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -12,9 +12,9 @@ from commonhold.domain.texts import short_name
 
 
 class Op(StrEnum):
-    """What an edit does.
+    """The operation of an edit.
 
-    REPLACE of a file writes all of it, REWRITE the regions in which the new text differs: others may hold the rest.
+    REPLACE of a file writes all of it, REWRITE only the regions whose text differs: others may hold the rest.
     """
 
     REPLACE = "replace"
@@ -29,11 +29,11 @@ class Op(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Edit:
-    """One edit as it was written down.
+    """One edit as its author wrote it.
 
-    `key`, `after` and `to` are keys in any form. `base` is the hash of what the edit started from (at least 16
-    digits of it); for a header also the hash of the one span that is edited. `text` is the new text, `data` new
-    bytes in its place for a file that is no text. `span` picks the span of a header, counted from 0. `mode` is
+    `key`, `after` and `to` are keys in any form. `base` is the hash of the content that the edit started from (at
+    least 16 digits of it); for a header it may be the hash of the edited span. `text` is the new text; `data` are the
+    new bytes of a binary file. `span` picks the span of a header, counted from 0. `mode` is
     octal permission bits, such as "755".
     """
 
@@ -58,7 +58,7 @@ class LeaseRef:
 
 @dataclass(frozen=True, slots=True)
 class Read:
-    """Something that the edits rely on though they do not write it, and its hash when it was read."""
+    """A region or file on which the edits rely without writing it, and its hash when the author read it."""
 
     key: str
     hash: str
@@ -68,7 +68,7 @@ class Read:
 class Changeset:
     """Edits that take effect together or not at all.
 
-    `merge`: where the base of one has moved, it may be merged, if that can be shown to be right; else it is refused.
+    `merge`: an edit whose base has moved may be merged if the merge can be proven correct; otherwise it is refused.
     """
 
     edits: tuple[Edit, ...]
@@ -88,7 +88,7 @@ class LeaseLost:
 
 @dataclass(frozen=True, slots=True)
 class LockConflict:
-    """Live leases of others stand on what the changeset writes."""
+    """Other holders have live leases on keys that the changeset writes."""
 
     conflicts: tuple[Conflict, ...]
 
@@ -96,10 +96,11 @@ class LockConflict:
 def authorise(
     writes: Iterable[Key], named: Sequence[LeaseRef], holder: str, leases: Sequence[Lease], now: Now
 ) -> LeaseLost | LockConflict | None:
-    """Whether `holder` may write: every named lease must be live and its own, and no other's live lease in the way.
+    """Decide whether `holder` may write; None means yes.
 
-    `leases` must hold the named leases that exist and all that overlap `writes`. None means yes. A named lease that
-    is lost refuses even where nobody else holds anything: a late writer is stopped here, not trusted to stop.
+    Every named lease must be live and the holder's own, and no other holder may have a live lease on `writes`. `leases`
+    must contain the named leases that exist and all that overlap `writes`. A lost lease refuses the write even if no
+    other lease conflicts: a late writer is stopped here, not trusted to stop.
     """
     by_id = {lease.id: lease for lease in leases}
     for ref in named:

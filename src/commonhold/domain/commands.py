@@ -33,7 +33,7 @@ O_co = TypeVar("O_co", bound=Outcome, covariant=True)
 
 
 class Command(Generic[O_co]):
-    """Something that `holder` wants; the parameter is what it may be answered."""
+    """A request of `holder`; the type parameter is its possible outcomes."""
 
     __slots__ = ()
     holder: str
@@ -45,7 +45,7 @@ class Acquire(Command[Granted | Queued | Denied | NotHeld]):
 
     With `patience_seconds` the holder gets a place in line where it cannot have them now, and keeps it by asking
     again with the same `lease_id` at least that often. `replaces` names a lease of the holder that ends with the
-    grant: that is how a lease is upgraded. `bases` is what the keys are now, in `worktree`.
+    grant: that is how a lease is upgraded. `bases` are the present hashes of the keys, in `worktree`.
     """
 
     lease_id: str
@@ -80,7 +80,7 @@ class Release(Command[Released | Cancelled | NotHeld]):
 
 @dataclass(frozen=True, slots=True)
 class Break(Command[Broken | NotHeld]):
-    """Take a lease from its holder by force. `holder` is who does so; `reason` is kept for ever."""
+    """Take a lease from its holder by force, in the name of `holder`; the log keeps `reason` for ever."""
 
     lease_id: str
     holder: str
@@ -89,7 +89,7 @@ class Break(Command[Broken | NotHeld]):
 
 @dataclass(frozen=True, slots=True)
 class Ask(Command[Asked | NotHeld]):
-    """Ask the holder of a lease to release it. `holder` is who asks."""
+    """Ask the holder of a lease to release it, in the name of `holder`."""
 
     lease_id: str
     holder: str
@@ -98,7 +98,7 @@ class Ask(Command[Asked | NotHeld]):
 
 @dataclass(frozen=True, slots=True)
 class HandOver(Command[HandedOver | NotHeld | Denied]):
-    """Give a lease to another holder, with a new fence: what the old one still writes under it is refused."""
+    """Give a lease to another holder, with a new fence: later writes of the old holder under it are refused."""
 
     lease_id: str
     holder: str
@@ -123,14 +123,14 @@ class Put(Command[Stored | NotStored]):
 
 @dataclass(frozen=True, slots=True)
 class Show(Command[Noted]):
-    """A sign of life of the holder: its leases last on, and what is over is cleared away."""
+    """A sign of life of the holder: extend its leases, and end all leases and places in line that have expired."""
 
     holder: str
 
 
 @dataclass(frozen=True, slots=True)
 class Leave(Command[Noted | NothingLeft]):
-    """Record what the holder of an ended lease had changed under it; no `changes`: nothing."""
+    """Record the changes that the holder of an ended lease made under it; no `changes` if it made none."""
 
     lease_id: str
     holder: str
@@ -139,7 +139,7 @@ class Leave(Command[Noted | NothingLeft]):
 
 @dataclass(frozen=True, slots=True)
 class Review(Command[Noted | NothingLeft]):
-    """Close a partial work: somebody has looked at it. `note` says what was done about it."""
+    """Close a partial work after a review. `note` says how it was resolved."""
 
     lease_id: str
     holder: str

@@ -1,8 +1,8 @@
-"""Who waits for whom, and who must not wait.
+"""Deadlock prevention: the wait-for graph, and the waiter that must give way.
 
-A circle is looked for when somebody begins to wait, and when a lease of somebody who waits ends or changes hands: no
-other event can close one, so there never is one. The youngest in it gives way, as in the
-wait-die scheme of Rosenkrantz, Stearns and Lewis (1978): the one that has worked longest is never sent away.
+A cycle is searched for when a holder begins to wait, and when a lease of a waiting holder ends or changes hands: no
+other event can close one, so none ever persists. The youngest waiter in it gives way, as in the
+wait-die scheme of Rosenkrantz, Stearns and Lewis (1978): the holder that has worked longest never does.
 """
 
 from commonhold.domain.lease import Waiter
@@ -10,23 +10,23 @@ from commonhold.domain.lease_table import Turn, is_in_the_way
 
 
 def victim(turn: Turn, waiter: Waiter) -> Waiter | None:
-    """Who must leave the line, so that `waiter` (which stands in it already) waits in no circle; None: nobody."""
+    """Return the waiter that must leave so that `waiter`, already in line, is in no cycle; None if it is in none."""
     circle = _circle(turn, waiter)
     return max(circle, key=lambda each: (_age(turn, each.holder), each.number)) if circle else None
 
 
 def stuck(turn: Turn) -> Waiter | None:
-    """Who must leave the line because of leases that have ended or changed hands in this turn; None: nobody.
+    """Return the waiter that must leave because leases ended or changed hands in this turn; None if there is no cycle.
 
-    Nobody stands behind a place in line that waits for a lease of its own. When that lease is gone it does, so there
-    may be a circle now; and the new holder of a lease is waited for by all who waited for the old one.
+    No holder queues behind a place in line that waits for that holder's own lease. Once that lease has ended it does,
+    which may close a cycle; and all waiters of a lease that changes hands now wait for its new holder.
     """
     shifted = [waiter for waiter in turn.waiters.values() if waiter.holder in turn.shifted]
     return next((loser for waiter in shifted if (loser := victim(turn, waiter))), None)
 
 
 def _circle(turn: Turn, start: Waiter) -> list[Waiter]:
-    """Waiters of which each waits for the holder of the next, the last for the holder of `start`."""
+    """Return a cycle of waiters: each waits for the holder of the next, and the last for the holder of `start`."""
     if not _is_waited_for(turn, start.holder):
         return []
     waits_of: dict[str, list[Waiter]] = {}
@@ -47,7 +47,7 @@ def _circle(turn: Turn, start: Waiter) -> list[Waiter]:
 
 
 def _is_waited_for(turn: Turn, holder: str) -> bool:
-    """Whether anybody may wait for a holder: most who begin to wait have nothing that others want."""
+    """Whether any waiter may wait for `holder`: most holders that begin to wait have nothing that others want."""
     places = turn.waiters.values()
     leases = [lease for lease in turn.leases.values() if lease.holder == holder]
     mine = [place for place in places if place.holder == holder]
@@ -59,6 +59,6 @@ def _is_waited_for(turn: Turn, holder: str) -> bool:
 
 
 def _age(turn: Turn, holder: str) -> int:
-    """The number of the oldest grant that a holder has, or of its place in line: the lower, the older."""
+    """Return the number of the holder's oldest grant, or of its place in line: the lower, the older."""
     fences = [lease.fence for lease in turn.leases.values() if lease.holder == holder]
     return min(fences, default=turn.next_sequence)

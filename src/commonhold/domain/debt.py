@@ -1,14 +1,14 @@
-"""What a commit leaves to be mended."""
+"""Debts: regions that a commit broke and its author promised to repair."""
 
 from dataclasses import dataclass
 
 
 @dataclass(frozen=True, slots=True)
 class Debt:
-    """A region that a commit broke, or may have, which its holder leased and promised to mend.
+    """A region that a commit broke, or may have broken, and that its holder leased in order to repair it.
 
-    `since` are the events that made it owed, oldest first (none where that was not recorded yet): they say what the
-    files were that it was written against. `evidence` says how it is known.
+    `since` are the events that created the debt, oldest first (empty in logs that did not record them): they tell
+    which versions of the files the region was written against. `evidence` says how the breakage is known.
     """
 
     key: str
@@ -20,7 +20,7 @@ class Debt:
 
     @property
     def place(self) -> str:
-        """Where it is owed: one key of one working tree."""
+        """The place of the debt: one key of one working tree."""
         return place_of_debt(self.worktree, self.key)
 
 

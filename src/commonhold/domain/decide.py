@@ -71,7 +71,7 @@ class Decision(Generic[O_co]):
 
 
 def decide(table: LeaseTable, command: Command[T], now: Now) -> Decision[T]:
-    """Answer one command. What is over is ended first, and who waits for it is served first and last."""
+    """Answer one command. Expired leases end first; waiters are served before and after the command."""
     turn = Turn(table, now)
     turn.clear()
     # Leaving is about the holder, who may be long dead; all else is a sign of life.
@@ -84,7 +84,7 @@ def decide(table: LeaseTable, command: Command[T], now: Now) -> Decision[T]:
 
 
 def _settle(turn: Turn) -> None:
-    """Serve whose turn it is; where leases that ended or changed hands closed a circle, its youngest gives way."""
+    """Serve the waiters; if leases that ended or changed hands closed a cycle, its youngest waiter gives way."""
     if not turn.waiters:
         return
     turn.serve()
@@ -184,7 +184,7 @@ def _wait(turn: Turn, command: Acquire) -> Granted | Queued | Denied:
 
 
 def _losers(turn: Turn, waiter: Waiter) -> list[Waiter] | None:
-    """Who must leave the line so that `waiter` can wait; None if it must not wait itself: then nobody else leaves."""
+    """Return the waiters that must leave the line so that `waiter` can wait; None if it must not wait itself."""
     waiters = (*turn.waiters.values(), waiter)
     trial = Turn(LeaseTable(tuple(turn.leases.values()), turn.next_sequence, waiters), turn.now)
     losers = []
@@ -254,7 +254,7 @@ def _ask(turn: Turn, _: LeaseTable, command: Ask) -> Asked | NotHeld:
 
 
 def _hand_over(turn: Turn, _: LeaseTable, command: HandOver) -> HandedOver | NotHeld | Denied:
-    """Give a lease away, unless what the giver (or anybody) holds beside it stands against the new holder."""
+    """Hand a lease over, unless another lease, of the giver or anybody else, conflicts with the new holder."""
     held = _held(turn, command.lease_id, command.holder)
     if isinstance(held, NotHeld):
         return held

@@ -2,7 +2,7 @@
 
 CommonholdError
 ├── UsageError      the call itself is wrong
-├── InputError      what was named is absent or not valid
+├── InputError      the named thing is absent or not valid
 ├── StoreError      the state or a file cannot be read or written
 ├── RefusedError    a refusal, raised by a `with` block, which cannot return it
 └── InternalError   a defect of Commonhold
@@ -65,7 +65,7 @@ class Code(StrEnum):
 
 
 class CommonholdError(Exception):
-    """Base of all errors: a stable `code`, what happened, and a `hint` that names the next step."""
+    """Base of all errors: a stable `code`, a message, and a `hint` that names the next step."""
 
     def __init__(
         self,
@@ -100,7 +100,7 @@ class UsageError(CommonholdError):
 
 
 class InputError(CommonholdError):
-    """What the call names is not there or not valid: a path, a region, a changeset."""
+    """The call names something that is absent or not valid: a path, a region, a changeset."""
 
 
 class StoreError(CommonholdError):
@@ -108,7 +108,7 @@ class StoreError(CommonholdError):
 
 
 class RefusedError(CommonholdError):
-    """What a `with` block was for is refused: the lease was not granted, or was lost inside the block."""
+    """A refusal inside a `with` block, which cannot return it: the lease was not granted, or was lost."""
 
 
 class InternalError(CommonholdError):

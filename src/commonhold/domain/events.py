@@ -92,7 +92,7 @@ class WaiterLeft:
 
 @dataclass(frozen=True, slots=True)
 class LeaseClaimed:
-    """Who waited took the lease that it had been granted: it lasts its full time, from what was there then."""
+    """A waiter took the lease that it had been granted: the full time to live and the bases count from now."""
 
     holder: str
     lease_id: str
@@ -140,7 +140,7 @@ class ValuePut:
 
 @dataclass(frozen=True, slots=True)
 class WorkLeft:
-    """What the holder of an ended lease had changed under it was looked for; no `changes`: nothing."""
+    """The search for changes that the holder of an ended lease made under it; no `changes` if there were none."""
 
     holder: str
     lease_id: str
@@ -158,7 +158,7 @@ class WorkReviewed:
 
 @dataclass(frozen=True, slots=True)
 class FileChange:
-    """What a commit did to one file: content hashes and permission bits; None where the file is not there."""
+    """The change of one file by a commit: content hashes and permission bits; None where the file is absent."""
 
     path: str
     before: str | None
@@ -169,7 +169,7 @@ class FileChange:
 
 @dataclass(frozen=True, slots=True)
 class RegionChange:
-    """What a commit did to one region, or to a container of one: hashes, None where it is not there."""
+    """The change of one region or container by a commit: its hashes, None where it is absent."""
 
     key: str
     before: str | None
@@ -178,7 +178,7 @@ class RegionChange:
 
 @dataclass(frozen=True, slots=True)
 class Merge:
-    """An edit whose base had moved was merged. Content hashes: its base, what was there instead, what was sent."""
+    """A merged edit whose base had moved. Content hashes: of its base, of the present content, of the sent text."""
 
     key: str
     base: str
@@ -206,12 +206,12 @@ class DebtWaived:
 
 @dataclass(frozen=True, slots=True)
 class Committed:
-    """A changeset took effect. `worktree` is where; `settled` are the debts (keys) that it left no cause for.
+    """A changeset took effect in `worktree`. `settled` are the debts (keys) that it resolved.
 
-    `merged` are the edits that did not take effect as they were sent, `contracts` what callers meet differently now.
-    `unadmitted` says why it would have been refused, had it not been made already by a tool or a command. `adopts`
-    names a session that has ended: what it did to the files counts as done by `holder` from then on; nothing was
-    written.
+    `merged` are the edits that were merged rather than applied as sent, `contracts` the contract changes that callers
+    will notice. `unadmitted` is the reason for which it would have been refused, had a tool or a command not made it
+    already. `adopts` names a session that has ended: its changes of the files now count as made by `holder`; nothing
+    was written.
     """
 
     holder: str

@@ -15,10 +15,10 @@ def is_exhaustion(fault: BaseException) -> bool:
 
 
 def exhausted(fault: BaseException) -> StoreError | None:
-    """The error to raise, or to answer, instead of `fault` if that came of exhaustion, directly or by its causes.
+    """Return the error to raise or answer instead of `fault` if exhaustion caused it, directly or indirectly.
 
-    It is `STORE_BUSY`, which may be retried; None for all other errors. Whoever turns an OSError into an error of ours
-    cannot know all its reasons, so this is asked once, where errors leave the process.
+    It is `STORE_BUSY`, which may be retried; None for all other errors. Code that turns an OSError into
+    an error of ours cannot know all its reasons, so this is checked once, where errors leave the process.
     """
     cause: BaseException | None = fault
     seen: set[int] = set()

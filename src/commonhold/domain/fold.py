@@ -37,10 +37,10 @@ Change = LeaseRenewed | LeaseClaimed | ReleaseAsked | LeaseHandedOver
 
 @dataclass(frozen=True, slots=True)
 class State:
-    """What the log adds up to.
+    """The state that a log results in.
 
-    Leases not yet ended and places in line, by id; leases that were taken from their holders and whose work has not
-    been looked for yet (`lost`), and partial work not yet reviewed, by id of the lease; values by key; open debts by
+    Live leases and places in line, by id; leases that expired or were broken and whose partial work has not been
+    searched for yet (`lost`), and partial work not yet reviewed, by id of the lease; values by key; open debts by
     worktree and key; the commits on each path.
     """
 

@@ -1,9 +1,9 @@
-"""Keys: the one name that a thing has, and when two names overlap.
+"""Keys: the unique names of resources, and whether two of them overlap.
 
 Text forms (docs/reference.md, "Keys"): `file:src/a.py`, `file:src/` (a folder), `file:src/a.py#C.m~2` (a region), and
-`account:12345` for anything that is no code; `account:*` for all of a scheme. `parse` also takes a plain path,
+`account:12345` for anything but code; `account:*` for all of a scheme. `parse` also takes a plain path,
 `PATH#QUALNAME`, `PATH::QUALNAME`, the region id `kind::PATH::QUALNAME`, and a path with wildcards, which means the
-folder before the first of them: whether two globs meet cannot be told well, whether two folders do can. In a name,
+folder before the first of them: overlap of two folders is decidable at once, that of two globs is not. In a name,
 `%2E` stands for a dot.
 """
 
@@ -23,7 +23,7 @@ MAX_KEY_LENGTH: Final = 4096
 
 
 class Kind(StrEnum):
-    """What a region is. An attribute of the region, never a part of its key."""
+    """The kind of a region: an attribute of the region, never a part of its key."""
 
     FUNCTION = "function"
     METHOD = "method"
@@ -38,7 +38,7 @@ class Kind(StrEnum):
     FOLDER = "folder"
 
 
-# What holds definitions in a file, and what the rest of it is called.
+# Containers of definitions inside a file, each with the kind of its header.
 CONTAINERS: Final = {Kind.CLASS: Kind.CLASS_HEADER, Kind.SECTION: Kind.SECTION_HEADER}
 
 
@@ -135,10 +135,10 @@ def file_key(path: str) -> Key:
 
 
 def segment_of(name: str, entries: Iterable[str]) -> str:
-    """What a key calls the entry `name` of a folder with these `entries`: its composed form (NFC).
+    """Return the segment of a key for the entry `name` of a folder with these `entries`: its composed form (NFC).
 
-    But where entries differ in nothing but their Unicode form, each is called as it is; and so is the sign of a unit
-    that would be composed to a plain letter (Kelvin's to K).
+    Entries that differ only in their Unicode form keep the form they have on the disk, as does a unit sign that would
+    be composed to a plain letter (Kelvin's to K).
     """
     composed = name if name.isascii() else unicodedata.normalize("NFC", name)
     if composed.isascii():
@@ -148,20 +148,20 @@ def segment_of(name: str, entries: Iterable[str]) -> str:
 
 
 def pattern_key(text: str) -> Key:
-    """The key of a pattern in the settings, whichever Unicode form somebody's editor gave it. Raises as `parse`."""
+    """Return the key of a pattern in the settings, in composed Unicode form. Raises as `parse`."""
     return parse(unicodedata.normalize("NFC", text)).key()
 
 
 @lru_cache(maxsize=65536)
 def canonical(text: str) -> Key:
-    """The key of a text that `str(key)` made; kept, since leases are compared by it all the time."""
+    """Return the key of a text that `str(key)` made; cached, since every comparison of leases needs it."""
     return parse(text).key()
 
 
 def overlaps(left: Key, right: Key) -> bool:
     """Whether two keys may cover a common byte or a common resource: the one rule of conflict between keys.
 
-    A path overlaps all that lies below it: what was named as a file may become a folder, and both cannot be there. A
+    A path overlaps all paths below it: a name leased as a file may become a folder, and both cannot exist. A
     file overlaps all its regions, its header too; a class overlaps all that it contains, its header itself and its
     containers, not the methods; a leaf overlaps itself. Symmetric.
     """
@@ -205,10 +205,10 @@ def _names_contain(outer: Names, inner: Names) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class Spec:
-    """A key as somebody wrote it: the path is not yet normalised, the kind (if given) not yet checked.
+    """A key as written: the path is not normalised yet, and the kind (if given) not checked.
 
-    `literals` are other readings of the same letters, as the name of a file that has a wildcard or a `::` in it. The
-    first of them whose file is there is what is meant.
+    `literals` are other readings of the same text, such as the name of a file with a wildcard or a `::` in it. The
+    first of them whose file exists takes precedence.
     """
 
     scheme: str
@@ -221,8 +221,8 @@ class Spec:
     def key(self) -> Key:
         """The key by letters alone: `.`, `..` and doubled slashes, but no links, no disk.
 
-        In a free key equal names of two Unicode forms are one. In a path they may be two files: only who sees the disk
-        can tell (`segment_of`).
+        In a free key, equal names in two Unicode forms are one. In a path they may be two files: only the disk decides
+        that (`segment_of`).
         """
         if self.scheme != FILE:
             parts = self.raw_path.split(":") if self.raw_path else []
@@ -237,14 +237,14 @@ class Spec:
 _ID: Final = re.compile(rf"({'|'.join(Kind)})::(.+)", re.DOTALL)
 _SCHEME: Final = re.compile(r"([a-z][a-z0-9_+.-]*):(?!:)(.*)", re.DOTALL)
 _NAME: Final = re.compile(r"(.+?)(?:~([1-9][0-9]{0,5}))?", re.DOTALL)
-# As pytest names its tests: what a test is run with stands in brackets, and is no part of its name.
+# As pytest names its tests: the parameters stand in brackets and are not part of the name.
 _PARAMETER: Final = re.compile(r"(.*?::[^/\[]*)\[.*\]", re.DOTALL)
 _ALL: Final = "*"
 _WILDCARD: Final = re.compile(r"[*?]")
 _ESCAPE: Final = re.compile(r"%(25|2A|3F)")
 _ESCAPE_IN_NAME: Final = re.compile(r"%(25|2E|2F|3A|7E)")
 _ESCAPE_IN_PATH: Final = re.compile(r"%(23|25|2A|3A|3F)")
-# What the text of a key cannot hold as it is, since it would mean something else there.
+# Characters that are escaped in the text of a key, where they have another meaning.
 _MEANT: Final = re.compile(r"%(?=25|2A|3F)|[*?]")
 _MEANT_IN_NAME: Final = re.compile(r"%(?=25|2E|2F|3A|7E)|[./]|~(?=[1-9][0-9]{0,5}\Z)|^:|(?<=:):")
 _MEANT_IN_PATH: Final = re.compile(r"%(?=23|25|2A|3A|3F)|[*?#]|^:|(?<=:):")
@@ -252,7 +252,7 @@ _CONTROL: Final = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff]")
 
 
 def can_be_named(path: str) -> bool:
-    """Whether a key can name what is at a path: other names are no text that could be shown to anybody."""
+    """Whether a key can name this path: other names are not printable text."""
     return path.isprintable() or _CONTROL.search(path) is None
 
 
@@ -260,7 +260,7 @@ def can_be_named(path: str) -> bool:
 def parse(text: str) -> Spec:
     """Read any form of a key.
 
-    Raises InputError `KEY_INVALID` for what is no key and `PATH_INVALID` for a path with control characters or
+    Raises InputError `KEY_INVALID` if it is no key, and `PATH_INVALID` for a path with control characters or
     with bytes that are not UTF-8.
     """
     if not text or len(text) > MAX_KEY_LENGTH:
@@ -359,7 +359,7 @@ def _path(path: str, names: Names, read: Callable[[str], str]) -> Spec:
         return literal
     folder = path[: path.rfind("/", 0, wildcard.start()) + 1]
     if ".." in path[len(folder) :].split("/"):
-        raise _invalid(path, "what a .. after a wildcard leaves cannot be told", "name the folder that all of it is in")
+        raise _invalid(path, ".. after a wildcard names no certain folder", "name the folder that contains all of it")
     return Spec(FILE, read(folder) or "./", names, literals=(literal,))
 
 

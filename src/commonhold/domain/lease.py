@@ -1,4 +1,4 @@
-"""Leases, places in line for one, and what stands against them."""
+"""Leases, places in line, and their conflicts."""
 
 import math
 from collections.abc import Iterable, Iterator
@@ -18,7 +18,7 @@ MAX_CONFLICTS: Final = 100
 
 @dataclass(frozen=True, slots=True)
 class Base:
-    """What a leased key was at the grant: its hash, None where it was not there."""
+    """The hash of a leased key at the grant; None if the key did not exist."""
 
     key: str
     hash: str | None
@@ -26,7 +26,7 @@ class Base:
 
 @dataclass(frozen=True, slots=True)
 class Wish:
-    """Somebody asks the holder to release a lease, and why."""
+    """A request to the holder to release a lease, and its reason."""
 
     by: str
     why: str
@@ -37,10 +37,10 @@ class Lease:
     """A time-limited claim of one holder on one or more keys, granted as a whole.
 
     `keys` are canonical key texts. `fence` is the fencing token: it is greater than that of every earlier grant.
-    `ttl_seconds` is what a sign of life of the holder gives it anew. A lease that was granted to somebody who waited
-    is not `is_claimed` until the waiter has asked again: until then it lasts only as long as a place in line does.
-    `bases` is what the keys were at the grant, in `worktree`: what differs when the holder is lost is partial work.
-    `wish` is the last request to give it up.
+    Each sign of life of the holder renews it for `ttl_seconds`. A lease granted to a waiter is not `is_claimed` until
+    the waiter has asked again: until then it lasts only as long as a place in line does. `bases` are the hashes of the
+    keys at the grant, in `worktree`: differences from them when the holder is lost are its partial work. `wish` is the
+    last request to release it.
     """
 
     id: str
@@ -73,7 +73,7 @@ class Lease:
 
 @dataclass(frozen=True, slots=True)
 class Waiter:
-    """A place in line. `id` is that of the lease to be, `number` that of the event that began the waiting.
+    """A place in line. `id` will be the id of the lease; `number` is that of the event that began the waiting.
 
     Every sign of life moves `deadline` to `patience_seconds` later; a waiter that shows none loses its place.
     `replaces` is the lease that ends with the grant.
@@ -107,9 +107,9 @@ def _first_overlapping(texts: Iterable[str], key: Key) -> str | None:
 
 @dataclass(frozen=True, slots=True)
 class Conflict:
-    """Why a key cannot be had: the key asked for, the key held, and who holds it for what.
+    """The reason why a key cannot be granted: the requested key, the held key, its holder and the holder's task.
 
-    `is_waiting` says that the other does not hold it yet, but stands before in line.
+    `is_waiting`: the other does not hold the key yet, but is ahead in line.
     """
 
     key: str
@@ -136,7 +136,7 @@ def check_ttl(ttl_seconds: float) -> float:
 def conflicts(
     keys: Iterable[Key], mode: Mode, holder: str, claims: Iterable[Lease | Waiter], now: Now
 ) -> tuple[Conflict, ...]:
-    """What stands against `holder` having `keys` in `mode`; a holder never conflicts with itself.
+    """Return the claims that conflict with `holder` having `keys` in `mode`; a holder never conflicts with itself.
 
     At most MAX_CONFLICTS are named. A holder that claims one key several times in one mode is named once, with the
     claim that ends last.

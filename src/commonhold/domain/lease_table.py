@@ -24,7 +24,7 @@ from commonhold.domain.slots import is_for_slots
 from commonhold.domain.value import Value
 
 ENDED_BESIDE: Final = 16
-"""How many expired leases that do not concern it a decision ends: few, so that nobody waits long for it."""
+"""How many unrelated expired leases a decision ends at most: few, to keep each decision short."""
 SIGN_OF_LIFE: Final = 0.5
 """A deadline is moved when less than this part of its time is left: signs of life need not all be written down."""
 
@@ -33,10 +33,10 @@ SIGN_OF_LIFE: Final = 0.5
 class LeaseTable:
     """The part of the state that a decision looks at.
 
-    `leases` holds at least: every lease that overlaps the keys in question, those that are named (also as the one to be
-    replaced), the live ones of the holder; and where anybody waits, all that overlap what is waited for, and the live
-    ones of every holder that waits. The decision ends those of them that have expired, and so that none stays for ever
-    also some that do not concern it, the first to expire first (`decide.most_ended_beside`). `waiters` are all places
+    `leases` contains at least: all leases that overlap the requested keys, the named ones (including one to be
+    replaced), the live ones of the holder; and if there are waiters, all that overlap their keys, and the live ones of
+    every waiting holder. The decision ends those of them that have expired, and so that none stays for ever
+    also some unrelated ones, the first to expire first (`decide.most_ended_beside`). `waiters` are all places
     in line, `values` those that exist of the keys in question; `lost` and `work` belong to the lease that is named.
     `next_sequence` is the number of the next event; every fence granted so far is below it.
     """
@@ -50,7 +50,7 @@ class LeaseTable:
 
 
 class Turn:
-    """One decision under way: what the table has become, and the events that made it so."""
+    """A decision in progress: the table as changed so far, and the events that changed it."""
 
     def __init__(self, table: LeaseTable, now: Now) -> None:
         """Begin with `table` as it is at `now`."""
@@ -69,11 +69,11 @@ class Turn:
         return self._first_sequence + len(self.events)
 
     def is_free_of_others(self, holder: str) -> bool:
-        """Whether nobody else has anything, or waits for it, so that nothing can stand in the way."""
+        """Whether no other holder has a lease and no one waits, so that no conflict is possible."""
         return not self.waiters and all(lease.holder == holder for lease in self.leases.values())
 
     def clear(self) -> None:
-        """End what is over: leases and places in line whose time has run out."""
+        """End the leases and places in line that have expired."""
         for lease in [lease for lease in self.leases.values() if not lease.is_live(self.now)]:
             self.end(lease, LeaseExpired(lease.holder, lease.id, lease.deadline))
         for waiter in [waiter for waiter in self.waiters.values() if not waiter.is_live(self.now)]:
@@ -86,7 +86,7 @@ class Turn:
                 self.change(lease, LeaseRenewed(holder, lease.id, deadline(self.now, lease.ttl_seconds)))
 
     def end(self, lease: Lease, event: Event) -> None:
-        """End a lease: what it covered is free."""
+        """End a lease; its keys become free."""
         del self.leases[lease.id]
         self.events.append(event)
         self._shift(lease.holder)
@@ -137,7 +137,7 @@ class Turn:
         return tuple(lease for lease in self.leases.values() if lease.holder == holder and lease.wish)
 
     def before(self, waiter: Waiter) -> list[Lease | Waiter]:
-        """What stands between a waiter and its lease: leases of others, and those before it in line."""
+        """Return the claims that a waiter waits for: leases of others, and waiters ahead of it in line."""
         ahead = (each for each in self.waiters.values() if each.number < waiter.number)
         claims: tuple[Lease | Waiter, ...] = (*self.leases.values(), *self._not_waiting_for(waiter.holder, ahead))
         return [claim for claim in claims if is_in_the_way(claim, waiter)]
@@ -148,7 +148,7 @@ class Turn:
         return (waiter for waiter in waiters if not any(is_in_the_way(lease, waiter) for lease in mine))
 
     def serve(self) -> None:
-        """Grant what has become free, to whoever waited longest for it."""
+        """Grant the keys that have become free, to the longest waiter first."""
         while self._has_room:
             self._has_room = False
             claims = Claims(self.leases.values())
@@ -195,7 +195,7 @@ def _unclaimed(waiter: Waiter, fence: int, now: Now) -> Lease:
 
 
 def _is_upgrade(waiter: Waiter, replaced: Lease) -> bool:
-    """Whether somebody waits for just what it has, in another mode."""
+    """Whether a waiter wants exactly the keys of this lease, in another mode."""
     return replaced.is_claimed and (waiter.holder, waiter.keys) == (replaced.holder, replaced.keys)
 
 
@@ -211,7 +211,7 @@ def _upgraded(lease: Lease, replaced: Lease, now: Now) -> Lease:
 
 
 def is_short(lease: Lease, now: Now) -> bool:
-    """Whether a sign of life of its holder makes a lease last longer: a write slot is for one moment, whoever lives."""
+    """Whether a sign of life of its holder extends a lease: it does not extend a write slot, which is for one write."""
     if not lease.is_claimed or is_for_slots(lease.keys):
         return False
     return lease.deadline.ticks - now.ticks < SIGN_OF_LIFE * lease.ttl_seconds

@@ -1,4 +1,4 @@
-"""What a store answers to a command. The app room makes of these what people and agents get to see."""
+"""The outcomes of commands in a store. `app` turns them into the answers that people and agents see."""
 
 from dataclasses import dataclass
 
@@ -18,7 +18,7 @@ class Granted:
 
 @dataclass(frozen=True, slots=True)
 class Queued:
-    """Not yet: the holder stands in line, `position` 1 being the next. What stands before it is named."""
+    """Not granted yet: the holder is in line, `position` 1 being the next; `conflicts` names the claims ahead of it."""
 
     waiter: Waiter
     position: int
@@ -29,8 +29,8 @@ class Queued:
 class Denied:
     """Nothing was granted: every conflict is named.
 
-    `code` is LOCK_CONFLICT, DEADLOCK where waiting would never end, or ID_IN_USE where the id of the lease is that of
-    another wish.
+    `code` is LOCK_CONFLICT, DEADLOCK if waiting would never end, or ID_IN_USE if the lease id belongs to another
+    request.
     """
 
     conflicts: tuple[Conflict, ...]
@@ -97,7 +97,7 @@ class Stored:
 
 @dataclass(frozen=True, slots=True)
 class NotStored:
-    """Nothing was changed. `current` is what the keys carry that have changed since, to start again from."""
+    """Nothing was changed. `current` are the present values of the keys that have changed, to start again from."""
 
     code: Refusal
     why: str
@@ -107,7 +107,7 @@ class NotStored:
 
 @dataclass(frozen=True, slots=True)
 class Noted:
-    """It was written down. `work` is the partial work that it was about, if it is about one."""
+    """The record was made. `work` is the partial work that it concerns, if any."""
 
     work: PartialWork | None = None
 

@@ -1,11 +1,11 @@
-"""Partial work: what a holder had changed when its lease was taken from it, kept for review."""
+"""Partial work: changes that a holder had made when its lease expired or was broken, kept for review."""
 
 from dataclasses import dataclass
 
 
 @dataclass(frozen=True, slots=True)
 class Left:
-    """A key that is not what it was at the grant: its hashes then and now, None where it was or is not there."""
+    """A key that changed since the grant: its hashes then and now, None where it did or does not exist."""
 
     key: str
     base: str | None
@@ -14,7 +14,7 @@ class Left:
 
 @dataclass(frozen=True, slots=True)
 class PartialWork:
-    """What was left by a lease that expired or was broken. Nothing was reverted; `changes` is never empty."""
+    """The changes left behind under a lease that expired or was broken. None was reverted; `changes` is never empty."""
 
     lease_id: str
     holder: str

@@ -1,4 +1,4 @@
-"""When an instant of the store's clock has passed: a leaf, for who looks at leases without loading what they are."""
+"""Expiry of an instant on the store's clock. A leaf module: showing leases must not load the lease types."""
 
 
 def has_passed(epoch: str, ticks: float, now_epoch: str, now_ticks: float) -> bool:

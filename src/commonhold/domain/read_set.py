@@ -1,21 +1,21 @@
-"""What a session has read, and what others have made of it since.
+"""Read sets: the regions and files that a session has read, and later changes to them by others.
 
-None of it is explained by the log: a session that reads changes nothing for others. It is kept beside the log, for as
-long as the bytes that were read.
+The log does not record them, since reading changes nothing for others. They are kept beside the log, for as long as the
+bytes that were read.
 """
 
 from dataclasses import dataclass, replace
 from typing import Final
 
-# Who does not come back is told of the newest changes when it does, not of all.
+# A session that stays away for long hears about the newest changes only.
 MOST_CHANGES: Final = 8
 
 
 @dataclass(frozen=True, slots=True)
 class Sighting:
-    """What a session saw of a file or region: its hash, and the number of the newest event then.
+    """A version of a file or region that a session read: its hash, and the number of the newest event at that time.
 
-    `lines` are those of it that the session saw, as `written` gives them; empty: all.
+    `lines` are the lines that the session saw, as `written` gives them; empty if it saw all.
     """
 
     key: str
@@ -26,9 +26,9 @@ class Sighting:
 
 @dataclass(frozen=True, slots=True)
 class Overtaking:
-    """A commit of another that changed what a session had read.
+    """A commit by another session that changed a region or file that this one had read.
 
-    `what` says, as a clause, what became of its contract; empty where only its body changed.
+    `what` describes the change of its contract as a clause; empty if only its body changed.
     """
 
     sequence: int
@@ -39,11 +39,11 @@ class Overtaking:
 
 @dataclass(frozen=True, slots=True)
 class Overtaken:
-    """Something that a session has read and others have changed since, newest changes last.
+    """A region or file that a session has read and others have changed since, newest changes last.
 
-    `base` is the hash that it had when it was read last, `now` the one that the newest change gave it (None: gone).
-    `seen` is the number of the newest event when it was read last: what changed it later is still to be read. `told`
-    is that of the newest change that the session was told of.
+    `base` is its hash when the session last read it, `now` its hash after the newest change (None if it is gone).
+    `seen` is the number of the newest event at the last read: later changes are unread. `told` is the number of the
+    newest change of which the session was notified.
     """
 
     holder: str
@@ -62,25 +62,25 @@ class Overtaken:
 
     @property
     def untold(self) -> tuple[Overtaking, ...]:
-        """The changes that the session was not told of yet."""
+        """The changes of which the session has not been notified yet."""
         return tuple(each for each in self.changes if each.sequence > self.told)
 
     @property
     def is_over(self) -> bool:
-        """Whether nothing is left to be told or to be read."""
+        """Whether the session has read all changes and been notified of all."""
         return not (self.unread or self.untold)
 
     def after(self, change: Overtaking, before: str | None, now: str | None) -> "Overtaken":
-        """The same after one more change, each commit counting once; `before` is what it was until then."""
+        """Return this after one more change, each commit counting once; `before` is the hash until then."""
         if any(each.sequence == change.sequence for each in self.changes):
             return self
         base = self.base if self.unread else before
         return replace(self, base=base, now=now, changes=(*self.changes, change)[-MOST_CHANGES:])
 
     def read_at(self, sequence: int) -> "Overtaken":
-        """The same after the session has read it, when the newest event had that number."""
+        """Return this after the session has read it, when the newest event had that number."""
         return replace(self, seen=max(self.seen, sequence))
 
     def once_told(self) -> "Overtaken":
-        """The same after the session has been told of all changes."""
+        """Return this after the session has been notified of all changes."""
         return replace(self, told=self.changes[-1].sequence if self.changes else self.told)

@@ -1,4 +1,4 @@
-"""What the names of write slots mean: a leaf, for whoever shows what is held and knows nothing else of keys."""
+"""The names of write slots. A leaf module: showing leases must not load the module of keys."""
 
 SCHEME = "slot"
 

@@ -1,4 +1,4 @@
-"""Write slots: who writes a file with a tool of its own keeps all other writers from it for that moment.
+"""Write slots: a session that writes a file with its own tool excludes all other writers for that moment.
 
 A tool reads the whole file and writes the whole file, so two of them may not overlap, however far apart their regions
 are. A slot is an ordinary lease on a key that only the file's name makes.
@@ -13,7 +13,7 @@ from commonhold.domain.slot_names import SCHEME as SCHEME  # noqa: PLC0414 - bot
 from commonhold.domain.slot_names import path_of_slot as path_of_slot  # noqa: PLC0414
 
 SLOT_SECONDS: Final = 15.0
-"""How long a slot lasts if what was to be written is never seen done."""
+"""How long a slot lasts if the announced write is never observed."""
 _PLACE_DIGITS: Final = 12
 _ESCAPES: Final = str.maketrans({"%": "%25", ":": "%3A", "#": "%23", "*": "%2A", "?": "%3F"})
 

@@ -1,6 +1,6 @@
 """Holder names, task descriptions and intents: one line of printable text, since other agents read them.
 
-How they are said to people and agents is decided here, once: names of sessions short, times as durations.
+This module also decides how messages show them: session names short, times as durations.
 """
 
 import re
@@ -11,7 +11,7 @@ from typing import Final
 from commonhold.domain.errors import Code, InputError, UsageError
 
 NOBODY: Final = "outside"
-"""The holder of changes that nobody is known to have made; they are judged by nobody."""
+"""The holder of changes of unknown origin; no rule applies to them."""
 MARK: Final = "\ufeff"
 """The byte order mark, with which some programs begin a file: no part of its text."""
 MAX_HOLDER_LENGTH: Final = 200
@@ -50,24 +50,24 @@ def check_line(text: str, what: str, limit: int = MAX_TEXT_LENGTH) -> str:
 
 
 def quoted(text: str) -> str:
-    """What somebody else has said, for another agent: in quotation marks that it cannot end, and not too long."""
+    """Quote a text of another agent, at most 160 characters, in quotation marks that the text cannot close."""
     cut = text if len(text) <= _MOST_QUOTED else f"{text[: _MOST_QUOTED - 1]}…"
-    import json  # noqa: PLC0415 - loaded here: who speaks to no agent's program quotes nobody
+    import json  # noqa: PLC0415 - loaded here: only messages to agents quote
 
     return json.dumps(cut, ensure_ascii=False)
 
 
 def listed(names: Sequence[str], most: int) -> str:
-    """Names in a line: the first of them, and how many more there are."""
+    """Join the first `most` names, and say how many more there are."""
     more = len(names) - most
     return ", ".join(names[:most]) + (f" and {more} more" if more > 0 else "")
 
 
 def short_name(holder: str) -> str:
-    """What a holder is called in messages: `claude:26baef9a`, and `claude:26baef9a/a8f0` for a subagent of it.
+    """Return a holder's name for messages: `claude:26baef9a`, and `claude:26baef9a/a8f0` for a subagent of it.
 
-    Of an id that a program made up, eight characters are left (four of a subagent's); what people chose stays as it is.
-    It is for reading: two holders may share it, so it is never compared, and JSON has the whole name.
+    A generated id is cut to eight characters (four for a subagent); a name chosen by people stays as it is. Short names
+    are for reading only: two holders may share one, so they are never compared, and JSON has the full name.
     """
     program, colon, rest = holder.rpartition(":")
     session, slash, subagent = rest.partition("/")
@@ -102,7 +102,7 @@ def duration(seconds: float) -> str:
 
 
 def in_utf8(text: str) -> str:
-    """The text as it can be kept: programs that count in UTF-16 cut texts in the middle of a character."""
+    """Return the text without lone surrogates: programs that count in UTF-16 cut texts inside a character."""
     return text if text.isascii() else text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
 
 

@@ -1,4 +1,4 @@
-"""Values: a text that any free key may carry, with a version to check against."""
+"""Values: a text that any free key can store, with a version for compare-and-swap."""
 
 from dataclasses import dataclass
 from typing import Final
@@ -11,9 +11,9 @@ MAX_NUMBER: Final = 2**63
 
 @dataclass(frozen=True, slots=True)
 class Value:
-    """What a key carries. `version` grows with every change and is 0 where there never was one.
+    """The value of a key. `version` grows with every change and is 0 if there never was a value.
 
-    `text` is None where nothing is carried (yet, or any more). `holder` put it there `at` that wall time.
+    `text` is None if there is no value (yet, or any more). `holder` stored it `at` that wall time.
     """
 
     key: str
@@ -32,7 +32,7 @@ class Version:
 
 
 def check_value(text: str | None) -> str | None:
-    """Check a text to be carried. Raises InputError `TEXT_INVALID` over 65,536 characters or for what is not UTF-8."""
+    """Check the text of a value. Raises InputError `TEXT_INVALID` if it exceeds 65,536 characters or is not UTF-8."""
     if text is None or (len(text) <= MAX_VALUE_LENGTH and _is_encodable(text)):
         return text
     is_too_long = len(text) > MAX_VALUE_LENGTH

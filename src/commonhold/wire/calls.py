@@ -42,7 +42,7 @@ NAMES: Final = frozenset(
     }
 )
 UNREADABLE: Final = (msgspec.DecodeError, UnicodeDecodeError, RecursionError)
-"""What is raised for bytes that are no message of ours."""
+"""Raised for bytes that are not one of our messages."""
 Kind = Literal["answer", "error"]
 
 
@@ -55,7 +55,7 @@ class Request(msgspec.Struct, array_like=True, frozen=True):
 
 
 class Reply(msgspec.Struct, array_like=True, frozen=True):
-    """What came of the call with that number."""
+    """The answer or error of the call with that number."""
 
     number: int
     kind: Kind
@@ -63,7 +63,7 @@ class Reply(msgspec.Struct, array_like=True, frozen=True):
 
 
 class Hello(msgspec.Struct, frozen=True):
-    """What a client says first: for which working tree and agent it speaks, and where its leases are kept."""
+    """The first message of a client: its working tree, its agent, and the store of its leases."""
 
     protocol: int
     version: str
@@ -75,7 +75,7 @@ class Hello(msgspec.Struct, frozen=True):
 
 
 class Welcome(msgspec.Struct, frozen=True):
-    """What the daemon answers to it."""
+    """The daemon's answer to `Hello`."""
 
     version: str
     pid: int
@@ -104,7 +104,7 @@ class Method:
     decode_answer: Any
 
     def arguments(self, raw: msgspec.Raw) -> tuple[Sequence[Any], dict[str, Any]]:
-        """The arguments to call it with. Raises UNREADABLE for what does not fit."""
+        """Decode positional and named arguments. Raises UNREADABLE if they do not fit."""
         given = self.decode_parameters(raw)
         named = {name: value for name in self.fields if (value := getattr(given, name)) is not msgspec.UNSET}
         return named.pop(self.rest, ()) if self.rest else (), named

@@ -1,4 +1,4 @@
-"""The JSON form of what came of a check of two branches."""
+"""The JSON form of the outcome of a check of two branches."""
 
 from commonhold.app.checking import Checked, TestRun
 from commonhold.app.crossed import Finding, Place

@@ -31,7 +31,7 @@ def encode_event(event: Event) -> tuple[str, bytes]:
 
 
 def only_part(body: str, name: str) -> str:
-    """The JSON of the value of the only field of an object that `encode` made: what was encoded once already."""
+    """Return the JSON of the only field of an object that `encode` made, without encoding it again."""
     return body[len(f'{{"{name}":') : -1]
 
 

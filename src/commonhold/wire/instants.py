@@ -1,4 +1,4 @@
-"""Instants as they are shown and sent: a leaf, since little else is needed to show what is held."""
+"""Instants in JSON. A leaf module, since showing leases needs little else."""
 
 from datetime import UTC, datetime
 

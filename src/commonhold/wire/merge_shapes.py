@@ -1,4 +1,4 @@
-"""The JSON form of what came of a merge. Names that are not valid UTF-8 are written with escapes."""
+"""The JSON form of the outcome of a merge. Names that are not valid UTF-8 are written with escapes."""
 
 from commonhold.app.branches import BranchMerge
 from commonhold.app.histories import Side

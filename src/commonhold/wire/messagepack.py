@@ -1,7 +1,7 @@
-"""MessagePack without any package: for who only reads, and for whom loading one would take longer than the answer.
+"""MessagePack without a package, for commands that only read: importing one would take longer than the answer.
 
-Maps are told as objects with attributes, so that who shows an answer need not know which codec has read it. All others
-speak with `calls.py`, and what goes over the socket is the same.
+Maps become objects with attributes, so that code that shows an answer works with either codec. All other clients use
+`calls.py`; the bytes on the socket are the same.
 """
 
 from collections.abc import Callable
@@ -31,11 +31,11 @@ def encode(value: object) -> bytes:
 
 
 _HEAD = Struct(">BI")
-"""What is sent, and its length or, of a count, the count."""
+"""A type byte, and a length or a count."""
 
 
 def decode(data: bytes) -> object:
-    """The value in `data`. Raises ValueError for what is no MessagePack, or more than one value."""
+    """The value in `data`. Raises ValueError for anything but exactly one MessagePack value."""
     try:
         value, end = _read(data, 0)
     except (IndexError, RecursionError, error) as fault:
@@ -59,13 +59,13 @@ def _number(form: str) -> Reader:
 
 
 def _of_length(form: str, read: Callable[[bytes, int, int], Read]) -> Reader:
-    """What has its length before it."""
+    """Read a value whose length precedes it."""
     struct = Struct(f">{form}")
     return lambda data, at: read(data, at + struct.size, struct.unpack_from(data, at)[0])
 
 
 def _short(length: int, read: Callable[[bytes, int, int], Read]) -> Reader:
-    """What has its length in its first byte."""
+    """Read a value whose type byte contains its length."""
     return lambda data, at: read(data, at, length)
 
 
@@ -95,7 +95,7 @@ def _map(data: bytes, at: int, length: int) -> Read:
 
 
 def _unknown(_data: bytes, _at: int) -> Read:
-    raise ValueError("this holds what is never sent")
+    raise ValueError("this contains a type that is never sent")
 
 
 _READERS: tuple[Reader, ...] = (

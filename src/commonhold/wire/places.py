@@ -5,6 +5,6 @@ from commonhold.wire.text import sound
 
 
 def key_of(path: str, qualname: str) -> str:
-    """The canonical key; that of the file where there is no name. What is not valid UTF-8 is escaped."""
+    """Return the canonical key; that of the file if there is no name. Bytes that are not valid UTF-8 are escaped."""
     names = parse_names(qualname) if qualname else ()
     return sound(str(Key(FILE, tuple(path.split("/")), names)))

@@ -7,7 +7,7 @@ from commonhold.wire.text import sound
 
 
 def dot(value: Reach) -> str:
-    """The graph: an arrow leads from what uses to what is used, a dashed one where only a name says so."""
+    """Draw the graph: an arrow leads from each user to the definition it uses, dashed where only the name matches."""
     return "".join(f"{line}\n" for line in _lines(value))
 
 

@@ -1,4 +1,4 @@
-"""The JSON form of what depends on a definition, and of what it offers."""
+"""The JSON forms of the dependents and of the contract of a definition."""
 
 from collections.abc import Iterable
 
@@ -47,7 +47,7 @@ def use(value: Dependent) -> Json:
 
 
 def contract(path: str, offers: Iterable[Offer]) -> Json:
-    """What a definition offers: itself first, then its members."""
+    """The contract of a definition: itself first, then its members."""
     return {"offers": [_offer(path, each) for each in offers]}
 
 

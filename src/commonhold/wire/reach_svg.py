@@ -60,13 +60,13 @@ def svg(value: Reach) -> str:
 
 
 def _laid_out(value: Reach) -> Mapping[Definition, _Box]:
-    """A row for each that nothing depends on; what others depend on stands at the middle of them."""
+    """Give each definition without dependents a row of its own; place any other in the middle of its dependents."""
     users: dict[Definition, list[Reached]] = {}
     for each in value.reached:
         users.setdefault(each.target, []).append(each)
     boxes: dict[Definition, _Box] = {}
     rows = 0
-    # Backwards over the tree in depth-first order, so that all users stand before what they use.
+    # Backwards over the tree in depth-first order, so that all users come before the definitions they use.
     for place, column in _outward(value.starts, users):
         own = [boxes[each.place].row for each in users.get(place, ())]
         boxes[place] = _Box(column, (own[0] + own[-1]) / 2 if own else float(rows))
@@ -89,7 +89,7 @@ def _outward(
 
 
 def _heads(value: Reach, columns: int) -> Iterator[str]:
-    words = ("what was asked about", "uses it", *(f"{step} steps away" for step in range(2, columns)))
+    words = ("the definition", "uses it", *(f"{step} steps away" for step in range(2, columns)))
     for column, text in enumerate(words[:columns]):
         yield f'<text class="head" x="{_MARGIN + column * _COLUMN}" y="{_MARGIN + 8}">{text}</text>'
     more = "; there is more than is shown" if value.is_cut else ""

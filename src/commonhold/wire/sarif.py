@@ -1,4 +1,4 @@
-"""What came of a check as SARIF 2.1.0, the form in which code hosts take notes on a pull request."""
+"""The findings of a check as SARIF 2.1.0, which code hosts show as annotations of a pull request."""
 
 import os
 from collections.abc import Iterator

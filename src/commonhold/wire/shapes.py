@@ -37,9 +37,9 @@ if TYPE_CHECKING:
 
 
 def lease(value: Lease) -> Json:
-    """One lease. `claimed` is false until who waited for it has taken it; `wish` is who asks for it, and why.
+    """One lease. `claimed` is false until the waiter has taken it; `wish` is the last request for it, with its reason.
 
-    `writing`: it is no more than that the files are just being written.
+    `writing`: it is a write slot, held only while a file is being written.
     """
     return {
         "id": value.id,
@@ -130,18 +130,18 @@ def lease_change(answer: LeaseAnswer) -> Json:
 
 
 def value(carried: Value) -> Json:
-    """What a key carries; `text` is null where that is nothing, `version` 0 where it never was anything."""
+    """The value of a key; `text` is null if there is none, `version` 0 if there never was one."""
     at = instant(carried.at) if carried.version else None
     return {"key": carried.key, "version": carried.version, "text": carried.text, "holder": carried.holder, "at": at}
 
 
 def values(carried: Sequence[Value]) -> Json:
-    """What several keys carry."""
+    """The values of several keys."""
     return {"values": [value(each) for each in carried]}
 
 
 def put(answer: PutAnswer) -> Json:
-    """The answer to put. `current` is what the keys carry now that have changed."""
+    """The answer to put. `current` has the present values of the keys that have changed."""
     return {
         "outcome": answer.outcome,
         "code": answer.code,
@@ -154,7 +154,7 @@ def put(answer: PutAnswer) -> Json:
 
 
 def work(left: PartialWork) -> Json:
-    """What was left under a lease that was lost: for each key its hash at the grant, and the one that was found."""
+    """Partial work of a lost lease: for each key its hash at the grant and its hash when found."""
     return {
         "lease_id": left.lease_id,
         "holder": left.holder,
@@ -181,7 +181,7 @@ def review(answer: ReviewAnswer) -> Json:
 
 
 def to_review(found: Status, lost: Sequence[LostFile]) -> Json:
-    """All that somebody has to look at: partial work, what is owed, and files that were deleted under their authors."""
+    """Everything that needs a review: partial work, debts, and files that were deleted without their authors."""
     return {
         **works(found.works),
         "debts": [_plain(each) for each in found.debts],
@@ -284,7 +284,7 @@ def region_text(value: RegionText) -> Json:
 
 
 def who(found: Who) -> Json:
-    """Who holds, who waits and who changed what is at a key."""
+    """The holder, the waiters and the last change of a key."""
     return {"key": found.key, **_picture(found)}
 
 
@@ -310,7 +310,7 @@ def _session(presence: Presence) -> Json:
 
 
 def leases(held: Sequence[Lease], waiting: Sequence[Waiter]) -> Json:
-    """What is held, and who waits, the first in line first."""
+    """Leases, and waiters with the first in line first."""
     return {"leases": [lease(each) for each in held], "waiters": [waiter(each) for each in waiting]}
 
 

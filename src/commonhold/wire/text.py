@@ -1,4 +1,4 @@
-"""JSON as text, and the shape of an error: a leaf, so that an error need not load what it is not about."""
+"""JSON as text, and the shape of an error. A leaf module, so that reporting an error loads little."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -29,5 +29,5 @@ def dumps(shape: Mapping[str, Any], *, indent: int = 2) -> str:
 
 
 def sound(text: str) -> str:
-    """A name or text with what is no valid UTF-8 in it escaped, since JSON cannot carry it."""
+    """Escape bytes that are not valid UTF-8, which JSON cannot represent."""
     return text.encode("utf-8", "surrogateescape").decode("utf-8", "backslashreplace")
