@@ -44,7 +44,7 @@ class _Acquire(Command):
         return super().parse_args(ctx, args[:size])
 
     def collect_usage_pieces(self, ctx: click.Context) -> list[str]:
-        """What the words are, in order."""
+        """The arguments, in order."""
         return [*super().collect_usage_pieces(ctx), "[-- COMMAND...]"]
 
 
@@ -58,13 +58,13 @@ class _Acquire(Command):
     ),
 )
 @click.argument("keys", metavar="KEY...", nargs=-1, required=True, shell_complete=files)
-@click.option("--task", metavar="TEXT", default="", help="What for: others are told, so that they need not guess.")
+@click.option("--task", metavar="TEXT", default="", help="The purpose, which other agents see.")
 @click.option(
     "--mode",
     type=click.Choice([mode.value for mode in Mode]),
     default=Mode.EXCLUSIVE.value,
     show_default=True,
-    help="shared: several may hold it, and nobody else may change it. upgradable: beside shared ones, but only one; "
+    help="shared: several may hold it, and no one may change it. upgradable: beside shared ones, but only one; "
     "for who may write later (--replace).",
 )
 @ttl_option
@@ -134,7 +134,7 @@ def _check_combination(*, queue: bool, is_run: bool, wish: _Wish) -> None:
 
 
 def _options(place: Place, *, queue: bool, wish: _Wish) -> dict[str, Any]:
-    """What was said, for `acquire` and `hold`; what was not is left to them."""
+    """The given options, for `acquire` and `hold`; the others keep their defaults."""
     options: dict[str, Any] = {name: value for name, value in wish.items() if value is not None}
     options["mode"] = Mode(wish["mode"])
     for name in ("ticket", "replaces"):

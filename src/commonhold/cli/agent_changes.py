@@ -1,4 +1,4 @@
-"""Installing for agents, as files of a project: what would change there, and changing it."""
+"""Installing for agents, as files of a project: the changes, and making them."""
 
 import os
 import pwd
@@ -149,7 +149,7 @@ class AgentPlan:
 
 
 def to_install(project: Project, setups: Iterable[Setup], ways: Ways, *, servers: bool) -> AgentPlan:
-    """What has to be written for these agents. Raises InputError where a file cannot take it."""
+    """Return the files to write for these agents. Raises InputError if a file cannot be changed so."""
     setups = tuple(setups)
     pieces = tuple(pieces_of(setups, ways, servers=servers))
     files = (*to_put(pieces, project.load), *_unrunnable(project, pieces))
@@ -171,7 +171,7 @@ def to_install(project: Project, setups: Iterable[Setup], ways: Ways, *, servers
 
 
 def _unrunnable(project: Project, pieces: Iterable[Piece]) -> Iterator[FileChange]:
-    """Programs of ours that are there as they should be, but that nobody may run any more: written anew."""
+    """Programs of ours with the right content but without permission to run: written anew."""
     for path, text in ((path, project.load(path)) for piece in pieces for path in piece.paths):
         change = FileChange(path, text, text, what="permission to run")
         is_ours = any(isinstance(piece, FilePiece) and piece.text == text for piece in pieces if path in piece.paths)
@@ -198,7 +198,7 @@ def _tracked_secret(path: str) -> InputError:
 
 
 def to_uninstall(project: Project, setups: Iterable[Setup]) -> AgentPlan:
-    """What has to be taken out of the project for these agents."""
+    """Return the files to change or remove to uninstall these agents."""
     pieces = tuple(pieces_of(setups, project.bare_ways, servers=True))
     files = to_take(pieces, project.load)
     git = project.git
@@ -215,7 +215,7 @@ def _unseen(git: Git, paths: Sequence[str], but: Sequence[str] = ()) -> FileChan
 
 
 def carry_out(project: Project, plan: AgentPlan) -> None:
-    """Make it so. What nobody should see is hidden before it is there."""
+    """Make the changes. Private files get their permissions before their content."""
     if plan.unseen is not None:
         folder, name = os.path.split(plan.unseen.path)
         project_files.write(folder, name, plan.unseen.before, plan.unseen.after)

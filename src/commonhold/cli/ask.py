@@ -17,7 +17,7 @@ from commonhold.wire import shapes
     examples=('commonhold ask lease-b57a98944c10b25e --why "my fix waits for it"',),
 )
 @click.argument("lease_id", metavar="LEASE")
-@click.option("--why", metavar="TEXT", required=True, help="Why you need it: its holder is told so.")
+@click.option("--why", metavar="TEXT", required=True, help="The reason, which the holder sees.")
 @request_option
 @common
 @click.pass_obj

@@ -1,4 +1,4 @@
-"""What came of merging a branch, in words: the verdict, both sides, each file that is not simply proven, what to do."""
+"""The outcome of merging a branch, in words: verdict, both sides, each file not simply proven, the next step."""
 
 import shlex
 from collections.abc import Iterator
@@ -39,7 +39,7 @@ def branch_merged(value: BranchMerge) -> Iterator[str]:
 
 
 def _alone(value: FileMerge) -> FileMerge:
-    """The file without what the check printed, which is told once."""
+    """The file without the output of the check, which is printed once."""
     return replace(value, trial=None) if isinstance(value.trial, Failed) else value
 
 

@@ -30,7 +30,7 @@ def command(given: Given, key: str) -> None:
 
 
 def _shape(value: tuple[Meant, list[Dependent]]) -> Mapping[str, object]:
-    # Loaded here: who reads the words needs no JSON.
+    # Loaded here: the output in words needs no JSON.
     from commonhold.wire.reach_shapes import uses  # noqa: PLC0415
 
     return uses(value[0].definitions, value[1])

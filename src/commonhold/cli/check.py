@@ -105,7 +105,7 @@ def _check_of(git: Git, tests: str, tree: str, paths: Sequence[str]) -> Check | 
 
 
 def _write_sarif(found: Checked, target: str) -> None:
-    # Loaded here: who reads the words needs no JSON.
+    # Loaded here: the output in words needs no JSON.
     from commonhold.wire.sarif import sarif  # noqa: PLC0415
     from commonhold.wire.text import dumps  # noqa: PLC0415
 
@@ -113,7 +113,7 @@ def _write_sarif(found: Checked, target: str) -> None:
 
 
 def _shape(found: Checked) -> dict[str, object]:
-    # Loaded here: who reads the words needs no JSON.
+    # Loaded here: the output in words needs no JSON.
     from commonhold.wire.check_shapes import checked  # noqa: PLC0415
 
     return {**checked(found), "hint": check_hint(found) or None}

@@ -1,4 +1,4 @@
-"""What came of a check of two branches, in words: the answer, each finding with both places, and what to do."""
+"""The outcome of a check of two branches, in words: the answer, each finding with both places, the next step."""
 
 import shlex
 from collections.abc import Iterator

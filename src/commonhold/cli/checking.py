@@ -33,7 +33,7 @@ _ENDING: Final = (signal.SIGTERM, signal.SIGHUP)
 
 @contextmanager
 def ended_as_by_ctrl_c() -> Iterator[None]:
-    """Let whoever ends this process also end the check that it runs."""
+    """Let a signal that ends this process also end the check that it runs."""
     heeded = [each for each in _ENDING if signal.getsignal(each) is not signal.SIG_IGN]
     before = {each: signal.signal(each, signal.default_int_handler) for each in heeded}
     try:

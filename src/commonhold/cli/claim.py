@@ -32,7 +32,7 @@ _ORIGIN: Final = "origin"
 
 @dataclass(frozen=True, slots=True)
 class _Remote:
-    """The remote and the ref that `claim` was told; its subcommands may be told others."""
+    """The remote and the ref given to `claim`; its subcommands may be given others."""
 
     name: str
     ref: str

@@ -1,4 +1,4 @@
-"""Colours on a terminal: a line says by its first word what it is, and is painted by that.
+"""Colours on a terminal: the first word of a line determines its colour.
 
 NO_COLOR (any value) and --plain switch them off, FORCE_COLOR switches them on where no terminal is.
 """
@@ -30,7 +30,7 @@ _LOOKS: Final = (
     (re.compile(r"-(?!-).*$"), _RED),
     (re.compile(r"[A-Za-z][^:]*:$"), _BOLD),
 )
-"""What a line begins with, and how that is shown; the first that fits."""
+"""Beginnings of lines and their colours; the first match counts."""
 _ID: Final = re.compile(r"\blease-[0-9a-f]{16}\b")
 _plain: ContextVar[bool] = ContextVar("plain", default=False)
 
@@ -46,7 +46,7 @@ def is_plain() -> bool:
 
 
 def are_wanted(stream: TextIO) -> bool:
-    """Whether what is written there is to be coloured."""
+    """Whether output to this stream is coloured."""
     if _plain.get() or os.environ.get("NO_COLOR"):
         return False
     forced = os.environ.get("FORCE_COLOR")

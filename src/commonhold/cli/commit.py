@@ -63,13 +63,13 @@ class _Wish(TypedDict):
     shell_complete=files,
     help="The region or file to change; its new text comes from standard input.",
 )
-@click.option("--base", metavar="HASH", help="The hash of what the change was made for (16 digits or more).")
+@click.option("--base", metavar="HASH", help="The hash of the text on which the change is based (16 digits or more).")
 @click.option("--insert", is_flag=True, help="KEY is a new region.")
 @click.option("--after", metavar="KEY", help="Insert after this region of the same file; default: at the end.")
 @click.option("--create", is_flag=True, help="KEY is a new file.")
 @click.option("--delete", is_flag=True, help="Remove KEY, region or file; nothing is read.")
 @click.option("--span", metavar="N", type=click.IntRange(min=0), help="Which span of a header, counted from 0.")
-@click.option("--intent", metavar="TEXT", default="", help="What the change is for: others are told.")
+@click.option("--intent", metavar="TEXT", default="", help="The purpose of the change, which others see.")
 @click.option(
     *("--lease", "leases"),
     metavar="ID:FENCE",
@@ -77,7 +77,7 @@ class _Wish(TypedDict):
     type=_LeaseType(),
     help="A lease that must still be yours when the change is written; may be repeated.",
 )
-@click.option("--no-merge", is_flag=True, help="Refuse the change rather than merge it with what others did meanwhile.")
+@click.option("--no-merge", is_flag=True, help="Refuse the change rather than merge it with later changes by others.")
 @click.option("--dry-run", is_flag=True, help="Only give the verdict; write nothing.")
 @request_option
 @common
@@ -98,7 +98,7 @@ def command(given: Given, *, dry_run: bool, **wish: Unpack[_Wish]) -> int:
 
 
 def _check_holder(given: Given) -> None:
-    """Before anything is read: nobody should type a text that cannot be committed."""
+    """Check before reading standard input: a person should not type a text that cannot be committed."""
     if not (agent_of(given) or "").strip():
         raise UsageError(
             Code.HOLDER_MISSING,
@@ -126,7 +126,7 @@ def _named(place: Place, changeset: Changeset) -> Changeset:
 
 
 def _completed(changeset: Changeset, wish: _Wish) -> Changeset:
-    """The changeset of a file, with what the options add."""
+    """The changeset of a file, with additions from the options."""
     names = ("base", "after", "insert", "create", "delete", "span")
     extra = [f"--{name}" for name in names if _is_given(wish.get(name))]
     if extra:

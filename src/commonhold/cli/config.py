@@ -31,7 +31,7 @@ class Setting:
 
     @property
     def is_default(self) -> bool:
-        """Whether nobody has said anything of it."""
+        """Whether no file or variable sets it."""
         return self.origin == _DEFAULT
 
 

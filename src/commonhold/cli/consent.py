@@ -1,4 +1,4 @@
-"""What is to be installed or taken out, and whether its user agrees."""
+"""The changes of install and uninstall, and the consent of the user."""
 
 import sys
 from typing import Final
@@ -18,7 +18,7 @@ ALL: Final = "all"
 what_argument = click.argument("what", nargs=-1, type=click.Choice([*SETUPS, GIT, ALL]), metavar="[WHAT]...")
 yes_option = click.option("--yes", is_flag=True, help="Ask nothing.")
 diff_option = click.option("--diff", is_flag=True, help="Show every line that changes.")
-dry_run_option = click.option("--dry-run", is_flag=True, help="Only tell what would be changed.")
+dry_run_option = click.option("--dry-run", is_flag=True, help="Only show the changes.")
 
 
 def named(what: tuple[str, ...]) -> tuple[Setup, ...]:
@@ -28,7 +28,7 @@ def named(what: tuple[str, ...]) -> tuple[Setup, ...]:
 
 
 def may_go_on(given: Given, outcome: Outcome, *, is_asked: bool) -> bool:
-    """Whether to make the changes. Raises UsageError where somebody has to be asked and nobody can be."""
+    """Whether to make the changes. Raises UsageError if consent is needed and there is no terminal to ask at."""
     if outcome.is_dry_run or outcome.is_empty:
         return False
     if not is_asked:

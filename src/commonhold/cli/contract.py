@@ -1,4 +1,4 @@
-"""`commonhold contract`: what a definition offers to others."""
+"""`commonhold contract`: the contract of a definition."""
 
 from collections.abc import Iterator, Mapping
 
@@ -35,7 +35,7 @@ def _offers(value: Meant) -> list[Offer]:
 
 
 def _shape(value: Meant) -> Mapping[str, object]:
-    # Loaded here: who reads the words needs no JSON.
+    # Loaded here: the output in words needs no JSON.
     from commonhold.wire.reach_shapes import contract  # noqa: PLC0415
 
     return contract(value.path, _offers(value))

@@ -80,7 +80,7 @@ def http(given: Given, port: int | None, *, off: bool) -> int:
     _stop(repository)
     try:
         if chosen is not None:
-            loopback.bind(chosen).close()  # a port that another has is told here; the daemon can tell its log alone
+            loopback.bind(chosen).close()  # a port in use is reported here; the daemon could only write to its log
     finally:
         _start(repository)
     if chosen is not None:

@@ -15,7 +15,7 @@ from commonhold.semantics.module import Sort
 
 @dataclass(frozen=True, slots=True)
 class Meant:
-    """What a key stands for: definitions of one file, and the library that the file is in."""
+    """The definitions that a key names, and the library that contains their file."""
 
     key: str
     library: Library
@@ -41,7 +41,7 @@ def meant(given: Given, key: str) -> Meant:
 
 
 def _located(place: Place, key: str) -> Key:
-    """The canonical key without the numbers of what is defined several times: overloads are one definition."""
+    """The canonical key without ordinals: overloads count as one definition."""
     try:
         (region,) = place.hold.read(place.key(key))
     except InputError as fault:

@@ -11,7 +11,7 @@ from commonhold.demo import DemoOptions, run
 @click.command(
     "demo", cls=Command, examples=("commonhold demo --quick", "commonhold demo --agents 20 --report demo.json")
 )
-@click.option("--report", metavar="FILE", shell_complete=files, help="Also write what was measured, as JSON, to FILE.")
+@click.option("--report", metavar="FILE", shell_complete=files, help="Also write the measurements to FILE as JSON.")
 @click.option("--agents", metavar="N", type=click.IntRange(1, 1000), help="How many agents work at once.")
 @click.option("--edits", metavar="N", type=click.IntRange(1, 100_000), help="How many edits each of them makes.")
 @click.option(
@@ -21,7 +21,7 @@ from commonhold.demo import DemoOptions, run
 @click.option("--quick", is_flag=True, help="A small run, which says nothing of speed.")
 @click.option("--plain", is_flag=True, help="No colours and no live display.")
 @click.option("--keep", is_flag=True, help="Keep the repository to look at afterwards.")
-@click.option("--json", is_flag=True, help="Print what was measured as JSON.")
+@click.option("--json", is_flag=True, help="Print the measurements as JSON.")
 def command(**wishes: object) -> int:
     """Watch agents edit one repository, without Commonhold and with it, and count what is lost.
 

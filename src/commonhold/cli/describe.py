@@ -44,18 +44,18 @@ def stamp(wall: float) -> str:
 
 
 def who(holder: str) -> str:
-    """What a holder is called."""
+    """The short name of a holder."""
     return shown(short_name(holder))
 
 
 def key_of(text: str) -> str:
-    """A key, or what a write slot means."""
+    """A key, or the meaning of a write slot."""
     path = path_of_slot(text)
     return shown(text) if path is None else f"{shown(path)} is being written"
 
 
 def quoted(text: str) -> str:
-    """What an agent wrote, marked as such; empty for nothing."""
+    """A text by an agent, quoted; empty for an empty text."""
     return f': "{shown(text)}"' if text else ""
 
 
@@ -76,7 +76,7 @@ def conflict(value: Conflict) -> str:
 def _held(value: Conflict) -> str:
     if value.held == value.key:
         return shown(value.key)
-    # Loaded here: to show what is held, nothing needs to be known of keys.
+    # Loaded here: showing leases does not need the module of keys.
     from commonhold.domain.keys import canonical, contains  # noqa: PLC0415
 
     wanted, held = canonical(value.key), canonical(value.held)
@@ -125,14 +125,14 @@ def leases(held: Sequence[Lease], waiting: Sequence[Waiter]) -> Iterator[str]:
 
 
 def line_of(waiting: Sequence[Waiter]) -> Iterator[str]:
-    """Who waits; nothing where nobody does."""
+    """The waiters, if any."""
     if waiting:
         yield "waiting, the first in line first:"
         yield from (f"  {line}" for value in waiting for line in waiter(value))
 
 
 def value(carried: Value) -> Iterator[str]:
-    """What a key carries: its version and author in one line, the text below it."""
+    """The value of a key: its version and author in one line, the text below it."""
     if not carried.version:
         yield f"{shown(carried.key)}  version 0: nothing was ever put here"
         return
@@ -149,7 +149,7 @@ def there_now(carried: Sequence[Value]) -> Iterator[str]:
 
 
 def work(left: PartialWork) -> Iterator[str]:
-    """One partial work: whose it was, and which keys are not what they were."""
+    """One partial work: its holder, and the keys that changed."""
     yield f"{shown(left.lease_id)}  {who(left.holder)}  found {when(left.found_at)}{quoted(left.task)}"
     for each in left.changes:
         yield f"  {shown(each.key)}  {short(each.base)} -> {short(each.now)}"
@@ -189,7 +189,7 @@ def debt(value: Debt, here: str) -> str:
 
 
 def picture(place: str, found: Status | Who) -> Iterator[str]:
-    """Who holds, who waits, who changed (the newest first) what is at a place."""
+    """The holders, the waiters and the changes of a place, newest first."""
     yield shown(place)
     yield "leases:" if found.leases else "leases: none"
     yield from (f"  {line}" for value in reversed(found.leases) for line in lease(value))
@@ -199,13 +199,13 @@ def picture(place: str, found: Status | Who) -> Iterator[str]:
 
 
 def at(found: Who, here: str) -> Iterator[str]:
-    """That at a key, and what is owed there."""
+    """The same for a key, with its debts."""
     yield from picture(found.key, found)
     yield from owed(found.debts, here)
 
 
 def owed(debts: Sequence[Debt], here: str) -> Iterator[str]:
-    """What is owed, if anything is."""
+    """The debts, if any."""
     if debts:
         yield "debts (to be mended):"
         yield from (f"  {debt(value, here)}" for value in debts)

@@ -1,4 +1,4 @@
-"""`commonhold doctor`: what is as it must be, and what is not."""
+"""`commonhold doctor`: checks of the machine, the repository and the installed hooks."""
 
 import os
 from collections.abc import Callable, Iterator, Sequence
@@ -79,7 +79,7 @@ def _findings(given: Given) -> Iterator[Finding]:
 
 
 def _plain(finding: Finding) -> Finding:
-    """What is there and no more: neither what may come of it, nor every one of many paths."""
+    """The bare fact: without its consequences, and with only a few of many paths."""
     if finding.check in _MERE_FACTS:
         return replace(finding, found="not available" if "not available" in finding.found else "available")
     paths = finding.facts.get("paths")
@@ -113,7 +113,7 @@ def _settings(root: str, given: Given) -> Iterator[Finding]:
 
 
 def _state(repository: Repository) -> Iterator[Finding]:
-    """What is found of the state; that a daemon holds the gate is as it should be."""
+    """The findings about the state; a daemon that holds the gate is in order."""
     pid = pid_of(repository)
     yield serving(repository.state_folder, pid)
     yield from over_http(repository.state_folder, pid)

@@ -62,7 +62,7 @@ def _of(project: Project, setup: Setup) -> Finding:
     texts = {piece.paths[0]: _text(project, piece) for piece in setup.hooks(project.ways())}
     shells = _Shells()
     if not (seen.lost or seen.elsewhere):
-        # In the order of a session: what is asked before a tool is used, a shell command, and the end.
+        # In the order of a session: the question before a tool is used, a shell command, and the end.
         seen = replace(seen, refusing=_tried(project, setup, texts, trials.gating))
         shells = _shells(project, setup, texts)
         seen = replace(seen, silent=_tried(project, setup, texts, trials.telling))
@@ -169,7 +169,7 @@ def _text(project: Project, piece: Piece) -> str:
 
 
 def _troubles(project: Project, setup: Setup, ways: Ways, chosen: Loopback | None) -> tuple[str, ...]:
-    """What is not as `install` makes it, by command hooks or over HTTP: the better of the two counts."""
+    """Differences from an installation by command hooks or over HTTP, whichever has fewer."""
     links = [None] if chosen is None else [None, Link(chosen.url, chosen.token)]
     wanted = project.ways()
     there = replace(wanted, python=ways.python, knock=ways.knock, socket=ways.socket, policy=ways.policy)

@@ -1,4 +1,4 @@
-"""`commonhold exec`: run a command that cannot write what others hold, and take what it wrote into the log."""
+"""`commonhold exec`: run a command that cannot write files leased by others, and record its own writes."""
 
 import os
 import sys

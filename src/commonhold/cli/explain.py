@@ -1,4 +1,4 @@
-"""`commonhold explain`: what a code means, and what to do."""
+"""`commonhold explain`: the meaning of a code, and the remedy."""
 
 import difflib
 from collections.abc import Iterator, Mapping

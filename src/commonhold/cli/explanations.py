@@ -8,7 +8,7 @@ from commonhold.domain.refusal import Refusal
 
 
 class Explanation(NamedTuple):
-    """`meaning`: what happened. `remedy`: what to do now."""
+    """`meaning`: the event. `remedy`: the next step."""
 
     meaning: str
     remedy: str

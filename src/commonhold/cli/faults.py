@@ -82,14 +82,14 @@ def _lines(error: CommonholdError) -> list[str]:
 
 
 def _shape(error: CommonholdError) -> dict[str, object]:
-    # Loaded here: who reads the help needs no JSON.
+    # Loaded here: help needs no JSON.
     from commonhold.wire import text  # noqa: PLC0415
 
     return _sound(text.error(error))
 
 
 def _sound(value: Mapping[str, object]) -> dict[str, object]:
-    """The shape with what is no valid UTF-8 in it escaped, since JSON cannot carry it."""
+    """Escape bytes that are not valid UTF-8, which JSON cannot represent."""
     return {name: _sound_text(each) if isinstance(each, str) else each for name, each in value.items()}
 
 

@@ -17,7 +17,7 @@ C = TypeVar("C", bound=Callable[..., Any] | click.Command)
 
 @dataclass(slots=True)
 class Given:
-    """What the common options said."""
+    """The values of the common options."""
 
     folder: str | None = None
     agent: str | None = None

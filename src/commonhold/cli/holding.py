@@ -1,4 +1,4 @@
-"""Who holds what a merge would change: asked only where there may be leases at all."""
+"""The holders of files that a merge would change; looked up only if there may be leases at all."""
 
 import os
 from collections.abc import Sequence
@@ -25,7 +25,7 @@ class OthersLeases:
         """Who else holds what, of these files."""
         if not paths or not self._may_be_any():
             return ()
-        # Loaded here: without leases there is nobody to ask.
+        # Loaded here: without leases there is no service to ask.
         from commonhold.adapters.files import WorkingTree  # noqa: PLC0415
         from commonhold.cli.opening import agent_of, opened  # noqa: PLC0415
 

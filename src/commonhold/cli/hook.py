@@ -1,4 +1,4 @@
-"""`commonhold hook`: what the hook of an agent comes to where no daemon answers; it starts one, and asks."""
+"""`commonhold hook`: the fallback of an agent's hook if no daemon answers; it starts one, and asks."""
 
 import json
 import os
@@ -25,7 +25,7 @@ _NOTHING: Final[hook_client.Said] = (0, b"", b"")
     "--when-down",
     type=click.Choice(["block", "allow"]),
     default="block",
-    help="What becomes of a tool call that nobody can decide on.",
+    help="The answer to a tool call on which no service could decide.",
 )
 @click.option("--seconds", type=float, default=hook_client.SECONDS, help="How long the answer may take.")
 @click.option("--process", default="", metavar="PID:START", help="The agent's process, if it is not the parent.")
@@ -69,7 +69,7 @@ def _folder_in(payload: bytes) -> str:
 
 
 def _ask(folder: str, name: str, payload: bytes, process: str, until: float) -> hook_client.Said:
-    """What the daemon says, which is started where it is not there. Raises Rejected, TimeoutError."""
+    """Return the answer of the daemon, which is started if there is none. Raises Rejected, TimeoutError."""
     repository = find_repository(folder)
     if not _is_coordinated(repository):
         return _NOTHING

@@ -48,7 +48,7 @@ def command(given: Given, key: str, depth: int, svg: str | None, *, as_dot: bool
     found = meant(given, key)
     reached = reach(found.library, found.definitions, depth)
     if svg is not None:
-        # Loaded here, as what follows: who reads the tree needs none of it.
+        # Loaded here, as below: the output as a tree needs none of it.
         from commonhold.wire.reach_svg import svg as drawn  # noqa: PLC0415
 
         Path(svg).write_text(drawn(reached), encoding="utf-8")

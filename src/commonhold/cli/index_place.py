@@ -20,7 +20,7 @@ def index_of(given: Given) -> Iterator[Index]:
 
 
 def progress_for(given: Given) -> Progress:
-    """What tells a person who watches how many files are read; programs are told nothing."""
+    """Progress for a person at a terminal, by files read; programs get none."""
     is_watched = sys.stderr is not None and sys.stderr.isatty() and not given.as_json
     return _counted if is_watched else silent
 

@@ -53,7 +53,7 @@ def _keys(lease: Lease, regions: Sequence[RegionHash]) -> Iterator[str]:
 
 
 def lease_changed(answer: LeaseAnswer, given: Given) -> Iterator[str]:
-    """The answer to what is done to one lease."""
+    """The answer to an operation on one lease."""
     if answer.code is not None:
         yield f"refused [{answer.code}]: {shown(answer.why)}"
         yield from map(conflict, answer.conflicts)
@@ -70,7 +70,7 @@ _DONE: Final = {"handed_over": "handed over", "broken": "ended by force"}
 
 
 def _since(outcome: str, lease: Lease) -> str:
-    """What is new about a lease."""
+    """The change of a lease."""
     match outcome:
         case "renewed":
             return f"  ends {when(lease.deadline.wall)}"

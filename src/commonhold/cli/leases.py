@@ -1,4 +1,4 @@
-"""`commonhold leases`: what is held."""
+"""`commonhold leases`: the leases and their waiters."""
 
 import click
 

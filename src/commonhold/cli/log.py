@@ -1,4 +1,4 @@
-"""`commonhold log`: what happened."""
+"""`commonhold log`: the events."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from time import sleep
@@ -40,7 +40,7 @@ from commonhold.wire.text import dumps
 
 _POLL_SECONDS: Final = 0.5
 _WIDTH: Final = max(map(len, KINDS))
-# What the state can count to.
+# The largest number that the state can store.
 MAX_SEQUENCE: Final = 2**63 - 1
 
 
@@ -138,7 +138,7 @@ def _keys(keys: Sequence[str]) -> str:
 
 
 def _changes(event: Committed) -> list[str]:
-    """What was written, each with the hash it has now; whole files where only those were named."""
+    """The written regions with their hashes; whole files if the commit named only those."""
     after = {each.key: each.after for each in event.regions}
     regions = [f"{key} {short(after[key])}" for key in innermost(after)]
     return regions or [f"{each.path} {short(each.after)}" for each in event.files]
@@ -150,7 +150,7 @@ def _merged(event: Committed) -> str:
     return f" (merged: {some(joined)})" if joined else ""
 
 
-# What is told of an event; of all others, the lease that they are about, and what became of it.
+# The words for each kind of event; all others show their lease and its outcome.
 _STORIES: Final[Mapping[type[Event], Callable[[Any], str]]] = {
     LeaseGranted: lambda event: _claim(event.lease),
     LeaseQueued: lambda event: _claim(event.waiter),

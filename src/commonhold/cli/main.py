@@ -8,7 +8,7 @@ _INTERRUPTED = 130
 
 
 def run() -> NoReturn:
-    """Run as a program; `program` maps what happens to the exit status."""
+    """Run as a program; `program` maps errors to the exit status."""
     try:
         status = _started(sys.argv[1:])
     except KeyboardInterrupt:

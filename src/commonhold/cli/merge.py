@@ -46,7 +46,7 @@ class _Wish(TypedDict):
 @click.option(
     "--keep-conflicts", is_flag=True, help="Leave a merge that is refused in the working tree, with conflict markers."
 )
-@click.option("--dry-run", is_flag=True, help="Only tell what would come of it.")
+@click.option("--dry-run", is_flag=True, help="Only show the outcome.")
 @common
 @click.pass_obj
 def command(given: Given, **wish: Unpack[_Wish]) -> int:
@@ -81,7 +81,7 @@ def _trial(root: str, command: str, seconds: float, tree: str) -> Trial:
 
 
 def _shape(found: BranchMerge) -> dict[str, object]:
-    # Loaded here: who reads the words needs no JSON.
+    # Loaded here: the output in words needs no JSON.
     from commonhold.wire.merge_shapes import branch_merge  # noqa: PLC0415
 
     return {**branch_merge(found), "hint": branch_hint(found) or None}

@@ -19,7 +19,7 @@ from commonhold.domain.errors import Code, InputError, StoreError, UsageError
 from commonhold.merging.verdict import USUAL_MARKER_SIZE, Sides, Verdict
 
 STDOUT: Final = "-"
-# What a git that is older than 2.44 leaves of the names that a driver asks for.
+# Placeholders that a git older than 2.44 does not replace.
 _UNNAMED: Final = ("", "%S", "%X", "%Y")
 
 
@@ -50,7 +50,7 @@ class _Wish(TypedDict):
     metavar="PATH",
     required=True,
     shell_complete=files,
-    help="What the file is called in the project: it says the language, and where the check finds it.",
+    help="The path of the file in the project: it determines the language, and where the check finds it.",
 )
 @click.argument("base", metavar="BASE", shell_complete=files)
 @click.argument("ours", metavar="OURS", shell_complete=files)
@@ -75,7 +75,7 @@ class _Wish(TypedDict):
     show_default=True,
     help="How long conflict markers are.",
 )
-@click.option("-q", "--quiet", is_flag=True, help="Tell only what is refused.")
+@click.option("-q", "--quiet", is_flag=True, help="Print refusals only.")
 @common
 @click.pass_obj
 def command(given: Given, *, quiet: bool, **wish: Unpack[_Wish]) -> int:
@@ -111,7 +111,7 @@ def _read(given: Given, name: str) -> bytes:
         raise InputError(
             Code.NOT_A_FILE if isinstance(fault, IsADirectoryError) else Code.FILE_NOT_FOUND,
             f"{name!r} is no file that can be read: {fault.strerror}",
-            hint="name three files; what one side does not have is given as an empty file, such as /dev/null",
+            hint="name three files; for a version that does not exist give an empty file, such as /dev/null",
             fields={"path": name},
         ) from fault
     except PermissionError as fault:
@@ -150,7 +150,7 @@ def _tell(given: Given, merged: FileMerge, text: bytes | None, out: str, *, is_q
         send(text)
     if is_quiet and merged.verdict is not Verdict.REFUSED:
         return
-    # Git has its own name for the file while it merges; who reads this knows another.
+    # While it merges, git calls the file by a temporary name, which no reader knows.
     lines = [*file_merged(merged), *_next(merged, merged.path if is_quiet else out)]
     if out == STDOUT or is_quiet:
         complain(lines)

@@ -1,4 +1,4 @@
-"""What came of a merge, in words: the verdict, each spot with its reason, and the next step."""
+"""The outcome of a merge, in words: the verdict, each spot with its reason, and the next step."""
 
 from collections.abc import Iterator
 
@@ -9,7 +9,7 @@ from commonhold.merging.verdict import NOWHERE, Lines, Spot, Verdict
 
 
 def file_merged(value: FileMerge) -> Iterator[str]:
-    """One file: the verdict, what was joined or could not be, what the check said."""
+    """One file: the verdict, joined and refused spots, the output of the check."""
     yield f"{value.verdict.value}: {shown(value.path)}{_why_trusted(value)}"
     yield from (f"  joined: {shown(note)}" for note in value.notes)
     yield from map(_spot, value.spots)
@@ -40,7 +40,7 @@ def _lines(lines: Lines) -> str:
 
 
 def printed(trial: Passed | Failed | None) -> Iterator[str]:
-    """The end of what the check printed about the likeliest choice."""
+    """The end of the check's output about the likeliest candidate."""
     if isinstance(trial, Failed) and trial.tail:
         yield f"what {shown(trial.check)} printed about the first of them:"
         yield from (f"  {line}" for line in shown_text(trial.tail).splitlines())

@@ -35,7 +35,7 @@ def next_lines(call: Next | None, given: Given, label: str = "next") -> list[str
 def command_line(call: Next, given: Given) -> str:
     """The command line; for a commit with several edits, with a changeset to fill in.
 
-    What has to be written anew is left out in such a way that the line does nothing until it is filled in.
+    Text that the agent must write is left out in such a way that the line does nothing until it is filled in.
     """
     if call.call == "commit" and not _is_simple(call.arguments):
         return _with_changeset(call.arguments, given)

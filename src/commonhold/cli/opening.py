@@ -1,4 +1,4 @@
-"""From the common options to a repository, and from what was typed there to keys of it."""
+"""From the common options to a repository, and from arguments to its keys."""
 
 import os
 from collections.abc import Callable, Iterator
@@ -50,7 +50,7 @@ class Place:
         paths = (Path(self.hold.root, joined(each.raw_path)) for each in (spec, *spec.literals))
         if any(map(os.path.lexists, paths)):
             return None
-        # Loaded here: it is seldom that a module is named, or that what is named is not there yet.
+        # Loaded here: modules, or paths that do not exist yet, are seldom named.
         from commonhold.adapters.files import WorkingTree  # noqa: PLC0415
 
         found = WorkingTree(self.hold.root).in_module(spec)

@@ -1,4 +1,4 @@
-"""Writing to people and to programs. What others wrote is never sent to a terminal as it is."""
+"""Writing to people and to programs. Texts of others never reach a terminal unescaped."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ def _write(stream: TextIO | None, lines: str | Iterable[str]) -> None:
 
 
 def _painting(stream: TextIO) -> Callable[[str], str]:
-    """What makes of a line what is shown there."""
+    """The function that colours a line for this stream."""
     if not (stream.isatty() or os.environ.get("FORCE_COLOR")):
         return str
     # Loaded here: what programs read has no colours.
@@ -93,7 +93,7 @@ def send_text(text: str) -> None:
 
 def send_json(shape: Mapping[str, Any]) -> None:
     """Print an answer as JSON, in UTF-8 whatever the terminal speaks."""
-    # Loaded here: who reads the help needs no JSON.
+    # Loaded here: help needs no JSON.
     from commonhold.wire.text import dumps  # noqa: PLC0415
 
     send(dumps(shape).encode() + b"\n")
@@ -105,7 +105,7 @@ def answer(
     shape: Callable[[T], Mapping[str, Any]],
     describe: Callable[[T], str | Iterable[str]],
 ) -> None:
-    """Print what came of a command: its shape for programs, or its description for people."""
+    """Print the outcome of a command: its shape for programs, or its description for people."""
     if given.as_json:
         send_json(shape(value))
     else:
@@ -120,7 +120,7 @@ def flush() -> None:
 
 
 class OutputLostError(StoreError):
-    """The answer itself could not be told."""
+    """The answer itself could not be written."""
 
 
 @contextmanager
@@ -134,8 +134,8 @@ def _written() -> Iterator[None]:
 
 
 def lost(fault: OSError) -> OutputLostError:
-    """What it means that the answer could not be written."""
-    # Loaded here: what is written mostly arrives.
+    """The error for an answer that could not be written."""
+    # Loaded here: output seldom fails.
     from commonhold.adapters.faults import code_of  # noqa: PLC0415
 
     return OutputLostError(
@@ -146,7 +146,7 @@ def lost(fault: OSError) -> OutputLostError:
 
 
 def abandon_output() -> None:
-    """Let nothing be written any more, not even by the interpreter as it ends: nobody can read it."""
+    """Suppress all further output, even by the interpreter as it ends: there is no reader."""
     nowhere = os.open(os.devnull, os.O_WRONLY)
     for stream in (sys.stdout, sys.stderr):
         if stream is not None:

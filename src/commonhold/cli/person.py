@@ -1,4 +1,4 @@
-"""The name of a person who types commands: whoever sits at a terminal need not make one up. No agent ever gets it."""
+"""The name of a person who types commands at a terminal, who need not choose one. No agent ever gets it."""
 
 import os
 import sys
@@ -44,8 +44,8 @@ def _is_an_agents() -> bool:
 
 
 def _user() -> str:
-    """The name of the user whose process this is; what the environment says of it is anybody's to set."""
-    # Loaded here: who has a name needs none.
+    """The name of the user whose process this is; the environment is not asked, since anybody can set it."""
+    # Loaded here: needed only without a given name.
     import pwd  # noqa: PLC0415
 
     try:

@@ -1,4 +1,4 @@
-"""The `commonhold` command: finds the command, runs it, and turns what happened into an exit status."""
+"""The `commonhold` program: find the command, run it, and map its outcome to an exit status."""
 
 import os
 import sys
@@ -82,7 +82,7 @@ def start(arguments: Sequence[str]) -> int:
 
 
 def _fill_descriptors() -> None:
-    """Let no file that is opened later stand where a standard stream was closed: what is printed would go into it."""
+    """Keep files from taking the descriptor of a closed standard stream: output would go into them."""
     with suppress(OSError):
         while (descriptor := os.open(os.devnull, os.O_RDWR)) <= _STANDARD_ERROR:
             os.set_inheritable(descriptor, True)  # noqa: FBT003 - positional only

@@ -1,4 +1,4 @@
-"""`commonhold put`: change what a key carries."""
+"""`commonhold put`: store the value of a key."""
 
 from collections.abc import Iterator
 from dataclasses import replace
@@ -56,7 +56,7 @@ class _ReadType(click.ParamType[Version]):
     metavar="KEY=VERSION",
     multiple=True,
     type=_ReadType(),
-    help="What else the change is based on: it must have that version still; may be repeated.",
+    help="Another key on which the change is based: it must still have that version; may be repeated.",
 )
 @click.option("--delete", is_flag=True, help="Let KEY carry nothing any more.")
 @request_option
@@ -125,5 +125,5 @@ def _lines(found: PutAnswer, given: Given) -> Iterator[str]:
 
 
 def _at_hand(call: Next | None) -> Next | None:
-    """The call in the words of this output, which shows what the answer only names."""
+    """The next call in words; this output shows the values that the answer only names."""
     return call and replace(call, why=call.why.replace(*describe.ABOVE))

@@ -1,4 +1,4 @@
-"""The commands that only look: the shortest way from what was typed to what is printed.
+"""Commands that only read: the shortest way from the command line to the output.
 
 It takes the plain forms of `leases`, `status`, `regions` and `show`, asks the daemon, and prints with the very
 functions that the full program prints with. Where no daemon is, what is held is read from the state itself. Whatever is
@@ -25,22 +25,22 @@ Printing = Callable[[], object]
 
 _SETTINGS = ("commonhold.toml", "pyproject.toml")
 _DECIDING = (b"store", b"namespace", b"daemon", b"\\")
-"""What a file of settings has in it that says something about where to ask."""
+"""Words in a settings file that may decide where to ask."""
 _MOST_BYTES = 1_000_000
 _HEEDED = ("COMMONHOLD_STORE", "COMMONHOLD_NAMESPACE", "COMMONHOLD_DEBUG", "_COMMONHOLD_COMPLETE")
 """Variables that only the full program heeds."""
 _DAEMON = {"": True, "on": True, "1": True, "off": False, "0": False}
 _CHECKED = {"COMMONHOLD_DURABILITY": ("", "full", "normal"), "COMMONHOLD_TYPES": ("", "on", "off")}
-"""Variables that the service checks, be it only asked, and what they may say."""
+"""Variables that the service checks even for reading, and their valid values."""
 _GLANCED = ("leases", "status")
 """Commands that the state answers where no daemon is; the others need what reads files."""
 _ODD = frozenset(':*?[]%\\"')
-"""What a key has in it that is more than a path and the name of a region."""
+"""Characters of keys that are more than a path and the name of a region."""
 _OPTIONS = {"-C": "folder", "--repo": "folder", "--agent": "agent"}
 
 
 class Asked:
-    """What was typed."""
+    """The command line."""
 
     def __init__(self, command: str, words: Sequence[str], options: dict[str, str]) -> None:
         """Hold the parts."""
@@ -81,7 +81,7 @@ def printing(arguments: Sequence[str]) -> Printing | None:
 
 
 def _read(arguments: Sequence[str]) -> Asked | None:
-    """What was typed, if it is one of these commands in a plain form."""
+    """The command line, if it is one of these commands in a plain form."""
     words: list[str] = []
     options: dict[str, str] = {}
     rest = iter(arguments)
@@ -131,7 +131,7 @@ def _asked(asked: Asked) -> Printing | None:
 
 
 def _glance(state: str, root: str, agent: str | None) -> Glance:
-    """A look at the state. Raises Unread, and what is to be said of an agent's name that is none."""
+    """A look at the state. Raises Unread, and the error for an invalid agent name."""
     from commonhold.client.glance import Glance  # noqa: PLC0415 - loaded here: mostly there is a daemon
     from commonhold.domain.texts import check_holder  # noqa: PLC0415
 
@@ -141,7 +141,7 @@ def _glance(state: str, root: str, agent: str | None) -> Glance:
 
 
 def _is_unset(root: str) -> bool:
-    """Whether nobody has set anything that the service would check before it answers."""
+    """Whether no setting or variable is set that the service would check before it answers."""
     own, shared = (f"{root}/{name}" for name in _SETTINGS)
     is_checked = all(os.environ.get(name, "") in words for name, words in _CHECKED.items())
     if not is_checked or os.path.lexists(own):
@@ -153,7 +153,7 @@ def _is_unset(root: str) -> bool:
     try:
         with open(shared, encoding="utf-8") as file:
             tools = parse_toml(file.read()).get("tool", {})
-    except (OSError, ValueError):  # the full program tells what is wrong with it
+    except (OSError, ValueError):  # the full program reports the error in it
         return False
     return isinstance(tools, dict) and "commonhold" not in tools
 
@@ -186,7 +186,7 @@ def _leases(asked: Asked, reader: Answering, _root: str) -> Printing | None:
 
 def _status(_asked: Asked, reader: Answering, _root: str) -> Printing | None:
     found: Any = reader.call("status")
-    if found.debts or found.works:  # what follows from those needs to know what was typed
+    if found.debts or found.works:  # their next calls depend on the command line
         return None
     from commonhold.cli import output, status_words  # noqa: PLC0415
 

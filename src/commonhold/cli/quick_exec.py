@@ -44,7 +44,7 @@ def executed(arguments: Sequence[str]) -> int | None:
 
 
 def _answer(address: str, question: Object) -> Object:
-    """What the daemon answers that runs already. Raises _Unasked."""
+    """The answer of a daemon that is already running. Raises _Unasked."""
     from commonhold.client.launching.running import Allowance  # noqa: PLC0415
     from commonhold.client.launching.speaking import Unserved, asked  # noqa: PLC0415
 

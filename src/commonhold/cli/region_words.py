@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 def lines(found: RegionList) -> Iterator[str]:
-    """The regions of a file, one a line, and what is wrong with it."""
+    """The regions of a file, one a line, and its problems."""
     for region in found.regions:
         yield f"{region.kind:<13}  {short(region.hash)}  {shown(region.key)}  {_size(region)}"
     for problem in found.problems:
@@ -45,7 +45,7 @@ def tell(regions: Sequence[RegionText], keys: Sequence[str]) -> None:
 
 
 def _heading(region: RegionText) -> str:
-    """What a region is."""
+    """The kind of a region."""
     return f"{shown(region.key)}  {region.kind}  hash {region.hash}"
 
 

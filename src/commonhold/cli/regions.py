@@ -1,4 +1,4 @@
-"""`commonhold regions`: what a file consists of."""
+"""`commonhold regions`: the regions of a file."""
 
 import click
 

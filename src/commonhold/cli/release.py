@@ -27,9 +27,9 @@ from commonhold.wire import shapes
 @common
 @click.pass_obj
 def command(given: Given, lease_id: str | None, request_id: str | None, *, is_all: bool) -> int:
-    """End your lease LEASE, or give your place in line up; what it held is free at once."""
+    """End your lease LEASE, or give up your place in line; its keys are free at once."""
     if is_all == (lease_id is not None):
-        hint = "commonhold release LEASE, or commonhold release --all; `commonhold leases` shows what is yours"
+        hint = "commonhold release LEASE, or commonhold release --all; `commonhold leases` lists yours"
         raise UsageError(Code.USAGE, "name one lease, or say --all", hint=hint)
     with opened(given) as place:
         if lease_id is None:

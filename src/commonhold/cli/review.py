@@ -1,4 +1,4 @@
-"""`commonhold review`: what was left half done, and what is owed."""
+"""`commonhold review`: unfinished work and debts."""
 
 import time
 from pathlib import Path
@@ -36,7 +36,7 @@ def command(context: click.Context) -> None:
     if context.invoked_subcommand is not None:
         return
     with opened(given) as place:
-        place.hold.partial_works()  # looks for what was not found yet
+        place.hold.partial_works()  # searches for work not found yet
         found = place.hold.status()
         told = lost_files(place.hold.log(limit=_MOST_EVENTS), found.root, time.time())
     lost = [each for each in told if not Path(found.root, each.path).exists()]

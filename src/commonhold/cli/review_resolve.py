@@ -22,7 +22,7 @@ from commonhold.wire import shapes
     examples=('commonhold review resolve lease-b57a98944c10b25e --note "finished it myself"',),
 )
 @click.argument("lease_id", metavar="LEASE")
-@click.option("--note", metavar="TEXT", required=True, help="What was done about it: kept in the log.")
+@click.option("--note", metavar="TEXT", required=True, help="How it was resolved: kept in the log.")
 @common
 @click.pass_obj
 def command(given: Given, lease_id: str, note: str) -> int:

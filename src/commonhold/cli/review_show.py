@@ -1,4 +1,4 @@
-"""`commonhold review show`: how partial work differs from what was there at the grant."""
+"""`commonhold review show`: partial work as a diff from the grant."""
 
 import difflib
 import shlex
@@ -41,7 +41,7 @@ class _Seen(NamedTuple):
 @common
 @click.pass_obj
 def command(given: Given, lease_id: str) -> int:
-    """Show what was changed under LEASE before it was lost, key by key, as a diff from the grant to what was found."""
+    """Show the changes made under LEASE before it was lost, key by key, as diffs from the grant."""
     with opened(given) as place:
         lease_id = ids.work_id(place, lease_id)
         work = next((each for each in place.hold.partial_works() if each.lease_id == lease_id), None)

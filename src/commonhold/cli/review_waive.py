@@ -1,4 +1,4 @@
-"""`commonhold review waive`: close what is owed."""
+"""`commonhold review waive`: close debts."""
 
 from collections.abc import Iterator
 

@@ -51,7 +51,7 @@ def run(words: Sequence[str], held: Held, given: Given, *, holder: str, after: E
 
 
 def _environment(held: Held, given: Given, holder: str) -> dict[str, str]:
-    """What a command of ours needs to act for the same holder, under the lease."""
+    """The environment with which our own commands act for the same holder, under the lease."""
     store = {STORE: given.store} if given.store else {}
     return {**os.environ, **store, AGENT: holder, LEASE: held.id, FENCE: str(held.fence)}
 

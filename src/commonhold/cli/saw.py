@@ -1,4 +1,4 @@
-"""`commonhold saw`: for hooks, to tell what an agent has read with its own tools."""
+"""`commonhold saw`: for hooks, to record files that an agent has read with its own tools."""
 
 import click
 

@@ -1,4 +1,4 @@
-"""Where a check is run: a fresh copy of what is committed, with the candidate in it."""
+"""The place where a check runs: a fresh copy of HEAD, with the candidate in it."""
 
 import os
 import time
@@ -17,7 +17,7 @@ def trial_of_tree(root: str, tree: str, command: str, seconds: float) -> Trial:
 
 
 def trial_of_file(place: str, command: str, seconds: float) -> tuple[str, Trial]:
-    """What the file at `place` is called in its project, and the trial of candidates for it in copies of HEAD.
+    """Return the path of the file at `place` in its project, and the trial of candidates for it in copies of HEAD.
 
     In no git repository, or in one without a commit, a copy has the candidate alone in it.
     """

@@ -1,4 +1,4 @@
-"""Telling what is set, replaced or taken out when Commonhold is installed somewhere."""
+"""The report of an installation: what was set, replaced or removed."""
 
 import difflib
 import os
@@ -42,7 +42,7 @@ class Outcome:
 
 
 def tell(given: Given, outcome: Outcome) -> None:
-    """Tell what was done, or would be."""
+    """Report the changes, made or planned."""
     answer(given, outcome, _shape, _lines)
 
 
@@ -124,7 +124,7 @@ def _difference(change: FileChange) -> Iterator[str]:
 
 
 def _open(change: FileChange, text: str | None) -> str | None:
-    """A file's text as it may be shown: the token of HTTP hooks is for nobody else, nor what a user has in a `.env`."""
+    """A file's text without secrets: neither the token of HTTP hooks nor values of a `.env` are shown."""
     if text and change.path.endswith(_SECRETS):
         return block_in(text, HASH)
     return text and _TOKEN.sub(r"\1…", text)

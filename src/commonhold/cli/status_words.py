@@ -13,13 +13,13 @@ if TYPE_CHECKING:
 
 
 def _session(presence: Presence) -> str:
-    """An agent, and what it was asked for."""
+    """An agent, and its present request."""
     how = "waits for its user" if presence.is_at_rest else "working"
     return f"{who(presence.holder)}  {how}, began {when(presence.began_at)}{quoted(presence.intent)}"
 
 
 def whole_picture(found: Status, owed: Iterable[str] = (), left: Iterable[str] = ()) -> Iterator[str]:
-    """Who holds, waits and changed what; what is `owed`; who is at work; what is `left` half done, in words each."""
+    """Leases, waiters and changes; debts (`owed`); sessions at work; unfinished work (`left`), in words each."""
     yield from picture(found.root, found)
     yield from owed
     if found.sessions:

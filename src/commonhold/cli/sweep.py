@@ -1,4 +1,4 @@
-"""`commonhold sweep`: end what is over."""
+"""`commonhold sweep`: end expired leases."""
 
 import click
 

@@ -1,4 +1,4 @@
-"""The answer to commit in words: what was written, or why not and what to do now."""
+"""The answer to commit in words: the written regions, or the reason for the refusal and the next step."""
 
 from collections.abc import Iterator
 from dataclasses import replace
@@ -40,7 +40,7 @@ def committed(answer: CommitAnswer, changeset: Changeset, place: Place, given: G
 
 
 def _merged(region: MergedRegion) -> Iterator[str]:
-    """What is there now, where that is not what was sent."""
+    """The present text, if it differs from the sent one."""
     if region.diff is None:
         return
     yield f"--- {shown(region.key)}  {_state(region.hash)}"

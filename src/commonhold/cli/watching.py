@@ -51,7 +51,7 @@ def _as_json(look: Callable[[], T], shape: Callable[[T], Mapping[str, Any]]) -> 
 
 
 def _below_each_other(look: Callable[[], T], describe: Callable[[T], Iterable[str]]) -> None:
-    """Print what has changed; that time goes by is no change."""
+    """Print the changes; the passing of time alone is none."""
     seen: T | None = None
     while True:
         found = look()

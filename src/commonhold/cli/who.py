@@ -1,4 +1,4 @@
-"""`commonhold who`: who holds and who changed what is at a key."""
+"""`commonhold who`: the holders and the changes of a key."""
 
 import click
 

@@ -1,4 +1,4 @@
-"""What was left half done, and what is owed, in words."""
+"""Unfinished work and debts, in words."""
 
 import shlex
 from collections.abc import Iterator, Sequence
