@@ -28,7 +28,7 @@ _FIRST_LOOK_SECONDS: Final = 0.001
 _LONGEST_LOOK_SECONDS: Final = 0.05
 
 Fill = Callable[[str], None]
-"""Make the copy of the project in an empty folder, without what is to be tried."""
+"""Copy the project into an empty folder, without the candidate."""
 
 
 def nothing_else(_folder: str) -> None:
@@ -66,7 +66,7 @@ class CommandCheck:
         return CheckResult(status == 0, tail)
 
     def _environment(self, places: list[str]) -> dict[str, str]:
-        """What the caller has, less what git told this process about the user's own working tree."""
+        """The caller's environment without git's variables about the user's own working tree."""
         inherited = {name: value for name, value in os.environ.items() if not name.startswith("GIT_")}
         known = {WORKTREE: self._worktree} if self._worktree else {}
         return inherited | known | ({CANDIDATE: places[0]} if len(places) == 1 else {})
@@ -78,7 +78,7 @@ def _scratch() -> Iterator[str]:
     try:
         yield folder
     finally:
-        # What a check made unreadable, or goes on writing, may be left: it lies in the system's own temporary folder.
+        # Files that a check made unreadable or keeps writing may remain, in the system's temporary folder.
         shutil.rmtree(folder, ignore_errors=True)
 
 

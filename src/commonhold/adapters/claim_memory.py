@@ -1,4 +1,4 @@
-"""What a clone remembers of the claims on a remote, in a file; a lock makes its processes take turns."""
+"""The memory of a clone about the claims on a remote, in a file; a lock makes its processes take turns."""
 
 import fcntl
 import hashlib
@@ -27,7 +27,7 @@ class ClaimMemory:
         self._path = os.path.join(state_folder, f"claims-{of}.json")
 
     def load(self) -> Remembered:
-        """Return what was saved last; nothing where that cannot be understood."""
+        """Return the last saved memory; an empty one if the file is missing or not valid."""
         try:
             with open(self._path, "rb") as file:
                 return msgspec.json.decode(file.read(), type=Remembered)

@@ -72,7 +72,7 @@ class FolderWatch:
     def begin(self, folders: Iterable[str]) -> bool:
         """Watch these folders, and no others; return whether all of them are watched now.
 
-        Whoever then looks at all of them once can rely on `changes` until it says None.
+        After one look at all of them a caller can rely on `changes` until it returns None.
         """
         wanted = set(folders)
         if self._is_open() and wanted >= self._numbers.keys():
@@ -104,7 +104,7 @@ class FolderWatch:
                 self.close()
                 return None
             if not name:
-                is_told = False  # the folder's own permissions, say: what is in it may be readable now, or no more
+                is_told = False  # the folder's permissions, say: its content may have become readable, or unreadable
                 continue
             path = f"{folder}/{name}" if folder else name
             files.add(path)
@@ -116,7 +116,7 @@ class FolderWatch:
         return Changes(frozenset(files), frozenset(folders), frozenset(gone)) if is_told else None
 
     def _at_and_below(self, folder: str) -> list[str]:
-        """The folders that are watched there: what is in one that is moved away goes with it."""
+        """The folders watched there: the content of a folder that is moved away goes with it."""
         return [path for path in self._numbers if path == folder or path.startswith(f"{folder}/")]
 
     def _drop(self, folders: Iterable[str]) -> None:
@@ -137,7 +137,7 @@ class FolderWatch:
         self._dropped.clear()
 
     def _is_open(self) -> bool:
-        """Whether there is a queue, and it is this process's: what a forked child read its parent would miss."""
+        """Whether there is a queue of this very process: its parent would miss events that a forked child read."""
         return self._descriptor >= 0 and self._process == os.getpid()
 
     def _opened(self) -> bool:

@@ -20,7 +20,7 @@ _FLAGS: Final = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOE
 
 @dataclass(frozen=True, slots=True)
 class Loopback:
-    """A port of this machine, and the token that whoever asks there must know: every user can reach it."""
+    """A port of this machine, and the token that clients must know: every user can reach the port."""
 
     port: int
     token: str
@@ -37,7 +37,7 @@ class Loopback:
 
 
 def loopback(state_folder: str) -> Loopback | None:
-    """What is chosen for a repository; None where it is not served there. Raises InputError `CONFIG_INVALID`."""
+    """Return the port and token of a repository; None if it is not served. Raises InputError `CONFIG_INVALID`."""
     path = os.path.join(state_folder, FILE)
     try:
         with open(os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC), encoding="utf-8") as file:

@@ -1,4 +1,4 @@
-"""Folders that tools fill: dependencies, environments, caches. Nobody edits there, whether git ignores them or not."""
+"""Folders that tools fill: dependencies, environments, caches. No one edits there, ignored by git or not."""
 
 from collections.abc import Iterable
 from typing import Final

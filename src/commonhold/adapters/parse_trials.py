@@ -50,7 +50,7 @@ class Trials:
         return False
 
     def _taken(self) -> WorkerProcess:
-        if self._process != os.getpid():  # a forked child: what is idle is its parent's
+        if self._process != os.getpid():  # a forked child: idle processes are its parent's
             self._process, self._idle = os.getpid(), []
         try:
             return self._idle.pop()

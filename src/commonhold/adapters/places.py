@@ -1,4 +1,4 @@
-"""Places: texts that leases are found by, in which what lies below another sorts right after it."""
+"""Places: texts by which leases are found; a place sorts directly before all places below it."""
 
 from collections.abc import Iterator
 from itertools import accumulate
@@ -9,7 +9,7 @@ from commonhold.domain.keys import Key
 SEPARATOR: Final = "\x1f"
 """Between the segments of a place: no key has control characters."""
 AFTER_SEPARATOR: Final = "\x20"
-"""What comes next in order, so that everything below a place lies between the two."""
+"""The next place in order: everything below a place lies between the two."""
 
 
 def place(key: Key) -> str:

@@ -7,7 +7,7 @@ from typing import Final
 from commonhold.domain.exhaustion import is_exhaustion
 
 MOST_BYTES: Final = 1_000_000
-"""What is larger is no file of settings."""
+"""A larger file is not a settings file."""
 _FLAGS: Final = os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC
 
 

@@ -34,7 +34,7 @@ def read(root: str, path: str) -> str | None:
 
 
 def _check_folders(root: str, path: str) -> None:
-    """No folder on the way may be a link: what is shared with other projects, or lies elsewhere, is not for us."""
+    """No folder on the way may be a link: files outside, or shared with other projects, are not ours to change."""
     place = root
     for name in path.split("/")[:-1]:
         place = os.path.join(place, name)

@@ -37,7 +37,7 @@ def _write(path: str, content: bytes, mode: int | None) -> None:
 
 
 def _mode(path: str) -> int | None:
-    """What is there; None where nothing is."""
+    """The mode of the file there; None if there is none."""
     try:
         return os.stat(path).st_mode
     except FileNotFoundError:

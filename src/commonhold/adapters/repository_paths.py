@@ -71,7 +71,7 @@ def _foreign_state(state: str) -> InputError:
     return InputError(
         Code.REPOSITORY_UNTRUSTED,
         f"{state} is a link, or belongs to another user, so it is not used",
-        hint="remove it if you know what it is, or work in a git repository of your own",
+        hint="remove it if it is yours, or work in a git repository of your own",
         fields={"path": state},
     )
 
@@ -104,7 +104,7 @@ def _git_dir(dot_git: str) -> str:
         raise InputError(
             Code.REPOSITORY_UNTRUSTED,
             f"{dot_git} leads to no git repository",
-            hint="run `git status` there and mend what it says",
+            hint="run `git status` there and fix its complaint",
             fields={"path": dot_git},
         )
     return place

@@ -1,4 +1,4 @@
-"""The newest event of a store that this machine was told of: it tells a store that lost events from a whole one."""
+"""The newest event of a store that this machine has seen: it reveals a store that has lost events."""
 
 import os
 from contextlib import suppress
@@ -15,7 +15,7 @@ _FLAGS: Final = os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW
 
 
 def place_of(folder: str, url: str, namespace: str) -> str:
-    """The file in a state folder for one namespace of one store, whoever connects to it."""
+    """The file in a state folder for one namespace of one store, for all of its clients."""
     parts = urlsplit(url)
     store = f"{parts.scheme}://{parts.netloc.rpartition('@')[2]}{parts.path}?{parts.query}#{namespace}"
     return os.path.join(folder, f"seen-{sha256(store.encode()).hexdigest()[:16]}")

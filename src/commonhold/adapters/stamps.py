@@ -1,4 +1,4 @@
-"""What the disk says of a file or folder without its content being read, and when that is to be believed."""
+"""Stamps: metadata of a file or folder that reveal a change without reading it, and when to trust them."""
 
 import os
 import struct
@@ -15,7 +15,7 @@ _PACKED: Final = struct.Struct("<qqqQ")
 
 
 def of_status(status: os.stat_result) -> Stamp:
-    """The stamp of what was looked at."""
+    """The stamp of a status result."""
     return status.st_mtime_ns, status.st_ctime_ns, status.st_size, status.st_ino
 
 
@@ -30,7 +30,7 @@ def settled(stamp: Stamp, now_nanoseconds: int) -> Stamp | None:
 
 
 def at(place: str) -> Stamp | None:
-    """The stamp of what is at a path, links not followed; None where nothing is, or it cannot be told."""
+    """Return the stamp of the file at a path, links not followed; None if there is none, or it cannot be read."""
     try:
         return of_status(os.lstat(place))
     except (OSError, ValueError):
@@ -38,7 +38,7 @@ def at(place: str) -> Stamp | None:
 
 
 def behind(places: Iterable[str]) -> Stamps:
-    """The stamps of what some paths lead to; None where that is nothing, or it cannot be told."""
+    """Return the stamps of some paths, links followed; None for a path without a file, or if it cannot be read."""
     return tuple(map(_behind, places))
 
 
@@ -50,7 +50,7 @@ def _behind(place: str) -> Stamp | None:
 
 
 def all_settled(seen: Stamps, now_nanoseconds: int) -> Stamps | None:
-    """The stamps, if all of them are settled; what is not there will show when it comes."""
+    """Return the stamps, if all of them are settled; missing files will show when they come."""
     is_settled = all(each is None or settled(each, now_nanoseconds) for each in seen)
     return seen if is_settled else None
 

@@ -19,7 +19,7 @@ def identity_of(status: os.stat_result) -> Identity:
 
 
 def identity_at(path: str) -> Identity | None:
-    """Return the identity of what is at `path`, links followed; None where nothing is, or nothing can be seen."""
+    """Return the identity of the file at `path`, links followed; None if there is none, or it cannot be read."""
     try:
         return identity_of(os.stat(path))
     except OSError:
@@ -30,7 +30,7 @@ class _OpenFolder:
     """A folder that is held open, so that its inode stays its own: a deleted one that is open lends it to no other."""
 
     def __init__(self, descriptor: int) -> None:
-        """Close `descriptor` when nobody has this any more."""
+        """Close `descriptor` with the last reference to this object."""
         weakref.finalize(self, os.close, descriptor)
 
 
@@ -73,7 +73,7 @@ class StateFolder:
             raise replaced()
 
     def _seen(self) -> Identity | None:
-        """The identity of what is in the folder's place now."""
+        """The identity of the folder at this path now."""
         try:
             return identity_of(os.stat(self.path))
         except PermissionError as fault:  # the folder may well be where it was
@@ -120,7 +120,7 @@ def replaced() -> StoreError:
     return StoreError(
         Code.STORE_UNSAFE,
         "the state folder was replaced or deleted while this session was using it",
-        hint="put back what was moved and repeat the call, or end this session and start it anew; stop all sessions"
+        hint="put the folder back and repeat the call, or end this session and start it anew; stop all sessions"
         " before moving or restoring a state",
     )
 

@@ -1,4 +1,4 @@
-"""Named statements in an SQL script: `-- name: NAME`, a comment that says what it does, and the statement."""
+"""Named statements in an SQL script: `-- name: NAME`, a comment that describes it, and the statement."""
 
 from typing import Final
 

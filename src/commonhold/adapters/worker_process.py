@@ -23,7 +23,7 @@ READY: Final = b"ready"
 """The first frame that a child sends."""
 ANSWER: Final = b"="
 QUESTION: Final = b"?"
-"""What a frame of a child begins with."""
+"""The first bytes of a child's frame."""
 SILENCE_SECONDS: Final = 60.0
 """So long a child may work on an answer without a word: it has stopped then, for whatever reason."""
 MOST_BYTES_AT_ONCE: Final = 1 << 20
@@ -40,7 +40,7 @@ CRASHES: Final = frozenset(
         signal.SIGXCPU,
     )
 )
-"""The exit statuses of a child that died of what it was doing: any other child would, too."""
+"""The exit statuses of a child that died of its work: any other child would die of it, too."""
 
 Ask = Callable[[bytes], bytes]
 """Asks the parent. Raises BrokenPipeError when it is gone."""
@@ -91,7 +91,7 @@ def answer_frames(answer: Callable[[bytes, Ask], bytes]) -> None:
         while (data := read_frame(given)) is not None:
             write_frame(answers, ANSWER + answer(data, ask))
     except BrokenPipeError:
-        pass  # whoever asked is gone
+        pass  # the caller is gone
 
 
 def program_of(module: str) -> str:
@@ -99,7 +99,7 @@ def program_of(module: str) -> str:
     return f"import json, sys; sys.path[:] = json.loads(sys.argv.pop()); from {module} import main; main()"
 
 
-class ChildGone(EOFError):  # noqa: N818 - the end of what it says, as any other
+class ChildGone(EOFError):  # noqa: N818 - the end of its output, as any other
     """A child that was asked has died, or was ended by us."""
 
 
@@ -140,7 +140,7 @@ class WorkerProcess:
 
     @property
     def has_crashed(self) -> bool:
-        """Whether it has died of what it was doing. One that was killed has not."""
+        """Whether its own work made it die; a kill from outside does not count."""
         return self._child.returncode in CRASHES
 
     def ask(

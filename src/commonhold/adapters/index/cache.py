@@ -26,7 +26,7 @@ NONE: Final = 0
 class Cache:
     """One connection to the database. Every method raises apsw.Error where it cannot be used any more.
 
-    Not safe for threads: whoever has it takes turns.
+    Not safe for threads: callers take turns.
     """
 
     def __init__(self, folder: str | None) -> None:
@@ -96,7 +96,7 @@ class Cache:
         self._many("put_blob", ((*blob, number) for blob, number in numbers.items()))
 
     def tree(self, root: str, makers: str) -> Tree:
-        """What is known of a working tree to these makers of summaries; an empty one where nothing is."""
+        """The stored state of a working tree for these makers of summaries; empty if there is none."""
         rows = self._rows("root_of", root, makers)
         if not rows:
             return Tree()
@@ -158,7 +158,7 @@ class Cache:
 
 
 def _different(known: Mapping[str, T], now: Mapping[str, T], among: Iterable[str] | None) -> dict[str, T | None]:
-    """What is otherwise now, looked for `among` some paths, or among all; None for what is gone."""
+    """The differences now, `among` some paths or all; None for each path that is gone."""
     paths = known.keys() | now.keys() if among is None else among
     return {path: now.get(path) for path in paths if known.get(path) != now.get(path)}
 

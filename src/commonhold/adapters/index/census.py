@@ -25,7 +25,7 @@ class Scope(Protocol):
         ...
 
     def kept(self, folders: Mapping[str, Folder]) -> bytes:
-        """What was decided by, to be kept; `folders` are all that were looked into."""
+        """The rules that decided, to be stored; `folders` are all that were read."""
         ...
 
 
@@ -38,7 +38,7 @@ class Rules(Protocol):
         ...
 
     def still(self, known: bytes) -> bytes | None:
-        """What decides now, to be kept, if it decides as what is `known` does; None if all is to be looked at anew."""
+        """The rules now, to be stored, if they decide as the `known` ones; None if all must be read again."""
         ...
 
     def scope(self, names: Collection[str]) -> Scope:
@@ -55,7 +55,7 @@ class Census:
     concerns: Concerns
 
     def taken(self, known: Tree) -> Tree:
-        """The tree with the files that count now. What was known of a file's content is kept, true or not."""
+        """The tree with the files that count now. Stored facts about a file's content are kept, current or not."""
         if not known.folders:
             return self._anew(known)
         rules = self.rules.still(known.rules)
@@ -133,7 +133,7 @@ class _Look:
         return (inside(path, name) for name in listing.folders)
 
     def folders(self) -> dict[str, Folder]:
-        """What was looked into."""
+        """The folders that were read."""
         return {path: self._folder(path, listing) for path, listing in self.listings.items()}
 
     def _folder(self, path: str, listing: Listing) -> Folder:
@@ -144,7 +144,7 @@ class _Look:
 
 @dataclass(slots=True)
 class _Mending:
-    """What is known of a tree, brought up to date folder by folder. `contents` are the known names in each folder."""
+    """The known state of a tree, updated folder by folder. `contents` are the known names in each folder."""
 
     known: Tree
     closing: frozenset[str]
@@ -158,7 +158,7 @@ class _Mending:
         """Take in how a folder is now; False if that changes more than its own names."""
         old = self.known.folders[path]
         if listing is None:
-            # Only the root has nobody above who knows that it is gone.
+            # Only the root has no folder above that shows its removal.
             return path != ""
         if listing.marks != old.marks:
             return False

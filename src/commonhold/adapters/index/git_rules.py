@@ -18,7 +18,7 @@ from commonhold.adapters.stamps import Stamp
 
 _ABSENT: Final[Stamp] = (0, 0, 0, 0)
 _ANY_IGNORED: Final = (0, 1)
-# Paths are names here, no patterns; `-t` tells what is tracked from what is not.
+# Paths are literal names here, not patterns; `-t` marks the tracked ones.
 _LIST: Final = ("ls-files", "-t", "-z", "--cached")
 _ALSO_UNTRACKED: Final = ("--others", *made_by_tools.TOLD_TO_GIT, "--exclude-standard")
 _LITERAL: Final = {"GIT_LITERAL_PATHSPECS": "1"}
@@ -87,7 +87,7 @@ class GitScope:
         return path in self._files
 
     def entered(self, folders: Collection[str]) -> Collection[str]:
-        """The folders with files that git told, and those that it would tell of if there were any."""
+        """The folders with files that git listed, and those whose files it would list."""
         told = [path for path in folders if path in self._parents]
         unknown = [path for path in folders if path not in self._parents]
         return [*told, *not_ignored(self._git, unknown)]

@@ -115,7 +115,7 @@ class SqliteIndex:
         return _Parts(stock, reader, revisions)
 
     def _usable_folder(self) -> str | None:
-        """The state folder. In a plain folder none is made for what is only a cache: it would make a repository."""
+        """The state folder. In a plain folder none is made for a mere cache: it would turn it into a repository."""
         if self._folder is None:
             return None
         try:
@@ -162,7 +162,7 @@ class _Parts:
     def of_revision(self, revision: str, progress: Progress) -> Library:
         if self.revisions is None:
             raise unknown(revision)
-        # Before and not after: what is made now is to be looked at.
+        # Before and not after: files made during the read must be read again.
         self.stock.trim()
         return self.revisions.library(revision, progress)
 

@@ -1,4 +1,4 @@
-"""What one folder holds, as far as it matters here."""
+"""The content of one folder, as far as it matters here."""
 
 import os
 import stat
@@ -37,7 +37,7 @@ class Listing:
 
 
 def list_folder(place: str, concerns: Concerns) -> Listing | None:
-    """What is in a folder; nothing where it may not be read, None where there is no folder."""
+    """Return the content of a folder; empty if it may not be read, None if there is no folder."""
     now = time.time_ns()
     try:
         status = os.lstat(place)
@@ -58,5 +58,5 @@ def list_folder(place: str, concerns: Concerns) -> Listing | None:
 
 
 def inside(folder: str, name: str) -> str:
-    """The path of what is in a folder; the root has the empty path."""
+    """Return the path of an entry of a folder; the root has the empty path."""
     return f"{folder}/{name}" if folder else name

@@ -45,7 +45,7 @@ def is_damage(fault: apsw.Error) -> bool:
 
 
 def drop(folder: str) -> None:
-    """Take the database away. Whoever has it open goes on with what is his."""
+    """Remove the database. Processes that have it open keep using theirs."""
     with suppress(OSError), _alone(folder):
         _unlink(folder)
 
@@ -83,7 +83,7 @@ def _prepared(connection: apsw.Connection) -> apsw.Connection:
             connection.execute(schema())
             connection.pragma("application_id", APPLICATION_ID)
             connection.pragma("user_version", SCHEMA)
-    # What a loss of power takes is made anew; what it leaves must be whole, which OFF would not give.
+    # Rows lost in a power failure are made anew; the rest must be consistent, which OFF would not give.
     connection.pragma("synchronous", "normal")
     connection.pragma("cache_size", -_CACHE_KIBIBYTES)
     return connection
@@ -97,7 +97,7 @@ def _unlink(folder: str) -> None:
 
 @contextmanager
 def _alone(folder: str) -> Iterator[None]:
-    """While the database is opened or dropped nobody else does: its log is found by its name."""
+    """Exclude other processes while the database is opened or dropped: its log is found by its name."""
     descriptor = os.open(os.path.join(folder, LOCK), _LOCK_FLAGS, 0o600)
     try:
         _lock(descriptor, time.monotonic() + _PATIENCE_SECONDS)

@@ -7,7 +7,7 @@ from commonhold.adapters.files.locating import RESERVED
 from commonhold.adapters.index.listing import CACHED, ENVIRONMENT
 from commonhold.adapters.index.state import Folder
 
-# What is put there by tools, under names that no project gives to what it writes itself.
+# Folders filled by tools, with names that no project uses for its own files.
 _MADE: Final = frozenset({"__pycache__", "bower_components", "build", "dist", "node_modules", "target"})
 
 

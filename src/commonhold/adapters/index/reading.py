@@ -91,7 +91,7 @@ class Reader:
             self._unsure = _unsure(now, now.files, now.folders, linked)
 
     def _has_checked(self, changes: Changes, progress: Progress) -> bool:
-        """Look at what changed, and at what may have changed unseen; False if all is to be looked at."""
+        """Read changed files and those that may have changed unseen; False if everything must be read."""
         known, linked = self._known, set[str]()
         folders = (changes.folders & known.folders.keys()) | self._unsure.folders
         files = (changes.files & known.files.keys()) | self._unsure.files
@@ -146,7 +146,7 @@ class Reader:
     def _read(self, tree: Tree, stale: list[str], progress: Progress) -> Tree:
         """The tree with these files as they are now; without those that are gone."""
         read: dict[str, File] = {}
-        progress(0, len(stale))  # the first files take as long as any: whoever watches sees that it has begun
+        progress(0, len(stale))  # the first files take as long as any: shows an observer that reading has begun
         numbers = self._stock.numbers(self._sources(stale, read), lambda done: progress(done, len(stale)))
         read |= {path: replace(read[path], summary=number) for path, number in numbers.items()}
         if all(tree.files[path] == read.get(path) for path in stale):
@@ -158,7 +158,7 @@ class Reader:
         return replace(tree, files=files)
 
     def _sources(self, stale: Iterable[str], read: dict[str, File]) -> Iterator[tuple[str, Source]]:
-        """What is in these files. `read` gets their stamps, which are older than what is read."""
+        """The content of these files. `read` gets their stamps, taken before the content was read."""
         for path in stale:
             now = time.time_ns()
             with suppress(OSError):
@@ -195,7 +195,7 @@ class Reader:
         return self._steady(Shelved(numbers, paths, self._stock))
 
     def _keep(self, among: Changes | None) -> None:
-        """Write down what is known, if nobody else is writing; else the next time. It changed `among` these."""
+        """Store the known state, if no other process is writing; else next time. It changed `among` these paths."""
         if not self._keeps or self._kept is self._known:
             return
         since = None if self._is_behind else among

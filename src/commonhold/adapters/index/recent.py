@@ -22,7 +22,7 @@ class _Made:
 
 
 class Recent:
-    """Summaries by key, and by path for whoever makes one of a similar text. The oldest give way."""
+    """Summaries by key, and by path to make one of a similar text. The oldest are dropped first."""
 
     def __init__(self) -> None:
         """Begin with none."""
@@ -42,7 +42,7 @@ class Recent:
         return next((made.summary for made in reversed(self._made.values()) if made.path == path), None)
 
     def put(self, key: Key, path: str, content: bytes, summary: Summary) -> None:
-        """Remember what was made of `content`, which is at `path` or will be."""
+        """Remember the summary of `content`, which is at `path` or will be."""
         versions = [each for each, made in self._made.items() if made.path == path]
         for each in versions[: max(0, len(versions) + 1 - _MOST_VERSIONS)]:
             self._drop(each)

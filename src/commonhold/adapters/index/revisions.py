@@ -92,7 +92,7 @@ class Revisions:
     def _sizes(self, blobs: Iterable[Blob]) -> list[int]:
         asked = "".join(f"{blob.hex()}\n" for blob, _ in blobs)
         told = self._git.ask("cat-file", "--batch-check=%(objectsize)", given=asked.encode()).split(b"\n")
-        # What is missing is told of where it is read.
+        # The reader reports missing objects.
         return [int(line) if line.isdigit() else 0 for line in told[:-1]]
 
 
@@ -101,7 +101,7 @@ def unknown(revision: str) -> InputError:
     return InputError(
         Code.REVISION_UNKNOWN,
         f"there is no commit or tree {revision!r} here",
-        hint="`git log --all --oneline` lists the commits; fetch what lies elsewhere first",
+        hint="`git log --all --oneline` lists the commits; fetch others first",
         fields={"name": revision},
     )
 

@@ -18,7 +18,7 @@ class Shelved:
     """The summaries with these numbers, at these paths. Raises apsw.Error where they cannot be fetched any more."""
 
     def __init__(self, numbers: Mapping[str, int], paths: frozenset[str], stock: Stock) -> None:
-        """Fetch from `stock` what is asked for."""
+        """Fetch the requested summaries from `stock`."""
         self.numbers = numbers
         self.paths = paths
         self.stock = stock
@@ -64,10 +64,10 @@ class Shelved:
 
 
 class SteadyLibrary:
-    """A library that outlives its cache: what cannot be fetched any more is made anew, from what is there then."""
+    """A library that outlives its cache: summaries that are gone are made anew from the present files."""
 
     def __init__(self, shelved: Shelved, lock: threading.RLock, renewed: Callable[[apsw.Error], Library]) -> None:
-        """Answer from `shelved`, then from what is `renewed`. Threads take turns by the lock."""
+        """Answer from `shelved`, then from `renewed` summaries. The lock makes threads take turns."""
         self._shelved = shelved
         self._lock = lock
         self._renewed = renewed
@@ -80,7 +80,7 @@ class SteadyLibrary:
 
     @property
     def shelved(self) -> Shelved:
-        """What it answers from as long as its cache can be used."""
+        """The summaries it answers from while its cache can be used."""
         return self._shelved
 
     def summary(self, path: str) -> Summary | None:

@@ -1,4 +1,4 @@
-"""What is known of a working tree: its files, its folders, and what decided which files count."""
+"""The stored state of a working tree: its files, its folders, and the rules by which files count."""
 
 import os
 from collections.abc import Iterable, Mapping

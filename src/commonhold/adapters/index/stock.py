@@ -1,4 +1,4 @@
-"""Summaries by number: found by the hash of what they are made from, made where they are missing."""
+"""Summaries by number: found by the hash of their source, made if they are missing."""
 
 import os
 import sys
@@ -23,7 +23,7 @@ T = TypeVar("T")
 
 # What Python's own parser reads, and how it writes it down, depends on its version.
 _VERSION: Final = f"{EDITION}/{sys.version_info.major}.{sys.version_info.minor}"
-# A batch is some tenths of a second of work: what a killed build loses, and what a transaction holds.
+# A batch is some tenths of a second of work, which a killed build loses, and one transaction.
 _BATCH_BYTES: Final = 131_072
 # So many batches are done sooner here than another process has started.
 _FEW: Final = 3
@@ -50,7 +50,7 @@ def makers() -> str:
 
 @dataclass(slots=True)
 class _Order(Generic[T]):
-    """What was asked for: who asked for which key, and the numbers that were found."""
+    """The requests: which key each caller asked for, and the numbers that were found."""
 
     keys: dict[T, Key] = field(default_factory=dict)
     askers: dict[Key, int] = field(default_factory=dict)
@@ -112,7 +112,7 @@ class Stock:
         return summary
 
     def _made_here(self, batch: tuple[list[Key], list[Source]]) -> tuple[list[Key], list[Packed | None]]:
-        """The summaries of a few files, remembered: what others have just changed they will change again."""
+        """The summaries of a few files, remembered: files that were just changed will be changed again."""
         keys, sources = batch
         made = [self._made(key, *source) for key, source in zip(keys, sources, strict=True)]
         return keys, [None if each is None else packed(each) for each in made]
@@ -155,7 +155,7 @@ class Stock:
         return {asker: order.numbers[key] for asker, key in order.keys.items()}
 
     def _missing(self, items: Iterable[tuple[T, Source]], order: _Order[T]) -> Iterator[tuple[list[Key], list[Source]]]:
-        """What has to be made, in batches; what is there is found on the way."""
+        """The missing summaries, in batches; existing ones are found on the way."""
         keys: list[Key] = []
         sources: list[Source] = []
         size = 0
@@ -185,7 +185,7 @@ class Stock:
         return False
 
     def _has_recent(self, order: _Order[T], key: Key, path: str, content: bytes) -> bool:
-        """Keep what was made already, or is made of a similar text; whether there is any."""
+        """Store summaries made already or from a similar text; return whether there are any."""
         summary = self._recent.get(key)
         if summary is None and self._recent.like(path) is not None:
             summary = self._made(key, path, content)
@@ -203,7 +203,7 @@ class Stock:
                 order.settle(key, NONE if each is None else self.cache.keep(*key, each))
 
     def _is_due(self) -> bool:
-        """Whether enough was kept since it was last looked, or nobody has looked yet."""
+        """Whether enough was stored since the last look, or there was none yet."""
         is_due = self._until_trim <= 0
         self._until_trim = _TRIM_EVERY if is_due else self._until_trim
         return is_due

@@ -1,4 +1,4 @@
-"""What a process does that summarises for another: bytes in, packed summaries out, both in MessagePack."""
+"""The work of a process that summarises for another: bytes in, packed summaries out, both in MessagePack."""
 
 import gc
 import signal
@@ -13,12 +13,12 @@ from commonhold.adapters.worker_process import Ask, answer_frames
 from commonhold.linking.summarise import summarise
 from commonhold.regions.budget import TRIALS
 
-# A request that keeps this process busy for longer ends it: whoever asked finds out which of the files it was.
+# A request that takes longer ends this process; the caller finds out which of the files it was.
 _LIMIT_SECONDS: Final = 2.0
 _LIMIT_SECONDS_A_BYTE: Final = 20e-6
 
 Source = tuple[str, bytes]
-"""A path, and what is there."""
+"""A path and the bytes there."""
 
 _DECODER: Final = msgspec.msgpack.Decoder(list[Source])
 

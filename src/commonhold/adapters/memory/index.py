@@ -1,4 +1,4 @@
-"""What a log of events adds up to, kept so that a decision finds what it needs by look-ups alone."""
+"""The state that a log of events results in, indexed so that a decision needs look-ups alone."""
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
@@ -155,7 +155,7 @@ class LeaseIndex:
         return self._waiters.get(lease_id)
 
     def value(self, key: str) -> Value | None:
-        """What a key carries."""
+        """The value of a key."""
         return self._values.get(key)
 
     def values(self) -> tuple[Value, ...]:
@@ -199,7 +199,7 @@ class LeaseIndex:
             del self._of_holder[lease.holder]
 
     def _all_changes(self) -> Mapping[type[Event], Callable[[Any, Recorded], None]]:
-        """What an event does to the index. Other events do nothing."""
+        """The effect of each kind of event on the index. Other events have none."""
         return {
             LeaseGranted: self._on_granted,
             LeaseReleased: self._on_released,

@@ -1,4 +1,4 @@
-"""Answers about leases from memory, for whoever keeps an index of them."""
+"""Answers about leases from memory, for stores that keep an index of them."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -24,7 +24,7 @@ class Indexed:
         return self._index.next_sequence
 
     def table(self, command: Command[Any], now: Now) -> LeaseTable:
-        """What a decision needs to see."""
+        """The part of the state that a decision needs."""
         return self._index.table(command, now)
 
     def leases(self) -> tuple[Lease, ...]:
@@ -48,7 +48,7 @@ class Indexed:
         return self._index.waiters()
 
     def value(self, key: str) -> Value | None:
-        """What a key carries."""
+        """The value of a key."""
         return self._index.value(key)
 
     def has_expired(self, now: Now) -> bool:

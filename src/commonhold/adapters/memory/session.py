@@ -19,7 +19,7 @@ Commit = tuple[Recorded, Committed]
 
 
 class MemorySession(Indexed):
-    """The state: what the ports call Reader and Writer. The log is settled, or else undone by folding it anew."""
+    """The state, for the ports Reader and Writer. The log is settled, or else undone by folding it anew."""
 
     def __init__(self) -> None:
         """Begin empty."""
@@ -56,12 +56,12 @@ class MemorySession(Indexed):
             self._debts.pop(place_of_debt(event.worktree, event.key), None)
 
     def settle(self) -> None:
-        """Let stand what was written."""
+        """Keep the writes."""
         self._settled = len(self._log)
         self._undoing.clear()
 
     def undo(self) -> None:
-        """Take back what was written and has not been settled."""
+        """Undo the writes that have not been settled."""
         while self._undoing:
             self._undoing.pop()()
         if len(self._log) > self._settled:
@@ -160,7 +160,7 @@ class MemorySession(Indexed):
             self._drop(kept, key)
 
     def sightings(self, holder: str, worktree: str, keys: Iterable[str]) -> tuple[Sighting, ...]:
-        """What a session last saw of `keys`."""
+        """The versions of `keys` that a session last read."""
         found = (self._sightings.get((holder, worktree, key)) for key in dict.fromkeys(keys))
         return tuple(kept[1] for kept in found if kept)
 
@@ -178,18 +178,18 @@ class MemorySession(Indexed):
         return tuple(sorted({key for _, tree, key in self._sightings if tree == worktree}))
 
     def overtaken(self, holder: str, worktree: str) -> tuple[Overtaken, ...]:
-        """What a session has read and others have changed since."""
+        """The regions and files that a session has read and others have changed since."""
         kept = (each for _, each in self._overtaken.values())
         mine = (each for each in kept if (each.holder, each.worktree) == (holder, worktree))
         return tuple(sorted(mine, key=lambda each: each.key))
 
     def see(self, holder: str, worktree: str, sightings: Iterable[Sighting], at: float) -> None:
-        """Keep what a session saw."""
+        """Store the versions that a session read."""
         for each in sightings:
             self._set(self._sightings, (holder, worktree, each.key), (at, each))
 
     def overtake(self, found: Iterable[Overtaken], at: float) -> None:
-        """Keep what became of what was read; forget what is over."""
+        """Store changes to regions that were read; forget settled ones."""
         for each in found:
             place = each.holder, each.worktree, each.key
             if not each.is_over:
@@ -198,7 +198,7 @@ class MemorySession(Indexed):
                 self._drop(self._overtaken, place)
 
     def presences(self, worktree: str) -> tuple[Presence, ...]:
-        """Who is at work in a working tree."""
+        """The sessions at work in a working tree."""
         return tuple(each for _, each in sorted(self._presences.items()) if each.worktree == worktree)
 
     def attend(self, presence: Presence) -> None:
@@ -229,7 +229,7 @@ class MemorySession(Indexed):
                 self._drop(self._messages, name)
 
     def proposals(self, worktree: str) -> tuple[Proposal, ...]:
-        """What is about to be written in a working tree."""
+        """The proposed writes in a working tree."""
         return tuple(each for _, each in sorted(self._proposals.items()) if each.worktree == worktree)
 
     def propose(self, proposals: Iterable[Proposal]) -> None:
@@ -238,7 +238,7 @@ class MemorySession(Indexed):
             self._set(self._proposals, _place_of(each), each)
 
     def withdraw(self, proposals: Iterable[Proposal]) -> None:
-        """Forget what was written, or will not be."""
+        """Forget proposals that were written, or never will be."""
         for place in map(_place_of, proposals):
             if place in self._proposals:
                 self._drop(self._proposals, place)

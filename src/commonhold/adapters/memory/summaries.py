@@ -9,7 +9,7 @@ from commonhold.linking.summarise import summarise
 from commonhold.linking.summary import Summary
 
 Files = Mapping[str, bytes]
-"""What is at each path."""
+"""The bytes at each path."""
 
 
 class MemoryIndex:

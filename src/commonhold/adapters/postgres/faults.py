@@ -1,4 +1,4 @@
-"""PostgreSQL's complaints, in our words. What the server says is kept as a field; a password is never in it."""
+"""PostgreSQL's errors as ours. The server's message is kept as a field, without any password."""
 
 import re
 from typing import Final
@@ -79,7 +79,7 @@ _TAKEN_BACK: Final = (
 )
 _OTHER: Final = (
     Code.IO_FAILED,
-    "the database cannot do what it was asked: nothing was changed",
+    "the database could not execute the request: nothing was changed",
     "see what it says",
     None,
 )

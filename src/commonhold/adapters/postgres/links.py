@@ -44,7 +44,7 @@ class Links:
             self._drop(link)
 
     def close(self) -> None:
-        """Close the connections that nobody uses."""
+        """Close idle connections."""
         while self._idle:
             self._drop(self._idle.pop())
 

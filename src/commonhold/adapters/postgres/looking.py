@@ -1,4 +1,4 @@
-"""What a decision needs to see, as questions to the tables, and what the answers make."""
+"""The queries for the state that a decision needs, and its construction from their rows."""
 
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from typing import Any, Final
@@ -16,7 +16,7 @@ from commonhold.domain.value import Value
 from commonhold.wire import codec
 
 Answers = Mapping[str, Rows]
-"""The rows that came back, by the name of what was asked."""
+"""The returned rows, by the name of the query."""
 
 NEVER: Final = float("-inf")
 """An instant at which no lease is over."""

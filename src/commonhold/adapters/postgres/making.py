@@ -36,7 +36,7 @@ def _version(link: Link) -> int:
 
 
 def _make(link: Link, target: Target) -> None:
-    """Make what nobody else has made before the lock was granted."""
+    """Create the schema objects that no other process created before the lock was granted."""
     lock = {"lock": lock_of(target.schema, "")}
     link.run([link.quote("begin_writing", {}), link.quote("wait_at_most", {}), link.quote("lock", lock)])
     has_schema, version = _look(link, target)

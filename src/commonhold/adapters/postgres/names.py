@@ -1,4 +1,4 @@
-"""What leases are found by: texts that begin with the namespace, and in which what lies below sorts together."""
+"""The names by which leases are found: they begin with the namespace, and sort next to everything below them."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass

@@ -48,7 +48,7 @@ class Projection:
         self._changes = self._all_changes()
 
     def see(self, leases: Iterable[Lease] = (), waiters: Iterable[Waiter] = ()) -> None:
-        """Learn what is in the tables: some leases, all places in line."""
+        """Load from the tables: some leases, all places in line."""
         self._leases |= {lease.id: lease for lease in leases}
         self._line |= {waiter.id: waiter for waiter in waiters}
 
@@ -84,7 +84,7 @@ class Projection:
         self._transaction.tell((name, values))
 
     def _all_changes(self) -> Mapping[type[Event], Callable[[Any, Recorded], None]]:
-        """What an event does to the tables. Other events change none."""
+        """The effect of each kind of event on the tables. Other events have none."""
         return {
             LeaseGranted: self._on_granted,
             LeaseRenewed: self._on_changed,

@@ -24,7 +24,7 @@ B = TypeVar("B", Lease, Waiter, PartialWork)
 
 
 class PostgresReader:
-    """A transaction that looks: what the ports call LeaseReader."""
+    """A transaction that reads, for the port LeaseReader."""
 
     def __init__(self, transaction: Transaction, names: Names, skew: Callable[[], float]) -> None:
         """Speak through `transaction`; `skew` is added to the server's clock."""
@@ -55,7 +55,7 @@ class PostgresReader:
         return self._start
 
     def table(self, command: Command[Any], now: Now) -> LeaseTable:
-        """What a decision needs to see."""
+        """The part of the state that a decision needs."""
         waiters = self.waiters()
         return table(self._found(command, now, waiters), self.next_sequence, waiters)
 
@@ -85,7 +85,7 @@ class PostgresReader:
         return _bodies(self._rows("all_waiters"), Waiter)
 
     def value(self, key: str) -> KeyValue | None:
-        """What a key carries."""
+        """The value of a key."""
         return next((KeyValue(*row) for row in self._rows("values", keys=[key])), None)
 
     def has_expired(self, now: Now) -> bool:

@@ -13,7 +13,7 @@ T = TypeVar("T", bound=Outcome)
 
 
 class PostgresRegistry(TableRegistry):
-    """Tells the tables what will be decided when a transaction begins: the first question asks for all of it."""
+    """Announces the coming decision when a transaction begins, so that the first query fetches all it needs."""
 
     def __init__(self, tables: PostgresTables, clock: Clock | None = None) -> None:
         """Keep leases in `tables`, by their clock or by one that follows it."""

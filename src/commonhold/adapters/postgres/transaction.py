@@ -14,7 +14,7 @@ _MOST_UNSENT: Final = 1_000
 
 
 class Transaction:
-    """Statements on their way to one connection, and what comes back."""
+    """Statements sent over one connection, and their results."""
 
     def __init__(self, links: Links, opening: Sequence[str]) -> None:
         """Begin with the statements named in `opening`, once there is anything to say."""
@@ -31,7 +31,7 @@ class Transaction:
             self.ask()
 
     def ask(self, *questions: Statement) -> list[Rows]:
-        """The rows that some statements give, after all that was told. One round trip."""
+        """Return the rows of some statements, after all statements sent before. One round trip."""
         batch = [*self._unsent, *map(self._quoted, questions)]
         rows = self._run(batch) if self._is_begun else self._begin(batch)
         self._unsent.clear()
@@ -45,7 +45,7 @@ class Transaction:
             self._is_begun = False
 
     def leave(self) -> None:
-        """Let the connection go. What was not committed is taken back."""
+        """Release the connection. Uncommitted changes are rolled back."""
         link, self._link = self._link, None
         if link is not None:
             if not link.is_idle and not link.is_lost:

@@ -22,7 +22,7 @@ from commonhold.wire import kept
 
 
 class PostgresWriter(PostgresReader):
-    """A transaction that looks and writes: what the ports call LeaseWriter."""
+    """A transaction that reads and writes, for the port LeaseWriter."""
 
     def __init__(self, transaction: Transaction, names: Names, skew: Callable[[], float], newest: int = 0) -> None:
         """Speak through `transaction`, which holds the lock of the namespace, for who was told of event `newest`."""
@@ -53,7 +53,7 @@ class PostgresWriter(PostgresReader):
         return list(rows)
 
     def _end_all(self, at: float) -> None:
-        """End what an older state holds: it may have ended since."""
+        """End the leases that an older state contains: they may have ended since."""
         _, *ended = reset_events(self, ITSELF)
         if ended:
             self.record([StateReset(ITSELF), *ended], at)
@@ -89,13 +89,13 @@ class PostgresWriter(PostgresReader):
         return self._projection.lease(lease_id)
 
     def table(self, command: Command[Any], now: Now) -> LeaseTable:
-        """What a decision needs to see."""
+        """The part of the state that a decision needs."""
         found = super().table(command, now)
         self._projection.see(leases=found.leases)
         return found
 
     def _found(self, command: Command[Any], now: Now, waiters: tuple[Waiter, ...]) -> Answers:
-        """What was asked early holds for the present, and as long as nothing is written."""
+        """Rows fetched early are valid at present, and until the first write."""
         if self._expected is not command or now != self.now():
             return super()._found(command, now, waiters)
         about = [*questions_about(self._names, waiters)]

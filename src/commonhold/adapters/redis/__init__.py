@@ -19,7 +19,7 @@ def open_redis(url: str, namespace: str, *, skew: Callable[[], float] = _no_skew
     Raises InputError `STORE_URL_INVALID`, and UsageError `USAGE` where the package `redis` is not installed.
     """
     try:
-        # Only whoever uses Redis pays for importing its client, or needs to have it.
+        # Only users of Redis need its client, and pay for importing it.
         from commonhold.adapters.redis.registry import RedisRegistry  # noqa: PLC0415
     except ModuleNotFoundError as fault:
         raise _not_installed(fault) from fault

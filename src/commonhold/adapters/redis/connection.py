@@ -19,7 +19,7 @@ Reply = Any
 
 
 class Raw(Protocol):
-    """What is used of the client's connection, which has no types of its own."""
+    """The part of the client's connection that we use; it has no types of its own."""
 
     redis_connect_func: Callable[["Raw"], None]
 

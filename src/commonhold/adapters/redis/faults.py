@@ -13,7 +13,7 @@ _NOTHING: Final = "nothing was changed"
 
 @dataclass(frozen=True, slots=True)
 class Complaint:
-    """What one kind of fault means; `retry` is set where the same call may succeed later."""
+    """The meaning of one kind of fault; `retry` is set if the same call may succeed later."""
 
     code: Code
     message: str
@@ -107,7 +107,7 @@ _BY_WORD: Final[dict[str, Complaint]] = {
 
 
 def translate(fault: exceptions.RedisError, address: str) -> StoreError:
-    """The StoreError for what the server or the way to it had to say, when nothing can have been changed."""
+    """Return the StoreError for a fault of the server or the network, when nothing can have been changed."""
     complaint = _complaint(fault)
     return StoreError(
         complaint.code,

@@ -133,7 +133,7 @@ class RedisRegistry:
         return outcome
 
     def together(self) -> nullcontext[None]:
-        """Nothing: what a script has done is done, whatever the repository's store does."""
+        """Do nothing: the effects of a script are final, whatever the repository's store does."""
         return nullcontext()
 
     def first_outcome(self, holder: str, once: Once) -> Outcome | None:

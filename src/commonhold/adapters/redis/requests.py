@@ -1,4 +1,4 @@
-"""Commands as the scripts take them: with their keys taken apart, and as JSON what is only handed on."""
+"""Commands as the scripts take them: their keys split, and all other parts as JSON."""
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
@@ -30,7 +30,7 @@ _NOTHING: Final = _pack({})
 
 
 def arguments(command: Command[Any]) -> Sequence[Argument]:
-    """What the script is told of a command, besides its name and who repeats what."""
+    """The script's arguments for a command, besides its name and its request id."""
     tell: Callable[[Any], Sequence[Argument]] = _ARGUMENTS.get(type(command), _plain)
     return tell(command)
 
@@ -99,7 +99,7 @@ def _leave(command: Leave) -> Sequence[Argument]:
 
 
 def _plain(command: Command[Any]) -> Sequence[Argument]:
-    """The arguments of a command that is told as it is."""
+    """The arguments of a command that is passed on as it is."""
     return _about(getattr(command, "lease_id", ""), command.holder, _asked(command.holder), command)
 
 
@@ -192,5 +192,5 @@ def _range(first: str, after: str) -> Range:
 
 
 def request_field(holder: str, once: Once) -> bytes:
-    """What the answer to a request is kept under."""
+    """The name under which the answer to a request is kept."""
     return _pack((holder, once.request_id))

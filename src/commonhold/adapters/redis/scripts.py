@@ -65,7 +65,7 @@ _WORDS: Final[dict[str, str]] = {
     "FENCES_A_MILLISECOND": str(2**10),
     "FENCE_GAP": str(2**20),
 }
-"""What the words in capitals in the scripts stand for. They are put in as text: variables would be made at each run."""
+"""The constants in the scripts, in capitals. They are inserted as text: variables would be set at each run."""
 
 _WORD: Final = re.compile(r'(?<!["\w])[A-Z][A-Z_]+(?!["\w])')
 
@@ -80,7 +80,7 @@ class Script:
 
 @cache
 def load(flags: str, *parts: str) -> Script:
-    """The script made of the files named `parts`, in that order. `flags` are what it tells the server of itself."""
+    """The script made of the files named `parts`, in that order. `flags` is its declaration for the server."""
     texts = [f"#!lua flags={flags}", *(_text(part) for part in parts)]
     source = "\n".join(texts).encode()
     return Script(source, sha1(source, usedforsecurity=False).hexdigest().encode())

@@ -54,7 +54,7 @@ class Server:
         return self._once_or_twice(lambda connection: connection.ask(*command), is_harmless=True)
 
     def close(self) -> None:
-        """Close what nobody is using; idempotent."""
+        """Close idle connections; idempotent."""
         while self._idle:
             with suppress(IndexError):
                 self._idle.pop().close()
@@ -73,12 +73,12 @@ class Server:
             raise lost(fault, self._address) from fault
 
     def _send(self, send: Callable[[Connection], Reply]) -> Reply:
-        """Send by a connection that was looked at, and leave it to the next; a broken one is left to nobody."""
+        """Send over a checked connection, and return it to the pool unless it broke."""
         connection = self._connection()
         try:
             reply = send(connection)
         except exceptions.ResponseError as fault:
-            # A replica may be left behind by now: the next call shall find out anew who is there.
+            # The address may have failed over: the next call must check again which server answers.
             if isinstance(fault, exceptions.ReadOnlyError):
                 connection.close()
             else:

@@ -38,7 +38,7 @@ class RedisView:
     """The state as it was at the first question. The log is read as it is asked for, up to that instant."""
 
     def __init__(self, server: Server, keys: dict[str, str]) -> None:
-        """Look through `server`, whose `keys` are known by what they hold."""
+        """Read through `server`; `keys` are its Redis keys by content."""
         self._server = server
         self._keys = keys
 
@@ -91,7 +91,7 @@ class RedisView:
         return self._picture.works
 
     def value(self, key: str) -> Value | None:
-        """What a key carried. Where it was changed after the view began, the log tells what it was before."""
+        """The value of a key. If it was changed after the view began, the log gives the earlier one."""
         upto = self._picture.sequence
         packed = self._server.ask("HGET", self._keys["values"], key)
         if packed is None:

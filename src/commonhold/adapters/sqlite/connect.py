@@ -129,7 +129,7 @@ def _check_identity(connection: apsw.Connection, newest: int) -> None:
 
 
 def is_new(connection: apsw.Connection) -> bool:
-    """Whether the database is one that nobody has put anything in yet, or has signed. Takes two reads."""
+    """Whether the database is still empty and unsigned. Takes two reads."""
     signs = connection.pragma("user_version"), connection.pragma("application_id")
     return signs == (0, 0) and not connection.execute("SELECT 1 FROM sqlite_schema LIMIT 1").fetchall()
 

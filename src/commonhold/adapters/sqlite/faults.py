@@ -21,7 +21,7 @@ _FAULTS: Final[tuple[tuple[type[apsw.Error], Code, str, str, float | None], ...]
         apsw.BusyError,
         Code.STORE_BUSY,
         "another process holds the state",
-        "repeat the same call in a moment; `commonhold doctor` shows who is there",
+        "repeat the same call in a moment; `commonhold doctor` shows the processes that use it",
         1.0,
     ),
     (
@@ -59,7 +59,7 @@ def translate(fault: apsw.Error, path: str) -> StoreError:
     """The StoreError for what SQLite raised; `path` is the database, for the message."""
     fields = {"database": path, "sqlite": f"{type(fault).__name__}: {fault}"}
     if isinstance(fault, apsw.IOError) and _is_full(path):
-        # A full disk that SQLite meets where it makes its shared index is told as any failed input or output.
+        # SQLite reports a full disk under its shared index as a general I/O failure.
         fault = apsw.FullError(str(fault))
     if isinstance(fault, apsw.CantOpenError) and (busy := _without_descriptors()):
         return busy

@@ -89,7 +89,7 @@ class Gate:
         self._opened = (0, -1)
 
     def _open(self) -> int:
-        """Open the lock file. It is made only once: whoever came later would use another one beside ours."""
+        """Open the lock file. It is created only once: later processes would lock another one beside ours."""
         self._folder.make()
         try:
             descriptor = os.open(self.path, _FLAGS if self._identity else _FLAGS | os.O_CREAT, 0o600)

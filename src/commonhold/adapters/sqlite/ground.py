@@ -56,7 +56,7 @@ def check_ground(folder: str) -> None:
 
 
 def unsafe(kind: str | None) -> str:
-    """Why a state is not safe on a file system of this kind; the empty string where it is, or where nobody can tell."""
+    """The reason why a state is not safe on a file system of this kind; empty if it is safe, or unknown."""
     if kind is None or not (kind.startswith(_REMOTE) or kind.removeprefix(_USER_SPACE) in _SHARED):
         return ""
     return f"{kind}: several machines, or a machine and its guest, share it; SQLite's log is not safe there"
@@ -83,7 +83,7 @@ def _told_by_darwin() -> str:
 
 
 def device_of(folder: str) -> str:
-    """The device that `folder` is on, or will be, as the table names it; empty where it cannot be told."""
+    """The device of `folder`, existing or to be made, as the table names it; empty if unknown."""
     place = os.path.realpath(folder)
     while not os.path.lexists(place):
         place = os.path.dirname(place)

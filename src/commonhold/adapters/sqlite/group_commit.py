@@ -41,7 +41,7 @@ class GroupCommit:
         return self._fault is None
 
     def check(self) -> None:
-        """Raise the OSError of a flush that failed: what was written before may be lost, so nothing may follow it."""
+        """Raise the OSError of a failed flush: earlier writes may be lost, so none may follow."""
         if self._fault is not None:
             raise self._fault
 

@@ -14,7 +14,7 @@ MOST_KEPT: Final = 1024
 
 
 class KeptRows:
-    """What is known of the answers to `KEPT`. Only who alone writes the database can rely on it."""
+    """Cached answers to `KEPT`. Only the sole writer of the database can rely on them."""
 
     def __init__(self) -> None:
         """Begin with nothing."""

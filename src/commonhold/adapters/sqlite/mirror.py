@@ -53,9 +53,9 @@ class MirroredStore(SqliteStore):
 
     @contextmanager
     def gate(self) -> Iterator[None]:
-        """Be the only one in this process who writes; nobody else does."""
+        """Become the only writer of this process; no other process writes."""
         if self._session is not None and self._is_inside() and not self._session.is_for_writing:
-            raise read_only()  # whoever is inside would wait for this thread
+            raise read_only()  # a thread that is inside would wait for this one
         with self._alone():
             self._enter_gate()
             try:
@@ -70,7 +70,7 @@ class MirroredStore(SqliteStore):
 
     @contextmanager
     def _alone(self, *, is_awaited: bool = True) -> Iterator[None]:
-        """Be the only thread inside; what it has written there is durable when the outermost block has ended."""
+        """Be the only thread inside; its writes are durable when the outermost block has ended."""
         written = 0
         try:
             with self._gate_lock:
@@ -100,7 +100,7 @@ class MirroredStore(SqliteStore):
             ) from fault
 
     def _flush(self) -> None:
-        """Make durable what is in the log, then leave the mark of the last event in it."""
+        """Make the log durable, then write the mark of its last event."""
         newest = self._newest
         if self._is_flushed and self._log is not None:
             flush_data(self._log)
@@ -127,7 +127,7 @@ class MirroredStore(SqliteStore):
 
     @property
     def is_sound(self) -> bool:
-        """Whether no flush has failed: after one, what is on the disk has to be looked at afresh."""
+        """Whether no flush has failed: after a failure the disk must be read again."""
         return self._group.is_sound
 
     def close(self) -> None:
@@ -153,7 +153,7 @@ class MirroredStore(SqliteStore):
         """Enter the gate for good, after whoever came before: it is this very process that the gate is said to have."""
         self._gate = Gate(os.path.join(os.path.dirname(self.path), GATE), folder=self._state_folder)
         super().own()
-        with self.read():  # so that a state that was lost is told before anybody is served
+        with self.read():  # so that a lost state is reported before anyone is served
             pass
 
     @property

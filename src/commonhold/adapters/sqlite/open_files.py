@@ -32,7 +32,7 @@ class OpenFiles:
         self._settled: tuple[Identity, int] | None = None
 
     def are_in_place(self) -> bool:
-        """Whether each is still the file at its path: whoever opens the database now works on these same files.
+        """Whether each is still the file at its path, so that newcomers open these same files.
 
         Mostly one look at the folder tells: its time stamp changes with every name in it.
         """

@@ -52,7 +52,7 @@ def reset(folder: str, events: Callable[[SqliteSession], Iterable[Event]], at: f
 
 
 def _drop_logs(path: str) -> None:
-    """Delete what a database that is gone has left: it belongs to no other one."""
+    """Delete the companion files of a database that is gone: they belong to no other one."""
     for ending in LOGS:
         with suppress(FileNotFoundError):
             os.unlink(path + ending)

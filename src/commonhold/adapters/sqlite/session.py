@@ -61,7 +61,7 @@ _FILLS: Final = {name: table for name, sql in SQL.items() if (table := table_wri
 
 
 class SqliteSession:
-    """A transaction on one connection: what the ports call Reader and Writer."""
+    """A transaction on one connection, for the ports Reader and Writer."""
 
     def __init__(self, connection: apsw.Connection, *, is_for_writing: bool = True) -> None:
         """Speak through `connection`, which is inside a transaction."""
@@ -101,7 +101,7 @@ class SqliteSession:
         return self._filled
 
     def table(self, command: Command[Any], now: Now) -> LeaseTable:
-        """What a decision needs to see."""
+        """The part of the state that a decision needs."""
         waiters = self.waiters()
         keys = [*keys_of(command), *(canonical(key) for waiter in waiters for key in waiter.keys)]
         lease_id = getattr(command, "lease_id", "")
@@ -167,7 +167,7 @@ class SqliteSession:
         return tuple(KeyValue(*row) for row in self._rows("all_values"))
 
     def value(self, key: str) -> KeyValue | None:
-        """What a key carries."""
+        """The value of a key."""
         row = self._one("value", key)
         return KeyValue(*row) if row else None
 
@@ -251,7 +251,7 @@ class SqliteSession:
         return tuple(_journal(*row) for row in self._rows("journals"))
 
     def sightings(self, holder: str, worktree: str, keys: Iterable[str]) -> tuple[Sighting, ...]:
-        """What a session last saw of `keys`."""
+        """The versions of `keys` that a session last read."""
         return tuple(Sighting(*row) for row in self._rows("sightings", holder, worktree, json_text(list(keys))))
 
     def seen_by_others(self, holder: str, worktree: str, keys: Iterable[str]) -> tuple[tuple[str, Sighting], ...]:
@@ -264,7 +264,7 @@ class SqliteSession:
         return tuple(key for (key,) in self._rows("seen", worktree))
 
     def overtaken(self, holder: str, worktree: str) -> tuple[Overtaken, ...]:
-        """What a session has read and others have changed since."""
+        """The regions and files that a session has read and others have changed since."""
         return self._bodies("overtaken", Overtaken, holder, worktree) if self._may_hold("overtaken") else ()
 
     def record(self, events: Iterable[Event], at: float) -> None:
@@ -314,12 +314,12 @@ class SqliteSession:
         self._run("drop_answers", answers_at)
 
     def see(self, holder: str, worktree: str, sightings: Iterable[Sighting], at: float) -> None:
-        """Keep what a session saw."""
+        """Store the versions that a session read."""
         for each in sightings:
             self._run("see", holder, worktree, each.key, each.hash, each.sequence, each.lines, at)
 
     def overtake(self, found: Iterable[Overtaken], at: float) -> None:
-        """Keep what became of what was read; forget what is over."""
+        """Store changes to regions that were read; forget settled ones."""
         for each in found:
             place_ = each.holder, each.worktree, each.key
             if each.is_over:
@@ -328,7 +328,7 @@ class SqliteSession:
                 self._run("overtake", *place_, at, codec.encode(each).decode())
 
     def presences(self, worktree: str) -> tuple[Presence, ...]:
-        """Who is at work in a working tree."""
+        """The sessions at work in a working tree."""
         return self._bodies("presences", Presence, worktree)
 
     def attend(self, presence: Presence) -> None:
@@ -354,7 +354,7 @@ class SqliteSession:
             self._run("end_message", each.holder, each.worktree, each.text)
 
     def proposals(self, worktree: str) -> tuple[Proposal, ...]:
-        """What is about to be written in a working tree."""
+        """The proposed writes in a working tree."""
         return self._bodies("proposals", Proposal, worktree)
 
     def propose(self, proposals: Iterable[Proposal]) -> None:
@@ -363,7 +363,7 @@ class SqliteSession:
             self._run("propose", each.worktree, each.path, each.holder, each.call, codec.encode(each).decode())
 
     def withdraw(self, proposals: Iterable[Proposal]) -> None:
-        """Forget what was written, or will not be."""
+        """Forget proposals that were written, or never will be."""
         for each in proposals:
             self._run("withdraw", each.worktree, each.path, each.holder, each.call)
 

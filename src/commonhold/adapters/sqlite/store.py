@@ -118,7 +118,7 @@ class SqliteStore:
             try:
                 with self._transaction(self._opened_here(), "BEGIN IMMEDIATE", COMMIT) as session:
                     yield session
-                self._check_files()  # what was written into files that went meanwhile must not be acknowledged
+                self._check_files()  # writes into files that are gone must not be acknowledged
                 self._ended(session)
             except apsw.Error as fault:
                 raise translate(fault, self._path) from fault
@@ -148,7 +148,7 @@ class SqliteStore:
 
     def _begin(self, connection: apsw.Connection, *, is_for_writing: bool) -> SqliteSession:
         """A session that this thread's reads and writes join until `_end`."""
-        self._inside = threading.get_ident()  # first: whoever sees the session must see whose it is
+        self._inside = threading.get_ident()  # first: any reader of the session must see its thread
         self._session = self._session_on(connection, is_for_writing=is_for_writing)
         return self._session
 
@@ -163,7 +163,7 @@ class SqliteStore:
         return self._opened is not None and self._opened[0] == os.getpid()
 
     def _roll_back(self, connection: apsw.Connection) -> None:
-        """End what has not ended; a forked child leaves the transaction to its parent."""
+        """Roll back an unfinished transaction; a forked child leaves it to its parent."""
         if self._is_mine() and connection.in_transaction:
             connection.execute("ROLLBACK")
 
@@ -238,7 +238,7 @@ class SqliteStore:
         return self._opened_here()
 
     def _opened_here(self) -> apsw.Connection:
-        """The same for who has just looked at the files, as whoever enters the gate does."""
+        """The same for a caller that has just checked the files, as everyone who enters the gate does."""
         pid = os.getpid()
         if self._opened and self._opened[0] == pid:
             return self._opened[1]
@@ -315,7 +315,7 @@ os.register_at_fork(
 
 
 def read_only() -> InternalError:
-    """The error of who writes inside a transaction that only reads."""
+    """The error of a write inside a transaction that only reads."""
     return InternalError(
         Code.INTERNAL,
         "something was to be written inside a transaction that only reads",
