@@ -74,13 +74,18 @@ def test_the_short_name_in_messages_is_enough(checkout: Checkout) -> None:
 
 
 def test_a_pull_is_not_kept_back_by_those_who_have_ended(checkout: Checkout) -> None:
-    checkout.person("branch", "other")
+    tree = checkout.root.parent / "tree"
+    checkout.person("worktree", "add", "-q", "-b", "other", str(tree))
+    (tree / "b.txt").write_text("other\n")
+    checkout.person("-C", str(tree), "commit", "-qam", "other")
     checkout.edit(ANN, "app.py", CODE)
     ended(checkout, BOB)
-    said = checkout.refused(ANN, "merge", "other", "--no-ff")
+    said = checkout.refused(ANN, "merge", "other")
     assert f"b.txt ({BOB}/part)" in said
     assert pasted(checkout, said) == f"adopted: b.txt, from {BOB}/part\n"
-    assert checkout.git(ANN, "merge", "other", ok=True).status == 0
+    checkout.git(ANN, "checkout", "b.txt", ok=True)
+    checkout.git(ANN, "merge", "-q", "other", ok=True)
+    assert checkout.committed("b.txt") == "other\n"
 
 
 def test_who_is_at_work_keeps_its_work(checkout: Checkout) -> None:

@@ -176,10 +176,16 @@ def test_on_a_branch_that_has_no_commit_yet_others_changes_are_still_theirs(shar
 
 
 def test_the_tree_is_not_moved_under_others(shared: Checkout) -> None:
-    shared.person("branch", "other")
     shared.git(ANN, "checkout", "-q", "-b", "same", ok=True)
     shared.git(ANN, "commit", "-am", "x", ok=True)
-    for words in (("checkout", "other"), ("switch", "main"), ("merge", "other"), ("pull",), ("rebase", "other")):
+    tree = shared.root.parent / "tree"
+    shared.person("worktree", "add", "-q", "-b", "other", str(tree), "main")
+    for path in ("b.txt", "y.txt"):
+        (tree / path).write_text("other\n")
+    shared.person("-C", str(tree), "add", "-A")
+    shared.person("-C", str(tree), "commit", "-qm", "other")
+    shared.person("worktree", "remove", str(tree))
+    for words in (("checkout", "other"), ("switch", "other"), ("merge", "other"), ("pull",), ("rebase", "other")):
         said = shared.refused(ANN, *words)
         assert BOB in said
         assert (
@@ -189,7 +195,7 @@ def test_the_tree_is_not_moved_under_others(shared: Checkout) -> None:
     shared.git(BOB, "commit", "-m", "y", ok=True)
     shared.git(ANN, "clean", "-f", "x.txt", ok=True)
     shared.git(ANN, "switch", "other", ok=True)
-    assert shared.text("a.txt") == "a\n"
+    assert (shared.text("a.txt"), shared.text("b.txt")) == ("a\n", "other\n")
     assert shared.person("status", "--porcelain").out == ""
 
 

@@ -27,6 +27,7 @@ class Written:
 _NOTHING: Final = Written()
 _ANYWHERE: Final = Written(anywhere=True)
 _BEFORE: Final = "@{-1}"
+_UPSTREAM: Final = "@{upstream}"
 _GOING_ON: Final = ("--abort", "--continue", "--quit", "--resolved", "--skip", "-r")
 _ASKING: Final = frozenset({"-h", "--help"})
 _OF_PATCHES: Final = frozenset({"p", "R", "--directory", "--exclude", "--include", "--reverse"})
@@ -66,21 +67,25 @@ def _is_wide(risk: Files | Untracked) -> bool:
 def _merged(words: Words) -> Written:
     if words.has("--quit"):
         return _NOTHING
-    others = words.named
-    return Written(compared=tuple(f"HEAD...{each}" for each in others)) if others else _ANYWHERE
+    if words.has("--abort", "--continue"):
+        return _ANYWHERE
+    return Written(compared=tuple(f"HEAD...{each}" for each in words.named or (_UPSTREAM,)))
 
 
 def _rebased(words: Words) -> Written:
     if words.has("--quit", "--edit-todo", "--show-current-patch"):
         return _NOTHING
-    upstream, *more = words.named or ("",)
-    return Written(compared=(f"HEAD..{upstream}",)) if upstream and not more and not words.has("--onto") else _ANYWHERE
+    is_wider = words.has("--abort", "--continue", "--skip", "--onto", "--root")
+    upstream, *more = words.named or (_UPSTREAM,)
+    return _ANYWHERE if more or is_wider else Written(compared=(f"HEAD..{upstream}",))
 
 
 def _picked(words: Words) -> Written:
     if words.has("--quit"):
         return _NOTHING
+    is_of_first_parent = words.values.get("--mainline", words.values.get("-m", "1")) == "1"
     are_plain = words.named and not any(".." in each or each.startswith("-") for each in words.named)
+    are_plain = are_plain and is_of_first_parent
     return Written(compared=tuple(f"{each}~..{each}" for each in words.named)) if are_plain else _ANYWHERE
 
 

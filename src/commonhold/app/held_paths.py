@@ -98,3 +98,13 @@ def is_in(path: str, place: str) -> bool:
 def is_in_any(path: str, places: Iterable[str]) -> bool:
     """Whether a path is one of some places, or in it."""
     return any(is_in(path, place) for place in places)
+
+
+def meets(path: str, written: Collection[str]) -> bool:
+    """Whether a path is one of the `written` files, or lies above or below one of them."""
+    plain = path.rstrip("/")
+    if not plain:
+        return bool(written)
+    parts = plain.split("/")
+    is_below = any("/".join(parts[:size]) in written for size in range(1, len(parts) + 1))
+    return is_below or any(each.startswith(f"{plain}/") for each in written)

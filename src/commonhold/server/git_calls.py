@@ -110,12 +110,8 @@ class GitCalls:
         if call.word in WRITERS or call.word in RISKY:
             self._settle(tree.root, asked.holder)
         with self._session(home, asked.holder, folder, asked.temporary) as session:
-            if (
-                asked.has_turn
-                and not asked.has_fetched
-                and (words := git_held.to_fetch(call, session.log, asked.holder))
-            ):
-                return {"fetch": ["-C", session.folder, *words]}
+            if call.word == "pull" and asked.has_turn and not asked.has_fetched and _is_beside_others(session):
+                return {"fetch": ["-C", session.folder, *git_held.to_fetch(call)]}
             return self._answer(session, call, has_turn=asked.has_turn)
 
     @contextmanager
@@ -129,7 +125,7 @@ class GitCalls:
 
     def _answer(self, session: Session, call: GitCall, *, has_turn: bool) -> Answer:
         lost = session.catch_up(has_turn=has_turn)
-        refusal = session.refusal(call)
+        refusal = session.refusal(call, git_held.once_fetched(call, Git(session.folder)) if has_turn else None)
         if not refusal and has_turn:
             refusal = git_held.refusal(call, session.tree.root, session.folder, session.holder, session.log)
         if refusal:
@@ -170,18 +166,21 @@ class GitCalls:
         """Take away all private trees that no commit is using."""
         remove_private_trees(self._state_folder)
 
-    def refusal(self, holder: str, cwd: str, command: Sequence[str]) -> str | None:
-        """Why a command must not run, because of a git call in it; None if it may."""
+    def refusal(self, holder: str, cwd: str, command: Sequence[str], *, has_stand_in: bool = False) -> str | None:
+        """Why a command must not run, because of a git call in it; None if it may.
+
+        `has_stand_in`: its git asks here, so that a pull is judged once it has fetched.
+        """
         for found in git_calls_of(command):
             folder = str(Path(cwd, found.folder)) if found.folder is not None else cwd
             # What is known only when it runs may be anything.
             argv = tuple(_ANYTHING if word is None else word for word in found.argv)
-            refusal = self._refusal(Asked(holder, folder, argv))
+            refusal = self._refusal(Asked(holder, folder, argv), has_stand_in=has_stand_in)
             if refusal:
                 return refusal
         return None
 
-    def _refusal(self, asked: Asked) -> str | None:
+    def _refusal(self, asked: Asked, *, has_stand_in: bool) -> str | None:
         call, folder = _placed(asked)
         tree = self._tree(folder, call)
         if tree is None:
@@ -191,7 +190,8 @@ class GitCalls:
         home = Home(self._state_folder, tree, asked.holder)
         with self._session(home, asked.holder, _within(tree, folder)) as session:
             session.catch_up(has_turn=False)
-            return session.refusal(resolved(Git(tree.root), call, WRITERS))
+            call = resolved(Git(tree.root), call, WRITERS)
+            return None if call.word == "pull" and has_stand_in else session.refusal(call)
 
     def environment(self, holder: str, cwd: str) -> dict[str, str]:
         """What a shell's environment says, so that its calls of git come here; nothing where there is no git."""
@@ -212,6 +212,11 @@ class GitCalls:
         tree = find_tree(Git(folder), call.before) if Path(folder).is_dir() else None
         is_ours = tree is not None and Path(self._state_folder).resolve() == Path(tree.common, "commonhold")
         return tree if is_ours else None
+
+
+def _is_beside_others(session: Session) -> bool:
+    """Whether others hold or have changed files here, so that it matters what a pull would bring."""
+    return git_held.is_beside_holders(session.log, session.holder) or session.is_beside_work()
 
 
 def _is_astray(tree: Tree, call: GitCall) -> bool:

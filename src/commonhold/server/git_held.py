@@ -5,10 +5,11 @@ from typing import Final
 
 from commonhold.adapters.git.running import Git
 from commonhold.adapters.repository import find_repository
+from commonhold.adapters.survey.git_ground import moved_paths
 from commonhold.adapters.survey.ground import Ground
 from commonhold.app.git_options import words_of
 from commonhold.app.git_words import GitCall
-from commonhold.app.held_paths import Holding, barred, holdings
+from commonhold.app.held_paths import Holding, barred, holdings, meets
 from commonhold.server.shell_leave import in_the_way
 from commonhold.server.shell_words import held_by_others
 from commonhold.server.whose import Log
@@ -16,13 +17,14 @@ from commonhold.server.whose import Log
 FETCHED: Final = "FETCH_HEAD"
 
 
-def to_fetch(call: GitCall, session: Log, holder: str) -> list[str]:
-    """The call that brings what a pull would merge, where it must be looked at before; none where it need not be."""
-    return (
-        [*call.before, "fetch", "--quiet", *words_of(call).named]
-        if call.word == "pull" and _held(session, holder)
-        else []
-    )
+def to_fetch(call: GitCall) -> list[str]:
+    """The call that brings what a pull would merge."""
+    return [*call.before, "fetch", "--quiet", *words_of(call).named]
+
+
+def is_beside_holders(session: Log, holder: str) -> bool:
+    """Whether others hold files of the working tree."""
+    return bool(_held(session, holder))
 
 
 def refusal(call: GitCall, root: str, folder: str, holder: str, session: Log) -> str:
@@ -33,9 +35,12 @@ def refusal(call: GitCall, root: str, folder: str, holder: str, session: Log) ->
     held = _held(session, holder)
     if not held:
         return ""
-    judged = _merge(call, Git(root)) if call.word == "pull" else call
-    ground = Ground(find_repository(root), folder, ("git", *judged.argv))
-    met = in_the_way(held, ground)
+    judged = once_fetched(call, Git(root))
+    written = moved_paths(Git(root), judged, folder)
+    if written is None:
+        met = in_the_way(held, Ground(find_repository(root), folder, ("git", *judged.argv)))
+    else:
+        met = tuple(each for each in held if meets(each.path, written))
     return held_by_others(met, time.time()) if met else ""
 
 
@@ -43,8 +48,10 @@ def _held(session: Log, holder: str) -> tuple[Holding, ...]:
     return barred(holdings(session.leases(), session.place()), holder)
 
 
-def _merge(call: GitCall, git: Git) -> GitCall:
-    """What a pull does once it has fetched."""
+def once_fetched(call: GitCall, git: Git) -> GitCall:
+    """The call, or the one that a pull makes once it has fetched."""
+    if call.word != "pull":
+        return call
     words = words_of(call)
     is_rebased = words.has("--rebase", "-r") or git.line("config", "pull.rebase") not in (None, "", "false")
     return GitCall(call.before, "rebase" if is_rebased and not words.has("--no-rebase") else "merge", (FETCHED,))

@@ -1,7 +1,7 @@
 """Whether a call of git would throw away what is not the caller's own, and what to say then."""
 
 import shlex
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import Any, Final
 
@@ -9,9 +9,11 @@ from commonhold.adapters.git import differing
 from commonhold.adapters.git.indexes import Index
 from commonhold.adapters.git.running import Git
 from commonhold.adapters.git.unseen import exclude_file
+from commonhold.adapters.survey.git_ground import moved_paths
 from commonhold.agents.installing import put_there
 from commonhold.app import git_risks as risks
 from commonhold.app.git_words import GitCall
+from commonhold.app.held_paths import meets
 from commonhold.app.ownership import OUTSIDE
 from commonhold.domain.texts import listed
 from commonhold.server.git_homes import Home
@@ -38,25 +40,32 @@ class Judging:
         self._git = index.git
         self._around = around
 
-    def refusal(self, call: GitCall) -> str | None:
-        """Why the call is not run; None where it may be."""
+    def refusal(self, call: GitCall, once_fetched: GitCall) -> str | None:
+        """Why the call is not run; None where it may be. `once_fetched` is what it makes after it has fetched."""
         for risk in risks.risks_of(call, self._is_revision):
-            why = self._judged(risk)
+            why = self._move(risk, once_fetched) if isinstance(risk, risks.Move) else self._judged(risk)
             if why:
                 return f"`{_shown(call)}` was not run: {why}"
         return None
 
+    def is_beside_work(self) -> bool:
+        """Whether other sessions have changed files here that are not committed."""
+        return bool(self._of_other_sessions())
+
     def _is_revision(self, word: str) -> bool:
         """Whether a word names a commit, or a branch that git would make of a remote one."""
-        if differing.is_revision(self._git, word):
-            return True
-        return not word.startswith(("-", ":", ".")) and bool(self._git.line("for-each-ref", f"refs/remotes/*/{word}"))
+        return differing.is_revision(self._git, word) or bool(self._remote(word))
+
+    def _remote(self, word: str) -> str:
+        """The remote branch that git would make a branch of by this name; empty where there is none."""
+        if word.startswith(("-", ":", ".")):
+            return ""
+        return self._git.line("for-each-ref", "--count=1", "--format=%(objectname)", f"refs/remotes/*/{word}") or ""
 
     def _judged(self, risk: risks.Risk) -> str | None:
         judges: dict[type[risks.Risk], Callable[[Any], str | None]] = {
             risks.Files: self._files,
             risks.Untracked: self._untracked,
-            risks.Move: self._move,
             risks.Commits: self._commits,
             risks.Stashes: self._stashes,
             risks.Worktree: self._worktree,
@@ -114,22 +123,55 @@ class Judging:
         then = f"{instead} {shlex.join(own)}" if own else undo
         return f"it would throw away changes that are not this session's: {self._whose.told(foreign)}. Next: {then}"
 
-    def _move(self, risk: risks.Move) -> str | None:
-        head = self._git.line("rev-parse", "--verify", "--quiet", "HEAD^{tree}")
-        target = risk.target and self._git.line("rev-parse", "--verify", "--quiet", f"{risk.target}^{{tree}}")
+    def _move(self, risk: risks.Move, call: GitCall) -> str | None:
+        head, target = self._tree_of("HEAD"), self._tree_of(self._target(risk))
         if head is not None and head == target:
             return None
-        paths = differing.unstaged(self._whose.git, self._index)
-        foreign = self._whose.of_others(each for each in paths if not self._whose.is_ignored(each))
-        others = {path: by for path, by in foreign.items() if by - {self._holder, OUTSIDE}}
+        others = self._of_other_sessions()
+        if others and (written := self._written(head, target, call)) is not None:
+            kept_back = self._tracked(others) if call.word == "rebase" else frozenset[str]()
+            others = {path: by for path, by in others.items() if path in kept_back or meets(path, written)}
         if not others:
             return None
         patience = self._whose.way_on(others, frozenset[str]().union(*others.values()))
+        why = (
+            "git rebases only where nothing is uncommitted, and other sessions have uncommitted work here"
+            if call.word == "rebase"
+            else "it would change files under other sessions, whose work here is not committed"
+        )
         return (
-            "it would change files under other sessions, whose work here is not committed: "
-            f"{self._whose.told(others)}. Next: {patience}, or work on it in a tree "
+            f"{why}: {self._whose.told(others)}. Next: {patience}, or work on it in a tree "
             f"of your own: {self._beside(risk.target or 'HEAD')}"
         )
+
+    def _target(self, risk: risks.Move) -> str:
+        """The commit that a call names, as git reads it there."""
+        if risk.target == "-":
+            return "@{-1}"
+        is_known = not risk.target or differing.is_revision(self._git, risk.target)
+        return risk.target if is_known else self._remote(risk.target)
+
+    def _tree_of(self, commit: str) -> str | None:
+        return self._git.line("rev-parse", "--verify", "--quiet", f"{commit}^{{tree}}") if commit else None
+
+    def _written(self, head: str | None, target: str | None, call: GitCall) -> frozenset[str] | None:
+        """The paths that a move writes; None where that cannot be told."""
+        if head is None or call.word == "stash":
+            return None
+        if target is not None:
+            return differing.between(self._git, head, target)
+        return moved_paths(Git(self._whose.tree.root), call, self._git.root)
+
+    def _of_other_sessions(self) -> dict[str, frozenset[str]]:
+        """The uncommitted files that other sessions have changed, with those sessions."""
+        paths = differing.unstaged(self._whose.git, self._index)
+        foreign = self._whose.of_others(each for each in paths if not self._whose.is_ignored(each))
+        return {path: by for path, by in foreign.items() if by - {self._holder, OUTSIDE}}
+
+    def _tracked(self, paths: Iterable[str]) -> frozenset[str]:
+        """Those of some paths that git has."""
+        untracked = differing.untracked(self._whose.git, self._index, (), "--exclude-standard")
+        return frozenset(paths).difference(untracked)
 
     def _beside(self, commit: str) -> str:
         """The command that makes a working tree beside this one."""

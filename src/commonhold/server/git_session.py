@@ -134,14 +134,21 @@ class Session:
             f"staged no more, since HEAD has got other changes there: {', '.join(lost)}; stage it again" if lost else ""
         )
 
-    def refusal(self, call: GitCall) -> str | None:
-        """Why it may not be run."""
+    def refusal(self, call: GitCall, once_fetched: GitCall | None = None) -> str | None:
+        """Why it may not be run; `once_fetched` is what a pull makes after it has fetched."""
         if call.word in WRITERS:
             refusal = self._guarded(call)
             if refusal:
                 return refusal
+        return self._judging().refusal(call, once_fetched or call)
+
+    def is_beside_work(self) -> bool:
+        """Whether others have changed files here that are not committed."""
+        return self._judging().is_beside_work()
+
+    def _judging(self) -> Judging:
         here = Index(Git(self.folder), self.index.path)
-        return Judging(self._whose(), self.home, here, self._around).refusal(call)
+        return Judging(self._whose(), self.home, here, self._around)
 
     def _whose(self) -> Whose:
         return Whose(self.tree, self.log, self.holder, self._around.is_ignored, since=self.home.owed or "")

@@ -112,6 +112,12 @@ def _names(git: Git, words: Sequence[str], index: Index) -> tuple[str, ...]:
     return tuple(os.fsdecode(each) for each in done.stdout.split(b"\0") if each) if done.returncode == 0 else ()
 
 
+def between(git: Git, one: str, other: str) -> frozenset[str] | None:
+    """The files that differ between two commits or trees, from the root; None where git cannot tell."""
+    done = git.run("diff-tree", "-r", "-z", "--name-only", "--no-renames", one, other)
+    return frozenset(os.fsdecode(each) for each in done.stdout.split(b"\0") if each) if done.returncode == 0 else None
+
+
 def lost_commits(git: Git, lost: str, kept: Iterable[str]) -> tuple[str, ...]:
     """The commits that only `lost` leads to: no other branch, no tag, nor `kept`."""
     name = git.line("symbolic-ref", "--quiet", lost) or git.line("rev-parse", "--symbolic-full-name", lost) or lost

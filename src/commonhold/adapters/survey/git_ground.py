@@ -65,6 +65,15 @@ class _Look:
         here = Git(folder)
         return written_by(call, lambda word: is_revision(here, word))
 
+    def moved(self, written: Written, folder: str) -> list[str] | None:
+        """The files that a move of the whole working tree writes; None where that cannot be told."""
+        is_wider = written.anywhere or written.changed or written.paths
+        if is_wider or not (written.compared or written.patched):
+            return None
+        patched = [self._patched(written.patched, folder)] if written.patched else []
+        found = [*map(self._differing, written.compared), *patched]
+        return None if None in found else [place for places in found for place in places or ()]
+
     def targets(self, written: Written, folder: str) -> Iterator[Target]:
         if written.anywhere or any(_MAGIC.match(path) for path in written.paths):
             yield Target(self.git.root)
@@ -85,6 +94,16 @@ def of_git(git: Git, cwd: str, command: Sequence[str]) -> tuple[Target, ...]:
     for call, folder in _calls(git, cwd, command):
         targets += [Target(folder)] if call is None else look.targets(look.of(call, folder), folder)
     return tuple(dict.fromkeys(targets))
+
+
+def moved_paths(git: Git, call: GitCall, folder: str) -> frozenset[str] | None:
+    """The paths in the working tree of `git` that a call in a folder writes as it moves to, or joins, another commit.
+
+    None where that cannot be told.
+    """
+    look = _Look(git)
+    places = look.moved(look.of(call, folder), folder)
+    return None if places is None else frozenset(os.path.relpath(place, git.root) for place in places)
 
 
 def _calls(git: Git, cwd: str, command: Sequence[str]) -> Iterator[tuple[GitCall | None, str]]:
