@@ -19,6 +19,7 @@ from commonhold.client.session import Commonhold, ticks
 from commonhold.config import load_settings
 from commonhold.domain.errors import CommonholdError
 from commonhold.server.attending import Attending
+from commonhold.server.command_records import CommandRecords
 from commonhold.server.foretelling import Foretelling
 from commonhold.server.idleness import idle_seconds
 from commonhold.server.open_sessions import OpenSessions, Silence
@@ -49,7 +50,8 @@ class Attendants:
         self._making = threading.Lock()
         self._made: GitCalls | None = None
         rules = Rules(self._refused, self._prepared, self._overwritten)
-        self._shells = Shells(_opened, rules, under_way=under_way)
+        records = CommandRecords(repository.state_folder)
+        self._shells = Shells(_opened, rules, under_way=under_way, records=records)
         self._overseeing = Overseeing(_opened_by_nobody, ignoring.is_ignored, self._shells.may_write)
         trees = Trees(repository)
         foretelling = Foretelling(repository.state_folder, _is_shut_off)
@@ -104,6 +106,7 @@ class Attendants:
 
     def _overseen(self, root: str, holder: str) -> Commonhold:
         """A session of an agent, in a working tree that is watched from now on."""
+        self._shells.settle_restored(root)  # else these changes would be noticed as nobody's
         if self._overseeing.begin(root):
             threading.Thread(target=self._look_ahead, args=(root,), name="commonhold-look-ahead", daemon=True).start()
         return _opened(root, holder)

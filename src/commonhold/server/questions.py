@@ -11,6 +11,7 @@ Call = Callable[[Mapping[str, Any]], Mapping[str, Any]]
 Words = Annotated[list[str], msgspec.Meta(min_length=1)]
 Process = Annotated[int, msgspec.Meta(ge=0, lt=2**31)]
 Status = Annotated[int, msgspec.Meta(ge=-(2**31), lt=2**31)]
+Nanoseconds = Annotated[int, msgspec.Meta(ge=0, lt=2**62)]
 Switch = Literal[0, 1] | bool
 
 
@@ -54,10 +55,11 @@ class ShellBegins(TypedDict):
 
 
 class ShellEnds(TypedDict):
-    """`/shell/end`: the command with this ticket has ended with this exit status."""
+    """`/shell/end`: the command with this ticket has ended with this exit status; `ended_ns` says when, if long ago."""
 
     ticket: str
     status: NotRequired[Status]
+    ended_ns: NotRequired[Nanoseconds]
     free: NotRequired[Switch]
 
 

@@ -88,8 +88,9 @@ class ShellCalls:
 
     def look(self) -> None:
         """See how far they are whose launcher can tell nobody. Of what goes on behind no hook tells the end, either."""
+        restored = self._shells.calls_restored()
         with self._turn:
-            tickets = dict(self._tickets)
+            self._tickets = tickets = {**restored, **self._tickets}
         for name, ticket in tickets.items():
             if self._foretelling.is_over(*name):
                 with suppress(CommonholdError):  # it is no fault of whose hook looks
@@ -144,6 +145,7 @@ def _question(happening: AboutToRun) -> Shape:
         "cwd": happening.cwd,
         "command": list(_words(happening)),
         "process": int(process[0]) if process else 0,
+        "reported_as": _name(happening)[1],
     }
 
 

@@ -36,7 +36,8 @@ class Asked:
     """A command that is about to run: for whom, where, its words, and the process that will wait for it.
 
     `ticket` is what its end will be told by, `root` the working tree that it is watched in where that is not the one
-    around `cwd`. `is_kept`: it runs inside of a sandbox in which no process gets new rights.
+    around `cwd`. `is_kept`: it runs inside of a sandbox in which no process gets new rights. `call` names it in the
+    hook that will report its end, where that does.
     """
 
     holder: str
@@ -46,6 +47,7 @@ class Asked:
     process: int = NOBODY
     root: str = ""
     is_kept: bool = False
+    call: str = ""
 
     @property
     def intent(self) -> str:
@@ -80,15 +82,15 @@ def asked_by(told: Mapping[str, Any], ticket: str) -> Asked:
     command = told.get("command")
     words = tuple(word for word in command if isinstance(word, str)) if isinstance(command, list) else ()
     process = told.get("process", NOBODY)
-    texts = [told.get(name, "") for name in ("holder", "cwd", "root")]
+    texts = [told.get(name, "") for name in ("holder", "cwd", "root", "reported_as")]
     if not words or words != tuple(command or ()) or not isinstance(process, int) or not all(map(_is_text, texts)):
         raise InputError(
             Code.TEXT_INVALID,
             "a shell command needs holder, cwd and command, a list of words",
             hint="run it with commonhold exec",
         )
-    holder, cwd, root = texts
-    return Asked(holder, cwd, words, ticket, process, root, bool(told.get("kept")))
+    holder, cwd, root, call = texts
+    return Asked(holder, cwd, words, ticket, process, root, bool(told.get("kept")), call)
 
 
 def repository_of(asked: Asked) -> Repository:

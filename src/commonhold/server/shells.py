@@ -2,9 +2,9 @@
 
 import threading
 import time
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Final
 
@@ -13,15 +13,16 @@ from commonhold.adapters.repository import find_repository
 from commonhold.adapters.sandbox.probing import NONE, Offer, offered
 from commonhold.adapters.survey import Change, Survey, Surveyor
 from commonhold.adapters.survey.ground import Ground
-from commonhold.adapters.system import RandomIds, is_running, named
+from commonhold.adapters.system import RandomIds, named
 from commonhold.app.answers import TakeAnswer
 from commonhold.app.attribution import ReachOf, attributed
-from commonhold.app.held_paths import OF_COMMAND, Holding, holdings, is_in, is_in_any, parted, path_of
-from commonhold.app.shell_reach import Reach
+from commonhold.app.held_paths import OF_COMMAND, Holding, holdings, is_in, parted, path_of
+from commonhold.app.shell_reach import Reach, reach_of
 from commonhold.client.session import Commonhold
 from commonhold.config import Settings, Shell, load_settings
 from commonhold.domain.errors import Code, CommonholdError
 from commonhold.domain.events import Committed
+from commonhold.server.command_records import CommandRecord, CommandRecords
 from commonhold.server.handing_down import hand_over
 from commonhold.server.shell_leave import (
     NOBODY,
@@ -36,12 +37,12 @@ from commonhold.server.shell_leave import (
     repository_of,
     unwatched,
 )
+from commonhold.server.shell_run import Run
 from commonhold.server.shell_words import Outcome, report
 from commonhold.server.under_way import UnderWay
 
 _PAGE: Final = 1000
 _BY_KILL: Final = 137
-_PROCESSES: Final = Path("/proc")
 _SLACK_NS: Final = 20_000_000
 """File systems take the time of a change from a clock that ticks every few milliseconds."""
 MOST_REMEMBERED: Final = 4096
@@ -64,40 +65,6 @@ class Rules:
     overwritten: Callable[[Commonhold, TakeAnswer, str], tuple[str, ...]] = lambda _session, _taken, _head: ()
 
 
-@dataclass(eq=False, slots=True)
-class _Run:
-    """A command that runs in one working tree. `leave` says what it is kept from, `named` what it plainly writes.
-
-    `begun_ns` is when it began (wall time), `head` the commit of HEAD when it was last looked at, `told` what its agent
-    will be told, `launcher` the process that waits for it. One that `is_doubtful` may not have run at all.
-    """
-
-    asked: Asked
-    session: Commonhold
-    leave: Leave
-    named: tuple[str, ...]
-    surveyor: Surveyor
-    sequence: int
-    before: Survey
-    begun_ns: int
-    head: str
-    told: list[str]
-    launcher: str = ""
-    is_doubtful: bool = False
-    turn: threading.Lock = field(default_factory=threading.Lock)
-
-    def is_alive(self) -> bool:
-        """Whether its launcher is there still, as far as that can be told."""
-        return self.asked.process == NOBODY or not Path(_PROCESSES, "self").exists() or is_running(self.launcher)
-
-    def reach(self, path: str) -> Reach:
-        """How likely it writes a file."""
-        if is_in_any(path, [each.path for each in self.leave.masked]):
-            return Reach.NOTHING
-        found = Reach.NAMED if is_in_any(path, self.named) else self.leave.reach
-        return min(found, Reach.ANYTHING) if self.is_doubtful else found
-
-
 class Shells:
     """The shell commands that run in the working trees of a repository."""
 
@@ -107,33 +74,46 @@ class Shells:
         rules: Rules | None = None,
         offer: Callable[[], Offer] = offered,
         under_way: UnderWay | None = None,
+        records: CommandRecords | None = None,
     ) -> None:
         """Speak to the service by `open_session`; keep commands by what the machine has on `offer`.
 
-        Commands are `under_way` while they run.
+        Commands are `under_way` while they run. By their `records` the next daemon goes on with them.
         """
         self._under_way = set() if under_way is None else under_way
+        self._records = records
         self._open = open_session
         self._rules = rules or Rules()
         self._offer = offer
         self._ids = RandomIds()
         self._name = self._ids.new(OF_COMMAND)
-        self._runs: dict[str, _Run] = {}
+        self._runs: dict[str, Run] = {}
         self._freed: dict[str, None] = {}
         self._surveyors: dict[tuple[str, tuple[str, ...], int], Surveyor] = {}
         self._lock = threading.Lock()
+        self._restoring = threading.Lock()
+        self._is_restored = records is None
 
     def begin(self, told: Mapping[str, Any]) -> Shape:
         """Let a command run, or refuse it; return what it must not write, and the ticket for reporting its end."""
-        return self._judged(told, self._offer)
+        self._drop_unanswered(int(told.get("process", NOBODY)))
+        return self._judged(asked_by(told, self._ids.new(self._name)), self._offer)
+
+    def _drop_unanswered(self, process: int) -> None:
+        """Forget a command of which the daemon before this one has begun to hear: its launcher asks again."""
+        self._restore()
+        with self._lock:
+            restored = [run for run in self._runs.values() if run.is_restored and not run.asked.call]
+        for run in restored:
+            if process != NOBODY and run.launcher == named(process):
+                self._close(run)
 
     def watch(self, told: Mapping[str, Any]) -> Shape:
         """The same for a command that somebody else runs, or in a sandbox where nothing can be mounted."""
-        return self._judged(told, lambda: NONE)
+        return self._judged(asked_by(told, self._ids.new(self._name)), lambda: NONE)
 
-    def _judged(self, told: Mapping[str, Any], offer: Callable[[], Offer]) -> Shape:
+    def _judged(self, asked: Asked, offer: Callable[[], Offer]) -> Shape:
         self.reap()
-        asked = asked_by(told, self._ids.new(self._name))
         repository = repository_of(asked)
         settings = load_settings(repository.root)
         if settings.shell == Shell.OFF:
@@ -173,11 +153,66 @@ class Shells:
         before = surveyor.look(session.keep)
         paths = tuple(each.path for each in ground.concern)
         head = _head_of(session.root)
-        run = _Run(asked, session, leave, paths, surveyor, sequence, before, begun_ns, head, list(leave.notices))
+        run = Run(asked, session, leave, paths, surveyor, sequence, before, begun_ns, head, list(leave.notices))
         run.launcher = named(asked.process)
+        self._add(run)
+        if self._records:
+            self._records.add(run)
+
+    def _add(self, run: Run) -> None:
         with self._lock:
-            self._runs[asked.ticket] = run
+            self._runs[run.asked.ticket] = run
             self._under_way.add(run.is_alive)
+
+    def _restore(self) -> None:
+        """Go on with the commands that a killed daemon has left. Those that are over by now may have ended long ago."""
+        with self._restoring:
+            left = [] if self._is_restored or self._records is None else self._records.left()
+            self._is_restored = True
+            for record, before in left:
+                with suppress(CommonholdError):  # its working tree is gone, say
+                    self._add(self._restored(record, before))
+                if record.asked.ticket not in self._runs and self._records:
+                    self._records.forget(record.asked.ticket)
+
+    def _restored(self, record: CommandRecord, before: Survey) -> Run:
+        repository = find_repository(record.root)
+        settings = load_settings(repository.root)
+        session = self._open(repository.root, record.asked.holder)
+        ground = Ground(repository, record.asked.cwd, record.asked.command)
+        leave = Leave(record.masked, NONE, reach_of(record.asked.command), record.lease_id)
+        surveyor = self._surveyor(session, ground, settings)
+        run = Run(
+            record.asked,
+            session,
+            leave,
+            record.named,
+            surveyor,
+            record.sequence,
+            before,
+            record.begun_ns,
+            record.head,
+            [],
+            record.launcher,
+            is_restored=True,
+            is_settled=False,
+        )
+        run.is_doubtful = not run.is_alive()
+        return run
+
+    def calls_restored(self) -> Mapping[tuple[str, str], str]:
+        """The tickets of commands of an earlier daemon, by the holders and names with which hooks report their end."""
+        self._restore()
+        with self._lock:
+            runs = [run for run in self._runs.values() if run.is_restored and run.asked.call]
+        return {(run.asked.holder, run.asked.call): run.asked.ticket for run in runs}
+
+    def settle_restored(self, root: str) -> None:
+        """Record what the commands of an earlier daemon have written in the working tree at `root` until now."""
+        self._restore()
+        with self._lock:
+            runs = [run for run in self._runs.values() if not run.is_settled and run.session.root == root]
+        self._settle_all(runs)
 
     def _surveyor(self, session: Commonhold, ground: Ground, settings: Settings) -> Surveyor:
         name = session.root, tuple(settings.ignore), settings.max_file_bytes
@@ -203,8 +238,12 @@ class Shells:
     def end(self, told: Mapping[str, Any]) -> Shape:
         """The same as `ended`, for a launcher."""
         ticket = str(told.get("ticket", ""))
+        self._restore()
         if told.get("free"):
             self._free_of_masks(ticket)
+        with self._lock:
+            if run := self._runs.get(ticket):
+                run.ended_ns = int(told.get("ended_ns", 0))
         return {"report": self.ended(ticket, int(told.get("status", 0)))}
 
     def _free_of_masks(self, ticket: str) -> None:
@@ -248,12 +287,12 @@ class Shells:
                     self._close(run)
         return "\n".join(filter(None, run.told))
 
-    def _settle(self, run: _Run, status: int) -> None:
+    def _settle(self, run: Run, status: int) -> None:
         # Of a tree that the command has taken away nothing is left to be looked at.
         if run.asked.ticket in self._runs and Path(run.session.root).is_dir():
             run.told.append(report(self._settled(run, status), run.leave.masked, time.time()))
 
-    def _close(self, run: _Run) -> None:
+    def _close(self, run: Run) -> None:
         with self._lock:
             is_open = self._runs.pop(run.asked.ticket, None) is not None
         if is_open:
@@ -263,6 +302,8 @@ class Shells:
             finally:
                 run.session.close()
                 self._under_way.discard(run.is_alive)
+                if self._records:
+                    self._records.forget(run.asked.ticket)
 
     def close(self) -> None:
         """Let go of the connections for commands that run still: they stay as they are, and so do their leases."""
@@ -273,12 +314,15 @@ class Shells:
             run.session.close()
         for surveyor in surveyors.values():
             surveyor.close()
+        if self._records:
+            self._records.close()
 
     def free(self, session: Commonhold) -> None:
         """Release what a daemon before this one leased for commands of a session: it heard of no end of theirs."""
         for lease in session.leases():
             ticket = lease.acquisition_id
-            if lease.holder == session.holder and ticket.startswith(OF_COMMAND) and not ticket.startswith(self._name):
+            is_known = ticket.startswith(self._name) or ticket in self._runs
+            if lease.holder == session.holder and ticket.startswith(OF_COMMAND) and not is_known:
                 session.release(lease.id)
 
     def _free_once(self, session: Commonhold) -> None:
@@ -289,8 +333,12 @@ class Shells:
 
     def settle(self, root: str, holder: str) -> None:
         """Take what the commands of a holder have written so far, in the working tree at `root`, into the log."""
+        self._restore()
         with self._lock:
             runs = [run for run in self._runs.values() if (run.session.root, run.asked.holder) == (root, holder)]
+        self._settle_all(runs)
+
+    def _settle_all(self, runs: Iterable[Run]) -> None:
         for run in runs:
             with run.turn:
                 self._settle(run, 0)
@@ -302,18 +350,20 @@ class Shells:
 
     def reap(self) -> None:
         """End the commands whose launcher is gone without reporting their end."""
+        self._restore()
         with self._lock:
             gone = [ticket for ticket, run in self._runs.items() if not run.is_alive()]
         for ticket in gone:
             with suppress(CommonholdError):
                 self.ended(ticket, _BY_KILL)
 
-    def _settled(self, run: _Run, status: int) -> Outcome:
+    def _settled(self, run: Run, status: int) -> Outcome:
         # Before the look: who gets a lease after it may write already what the look does not show.
         held = holdings(run.session.leases(), run.session.place())
         after = run.surveyor.look(run.session.keep)
         found = run.surveyor.changes(run.before, after, run.session.keep)
         changes, sequence = _unexplained(found, run.session, run.sequence)
+        changes = tuple(each for each in changes if not _is_after_end(run, each.path))
         readable = {change.path: change.before for change in changes if not change.is_unread}
         others = self._others(run)
         mine, theirs = parted(held, run.asked.holder)
@@ -328,10 +378,11 @@ class Shells:
         taken = run.session.take(own, intent=intent) if own else TakeAnswer("nothing", notices=_news(run.session))
         taken = replace(taken, notices=(*taken.notices, *self._rules.overwritten(run.session, taken, run.head)))
         run.before, run.sequence, run.head = after, sequence, _head_of(run.session.root)
+        run.is_settled = True
         unread = tuple(change.path for change in changes if change.is_unread and run.reach(change.path))
         return Outcome(status, taken, sorted_.nobody, unread)
 
-    def _hand_down(self, run: _Run, written: Collection[str], theirs: Sequence[Holding]) -> None:
+    def _hand_down(self, run: Run, written: Collection[str], theirs: Sequence[Holding]) -> None:
         """Hand over to a subagent what its session has leased for edits of its own, and the command has written."""
         around = run.asked.holder.rpartition("/")[0]
         its = {
@@ -346,13 +397,13 @@ class Shells:
             finally:
                 session.close()
 
-    def _others(self, run: _Run) -> list[_Run]:
+    def _others(self, run: Run) -> list[Run]:
         """The other commands that run there. Those that have ended were surveyed, so they made no unrecorded change."""
         with self._lock:
             return [each for each in self._runs.values() if each is not run and each.session.root == run.session.root]
 
 
-def _reach_by_links(run: _Run, paths: Collection[str]) -> ReachOf:
+def _reach_by_links(run: Run, paths: Collection[str]) -> ReachOf:
     """How likely a command has written some paths: what it was kept from as well, by another name of that file."""
     nodes = {path: _linked_node(run.session.root, path) for path in paths}
     written = {node: reach for path, node in nodes.items() if (reach := run.reach(path)) and node is not None}
@@ -369,10 +420,10 @@ def _linked_node(root: str, path: str) -> tuple[int, int] | None:
     return None
 
 
-def _rivals(run: _Run, others: Sequence[_Run]) -> list[ReachOf]:
+def _rivals(run: Run, others: Sequence[Run]) -> list[ReachOf]:
     """How likely others have written a path: one that has begun after its last change has not."""
 
-    def reach_of(other: _Run) -> ReachOf:
+    def reach_of(other: Run) -> ReachOf:
         def reach(path: str) -> Reach:
             is_later = other.begun_ns > _changed_ns(run.session.root, path) + _SLACK_NS
             return Reach.NOTHING if is_later else other.reach(path)
@@ -389,6 +440,11 @@ def _changed_ns(root: str, path: str) -> int:
         with suppress(OSError):
             return each.lstat().st_ctime_ns
     return 0
+
+
+def _is_after_end(run: Run, path: str) -> bool:
+    """Whether a path was changed after the command had ended, as its launcher says that reports it late."""
+    return bool(run.ended_ns) and _changed_ns(run.session.root, path) > run.ended_ns + _SLACK_NS
 
 
 def _at_it(theirs: Sequence[Holding], running: Collection[str]) -> list[Holding]:

@@ -12,6 +12,7 @@ _TIMEOUT_SECONDS: Final = 10
 _IDENTITY: Final = frozenset(
     f"GIT_{who}_{what}" for who in ("AUTHOR", "COMMITTER") for what in ("NAME", "EMAIL", "DATE")
 )
+_SOCKET: Final = "COMMONHOLD_SOCKET"
 # Hooks and background work that nobody asked for. The monitor is switched off for every call.
 _ALONE: Final = (
     *("-c", f"core.hooksPath={os.devnull}", "-c", "gc.auto=0", "-c", "maintenance.auto=false"),
@@ -58,8 +59,14 @@ def _command(words: tuple[str, ...]) -> tuple[str, ...]:
 
 
 def _inherited() -> dict[str, str]:
-    """The environment less what is about a repository; who commits is the user, wherever."""
-    return {name: value for name, value in os.environ.items() if not name.startswith("GIT_") or name in _IDENTITY}
+    """The environment less what is about a repository; who commits is the user, wherever.
+
+    In an agent's shell `git` is a stand-in that asks the daemon. Without the address of its socket it is git itself: a
+    daemon that was started there would ask itself, without end.
+    """
+    kept = {name: value for name, value in os.environ.items() if not name.startswith("GIT_") or name in _IDENTITY}
+    kept.pop(_SOCKET, None)
+    return kept
 
 
 class Git:

@@ -1,10 +1,10 @@
 """A shell command, from asking what it must not write to reporting what it wrote."""
 
 import os
-import sys
+import time
 
 from .running import BY_SIGNAL, NOT_RUN, Allowance, become, run
-from .speaking import TYPE_CHECKING, Object, Unserved, asked, say
+from .speaking import TYPE_CHECKING, Object, Unserved, asked, asked_of_next, say
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -32,13 +32,7 @@ def main(*words: str) -> int:
 
 def begun(socket: str, question: Object) -> Object:
     """What the daemon answers; it is started where there is none. Raises Unserved."""
-    try:
-        return asked(socket, "/shell/begin", question)
-    except Unserved as fault:
-        if not fault.is_away:
-            raise
-        _start()
-    return asked(socket, "/shell/begin", question)
+    return asked_of_next(socket, "/shell/begin", question)
 
 
 def attended(socket: str, when_down: str, asked_for: Object, made: "Make", ask: "Ask" = begun) -> int:
@@ -82,13 +76,6 @@ def is_kept() -> bool:
         return False
 
 
-def _start() -> None:
-    """Have a daemon that serves this folder's repository, if it can be had."""
-    words = [sys.executable, "-I", "-m", "commonhold", "daemon", "start"]
-    silent = [(os.POSIX_SPAWN_OPEN, number, os.devnull, os.O_RDWR, 0) for number in (0, 1, 2)]
-    os.waitpid(os.posix_spawn(sys.executable, words, os.environ, file_actions=silent), 0)
-
-
 def _unserved(fault: Unserved, when_down: str, made: "Make") -> int:
     if when_down != "allow":
         say(f"the command was not run: {fault}. Next: {fault.next}")
@@ -99,9 +86,20 @@ def _unserved(fault: Unserved, when_down: str, made: "Make") -> int:
 
 
 def _end(socket: str, told: Object) -> None:
+    """Report the end, be it to another daemon than the one that heard of the beginning."""
+    ended_ns = time.time_ns()
     try:
-        report = asked(socket, "/shell/end", told).get("report")
+        report = _answered(socket, told, ended_ns).get("report")
     except Unserved as fault:
         report = f"what the command wrote is not recorded yet: {fault}. Next: commonhold status"
     if report:
         say(report)
+
+
+def _answered(socket: str, told: Object, ended_ns: int) -> Object:
+    try:
+        return asked(socket, "/shell/end", told)
+    except Unserved as fault:
+        if not fault.is_away:
+            raise
+    return asked_of_next(socket, "/shell/end", {**told, "ended_ns": ended_ns})

@@ -6,7 +6,7 @@ import sys
 import time
 
 from .running import NOT_FOUND, UNBOUND, Allowance, become, run
-from .speaking import Object, Unserved, asked, say
+from .speaking import Object, Unserved, asked_of_next, say
 
 # What neither uses an index nor moves a branch is no matter of ours.
 _HARMLESS = frozenset(
@@ -78,15 +78,15 @@ def _attempted(git: str, socket: str, words: list[str]) -> int:
 
 def _called(git: str, socket: str, question: Object) -> "tuple[int, bool]":
     """Call git once; whether that was it."""
-    answer = asked(socket, "/git", question)
+    answer = asked_of_next(socket, "/git", question)
     locks = []
     try:
         if "turns" in answer:
             locks = [_locked(path) for path in answer["turns"]]
-            answer = asked(socket, "/git", {**question, "has_turn": 1})
+            answer = asked_of_next(socket, "/git", {**question, "has_turn": 1})
         if "fetch" in answer:
             run([git, *answer["fetch"]], Allowance(UNBOUND))
-            answer = asked(socket, "/git", {**question, "has_turn": 1, "has_fetched": 1})
+            answer = asked_of_next(socket, "/git", {**question, "has_turn": 1, "has_fetched": 1})
         if answer.get("refusal"):
             say(answer["refusal"])
             return _REFUSED, True
@@ -139,7 +139,7 @@ def _run(git: str, socket: str, words: list[str], answer: Object) -> "tuple[int,
     status = run(command, Allowance(UNBOUND))
     sys.stdout.flush()
     try:
-        told = asked(socket, "/git/end", {"after": answer["after"], "status": status})
+        told = asked_of_next(socket, "/git/end", {"after": answer["after"], "status": status})
     except Unserved as fault:
         say(f"git was run, and nobody could be told that it has ended: {fault}. Next: git status, before anything else")
         return status, True

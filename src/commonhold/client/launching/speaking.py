@@ -4,6 +4,8 @@ import _json
 import _socket
 import errno
 import os
+import sys
+import time
 
 TYPE_CHECKING = False  # the module for types takes long to load
 if TYPE_CHECKING:
@@ -12,19 +14,33 @@ if TYPE_CHECKING:
 Object = dict[str, "Any"]
 
 _PATIENCE_SECONDS = 120.0
+# A killed daemon is started again by its supervisor within this time.
+_REVIVAL_SECONDS = 0.3
+# A daemon that lives may not listen yet.
+_BEGINNING_SECONDS = 5.0
+_PAUSE_SECONDS = 0.01
+_SOCKETS = ("/.git/commonhold/http.sock", "/.commonhold/http.sock")
 _OK = b"200"
 
 
 class Unserved(Exception):  # noqa: N818 - it is answered by what was chosen for the case
-    """Nobody answers (`is_away`), or not as it should be; `next` is what to do about it."""
+    """Nobody answers (`is_away`), or not as it should be; `next` is what to do about it.
+
+    `is_absent`: nobody has left so much as a socket.
+    """
 
     is_away = False
+    is_absent = False
     next = "commonhold doctor"
 
 
 class _Away(Unserved):
     is_away = True
     next = "commonhold daemon start, then run it again"
+
+    def __init__(self, why: str, number: "int | None" = None) -> None:
+        super().__init__(f"nobody serves this repository ({why})")
+        self.is_absent = number == errno.ENOENT
 
 
 class ShutOff(Unserved):
@@ -52,14 +68,49 @@ def asked(socket: str, path: str, told: Object) -> Object:
     """What the daemon answers to a post. Raises Unserved."""
     try:
         answer = _posted(socket, path, encoded(told).encode())
+    except TimeoutError:
+        raise Unserved(f"the daemon did not answer within {_PATIENCE_SECONDS:g} seconds") from None
     except OSError as fault:
         if fault.errno == errno.EPERM:
             raise ShutOff(f"what it runs in lets it ask nobody ({fault.strerror})") from None
-        raise _Away(f"nobody serves this repository ({fault.strerror or fault})") from None
+        raise _Away(fault.strerror or str(fault), fault.errno) from None
+    if not answer:
+        raise _Away("the daemon ended before it answered")
     head, _, body = answer.partition(b"\r\n\r\n")
     if head.split(b" ", 2)[1:2] != [_OK]:
         raise _fault(body)
     return decoded(body)
+
+
+def asked_of_next(socket: str, path: str, told: Object) -> Object:
+    """What the daemon answers to a post; where there is none, the next one, which is started. Raises Unserved."""
+    try:
+        return _asked_until(socket, path, told, time.monotonic() + _REVIVAL_SECONDS)
+    except Unserved as fault:
+        if not fault.is_away:
+            raise
+    seconds = _BEGINNING_SECONDS if _is_started(socket) else 0.0
+    return _asked_until(socket, path, told, time.monotonic() + seconds)
+
+
+def _asked_until(socket: str, path: str, told: Object, until: float) -> Object:
+    """What the daemon answers; it is asked again while a socket is there and nobody answers. Raises Unserved."""
+    while True:
+        try:
+            return asked(socket, path, told)
+        except Unserved as fault:
+            if not fault.is_away or fault.is_absent or time.monotonic() >= until:
+                raise
+        time.sleep(_PAUSE_SECONDS)
+
+
+def _is_started(socket: str) -> bool:
+    """Start a daemon that serves the repository of this socket, or else of this folder; whether one is there now."""
+    root = next((socket.removesuffix(each) or "/" for each in _SOCKETS if socket.endswith(each)), "")
+    words = [sys.executable, "-I", "-m", "commonhold", "daemon", "start", *(["-C", root] if root else [])]
+    silent = [(os.POSIX_SPAWN_OPEN, number, os.devnull, os.O_RDWR, 0) for number in (0, 1, 2)]
+    _, status = os.waitpid(os.posix_spawn(sys.executable, words, os.environ, file_actions=silent), 0)
+    return status == 0
 
 
 def _posted(socket: str, path: str, body: bytes) -> bytes:

@@ -35,6 +35,9 @@ BEHIND_HOOKS: Final = "commonhold.server.behind"
 _ASKED_TO_END: Final = frozenset({-signal.SIGTERM, -signal.SIGINT, -signal.SIGHUP})
 """Exit statuses of a daemon that was told to go before it could hear of that."""
 MOST_DESCRIPTORS: Final = 1024
+_OF_SESSION: Final = ("COMMONHOLD_SOCKET", "COMMONHOLD_AGENT", "COMMONHOLD_HOLDER", "GIT_INDEX_FILE")
+_PROGRAMS: Final = ("/.git/commonhold/", "/.commonhold/")
+"""Where the programs are that come first in the PATH of an agent's shell."""
 _MODULE: Final = "commonhold.server.daemon.supervisor"
 _PACKAGE: Final = "commonhold"
 
@@ -118,7 +121,16 @@ def _leave_the_beginner() -> None:
     os.closerange(BEGIN_LOCK + 1, MOST_DESCRIPTORS)
 
 
+def _leave_the_shell() -> None:
+    """Drop the variables of an agent's shell, where this may have been started: the daemon is no session's."""
+    for name in _OF_SESSION:
+        os.environ.pop(name, None)
+    places = os.environ.get("PATH", os.defpath).split(os.pathsep)
+    os.environ["PATH"] = os.pathsep.join(each for each in places if not any(part in each for part in _PROGRAMS))
+
+
 if __name__ == "__main__":
     _leave_the_beginner()
+    _leave_the_shell()
     root, *seconds = sys.argv[1:]
     sys.exit(supervise(root, Times(*map(float, seconds))))

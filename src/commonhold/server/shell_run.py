@@ -1,0 +1,56 @@
+"""A shell command that runs: what is known of it from its beginning to its end."""
+
+import threading
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Final
+
+from commonhold.adapters.survey import Survey, Surveyor
+from commonhold.adapters.system import is_running
+from commonhold.app.held_paths import is_in_any
+from commonhold.app.shell_reach import Reach
+from commonhold.client.session import Commonhold
+from commonhold.server.shell_leave import NOBODY, Asked, Leave
+
+_PROCESSES: Final = Path("/proc")
+
+
+@dataclass(eq=False, slots=True)
+class Run:
+    """A command that runs in one working tree. `leave` says what it is kept from, `named` what it plainly writes.
+
+    `begun_ns` is when it began and `ended_ns` when it ended, where its launcher has said so (wall time); `head` is the
+    commit of HEAD when it was last looked at, `told` what its agent will be told, `launcher` the process that waits for
+    it. One that `is_doubtful` may not have run at all, or may have ended long ago. One that `is_restored` was begun
+    under an earlier daemon; until it `is_settled`, this one has not looked at its writes.
+    """
+
+    asked: Asked
+    session: Commonhold
+    leave: Leave
+    named: tuple[str, ...]
+    surveyor: Surveyor
+    sequence: int
+    before: Survey
+    begun_ns: int
+    head: str
+    told: list[str]
+    launcher: str = ""
+    ended_ns: int = 0
+    is_doubtful: bool = False
+    is_restored: bool = False
+    is_settled: bool = True
+    turn: threading.Lock = field(default_factory=threading.Lock)
+
+    def is_alive(self) -> bool:
+        """Whether its launcher is there still, as far as that can be told."""
+        if self.asked.process == NOBODY:
+            return not self.is_restored
+        return not Path(_PROCESSES, "self").exists() or is_running(self.launcher)
+
+    def reach(self, path: str) -> Reach:
+        """How likely it writes a file."""
+        if is_in_any(path, [each.path for each in self.leave.masked]):
+            return Reach.NOTHING
+        found = Reach.NAMED if is_in_any(path, self.named) else self.leave.reach
+        return min(found, Reach.ANYTHING) if self.is_doubtful else found
