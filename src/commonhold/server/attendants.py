@@ -118,7 +118,8 @@ class Attendants:
 
     def _refused(self, asked: Asked, session: Commonhold) -> str:
         """Why a command is not to be run; empty where it may be."""
-        return self._git.refusal(session.holder, asked.cwd, asked.command) or ""
+        judged = self._git.refusal(session.holder, asked.cwd, asked.command, has_stand_in=asked.has_stand_in)
+        return judged or ""
 
     def _prepared(self, asked: Asked, session: Commonhold) -> Prepared:
         environment = self._git.environment(session.holder, asked.cwd)

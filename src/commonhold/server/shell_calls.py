@@ -53,7 +53,8 @@ class ShellCalls:
         elif load_settings(root).shell == Shell.OFF or not happening.command.strip():
             return NOTHING
         elif self._is_wrapped(agent, root):
-            refusal = self._refused(Asked(session.holder, happening.cwd, _words(happening), ""), session)
+            asked = Asked(session.holder, happening.cwd, _words(happening), "", has_stand_in=True)
+            refusal = self._refused(asked, session)
             self._awaited.note(happening)
         else:
             refusal = self._noted(happening, self._shells.watch(_question(happening)))

@@ -37,7 +37,7 @@ class Asked:
 
     `ticket` is what its end will be told by, `root` the working tree that it is watched in where that is not the one
     around `cwd`. `is_kept`: it runs inside of a sandbox in which no process gets new rights. `call` names it in the
-    hook that will report its end, where that does.
+    hook that will report its end, where that does. `has_stand_in`: its calls of git are judged when they are made, too.
     """
 
     holder: str
@@ -48,6 +48,7 @@ class Asked:
     root: str = ""
     is_kept: bool = False
     call: str = ""
+    has_stand_in: bool = False
 
     @property
     def intent(self) -> str:

@@ -97,7 +97,7 @@ class Shells:
     def begin(self, told: Mapping[str, Any]) -> Shape:
         """Let a command run, or refuse it; return what it must not write, and the ticket for reporting its end."""
         self._drop_unanswered(int(told.get("process", NOBODY)))
-        return self._judged(asked_by(told, self._ids.new(self._name)), self._offer)
+        return self._judged(replace(asked_by(told, self._ids.new(self._name)), has_stand_in=True), self._offer)
 
     def _drop_unanswered(self, process: int) -> None:
         """Forget a command of which the daemon before this one has begun to hear: its launcher asks again."""
