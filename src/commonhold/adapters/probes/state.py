@@ -196,7 +196,8 @@ def restored(reset: Reset | None) -> Iterator[Finding]:
             f"{(time.time() - reset.at) / 60:.0f} min ago the store was found to lack events that it had recorded, as"
             f" after a restored backup: {reset.leases} lease(s){whose} ended, and fences went on above all given before"
         )
-        yield warn("restored", found, "let them acquire anew what they still need: commonhold log shows it")
+        then = "let them acquire anew what they still need: commonhold log shows it; if nobody restored a backup, look"
+        yield warn("restored", found, f"{then} whether two servers answer at the store's URL")
 
 
 def _contents(session: SqliteSession) -> Iterator[Finding]:

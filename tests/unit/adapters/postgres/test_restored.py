@@ -84,3 +84,27 @@ def test_nothing_ends_where_nothing_was_lost(database: Database, namespace: str,
         with tables.read() as view:
             assert view.leases() == (lease,)
         tables.close()
+
+
+def test_of_two_servers_at_one_url_the_leases_of_the_one_that_lags_end(
+    database: Database, namespace: str, tmp_path: Path
+) -> None:
+    """Two namespaces stand for two servers, to which a proxy leads in turn."""
+    first, second = namespace, f"{namespace}-other"
+
+    def opened(server: str) -> PostgresTables:
+        return open_postgres(database.url, server, seen=Seen(str(tmp_path / "seen")))
+
+    stranger = open_postgres(database.url, second)
+    grant(stranger, "other", holder="stranger")
+    stranger.close()
+    fence = 0
+    for server in (first, second, first, second):
+        tables = opened(server)
+        PostgresRegistry(tables).execute(Show("one"))
+        with tables.read() as view:
+            assert view.leases() == ()
+        for name in ("l1", "l2"):
+            fence, before = grant(tables, f"{name}-{fence}", key=f"account:{name}", holder="one").fence, fence
+            assert fence > before
+        tables.close()
