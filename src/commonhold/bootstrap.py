@@ -20,6 +20,7 @@ from commonhold.adapters.system import RandomIds, SystemClock, is_running
 from commonhold.app.ports import Registry, Step, no_step
 from commonhold.app.registry import TableRegistry
 from commonhold.app.service import Service
+from commonhold.app.signs_of_life import SignsOfLife
 from commonhold.app.turns import Turns
 from commonhold.app.use_cases import Surroundings
 from commonhold.config import Settings, load_settings
@@ -46,13 +47,14 @@ def open_repository(path: str = ".", *, agent: str | None = None, at_step: Step 
 class Shared:
     """What the services of one process share: the open `store`, what they `see` other files with, and their `turns`.
 
-    `plans_of` says who plans commits, given who does so in this process.
+    `signs` tell when their holders called last; `plans_of` says who plans commits, given who does so in this process.
     """
 
     store: SqliteStore | None = None
     see: Callable[[], Insight | None] | None = None
     plans_of: PlansOf | None = None
     turns: Turns | None = None
+    signs: SignsOfLife | None = None
 
 
 def compose(
@@ -91,6 +93,7 @@ def compose(
             is_running,
             shared.plans_of or (lambda own: own),
             shared.turns or Turns(),
+            shared.signs or SignsOfLife(),
         ),
         at_step=at_step,
     )

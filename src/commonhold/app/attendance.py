@@ -11,6 +11,7 @@ from commonhold.app.pictures import Briefing
 from commonhold.app.place import Place
 from commonhold.app.ports import IsRunning
 from commonhold.app.proposing import Proposing
+from commonhold.app.signs_of_life import SignsOfLife
 from commonhold.domain.at_work import Presence
 from commonhold.domain.commands import Break
 from commonhold.domain.keys import canonical
@@ -35,14 +36,19 @@ class Attendance:
         proposing: Proposing,
         idle_seconds: float,
         is_running: IsRunning,
+        signs: SignsOfLife,
     ) -> None:
-        """Keep it in the state of `place`; a session that is idle for so long has ended, unless it `is_running`."""
+        """Keep it in the state of `place`; a session that is idle for so long has ended, unless it `is_running`.
+
+        Of a session without hooks the `signs` of life tell.
+        """
         self._place = place
         self._leases = leases
         self._works = works
         self._proposing = proposing
         self._idle_seconds = idle_seconds
         self._is_running = is_running
+        self._signs = signs
 
     def arrive(self, holder: str, process: str) -> Briefing:
         """A session begins, or goes on. One of that name in another process has ended without saying so."""
@@ -64,6 +70,8 @@ class Attendance:
 
     def is_at_work(self, holder: str) -> bool:
         """Whether a session or one of its subagents shows signs of life, runs a command, or holds a lease."""
+        if self._signs.is_heard(holder, self._wall() - self._idle_seconds):
+            return True
         session = holder.partition("/")[0]
         with self._place.store.read() as reader:
             known = reader.presences(self._place.files.root)
@@ -82,6 +90,7 @@ class Attendance:
 
     def depart(self, holder: str) -> None:
         """The session is over, by its own word."""
+        self._signs.forget(holder)
         with self._place.store.write() as writer:
             writer.depart(holder, self._place.files.root)
 

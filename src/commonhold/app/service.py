@@ -69,6 +69,15 @@ class Service:
         """The name under which this session holds leases. Raises UsageError `HOLDER_MISSING` if it has none."""
         return self._agent or texts.check_holder("")
 
+    def _give_sign(self) -> None:
+        """Note that this session is at work."""
+        if self._agent is not None:
+            self._uses.surroundings.signs.note(self._agent, self._uses.place.clock.now().wall)
+
+    def is_at_work(self, holder: str) -> bool:
+        """Whether a session still works here: it holds a lease, or has called lately, or its process runs."""
+        return self._writing.attendance.is_at_work(holder)
+
     def regions(self, path: str) -> terms.RegionMap:
         """The regions of a file, found afresh. Raises InputError `FILE_NOT_FOUND`, `FILE_TOO_LARGE`."""
         self._recover_if_possible()
@@ -134,6 +143,7 @@ class Service:
         life of its holder (any call). It does not keep this process from believing that it holds on when it does not:
         the commit checks.
         """
+        self._give_sign()
         ttl = self._uses.options.ttl_seconds if ttl_seconds is None else ttl_seconds
         if any(parse(key).scheme == FILE for key in keys):
             self._recover_if_possible()
@@ -256,6 +266,7 @@ class Service:
         guarantee that readers outside Commonhold see several files change in the same instant, nor that a program that
         writes without asking is noticed in time.
         """
+        self._give_sign()
         if dry_run:
             self._recover_if_possible()
         answer = self._writing.commits.commit(self.holder, changeset, self.root, is_dry_run=dry_run)
@@ -295,6 +306,7 @@ class Service:
 
         They are as they are. What could not have been committed is recorded too, and waits for review.
         """
+        self._give_sign()
         return self._uses.newsroom.with_news(self._writing.taking.take(self.holder, before, intent))
 
     def keep(self, contents: Sequence[bytes]) -> None:

@@ -16,6 +16,7 @@ from commonhold.app.queries import Queries
 from commonhold.app.read_sets import ReadSet
 from commonhold.app.reading import Reading
 from commonhold.app.registry import TableRegistry
+from commonhold.app.signs_of_life import SignsOfLife
 from commonhold.app.turns import Turns
 from commonhold.app.upkeep import Upkeep
 from commonhold.app.values import Values
@@ -32,8 +33,8 @@ class Surroundings:
 
     Leases are kept in `registry`, where other machines share them; else in the state. What a commit means for other
     files is seen with what `see` gives, which is asked once there is anything to write; else each file is looked at by
-    itself. A session whose process `is_running` is there, however long nothing is heard of it. Commits take `turns`;
-    `plans_of` says who plans them.
+    itself. A session whose process `is_running` is there, however long nothing is heard of it; so is one that has given
+    `signs` of life lately. Commits take `turns`; `plans_of` says who plans them.
     """
 
     registry: Registry | None = None
@@ -41,6 +42,7 @@ class Surroundings:
     is_running: IsRunning = lambda _: False
     plans_of: PlansOf = lambda own: own
     turns: Turns = field(default_factory=Turns)
+    signs: SignsOfLife = field(default_factory=SignsOfLife)
 
 
 class Parts(TypedDict, total=False):

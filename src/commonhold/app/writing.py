@@ -45,8 +45,10 @@ class Writing:
         self.taking = Taking(uses, self._planner_of, judging, owing)
         self.proposing = Proposing(place, planner, judging, leases, self.taking, read_set, options)
         self.noticing = Noticing(place, self.taking, self.proposing)
-        is_running = uses.surroundings.is_running
-        self.attendance = Attendance(place, leases, works, self.proposing, options.idle_seconds, is_running)
+        around = uses.surroundings
+        self.attendance = Attendance(
+            place, leases, works, self.proposing, options.idle_seconds, around.is_running, around.signs
+        )
         self.adopting = Adopting(place, uses.reading, self.attendance.is_at_work)
 
     def _crossing(self, insight: Insight | None) -> Crossing | None:

@@ -33,7 +33,7 @@ RESTART_SECONDS: Final = 10.0
 _LOOKS: Final = frozenset(
     {
         *("regions", "list_regions", "leases", "status", "who", "log", "content", "get", "show", "recover", "news"),
-        *("briefing", "commits_on", "intent", "place"),
+        *("briefing", "commits_on", "intent", "is_at_work", "place"),
     }
 )
 """Who only looks leaves nothing behind, no daemon either."""

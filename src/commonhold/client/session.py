@@ -107,6 +107,7 @@ class Commonhold(Session):
     briefing = _asked(Service.briefing)
     intend = _asked(Service.intend)
     intent = _asked(Service.intent)
+    is_at_work = _asked(Service.is_at_work)
     rest = _asked(Service.rest)
     depart = _asked(Service.depart)
     partial_works = _asked(Service.partial_works)

@@ -41,6 +41,10 @@ class Log(Protocol):
         """Who is at work in this working tree, beside other things."""
         ...
 
+    def is_at_work(self, holder: str) -> bool:
+        """Whether a session still works here."""
+        ...
+
     def leases(self) -> Sequence[Lease]:
         """All that are held."""
         ...
@@ -205,7 +209,7 @@ class Whose:
     def is_any_at_work(self, holders: Iterable[str]) -> bool:
         """Whether a session among some is there still, or one that it is a part of."""
         there = {each.holder for each in self._log.status().sessions}
-        return any(each in there or each.partition("/")[0] in there for each in holders)
+        return any(each in there or each.partition("/")[0] in there or self._log.is_at_work(each) for each in holders)
 
     def way_on(self, paths: Iterable[str], holders: Iterable[str]) -> str:
         """How to go on where these have uncommitted work in these files: the step after `Next:`."""

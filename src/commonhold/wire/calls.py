@@ -37,7 +37,7 @@ NAMES: Final = frozenset(
         ),
         *("saw", "seen", "news", "partial_works", "review", "leases", "commit", "who", "status", "log", "content"),
         *("waive", "commits_on", "place", "propose", "settle", "take", "keep", "notice", "send", "adopt"),
-        *("arrive", "briefing", "intend", "intent", "rest", "depart"),
+        *("arrive", "briefing", "intend", "intent", "is_at_work", "rest", "depart"),
         *("recover", "forget", "sweep"),
     }
 )

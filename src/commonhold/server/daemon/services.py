@@ -17,6 +17,7 @@ from commonhold.adapters import stamps
 from commonhold.adapters.repository import Repository, find_repository
 from commonhold.adapters.sqlite.store import SqliteStore
 from commonhold.app.service import Service
+from commonhold.app.signs_of_life import SignsOfLife
 from commonhold.app.turns import Turns
 from commonhold.bootstrap import Shared, compose, open_insight
 from commonhold.config import FILES, Settings, load_settings
@@ -73,6 +74,7 @@ class Services:
         """Serve the working trees of `repository`, on its `store`."""
         self._planners: Planners | None = None
         self._turns = Turns(is_complete=True)
+        self._signs = SignsOfLife()
         self._repository = repository
         self._store = store
         self._known: dict[Hello, _Known] = {}
@@ -128,7 +130,7 @@ class Services:
             )
         see = partial(self._see, found, settings)
         plans_of = partial(self._plans_of, found, settings, hello.umask)
-        shared = Shared(self._store, see, plans_of, self._turns)
+        shared = Shared(self._store, see, plans_of, self._turns, self._signs)
         service = compose(found, settings, agent=hello.agent, umask=hello.umask, shared=shared)
         self._made.append(_Known(found.root, settings, service))
         return self._made[-1]
