@@ -180,6 +180,57 @@ def test_in_another_working_tree_it_acts_on_that_one(shells: Shells, tmp_path: P
     assert shells.run(ANN, "git diff --cached --name-only; git reset -q; rm h.txt") == (0, "h.txt\n", "")
 
 
+IN_ANOTHER_TREE = {
+    "one that it makes": "git worktree add -q -b {name} {place} && cd {place} && {edit} && {commit}",
+    "one that it makes, from outside": "git worktree add -q {place} && (cd {place}; {edit}); git -C {place} {add}",
+    "one that it makes in a subshell": "(git worktree add -q {place}; cd {place}; {edit}; {commit})",
+    "one that it makes without a branch": "git worktree add -q --detach {place} && cd {place} && {edit} && {commit}",
+    "two commits": "git worktree add -q {place} && cd {place} && {edit} && {commit} && echo 2 > new.txt && {commit}",
+    "one that is there": "cd {there} && {edit} && {commit}",
+    "one that is there, second": "echo 1 >/dev/null; cd src && cd {there} && {edit} && {commit}",
+    "one that is there, and back": "cd {there} && {edit} && cd {root} && git -C {there} {add}",
+}
+
+
+@pytest.mark.parametrize("kind", IN_ANOTHER_TREE)
+def test_a_command_commits_its_changes_in_another_tree(shells: Shells, tmp_path: Path, kind: str) -> None:
+    name = f"on-{tmp_path.name}"
+    there, place = tmp_path / "there", tmp_path / name
+    git(shells.root, "worktree", "add", "-q", "--detach", str(there))
+    (there / "b.txt").write_text("by a person\n")
+    line = IN_ANOTHER_TREE[kind].format(
+        name=name,
+        place=place,
+        there=there,
+        root=shells.root,
+        edit="sed -i s/a/A/ a.txt && echo 1 > new.txt",
+        commit="git add -A && git commit -qm both",
+        add="add -A",
+    )
+    status, _, err = shells.run(ANN, line)
+    assert status == 0, err
+    tree = there if "is there" in kind else place
+    if "git commit" not in line:
+        status, _, more = shells.run(ANN, f"git -C {tree} commit -qm both")
+        assert status == 0, (err, more)
+    assert git(tree, "show", "HEAD:a.txt") == "A\n", err
+    assert git(tree, "show", "HEAD:new.txt") == ("2\n" if kind == "two commits" else "1\n")
+    assert git(tree, "diff", "--name-only", "HEAD").split() == (["b.txt"] if tree == there else [])
+
+
+def test_the_work_of_a_session_without_hooks_is_its_own_between_its_commands(shells: Shells) -> None:
+    assert shells.run(BOB, "echo bob > left.txt")[0] == 0
+    status, _, err = shells.run(ANN, "git add left.txt; rm -f other.txt")
+    assert (status, "adopt" in err) == (0, False), err
+    with shells.session(ANN) as ann:
+        answer = ann.adopt("left.txt", owner=BOB)
+        assert (answer.outcome, answer.why) == ("refused", f"{BOB} is still at work, and commits its work itself")
+        with shells.session(BOB) as bob:
+            bob.depart()
+        assert ann.adopt("left.txt", owner=BOB).outcome == "adopted"
+    assert shells.run(ANN, "rm left.txt")[0] == 0
+
+
 def test_other_repositories_and_an_index_of_ones_own(shells: Shells, tmp_path: Path) -> None:
     made = f"cd {tmp_path} && git init -q x && cd x && echo 1 > f && git add f && git commit -qm one && git status -s"
     assert shells.run(ANN, made)[:2] == (0, "")

@@ -38,11 +38,14 @@ from commonhold.server.shell_leave import (
     unwatched,
 )
 from commonhold.server.shell_run import Run
+from commonhold.server.shell_trees import as_checked_out, is_made_since, trees_visited
 from commonhold.server.shell_words import Outcome, report
 from commonhold.server.under_way import UnderWay
 
 _PAGE: Final = 1000
 _BY_KILL: Final = 137
+_PART: Final = "+"
+"""Stands between the ticket of a command and the number of one more working tree that it works in."""
 _SLACK_NS: Final = 20_000_000
 """File systems take the time of a change from a clock that ticks every few milliseconds."""
 MOST_REMEMBERED: Final = 4096
@@ -139,18 +142,62 @@ class Shells:
             return refused(leave)
         try:
             prepared = self._rules.prepared(asked, session)
-            self._note(asked, session, leave, ground, self._surveyor(session, ground, settings))
+            run = self._note(asked, session, leave, ground, self._surveyor(session, ground, settings))
+            for root in trees_visited(asked.command, asked.cwd, session.root):
+                with suppress(CommonholdError, OSError):  # that tree is damaged, say; the command may run all the same
+                    self._go_to(root, run)
         except BaseException:  # nobody will end what has not begun
             if leave.lease_id:
                 session.release(leave.lease_id)
             raise
         return answer_to(asked, leave, ground, prepared)
 
-    def _note(self, asked: Asked, session: Commonhold, leave: Leave, ground: Ground, surveyor: Surveyor) -> None:
-        """Remember the command, and what it finds."""
+    def _go_to(self, root: str, run: Run, *, is_made: bool = False) -> None:
+        """Watch a command in another working tree, too; if that `is_made` by it, it was empty of changes before."""
+        repository, settings = find_repository(root), load_settings(root)
+        with self._lock:
+            number = len(self._parts(run.asked.ticket))
+        asked = replace(run.asked, ticket=f"{run.asked.ticket}{_PART}{number}", call="")
+        session = self._open(repository.root, asked.holder)
+        try:
+            ground = Ground(repository, asked.cwd, asked.command)
+            surveyor = self._surveyor(session, ground, settings)
+            before = as_checked_out(root) if is_made else None
+            self._note(asked, session, Leave(reach=run.leave.reach), ground, surveyor, before)
+        except BaseException:  # nobody will end what has not begun
+            session.close()
+            raise
+
+    def _parts(self, ticket: str) -> list[Run]:
+        """A command in each working tree that it works in; that in which it began comes last."""
+        parts = [run for name, run in self._runs.items() if name.startswith(f"{ticket}{_PART}")]
+        return [*parts, self._runs[ticket]] if ticket in self._runs else parts
+
+    def _go_to_made(self, run: Run) -> None:
+        """Watch a command in the working trees that it has made, and goes to."""
+        for root in trees_visited(run.asked.command, run.asked.cwd, run.session.root):
+            self._add_made(root, run)
+
+    def _add_made(self, root: str, run: Run) -> None:
+        with self._lock:
+            is_known = any(each.session.root == root for each in self._parts(run.asked.ticket))
+        if not is_known and is_made_since(root, run.begun_ns):
+            with suppress(CommonholdError, OSError):  # it has no commit yet, say: then all in it is new, and nobody's
+                self._go_to(root, run, is_made=True)
+
+    def _note(
+        self,
+        asked: Asked,
+        session: Commonhold,
+        leave: Leave,
+        ground: Ground,
+        surveyor: Surveyor,
+        before: Survey | None = None,
+    ) -> Run:
+        """Remember the command, and the files as it finds them (as `before` says, where that is known)."""
         # The log first: what is written into it from now on explains a part of what will differ.
         sequence, begun_ns = _newest(session), time.time_ns()
-        before = surveyor.look(session.keep)
+        before = before or surveyor.look(session.keep)
         paths = tuple(each.path for each in ground.concern)
         head = _head_of(session.root)
         run = Run(asked, session, leave, paths, surveyor, sequence, before, begun_ns, head, list(leave.notices))
@@ -158,6 +205,7 @@ class Shells:
         self._add(run)
         if self._records:
             self._records.add(run)
+        return run
 
     def _add(self, run: Run) -> None:
         with self._lock:
@@ -242,7 +290,7 @@ class Shells:
         if told.get("free"):
             self._free_of_masks(ticket)
         with self._lock:
-            if run := self._runs.get(ticket):
+            for run in self._parts(ticket):
                 run.ended_ns = int(told.get("ended_ns", 0))
         return {"report": self.ended(ticket, int(told.get("status", 0)))}
 
@@ -255,16 +303,16 @@ class Shells:
     def abandon(self, ticket: str) -> None:
         """End what was watched and perhaps never ran: only changes to what it held are recorded as its own."""
         with self._lock:
-            run = self._runs.get(ticket)
-        if run is not None:
+            parts = self._parts(ticket)
+        for run in parts:
             run.is_doubtful = True
-            self.ended(ticket)
+        self.ended(ticket)
 
     def drop(self, ticket: str) -> None:
         """Forget what was watched and has not begun: a launcher runs it and asks itself."""
         with self._lock:
-            run = self._runs.get(ticket)
-        if run is not None:
+            parts = self._parts(ticket)
+        for run in parts:
             self._close(run)
 
     def ended(self, ticket: str, status: int = 0) -> str:
@@ -273,6 +321,13 @@ class Shells:
             run = self._runs.get(ticket)
         if run is None:
             return ""
+        if not run.is_doubtful:
+            self._go_to_made(run)
+        with self._lock:
+            parts = self._parts(ticket)
+        return "\n".join(filter(None, [self._part_ended(each, status) for each in parts]))
+
+    def _part_ended(self, run: Run, status: int) -> str:
         with run.turn:
             is_over = True
             try:
@@ -335,6 +390,11 @@ class Shells:
         """Take what the commands of a holder have written so far, in the working tree at `root`, into the log."""
         self._restore()
         with self._lock:
+            of_holder = [run for run in self._runs.values() if run.asked.holder == holder]
+        for run in of_holder:
+            if _PART not in run.asked.ticket:
+                self._add_made(root, run)
+        with self._lock:
             runs = [run for run in self._runs.values() if (run.session.root, run.asked.holder) == (root, holder)]
         self._settle_all(runs)
 
@@ -353,6 +413,8 @@ class Shells:
         self._restore()
         with self._lock:
             gone = [ticket for ticket, run in self._runs.items() if not run.is_alive()]
+            whole = [ticket for ticket in gone if _PART not in ticket]
+            gone = [*whole, *(ticket for ticket in gone if ticket.partition(_PART)[0] not in whole)]
         for ticket in gone:
             with suppress(CommonholdError):
                 self.ended(ticket, _BY_KILL)

@@ -1,0 +1,63 @@
+"""The other working trees of the repository that a shell command goes to, or makes and then goes to."""
+
+import os
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Final
+
+from commonhold.adapters.git.running import Git
+from commonhold.adapters.repository import find_repository
+from commonhold.adapters.survey import Survey
+from commonhold.adapters.trees import Trees
+from commonhold.app.git_words import placed, read_call
+from commonhold.app.shell_commands import ShellCommand, commands_in
+from commonhold.domain.keys import can_be_named
+
+_REGULAR: Final = ("100644", "100755")
+_TICK_NS: Final = 20_000_000
+"""File systems take the time of a change from a clock that ticks every few milliseconds."""
+
+
+def trees_visited(command: Sequence[str], cwd: str, root: str) -> tuple[str, ...]:
+    """The roots of the working trees, beside the one at `root`, that a command goes to, as far as they are there."""
+    folders = dict.fromkeys(Path(cwd, each).resolve() for each in _folders(command))
+    if not folders:
+        return ()
+    trees = Trees(find_repository(root))
+    found = dict.fromkeys(trees.around(str(folder)) for folder in folders if folder.is_dir())
+    return tuple(each for each in found if each and each != root)
+
+
+def _folders(command: Sequence[str]) -> Iterator[str]:
+    for each in commands_in(command):
+        folder = _folder_of(each)
+        if folder:
+            yield folder
+
+
+def _folder_of(command: ShellCommand) -> str:
+    """The folder that a command works in, from where its line began; empty: there, or it cannot be told."""
+    if command.name != "git" or command.folder is None:
+        return command.folder or ""
+    words = tuple("" if word is None else word.text for word in command.words)
+    return placed(read_call(words), command.folder)[1]
+
+
+def is_made_since(root: str, begun_ns: int) -> bool:
+    """Whether a linked working tree was made after this moment (wall time)."""
+    try:
+        return Path(root, ".git").lstat().st_ctime_ns >= begun_ns - _TICK_NS
+    except OSError:
+        return False
+
+
+def as_checked_out(root: str) -> Survey:
+    """A working tree as git made it: all files as HEAD has them. Raises StoreError `GIT_FAILED`."""
+    clean = {}
+    for entry in Git(root).ask("ls-tree", "-r", "-z", "HEAD").split(b"\0")[:-1]:
+        told, _, name = entry.partition(b"\t")
+        mode, _, content = told.decode("ascii").split(" ")
+        path = os.fsdecode(name)
+        if mode in _REGULAR and can_be_named(path):
+            clean[path] = content
+    return Survey(clean, {})
