@@ -15,15 +15,16 @@ from commonhold.adapters.survey import Change, Survey, Surveyor
 from commonhold.adapters.survey.ground import Ground
 from commonhold.adapters.system import RandomIds, named
 from commonhold.app.answers import TakeAnswer
-from commonhold.app.attribution import ReachOf, attributed
+from commonhold.app.attribution import attributed
 from commonhold.app.held_paths import OF_COMMAND, Holding, holdings, is_in, parted, path_of
-from commonhold.app.shell_reach import Reach, reach_of
+from commonhold.app.shell_reach import reach_of
 from commonhold.client.session import Commonhold
 from commonhold.config import Settings, Shell, load_settings
 from commonhold.domain.errors import Code, CommonholdError
 from commonhold.domain.events import Committed
 from commonhold.server.command_records import CommandRecord, CommandRecords
 from commonhold.server.handing_down import hand_over
+from commonhold.server.shell_credit import at_it, is_after_end, reach_by_links, rivals
 from commonhold.server.shell_leave import (
     NOBODY,
     Asked,
@@ -46,8 +47,6 @@ _PAGE: Final = 1000
 _BY_KILL: Final = 137
 _PART: Final = "+"
 """Stands between the ticket of a command and the number of one more working tree that it works in."""
-_SLACK_NS: Final = 20_000_000
-"""File systems take the time of a change from a clock that ticks every few milliseconds."""
 MOST_REMEMBERED: Final = 4096
 """Of so many holders is remembered what was done once for each."""
 
@@ -425,12 +424,12 @@ class Shells:
         after = run.surveyor.look(run.session.keep)
         found = run.surveyor.changes(run.before, after, run.session.keep)
         changes, sequence = _unexplained(found, run.session, run.sequence)
-        changes = tuple(each for each in changes if not _is_after_end(run, each.path))
+        changes = tuple(each for each in changes if not is_after_end(run, each.path))
         readable = {change.path: change.before for change in changes if not change.is_unread}
         others = self._others(run)
         mine, theirs = parted(held, run.asked.holder)
-        at_it = _at_it(theirs, {other.asked.holder for other in others})
-        sorted_ = attributed(readable, _reach_by_links(run, readable), _rivals(run, others), mine, at_it)
+        busy = at_it(theirs, {other.asked.holder for other in others})
+        sorted_ = attributed(readable, reach_by_links(run, readable), rivals(run, others), mine, busy)
         intent = run.asked.intent
         if sorted_.nobody:
             run.session.notice(sorted_.nobody, intent=intent)
@@ -463,55 +462,6 @@ class Shells:
         """The other commands that run there. Those that have ended were surveyed, so they made no unrecorded change."""
         with self._lock:
             return [each for each in self._runs.values() if each is not run and each.session.root == run.session.root]
-
-
-def _reach_by_links(run: Run, paths: Collection[str]) -> ReachOf:
-    """How likely a command has written some paths: what it was kept from as well, by another name of that file."""
-    nodes = {path: _linked_node(run.session.root, path) for path in paths}
-    written = {node: reach for path, node in nodes.items() if (reach := run.reach(path)) and node is not None}
-    return lambda path: (
-        run.reach(path) or max((reach for node, reach in written.items() if node == nodes[path]), default=Reach.NOTHING)
-    )
-
-
-def _linked_node(root: str, path: str) -> tuple[int, int] | None:
-    """What tells a file with several names from others; None where it has one name, or is not there."""
-    with suppress(OSError):
-        status = Path(root, path).lstat()
-        return (status.st_dev, status.st_ino) if status.st_nlink > 1 else None
-    return None
-
-
-def _rivals(run: Run, others: Sequence[Run]) -> list[ReachOf]:
-    """How likely others have written a path: one that has begun after its last change has not."""
-
-    def reach_of(other: Run) -> ReachOf:
-        def reach(path: str) -> Reach:
-            is_later = other.begun_ns > _changed_ns(run.session.root, path) + _SLACK_NS
-            return Reach.NOTHING if is_later else other.reach(path)
-
-        return reach
-
-    return [*map(reach_of, others), *([run.reach] if run.is_doubtful else [])]
-
-
-def _changed_ns(root: str, path: str) -> int:
-    """When a file was changed last; of one that is gone, the folder that it was in."""
-    place = Path(root, path)
-    for each in (place, *place.parents):
-        with suppress(OSError):
-            return each.lstat().st_ctime_ns
-    return 0
-
-
-def _is_after_end(run: Run, path: str) -> bool:
-    """Whether a path was changed after the command had ended, as its launcher says that reports it late."""
-    return bool(run.ended_ns) and _changed_ns(run.session.root, path) > run.ended_ns + _SLACK_NS
-
-
-def _at_it(theirs: Sequence[Holding], running: Collection[str]) -> list[Holding]:
-    """What others hold and may just be writing themselves: by their tool, or by a command."""
-    return [each for each in theirs if each.is_slot or each.is_of_command or each.holder in running]
 
 
 def _is_passing(fault: CommonholdError) -> bool:
