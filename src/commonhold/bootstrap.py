@@ -18,6 +18,7 @@ from commonhold.adapters.seen import Seen, place_of
 from commonhold.adapters.sqlite.store import SqliteStore
 from commonhold.adapters.system import RandomIds, SystemClock, is_running
 from commonhold.app.ports import Registry, Step, no_step
+from commonhold.app.put_off import PutOff
 from commonhold.app.registry import TableRegistry
 from commonhold.app.service import Service
 from commonhold.app.signs_of_life import SignsOfLife
@@ -48,6 +49,7 @@ class Shared:
     """What the services of one process share: the open `store`, what they `see` other files with, and their `turns`.
 
     `signs` tell when their holders called last; `plans_of` says who plans commits, given who does so in this process.
+    Where they have `put_off`, this process lives on, and has what is put off examined.
     """
 
     store: SqliteStore | None = None
@@ -55,6 +57,7 @@ class Shared:
     plans_of: PlansOf | None = None
     turns: Turns | None = None
     signs: SignsOfLife | None = None
+    put_off: PutOff | None = None
 
 
 def compose(
@@ -94,6 +97,7 @@ def compose(
             shared.plans_of or (lambda own: own),
             shared.turns or Turns(),
             shared.signs or SignsOfLife(),
+            shared.put_off,
         ),
         at_step=at_step,
     )

@@ -118,3 +118,22 @@ def test_who_watches_sees_how_far_it_is(root: Path) -> None:
     told = seen_on_a_terminal(root, "impact", "m1.py#f1")
     assert "of 201 files" in told
     assert told.endswith("\r\x1b[K"), "the line is taken away again"
+
+
+def test_what_is_asked_for_is_read_before_its_time_once(root: Path) -> None:
+    indexing = Indexing(str(root), DEFAULT_MAX_FILE_BYTES, 1e9)
+    indexing.begin(str(root))
+    indexing.begin(str(root))
+    assert indexing.is_reading(str(root))
+    until(lambda: has_ended(indexing))
+    assert not indexing.is_reading(str(root))
+    indexing.look(2e9)
+    assert indexing.pid is None
+
+
+def test_nothing_is_read_for_anybody_where_that_was_chosen(root: Path) -> None:
+    indexing = Indexing(str(root), DEFAULT_MAX_FILE_BYTES, None)
+    indexing.begin(str(root))
+    assert not indexing.is_reading(str(root))
+    indexing.look(1e9)
+    assert indexing.pid is None

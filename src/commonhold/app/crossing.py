@@ -38,11 +38,15 @@ Look = Callable[[str], Looked | None]
 
 @dataclass(frozen=True, slots=True)
 class Insight:
-    """What can be seen of the other files: by tying them, by a type checker, where there is one, and by their tests."""
+    """What can be seen of the other files: by tying them, by a type checker, where there is one, and by their tests.
+
+    `is_awaited`: whoever asks waits until all files are read. Else a change is put off that comes before that.
+    """
 
     index: Index
     types: TypeChecker | None = None
     tests_of: TestsOf | None = None
+    is_awaited: bool = True
 
     def close(self) -> None:
         """Let go of both; idempotent."""
@@ -59,6 +63,7 @@ class Crossing:
         self._policies = policies
         self._proving = Proving(insight.tests_of)
         self._index = insight.index
+        self._is_awaited = insight.is_awaited
         self._types = insight.types
         self._look = look
         self._told: set[str] = set()  # why a checker could not be asked: once is enough
@@ -72,7 +77,9 @@ class Crossing:
         versions = [self._version(draft) for draft in drafts]
         if not any(map(_matters, versions)):
             return Crossed()
-        library = self._index.library()
+        library = self._index.library() if self._is_awaited else self._index.library_if_read()
+        if library is None:
+            return Crossed(is_linked=True, is_put_off=True)
         work = _Work(library, tuple(versions), self._look)
         if earlier and earlier.has_asked and (earlier.drafted, earlier.links) == (work.drafted, work.links):
             return replace(earlier, library=library, before=work.before, files=work.files, origin=None)

@@ -24,12 +24,19 @@ class Index(Protocol):
         """The working tree as it is on disk now: whatever wrote a file, and however long ago, it is seen."""
         ...
 
+    def library_if_read(self) -> Library | None:
+        """The same, if that takes half a second or so; None while too many files have to be read first."""
+        ...
+
     def of_revision(self, revision: str, progress: Progress = silent) -> Library:
         """A commit or tree of git's. Raises InputError `REVISION_UNKNOWN` where there is none."""
         ...
 
     def summary(self, path: str, content: bytes) -> Summary | None:
-        """The summary of these bytes, were they at `path`; None for a language without summaries."""
+        """The summary of these bytes, were they at `path`; None for a language without summaries.
+
+        It never waits until all files are read.
+        """
         ...
 
     def close(self) -> None:

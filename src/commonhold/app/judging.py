@@ -133,6 +133,15 @@ class Judging:
         admitted = _admit(request, planned, held)
         return admitted if isinstance(admitted, Admitted) else self._not_admitted(reader, changeset, planned, admitted)
 
+    def across_files(self, reader: Reader, request: CommitRequest, plan: Plan) -> Admitted | Refused:
+        """Admission by what other files show alone, for a session that holds nothing: it has written already."""
+        found = plan.crossed.admission
+        examined = replace(plan, admissions=(found,) if found else (), notices=())
+        admitted = _admit(request, examined, ())
+        if isinstance(admitted, Admitted):
+            return admitted
+        return self._not_admitted(reader, request.changeset, examined, admitted)
+
     def _lease_lost(self, reader: Reader, intent: str, lost: LeaseLost, keys: Sequence[Key]) -> Refused:
         why = f"{lost.why}; what you wrote under it may be stale"
         step = "acquire again, read the regions again, and redo the edit on what is there then"

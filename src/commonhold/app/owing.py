@@ -137,7 +137,7 @@ class _Weighing:
         was = {path: then.get(path, hash_of(now[path])) for path in (*differing, *self._writes)}
         planner = self.planner_of(AsItWas(self.place.files, {path: self._kept(each) for path, each in was.items()}))
         plan, flawed = planner.done(Changeset(tuple(made_to_hold(path, was[path], now[path]) for path in was)))
-        if flawed:
+        if flawed or plan.crossed.is_put_off:
             raise Untold
         return _Owed(_whys(plan), plan.crossed.is_linked)
 

@@ -81,10 +81,11 @@ class Crossed:
     were in then; `before` and `files` are the files that become other, as they were and as they will be. A plan that
     comes from a worker process has none of the three: `origin` names that process and its plan, which it remembers for
     a while. `has_asked`: a type checker, or tests, which takes long. `drafted` are the regions that the change writes,
-    each with its hash before and after.
+    each with its hash before and after. `is_put_off`: the other files are not read yet, so nothing was found.
     """
 
     is_linked: bool = False
+    is_put_off: bool = False
     library: Library | None = None
     before: Mapping[str, Summary | None] = field(default_factory=dict)
     files: Mapping[str, Summary | None] = field(default_factory=dict)

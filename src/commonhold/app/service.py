@@ -309,6 +309,13 @@ class Service:
         self._give_sign()
         return self._uses.newsroom.with_news(self._writing.taking.take(self.holder, before, intent))
 
+    def examine_put_off(self) -> None:
+        """Examine across files what was recorded before all of them were read; that is done first, and may take long.
+
+        Its author is told what that finds. Raises CommonholdError; what can be tried again is kept for the next call.
+        """
+        self._writing.late_examination.examine()
+
     def keep(self, contents: Sequence[bytes]) -> None:
         """Keep bytes, so that what becomes of them can be told, and taken back by hand."""
         self._uses.upkeep.keep(contents)

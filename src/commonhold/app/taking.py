@@ -16,6 +16,7 @@ from commonhold.app.owing import Owing
 from commonhold.app.plan import CommitRequest, Plan, Rejected
 from commonhold.app.planning import PlannerOf
 from commonhold.app.ports import FileState, Reader, Writer
+from commonhold.app.put_off import Unexamined
 from commonhold.app.recording import committed, event_of, shown
 from commonhold.app.use_cases import UseCases
 from commonhold.app.whole_files import made_to_hold
@@ -84,6 +85,7 @@ class Taking:
         self._works = uses.works
         self._read_set = uses.read_set
         self._turns = uses.surroundings.turns
+        self._put_off = uses.surroundings.put_off
         self._newsroom = uses.newsroom
 
     def take(self, holder: str, before: Before, intent: str) -> TakeAnswer:
@@ -155,11 +157,17 @@ class Taking:
         verdict = _too_late(seen.made.late) if seen.made.late else self._verdict(writer, request, plan, flawed)
         answer = self._record(writer, request, plan, verdict)
         notices = (*answer.notices, *self._told(writer, request.holder, plan))
+        self._examine_later(seen, plan)
         taken = TakeAnswer("recorded", answer.regions, notices, sequence=answer.sequence, unknown=seen.unknown)
         if isinstance(verdict, Admitted):
             return taken
-        review = self._await_review(request, plan, verdict)
+        review = self.await_review(request, plan, verdict)
         return replace(taken, outcome="unadmitted", code=verdict.code, why=verdict.why, review=review)
+
+    def _examine_later(self, seen: Seen, plan: Plan) -> None:
+        made = seen.made
+        if plan.crossed.is_put_off and self._put_off is not None and made.holder != OUTSIDE:
+            self._put_off.add(Unexamined(self._place.files.root, made.holder, made.before, made.intent))
 
     def _is_current(self, seen: Seen) -> bool:
         return all(self.holds(path, _hash_of(state)) for path, state in seen.now.items())
@@ -305,7 +313,7 @@ class Taking:
                 told += [told_to_writer(held, commit) for held in found.values()]
         return told
 
-    def _await_review(self, request: CommitRequest, plan: Plan, refused: Refused) -> str:
+    def await_review(self, request: CommitRequest, plan: Plan, refused: Refused) -> str:
         """Let it wait for review as what is left half done does: as the work of a lease that was taken away."""
         lease_id = self._ids.new(FOUND)
         bases = tuple(Base(each.key, each.before) for each in plan.changes if canonical(each.key).is_region)

@@ -12,6 +12,7 @@ from commonhold.app.options import Options
 from commonhold.app.partial_work import PartialWorks
 from commonhold.app.place import Place
 from commonhold.app.ports import Clock, Files, Ids, IsRunning, Registry, Step, Store, no_step
+from commonhold.app.put_off import PutOff
 from commonhold.app.queries import Queries
 from commonhold.app.read_sets import ReadSet
 from commonhold.app.reading import Reading
@@ -34,7 +35,8 @@ class Surroundings:
     Leases are kept in `registry`, where other machines share them; else in the state. What a commit means for other
     files is seen with what `see` gives, which is asked once there is anything to write; else each file is looked at by
     itself. A session whose process `is_running` is there, however long nothing is heard of it; so is one that has given
-    `signs` of life lately. Commits take `turns`; `plans_of` says who plans them.
+    `signs` of life lately. Commits take `turns`; `plans_of` says who plans them. Where an examination can be `put_off`,
+    changes that are written already do not wait until all files are read.
     """
 
     registry: Registry | None = None
@@ -43,6 +45,7 @@ class Surroundings:
     plans_of: PlansOf = lambda own: own
     turns: Turns = field(default_factory=Turns)
     signs: SignsOfLife = field(default_factory=SignsOfLife)
+    put_off: PutOff | None = None
 
 
 class Parts(TypedDict, total=False):

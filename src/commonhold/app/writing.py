@@ -7,13 +7,15 @@ from commonhold.app.crossing import Crossing, Insight
 from commonhold.app.guarding import GateGuard, LeaseGuard
 from commonhold.app.joining import Joining
 from commonhold.app.judging import Judging
+from commonhold.app.late_examination import LateExamination
 from commonhold.app.noticing import Noticing
 from commonhold.app.owing import Owing
 from commonhold.app.past import Past
-from commonhold.app.planning import Planner
+from commonhold.app.planning import Planner, PlannerOf
 from commonhold.app.plans import OwnPlans
 from commonhold.app.ports import Files
 from commonhold.app.proposing import Proposing
+from commonhold.app.put_off import PutOff
 from commonhold.app.reading import Reading
 from commonhold.app.reliance import Reliance
 from commonhold.app.taking import Taking
@@ -30,19 +32,24 @@ class Writing:
         self._insight = insight = uses.surroundings.see()
         place, options, leases, works = uses.place, uses.options, uses.leases, uses.works
         read_set, seconds = uses.read_set, uses.options.retention_seconds
-        # Of what is written already neither a type checker nor a test can tell how it was before.
-        self._looking_back = self._crossing(Insight(insight.index) if insight else None)
         past = Past(place.store, place.files.root)
         self._past, self._joining = past, Joining(past, options.policies, merge)
         planner = Planner(place.files, uses.reading, past, self._joining, self._crossing(insight))
         reliance = Reliance(planner, options.policies)
         judging = Judging(place, planner, uses.values, options.policies, reliance)
-        owing = Owing(place, self._planner_of)
+        # Of what is written already neither a type checker nor a test can tell how it was before.
+        awaited = self._planner_on(self._crossing(Insight(insight.index) if insight else None))
+        owing = Owing(place, awaited)
         self.own_plans = OwnPlans(place.store, planner, owing, reliance)
         plans, turns = uses.surroundings.plans_of(self.own_plans), uses.surroundings.turns
         guard = LeaseGuard(place.registry, works, uses.ids) if uses.is_shared else GateGuard(place.registry, works)
         self.commits = Commits(place, judging, plans, turns, guard, read_set, seconds, at_step=uses.at_step)
-        self.taking = Taking(uses, self._planner_of, judging, owing)
+        self.taking = patient = Taking(uses, awaited, judging, owing)
+        put_off = uses.surroundings.put_off
+        if put_off is not None:
+            at_once = self._planner_on(self._crossing(Insight(insight.index, is_awaited=False) if insight else None))
+            self.taking = Taking(uses, at_once, judging, Owing(place, at_once))
+        self.late_examination = LateExamination(uses, patient, judging, put_off or PutOff())
         self.proposing = Proposing(place, planner, judging, leases, self.taking, read_set, options)
         self.noticing = Noticing(place, self.taking, self.proposing)
         around = uses.surroundings
@@ -54,9 +61,13 @@ class Writing:
     def _crossing(self, insight: Insight | None) -> Crossing | None:
         return Crossing(insight, self._uses.reading.look, self._uses.options.policies) if insight else None
 
-    def _planner_of(self, files: Files) -> Planner:
-        """The planner for files as they were before they were written."""
-        return Planner(files, Reading(files, self._uses.read_set), self._past, self._joining, self._looking_back)
+    def _planner_on(self, crossing: Crossing | None) -> PlannerOf:
+        """Who plans on files as they were before they were written."""
+
+        def planner_of(files: Files) -> Planner:
+            return Planner(files, Reading(files, self._uses.read_set), self._past, self._joining, crossing)
+
+        return planner_of
 
     def close(self) -> None:
         """Let go of what other files are seen with."""

@@ -2,7 +2,8 @@
 
 import os
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Final, TypeVar
 
@@ -22,12 +23,17 @@ from commonhold.app.indexes import Progress, silent
 from commonhold.app.options import DEFAULT_MAX_FILE_BYTES
 from commonhold.domain.errors import StoreError
 from commonhold.linking.library import Library
+from commonhold.linking.summarise import summarise
 from commonhold.linking.summary import Summary
 
 T = TypeVar("T")
 
 # With the file that is there, with a new one, with none.
 _ATTEMPTS: Final = 3
+_SECONDS_TO_LIBRARY: Final = 0.3
+"""How long is waited for others who read files, by whoever needs the library at once."""
+_SECONDS_TO_SUMMARY: Final = 0.05
+"""And by whoever needs one summary, which takes little longer to make."""
 
 
 class SqliteIndex:
@@ -66,6 +72,11 @@ class SqliteIndex:
         """The working tree as it is now; the same object as long as nothing changed."""
         return self._done(lambda parts: parts.library(progress))
 
+    def library_if_read(self) -> Library | None:
+        """The same, if that takes half a second or so; None while too many files have to be read first."""
+        with self._within(_SECONDS_TO_LIBRARY) as is_free:
+            return self._done(lambda parts: parts.library_if_read()) if is_free else None
+
     def of_revision(self, revision: str, progress: Progress = silent) -> Library:
         """A commit or tree of git's. Raises InputError `REVISION_UNKNOWN` where there is none."""
         return self._done(lambda parts: parts.of_revision(revision, progress))
@@ -74,7 +85,20 @@ class SqliteIndex:
         """The summary of these bytes; held in memory, and kept on disk once they are at `path`."""
         if not concerns(path) or len(content) > self._max_file_bytes:
             return None
-        return self._done(lambda parts: parts.summary(path, content))
+        with self._within(_SECONDS_TO_SUMMARY) as is_free:
+            if is_free:
+                return self._done(lambda parts: parts.summary(path, content))
+        return summarise(path, content)
+
+    @contextmanager
+    def _within(self, seconds: float) -> Iterator[bool]:
+        """A block in which nobody else has the index, unless others have it for so long: whether that is so."""
+        is_free = self._lock.acquire(timeout=seconds)
+        try:
+            yield is_free
+        finally:
+            if is_free:
+                self._lock.release()
 
     def close(self) -> None:
         """Let go; idempotent. Whatever is asked next opens it again."""
@@ -158,6 +182,10 @@ class _Parts:
     def library(self, progress: Progress) -> Library:
         self.stock.trim()
         return self.reader.library(progress)
+
+    def library_if_read(self) -> Library | None:
+        self.stock.trim()
+        return self.reader.library_if_read()
 
     def of_revision(self, revision: str, progress: Progress) -> Library:
         if self.revisions is None:

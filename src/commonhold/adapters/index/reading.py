@@ -22,15 +22,23 @@ from commonhold.adapters.index.shelves import Shelved, SteadyLibrary
 from commonhold.adapters.index.state import File, Tree
 from commonhold.adapters.index.stock import Stock, maker_of, makers
 from commonhold.adapters.index.work import Source
-from commonhold.app.indexes import Progress
+from commonhold.app.indexes import Progress, silent
 from commonhold.domain.errors import Code, InputError, StoreError
 from commonhold.domain.keys import segment_of
 
 _UNWATCHED_LOOKS: Final = 2
 _UNREADABLE: Final = "it cannot be read: "
 
+_MOST_BYTES_AT_ONCE: Final = 400_000
+"""Summaries of so much text are made in half a second or so."""
+_MOST_FILES_AT_ONCE: Final = 400
+
 Steady = Callable[[Shelved], SteadyLibrary]
 """Makes a library that outlives its cache."""
+
+
+class _TooMuch(Exception):  # noqa: N818 - no fault: it is read at another time
+    """More has to be read than can be waited for."""
 
 
 class Reader:
@@ -52,7 +60,7 @@ class Reader:
         self._library = self._shelved(self._known.files)
         self._watch = FolderWatch(root)
         self._looks = 0
-        self._is_watched = self._is_behind = False
+        self._is_watched = self._is_behind = self._is_hurried = False
         self._unsure = Changes()
         self._contents: Mapping[str, set[str]] | None = None
 
@@ -69,12 +77,32 @@ class Reader:
             self._look_everywhere(progress)
         return self._library
 
+    def library_if_read(self) -> SteadyLibrary | None:
+        """The same, unless the files were never read, or too many became other since they were."""
+        if not self._known.folders and not self._has_reloaded():
+            return None
+        self._is_hurried = True
+        try:
+            return self.library(silent)
+        except _TooMuch:
+            return None
+        finally:
+            self._is_hurried = False
+
+    def _has_reloaded(self) -> bool:
+        """Take over what another process may have read meanwhile; whether one has read the files."""
+        self._kept = self._known = self._stock.cache.tree(self._root, self._makers)
+        self._library = self._shelved(self._known.files)
+        return bool(self._known.folders)
+
     def close(self) -> None:
         """Watch nothing any more."""
         self._watch.close()
         self._is_watched = False
 
     def _look_everywhere(self, progress: Progress) -> None:
+        if not self._known.folders:
+            self._has_reloaded()
         watched = self._known.folders.keys()
         is_watched = self._looks >= _UNWATCHED_LOOKS and self._watch.begin(watched)
         now, linked = self._census(), set[str]()
@@ -145,6 +173,8 @@ class Reader:
 
     def _read(self, tree: Tree, stale: list[str], progress: Progress) -> Tree:
         """The tree with these files as they are now; without those that are gone."""
+        if self._is_hurried and not self._is_little(stale):
+            raise _TooMuch
         read: dict[str, File] = {}
         progress(0, len(stale))  # the first files take as long as any: shows an observer that reading has begun
         numbers = self._stock.numbers(self._sources(stale, read), lambda done: progress(done, len(stale)))
@@ -156,6 +186,12 @@ class Reader:
             if path not in read:
                 del files[path]
         return replace(tree, files=files)
+
+    def _is_little(self, stale: Collection[str]) -> bool:
+        """Whether these files are read, and summarised, at once."""
+        if len(stale) > _MOST_FILES_AT_ONCE:
+            return False
+        return sum(map(_size_of, (f"{self._root}/{path}" for path in stale))) <= _MOST_BYTES_AT_ONCE
 
     def _sources(self, stale: Iterable[str], read: dict[str, File]) -> Iterator[tuple[str, Source]]:
         """The content of these files. `read` gets their stamps, taken before the content was read."""
@@ -213,6 +249,12 @@ def _unsure(tree: Tree, files: Iterable[str], folders: Iterable[str], linked: Co
         frozenset(path for path in files if tree.files[path].stamp is None or path in linked),
         frozenset(path for path in folders if tree.folders[path].stamp is None),
     )
+
+
+def _size_of(place: str) -> int:
+    with suppress(OSError):
+        return os.lstat(place).st_size
+    return 0
 
 
 def concerns(name: str) -> bool:

@@ -27,6 +27,10 @@ class MemoryIndex:
         self._shelf = self._shelf if now.files == self._shelf.files else now
         return self._shelf
 
+    def library_if_read(self) -> Library | None:
+        """The same: nothing has to be read first."""
+        return self.library()
+
     def of_revision(self, revision: str, progress: Progress = silent) -> Library:
         """One of the revisions. Raises InputError `REVISION_UNKNOWN`."""
         if revision not in self._revisions:

@@ -8,25 +8,41 @@ _PROGRAM: Final = "commonhold.adapters.index.filling"
 
 
 class Indexing:
-    """Begins that process when its time has come, and ends it with the daemon."""
+    """Begins that process when its time has come or somebody needs it, and ends it with the daemon."""
 
     def __init__(self, root: str, max_file_bytes: int, begins_at: float | None) -> None:
         """Read the files at `root`, those of up to so many bytes, from `begins_at` on; never if that is None."""
-        self._words = (root, str(max_file_bytes))
+        self._root = root
+        self._max_file_bytes = max_file_bytes
         self._begins_at = begins_at
+        self._is_allowed = begins_at is not None
+        self._roots: list[str] = []
         self._process: subprocess.Popen[bytes] | None = None
+
+    def begin(self, root: str) -> None:
+        """Read the files of the working tree at `root` as soon as no others are being read; never if none are."""
+        if root == self._root:
+            self._begins_at = None
+        if self._is_allowed and root not in self._roots:
+            self._roots.append(root)
+
+    def is_reading(self, root: str) -> bool:
+        """Whether the files at `root` are being read, or are to be next."""
+        return root in self._roots
 
     def look(self, now: float) -> None:
         """Begin if it is time; let go of a process that has ended."""
         if self._begins_at is not None and now >= self._begins_at:
-            self._begins_at = None
+            self.begin(self._root)
+        if self._process is not None and self._process.poll() is not None:
+            self._process = None
+            del self._roots[0]
+        if self._process is None and self._roots:
             self._process = subprocess.Popen(  # noqa: S603 - our own interpreter and module
-                [sys.executable, "-I", "-m", _PROGRAM, *self._words],
+                [sys.executable, "-I", "-m", _PROGRAM, self._roots[0], str(self._max_file_bytes)],
                 stdin=subprocess.DEVNULL,
                 stdout=subprocess.DEVNULL,
             )
-        if self._process is not None and self._process.poll() is not None:
-            self._process = None
 
     @property
     def pid(self) -> int | None:
@@ -35,6 +51,7 @@ class Indexing:
 
     def end(self) -> None:
         """Stop it, wherever it is; what it has read so far is kept."""
+        self._is_allowed, self._roots = False, []
         if self._process is not None:
             self._process.terminate()
             self._process.wait()

@@ -21,6 +21,7 @@ from commonhold.config import load_settings
 from commonhold.domain.errors import Code, CommonholdError, StoreError
 from commonhold.server.daemon.desk import Desk
 from commonhold.server.daemon.door import Door
+from commonhold.server.daemon.examining import Examining
 from commonhold.server.daemon.indexing import Indexing
 from commonhold.server.daemon.loop import LONGEST_WAIT_SECONDS, Loop
 from commonhold.server.daemon.services import Services
@@ -75,6 +76,7 @@ class Lifetime:
         self._desk = Desk(self._store, time.monotonic, self._loop.wake)
         begins_at = time.monotonic() + times.index_after_seconds if self._settings.index == "on" else None
         self._indexing = Indexing(repository.root, self._settings.max_file_bytes, begins_at)
+        self._examining = Examining(self._services.put_off, self._indexing, self._service_at)
         self._door = Door(repository, self._loop.wake, knocked)
 
     def end(self) -> None:
@@ -95,12 +97,17 @@ class Lifetime:
                 swept_at = now
             elif self._services.has_too_many:
                 self._services.let_go(self._used(own))
+            self._examining.look(now)
             self._indexing.look(now)
             self._loop.turn(self._desk, 0.0 if has_more_to_sweep else LONGEST_WAIT_SECONDS)
         self._close_door()
 
+    def _service_at(self, root: str) -> Service:
+        """The service of nobody in a working tree. Raises CommonholdError, OSError."""
+        return self._services.service(_own_hello(root))
+
     def _used(self, own: calls.Hello) -> set[Service]:
-        return {self._services.present(own), *self._loop.services, *self._desk.services}
+        return {self._services.present(own), *self._loop.services, *self._desk.services, *self._examining.services}
 
     def _sweep_some(self) -> bool:
         """Sweep for as long as others can well wait. Return whether there is more to sweep."""
@@ -134,7 +141,7 @@ class Lifetime:
         if not (self._door.is_in_place and self._is_lock_in_place()):
             return True
         is_idle = now - self._loop.last_request_at > self._times.idle_seconds and self._desk.is_idle
-        is_idle = is_idle and not self._door.is_busy
+        is_idle = is_idle and not self._door.is_busy and self._examining.is_idle
         index = self._store.index
         return is_idle and not index.leases() and not index.waiters()
 

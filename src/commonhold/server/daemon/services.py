@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Final
 from commonhold.adapters import stamps
 from commonhold.adapters.repository import Repository, find_repository
 from commonhold.adapters.sqlite.store import SqliteStore
+from commonhold.app.put_off import PutOff
 from commonhold.app.service import Service
 from commonhold.app.signs_of_life import SignsOfLife
 from commonhold.app.turns import Turns
@@ -75,6 +76,7 @@ class Services:
         self._planners: Planners | None = None
         self._turns = Turns(is_complete=True)
         self._signs = SignsOfLife()
+        self.put_off = PutOff()
         self._repository = repository
         self._store = store
         self._known: dict[Hello, _Known] = {}
@@ -130,7 +132,7 @@ class Services:
             )
         see = partial(self._see, found, settings)
         plans_of = partial(self._plans_of, found, settings, hello.umask)
-        shared = Shared(self._store, see, plans_of, self._turns, self._signs)
+        shared = Shared(self._store, see, plans_of, self._turns, self._signs, self.put_off)
         service = compose(found, settings, agent=hello.agent, umask=hello.umask, shared=shared)
         self._made.append(_Known(found.root, settings, service))
         return self._made[-1]

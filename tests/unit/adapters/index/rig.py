@@ -86,6 +86,10 @@ class Rig:
                 if name.endswith(".py") and not name.startswith("."):
                     yield os.path.normpath(f"{place}/{name}")
 
+    def fail(self) -> Library:
+        """There should have been a library."""
+        raise AssertionError(self.root)
+
     def check(self, index: SqliteIndex | None = None) -> Library:
         """Hold the library against the shelf."""
         library = (index or self.index).library()

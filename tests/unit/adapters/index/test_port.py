@@ -34,6 +34,7 @@ def test_an_index_answers_as_the_port_says(tmp_path: Path, make: Callable[[Path]
     expected = shelf(FILES)
     assert_same(library, expected)
     assert index.library() is library
+    assert index.library_if_read() is library
     assert_same(index.of_revision("HEAD"), expected)
     assert index.summary("two.py", FILES["two.py"]) == expected.files["two.py"]
     assert index.summary("notes.txt", b"f()") is None

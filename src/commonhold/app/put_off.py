@@ -1,0 +1,50 @@
+"""Changes that were recorded before all files of the repository were read: they are examined across files later."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from threading import Lock
+
+
+@dataclass(frozen=True, slots=True)
+class Unexamined:
+    """What `holder` has written in the working tree at `root`.
+
+    `before` has what the files were, by path: content hashes of kept bytes; None where no file was.
+    """
+
+    root: str
+    holder: str
+    before: Mapping[str, str | None]
+    intent: str
+
+
+class PutOff:
+    """The changes of one process that are still to be examined, one for each session and working tree.
+
+    They are kept in memory alone: a daemon that is killed before it has read all files never examines them.
+    """
+
+    def __init__(self) -> None:
+        """Begin with none."""
+        self._waiting: dict[tuple[str, str], Unexamined] = {}
+        self._lock = Lock()
+
+    def add(self, change: Unexamined) -> None:
+        """Let a change be examined, together with what the session wrote before it."""
+        place = change.root, change.holder
+        with self._lock:
+            earlier = self._waiting.get(place, change)
+            before = {**change.before, **earlier.before}
+            self._waiting[place] = Unexamined(*place, before, earlier.intent or change.intent)
+
+    @property
+    def roots(self) -> list[str]:
+        """The working trees in which there are any."""
+        with self._lock:
+            return list(dict.fromkeys(root for root, _ in self._waiting))
+
+    def take(self, root: str) -> list[Unexamined]:
+        """Those of a working tree, which are no longer waiting then."""
+        with self._lock:
+            found = [place for place in self._waiting if place[0] == root]
+            return [self._waiting.pop(place) for place in found]

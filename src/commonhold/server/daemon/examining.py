@@ -1,0 +1,76 @@
+"""Examining, in the background, what was recorded before all files had been read."""
+
+import threading
+import traceback
+from collections.abc import Callable
+from typing import Final
+
+from commonhold.app.put_off import PutOff
+from commonhold.app.service import Service
+from commonhold.domain.errors import CommonholdError
+from commonhold.server.daemon.indexing import Indexing
+
+PAUSE_SECONDS: Final = 5.0
+"""How long is waited after an examination that failed."""
+
+
+class Examining:
+    """Has the files read first, by a process of their own, then examines in a thread: the daemon serves meanwhile."""
+
+    def __init__(self, put_off: PutOff, indexing: Indexing, service_at: Callable[[str], Service]) -> None:
+        """Examine what is `put_off`, with the service of nobody for the working tree at a root."""
+        self._put_off = put_off
+        self._indexing = indexing
+        self._service_at = service_at
+        self._service: Service | None = None
+        self._thread: threading.Thread | None = None
+        self._asked: set[str] = set()
+        self._not_before = 0.0
+
+    @property
+    def services(self) -> set[Service]:
+        """Those that examine."""
+        return {self._service} if self._service else set()
+
+    @property
+    def is_idle(self) -> bool:
+        """Whether there is nothing to examine."""
+        return self._thread is None and not self._put_off.roots
+
+    def look(self, now: float) -> None:
+        """Begin with whatever can be examined now."""
+        if self._thread is not None:
+            if self._thread.is_alive():
+                return
+            self._service = self._thread = None
+        if now < self._not_before:
+            return
+        for root in self._put_off.roots:
+            if root not in self._asked:
+                self._asked.add(root)
+                self._indexing.begin(root)
+        ready = next((root for root in self._put_off.roots if not self._indexing.is_reading(root)), None)
+        if ready is not None:
+            self._asked.discard(ready)
+            self._begin(ready, now)
+
+    def _begin(self, root: str, now: float) -> None:
+        try:
+            self._service = self._service_at(root)
+        except (CommonholdError, OSError):  # the tree was taken away, or its settings cannot be used
+            self._put_off.take(root)
+            return
+        self._not_before = now + PAUSE_SECONDS
+        self._thread = threading.Thread(
+            target=_examine, args=(self._service,), name="commonhold-examining", daemon=True
+        )
+        self._thread.start()
+
+
+def _examine(service: Service) -> None:
+    try:
+        service.examine_put_off()
+    except CommonholdError as fault:
+        print(f"could not examine what was recorded: {fault}", flush=True)  # noqa: T201 - the daemon's log
+    except Exception:  # noqa: BLE001 - a defect of ours must not end the daemon
+        traceback.print_exc()
