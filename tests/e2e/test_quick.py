@@ -188,6 +188,37 @@ def test_without_a_daemon_both_ways_print_the_same(
     assert not (left / ".git/commonhold/daemon.sock").exists(), "who only looks begins nothing"
 
 
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("regions", "a.py"),
+        ("regions", "bad.py"),
+        ("show", "a.py"),
+        ("show", "a.py#one"),
+        ("show", "sub/b.py#Box.grow"),
+        ("-C", "sub", "show", "b.py#Box"),
+    ],
+)
+def test_without_a_daemon_regions_are_printed_the_same(words: tuple[str, ...], left: Path) -> None:
+    (left / "sub").mkdir()
+    (left / "sub/b.py").write_bytes((left / "a.py").read_bytes())
+    (left / "bad.py").write_text("def (:\n")
+    answer = said(*words, **BY_FULL_PROGRAM)  # the service keeps what it shows; only then no other does
+    assert answer[0] == 0
+    for _ in ("found", "kept"):
+        assert is_quick(*words)
+        assert said(*words) == answer
+
+
+def test_without_a_daemon_what_is_shown_first_is_kept_by_the_full_program(left: Path) -> None:
+    (left / "new.py").write_text("def new():\n    return 1\n")
+    assert not is_quick("show", "new.py#new")
+    _, text, heading = said("show", "new.py#new")
+    shown = heading.decode().split()[-1]
+    assert is_quick("show", "new.py#new")
+    assert said("show", shown)[1] == text
+
+
 def test_as_many_commits_are_shown_both_ways() -> None:
     assert glance.SHOWN == queries.SHOWN
 
@@ -210,12 +241,13 @@ def test_without_a_daemon_and_state_the_full_program_looks(root: Path, monkeypat
 @pytest.mark.parametrize(
     "words",
     [
-        ("regions", "a.py"),
+        ("show", "a.py#one", "--agent", "carl"),
+        ("regions", "a.py", "--agent", "ann"),
         ("leases", "--agent", "ann"),
         ("status", "--agent", " "),
     ],
 )
-def test_without_a_daemon_what_reads_files_or_keeps_leases_is_left_to_the_full_program(
+def test_without_a_daemon_what_notes_who_has_read_or_keeps_leases_is_left_to_the_full_program(
     words: tuple[str, ...], left: Path
 ) -> None:
     assert left.exists()

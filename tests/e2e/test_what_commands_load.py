@@ -78,6 +78,7 @@ GLANCING = {
     "commonhold.adapters.statements",
     "commonhold.adapters.transaction",
     "commonhold.client.glance",
+    "commonhold.client.outlines",
     "commonhold.domain.passing",
 }
 """What they load beside those where no daemon is."""
@@ -143,13 +144,14 @@ def test_commands_that_only_look_load_these_modules_and_no_others(
     assert HEAVY & loaded == set()
 
 
-@pytest.mark.parametrize("name", ["leases", "status"])
-def test_without_a_daemon_what_is_held_is_read_with_these_modules_and_no_others(
+@pytest.mark.parametrize("name", ["leases", "regions", "show", "status"])
+def test_without_a_daemon_these_modules_are_loaded_and_no_others(
     name: str, root: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.delenv("COMMONHOLD_AGENT")
     with open_session(str(root), agent="ann", daemon=False) as ann:
         assert ann.acquire("a.py#one").lease
+    loaded_by(*LIGHT[name], root=root, entry=ENTRY)  # what it finds in the file is kept
     loaded = loaded_by(*LIGHT[name], root=root, entry=ENTRY)
     ours = {each for each in loaded if each.startswith("commonhold.") and each.count(".") > 1}
     quick = {module for module, names in QUICK.items() if names == "*" or name in names.split()}

@@ -1,9 +1,9 @@
 """Commands that only read: the shortest way from the command line to the output.
 
 It takes the plain forms of `leases`, `status`, `regions` and `show`, asks the daemon, and prints with the very
-functions that the full program prints with. Where no daemon is, what is held is read from the state itself. Whatever is
-out of the ordinary (another option, a name that is not there, settings that say where leases are kept) is left to the
-full program, from the beginning.
+functions that the full program prints with. Where no daemon is, it reads leases from the state itself, and regions from
+the file. Whatever is out of the ordinary (another option, a name that is not there, settings that say where leases are
+kept) is left to the full program, from the beginning.
 """
 
 from __future__ import annotations
@@ -32,8 +32,6 @@ _HEEDED = ("COMMONHOLD_STORE", "COMMONHOLD_NAMESPACE", "COMMONHOLD_DEBUG", "_COM
 _DAEMON = {"": True, "on": True, "1": True, "off": False, "0": False}
 _CHECKED = {"COMMONHOLD_DURABILITY": ("", "full", "normal"), "COMMONHOLD_TYPES": ("", "on", "off")}
 """Variables that the service checks even for reading, and their valid values."""
-_GLANCED = ("leases", "status")
-"""Commands that the state answers where no daemon is; the others need what reads files."""
 _ODD = frozenset(':*?[]%\\"')
 """Characters of keys that are more than a path and the name of a region."""
 _OPTIONS = {"-C": "folder", "--repo": "folder", "--agent": "agent"}
@@ -111,7 +109,7 @@ def _asked(asked: Asked) -> Printing | None:
     place = address(state)
     if _DAEMON[os.environ.get("COMMONHOLD_DAEMON", "")] and os.path.exists(place):
         answering: Answering = Reader(place, __version__, root, asked.agent)
-    elif asked.command in _GLANCED and _is_unset(root):
+    elif _is_unset(root):
         answering = _glance(state, root, asked.agent)
     else:
         return None

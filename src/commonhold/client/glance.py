@@ -7,12 +7,14 @@ a commit that was interrupted, something to be told or to be kept) is `Unread`: 
 
 import json
 from types import SimpleNamespace
+from typing import Any
 
 import apsw
 
 from commonhold.adapters import boot_clock
 from commonhold.adapters.sqlite.statements import load
 from commonhold.adapters.sqlite.whole import opened_whole
+from commonhold.client.outlines import Outlines
 from commonhold.client.reader import Unread
 from commonhold.domain.passing import has_passed
 
@@ -26,6 +28,8 @@ class Glance:
     def __init__(self, state_folder: str, root: str, agent: str | None) -> None:
         """Open it. Raises Unread."""
         self._root = root
+        self._agent = agent
+        self._state_folder = state_folder
         try:
             connection = opened_whole(state_folder)
             if connection is None:
@@ -53,16 +57,31 @@ class Glance:
         if self._rows("leases_of_holder", agent) or self._rows("overtaken", *here) or self._rows("messages", *here):
             raise Unread
 
-    def call(self, name: str, **_: object) -> object:
-        """What the service would answer to `status`, and that there is no `news`. Raises Unread for all other calls."""
+    def call(self, name: str, **parameters: Any) -> object:  # noqa: ANN401 - as each call has them
+        """What the service would answer to these calls, and that there is no `news`. Raises Unread for all others."""
         try:
             if name == "news":
                 return ()
             if name == "status":
                 return self._status()
+            if name == "list_regions":
+                return self._outlines.regions(parameters["path"])
+            if name == "read":
+                return self._read(*parameters["keys"])
         except (apsw.Error, AttributeError, ValueError) as fault:
             raise Unread from fault
         raise Unread
+
+    @property
+    def _outlines(self) -> Outlines:
+        return Outlines(self._state_folder, self._root)
+
+    def _read(self, key: str) -> tuple[SimpleNamespace]:
+        """One region whose bytes are kept already: the service keeps what it shows, and what sessions have read."""
+        region = self._outlines.region(key)
+        if self._agent is not None or self._rows("missing_contents", json.dumps([region.hash])):
+            raise Unread
+        return (region,)
 
     def _status(self) -> SimpleNamespace:
         return SimpleNamespace(
