@@ -34,8 +34,7 @@ class Noticing:
         """
         files = self._place.files
         with self._place.gate():
-            self._proposing.settle_overdue()
-            overdue = self._proposing.overdue()
+            overdue = self._proposing.settle_overdue()
             with self._place.store.read() as reader:
                 waiting = reader.proposals(files.root)
                 being_written = {each.path for each in waiting if each not in overdue}

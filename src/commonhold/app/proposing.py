@@ -238,17 +238,23 @@ class Proposing:
     def overdue(self) -> tuple[Proposal, ...]:
         """Proposals of anybody whose write slot is over, though nobody has said that they were carried out."""
         waiting = self._waiting()  # before the leases: of what is proposed from now on the slot is not among them
+        if not waiting:
+            return ()
         live = {lease.id for lease in self._leases.live()}
         return tuple(each for each in waiting if each.slot not in live)
 
-    def settle_overdue(self) -> None:
+    def settle_overdue(self) -> list[Proposal]:
         """Record what tools have written after their slots were over, and nobody has said that they did.
 
-        What is not written yet may be still: a person may have been asked first.
+        Return those that are overdue still: a person may have been asked first.
         """
+        left = []
         for each in self.overdue():
             if self._taking.is_as_foretold(each):
                 self._recorded([each], [self._taking.look(self._taking.late(each))])
+            else:
+                left.append(each)
+        return left
 
     def withdraw(self, proposals: Iterable[Proposal]) -> None:
         """Forget proposals: what became of them is recorded."""
