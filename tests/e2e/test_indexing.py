@@ -9,13 +9,14 @@ from contextlib import closing
 from pathlib import Path
 
 import pytest
-from tests.e2e.daemon_process import Serving
+from tests.e2e.daemon_process import Serving, serving
 from tests.patience import until
 
 from commonhold.adapters import stamps
 from commonhold.adapters.index.index import index_at
 from commonhold.adapters.repository import find_repository
 from commonhold.app.options import DEFAULT_MAX_FILE_BYTES
+from commonhold.regions.region import hash_bytes
 from commonhold.server.daemon.indexing import Indexing
 
 pytestmark = pytest.mark.slow
@@ -137,3 +138,24 @@ def test_nothing_is_read_for_anybody_where_that_was_chosen(root: Path) -> None:
     assert not indexing.is_reading(str(root))
     indexing.look(1e9)
     assert indexing.pid is None
+
+
+def test_what_is_written_before_all_files_are_read_is_examined_once_they_are(root: Path) -> None:
+    make_files(root)
+    (root / "user.py").write_text("from m1 import f1\n\n\ndef user():\n    return f1()\n")
+    before = (root / "m1.py").read_bytes()
+    with serving(root) as daemon, daemon.session("ann") as ann:
+        ann.keep([before])
+        (root / "m1.py").write_text("def f1(more):\n    return more\n")
+        taken = ann.take({"m1.py": hash_bytes(before)}, intent="by a command")
+        assert taken.outcome == "recorded"
+        told: list[str] = []
+
+        def has_news() -> bool:
+            told.extend(each.text for each in ann.news())
+            return bool(told)
+
+        until(has_news)
+        assert "user.py" in told[0]
+        assert "REQUIRE_ADDITIONAL_LOCKS" in told[0]
+        assert [work.holder for work in ann.status().works] == ["ann"]
