@@ -35,6 +35,10 @@ _MOST_TOLD: Final = 5
 _MOST_SHOWN: Final = 20
 _MOST_LEASED: Final = 50
 _ESCALATE: Final = "lease what it lies in as a whole, then commit again"
+_MEND_BESIDE: Final = (
+    "mend the regions in the same changeset, or lease them and mend them next; lease the files or folders named beside "
+    "them, which may be concerned too, then commit again"
+)
 _MEND: Final = "mend these regions in the same changeset, or lease them and mend them next, then commit again"
 
 
@@ -75,7 +79,7 @@ class Refused:
 
 @dataclass(frozen=True, slots=True)
 class _Wanting:
-    """What admission wants first: `reasons` to escalate, regions `required`."""
+    """What admission wants first: regions `required`, and `reasons` to escalate."""
 
     reasons: tuple[Needed, ...]
     required: tuple[Needed, ...]
@@ -184,14 +188,14 @@ class Judging:
         return Refused(found.code, found.why, repair_of(reader, found.stale, self._worktree), found.next)
 
     def _not_admitted(self, reader: Reader, changeset: Changeset, plan: Plan, found: _Wanting) -> Refused:
-        """An escalation comes first, and its file lease covers what else is required."""
-        needed = (*found.reasons, *found.required)
-        code = Refusal.ESCALATION_REQUIRED if found.reasons else Refusal.REQUIRE_ADDITIONAL_LOCKS
+        """Name the regions whose contract breaks first; the next call also leases the files that are only suspected."""
+        needed = (*found.required, *found.reasons)
+        code = Refusal.REQUIRE_ADDITIONAL_LOCKS if found.required else Refusal.ESCALATION_REQUIRED
         repair = self._repair(reader, [canonical(each.key) for each in found.required[:_MOST_SHOWN]])
         keys = _few(dict.fromkeys(each.key for each in needed))
         why = _told(found, {write.path for write in plan.writes})
         if found.reasons or set(keys) - {region.key for region in plan.regions}:
-            step = _ESCALATE if found.reasons else _MEND
+            step = _step(found)
             return Refused(code, why, repair, Next.acquire(keys, changeset.intent, step), required=needed)
         # All that is wanting is in the new texts themselves: a lease would not mend them.
         again = commit_again(changeset, "mend your own text: what it calls is not what you think, then commit again")
@@ -204,10 +208,16 @@ class Judging:
         return tuple(self.planner.fresh(key) for key in dict.fromkeys(keys))
 
 
+def _step(found: _Wanting) -> str:
+    if not found.required:
+        return _ESCALATE
+    return _MEND_BESIDE if found.reasons else _MEND
+
+
 def _told(found: _Wanting, written: Collection[str]) -> str:
     """The first few reasons, with the places in files that the change does not write, and how many more there are."""
-    whys = [each.why for each in found.reasons]
-    whys += [each.why if _path_of(each) in written else f"{each.why} ({each.where})" for each in found.required]
+    whys = [each.why if _path_of(each) in written else f"{each.why} ({each.where})" for each in found.required]
+    whys += [each.why for each in found.reasons]
     more = [f"and {len(whys) - _MOST_TOLD} more"] if len(whys) > _MOST_TOLD else []
     return "; ".join((*whys[:_MOST_TOLD], *more))
 
@@ -269,11 +279,11 @@ def _admit(request: CommitRequest, plan: Plan, held: Sequence[Lease]) -> Admitte
             case Allow() as allowed:
                 notices += allowed.notices
                 debts += [_debt(debt, request) for debt in allowed.debts]
-            case RequireLocks(found):
+            case RequireLocks(found, beside):
                 required += _needed(found)
-            case Escalate(found_reasons, found):
+                reasons += _needed(beside)
+            case Escalate(found_reasons):
                 reasons += _needed(found_reasons)
-                required += _needed(found)
     if reasons or required:
         return _Wanting(tuple(reasons), _once(required))
     owed = _once(debts)

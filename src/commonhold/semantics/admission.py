@@ -85,17 +85,20 @@ class Allow:
 
 @dataclass(frozen=True, slots=True)
 class RequireLocks:
-    """Mend these regions in the changeset, or lease them first. Only those that are not satisfied are listed."""
+    """Mend these regions in the changeset, or lease them first. Only those that are not satisfied are listed.
+
+    `reasons` ask for the lease of a file besides: they escalate once the regions are mended or leased.
+    """
 
     required: tuple[Required, ...]
+    reasons: tuple[Escalation, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class Escalate:
-    """Lease the file first. `required` is what has to be mended or leased besides."""
+    """Lease the file first; every region whose contract breaks is mended or leased already."""
 
     reasons: tuple[Escalation, ...]
-    required: tuple[Required, ...] = ()
 
 
 Verdict = Allow | RequireLocks | Escalate
@@ -104,14 +107,15 @@ Verdict = Allow | RequireLocks | Escalate
 def judge(findings: Findings, mended: Collection[Key], is_leased: Callable[[Key], bool]) -> Verdict:
     """Decide from the findings, the keys in the changeset, and what the committer has leased.
 
-    A key counts as mended or leased if it or a container of it is. Escalations come before required regions.
+    A key counts as mended or leased if it or a container of it is. A broken contract is named before any suspicion:
+    it is known which regions to mend, and no suspicion beside it makes that less certain.
     """
     reasons = tuple(reason for reason in findings.escalations if not is_leased(reason.key))
     owed = tuple(one for one in findings.required if one.still_broken or not _is_covered(one.key, mended.__contains__))
     missing = tuple(one for one in owed if not _is_covered(one.key, is_leased))
-    if reasons:
-        return Escalate(reasons, missing)
-    return RequireLocks(missing) if missing else Allow(findings.notices, owed)
+    if missing:
+        return RequireLocks(missing, reasons)
+    return Escalate(reasons) if reasons else Allow(findings.notices, owed)
 
 
 def _is_covered(key: Key, holds: Callable[[Key], bool]) -> bool:

@@ -324,6 +324,22 @@ def test_a_suspicion_asks_for_a_lease_of_the_file(house: House) -> None:
     assert answer.outcome == "committed"
 
 
+def test_a_broken_contract_is_named_before_a_suspicion(house: House) -> None:
+    """The regions to mend are known; a suspicion of another file makes that no less certain."""
+    calls = "from shapes import C\n\n\ndef use():\n    return C().rarely(1)\n"
+    answer = suspicious(house, None, shop=calls)
+    assert answer.code is Refusal.REQUIRE_ADDITIONAL_LOCKS
+    assert [each.key for each in answer.required] == ["file:shop.py#use", "file:guess.py"]
+    assert [each.evidence for each in answer.required] == [Evidence.CONTRACT, Evidence.SUSPICION]
+    assert [each.key for each in answer.repair.regions] == ["file:shop.py#use"]
+    assert answer.next is not None
+    assert answer.next.arguments["keys"] == ["file:shop.py#use", "file:guess.py"]
+    mended = house.replace("one", "shop.py#use", "def use():\n    return C().rarely(1, 2)\n")
+    answer = house.commit("one", house.replace("one", "shapes.py#C.rarely", METHOD_SCALED), mended)
+    assert answer.code is Refusal.ESCALATION_REQUIRED
+    assert [each.key for each in answer.required] == ["file:guess.py"]
+
+
 def test_many_places_are_counted_and_the_folder_around_them_is_asked_for(house: House) -> None:
     answer = suspicious(house, None, **{f"pkg__guess_{number}": GUESS for number in range(7)})
     (needed,) = answer.required

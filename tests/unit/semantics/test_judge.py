@@ -25,7 +25,9 @@ CASES = {
     "leased by its class": ((NEEDS_METHOD,), (), [], [CLASS], Allow(("told",), (NEEDS_METHOD,))),
     "in the changeset but still broken": ((BROKEN,), (), [METHOD], [], RequireLocks((BROKEN,))),
     "still broken but leased": ((BROKEN,), (), [METHOD], [METHOD], Allow(("told",), (BROKEN,))),
-    "escalation comes first": (BOTH, (DYNAMIC,), [], [], Escalate((DYNAMIC,), BOTH)),
+    "broken contracts come before an escalation": (BOTH, (DYNAMIC,), [], [], RequireLocks(BOTH, (DYNAMIC,))),
+    "escalation once all are mended": (BOTH, (DYNAMIC,), [METHOD, FUNCTION], [], Escalate((DYNAMIC,))),
+    "escalation once all are leased": (BOTH, (DYNAMIC,), [], [METHOD, FUNCTION], Escalate((DYNAMIC,))),
     "escalation is not mended": ((), (DYNAMIC,), [FILE], [], Escalate((DYNAMIC,))),
     "the file's lease meets all": (BOTH, (DYNAMIC,), [], [FILE], Allow(("told",), BOTH)),
 }
