@@ -27,12 +27,12 @@ from commonhold.domain.refusal import Refusal
 from commonhold.domain.texts import short_name, short_names
 
 
-def granted(outcome: Granted, shadowed: Iterable[Key]) -> AcquireAnswer:
+def granted(outcome: Granted, shadowed: Iterable[Key] = (), told: Iterable[str] = ()) -> AcquireAnswer:
     """The lease, the hashes to start from, and what its holder should know."""
     lease = outcome.lease
     regions = tuple(RegionHash(base.key, base.hash) for base in lease.bases if canonical(base.key).is_region)
     absent = [_not_there(canonical(base.key)) for base in lease.bases if base.hash is None]
-    notices = (*absent, *map(_looks_like_a_file, shadowed), *wishes(outcome.wished))
+    notices = (*told, *absent, *map(_looks_like_a_file, shadowed), *wishes(outcome.wished))
     return AcquireAnswer("granted", lease, regions=regions, notices=notices)
 
 

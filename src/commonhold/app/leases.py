@@ -51,6 +51,7 @@ class _Resolved:
     """The canonical keys of a request, what is there now, and its bytes to keep; looked at after the event `since`.
 
     `files` are those in which regions lie, with their hashes: by them it is known what they were, should they change.
+    `told` says why something larger stands for a key that was asked for.
     """
 
     keys: tuple[Key, ...]
@@ -60,6 +61,7 @@ class _Resolved:
     files: Mapping[str, str] = field(default_factory=dict)
     seen: Mapping[str, Stamp | None] = field(default_factory=dict)
     since: int = 0
+    told: tuple[str, ...] = ()
 
 
 class Leases:
@@ -104,7 +106,7 @@ class Leases:
         key = once(request)
         outcome = self._registry.first_outcome(request.holder, key) if key else None
         if outcome is not None:
-            return self._newsroom.with_news(self._acquire_answer(request, outcome, ()))
+            return self._newsroom.with_news(self._acquire_answer(request, outcome, _Resolved(())))
         while True:
             resolved = self._resolve(request.keys)
             with self._registry.together():
@@ -129,7 +131,7 @@ class Leases:
         if isinstance(outcome, Granted):
             self._keep(resolved, is_own_wish=request.acquisition_id is None)
         self._works.look_for(resolved.keys)
-        answer = self._acquire_answer(request, outcome, resolved.shadowed)
+        answer = self._acquire_answer(request, outcome, resolved)
         # The answer to one who waits may be kept back, and another given in its place.
         return answer if isinstance(outcome, Queued) else self._newsroom.with_news(answer)
 
@@ -183,7 +185,8 @@ class Leases:
                     files[each.source.path] = each.source.file.hash
             elif key.scheme == FILE and not key.is_folder:
                 bases += self._whole(key, contents)
-        return _Resolved(tuple(sorted(found)), shadowed, tuple(bases), contents, files, glances.seen(), since)
+        told = tuple(each.why for each in found.values() if each.why)
+        return _Resolved(tuple(sorted(found)), shadowed, tuple(bases), contents, files, glances.seen(), since, told)
 
     def _free(self, texts_: Sequence[str]) -> _Resolved:
         """What free keys name is no code: there is nothing to look at."""
@@ -197,10 +200,10 @@ class Leases:
             contents |= kept
             yield Base(str(key), content_hash)
 
-    def _acquire_answer(self, request: AcquireRequest, outcome: Outcome, shadowed: Sequence[Key]) -> AcquireAnswer:
+    def _acquire_answer(self, request: AcquireRequest, outcome: Outcome, resolved: _Resolved) -> AcquireAnswer:
         match outcome:
             case Granted():
-                answer = granted(outcome, shadowed)
+                answer = granted(outcome, resolved.shadowed, resolved.told)
                 return self._woken(answer, outcome.lease.id) if request.patience_seconds is not None else answer
             case Queued():
                 return self._queued(request, outcome)

@@ -12,7 +12,7 @@ from commonhold.app.recent_maps import discovered
 from commonhold.domain.errors import Code, InputError
 from commonhold.domain.keys import FILE, Key, Kind, Names, canonical, parse
 from commonhold.regions.edit import text_of
-from commonhold.regions.find import find, lookup, reserve
+from commonhold.regions.find import find, lookup, lost, reserve
 from commonhold.regions.region import Region, RegionMap, Span, hash_bytes
 
 
@@ -30,10 +30,14 @@ class Looked:
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """What a key names now: the region and the map that it is in; None where it is not there, or no code."""
+    """What a key names now: the region and the map that it is in; None where it is not there, or no code.
+
+    `why` says why something larger stands for what was asked for.
+    """
 
     region: Region | None = None
     source: RegionMap | None = None
+    why: str = ""
 
 
 class Glances(dict[str, Looked | None]):
@@ -207,7 +211,18 @@ def _found(key: Key, glances: Glances) -> tuple[Key, Found]:
     if looked is None:
         return key, Found()
     reserved = reserve(looked.map, key.names)
-    return reserved, Found(looked.map.by_key.get(reserved), looked.map)
+    return reserved, Found(looked.map.by_key.get(reserved), looked.map, _why_larger(looked.map, key, reserved))
+
+
+def _why_larger(source: RegionMap, asked: Key, reserved: Key) -> str:
+    """Why something else than the region that was asked for is leased; empty where that is what it is."""
+    if not reserved.is_region:
+        why = lost(source, asked.names)
+        return f"{asked} is in the file, but no region of its own is found there ({why}): the whole file is leased"
+    name = asked.names[-1].text
+    is_itself = reserved.names[-1].text.partition("(")[0] == name.partition("(")[0] or not asked.names
+    is_looser = is_itself or reserved.is_header == asked.is_header
+    return "" if is_looser else f"{asked} is declared in {reserved}: that is leased"
 
 
 def contents_of(source: RegionMap, region: Region) -> Iterable[tuple[str, bytes]]:

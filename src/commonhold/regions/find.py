@@ -6,6 +6,7 @@ from typing import Final
 from commonhold.domain.errors import Code, InputError
 from commonhold.domain.keys import HEADER, Key, Name, Names
 from commonhold.regions.region import Problem, Region, RegionMap, plain_name
+from commonhold.regions.standing import declaring, why_lost
 
 _MOST_SUGGESTIONS: Final = 5
 
@@ -38,18 +39,30 @@ def lookup(map: RegionMap, names: Names) -> Region | None:  # noqa: A002 - the w
 def reserve(map: RegionMap, names: Names) -> Key:  # noqa: A002 - the word of the domain
     """The key to lease for a region that may not be there yet.
 
-    That is the canonical key of the region if it is there, else the bare name in its canonical container. Raises as
-    `find` does for a repeated name, for a container that is not there, and in a file that has no finer regions.
+    That is the canonical key of the region if it is there, or of the header that declares the name; of the file, where
+    the name stands in it and the parser lost it; else the bare name in its canonical container. Raises as `find` does
+    for a repeated name, for a container that is not there, and in a file that has no finer regions.
     """
     found = _matches(map, names)
     if len(found) > 1:
         raise _ambiguous(map, names, found)
     if found:
         return found[0].key
+    if lost(map, names) is not None:
+        return map.file.key
     container = find(map, names[:-1])
     if not container.is_container or len(map.regions) == 1 or names[-1].text == HEADER:
         raise _unknown(map, names)
-    return container.key.child(Name(names[-1].text))
+    declared = None if names[-1].ordinal else declaring(map, container, names[-1].text)
+    return declared.key if declared else container.key.child(Name(names[-1].text))
+
+
+def lost(map: RegionMap, names: Names) -> str | None:  # noqa: A002
+    """Why a region that is not found may be there all the same: the parser lost the file; None where it is new."""
+    if not names or names[-1].text == HEADER or _undecoded(map) or _matches(map, names):
+        return None
+    depth = next(at for at in range(1, len(names) + 1) if not _matches(map, names[:at]))
+    return why_lost(map, names[depth - 1].text)
 
 
 def _matches(map: RegionMap, names: Names) -> list[Region]:  # noqa: A002
@@ -58,7 +71,16 @@ def _matches(map: RegionMap, names: Names) -> list[Region]:  # noqa: A002
     if exact is not None:
         return [exact]
     found = [region for region in map.by_bare_key.get(key.bare(), ()) if _fits(names, region.key.names)]
-    return found or (list(map.by_plain_name.get(plain_name(names), ())) if _is_plain(names) else [])
+    if not found and _is_plain(names):
+        found = list(map.by_plain_name.get(plain_name(names), ())) or _declared_beside(map, names)
+    return found
+
+
+def _declared_beside(map: RegionMap, names: Names) -> list[Region]:  # noqa: A002
+    """The definition whose statement declares a further name."""
+    containers = [map.file] if len(names) == 1 else _matches(map, names[:-1]) if names else []
+    found = declaring(map, containers[0], names[-1].text) if len(containers) == 1 else None
+    return [found] if found is not None and found.is_definition else []
 
 
 def _is_plain(names: Names) -> bool:

@@ -8,6 +8,7 @@ from typing import Any, Final
 from commonhold.regions.encoding import as_utf8, encoding_of
 from commonhold.regions.language import Language
 from commonhold.regions.languages import PYTHON, language_for
+from commonhold.regions.newer_python import as_older_python
 from commonhold.regions.region import PARSE_BUDGET, Problem, Span
 from commonhold.regions.regressions import new_error
 from commonhold.regions.statements import problem_in_statements
@@ -25,20 +26,20 @@ _TEMPLATED: Final = re.compile(rb"(?<!\$)\{\{|\{%|<%")
 def problem_in(source: bytes, path: str, before: bytes | None = None) -> Problem | None:
     """The first that is wrong with a file, or None; with `before`, only what was not wrong there already.
 
-    Python is compiled as this Python does, unless what was before was not sound for it either: that may be of another
-    version, or half mended, and is judged as other languages are. JSON, YAML and TOML are read by parsers of their own.
-    In other languages the grammar must find no new error: it knows less than a compiler, so that old ones may stay. A
-    template that was not sound before is left alone, and so is text. Never raises on any `source`. The code is SYNTAX,
-    the message names line and column, the span is where that is; or it is PARSE_BUDGET, for all of a file that takes
-    too much work to read or to compile.
+    Python is compiled as this Python does, less the syntax that only newer ones read, unless what was before was not
+    sound for it either: that may be of another version, or half mended, and is judged as other languages are. JSON,
+    YAML and TOML are read by parsers of their own. In other languages the grammar must find no new error: it knows less
+    than a compiler, so that old ones may stay. A template that was not sound before is left alone, and so is text.
+    Never raises on any `source`. The code is SYNTAX, the message names line and column, the span is where that is; or
+    it is PARSE_BUDGET, for all of a file that takes too much work to read or to compile.
     """
     language = language_for(path, source)
     if language is None:
         return None
     former = before if before and before.strip() else None
     if language is PYTHON:
-        problem = _compiled(source)
-        was_sound = problem is None or former is None or _compiled(former) is None
+        problem = _of_any_age(source)
+        was_sound = problem is None or former is None or _of_any_age(former) is None
         return problem if was_sound else _grammatical(former, source, language)
     problem = _judged(former, source, language)
     is_template = former is None and language.name in _OFTEN_TEMPLATES and _TEMPLATED.search(source)
@@ -87,6 +88,15 @@ def compile_python(source: bytes, flags: int = 0) -> Any:  # noqa: ANN401 - code
     warnings.filterwarnings("ignore", module=re.escape(_NAME))
     # From the bytes, not from `ast.parse` of them: a tree of Python objects costs more than the compiling.
     return compile(source, _NAME, "exec", flags, dont_inherit=True)
+
+
+def _of_any_age(source: bytes) -> Problem | None:
+    """What is wrong with a text of Python besides being newer than the Python that runs here."""
+    problem = _compiled(source)
+    if problem is None or problem.code != "SYNTAX":
+        return problem
+    older = as_older_python(source)
+    return problem if older is None else _compiled(older)
 
 
 def _compiled(source: bytes) -> Problem | None:
