@@ -28,10 +28,14 @@ _PLAIN_CLASS_DECORATORS = frozenset({"dataclass", "final", "total_ordering", "un
 
 @dataclass(frozen=True, slots=True)
 class Met:
-    """The signatures that a use meets, less what is passed by itself where the reference says so."""
+    """The signatures that a use meets, less what is passed by itself where the reference says so.
+
+    `is_chosen_once`: several stand for one that the file chooses as it runs, and not for one chosen by each call.
+    """
 
     signatures: tuple[CallableInterface, ...]
     reference: Reference
+    is_chosen_once: bool = False
 
 
 def met_by(resolver: Resolver, thing: Thing, reference: Reference) -> Met | None:
@@ -42,7 +46,9 @@ def met_by(resolver: Resolver, thing: Thing, reference: Reference) -> Met | None
         receiver = thing.receiver if linkage.writes_receiver else Receiver.NONE
         seen = replace(reference, receiver=receiver, class_name=owner)
         found = plain_signatures(resolver, thing.path, thing.offer)
-        return Met(tuple(dict.fromkeys((*found, *_overloads(resolver, thing)))) if linkage.overloads else found, seen)
+        if linkage.overloads:
+            found = tuple(dict.fromkeys((*found, *_overloads(resolver, thing))))
+        return Met(found, seen, linkage.redefines)
     if thing.what is What.CLASS and reference.shape is not None:
         if _linkage(resolver, thing).says_made:
             makers = _makers(resolver, thing.place)
@@ -140,7 +146,9 @@ def effect(old: Met, new: Met, language: str) -> Impact | None:
     impacts = [impact for pair in _pairs(old, new) if (impact := by_signature(*pair, new.reference))]
     worst = max(impacts, key=lambda impact: impact.is_broken, default=None)
     if worst and worst.is_broken and len(new.signatures) > 1 and binds(new):
-        worst = Impact(f"calls `{call_text(new.reference)}`, which may now mean another of its signatures")
+        is_choice = _are_alternatives(new)
+        how = "does not bind to each of its definitions" if is_choice else "may now mean another of its signatures"
+        worst = Impact(f"calls `{call_text(new.reference)}`, which {how}")
     if worst and worst.is_broken and linkage.may_omit:
         return Impact(f"calls `{call_text(new.reference)}`, which now leaves something out or gives too much")
     return worst
@@ -155,9 +163,19 @@ def _still_fits(old: Met, new: Met, linkage: Linkage) -> bool:
         return any(bind(shape, each.params) for each in new.signatures)
     if shape.is_starred or max(len(old.signatures), len(new.signatures)) == 1:
         return False
+    if _are_alternatives(old) and _are_alternatives(new):
+        return False
     before, after = ([numbered(each) for each in side.signatures] for side in (old, new))
     fitted = [each for each in before if bind(shape, met(each, new.reference))]
     return bool(fitted) and all(any(_goes_on(each, wider) for wider in after) for each in fitted)
+
+
+def _are_alternatives(found: Met) -> bool:
+    """Whether of several definitions one is chosen as the file runs, by the platform say: a call has to fit each."""
+    signatures = found.signatures
+    return (
+        len(signatures) > 1 and found.is_chosen_once and not any(each.is_decorated("overload") for each in signatures)
+    )
 
 
 def _goes_on(old: CallableInterface, new: CallableInterface) -> bool:

@@ -65,6 +65,8 @@ def compared(old: Offer, new: Offer | None) -> Iterator[ContractChange]:
     elif old.sort is not new.sort:
         if Sort.VALUE not in (old.sort, new.sort):
             yield ContractChange(old.qualname, f"{name} was a {old.sort} and is now a {new.sort}", old, new)
+    elif new.is_partial and not old.is_partial:
+        yield ContractChange(old.qualname, f"{name} is defined in one branch only", old, new)
     elif old.signatures == new.signatures and old.shape == new.shape:
         return
     elif old.signatures and new.signatures and erased(old) != erased(new):

@@ -10,7 +10,7 @@ from commonhold.linking.resolving import Resolver
 from commonhold.linking.states import States, Subject, has_owner, lost_bases, member_of
 from commonhold.semantics.effects import is_wholly_new
 from commonhold.semantics.interface import BY_POSITION, CallableInterface, Parameter, widens
-from commonhold.semantics.module import CONSTRUCTORS, Sort
+from commonhold.semantics.module import CONSTRUCTORS, OPEN, Sort
 from commonhold.semantics.trials import is_test
 
 
@@ -58,6 +58,16 @@ def _by_base(states: States, subject: Subject) -> str | None:
     return base and f"belongs to a class that inherits from `{base}`, which may call it"
 
 
+def _by_proxy(states: States, subject: Subject) -> str | None:
+    """A class with `__getattr__` stands in for another object: it is handed to code that knows only that."""
+    if subject.owner is None or subject.change.name.startswith("_"):
+        return None
+    is_proxy = any(
+        member_of(states.old, place, name) for place in states.old.lineage.of(subject.owner).places for name in OPEN
+    )
+    return "belongs to a class that stands in for other objects, and is called in their place" if is_proxy else None
+
+
 def _by_fallback(states: States, subject: Subject) -> str | None:
     is_gone = subject.owner is not None and subject.change.after is None
     return "overrode another, which is reached instead now" if is_gone and _falls_back(states, subject) else None
@@ -71,7 +81,7 @@ def _by_decorator(states: States, subject: Subject) -> str | None:
 
 # Where it is gone, what every object has takes its place.
 _MISSED_BY_NOBODY: Final = frozenset({"__del__", "__init_subclass__"})
-_REASONS: Final = (_by_python, _by_base, _by_fallback, _by_decorator)
+_REASONS: Final = (_by_python, _by_base, _by_proxy, _by_fallback, _by_decorator)
 
 
 def demands_more(change: ContractChange) -> bool:

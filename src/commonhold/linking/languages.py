@@ -30,8 +30,9 @@ class Linked:
     update: Callable[[Summary, bytes], Summary] | None = None
 
 
+_PYTHON: Final = Linkage(modules=python_modules, below=python_submodules, redefines=True)
 LINKED: Final[Mapping[str, Linked]] = {
-    "python": Linked(summarise_python, Linkage(modules=python_modules, below=python_submodules), update_python),
+    "python": Linked(summarise_python, _PYTHON, update_python),
     "javascript": Linked(summarise_javascript, JAVASCRIPT),
     "typescript": Linked(summarise_typescript, TYPESCRIPT),
     "tsx": Linked(summarise_tsx, TYPESCRIPT),

@@ -28,7 +28,8 @@ class Linkage:
     parameters of a method begin with the object that it is called on, as in Python and Rust. `spreads`: the members of
     a type may stand in siblings of the file that the type is in, as in Go.
     `says_made`: a class itself says how it is made, as its signatures; no member does. `overloads`: a member of a base
-    stands beside one of the same name with other parameters. `is_made`: much that a module has is written nowhere, but
+    stands beside one of the same name with other parameters. `redefines`: of several definitions of one name the file
+    chooses one as it runs, as in Python. `is_made`: much that a module has is written nowhere, but
     made by macros or generators, so that what is not seen may be there. `hides`: what a file that exports anything does
     not export is seen by no other. `adds_members`: objects have members that no class of the repository writes, from a
     base that all share, or made for them.
@@ -42,6 +43,7 @@ class Linkage:
     spreads: bool = False
     says_made: bool = False
     overloads: bool = False
+    redefines: bool = False
     is_made: bool = False
     hides: bool = False
     adds_members: bool = False

@@ -14,7 +14,7 @@ from commonhold.semantics.chains import Chain
 from commonhold.semantics.effects import call_text
 from commonhold.semantics.evidence import Evidence
 from commonhold.semantics.interface import CallShape
-from commonhold.semantics.references import Reference, Use
+from commonhold.semantics.references import CALL_FAILS, NAME_FAILS, Reference, Use
 from commonhold.semantics.trials import is_test
 
 _Sameness = tuple[str, Use, CallShape | None, Chain]
@@ -109,7 +109,7 @@ def _misfit(states: States, path: str, summary: Summary, use: Reference) -> Conc
     is_left = thing.path == path and not states.is_throughout
     if not thing.is_found or is_left or use.shape is None or linkage_of(summary.language).may_omit:
         return None
-    found = met_by(states.new, thing, use)
+    found = None if CALL_FAILS in use.expects else met_by(states.new, thing, use)
     if found is None or binds(found) or not _is_plain(states, thing):
         return None
     how = f"calls `{call_text(found.reference)}`, but it takes {found.signatures[-1]}"
@@ -126,7 +126,7 @@ def _patched(path: str, use: Reference, thing: Thing) -> Concern | None:
 
 def _missing(states: States, path: str, use: Reference) -> Concern | None:
     owner = states.new.chain(path, use.chain) if use.chain else None
-    if owner is None:
+    if owner is None or NAME_FAILS in use.expects:
         return None
     if owner.what is What.MODULE:
         how = f"{how_used(use)}: `{use.name}`, but `{owner.path}` has nothing of that name"

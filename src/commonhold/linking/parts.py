@@ -29,7 +29,10 @@ Place = tuple[str, str]
 
 @dataclass(frozen=True, slots=True)
 class FunctionPart:
-    """One `def`. `gives` and `forwards` are all the chains that were found, in no particular order."""
+    """One `def`. `gives` and `forwards` are all the chains that were found, in no particular order.
+
+    `is_partial`: it stands in a branch, and the name may not be bound where another is taken.
+    """
 
     line: int
     end_line: int
@@ -39,6 +42,7 @@ class FunctionPart:
     is_left_open: bool
     gives: tuple[Chain, ...]
     forwards: tuple[Chain, ...]
+    is_partial: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,7 +111,7 @@ class Part:
 
 
 def _timeless(node: FunctionPart) -> tuple[object, ...]:
-    return node.interface, node.extends, node.is_accessory, node.gives
+    return node.interface, node.extends, node.is_accessory, node.is_partial, node.gives
 
 
 @dataclass(frozen=True, slots=True)
@@ -257,7 +261,7 @@ def lowered(uses: Sequence[Reference], delta: int) -> Sequence[Reference]:
     if not delta:
         return uses
     return [
-        Reference(use.name, use.use, use.shape, use.receiver, use.class_name, use.line + delta, use.chain)
+        Reference(use.name, use.use, use.shape, use.receiver, use.class_name, use.line + delta, use.chain, use.expects)
         for use in uses
     ]
 
@@ -314,6 +318,7 @@ class _Offering:
             forwards=_agreed(last.forwards) if is_sole else (),
             is_sole=is_sole,
             is_left_open=bool(owner) and last.is_left_open,
+            is_partial=all(node.is_partial for node, _ in nodes),
         )
 
     def _class(self, qualname: str, nodes: list[tuple[ClassPart, int]]) -> Offer:

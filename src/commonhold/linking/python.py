@@ -7,11 +7,13 @@ from dataclasses import replace
 from typing import ClassVar, Final
 
 from commonhold.linking.facts import Watched
-from commonhold.linking.parts import Binding, ClassPart, Facts, FunctionPart, Part
+from commonhold.linking.parts import Binding, ClassPart, Facts, FunctionPart, Part, Place
+from commonhold.linking.python_branches import surely_bound
 from commonhold.linking.summary import STAR, ClassShape, Import
 from commonhold.semantics import fields
 from commonhold.semantics.calls import is_left_open
 from commonhold.semantics.chains import COLLECTION, UNKNOWN, Chain, chain_of, chain_of_annotation, extended, yielded
+from commonhold.semantics.expected import expecting
 from commonhold.semantics.expressions import dotted, walk
 from commonhold.semantics.interface import FunctionNode, has_yield, last_name, of_callable, of_class, of_head, source_of
 from commonhold.semantics.module import Module, declared_global, extends, has_plain_decorators
@@ -72,6 +74,8 @@ class _Reader(Collector):
         self._globals = declared_global(self._tree) if b"global" in source else frozenset()
         self._read = of_callable if b"yield" in source else of_head
         self._module = Module(self._tree)
+        self._source = source
+        self._sure: dict[str, frozenset[str]] = {}
         # The outermost functions by the identity of their scopes, which are kept, so that none is given twice.
         self._functions: dict[int, tuple[Scope, FunctionNode]] = {}
         self._gives: dict[int, list[Chain]] = {}
@@ -90,10 +94,13 @@ class _Reader(Collector):
         module = self._module
         return Part(
             first,
-            tuple(self.references),
+            tuple(expecting(self.references, self._tree, self._source, first)),
             tuple(self.markers),
             tuple(_imports(self._tree, self._guarded)),
-            {place: tuple(map(self._function_part, nodes)) for place, nodes in module.functions.items()},
+            {
+                place: tuple(self._function_part(place, each) for each in nodes)
+                for place, nodes in module.functions.items()
+            },
             {qualname: tuple(map(self._class_part, nodes)) for qualname, nodes in module.classes.items()},
             {"": self._bindings(self._tree.body, self.root), **{name: self._members(name) for name in module.classes}},
             {place: tuple(found) for place, found in self._attributes.items() if place[0] in module.classes},
@@ -118,7 +125,15 @@ class _Reader(Collector):
     def _scope_in(self, node: ast.ClassDef) -> Scope:
         return class_scope(node, self.root)
 
-    def _function_part(self, node: FunctionNode) -> FunctionPart:
+    def _is_partial(self, place: Place) -> bool:
+        """Whether a function stands in a branch, and the others do not bind its name."""
+        owner, name = place
+        if owner not in self._sure:
+            bodies = [each.body for each in self._module.classes[owner]] if owner else [self._tree.body]
+            self._sure[owner] = frozenset[str]().union(*map(surely_bound, bodies))
+        return name not in self._sure[owner]
+
+    def _function_part(self, place: Place, node: FunctionNode) -> FunctionPart:
         interface = self._read(node)
         is_extension = extends(node)
         return FunctionPart(
@@ -130,6 +145,7 @@ class _Reader(Collector):
             _is_left_open(node),
             tuple(self._gives.get(id(node), ())),
             tuple(self._forwards.get(id(node), ())),
+            self._is_partial(place),
         )
 
     def _class_part(self, node: ast.ClassDef) -> ClassPart:

@@ -16,7 +16,7 @@ from commonhold.semantics.module import Sort
 from commonhold.semantics.references import Marker, Reference
 
 # Raised whenever a summary of the same bytes would come out differently: what is kept on disk is then made anew.
-EDITION: Final = 4
+EDITION: Final = 5
 STAR: Final = "*"
 # A marker: the file has names that are written nowhere in it, those that a macro or a computed export makes.
 MADE_NAMES: Final = "made names"
@@ -45,7 +45,8 @@ class Offer:
     `signatures` are those of a function, several for overloads; with `self` or its like where the language writes it.
     `gives` is what a call of a function gives, or what a value is. `forwards`: the function passes all its arguments on
     to what this chain names. `is_sole`: nothing else in the file binds the name. `is_left_open`: a method that only
-    raises, or is abstract, for heirs to define. `end_line` is the last line.
+    raises, or is abstract, for heirs to define. `is_partial`: a function that is defined in one branch, say for one
+    platform, and not in the other. `end_line` is the last line.
     """
 
     qualname: str
@@ -58,6 +59,7 @@ class Offer:
     forwards: Chain = ()
     is_sole: bool = True
     is_left_open: bool = False
+    is_partial: bool = False
 
     @property
     def name(self) -> str:

@@ -10,7 +10,7 @@ from commonhold.semantics.effects import Impact, call_text, is_wholly_new, met
 from commonhold.semantics.impact import COMMON_ATTRIBUTES
 from commonhold.semantics.interface import CallableInterface, bind
 from commonhold.semantics.module import Sort
-from commonhold.semantics.references import Receiver, Reference, Use
+from commonhold.semantics.references import CALL_FAILS, NAME_FAILS, Receiver, Reference, Use
 
 _TYPES_ONLY: Final = frozenset({Use.ANNOTATION, Use.EXPORT})
 _ELSEWHERE: Final = frozenset({Receiver.NONE, Receiver.OUTSIDE})
@@ -30,7 +30,8 @@ def suspected(change: ContractChange, use: Reference, linkage: Linkage) -> Impac
     if use.receiver in _ELSEWHERE:
         return None
     if change.after is None:
-        return Impact(f"still {how_used(use)}") if use.shape is not None or change.before.owner else None
+        is_likely = use.shape is not None or change.before.owner
+        return Impact(f"still {how_used(use)}") if is_likely and NAME_FAILS not in use.expects else None
     is_function = change.before.sort is Sort.FUNCTION and change.after.sort is Sort.FUNCTION
     seen = use if linkage.writes_receiver else replace(use, receiver=Receiver.NONE)
     return _of_call(change.before.signatures, change.after.signatures, seen) if is_function else None
@@ -44,7 +45,7 @@ def _of_call(
         return None
     if is_wholly_new(before[-1], after[-1]):
         return Impact(f"calls `{call_text(use)}`")
-    if _fits(after, use):
+    if _fits(after, use) or CALL_FAILS in use.expects:
         return None
     return Impact(f"calls `{call_text(use)}`, which would no longer bind")
 

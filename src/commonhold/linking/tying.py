@@ -16,7 +16,7 @@ from commonhold.semantics.effects import Impact
 from commonhold.semantics.evidence import Evidence
 from commonhold.semantics.impact import COMMON_ATTRIBUTES
 from commonhold.semantics.module import CONSTRUCTORS, Sort
-from commonhold.semantics.references import Receiver, Reference, Use
+from commonhold.semantics.references import NAME_FAILS, Receiver, Reference, Use
 
 _TYPES_ONLY: Final = frozenset({Use.ANNOTATION, Use.EXPORT})
 _PASSIVE: Final = _TYPES_ONLY | {Use.IMPORT, Use.TEXT, Use.FIXTURE}
@@ -34,8 +34,12 @@ def concern_of(states: States, subject: Subject, user: str, use: Reference) -> C
         was, now = states.old.callee(user, use), states.new.callee(user, use)
     if _is_class_as_value(states, was, subject, use):
         return _made(subject, user, use, _HANDED_ON, Evidence.SUSPICION)
-    if not _is_meant(states, was, subject, use) or _is_seen_in_one_file(states, subject, user, use):
+    is_partly_gone = _is_partly_gone(was, now)
+    is_left = _is_seen_in_one_file(states, subject, user, use) and not is_partly_gone
+    if is_left or not _is_meant(states, was, subject, use):
         return None
+    if is_partly_gone:
+        return _made(subject, user, use, _may_be_gone(use), Evidence.SUSPICION)
     if now.is_found and was.place != subject.place and _comes_down_to(states, was, subject):
         return _of_override(states, was, subject, user, use)
     return _made(subject, user, use, _tied(states, was, now, subject, user, use), Evidence.CONTRACT)
@@ -126,11 +130,21 @@ def _tied(states: States, was: Thing, now: Thing, subject: Subject, user: str, u
 
 
 def _lost(now: Thing, use: Reference) -> Impact | None:
-    if now.what is What.MODULE or (now.what is What.OUTSIDE and use.use is not Use.IMPORT):
+    if NAME_FAILS in use.expects or now.what is What.MODULE or (now.what is What.OUTSIDE and use.use is not Use.IMPORT):
         return None
     is_likely_inherited = now.what is What.UNKNOWN and use.name in COMMON_ATTRIBUTES
     is_proven = now.what is What.NOTHING and use.use not in _TYPES_ONLY and use.use is not Use.TEXT
     return None if is_likely_inherited else Impact(f"still {how_used(use)}", is_proven)
+
+
+def _is_partly_gone(was: Thing, now: Thing) -> bool:
+    """Whether a function that was always there is now only defined where one branch is taken."""
+    return was.offer is not None and now.offer is not None and now.offer.is_partial and not was.offer.is_partial
+
+
+def _may_be_gone(use: Reference) -> Impact | None:
+    is_ready = use.use in _TYPES_ONLY or NAME_FAILS in use.expects
+    return None if is_ready else Impact(f"{how_used(use)}, which may not be there")
 
 
 def _reshaped(states: States, was: Thing, now: Thing, use: Reference) -> Impact | None:

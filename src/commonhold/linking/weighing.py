@@ -48,18 +48,26 @@ def weigh(
 
     What was tied binds. A type checker's word binds where it is about something whose contract changed, as that is felt
     at run time. Elsewhere what it knows of types may just have become more: it is suspected. Where only annotations
-    changed, nothing fails.
+    changed, nothing fails; nor does a test that expects the error.
     """
     tied = tuple(each for each in concerns if each.evidence is Evidence.CONTRACT)
     named = tuple(each for each in concerns if each.evidence is Evidence.SUSPICION)
     known = {(each.path, each.line) for each in tied}
-    further = tuple(each for each in complaints if (each.path, each.line) not in known)
+    every = tuple(each for each in complaints if (each.path, each.line) not in known)
+    further = tuple(each for each in every if not _is_expected(each, after))
+    told = tuple(each for each in every if each not in further)
     changed = tuple(versions) if further else ()
     if further and not any(each.differs_at_run_time for each in changed):
-        return Weighed(tied, named, further)
+        return Weighed(tied, named, every)
     broken = frozenset[str]().union(*(each.broken_names for each in changed))
     about = [each for each in further if _is_about(each, broken, after)]
-    return Weighed((*tied, *about), (*named, *(each for each in further if each not in about)))
+    return Weighed((*tied, *about), (*named, *(each for each in further if each not in about)), told)
+
+
+def _is_expected(complaint: Concern, after: Library) -> bool:
+    """Whether the code around the place of a complaint expects a use there to fail."""
+    summary = after.summary(complaint.path)
+    return summary is not None and any(use.line == complaint.line and use.expects for use in summary.uses)
 
 
 def _is_about(complaint: Concern, names: frozenset[str], after: Library) -> bool:

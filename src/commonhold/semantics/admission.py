@@ -11,11 +11,13 @@ from functools import cached_property
 from typing import Final, TypeVar
 
 from commonhold.domain.keys import Key
+from commonhold.regions.newer_python import as_older_python
 from commonhold.regions.python_ast import UNREADABLE
 from commonhold.regions.region import Region, RegionMap
 from commonhold.semantics.calls import Called, may_call, misfit
 from commonhold.semantics.changes import Change, Comparison, Gone, Notice, Resigned, changes_of
 from commonhold.semantics.evidence import Evidence
+from commonhold.semantics.expected import expecting
 from commonhold.semantics.fragment import Fragment, differ_in_body, increased, read_fragment
 from commonhold.semantics.glimpse import in_view, naming
 from commonhold.semantics.impact import impact_of, left_to_default, only_widens, overrides, passed_by_position
@@ -141,10 +143,15 @@ def examine(before: RegionMap, after: RegionMap, changed: Sequence[Changed]) -> 
         old, new = (module_of(in_view(each, _keys_of(loud), naming(names))) for each in (before, after))
         comparison = Comparison(old, new, loud)
     except UNREADABLE:
-        return Findings(
-            notices=(*notices, f"`{before.path}` was not valid Python before: its meaning was not compared")
-        )
+        return Findings(notices=(*notices, _unread(before, after)))
     return _Examination(before, after, comparison, names).findings(notices)
+
+
+def _unread(before: RegionMap, after: RegionMap) -> str:
+    """Why two versions of a file could not be compared."""
+    if as_older_python(before.source) is not None or as_older_python(after.source) is not None:
+        return f"`{before.path}` may be written for a newer Python than runs here: its meaning was not checked"
+    return f"`{before.path}` was not valid Python before: its meaning was not compared"
 
 
 def _names_of(pairs: Iterable[Pair]) -> frozenset[str]:
@@ -224,7 +231,8 @@ class _Examination:
 
     @cached_property
     def _usage(self) -> Usage:
-        return collect(self._tree, binds_of(self.after.source), self._concerns)
+        found = collect(self._tree, binds_of(self.after.source), self._concerns)
+        return Usage(tuple(expecting(found.references, self._tree, self.after.source)), found.markers)
 
     @cached_property
     def _tree(self) -> ast.Module:

@@ -18,7 +18,7 @@ from commonhold.semantics.interface import (
     source_of,
 )
 from commonhold.semantics.module import CONSTRUCTORS, Module
-from commonhold.semantics.references import Receiver, Reference
+from commonhold.semantics.references import CALL_FAILS, Receiver, Reference
 from commonhold.semantics.scopes import DEFINED
 
 Called = frozenset[tuple[str, CallShape]]
@@ -56,7 +56,7 @@ def _name(node: ast.expr) -> str:
 def misfit(reference: Reference, module: Module) -> str | None:
     """What a call misses, as a clause; None where it fits, or where what it meets is not plain to see."""
     shape = reference.shape
-    if shape is None or shape.is_starred:
+    if shape is None or shape.is_starred or CALL_FAILS in reference.expects:
         return None
     target = _target(reference, module)
     if target is None or bind(shape, target.params):

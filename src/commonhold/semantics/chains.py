@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from commonhold.semantics.expressions import dotted, without_none
-from commonhold.semantics.scopes import PARAMETER, Bound, First, Scope, ScopeKind
+from commonhold.semantics.scopes import PARAMETER, Bound, First, Scope, ScopeKind, declared_bindings
 
 Chain = tuple[str, ...]
 """An expression as far as it can be followed: a root, then steps.
@@ -104,7 +104,7 @@ def _of_name(name: str, scope: Scope, depth: int) -> Chain:
     bounds = home.names.get(name, ())
     if not depth or len(bounds) > _MOST_BINDINGS:
         return UNKNOWN
-    chains = {_of_bound(bound, home, depth - 1) for bound in bounds}
+    chains = {_of_bound(bound, home, depth - 1) for bound in declared_bindings(bounds)}
     return chains.pop() if len(chains) == 1 else UNKNOWN
 
 

@@ -14,7 +14,7 @@ from commonhold.semantics.interface import (
     effect_on_call,
     widens,
 )
-from commonhold.semantics.references import ITSELF, Receiver, Reference, Use
+from commonhold.semantics.references import CALL_FAILS, ITSELF, Receiver, Reference, Use
 
 _ON_INSTANCE: Final = frozenset({Receiver.SELF, Receiver.SUPER, Receiver.INSTANCE, Receiver.UNKNOWN})
 
@@ -41,6 +41,8 @@ def by_signature(old: CallableInterface, new: CallableInterface, reference: Refe
 def _by_call(old: CallableInterface, new: CallableInterface, reference: Reference, shape: CallShape) -> Impact | None:
     before, after = met(old, reference), met(new, reference)
     if new.is_transparent and not bind(shape, after):
+        if CALL_FAILS in reference.expects:
+            return None
         return Impact(f"calls `{call_text(reference)}`, which does not bind", is_broken=True)
     if is_wholly_new(old, new):
         return Impact(f"calls `{call_text(reference)}`")
@@ -57,7 +59,7 @@ def seen_effect(shape: CallShape, before: Params, after: Params, *, is_transpare
 
 def call_impact(effect: Effect, reference: Reference) -> Impact | None:
     """The effect on a call in words; None where there is none."""
-    if effect is Effect.NONE:
+    if effect is Effect.NONE or (effect is Effect.BROKEN and CALL_FAILS in reference.expects):
         return None
     if effect is Effect.BROKEN:
         return Impact(f"calls `{call_text(reference)}`, which does not bind", is_broken=True)

@@ -27,7 +27,7 @@ from commonhold.semantics.interface import (
     widens,
 )
 from commonhold.semantics.module import CONSTRUCTORS
-from commonhold.semantics.references import BUILTINS, ITSELF, Receiver, Reference, Use
+from commonhold.semantics.references import BUILTINS, CALL_FAILS, ITSELF, NAME_FAILS, Receiver, Reference, Use
 
 _COMMON_TYPES: Final = (
     object, type, str, bytes, bytearray, memoryview, int, float, complex, list, dict, set, frozenset, tuple, range,
@@ -77,7 +77,7 @@ def _guessed(change: Resigned, reference: Reference) -> Impact | None:
         return None
     for old, new in change.signatures:
         before, after = met(old, reference), met(new, reference)
-        if bind(reference.shape, before) and not bind(reference.shape, after):
+        if bind(reference.shape, before) and not bind(reference.shape, after) and CALL_FAILS not in reference.expects:
             return Impact(f"calls `{call_text(reference)}`, which would no longer bind")
     return None
 
@@ -86,6 +86,7 @@ def _of_gone(change: Gone, reference: Reference, comparison: Comparison) -> Impa
     aim = _aim(change, reference, comparison)
     if (
         aim is Aim.NO
+        or NAME_FAILS in reference.expects
         or (aim is Aim.GUESS and reference.use is not Use.CALL)
         or _may_be_inherited(reference, comparison)
     ):

@@ -4,6 +4,7 @@ Everything is read from the syntax alone: a decorator that replaces a signature 
 """
 
 import ast
+from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
@@ -37,7 +38,9 @@ class ParamKind(StrEnum):
     VAR_KEYWORD = "var_keyword"
 
 
-PREFIX: Final = {ParamKind.VAR_POSITIONAL: "*", ParamKind.VAR_KEYWORD: "**"}
+_POSITIONS: Final = "*"
+_KEYWORDS: Final = "**"
+PREFIX: Final = {ParamKind.VAR_POSITIONAL: _POSITIONS, ParamKind.VAR_KEYWORD: _KEYWORDS}
 BY_POSITION: Final = frozenset({ParamKind.POSITIONAL_ONLY, ParamKind.POSITIONAL})
 BY_NAME: Final = frozenset({ParamKind.POSITIONAL, ParamKind.KEYWORD_ONLY})
 
@@ -336,8 +339,9 @@ def effect_on_call(shape: CallShape, before: Params, after: Params) -> Effect:
     """Compare how one call binds before and after.
 
     NONE: it binds both times to the same parameters, or only now binds at all. A parameter that got a new name in its
-    old position is the same, and so is one that is left out, whatever its default: what a default means is no part of
-    how it is called. A starred call is NONE only where `widens` holds.
+    old position is the same, and so is one that is split off `*args` or `**kwargs` and takes what these took; so is one
+    that is left out, whatever its default: what a default means is no part of how it is called. A starred call is NONE
+    only where `widens` holds.
     """
     old, new = bind(shape, before), bind(shape, after)
     if new is None:
@@ -346,9 +350,30 @@ def effect_on_call(shape: CallShape, before: Params, after: Params) -> Effect:
         return Effect.NONE if widens(before, after) else Effect.CHANGED
     if old is None:
         return Effect.NONE
-    now = renamed(before, after)
-    arguments = tuple((argument, now.get(target, target)) for argument, target in old.arguments)
-    return Effect.NONE if arguments == new.arguments else Effect.CHANGED
+    now, split = renamed(before, after), _split_off(before, after)
+    arguments = {argument: now.get(target, target) for argument, target in old.arguments}
+    is_alike = all(target in (arguments[argument], *split[arguments[argument]]) for argument, target in new.arguments)
+    return Effect.NONE if is_alike else Effect.CHANGED
+
+
+def _split_off(before: Params, after: Params) -> defaultdict[str, tuple[str, ...]]:
+    """The new parameters that take what `*args` or `**kwargs` took, by the label of that.
+
+    A keyword names what its argument means. An argument by position keeps its meaning where the parameters were taken
+    off the front of `*args`: nothing stands before that, or its name is another, since it holds only the rest.
+    Otherwise `log(text, *args)` may have become `log(text, level, *args)`, and no caller gives a level.
+    """
+    old = {param.label: param for param in before}
+    new = {param.label: param for param in after}
+    added = [param for param in after if param.name not in {param.name for param in before}]
+    found = defaultdict[str, tuple[str, ...]](tuple)
+    if _KEYWORDS in old:
+        found[_KEYWORDS] = tuple(param.name for param in added if param.kind in BY_NAME)
+    rest, now = old.get(_POSITIONS), new.get(_POSITIONS)
+    is_first = not _of_kinds(before, BY_POSITION)
+    if rest is not None and (is_first or now is None or now.name != rest.name):
+        found[_POSITIONS] = tuple(param.name for param in added if param.kind in BY_POSITION)
+    return found
 
 
 def renamed(before: Params, after: Params) -> dict[str, str]:
@@ -361,7 +386,8 @@ def renamed(before: Params, after: Params) -> dict[str, str]:
 def widens(before: Params, after: Params) -> bool:
     """Whether every call that binds to `before`, starred ones too, binds to `after` alike, whatever the defaults.
 
-    True for added optional parameters and for a default given to a required parameter.
+    True for added optional parameters, also for those that are split off `**kwargs`, and for a default given to a
+    required parameter.
     """
     old_positions, new_positions = _of_kinds(before, BY_POSITION), _of_kinds(after, BY_POSITION)
     kept = new_positions[: len(old_positions)]
@@ -393,7 +419,5 @@ def _admits(old: Parameter, new: Parameter) -> bool:
 
 
 def _was_caught(param: Parameter, before: Params) -> bool:
-    """Whether `*args` or `**kwargs` took, before, what the new parameter takes now."""
-    catchers = {old.kind for old in before if old.kind in PREFIX}
-    takes = {ParamKind.VAR_POSITIONAL: BY_POSITION, ParamKind.VAR_KEYWORD: BY_NAME}
-    return any(param.kind in takes[kind] for kind in catchers)
+    """Whether a position that `*args` took before is the new parameter's now."""
+    return param.kind in BY_POSITION and _catch_all(before, ParamKind.VAR_POSITIONAL) is not None

@@ -69,7 +69,8 @@ class Reference:
     """One use of a name. `class_name`: the class that the receiver is or is an instance of; empty where none is known.
 
     With the receiver NONE, `class_name` is the class in whose body (not in a method) the bare name stands. `chain` is
-    what stands before the dot, for whoever can look into other files; see `chains.Chain`.
+    what stands before the dot, for whoever can look into other files; see `chains.Chain`. `expects` says how the code
+    around it expects it to fail (`CALL_FAILS`, `NAME_FAILS`); see `expected.py`.
     """
 
     name: str
@@ -79,6 +80,7 @@ class Reference:
     class_name: str
     line: int
     chain: tuple[str, ...] = ()
+    expects: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,6 +99,8 @@ class Usage:
     markers: tuple[Marker, ...]
 
 
+CALL_FAILS: Final = "call"  # a call that does not bind is expected
+NAME_FAILS: Final = "name"  # a name that is not there is expected
 ITSELF: Final = ""  # the name in a reference that calls its receiver: `cls(...)`
 STAR_IMPORT: Final = "star import"
 STARRED_CALL: Final = "starred call"

@@ -2,7 +2,7 @@
 
 import ast
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Final
@@ -12,6 +12,7 @@ from commonhold.semantics.interface import IMPLICIT_CLASSMETHODS, FunctionNode, 
 
 AUGMENTED: Final = "augmented"
 ASSIGNED: Final = "assigned"
+DECLARED: Final = "declared"
 DEFINED: Final = "defined"
 DELETED: Final = "deleted"
 PARAMETER: Final = "parameter"
@@ -117,7 +118,7 @@ def _of_assignment(node: ast.Assign) -> Iterator[Bound]:
 
 def _of_annotated(node: ast.AnnAssign) -> Iterator[Bound]:
     if isinstance(node.target, ast.Name):
-        yield Bound(node.target.id, ASSIGNED, node.value, node.annotation)
+        yield Bound(node.target.id, DECLARED, node.value, node.annotation)
 
 
 def _of_augmented(node: ast.AugAssign) -> Iterator[Bound]:
@@ -308,9 +309,16 @@ class Scope:
         return next((bound for bound in self.home(name).names.get(name, ()) if bound.is_import), None)
 
     def sole_binding(self, name: str) -> Bound | None:
-        """The one binding of `name`, or None where there are several or none."""
-        bounds = self.home(name).names.get(name, ())
+        """The one binding of `name`, or the one that declares what all of them are; None where there is no such."""
+        bounds = declared_bindings(self.home(name).names.get(name, ()))
         return bounds[0] if len(bounds) == 1 else None
+
+
+def declared_bindings(bounds: Sequence[Bound]) -> Sequence[Bound]:
+    """The bindings of a name, or the one of several that declares its type for all: `x: T | None = None`."""
+    declared = [bound for bound in bounds if bound.origin == DECLARED]
+    is_variable = not any(bound.is_import or bound.origin in (DEFINED, PARAMETER) for bound in bounds)
+    return declared if len(declared) == 1 and is_variable else bounds
 
 
 def module_scope(tree: ast.Module, binds: Binds = bound_names) -> Scope:

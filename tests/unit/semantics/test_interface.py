@@ -116,7 +116,12 @@ WIDENING = [
     ("a=1", "a=2", True),
     ("a, b=1", "a", False),
     ("a, *args", "a, b=1, *args", False),
-    ("a, **kwargs", "a, *, b=1, **kwargs", False),
+    ("*args", "a=1, *args", False),
+    ("a, **kwargs", "a, *, b=1, **kwargs", True),
+    ("a, **kwargs", "a, b=1, **kwargs", True),
+    ("a, **kwargs", "a, b, **kwargs", False),
+    ("a, *args, **kwargs", "a, b=1, *args, **kwargs", False),
+    ("a, *args, **kwargs", "a, *args, b=1, **kwargs", True),
     ("*, a", "*, b=1", False),
 ]
 
@@ -124,6 +129,37 @@ WIDENING = [
 @pytest.mark.parametrize(("before", "after", "expected"), WIDENING)
 def test_widens(before: str, after: str, expected: object) -> None:
     assert widens(params_of(before), params_of(after)) is expected
+
+
+SPLIT_OFF = [
+    ("url, **kwargs", "url, params=None, **kwargs", "f(1, params=2)", Effect.NONE),
+    ("url, **kwargs", "url, params=None, **kwargs", "f(1, **more)", Effect.NONE),
+    ("url, **kwargs", "url, *, params, **kwargs", "f(1, params=2)", Effect.NONE),
+    ("url, **kwargs", "url, *, params, **kwargs", "f(1)", Effect.BROKEN),
+    ("url, **kwargs", "url, *, params, **kwargs", "f(1, **more)", Effect.CHANGED),
+    ("url, **kwargs", "url, params=None", "f(1, params=2)", Effect.NONE),
+    ("url, **kwargs", "url, params=None", "f(1, timeout=2)", Effect.BROKEN),
+    ("url, params=None", "url, **kwargs", "f(1, params=2)", Effect.CHANGED),
+    ("*values", "value, *more", "f(1)", Effect.NONE),
+    ("*values", "value, *more", "f(1, 2)", Effect.NONE),
+    ("*values", "value, *more", "f()", Effect.BROKEN),
+    ("*values", "value, *more", "f(*some)", Effect.CHANGED),
+    ("*values", "value, *values", "f(1, 2)", Effect.NONE),
+    ("*values", "one, other", "f(1, 2)", Effect.NONE),
+    ("text, *values", "text, value, *more", "f(1, 2, 3)", Effect.NONE),
+    ("text, *args", "text, level, *args", "f(1, 2, 3)", Effect.CHANGED),
+    ("text, *args", "text, level=0, *args", "f(1, 2)", Effect.CHANGED),
+    ("*args, **kwargs", "a=0, *args, **kwargs", "f(1, a=2)", Effect.BROKEN),
+]
+
+
+@pytest.mark.parametrize(("before", "after", "call", "effect"), SPLIT_OFF)
+def test_a_parameter_split_off_a_starred_one_takes_what_that_took(
+    before: str, after: str, call: str, effect: Effect
+) -> None:
+    node = ast.parse(call, mode="eval").body
+    assert isinstance(node, ast.Call)
+    assert effect_on_call(shape_of(node), params_of(before), params_of(after)) is effect
 
 
 def test_starred_shapes_bind_what_is_visible() -> None:
