@@ -133,7 +133,9 @@ class Crossing:
         is_news = report.why and not report.is_missing and report.why not in self._told
         notices = (report.why,) if is_news else ()
         self._told.update(notices)
-        return tuple(each for each in report.new if not work.is_edited(each.path, each.line)), notices
+        aside = [each for each in report.unchecked if not work.is_edited(each.path, each.line)]
+        new = tuple(each for each in report.new if not work.is_edited(each.path, each.line))
+        return new, (*notices, *map(_told_aside, aside[:_MOST_NAMED]))
 
 
 @dataclass(frozen=True, slots=True)
@@ -307,6 +309,11 @@ class _Work:
         if len(paths) == 1:
             return file_key(next(iter(paths)))
         return file_key(f"{commonpath([dirname(path) for path in paths])}/")
+
+
+def _told_aside(complaint: Diagnostic) -> str:
+    place = f"{complaint.path}:{complaint.line}"
+    return f"{place}, which the project's own type checks leave out, is newly complained of: {complaint.message}"
 
 
 def _region_change(draft: Draft, touched: Touched) -> RegionChange:

@@ -20,12 +20,14 @@ class TypeReport:
     """What a checker newly says. `checker` names it and its version; `why`: why it could not be asked, or not fully.
 
     `is_missing`: it is not installed. `doctor` says so; who writes can do nothing about it and need not hear of it.
+    `unchecked` are new complaints of files that the project leaves out of its own type checks: no reason to refuse.
     """
 
     new: tuple[Diagnostic, ...] = ()
     checker: str = ""
     why: str = ""
     is_missing: bool = False
+    unchecked: tuple[Diagnostic, ...] = ()
 
 
 class TypeChecker(Protocol):

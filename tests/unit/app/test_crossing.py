@@ -404,6 +404,23 @@ def test_what_a_type_checker_newly_says_binds_where_it_is_about_a_changed_contra
     assert list(changes) == ["lib.py"]
 
 
+def test_what_it_says_of_a_file_that_the_project_does_not_check_is_told(house: House) -> None:
+    house.write(use=NOBODY)
+    house.types = FakeTypes(TypeReport(checker="checker 1", unchecked=ABOUT_F.new))
+    answer = house.commit("one", house.replace("one", "lib.py#f", F_SCALED))
+    assert answer.outcome == "committed"
+    assert any(each.startswith("use.py:2, which the project's own type checks leave out") for each in answer.notices)
+
+
+def test_what_it_says_of_a_call_that_is_expected_to_fail_is_told(house: House) -> None:
+    head = "import pytest\nfrom lib import f\n\n\n"
+    house.write(use=NOBODY, test_use=f"{head}def test_use():\n    with pytest.raises(TypeError):\n        f(1)\n")
+    house.types = FakeTypes(TypeReport((Diagnostic("test_use.py", 7, "Expected `int`, found `f`"),), "checker 1"))
+    answer = house.commit("one", house.replace("one", "lib.py#f", F_SCALED))
+    assert answer.outcome == "committed"
+    assert any("Expected `int`, found `f`" in each for each in answer.notices)
+
+
 def test_what_it_complained_of_is_owed_until_what_is_offered_is_as_it_was(house: House) -> None:
     house.write(use=NOBODY)
     house.types = FakeTypes(ABOUT_F)

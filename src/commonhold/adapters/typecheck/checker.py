@@ -14,6 +14,7 @@ from commonhold.adapters.typecheck.framing import ServerFault
 from commonhold.adapters.typecheck.locating import locate
 from commonhold.adapters.typecheck.rest import Rest
 from commonhold.adapters.typecheck.server import Server
+from commonhold.adapters.typecheck.unchecked import is_unchecked
 from commonhold.app.typing import TypeReport
 
 
@@ -72,7 +73,9 @@ class ServerChecker:
         self._was_late = False
         self._rest.worked()
         late = self._why(report.why, "repeat the call: what was worked out is kept") if report.why else ""
-        return replace(report, why="; ".join(filter(None, (late, _without(case.unread)))))
+        unchecked = tuple(each for each in report.new if is_unchecked(self._root, each.path))
+        new = tuple(each for each in report.new if each not in unchecked)
+        return replace(report, new=new, unchecked=unchecked, why="; ".join(filter(None, (late, _without(case.unread)))))
 
     def _unanswered(self, fault: Unanswered) -> TypeReport:
         """It may be reading a large project yet, so it is ended only when it is late twice in a row."""

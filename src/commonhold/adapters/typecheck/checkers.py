@@ -20,6 +20,7 @@ class Checkers:
             ", ".join(report.checker for report in reports if report.checker),
             "; ".join(report.why for report in reports if report.why),
             is_missing={report.is_missing for report in reports if report.why} == {True},
+            unchecked=tuple(one for report in reports for one in report.unchecked),
         )
 
     def close(self) -> None:

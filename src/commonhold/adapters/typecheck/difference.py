@@ -1,7 +1,9 @@
 """What a checker says of a state of the files that it did not say of the one before."""
 
+import re
 from collections import Counter, defaultdict
 from collections.abc import Callable, Mapping, Sequence
+from typing import Final
 
 from commonhold.app.typing import Diagnostic
 
@@ -9,18 +11,37 @@ Findings = Mapping[str, Sequence[Diagnostic]]
 Texts = Mapping[str, str]
 
 _Kind = tuple[str, str, str]
+_QUOTED: Final = re.compile(r"`[^`]*`|\"[^\"]*\"|'[^']*'|\b\d+\b")
 
 
 def newly_said(before: Findings, after: Findings, texts: Texts, new_texts: Texts) -> tuple[Diagnostic, ...]:
     """The complaints after that have no like before, by place. `texts` and `new_texts` are those that were checked.
 
-    Two are alike if they say the same of the same file, on whatever line. What went with a file may come with another.
+    Two are alike if they say the same of the same file, on whatever line; or if they stand on the same line, and only
+    the text that they quote differs. What went with a file may come with another.
     """
     moved = set(texts) ^ set(new_texts)
     old = _by_kind(before, moved)
     new = _by_kind(after, moved)
     found = [one for kind, many in new.items() for one in _unlike(old[kind], many, _moving(kind[0], texts, new_texts))]
+    gone = [one for kind, many in old.items() for one in _unlike(new[kind], many, _moving(kind[0], new_texts, texts))]
+    found = _less_restated(found, gone, lambda path: _moving("" if path in moved else path, texts, new_texts))
     return tuple(sorted(found, key=lambda one: (one.path, one.line, one.code, one.message)))
+
+
+def _less_restated(
+    found: Sequence[Diagnostic], gone: Sequence[Diagnostic], moving: Callable[[str], Callable[[int], int]]
+) -> list[Diagnostic]:
+    """The complaints less those that take the place of one that is `gone`, and quote another text than it did."""
+    old = Counter((one.path, moving(one.path)(one.line), one.code, _QUOTED.sub("", one.message)) for one in gone)
+    left: list[Diagnostic] = []
+    for one in found:
+        place = one.path, one.line, one.code, _QUOTED.sub("", one.message)
+        if old[place] > 0:
+            old[place] -= 1
+        else:
+            left.append(one)
+    return left
 
 
 def _by_kind(findings: Findings, moved: set[str]) -> defaultdict[_Kind, list[Diagnostic]]:

@@ -43,6 +43,41 @@ def test_lines_that_move_are_nothing_new(many: list[Diagnostic], texts: dict[str
     assert newly_said(by_path(many), by_path(moved), texts, new_texts) == ()
 
 
+FEW_LINES = {"a.py": "p\n" * 9}
+RESTATED = {
+    "another type is quoted": ("x `str`", "x `str | None`", 3, True),
+    "in other quotes": ("x 'str' of \"f\"", "x 'int' of \"g\"", 3, True),
+    "a number is another": ("expects 2 arguments", "expects 3 arguments", 3, True),
+    "on another line": ("x `str`", "x `int`", 4, False),
+    "another message": ("x `str`", "y `str`", 3, False),
+}
+
+
+@pytest.mark.parametrize("case", RESTATED)
+def test_a_complaint_that_quotes_another_text_is_not_new(case: str) -> None:
+    said, now, line, is_old = RESTATED[case]
+    old, new = Diagnostic("a.py", 3, said, "rule"), Diagnostic("a.py", line, now, "rule")
+    found = newly_said({"a.py": [old]}, {"a.py": [new]}, FEW_LINES, FEW_LINES)
+    assert found == (() if is_old else (new,))
+
+
+def test_each_old_complaint_is_restated_once() -> None:
+    old = [Diagnostic("a.py", 3, "x `str`", "rule")]
+    new = [Diagnostic("a.py", 3, "x `int`", "rule"), Diagnostic("a.py", 3, "x `float`", "rule")]
+    assert len(newly_said({"a.py": old}, {"a.py": new}, FEW_LINES, FEW_LINES)) == 1
+
+
+def test_a_complaint_that_stays_takes_the_place_of_no_other() -> None:
+    old = [Diagnostic("a.py", 3, "x `str`", "rule")]
+    new = [*old, Diagnostic("a.py", 3, "x `int`", "rule")]
+    assert newly_said({"a.py": old}, {"a.py": new}, FEW_LINES, FEW_LINES) == (new[1],)
+
+
+def test_a_restated_complaint_moves_with_its_line() -> None:
+    old, new = Diagnostic("a.py", 3, "x `str`", "rule"), Diagnostic("a.py", 5, "x `int`", "rule")
+    assert newly_said({"a.py": [old]}, {"a.py": [new]}, FEW_LINES, {"a.py": "q\nq\n" + FEW_LINES["a.py"]}) == ()
+
+
 @given(MANY)
 def test_what_went_with_a_file_may_come_with_another(many: list[Diagnostic]) -> None:
     old = [Diagnostic("old.py", one.line, one.message, one.code) for one in many]

@@ -53,6 +53,13 @@ def test_a_changed_signature_is_an_error_at_its_callers(checker: ServerChecker) 
     assert checker.compare({"pkg/prices.py": WITH_SCALE, "pkg/shop.py": mended}) == TypeReport((), "ty 0.0.108")
 
 
+def test_what_the_project_leaves_out_of_its_checks_is_said_apart(checker: ServerChecker, root: Path) -> None:
+    (root / "pyproject.toml").write_text('[tool.mypy]\nfiles = ["pkg/prices.py"]\n')
+    report = checker.compare({"pkg/prices.py": WITH_SCALE}, ["pkg/shop.py"])
+    assert report.new == ()
+    assert [f"{each.path}:{each.line} {each.message}" for each in report.unchecked] == [f"pkg/shop.py:5 {MISSING}"]
+
+
 @pytest.mark.parametrize(
     ("changes", "also", "expected"),
     [
