@@ -4,13 +4,15 @@ A suspicion by nature: both may be meant. One step is looked at, since further s
 that uses what the other side changed is no suspicion: it is there to decide one.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, replace
 from itertools import product
 from typing import Final
 
 from commonhold.linking.dependents import Dependent, dependents
 from commonhold.linking.library import Library
+from commonhold.linking.resolving import Resolver
+from commonhold.linking.things import Place
 from commonhold.linking.touching import Touched
 from commonhold.semantics.module import CONSTRUCTORS
 from commonhold.semantics.references import Use
@@ -58,6 +60,7 @@ class _Search:
 
     def __init__(self, library: Library) -> None:
         self._library = library
+        self._resolver = Resolver(library)
         self._known: dict[tuple[str, str], tuple[Dependent, ...]] = {}
 
     def all(self, ours: Touches, theirs: Touches) -> Iterator[Crossing]:
@@ -65,13 +68,15 @@ class _Search:
         yield from self._calls(ours, theirs, is_ours=True)
         yield from self._calls(theirs, ours, is_ours=False)
         yield from self._shared(ours, theirs)
+        yield from self._fields(ours, theirs, is_ours=True)
+        yield from self._fields(theirs, ours, is_ours=False)
         yield from self._called_together(ours, theirs)
 
     def _calls(self, users: Touches, used: Touches, *, is_ours: bool) -> Iterator[Crossing]:
         """Where a body of `users` uses a definition whose body the other side changed."""
-        bodies = {(path, each.qualname): each for path, each in _each(users) if not is_test(path)}
+        bodies = _bodies(users)
         for path, target in _each(used):
-            uses = self._uses(path, target)
+            uses = () if target.is_header else self._uses(path, target)
             is_wide = len({(use.path, use.qualname) for use in uses}) > _WIDELY
             for use in uses:
                 place = use.path, use.qualname
@@ -84,13 +89,44 @@ class _Search:
     def _shared(self, ours: Touches, theirs: Touches) -> Iterator[Crossing]:
         """Methods of one class of which one sets, in what was changed, an attribute that the other uses."""
         for path, one, other in _siblings(ours, theirs):
-            if names := sorted((one.written & other.attributes) | (other.written & one.attributes)):
+            if names := sorted(_set_for(one, other) | _set_for(other, one)):
                 shared = f"share {', '.join(f'`{each}`' for each in names)} of `{one.owner}`"
                 yield self._between(path, one, other, shared)
+
+    def _fields(self, users: Touches, setters: Touches, *, is_ours: bool) -> Iterator[Crossing]:
+        """Bodies that use, on a changed line, an attribute of an object of which the other side changed the setting.
+
+        The object is known by its class, in whatever file; or it is the own one, of a class above or below.
+        """
+        bodies = _bodies(users)
+        for path, setter in _each(setters):
+            for name in sorted(setter.written if setter.owner else ()):
+                for use in self._uses_of_field(path, setter.owner, name, bodies):
+                    body = bodies[use.path, use.qualname]
+                    is_sibling = (use.path, body.owner) == (path, setter.owner)
+                    if name in body.words and not is_sibling:
+                        how = f"uses `{name}`, which `{setter.qualname}` sets"
+                        why = f"`{use.qualname}` {how}; each side changed one of them"
+                        line = self._line(path, setter.qualname)
+                        yield Crossing(
+                            use.path, use.qualname, use.line, path, setter.qualname, line, why, is_ours, use.is_sure
+                        )
+
+    def _uses_of_field(self, path: str, owner: str, name: str, bodies: Collection[Place]) -> Iterator[Dependent]:
+        """The uses of an attribute that lie in these bodies, by its class and by those that inherit from it."""
+        lineage = self._resolver.lineage
+        family = (*lineage.of((path, owner)).places, *lineage.heirs((path, owner)))
+        is_alone = _is_sole(self._library, name)
+        for place, qualname in dict.fromkeys(family):
+            for use in dependents(self._library, place, f"{qualname}.{name}"):
+                if (use.is_sure or is_alone) and (use.path, use.qualname) in bodies:
+                    yield use
 
     def _called_together(self, ours: Touches, theirs: Touches) -> Iterator[Crossing]:
         """Methods of one class that one method of it calls: one may count on what the other does."""
         for path, one, other in _siblings(ours, theirs):
+            if one.is_header or other.is_header:
+                continue
             if both := self._callers(path, one) & self._callers(path, other):
                 yield self._between(path, one, other, f"are both called by `{min(both)}`")
 
@@ -128,6 +164,17 @@ class _Search:
         summary = self._library.summary(path)
         offer = summary.offered.get(qualname) if summary else None
         return offer.line if offer else 1
+
+
+def _bodies(touches: Touches) -> dict[Place, Touched]:
+    """What can use something, less tests."""
+    return {(path, each.qualname): each for path, each in _each(touches) if not each.is_header and not is_test(path)}
+
+
+def _set_for(setter: Touched, user: Touched) -> frozenset[str]:
+    """The attributes that one method sets and the other uses; those of a header only where a changed line uses them."""
+    found = setter.written & user.attributes
+    return found & user.words if setter.is_header else found
 
 
 def _is_aside(body: Touched, target: Touched) -> bool:

@@ -12,6 +12,7 @@ from typing import Final
 
 from tree_sitter import Node, Tree
 
+from commonhold.domain.keys import Kind
 from commonhold.linking.attributes import Attribute, attributes
 from commonhold.regions.budget import BudgetExceededError
 from commonhold.regions.discover import discover
@@ -28,7 +29,7 @@ class Touched:
     """A definition that a side gave another body, or made (`is_new`).
 
     `attributes` are those of its object that it uses, before or after; `written` those that a changed line sets;
-    `words` all names on changed lines.
+    `words` all names on changed lines. `is_header`: it is the header of a class, which sets what its lines name.
     """
 
     qualname: str
@@ -36,23 +37,33 @@ class Touched:
     attributes: frozenset[str] = frozenset()
     written: frozenset[str] = frozenset()
     words: frozenset[str] = frozenset()
+    is_header: bool = False
 
     @property
     def owner(self) -> str:
-        """The class that it is a member of; empty at the top level."""
-        return self.qualname.rpartition(".")[0]
+        """The class that it is a member or the header of; empty at the top level."""
+        return self.qualname if self.is_header else self.qualname.rpartition(".")[0]
 
 
 def touched(path: str, before: bytes | None, after: bytes | None) -> tuple[Touched, ...]:
-    """The functions and methods that are new or behave otherwise, in file order; nothing where a side has no file."""
+    """The functions and methods that are new or behave otherwise, and the headers of classes that were there.
+
+    Each in file order, headers last; nothing where a side has no file.
+    """
     if after is None or before == after:
         return ()
     old, new = _File(path, before or b""), _File(path, after)
-    return tuple(
+    bodies = tuple(
         _touched(qualname, old.bodies.get(qualname), body)
         for qualname, body in new.bodies.items()
         if qualname not in old.bodies or old.bodies[qualname].differs(body)
     )
+    headers = tuple(
+        _touched_header(qualname, old.headers[qualname], header)
+        for qualname, header in new.headers.items()
+        if qualname in old.headers and old.headers[qualname].differs(header)
+    )
+    return (*bodies, *headers)
 
 
 @dataclass(frozen=True)
@@ -65,8 +76,17 @@ class _File:
     @cached_property
     def bodies(self) -> "Mapping[str, _Body]":
         """Functions and methods by name, without the numbers of repeated ones: the last counts."""
-        regions = discover(self.source, self.path).regions
-        return {each.key.bare().qualname: _Body(self, each) for each in regions if each.is_body}
+        return {each.key.bare().qualname: _Body(self, each) for each in self._regions if each.is_body}
+
+    @cached_property
+    def headers(self) -> "Mapping[str, _Body]":
+        """The headers of classes by the names of these."""
+        found = [each for each in self._regions if each.kind is Kind.CLASS_HEADER and each.parent is not None]
+        return {each.parent.bare().qualname: _Body(self, each) for each in found if each.parent}
+
+    @cached_property
+    def _regions(self) -> Sequence[Region]:
+        return discover(self.source, self.path).regions
 
     @cached_property
     def language(self) -> Language | None:
@@ -98,8 +118,8 @@ class _Body:
 
     @property
     def text(self) -> bytes:
-        """Its bytes."""
-        return self.file.source[self.region.start : self.region.end]
+        """Its bytes; of a header, what stands between the members."""
+        return b"".join(self.file.source[start:end] for start, end in self.region.spans)
 
     def differs(self, other: "_Body") -> bool:
         """Whether the program in it is another."""
@@ -109,7 +129,7 @@ class _Body:
         """What the program consists of."""
         if self.file.tree is None:
             return [self.text]
-        leaves = _leaves(self.file.tree, self.region)
+        leaves = (leaf for span in self.region.spans for leaf in _leaves(self.file.tree, *span))
         return [self.file.source[leaf.start_byte : leaf.end_byte] for leaf in leaves]
 
     def attributes(self) -> Sequence[Attribute]:
@@ -120,12 +140,12 @@ class _Body:
         return attributes(self.file.tree, self.file.language.name, self.region.start, self.region.end, row)
 
 
-def _leaves(tree: Tree, region: Region) -> Iterator[Node]:
-    """The tokens in a region, in order, without comments and strings that stand alone."""
+def _leaves(tree: Tree, start: int, end: int) -> Iterator[Node]:
+    """The tokens between two bytes, in order, without comments and strings that stand alone."""
     pending = [tree.root_node]
     while pending:
         node = pending.pop()
-        is_outside = node.end_byte <= region.start or node.start_byte >= region.end
+        is_outside = node.end_byte <= start or node.start_byte >= end
         if is_outside or "comment" in node.type or _is_documentation(node):
             continue
         if node.children:
@@ -147,6 +167,15 @@ def _touched(qualname: str, old: _Body | None, new: _Body) -> Touched:
     used = frozenset(each.name for each in (*before, *after))
     words = frozenset(word for text, rows in zip(texts, (gone, come), strict=True) for word in _words(text, rows))
     return Touched(qualname, old is None, used, frozenset(written), words)
+
+
+def _touched_header(qualname: str, old: _Body, new: _Body) -> Touched:
+    """A header that differs; it sets the names that its changed lines begin with, behind any modifiers."""
+    texts = old.text, new.text
+    words = frozenset(
+        word for text, rows in zip(texts, _changed_rows(*texts), strict=True) for word in _words(text, rows)
+    )
+    return Touched(qualname, written=words, words=words, is_header=True)
 
 
 def _words(text: bytes, rows: Collection[int]) -> Iterator[str]:

@@ -154,10 +154,16 @@ def suspects(tree: ast.AST) -> Iterator[Marker]:
 def _of_marked(call: ast.Call) -> Iterator[Marker]:
     is_bare = isinstance(call.func, ast.Name)
     name: str = getattr(call.func, "id", "") or getattr(call.func, "attr", "")
-    if name in DYNAMIC and (is_bare or name in _DYNAMIC_ATTRIBUTES):
+    if name in DYNAMIC and (is_bare or name in _DYNAMIC_ATTRIBUTES) and not _names_attribute(call, name):
         yield Marker(name, call.lineno)
     if any(each.arg is None for each in call.keywords) or any(isinstance(each, ast.Starred) for each in call.args):
         yield Marker(STARRED_CALL, call.lineno)
+
+
+def _names_attribute(call: ast.Call, name: str) -> bool:
+    """Whether this is `getattr(x, "name")`, which reaches no more than `x.name` does."""
+    asked = call.args[1] if name == "getattr" and len(call.args) > 1 else None
+    return isinstance(asked, ast.Constant) and isinstance(asked.value, str)
 
 
 def _of_import(node: ast.ImportFrom) -> Iterator[Marker]:

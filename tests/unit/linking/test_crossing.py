@@ -51,7 +51,8 @@ FILES = {
 
 
 def body(name: str, *, new: bool = False, uses: str = "", sets: str = "", words: str = "") -> Touched:
-    return Touched(name, new, *(frozenset(each.split()) for each in (uses, sets, words)))
+    used, written, named = (frozenset(each.split()) for each in (uses, sets, words))
+    return Touched(name, new, used, written, named)
 
 
 def met(ours: Touches, theirs: Touches, files: Mapping[str, str] = FILES) -> list[tuple[str, str]]:

@@ -24,14 +24,19 @@ Settings = Mapping[str, object]
 
 @dataclass(frozen=True, slots=True)
 class _Scope:
-    """What one checker looks at: all files, or those `included`, less those `excluded`, both as regular expressions."""
+    """What one checker looks at: all files, or those `included`, less those `excluded`, both as regular expressions.
+
+    `is_told`: it looks at what it is told to look at when it is called, and nobody tells of tests here.
+    """
 
     included: tuple[str, ...] = ()
     excluded: tuple[str, ...] = ()
+    is_told: bool = False
 
     def has(self, path: str) -> bool:
         """Whether the checker looks at a file."""
-        return (not self.included or _is_found(self.included, path)) and not _is_found(self.excluded, path)
+        is_included = _is_found(self.included, path) if self.included else not (self.is_told and is_test(path))
+        return is_included and not _is_found(self.excluded, path)
 
 
 def is_unchecked(root: str, path: str) -> bool:
@@ -66,7 +71,7 @@ def _of_mypy(settings: Settings) -> _Scope:
     overrides = settings.get("overrides")
     tables = [each for each in overrides if isinstance(each, dict)] if isinstance(overrides, list) else []
     ignored = (name for table in tables if table.get("ignore_errors") is True for name in _texts(table, "module"))
-    return _Scope(included, (*_texts(settings, "exclude"), *map(_of_module, ignored)))
+    return _Scope(included, (*_texts(settings, "exclude"), *map(_of_module, ignored)), is_told=True)
 
 
 def _by_globs(included: Iterable[str], excluded: Iterable[str]) -> _Scope:

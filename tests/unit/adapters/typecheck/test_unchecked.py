@@ -25,10 +25,10 @@ CASES = {
     "mypy's exclude": (
         {"pyproject.toml": MYPY + "exclude = '^tests/'\n"},
         "tests/a.py",
-        ["src/a.py", "src/tests/a.py"],
+        ["src/a.py", "src/b.py"],
     ),
     "mypy's excludes": ({"pyproject.toml": MYPY + "exclude = ['docs', 'tests/.*']\n"}, "docs/a.py", ["src/a.py"]),
-    "mypy's settings without any": ({"pyproject.toml": MYPY + "strict = true\n"}, None, ["tests/a.py", "src/a.py"]),
+    "mypy's settings without any": ({"pyproject.toml": MYPY + "strict = true\n"}, "tests/a.py", ["src/a.py"]),
     "errors that mypy ignores": (
         {"pyproject.toml": '[[tool.mypy.overrides]]\nmodule = ["tests.*"]\nignore_errors = true\n'},
         "tests/sub/a.py",
@@ -36,8 +36,8 @@ CASES = {
     ),
     "what mypy does not ignore": (
         {"pyproject.toml": '[[tool.mypy.overrides]]\nmodule = "tests.*"\ndisallow_untyped_defs = false\n'},
-        None,
-        ["tests/a.py"],
+        "tests/a.py",
+        ["src/a.py"],
     ),
     "errors that mypy ignores, in another file": (
         {"setup.cfg": "[mypy]\nstrict = true\n[mypy-tests.*]\nignore_errors = True\n"},
