@@ -16,14 +16,15 @@ _TYPES_ONLY: Final = frozenset({Use.ANNOTATION, Use.EXPORT})
 _ELSEWHERE: Final = frozenset({Receiver.NONE, Receiver.OUTSIDE})
 
 
-def suspected(change: ContractChange, use: Reference, linkage: Linkage) -> Impact | None:
+def suspected(change: ContractChange, use: Reference, linkage: Linkage, *, is_own: bool) -> Impact | None:
     """What the change would do to a use that could not be tied, if it meant it; None where that is not likely.
 
-    Names that every list, dict or text has are suspected of nothing.
+    Names that every list, dict or text has are suspected of nothing, unless the object `is_own`: what something of the
+    repository gives.
     """
     if use.name != change.name or use.use in _TYPES_ONLY or use.receiver is Receiver.OUTSIDE:
         return None
-    if change.name in COMMON_ATTRIBUTES:
+    if change.name in COMMON_ATTRIBUTES and not is_own:
         return None
     if use.use is Use.TEXT:
         return Impact("names it in a string") if change.after is None and not change.name.startswith("__") else None

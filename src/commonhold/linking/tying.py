@@ -12,6 +12,7 @@ from commonhold.linking.states import States, Subject, has_owner, lost_bases
 from commonhold.linking.summary import Offer
 from commonhold.linking.suspecting import suspected
 from commonhold.linking.things import Place, Thing, What
+from commonhold.semantics.chains import CALLED, ENTERED
 from commonhold.semantics.effects import Impact
 from commonhold.semantics.evidence import Evidence
 from commonhold.semantics.impact import COMMON_ATTRIBUTES
@@ -29,7 +30,9 @@ def concern_of(states: States, subject: Subject, user: str, use: Reference) -> C
     was, now = states.old.use(user, use), states.new.use(user, use)
     if was.what is What.UNKNOWN:
         linkage = linkage_of(_language(states.old, subject.path))
-        return _made(subject, user, use, suspected(subject.change, use, linkage), Evidence.SUSPICION)
+        is_own = use.name in COMMON_ATTRIBUTES and _is_given_here(states.old, user, use)
+        impact = suspected(subject.change, use, linkage, is_own=is_own)
+        return _made(subject, user, use, impact, Evidence.SUSPICION)
     if was.what is What.VALUE and was.place != subject.place:
         was, now = states.old.callee(user, use), states.new.callee(user, use)
     if _is_class_as_value(states, was, subject, use):
@@ -43,6 +46,16 @@ def concern_of(states: States, subject: Subject, user: str, use: Reference) -> C
     if now.is_found and was.place != subject.place and _comes_down_to(states, was, subject):
         return _of_override(states, was, subject, user, use)
     return _made(subject, user, use, _tied(states, was, now, subject, user, use), Evidence.CONTRACT)
+
+
+def _is_given_here(resolver: Resolver, user: str, use: Reference) -> bool:
+    """Whether an unknown object is what a function or class of the repository gives, with its decorator maybe."""
+    for length in range(len(use.chain), 0, -1):
+        thing = resolver.chain(user, use.chain[:length])
+        if thing.is_found:
+            is_entered = ENTERED in use.chain[length:]
+            return thing.what in (What.FUNCTION, What.CLASS) and (is_entered or use.chain[length:].count(CALLED) != 1)
+    return False
 
 
 def _of_override(states: States, was: Thing, subject: Subject, user: str, use: Reference) -> Concern | None:

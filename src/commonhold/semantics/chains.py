@@ -115,10 +115,9 @@ def _of_bound(bound: Bound, home: Scope, depth: int) -> Chain:
         return chain_of_annotation(bound.annotation, home, depth)
     if bound.value is not None:
         return chain_of(bound.value, home, depth)
-    if bound.source is not None:
-        return extended(chain_of(bound.source, home, depth), EACH)
-    if bound.entered is not None:
-        return extended(chain_of(bound.entered, home, depth), ENTERED)
+    for origin, step in ((bound.decorator, CALLED), (bound.source, EACH), (bound.entered, ENTERED)):
+        if origin is not None:
+            return extended(chain_of(origin, home, depth), step)
     return (f"fixture {bound.name}",) if bound.origin == PARAMETER and home.takes_fixtures else UNKNOWN
 
 

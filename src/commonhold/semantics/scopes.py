@@ -25,7 +25,8 @@ class Bound:
     """A binding of `name`: `origin` is the import that gives it, or what kind of binding it is.
 
     `value` is what a plain assignment assigns, `annotation` what the binding is annotated with (or the class that an
-    `except` names), `entered` what a `with` statement enters, `source` what a loop takes its elements from.
+    `except` names), `entered` what a `with` statement enters, `source` what a loop takes its elements from. `decorator`
+    is the outermost one of a function: what a call of it gives is what the name stands for.
     """
 
     name: str
@@ -34,6 +35,7 @@ class Bound:
     annotation: ast.expr | None = None
     entered: ast.expr | None = None
     source: ast.expr | None = None
+    decorator: ast.expr | None = None
 
     @property
     def is_import(self) -> bool:
@@ -94,7 +96,8 @@ def _of_name(node: ast.Name) -> Iterator[Bound]:
 
 
 def _of_definition(node: FunctionNode | ast.ClassDef) -> Iterator[Bound]:
-    yield Bound(node.name, DEFINED)
+    is_replaced = isinstance(node, FunctionNode) and node.decorator_list
+    yield Bound(node.name, DEFINED, decorator=node.decorator_list[0] if is_replaced else None)
 
 
 def _of_import(node: ast.Import) -> Iterator[Bound]:
