@@ -7,6 +7,7 @@ from commonhold.linking.changes import ContractChange
 from commonhold.linking.resolving import Resolver
 from commonhold.linking.summary import Offer, Summary
 from commonhold.linking.things import Place
+from commonhold.semantics.module import Sort
 from commonhold.semantics.references import Reference
 
 
@@ -52,8 +53,9 @@ def lost_bases(states: States, was: Place, now: Place) -> tuple[str, ...]:
 
 
 def has_owner(states: States, subject: Subject) -> bool:
-    """Whether the class that it was a member of is still there; also where it was a member of none."""
-    return subject.owner is None or states.new.lineage.offer(subject.owner) is not None
+    """Whether the class that it was a member of is still one; also where it was a member of none."""
+    owner = states.new.lineage.offer(subject.owner) if subject.owner else None
+    return subject.owner is None or (owner is not None and owner.sort is Sort.CLASS)
 
 
 def uses_of(states: States, name: str) -> Iterator[tuple[str, Summary, Reference]]:

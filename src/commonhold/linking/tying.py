@@ -4,6 +4,7 @@ from dataclasses import replace
 from typing import Final
 
 from commonhold.linking.calling import effect, how_used, met_by
+from commonhold.linking.changes import erased
 from commonhold.linking.exposure import demands_more
 from commonhold.linking.findings import Concern
 from commonhold.linking.languages import linkage_of
@@ -29,10 +30,7 @@ def concern_of(states: States, subject: Subject, user: str, use: Reference) -> C
     """What the change does to a use in the file `user`; None where nothing."""
     was, now = states.old.use(user, use), states.new.use(user, use)
     if was.what is What.UNKNOWN:
-        linkage = linkage_of(_language(states.old, subject.path))
-        is_own = use.name in COMMON_ATTRIBUTES and _is_given_here(states.old, user, use)
-        impact = suspected(subject.change, use, linkage, is_own=is_own)
-        return _made(subject, user, use, impact, Evidence.SUSPICION)
+        return _made(subject, user, use, _guessed(states, subject, user, use), Evidence.SUSPICION)
     if was.what is What.VALUE and was.place != subject.place:
         was, now = states.old.callee(user, use), states.new.callee(user, use)
     if _is_class_as_value(states, was, subject, use):
@@ -46,6 +44,26 @@ def concern_of(states: States, subject: Subject, user: str, use: Reference) -> C
     if now.is_found and was.place != subject.place and _comes_down_to(states, was, subject):
         return _of_override(states, was, subject, user, use)
     return _made(subject, user, use, _tied(states, was, now, subject, user, use), Evidence.CONTRACT)
+
+
+def _guessed(states: States, subject: Subject, user: str, use: Reference) -> Impact | None:
+    """What the change may do to a use of an unknown object."""
+    if subject.change.after is None and _is_renamed_with_its_class(states, subject):
+        return None
+    is_own = use.name in COMMON_ATTRIBUTES and _is_given_here(states.old, user, use)
+    return suspected(subject.change, use, linkage_of(_language(states.old, subject.path)), is_own=is_own)
+
+
+def _is_renamed_with_its_class(states: States, subject: Subject) -> bool:
+    """Whether a member that is gone is there, as it was, in a class that is new: unknown objects may be of that."""
+    gone = subject.change.before
+    for path in states.new.library.definers(gone.name) if gone.owner else ():
+        old, new = states.old.library.summary(path), states.new.library.summary(path)
+        for offer in new.offers if new else ():
+            is_new = offer.owner and (old is None or offer.owner not in old.offered)
+            if is_new and offer.name == gone.name and offer.sort is gone.sort and erased(offer) == erased(gone):
+                return True
+    return False
 
 
 def _is_given_here(resolver: Resolver, user: str, use: Reference) -> bool:

@@ -115,6 +115,12 @@ _DYNAMIC_ATTRIBUTES: Final = frozenset({"import_module", "__import__"})
 _MARKER_LETTERS: Final = re.compile(
     rb"(?:[(,\r\n]|import)[\s\\]*\*|[\x80-\xff]|\b(?:%b)\b" % "|".join(sorted(DYNAMIC)).encode()
 )
+# What only ever makes a type of what stands in its brackets.
+_TYPE_FORMS: Final = frozenset({
+    "Annotated", "AsyncGenerator", "AsyncIterator", "Awaitable", "Callable", "ClassVar", "Coroutine", "Dict", "Final",
+    "FrozenSet", "Generator", "Iterable", "Iterator", "List", "Mapping", "Optional", "Sequence", "Set", "Tuple", "Type",
+    "Union",
+})  # fmt: skip
 BUILTINS: Final = frozenset(dir(builtins))
 _PLACES: Final = frozenset({Use.BASE, Use.DECORATOR, Use.ANNOTATION})
 
@@ -335,9 +341,10 @@ class Collector:
         self.push((node.key, node.value) if isinstance(node, ast.DictComp) else (node.elt,), inner)
 
     def subscript(self, node: ast.Subscript, scope: Scope, use: Use) -> None:
-        """A subscript: in an annotation, all of it is one."""
+        """A subscript: in an annotation, all of it is one, and what stands in `Union[…]` or its like is always."""
         self.push([node.value], scope, use)
-        self.push([node.slice], scope, Use.ANNOTATION if use in (Use.BASE, Use.ANNOTATION) else Use.NAME)
+        is_type = use in (Use.BASE, Use.ANNOTATION) or dotted(node.value).rpartition(".")[2] in _TYPE_FORMS
+        self.push([node.slice], scope, Use.ANNOTATION if is_type else Use.NAME)
 
     def annotated(self, node: ast.AnnAssign, scope: Scope, _use: Use) -> None:
         """An annotated assignment."""
