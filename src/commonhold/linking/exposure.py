@@ -38,7 +38,9 @@ def _of_bases(states: States, subject: Subject) -> Iterator[str]:
     if old is not None and new is not None and old.keywords != new.keywords:
         yield "is put together in another way by its metaclass, and so is whatever inherits from it"
     lost = lost_bases(states, subject.place, subject.place)
-    outside = [each for each in states.old.lineage.of(subject.place).outside if each in lost]
+    was, now = (each.lineage.of(subject.place).outside for each in (states.old, states.new))
+    added = set(now) - set(was)
+    outside = [each for each in was if each in lost and not any(_may_inherit(base, each) for base in added)]
     if outside and not is_test(subject.path):
         yield f"is no `{outside[0]}` any more, for whoever takes it for one"
 
@@ -108,6 +110,12 @@ def narrows(change: ContractChange) -> bool:
         return False
     old, new = change.before.signatures[-1], change.after.signatures[-1]
     return is_wholly_new(old, new) or not widens(old.params, new.params)
+
+
+def _may_inherit(heir: str, base: str) -> bool:
+    """Whether a class from outside may inherit from another, as `ABCMeta` does from `type`; of builtins it is known."""
+    known, above = (getattr(builtins, name, None) for name in (heir, base))
+    return not isinstance(known, type) or (isinstance(above, type) and issubclass(known, above))
 
 
 def _may_call(base: str, name: str) -> bool:
