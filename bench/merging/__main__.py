@@ -1,6 +1,7 @@
-"""Merging on real work: `make bench-merge ARGS="--cooperbench DIR --repos DIR... --work DIR"`.
+"""Merging on real work: `make bench-merge ARGS="--cooperbench DIR --repos DIR... --peers DIR... --work DIR"`.
 
-The folders are git repositories, bare or not, of CooperBench and of the projects that its tasks begin with.
+The folders are git repositories, bare or not, of CooperBench, of the projects that its tasks begin with, and of other
+merge tools.
 """
 
 import argparse
@@ -9,7 +10,17 @@ import tempfile
 from pathlib import Path
 from typing import Final
 
-from bench.merging import explaining, histories, pairs, speed, telling_histories, telling_pairs, tree
+from bench.merging import (
+    explaining,
+    histories,
+    pairs,
+    peers,
+    speed,
+    telling_histories,
+    telling_pairs,
+    telling_peers,
+    tree,
+)
 from bench.merging.dataset import Dataset
 from bench.merging.environment import interpreter
 from bench.merging.repository import Repository, store
@@ -20,6 +31,7 @@ def arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="python -m bench.merging", description=__doc__)
     parser.add_argument("--cooperbench", type=Path, help="the repository of the data set")
     parser.add_argument("--repos", type=Path, nargs="+", default=[], help="the repositories of the projects")
+    parser.add_argument("--peers", type=Path, nargs="+", default=[], help="the repositories of other merge tools")
     parser.add_argument("--work", type=Path, help="a folder where test outcomes are kept from run to run")
     parser.add_argument("--python", help="an interpreter with what the projects' tests need; by default one is made")
     parser.add_argument("--parts", nargs="+", choices=PARTS, default=list(PARTS), help="what to measure")
@@ -28,7 +40,7 @@ def arguments() -> argparse.Namespace:
     parser.add_argument("--tries", type=int, default=16, help="how many candidates to try at most")
     parser.add_argument("--no-check", action="store_true", help="try no candidates: PROVEN or REFUSED")
     parser.add_argument(
-        "--explain", metavar="NAME", help="tell all about one, as click/task2068/1-12 or flask:COMMIT:PATH"
+        "--explain", metavar="NAME", help="tell all about one, as click/task2068/1-12, flask:COMMIT:PATH or peers:NAME"
     )
     parser.add_argument("--others", action="store_true", help="run the tests that neither feature changed, too")
     parser.add_argument("--processes", type=int, default=2, help="how many work at once")
@@ -65,9 +77,18 @@ def measure_histories(chosen: argparse.Namespace, work: Path) -> None:
     telling_histories.tell(seen)
 
 
+def measure_peers(chosen: argparse.Namespace, _work: Path) -> None:
+    """Merge the examples of other merge tools."""
+    outcomes = peers.measure(map(Repository, chosen.peers), chosen.processes)
+    telling_peers.write(chosen.out / "merging-peers.jsonl", outcomes)
+    telling_peers.tell(outcomes)
+
+
 def explain(chosen: argparse.Namespace, work: Path) -> None:
     """Tell all about one pair or one file."""
-    if ":" in chosen.explain:
+    if chosen.explain.startswith("peers:"):
+        lines = peers.explain(map(Repository, chosen.peers), chosen.explain.removeprefix("peers:"))
+    elif ":" in chosen.explain:
         lines = histories.explain([Repository(each) for each in chosen.repos], work, chosen.explain)
     else:
         setting, dataset = opened(chosen, work)
@@ -84,7 +105,13 @@ def measure_speed(_chosen: argparse.Namespace, _work: Path) -> None:
     tree.measure()
 
 
-PARTS: Final = {"pairs": measure_pairs, "histories": measure_histories, "speed": measure_speed}
+PARTS: Final = {
+    "pairs": measure_pairs,
+    "histories": measure_histories,
+    "peers": measure_peers,
+    "speed": measure_speed,
+}
+_NEEDS: Final = {"pairs": "cooperbench", "peers": "peers"}
 
 
 def run(chosen: argparse.Namespace, work: Path) -> None:
@@ -93,7 +120,7 @@ def run(chosen: argparse.Namespace, work: Path) -> None:
         explain(chosen, work)
         return
     for part in chosen.parts:
-        if part != "pairs" or chosen.cooperbench:
+        if part not in _NEEDS or getattr(chosen, _NEEDS[part]):
             PARTS[part](chosen, work)
 
 
