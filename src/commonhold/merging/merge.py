@@ -9,6 +9,7 @@ from typing import Final
 from commonhold.merging.bearing import FileChange, bearing
 from commonhold.merging.candidates import MAX_CANDIDATES, combined, union
 from commonhold.merging.gate import doubled_names, fault_in
+from commonhold.merging.given_lines import given_by_both
 from commonhold.merging.given_names import given_twice
 from commonhold.merging.interference import interference
 from commonhold.merging.layout import FileElement
@@ -114,6 +115,7 @@ class _Merge:
         if text is None:
             return self._unproven(pieces, [])
         fault = fault_in(text, self.versions, self.path) or misplaced(text, self.versions, self.path)
+        fault = fault or given_by_both(text, self.versions, self.path)
         return self._unproven(pieces, [fault]) if fault else Proven(text)
 
     def _by_lines(self, doubt: Spot) -> Unproven:
