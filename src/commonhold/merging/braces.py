@@ -217,6 +217,19 @@ BRACES: Final = Profile(
 
 _WITH_CALLS_AS_STATEMENTS: Final = replace(BRACES, effects=BRACES.effects | {"call_expression"})
 _ARROW: Final = {"field_expression": ("argument", "field")}
+# What a condition of the preprocessor encloses are statements like those around it.
+_C: Final = replace(
+    BRACES,
+    members=_ARROW,
+    lists={**BRACES.lists, "initializer_list": Order.FIXED},
+    sections={
+        "preproc_elif": b"\n",
+        "preproc_else": b"#else",
+        "preproc_if": b"\n",
+        "preproc_ifdef": b"identifier",
+    },
+    clauses=BRACES.clauses | {"preproc_elif", "preproc_elifdef", "preproc_else"},
+)
 
 _SCRIPT: Final = replace(BRACES, wrapper="export_statement", wrapped="declaration", decorator="decorator")
 
@@ -227,8 +240,8 @@ BY_LANGUAGE: Final = {
     "go": BRACES,
     "java": BRACES,
     "rust": replace(BRACES, members={"field_expression": ("value", "field")}, subscripts={}),
-    "c": replace(BRACES, members=_ARROW, lists={**BRACES.lists, "initializer_list": Order.FIXED}),
-    "cpp": replace(BRACES, members=_ARROW, lists={**BRACES.lists, "initializer_list": Order.FIXED}),
+    "c": _C,
+    "cpp": _C,
     "csharp": replace(BRACES, members={"member_access_expression": ("expression", "name")}),
     "php": BRACES,
     "kotlin": _WITH_CALLS_AS_STATEMENTS,

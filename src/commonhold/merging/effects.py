@@ -18,6 +18,20 @@ _PATHS: Final = {
     "scoped_identifier": "name",
     "scoped_use_list": "list",
 }
+# Types that C names with a word before them, and what may be of such a type.
+_SPECIFIERS: Final = frozenset({"class_specifier", "enum_specifier", "struct_specifier", "union_specifier"})
+_SPECIFIED: Final = frozenset(
+    {
+        "cast_expression",
+        "declaration",
+        "field_declaration",
+        "function_definition",
+        "parameter_declaration",
+        "sizeof_expression",
+        "type_definition",
+        "type_descriptor",
+    }
+)
 _ORIGINS: Final = frozenset({"module_name", "source"})
 
 
@@ -91,7 +105,7 @@ def _gather(node: Node, profile: Profile, into: _Gathered, skip: frozenset[str])
 
 def _general(node: Node, profile: Profile, into: _Gathered, skip: frozenset[str]) -> None:
     kind = node.type
-    binding = profile.bindings.get(kind, _NOTHING)
+    binding = _NOTHING if _only_names(node) else profile.bindings.get(kind, _NOTHING)
     if kind in profile.calls:
         _called(node, profile, into)
     elif kind in profile.method_calls:
@@ -111,6 +125,13 @@ def _general(node: Node, profile: Profile, into: _Gathered, skip: frozenset[str]
             _gather(child, profile, inner, skip)
     if inner is not into:
         _leave_scope(inner, into)
+
+
+def _only_names(node: Node) -> bool:
+    """Whether a node says `struct shelf` of something else, and does not define or declare it itself."""
+    if node.type not in _SPECIFIERS or node.child_by_field_name("body") is not None or node.parent is None:
+        return False
+    return node.parent.type in _SPECIFIED
 
 
 def _is_run_for_what_it_does(node: Node, profile: Profile) -> bool:

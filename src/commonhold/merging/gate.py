@@ -80,6 +80,9 @@ def doubled_names(merged: Element, versions: Sequence[Element]) -> list[bytes]:
 
 def _names(element: Element, around: bytes = b"") -> Iterator[bytes]:
     for child in element.children:
+        if child.node.type in child.profile.sections:
+            for part in child.children:
+                yield from _names(part, around) if part.shape is Shape.BLOCK else ()
         if child.is_definition and child.name is not None:
             yield around + child.name
             if child.definition.type in child.profile.classes:

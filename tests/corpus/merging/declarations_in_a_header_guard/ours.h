@@ -1,0 +1,12 @@
+#ifndef SHELF_H
+#define SHELF_H
+
+#include "book.h"
+
+struct shelf;
+
+int shelf_add(struct shelf *s, struct book *b);
+void shelf_clear(struct shelf *s);
+int shelf_size(const struct shelf *s);
+
+#endif
