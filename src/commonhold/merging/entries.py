@@ -27,6 +27,13 @@ def whole_entry(element: Element) -> Entry:
     return Entry(element, [element.lead], [element.text])
 
 
+def after_gap(entry: Entry, gap: bytes) -> Entry:
+    """An entry before which one was left out: the wider of both their blank spaces leads to it."""
+    lead = settled(entry.lead)
+    is_wider = lead is not None and not lead.strip(BLANK) and gap.count(b"\n") > lead.count(b"\n")
+    return replace(entry, lead=[gap]) if is_wider else entry
+
+
 def merged_space(base: bytes, ours: bytes, theirs: bytes, at: tuple[int, int, int] = (0, 0, 0)) -> list[Piece]:
     """What stands between elements, merged: of two changes of blank space the larger, of comments both."""
     alone = uncontested(base, ours, theirs)

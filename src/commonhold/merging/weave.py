@@ -3,13 +3,22 @@
 from collections import Counter
 from collections.abc import Callable, Sequence
 
-from commonhold.merging.entries import Entry, Versions, closing, in_block, in_list, merged_space, whole_entry
+from commonhold.merging.entries import Entry, Versions, after_gap, closing, in_block, in_list, merged_space, whole_entry
 from commonhold.merging.interference import is_function
 from commonhold.merging.joining import hangs_on_its_place, in_one_order, may_be_placed, why_not_both
-from commonhold.merging.layout import Element, Shape
-from commonhold.merging.ordering import does_something, placed
+from commonhold.merging.layout import BLANK, Element, Shape
+from commonhold.merging.ordering import does_something, is_sequence, placed
 from commonhold.merging.pieces import Clash, Piece, settled
+from commonhold.merging.profile import Order
 from commonhold.merging.record import Edit, Record
+from commonhold.merging.repetition import (
+    added_apart,
+    as_clash,
+    covering,
+    is_needed_once,
+    move_across_each_other,
+    opens_part,
+)
 from commonhold.merging.script import Script, script
 from commonhold.merging.verdict import Reason, Spot
 
@@ -40,9 +49,10 @@ class Weave:
             base, ours, theirs = self._versions
             at = (base.start, ours.start, theirs.start)
             return [Clash(base.text, ours.text, theirs.text, Reason.SAME_NAME, why, at)]
-        entries = self._entries()
+        entries = self._each_once(self._entries())
         self._doubt_clauses()
         self._doubt_doubles(entries)
+        self._doubt_order()
         self._doubt_places()
         self._doubt_exits()
         if self._base.shape is Shape.LIST:
@@ -88,8 +98,28 @@ class Weave:
                 pair = (first[1], last[-1][1]) if side is self._ours else (last[-1][1], first[1])
                 self._record.doubts.append(Spot(Reason.INTERFERES, why, ours=pair[0].rows, theirs=pair[1].rows))
 
+    def _each_once(self, entries: Sequence[Entry]) -> list[Entry]:
+        """Of what both sides added alike, but not at one point, leave out the second copy, or leave it open."""
+        sides, scripts = self._versions[1:], (self._ours, self._theirs)
+        pairs = added_apart(self._base, sides, scripts) if self._base.shape is not Shape.PARTS else []
+        twins = {id(each): each is pair[0] for pair in pairs for each in pair}
+        seen: set[bytes] = set()
+        kept: list[Entry] = []
+        gap = b""
+        for entry in entries:
+            is_ours = twins.get(id(entry.element))
+            if is_ours is None or entry.element.text not in seen:
+                seen |= {entry.element.text} if is_ours is not None else set()
+                kept.append(after_gap(entry, gap))
+                gap = b""
+            elif is_needed_once(entry.element, self._base) and not entry.element.lead.strip(BLANK):
+                gap = entry.element.lead
+            else:
+                kept.append(Entry(entry.element, [], [as_clash(entry.element, is_ours=is_ours)]))
+        return kept
+
     def _doubt_doubles(self, entries: Sequence[Entry]) -> None:
-        """What both sides wrote, but not at one point, would stand there twice; maybe it is meant once."""
+        """What both sides wrote, one of them in place of something else, may be meant once."""
         base, ours, theirs = (Counter(each.text for each in version.children) for version in self._versions)
         both = (ours - base).keys() & (theirs - base).keys()
         if not both or self._base.shape is Shape.PARTS:
@@ -104,15 +134,40 @@ class Weave:
             )
             self._record.doubts.append(Spot(Reason.SAME_NAME, why, ours=first.rows, theirs=second.rows))
 
+    def _doubt_order(self) -> None:
+        """Statements that both sides moved may be meant in either order; a member belongs to the part it stands in."""
+        if self._base.shape is Shape.PARTS or self._is_free:
+            return
+        if move_across_each_other(self._base, (self._ours, self._theirs)):
+            why = f"both sides moved parts of one {self._base.words}, and their order may matter"
+            self._record.doubts.append(Spot(Reason.ORDER_MATTERS, why, *(each.rows for each in self._versions)))
+        for side, other in ((self._ours, self._theirs), (self._theirs, self._ours)):
+            parts = [hunk.start for hunk in side.hunks if any(map(opens_part, hunk.new))]
+            if parts and any(hunk.new and hunk.start >= parts[0] for hunk in other.hunks):
+                why = "one side added members below which the other began a part of another visibility"
+                self._record.doubts.append(Spot(Reason.ORDER_MATTERS, why, *(each.rows for each in self._versions)))
+
+    @property
+    def _is_free(self) -> bool:
+        order = self._base.profile.lists.get(self._base.list_kind)
+        return order is Order.FREE and not is_sequence(self._base)
+
     def _added_twice(self) -> bytes | None:
         """The first name of an entry that both sides put into a list, but not at one point."""
         if self._base.shape is not Shape.LIST:
             return None
         ours, theirs = (
-            {(hunk.start, each.name) for hunk in side.hunks for each in hunk.new if each.name}
+            {
+                (hunk.start, each.name, each.text if is_needed_once(each, self._base) else b"")
+                for hunk in side.hunks
+                for each in hunk.new
+                if each.name
+            }
             for side in (self._ours, self._theirs)
         )
-        return min({name for _, name in ours - theirs} & {name for _, name in theirs - ours}, default=None)
+        mine, others = ({(name, text) for _, name, text in side} for side in (ours - theirs, theirs - ours))
+        alike = {name for name, text in mine & others if text}
+        return min({name for name, _ in mine} & {name for name, _ in others} - alike, default=None)
 
     def _entries(self) -> list[Entry]:
         entries, position = self._inserted(0), 0
@@ -156,6 +211,9 @@ class Weave:
     def _both_inserted(
         self, ours: Sequence[Element], theirs: Sequence[Element], before: Sequence[Element]
     ) -> list[Entry]:
+        larger = covering(ours, theirs)
+        if larger is not None:
+            return self._covered(ours, theirs, larger)
         same = {*_said(ours)} & {*_said(theirs)}
         mine, others = ([each for each in run if each.said not in same] for run in (ours, theirs))
         shared = [each for each in ours if each.said in same]
@@ -169,9 +227,23 @@ class Weave:
         self._note_new(self._record.ours, mine)
         self._note_new(self._record.theirs, others)
         self._record.notes.append(f"both sides added to one {self._base.words}")
-        if not mine or not others:  # one side has all that the other has
+        if not mine or not others:  # one side has all that the other has, in another order
             return [whole_entry(each) for each in (ours if mine else theirs)]
         return [whole_entry(each) for each in [*shared, *in_one_order(self._base, mine, others)]]
+
+    def _covered(self, ours: Sequence[Element], theirs: Sequence[Element], larger: Sequence[Element]) -> list[Entry]:
+        """What one side put in, which has all that the other put there, and more."""
+        left = iter(_said(theirs if larger is ours else ours))
+        wanted = next(left, None)
+        more: list[Element] = []
+        for each in larger:
+            if each.said == wanted:
+                wanted = next(left, None)
+            else:
+                more.append(each)
+        self._note_new(self._record.ours if larger is ours else self._record.theirs, more)
+        self._record.notes.append(f"one side added to one {self._base.words} all that the other added, and more")
+        return self._placed(larger, self._ours if larger is ours else self._theirs)
 
     def _in_both_orders(self, ours: Sequence[Element], theirs: Sequence[Element]) -> tuple[bytes, ...]:
         """The texts of two runs, joined as their list does it; none where text alone joins them."""

@@ -1,0 +1,80 @@
+"""What both sides put into one block or list alike, at one point or at two, and what they moved there."""
+
+from collections import Counter
+from collections.abc import Sequence
+from typing import Final
+
+from commonhold.merging.joining import hangs_on_its_place
+from commonhold.merging.layout import Element, Shape
+from commonhold.merging.pieces import Clash
+from commonhold.merging.profile import Order
+from commonhold.merging.script import Script
+from commonhold.merging.verdict import Reason
+
+Run = Sequence[Element]
+
+_KEYED: Final = frozenset({"pair", "block_mapping_pair"})
+_VISIBILITIES: Final = frozenset({b"private", b"protected", b"public", b"private_class_method", b"module_function"})
+
+
+def covering(ours: Run, theirs: Run) -> Run | None:
+    """The run that has all that the other has, in the same order, and more; None if neither does."""
+    small, large = sorted((ours, theirs), key=len)
+    left = iter(each.said for each in large)
+    return large if all(any(said == each.said for said in left) for each in small) else None
+
+
+def is_needed_once(element: Element, holder: Element) -> bool:
+    """Whether a second copy of an element in `holder` adds nothing: that of an import or a keyed entry."""
+    profile = holder.profile
+    if element.node.type in profile.imports or holder.list_kind in {*profile.runs, *profile.imports}:
+        return True
+    if holder.shape is Shape.LIST:
+        return element.name is not None and profile.lists.get(holder.list_kind) is Order.FREE
+    return element.node.type in _KEYED
+
+
+def added_apart(base: Element, sides: Sequence[Element], scripts: Sequence[Script]) -> list[tuple[Element, Element]]:
+    """What both sides added alike, but not at one point: the element of ours and that of theirs."""
+    before = Counter(each.text for each in base.children)
+    new = [Counter(each.text for each in side.children) - before for side in sides]
+    both = new[0].keys() & new[1].keys()
+    if not both:
+        return []
+    ours, theirs = (
+        {each.text: ((hunk.start, hunk.stop), each) for hunk in script.hunks for each in hunk.new if each.text in both}
+        for script in scripts
+    )
+    return [(ours[text][1], theirs[text][1]) for text in ours if text in theirs and ours[text][0] != theirs[text][0]]
+
+
+def as_clash(second: Element, *, is_ours: bool) -> Clash:
+    """An element that both sides added, where the file has it for the second time: to be left out, or kept."""
+    shown = second.text.decode(errors="replace").partition("\n")[0]
+    text = second.whole
+    texts = (text, b"") if is_ours else (b"", text)
+    why = f"both sides added {shown!r}, in different places"
+    at = (0, second.lead_start if is_ours else 0, 0 if is_ours else second.lead_start)
+    return Clash(b"", *texts, Reason.SAME_NAME, why, at, (b"", text))
+
+
+def move_across_each_other(base: Element, scripts: Sequence[Script]) -> bool:
+    """Whether both sides moved statements, so that a stretch of the block has another order on each side."""
+    ours, theirs = (_moves(base, script) for script in scripts)
+    return any(first < stop and start < last for first, last in ours for start, stop in theirs)
+
+
+def _moves(base: Element, script: Script) -> list[tuple[int, int]]:
+    """The stretches of base elements that a side moved a statement over, definitions and imports left out."""
+    lost = {
+        old.text: index
+        for index, (old, kept) in enumerate(zip(base.children, script.kept, strict=True))
+        if kept is None and hangs_on_its_place(old)
+    }
+    found = ((lost[each.text], hunk.start) for hunk in script.hunks for each in hunk.new if each.text in lost)
+    return [(min(pair), max(pair) + 1) for pair in found]
+
+
+def opens_part(element: Element) -> bool:
+    """Whether an element says how visible the members are that follow it."""
+    return element.node.type == "access_specifier" or element.text in _VISIBILITIES

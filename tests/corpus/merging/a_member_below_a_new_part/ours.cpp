@@ -1,0 +1,6 @@
+class Field {
+public:
+    int width;
+private:
+    int height;
+};

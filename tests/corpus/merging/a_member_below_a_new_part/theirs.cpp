@@ -1,0 +1,5 @@
+class Field {
+public:
+    int width;
+    int depth;
+};

@@ -1,0 +1,6 @@
+#ifndef SHELF_H
+#define SHELF_H
+
+int shelf_add(int book);
+
+#endif

@@ -1,0 +1,4 @@
+import re
+import os
+
+print(os)
