@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import accumulate
 
+from commonhold.app.counted import may_be_another
 from commonhold.app.past import Past, lines_of
 from commonhold.app.plan import Stale
 from commonhold.domain.keys import Key
@@ -36,12 +37,17 @@ class _Piece:
 
 
 def origin_of(past: Past, stale: Stale) -> Origin | None:
-    """What the edit of a changed region started from; None where that is not known for sure."""
+    """What the edit of a changed region started from; None where that is not known for sure.
+
+    It is not where the key counts, and the count may have changed.
+    """
     region, source, base = stale.region, stale.source, stale.base
     if region is None or source is None or base is None:
         return None
     kept = past.content(base)
     if not region.key.is_header:
+        if may_be_another(past, stale, region, base):
+            return None
         data = kept if kept is not None else _definition_then(past, stale, region, base)
         return None if data is None else Origin(region.key, region.spans[0], data)
     if kept is not None and hash_bytes(kept).startswith(base):

@@ -5,6 +5,7 @@ from dataclasses import dataclass, replace
 
 from commonhold.app.answers import Unmerged
 from commonhold.app.applying import Content, Flaw, applied, flaw_in
+from commonhold.app.counted import with_base
 from commonhold.app.joining import Joint, Late
 from commonhold.app.keyed import KeyedEdit, changeset_invalid
 from commonhold.app.plan import Admission, Rejected
@@ -64,7 +65,7 @@ def draft(
     from one that never was. Raises InputError for edits that make no sense whatever the file holds.
     """
     _check_combination(path, edits)
-    wanted = [without_done(edit, looked) for edit in edits]
+    wanted = [without_done(_followed(edit, looked), looked) for edit in edits]
     late = [Late(edit, found) for edit in wanted if (found := stale(edit, looked, is_kept))]
     before = looked.map if looked else discover(b"", path)
     joint = join(before, wanted, late) if late else None
@@ -76,6 +77,13 @@ def draft(
     if flaw := flaw_in(before, content, tuple(edit.key for edit in wanted)):
         return _flawed(flaw)
     return _drafted(before, looked, wanted, content)
+
+
+def _followed(keyed: KeyedEdit, looked: Looked | None) -> KeyedEdit:
+    """The edit, by the key that the definition has now that it started from."""
+    if looked is None or keyed.edit.op not in (Op.REPLACE, Op.DELETE):
+        return keyed
+    return replace(keyed, key=with_base(looked.map, keyed.key, keyed.edit.base))
 
 
 def drafted(path: str, looked: Looked | None, edits: Sequence[KeyedEdit]) -> tuple[Draft, Rejected | None]:

@@ -13,6 +13,7 @@ from typing import Final
 
 from commonhold.app.answers import RegionHash
 from commonhold.app.contracts import contracts_changed, texts_of
+from commonhold.app.counted import with_base
 from commonhold.app.crossing import Crossing
 from commonhold.app.drafting import Draft, Join, draft, drafted
 from commonhold.app.joining import Joining, Late
@@ -143,7 +144,8 @@ class Planner:
             key = self._code_key(read.key)
             check_hash(read.hash, f"the hash of {key} in reads")
             looked = glances[key.file_path]
-            region = looked.region(key.names) if looked else None
+            now = with_base(looked.map, key, read.hash) if looked else key
+            region = looked.region(now.names) if looked else None
             if region is None or not region.hash.startswith(read.hash):
                 why = f"{key}, which the edits rely on, changed since it was read"
                 stale = Stale(read.key, key, read.hash, looked.map if looked else None, region)

@@ -1,0 +1,46 @@
+"""Keys that count: `home~3` is the third definition of its name, until somebody inserts or deletes one above it.
+
+An edit or a read by such a key is followed to the definition whose text it started from. Where that text stands nowhere
+any more, the number may by now be that of another definition, unless the file is known to hold the same others.
+"""
+
+from commonhold.app.past import Past
+from commonhold.app.plan import Stale
+from commonhold.domain.keys import Key
+from commonhold.regions.discover import discover
+from commonhold.regions.region import Region, RegionMap
+
+
+def with_base(source: RegionMap, key: Key, base: str | None) -> Key:
+    """The key of the region that has the hash `base`, if of all that bear the name of `key` only one has it.
+
+    That is `key` itself if the region that it names has that hash, or none has, or several have.
+    """
+    named = source.by_key.get(key)
+    if base is None or not key.names or key.is_header or (named is not None and named.hash.startswith(base)):
+        return key
+    alike = [each.key for each in source.by_bare_key.get(key.bare(), ()) if each.hash.startswith(base)]
+    return alike[0] if len(alike) == 1 else key
+
+
+def may_be_another(past: Past, stale: Stale, region: Region, base: str) -> bool:
+    """Whether the number in a key may mean another definition than when it had the hash `base`.
+
+    Not where the file is kept as it was then, and has the same others of that name now.
+    """
+    source = stale.source
+    if source is None or not (_counts(stale.key) or _counts(region.key)):
+        return False
+    version = past.version_with(region.key, base)
+    if version is None or stale.key != region.key:
+        return True
+    then = discover(version, source.path)
+    others = (
+        [(each.key, each.hash) for each in every.by_bare_key.get(region.key.bare(), ()) if each.key != region.key]
+        for every in (then, source)
+    )
+    return next(others) != next(others)
+
+
+def _counts(key: Key) -> bool:
+    return any(name.ordinal for name in key.names)
