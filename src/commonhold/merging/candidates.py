@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 from itertools import islice, product
 from typing import Final
 
-from commonhold.merging.align import stretches
+from commonhold.merging.align import common, stretches
 from commonhold.merging.pieces import Clash, Piece, uncontested
 from commonhold.merging.prose import lines_of
 
@@ -58,12 +58,37 @@ def _ways(clash: Clash) -> Iterator[tuple[bytes, str]]:
     yield from ((text, "both edits of one statement") for text in clash.joined)
     first, second = sorted((ours, theirs))
     if not base.strip():
+        once = list(_once(first, second))
+        yield from once if _all_of_one(first, second) else ()
         yield first + second, "what both added, one after the other"
         yield second + first, "what both added, the other way round"
+        yield from once
     yield from _woven(base, first, second)
     if base.strip():
         yield first + second, "one after the other"
         yield second + first, "one after the other, the other way round"
+
+
+def _all_of_one(first: bytes, second: bytes) -> bool:
+    """Whether one side added every line that the other added."""
+    small, large = ({line for line in lines_of(text) if line.strip()} for text in sorted((first, second), key=len))
+    return small <= large
+
+
+def _once(first: bytes, second: bytes) -> Iterator[tuple[bytes, str]]:
+    """What both added, with the lines that they share written once."""
+    one, other = lines_of(first), lines_of(second)
+    pairs = [pair for pair in common(one, other) if one[pair[0]].strip()]
+    if not pairs:
+        return
+    for before, after in ((one, other), (other, one)):
+        parts: list[bytes] = []
+        position = place = 0
+        ends = [(len(before), len(after))]
+        for index, at in [*(pairs if before is one else [pair[::-1] for pair in pairs]), *ends]:
+            parts += [*before[position:index], *after[place:at], *before[index : index + 1]]
+            position, place = index + 1, at + 1
+        yield b"".join(parts), "what both added, with what they share once"
 
 
 def _woven(base: bytes, first: bytes, second: bytes) -> Iterator[tuple[bytes, str]]:
@@ -90,4 +115,8 @@ def union(base: Texts, first: Texts, second: Texts) -> bytes:
 
 def _both(base: Texts, first: Texts, second: Texts) -> list[bytes]:
     alone = uncontested(list(base), list(first), list(second))
-    return [*first, *second] if alone is None else alone
+    if alone is not None:
+        return alone
+    small, large = sorted((first, second), key=len)
+    left = iter(large)
+    return list(large) if not base and all(each in left for each in small) else [*first, *second]

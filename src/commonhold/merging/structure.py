@@ -7,6 +7,7 @@ from commonhold.merging.pieces import Clash, Piece, settled
 from commonhold.merging.prose import merge_prose
 from commonhold.merging.record import Edit, Record
 from commonhold.merging.verdict import Reason, Spot
+from commonhold.merging.versions import higher_version
 from commonhold.merging.weave import Merging, Weave
 
 
@@ -50,7 +51,8 @@ class Structure:
 
     def _leaf(self, base: Element, ours: Element, theirs: Element) -> list[Piece]:
         if not (base.is_prose and ours.is_prose and theirs.is_prose):
-            return [_clash(base, ours, theirs)]
+            higher = higher_version(base.text, ours.text, theirs.text)
+            return [_clash(base, ours, theirs, () if higher is None else (higher,))]
         self.record.notes.append("both sides changed one documentation text")
         return merge_prose(base.text, ours.text, theirs.text, at=(base.start, ours.start, theirs.start))
 

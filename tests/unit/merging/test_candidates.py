@@ -9,6 +9,7 @@ from commonhold.merging.candidates import MAX_CANDIDATES, combined, union
 from commonhold.merging.merge import merge
 from commonhold.merging.pieces import Clash
 from commonhold.merging.verdict import Reason, Unproven
+from commonhold.merging.versions import higher_version
 
 
 def clash(base: bytes, ours: bytes, theirs: bytes, *joined: bytes) -> Clash:
@@ -96,3 +97,36 @@ def test_however_many_there_are_few_are_given() -> None:
     names = range(20)
     base, ours, theirs = ("".join(f"x{n}()\n{text}y{n} = {n}\n" for n in names) for text in ("", "a()\n", "b()\n"))
     assert len(candidates_for(base, ours, theirs)) == MAX_CANDIDATES
+
+
+@pytest.mark.parametrize(
+    ("base", "lower", "higher"),
+    [
+        ("2.2.2.dev", "2.2.2", "2.3.0.dev"),
+        ("2.3.3.dev", "2.3.3", "3.0.0.dev"),
+        ("1.9", "1.9.1", "1.10"),
+    ],
+)
+def test_the_higher_of_two_versions_is_tried_first(base: str, lower: str, higher: str) -> None:
+    texts = [f'__version__ = "{each}"\n' for each in (base, lower, higher)]
+    assert candidates_for(*texts)[0] == texts[2].encode()
+    assert candidates_for(texts[0], texts[2], texts[1])[0] == texts[2].encode()
+
+
+@pytest.mark.parametrize(
+    ("lower", "higher"), [("v1.0-rc.2", "v1.0"), ("1.0.1a2", "1.0.1b1"), ("1.0.dev3", "1.0a1"), ("1.2", "1.10")]
+)
+def test_a_stage_of_a_release_is_lower_than_the_release(lower: str, higher: str) -> None:
+    assert higher_version(b"0.9", lower.encode(), higher.encode()) == higher.encode()
+
+
+@pytest.mark.parametrize("texts", [("1.0", "1.1", "1.1.0"), ("1.0", "one", "1.1"), ("1", "2", "3")])
+def test_texts_of_which_none_is_the_higher_version_are_no_versions(texts: tuple[str, str, str]) -> None:
+    base, ours, theirs = (each.encode() for each in texts)
+    assert higher_version(base, ours, theirs) is None
+
+
+def test_lines_of_which_one_side_has_all_are_tried_once() -> None:
+    answer = merge(b"a\nz\n", b"a\nb\nc\nz\n", b"a\nc\nz\n", "a.txt")
+    assert isinstance(answer, Unproven)
+    assert next(answer.candidates()).source == b"a\nb\nc\nz\n"
