@@ -91,6 +91,7 @@ BRACES: Final = Profile(
             "indented_block",
             "interface_body",
             "interface_type",
+            "match_block",
             "object_type",
             "program",
             "protocol_body",
@@ -98,6 +99,7 @@ BRACES: Final = Profile(
             "statement_block",
             "statement_list",
             "statements",
+            "switch_body",
             "template_body",
             "translation_unit",
         }
@@ -232,12 +234,13 @@ _C: Final = replace(
 )
 
 _SCRIPT: Final = replace(BRACES, wrapper="export_statement", wrapped="declaration", decorator="decorator")
+_TYPED: Final = replace(_SCRIPT, lists={**BRACES.lists, "union_type": Order.FREE}, separators={"union_type": b"|"})
 
 BY_LANGUAGE: Final = {
     "javascript": _SCRIPT,
-    "typescript": _SCRIPT,
-    "tsx": _SCRIPT,
-    "go": BRACES,
+    "typescript": _TYPED,
+    "tsx": _TYPED,
+    "go": replace(BRACES, sections={"expression_switch_statement": b"{", "type_switch_statement": b"{"}),
     "java": BRACES,
     "rust": replace(BRACES, members={"field_expression": ("value", "field")}, subscripts={}),
     "c": _C,

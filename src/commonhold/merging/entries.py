@@ -155,7 +155,15 @@ class _ListStyle:
 
     def separator(self, element: Element) -> bytes:
         """The separator after an entry, with the comment that stands on its line."""
-        return self._separators.get(id(element)) or element.profile.separator
+        known = self._separators.get(id(element))
+        return known or self._usual_separator or self.versions[0].separator
+
+    @cached_property
+    def _usual_separator(self) -> bytes:
+        """Where a separator may stand on the line of the entry after it, the one that most entries have."""
+        if self.versions[0].list_kind not in self.versions[0].profile.separators:
+            return b""
+        return max(self._separators.values(), key=len, default=b"")
 
     @cached_property
     def _separators(self) -> dict[int, bytes]:
@@ -200,8 +208,8 @@ def _separators(element: Element) -> Iterator[tuple[Element, bytes]]:
 def _trailing(element: Element) -> bytes:
     """The separator after the last entry of a list, with a comment that stands on its line; empty if there is none."""
     close, profile = element.close, element.profile
-    if element.shape is not Shape.LIST or not element.children or not close.lstrip(BLANK).startswith(profile.separator):
+    if element.shape is not Shape.LIST or not element.children or not close.lstrip(BLANK).startswith(element.separator):
         return b""
-    end = close.index(profile.separator) + len(profile.separator)
+    end = close.index(element.separator) + len(element.separator)
     line = close[end:].partition(b"\n")[0].removesuffix(b"\r")
     return close[: end + len(line)] if line.strip().startswith(profile.comment_mark) else close[:end]

@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
+from commonhold.merging.alternatives import only_got_members
 from commonhold.merging.effects import Effects, bound_in, effects_of
 from commonhold.merging.layout import Element, Shape
 from commonhold.merging.profile import Profile
@@ -22,7 +23,10 @@ _EVERYTHING: Final = b"*"  # what a star import gives a value
 
 @dataclass(frozen=True, slots=True)
 class Delta:
-    """One changed statement: what it does to names, and did before; `scope` are the definitions around it."""
+    """One changed statement: what it does to names, and did before; `scope` are the definitions around it.
+
+    `grows` says that a type got members of a union or enumeration, in any order, and is otherwise the same.
+    """
 
     scope: Scope
     effects: Effects
@@ -32,6 +36,7 @@ class Delta:
     element: Element
     old: Element | None = None
     is_head: bool = False
+    grows: bool = False
 
     @property
     def function(self) -> Element | None:
@@ -71,6 +76,8 @@ def _by_name(deltas: Iterable[Delta], names: Callable[[Effects], frozenset[bytes
 
 def _shared(one: Delta, other: Delta) -> frozenset[bytes]:
     """The names that one gives a value and the other gives one or uses, where both mean the same thing."""
+    if one.grows and other.grows and one.element.name == other.element.name and one.scope == other.scope:
+        return frozenset()
     both = one.effects.defines & other.effects.defines
     if one.is_import and other.is_import and _origin(one) == _origin(other):
         both = frozenset()
@@ -241,7 +248,8 @@ def _head(old: Element, new: Element, scope: Scope, profile: Profile) -> Delta:
         is_same_contract = old.name == new.name and _only_gained_optional(old, new)
         defines = frozenset() if is_same_contract else known_as({old.name or b"", new.name or b""}, scope)
         effects = Effects(defines, effects.uses - {old.name or b"", new.name or b""}, effects.calls)
-    return Delta(scope, effects, before, is_gone=False, is_import=False, element=new, is_head=True)
+    grows = old.is_definition and only_got_members(old, new)
+    return Delta(scope, effects, before, is_gone=False, is_import=False, element=new, is_head=True, grows=grows)
 
 
 def known_as(names: Iterable[bytes], scope: Scope) -> frozenset[bytes]:

@@ -1,7 +1,9 @@
 """Whether what both sides put at one point may stand there together, and in which order."""
 
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 
+from commonhold.merging.alternatives import are_distinct_branches, counts_members
 from commonhold.merging.effects import Effects, effects_of
 from commonhold.merging.layout import DECORATORS, Element, Shape
 from commonhold.merging.ordering import is_sequence, take_one_number
@@ -18,7 +20,8 @@ def why_not_both(holder: Element, mine: Run, others: Run, shared: Run, before: R
     if names:
         name = min(names).decode(errors="replace")
         return Reason.SAME_NAME, f"both sides added {name!r}, each in its own way"
-    if not all(_counts_once(each, holder) for each in shared):
+    is_same_set = not mine and not others and is_free(holder)
+    if not is_same_set and not all(_counts_once(each, holder) for each in shared):
         return Reason.ORDER_MATTERS, "both sides added some of the same lines at one point, among others"
     if take_one_number(before, mine, others):
         return Reason.ORDER_MATTERS, "both sides took the number that comes next, each for its own"
@@ -89,21 +92,40 @@ def _why_not_listed(holder: Element, mine: Run, others: Run) -> Refusal | None:
     order = holder.profile.lists.get(holder.list_kind, imported)
     is_optional = all(map(_is_optional, (*mine, *others)))
     is_spread = any(each.node.type in holder.profile.spreads for each in (*mine, *others))
-    if (order is Order.FREE and not is_spread and not is_sequence(holder)) or (order is Order.NAMED and is_optional):
+    is_counted = is_sequence(holder) or counts_members(holder, (*mine, *others))
+    if (order is Order.FREE and not is_spread and not is_counted) or (order is Order.NAMED and is_optional):
         return None
     return Reason.ORDER_MATTERS, f"both sides added entries to one {holder.words}, where order counts"
 
 
 def _why_order_matters(mine: Run, others: Run, profile: Profile) -> Refusal | None:
     if any(each.node.type in profile.clauses for each in (*mine, *others)):
+        if are_distinct_branches(mine, others):
+            return None
         return Reason.ORDER_MATTERS, "both sides added a branch at one point"
     if any(each.is_prose for each in mine) and any(each.is_prose for each in others):
         return Reason.SAME_NAME, "both sides added a documentation text, each its own"
-    one, other = (effects_of([each.node for each in run], profile) for run in (mine, others))
+    one, other = (_effects_where_put(run, profile) for run in (mine, others))
     shared = (one.defines & (other.defines | other.uses)) | (other.defines & one.uses)
     if shared:
         return Reason.INTERFERES, f"what both sides added at one point shares {_shown(shared)}"
     return _why_effects_matter(one, other)
+
+
+def _effects_where_put(run: Run, profile: Profile) -> Effects:
+    """The effects of a run at the point where it is put: the body of a function is not run there."""
+    effects = effects_of([each.node for each in run], profile)
+    functions = [each for each in run if each.is_definition and each.definition.type in profile.functions]
+    if len(functions) < len(run):
+        return effects
+    heads = effects_of([each.node for each in run], profile, skip=profile.blocks)
+    return replace(effects, calls=heads.calls, receivers=heads.receivers, is_exit=heads.is_exit, acts=heads.acts)
+
+
+def is_free(holder: Element) -> bool:
+    """Whether the order of entries in a list means nothing."""
+    order = holder.profile.lists.get(holder.list_kind)
+    return order is Order.FREE and not is_sequence(holder)
 
 
 def _why_effects_matter(one: Effects, other: Effects) -> Refusal | None:

@@ -120,6 +120,11 @@ class Element:
         return first, first + self.text.count(b"\n") + 1
 
     @property
+    def separator(self) -> bytes:
+        """What stands between the entries of a list."""
+        return self.profile.separators.get(self.list_kind, self.profile.separator)
+
+    @property
     def list_kind(self) -> str:
         """The kind of the node that holds the entries or statements."""
         return self.kind.partition(".")[0]
@@ -208,7 +213,7 @@ class Element:
         """In a list, the byte after the separator and after a comment that follows it on its line."""
         if self.shape is not Shape.LIST:
             return position
-        found = self.source.find(self.profile.separator, position, start)
+        found = self.source.find(self.separator, position, start)
         return position if found < 0 else min(self._comment_end(found + 1), start)
 
     def _entry_end(self, node: Node) -> int:
@@ -231,7 +236,7 @@ class Element:
             position = decorators.end
         node = self.definition if self.is_definition else self.node
         if node.type in self.profile.blocks or node.type in self.profile.lists:
-            yield from self._enclosed(node, node.children, position)
+            yield from self._enclosed(node, _flat(node, self.profile), position)
         elif node.type in self.profile.runs or node.type in self.profile.sections:
             yield from self._run(node, position)
         else:
@@ -283,6 +288,16 @@ class Element:
             yield Element(self.source, self.profile, child, (child.start_byte, child.end_byte), position)
             position = child.end_byte
         yield from self._enclosed(node, children[at:], position)
+
+
+def _flat(node: Node, profile: Profile) -> Sequence[Node]:
+    """The children of a node; of a list that grows to the left, one in the other, those of all of it."""
+    children = node.children
+    first = next((each for each in children if each.is_named), None)
+    if node.type not in profile.separators or first is None or first.type != node.type:
+        return children
+    at = children.index(first)
+    return [*children[:at], *_flat(first, profile), *children[at + 1 :]]
 
 
 def _is_entry(node: Node, profile: Profile) -> bool:

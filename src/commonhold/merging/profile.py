@@ -37,9 +37,10 @@ class Profile:
     """The node kinds that matter when files of a language are merged; kinds are those of its grammar.
 
     `blocks` hold statements or members, one after the other. `lists` hold entries between separators, and say what
-    their order means; Those of `lone` need a separator after an entry that is alone. `runs` are statements that end
-    in such a list, after the token given; `sections` end in statements, after theirs. `definitions` have a name that
-    their block knows them by: what `naming` says of the kind, else their field `name`; a `wrapper` holds a definition
+    their order means; `separators` are those other than `separator`, and of these a list whose first entry is another
+    one is read as one list. Those of `lone` need a separator after an entry that is alone. `runs` are statements that
+    end in such a list, after the token given; `sections` end in statements, after theirs. `definitions` have a name
+    that their block knows them by: what `naming` says of the kind, else their field `name`; a `wrapper` holds a definition
     and what decorates it; `leads` stand before what they belong to, as comments do. `keyed` are entries known by a
     field. Of `parameters` those of `optional_entries` need not be given, and none after one of `keyword_only_marks`
     is given by its place; `spreads` are entries that hold entries. `functions` and `classes` are scopes of names.
@@ -53,6 +54,7 @@ class Profile:
     lists: Mapping[str, Order] = field(default_factory=dict)
     runs: Mapping[str, bytes] = field(default_factory=dict)
     separator: bytes = b","
+    separators: Mapping[str, bytes] = field(default_factory=dict)
     lone: frozenset[str] = frozenset()
     sections: Mapping[str, bytes] = field(default_factory=dict)
     definitions: frozenset[str] = frozenset()

@@ -5,11 +5,10 @@ from collections.abc import Callable, Sequence
 
 from commonhold.merging.entries import Entry, Versions, after_gap, closing, in_block, in_list, merged_space, whole_entry
 from commonhold.merging.interference import is_function
-from commonhold.merging.joining import hangs_on_its_place, in_one_order, may_be_placed, why_not_both
+from commonhold.merging.joining import hangs_on_its_place, in_one_order, is_free, may_be_placed, why_not_both
 from commonhold.merging.layout import BLANK, Element, Shape
-from commonhold.merging.ordering import does_something, is_sequence, placed
+from commonhold.merging.ordering import does_something, placed
 from commonhold.merging.pieces import Clash, Piece, settled
-from commonhold.merging.profile import Order
 from commonhold.merging.record import Edit, Record
 from commonhold.merging.repetition import (
     added_apart,
@@ -136,7 +135,7 @@ class Weave:
 
     def _doubt_order(self) -> None:
         """Statements that both sides moved may be meant in either order; a member belongs to the part it stands in."""
-        if self._base.shape is Shape.PARTS or self._is_free:
+        if self._base.shape is Shape.PARTS or is_free(self._base):
             return
         if move_across_each_other(self._base, (self._ours, self._theirs)):
             why = f"both sides moved parts of one {self._base.words}, and their order may matter"
@@ -146,11 +145,6 @@ class Weave:
             if parts and any(hunk.new and hunk.start >= parts[0] for hunk in other.hunks):
                 why = "one side added members below which the other began a part of another visibility"
                 self._record.doubts.append(Spot(Reason.ORDER_MATTERS, why, *(each.rows for each in self._versions)))
-
-    @property
-    def _is_free(self) -> bool:
-        order = self._base.profile.lists.get(self._base.list_kind)
-        return order is Order.FREE and not is_sequence(self._base)
 
     def _added_twice(self) -> bytes | None:
         """The first name of an entry that both sides put into a list, but not at one point."""
@@ -249,7 +243,7 @@ class Weave:
         """The texts of two runs, joined as their list does it; none where text alone joins them."""
         if self._base.shape is not Shape.LIST:
             return ()
-        separator = self._base.profile.separator
+        separator = self._base.separator
         return _run(ours) + separator + _run(theirs), _run(theirs) + separator + _run(ours)
 
     # What was kept

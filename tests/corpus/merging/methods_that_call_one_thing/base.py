@@ -1,0 +1,2 @@
+class Plants:
+    rows = 1

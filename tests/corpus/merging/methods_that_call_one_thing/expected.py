@@ -1,0 +1,8 @@
+class Plants:
+    rows = 1
+
+    def drain(self):
+        pump.close()
+
+    def water(self):
+        pump.open()

@@ -1,0 +1,5 @@
+class Plants:
+    rows = 1
+
+    def drain(self):
+        pump.close()
