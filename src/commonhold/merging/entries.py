@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import pairwise
 
+from commonhold.merging.derives import merged_derives
 from commonhold.merging.layout import BLANK, Element, Shape
 from commonhold.merging.pieces import Clash, Piece, settled, uncontested
 from commonhold.merging.prose import merge_prose
@@ -41,7 +42,8 @@ def merged_space(base: bytes, ours: bytes, theirs: bytes, at: tuple[int, int, in
         return [alone]
     if not (ours + theirs).strip(BLANK):
         return [max(ours, theirs, key=lambda text: (len(text), text))]
-    return merge_prose(base, ours, theirs, at=at)
+    derived = merged_derives(base, ours, theirs)
+    return [derived] if derived is not None else merge_prose(base, ours, theirs, at=at)
 
 
 def closing(versions: Versions) -> list[Piece]:

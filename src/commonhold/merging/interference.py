@@ -12,6 +12,7 @@ from typing import Final
 from commonhold.merging.alternatives import only_got_members
 from commonhold.merging.effects import Effects, bound_in, effects_of
 from commonhold.merging.layout import Element, Shape
+from commonhold.merging.placing import reaches
 from commonhold.merging.profile import Profile
 from commonhold.merging.record import Edit, Record, Scope
 from commonhold.merging.script import script
@@ -109,18 +110,25 @@ def _binds(function: Element, name: bytes) -> bool:
     return re.search(declared, function.text) is None and name in bound_in(function.definition, function.profile)
 
 
-def _misplaced(shifted: Iterable[Scope], mine: Iterable[Delta], others: Iterable[Delta]) -> Iterator[Spot]:
+def _misplaced(shifted: Iterable[tuple[Scope, int]], mine: Iterable[Delta], others: Iterable[Delta]) -> Iterator[Spot]:
     """New calls of a function to which both sides added a parameter at one place: a place may mean another now."""
-    ours, theirs = (
-        {name: delta.element.rows for delta in side for name in delta.effects.calls} for side in (mine, others)
-    )
-    for scope in shifted:
+    ours, theirs = ({name: delta for delta in side for name in delta.effects.calls} for side in (mine, others))
+    for scope, place in shifted:
         forms = {form for each in scope[-2:] if each.name for form in (each.name, b"." + each.name)}
-        called = sorted(forms & (ours.keys() | theirs.keys()))
+        called = sorted(
+            name
+            for name in forms & (ours.keys() | theirs.keys())
+            if any(
+                reaches(each.element.node, scope, place)
+                for side in (mine, others)
+                for each in side
+                if name in each.effects.calls
+            )
+        )
         if called:
             shown = (scope[-1].name or b"").decode(errors="replace")
             why = f"both sides added a parameter to {shown!r} at one place, and new code calls it"
-            places = (side.get(called[0], NOWHERE) for side in (ours, theirs))
+            places = (side[called[0]].element.rows if called[0] in side else NOWHERE for side in (ours, theirs))
             yield Spot(Reason.INTERFERES, why, NOWHERE, *places)
 
 

@@ -14,6 +14,7 @@ from commonhold.merging.given_names import given_twice
 from commonhold.merging.interference import interference
 from commonhold.merging.layout import FileElement
 from commonhold.merging.marking import marked, spots_of
+from commonhold.merging.moved_sections import merged_sections
 from commonhold.merging.pieces import Piece, clashes_in, exchanged, settled, uncontested
 from commonhold.merging.profile import Profile
 from commonhold.merging.profiles import profile_of
@@ -113,7 +114,9 @@ class _Merge:
         pieces = merge_prose(*self.versions, at_one_point)
         text = settled(pieces)
         if text is None:
-            return self._unproven(pieces, [])
+            moved = merged_sections(*self.versions, self.path)
+            is_sound = moved is not None and not fault_in(moved, self.versions, self.path)
+            return Proven(moved) if moved is not None and is_sound else self._unproven(pieces, [])
         fault = fault_in(text, self.versions, self.path) or misplaced(text, self.versions, self.path)
         fault = fault or given_by_both(text, self.versions, self.path)
         return self._unproven(pieces, [fault]) if fault else Proven(text)

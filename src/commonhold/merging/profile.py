@@ -40,8 +40,8 @@ class Profile:
     their order means; `separators` are those other than `separator`, and of these a list whose first entry is another
     one is read as one list. Those of `lone` need a separator after an entry that is alone. `runs` are statements that
     end in such a list, after the token given; `sections` end in statements, after theirs. `definitions` have a name
-    that their block knows them by: what `naming` says of the kind, else their field `name`; a `wrapper` holds a definition
-    and what decorates it; `leads` stand before what they belong to, as comments do. `keyed` are entries known by a
+    that their block knows them by: what `naming` says of the kind, else their field `name`; a `wrapper` holds a
+    definition and what decorates it; `leads` stand before what they belong to, as comments do. `keyed` are known by a
     field. Of `parameters` those of `optional_entries` need not be given, and none after one of `keyword_only_marks`
     is given by its place; `spreads` are entries that hold entries. `functions` and `classes` are scopes of names.
     `exits` leave the block that they stand in; `effects` are statements that are run for what they do, not for what

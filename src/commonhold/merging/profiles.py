@@ -115,10 +115,19 @@ _YAML: Final = Profile(
     is_exact=True,
 )
 
+
+def _table_name(node: Node) -> str | None:
+    """What a table of TOML is called, as its header spells it."""
+    header = (node.text or b"").partition(b"]")[0].lstrip(b"[").strip()
+    return header.decode(errors="replace") or None
+
+
 _TOML: Final = Profile(
     blocks=frozenset({"document"}),
     lists={"array": Order.FREE, "inline_table": Order.FREE},
     sections={"table": b"]", "table_array_element": b"]]"},
+    definitions=frozenset({"table"}),
+    naming={"table": _table_name},
     text="",
     is_exact=True,
 )

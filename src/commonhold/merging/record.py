@@ -27,15 +27,15 @@ class Edit:
 class Record:
     """`ours` and `theirs` are what either side changed alone; `scope` holds the definitions that are being merged.
 
-    `shifted` are functions to which both sides added a parameter that may be given by its place; `counts` are numbers
-    that both changed alike, `grown` what both added to: a count holds for what one side added, not for both. `doubts`
-    are what else speaks against a text that could be put together.
+    `shifted` are functions to which both sides added a parameter that may be given by its place, and that place;
+    `counts` are numbers that both changed alike, `grown` what both added to: a count holds for what one side added,
+    not for both. `doubts` are what else speaks against a text that could be put together.
     """
 
     ours: list[Edit] = field(default_factory=list)
     theirs: list[Edit] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
-    shifted: list[Scope] = field(default_factory=list)
+    shifted: list[tuple[Scope, int]] = field(default_factory=list)
     doubts: list[Spot] = field(default_factory=list)
     counts: list[Spot] = field(default_factory=list)
     grown: list[Element] = field(default_factory=list)

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from typing import Final
 
 from commonhold.merging.joining import hangs_on_its_place
-from commonhold.merging.layout import Element, Shape
+from commonhold.merging.layout import BLANK, Element, Shape
 from commonhold.merging.pieces import Clash
 from commonhold.merging.profile import Order
 from commonhold.merging.script import Script
@@ -32,6 +32,19 @@ def is_needed_once(element: Element, holder: Element) -> bool:
     if holder.shape is Shape.LIST:
         return element.name is not None and profile.lists.get(holder.list_kind) is Order.FREE
     return element.node.type in _KEYED
+
+
+def joined_parts(ours: Run, theirs: Run) -> tuple[bytes, ...]:
+    """What both sides added to one head, in both orders: `implements A` and `implements B` as one list, else each."""
+    first, second = (run[0].source[run[0].start : run[-1].end] for run in (ours, theirs))
+    lead, after = ours[0].lead, ours[-1].source[ours[-1].end :]
+    space = after[: len(after) - len(after.lstrip(BLANK))] or b" "
+    one, other = ((*text.split(maxsplit=1), b"", b"")[:2] for text in (first, second))
+    lists: tuple[bytes, ...] = ()
+    if one[0] == other[0] and one[0].isalpha() and one[1] and other[1]:
+        word = lead + one[0] + b" "
+        lists = word + one[1] + b", " + other[1], word + other[1] + b", " + one[1]
+    return (*lists, lead + first + space + second, lead + second + space + first)
 
 
 def added_apart(base: Element, sides: Sequence[Element], scripts: Sequence[Script]) -> list[tuple[Element, Element]]:

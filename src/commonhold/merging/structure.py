@@ -1,6 +1,9 @@
 """The merge of three elements: into what both sides changed, as deep as the structure shows that they do not meet."""
 
+import re
 from dataclasses import dataclass, field
+from itertools import pairwise
+from typing import Final
 
 from commonhold.merging.layout import Element, Shape
 from commonhold.merging.pieces import Clash, Piece, settled
@@ -9,6 +12,8 @@ from commonhold.merging.record import Edit, Record
 from commonhold.merging.verdict import Reason, Spot
 from commonhold.merging.versions import higher_version
 from commonhold.merging.weave import Merging, Weave
+
+_WORD: Final = re.compile(rb"[\w.*]+")
 
 
 @dataclass(slots=True)
@@ -19,13 +24,15 @@ class Structure:
 
     def merge(self, base: Element, ours: Element, theirs: Element) -> list[Piece]:
         """The text of three versions of one element, merged."""
-        if ours.text == theirs.text:
+        if ours.text == theirs.text or _is_same_set(ours, theirs):
             self.record.changed_alike(base, ours, theirs)
-            return [ours.text]
+            return [min(ours.text, theirs.text)]
         if base.text in (ours.text, theirs.text):
             return [self._changed_alone(base, ours, theirs)]
         if not base.kind == ours.kind == theirs.kind or not base.shape is ours.shape is theirs.shape:
             return [_clash(base, ours, theirs)]
+        if (laid_out := _laid_out_alone(base, ours, theirs)) is not None:
+            return [self._laid_out(base, *laid_out, is_ours=laid_out[0] is ours)]
         if base.shape is Shape.LEAF:
             return self._leaf(base, ours, theirs)
         if base.has_body:
@@ -39,6 +46,10 @@ class Structure:
         edits, new = (self.record.theirs, theirs) if ours.text == base.text else (self.record.ours, ours)
         edits.append(Edit(base, new, self.record.scope))
         return new.text
+
+    def _laid_out(self, base: Element, names: Element, layout: Element, *, is_ours: bool) -> bytes:
+        self._changed_alone(base, *((names, base) if is_ours else (base, names)))
+        return _laid_out(names, layout)
 
     def _doubt_conditions(self, base: Element, ours: Element, theirs: Element) -> None:
         """A body that one side works on, under a condition that the other changed, may be another's by now."""
@@ -70,6 +81,32 @@ class Structure:
             return self.merge
         muted = Structure(self.record.without_edits())
         return lambda one, ours, theirs: (self if one.holds_body else muted).merge(one, ours, theirs)
+
+
+def _is_same_set(one: Element, other: Element) -> bool:
+    """Whether two versions have the same modifiers, in whatever order."""
+    return one.kind == "modifiers" and one.tokens == other.tokens and not one.text.count(b"@")
+
+
+def _laid_out_alone(base: Element, ours: Element, theirs: Element) -> tuple[Element, Element] | None:
+    """Of an import whose names one side changed, and whose lines and brackets the other: the former and the latter."""
+    if base.node.type not in base.profile.runs or base.profile.comment_mark in base.text + ours.text + theirs.text:
+        return None
+    names = [_WORD.findall(each.text) for each in (base, ours, theirs)]
+    if names[0] == names[1]:
+        return theirs, ours
+    return (ours, theirs) if names[0] == names[2] else None
+
+
+def _laid_out(names: Element, layout: Element) -> bytes:
+    """The names that one version of an import gives, set as another version sets its own."""
+    given, shown = (
+        next((part.children for part in each.children if part.shape is Shape.LIST), ()) for each in (names, layout)
+    )
+    between = [layout.source[one.end : other.start] for one, other in pairwise(shown)]
+    separator = max(between, key=lambda text: text.count(b"\n"), default=b", ")
+    text = separator.join(each.text for each in given)
+    return layout.source[layout.start : shown[0].start] + text + layout.source[shown[-1].end : layout.end]
 
 
 def _parts(element: Element, *, bodies: bool) -> list[bytes]:

@@ -15,6 +15,7 @@ from commonhold.merging.repetition import (
     as_clash,
     covering,
     is_needed_once,
+    joined_parts,
     move_across_each_other,
     opens_part,
 )
@@ -217,7 +218,7 @@ class Weave:
             clash = Clash(b"", _run(ours), _run(theirs), *refusal, at, self._in_both_orders(ours, theirs))
             return [Entry(ours[0], [], [clash])]
         if self._record.scope and may_be_placed(self._base, mine) and may_be_placed(self._base, others):
-            self._record.shifted.append(self._record.scope)
+            self._record.shifted.append((self._record.scope, len(before)))
         self._note_new(self._record.ours, mine)
         self._note_new(self._record.theirs, others)
         self._record.notes.append(f"both sides added to one {self._base.words}")
@@ -240,11 +241,14 @@ class Weave:
         return self._placed(larger, self._ours if larger is ours else self._theirs)
 
     def _in_both_orders(self, ours: Sequence[Element], theirs: Sequence[Element]) -> tuple[bytes, ...]:
-        """The texts of two runs, joined as their list does it; none where text alone joins them."""
+        """The texts of two runs, joined as their list or their head does it; none where text alone joins them."""
+        first, second = _run(ours), _run(theirs)
+        if self._base.shape is Shape.PARTS:
+            return joined_parts(ours, theirs)
         if self._base.shape is not Shape.LIST:
             return ()
         separator = self._base.separator
-        return _run(ours) + separator + _run(theirs), _run(theirs) + separator + _run(ours)
+        return first + separator + second, second + separator + first
 
     # What was kept
 

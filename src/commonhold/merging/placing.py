@@ -1,0 +1,36 @@
+"""Whether a call gives arguments by their place, where a function got new parameters that it could mean."""
+
+from collections.abc import Iterator
+from typing import Final
+
+from tree_sitter import Node
+
+from commonhold.merging.layout import Element
+
+_BY_NAME: Final = frozenset({"keyword_argument"})
+_SPREAD: Final = frozenset({"dictionary_splat", "list_splat"})
+
+
+def reaches(code: Node, scope: tuple[Element, ...], place: int) -> bool:
+    """Whether some call of the innermost function of `scope` in `code` may give its parameter at `place`, from 0.
+
+    The place counts what a method is called on, if the function may be one.
+    """
+    names = {each.name for each in scope[-2:]}
+    return any(_places(call) + (len(scope) > 1) > place for call in _calls(code, names))
+
+
+def _calls(node: Node, names: set[bytes | None]) -> Iterator[Node]:
+    called = node.child_by_field_name("function")
+    if called is not None and (called.text or b"").rpartition(b".")[2] in names:
+        yield node
+    for child in node.named_children:
+        yield from _calls(child, names)
+
+
+def _places(call: Node) -> float:
+    """How many arguments a call gives by their place; more than any function takes where that cannot be told."""
+    arguments = call.child_by_field_name("arguments")
+    if arguments is None or any(each.type in _SPREAD for each in arguments.named_children):
+        return float("inf")
+    return sum(1 for each in arguments.named_children if each.type not in _BY_NAME and each.type != "comment")

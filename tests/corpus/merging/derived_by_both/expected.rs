@@ -1,0 +1,4 @@
+#[derive(Debug, Default, PartialEq)]
+pub struct Bed {
+    rows: u8,
+}

@@ -1,0 +1,4 @@
+#[derive(Debug, Clone, Default)]
+pub struct Bed {
+    rows: u8,
+}

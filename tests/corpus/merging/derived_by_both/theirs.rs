@@ -1,0 +1,4 @@
+#[derive(Debug, PartialEq)]
+pub struct Bed {
+    rows: u8,
+}

@@ -1,0 +1,6 @@
+from shop import (
+    one,
+    two,
+)
+
+print(one, two)

@@ -1,0 +1,3 @@
+from shop import one, six, two
+
+print(one, two)

@@ -1,0 +1,7 @@
+from shop import (
+    one,
+    six,
+    two,
+)
+
+print(one, two)

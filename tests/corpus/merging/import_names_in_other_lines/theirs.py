@@ -1,0 +1,3 @@
+from shop import one, two
+
+print(one, two)
