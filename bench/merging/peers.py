@@ -26,7 +26,7 @@ _OURS: Final = ("left", "ours")
 _THEIRS: Final = ("right", "theirs")
 _EXPECTED: Final = ("expectedideally", "expected", "human")
 _WANTED: Final = (_BASE, _OURS, _THEIRS, _EXPECTED)
-_MARKER: Final = re.compile(rb"^(?:<{7}|={7}|>{7})", re.MULTILINE)
+_MARKER: Final = re.compile(rb"^[ \t]*(?:<{7}|={7}|>{7})", re.MULTILINE)
 _TOKEN: Final = re.compile(rb"\w+|,(?!\s*[\])}])|[^\w\s,]")
 # Files whose line breaks or indentation carry meaning.
 _BY_LINES: Final = frozenset({"py", "yaml", "yml", "md", "txt", "mk"})

@@ -42,7 +42,8 @@ def _why_not_in(holder: Element, mine: Run, others: Run) -> Refusal | None:
 
 def in_one_order(holder: Element, first: Run, second: Run) -> list[Element]:
     """Both: what counts on its place first, what has no place any more last, imports by their text; else as given."""
-    runs = sorted((first, second), key=lambda run: _place(holder, run))
+    has_commas = any(run[-1].text.endswith(b",") for run in (first, second))
+    runs = sorted((first, second), key=lambda run: (_place(holder, run), has_commas and run[-1].text[-1:] != b","))
     if all(_is_import(each, holder) for run in runs for each in run):
         runs = sorted(runs, key=lambda run: [each.text for each in run])
     return [each for run in runs for each in run]

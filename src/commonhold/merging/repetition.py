@@ -4,6 +4,8 @@ from collections import Counter
 from collections.abc import Sequence
 from typing import Final
 
+from tree_sitter import Node
+
 from commonhold.merging.joining import hangs_on_its_place
 from commonhold.merging.layout import BLANK, Element, Shape
 from commonhold.merging.pieces import Clash
@@ -12,6 +14,8 @@ from commonhold.merging.script import Script
 from commonhold.merging.verdict import Reason
 
 Run = Sequence[Element]
+
+_IMPORTED: Final = frozenset({"import_clause", "named_imports", "scoped_use_list", "use_list"})
 
 _KEYED: Final = frozenset({"pair", "block_mapping_pair"})
 _VISIBILITIES: Final = frozenset({b"private", b"protected", b"public", b"private_class_method", b"module_function"})
@@ -91,3 +95,31 @@ def _moves(base: Element, script: Script) -> list[tuple[int, int]]:
 def opens_part(element: Element) -> bool:
     """Whether an element says how visible the members are that follow it."""
     return element.node.type == "access_specifier" or element.text in _VISIBILITIES
+
+
+def is_include(element: Element) -> bool:
+    """Whether an element includes a file, which gives no names that a use could be found by."""
+    return element.node.type == "preproc_include"
+
+
+def as_set(holder: Element, base: Run, ours: Run, theirs: Run) -> list[Element] | None:
+    """The imported names that both sides left, and those that they added; None where that is not all they did."""
+    has_comments = any(each.lead.strip(BLANK) for each in (*base, *ours, *theirs))
+    if holder.shape is not Shape.LIST or has_comments or not _is_list_of_imports(holder):
+        return None
+    texts = [{each.text for each in run} for run in (base, ours, theirs)]
+    lost = [texts[0] - side for side in texts[1:]]
+    added = [side - texts[0] for side in texts[1:]]
+    if all(lost) and all(added) and lost[0] & lost[1]:
+        return None
+    wanted = (texts[0] - lost[0] - lost[1]) | added[0] | added[1]
+    both = {each.text: each for each in (*theirs, *ours)}
+    order = dict.fromkeys(each.text for each in (*base, *ours, *theirs))
+    return [both[text] for text in order if text in wanted]
+
+
+def _is_list_of_imports(holder: Element) -> bool:
+    around: Node | None = holder.node
+    while around is not None and around.type not in holder.profile.imports:
+        around = around.parent if around.type in _IMPORTED else None
+    return around is not None

@@ -13,6 +13,8 @@ from commonhold.merging.layout import Element, Shape
 from commonhold.merging.ordering import exits_of
 
 _LIKE: Final = 0.4
+# One of these is there or not: no other one is what became of it.
+_ATOMS: Final = frozenset({"import_spec", "preproc_include"})
 _LIKE_UNDER_ANOTHER_NAME: Final = 0.7
 
 
@@ -191,6 +193,8 @@ def _like(one: Element, other: Element) -> float:
         return 2.0
     if one.text == other.text:
         return 1.5
+    if one.node.type in _ATOMS:
+        return 0.0
     alike = _dice(one.tokens, other.tokens)
     wanted = _LIKE if one.name is None else _LIKE_UNDER_ANOTHER_NAME
     return alike if alike >= wanted else 0.0

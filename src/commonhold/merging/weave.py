@@ -13,7 +13,9 @@ from commonhold.merging.record import Edit, Record
 from commonhold.merging.repetition import (
     added_apart,
     as_clash,
+    as_set,
     covering,
+    is_include,
     is_needed_once,
     joined_parts,
     move_across_each_other,
@@ -53,6 +55,7 @@ class Weave:
         self._doubt_clauses()
         self._doubt_doubles(entries)
         self._doubt_order()
+        self._doubt_includes()
         self._doubt_places()
         self._doubt_exits()
         if self._base.shape is Shape.LIST:
@@ -60,6 +63,16 @@ class Weave:
         if self._base.shape is Shape.BLOCK:
             entries = in_block(entries, self._versions, self._kept_ids)
         return [piece for entry in entries for piece in (*entry.lead, *entry.body)] + closing(self._versions)
+
+    def _doubt_includes(self) -> None:
+        """An include gives no names: where most of a file is gone, so may be the code that a new one is for."""
+        for side, other in ((self._versions[1], self._versions[2]), (self._versions[2], self._versions[1])):
+            if 2 * len(other.text) > len(self._base.text):
+                continue
+            known = {each.text for each in self._base.children}
+            if any(is_include(each) and each.text not in known for each in side.children):
+                why = "one side includes a file, and the other took away most of the code that it may be for"
+                self._record.doubts.append(Spot(Reason.INTERFERES, why, *(each.rows for each in self._versions)))
 
     @property
     def _kept_ids(self) -> set[int]:
@@ -291,6 +304,13 @@ class Weave:
         return self._torn(base, ours, theirs)
 
     def _torn(self, base: Sequence[Element], ours: Sequence[Element], theirs: Sequence[Element]) -> list[Entry]:
+        whole = as_set(self._base, base, ours, theirs)
+        if whole is not None:
+            for edits, run in ((self._record.ours, ours), (self._record.theirs, theirs)):
+                texts, known = {each.text for each in run}, {each.text for each in base}
+                gone = [each for each in base if each.text not in texts]
+                self._record.replaced(edits, gone, [each for each in run if each.text not in known])
+            return [whole_entry(each) for each in whole]
         if ours and theirs:
             reason, why = Reason.BOTH_CHANGED, "both sides changed the same lines"
         elif {*_said(ours or theirs)} <= {*_said(base)}:

@@ -1,0 +1,5 @@
+pub struct Bed {
+    rows: u8,
+    width: u8,
+    depth: u8
+}

@@ -1,0 +1,4 @@
+pub struct Bed {
+    rows: u8,
+    depth: u8
+}

@@ -1,0 +1,7 @@
+package p
+
+import (
+	"bytes"
+	"io"
+	"os"
+)

@@ -1,0 +1,8 @@
+package p
+
+import (
+	"bytes"
+	"net/http"
+	"io"
+	"os"
+)

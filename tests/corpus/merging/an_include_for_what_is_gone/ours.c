@@ -1,0 +1,6 @@
+#include "a.h"
+
+int f(int x)
+{
+    return g(x);
+}

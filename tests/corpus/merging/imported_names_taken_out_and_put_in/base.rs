@@ -1,0 +1,1 @@
+use garden::{Bed, Plant, Rake, Shed};
