@@ -117,7 +117,10 @@ def _known_as(element: Element) -> bytes:
 
 
 def _placing(holder: Element) -> Callable[[Element], bool] | None:
-    kind, around = holder.list_kind, holder.node.parent
+    node = holder.node
+    while node.type.startswith("preproc_") and node.parent is not None:  # a condition encloses members of what it is in
+        node = node.parent
+    kind, around = holder.list_kind if node is holder.node else node.type, node.parent
     if around is None:
         return None
     if kind == "enumerator_list":

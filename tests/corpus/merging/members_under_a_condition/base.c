@@ -1,0 +1,6 @@
+struct S {
+    int a;
+#ifdef X
+    int b;
+#endif
+};

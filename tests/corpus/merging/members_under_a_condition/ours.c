@@ -1,0 +1,7 @@
+struct S {
+    int a;
+#ifdef X
+    int six;
+    int b;
+#endif
+};
