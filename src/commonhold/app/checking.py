@@ -5,7 +5,7 @@ from dataclasses import dataclass, field, replace
 from typing import Literal
 
 from commonhold.app.checks import Check
-from commonhold.app.crossed import Finding, SideName, Sides, findings
+from commonhold.app.crossed import Finding, Sides, findings
 from commonhold.app.crossed_types import TypesOf, typed, with_types
 from commonhold.app.histories import Meeting, Revisions
 from commonhold.app.indexes import Index, Progress, silent
@@ -15,6 +15,7 @@ from commonhold.app.policy import Policies, Suspicion
 from commonhold.app.trying import CHECK_SECONDS
 from commonhold.domain.keys import FILE, Key, parse_names
 from commonhold.linking.changes import contract_changes
+from commonhold.linking.contract_conflicts import SideName
 from commonhold.linking.impacted import ImpactedTest, impacted_tests
 from commonhold.linking.languages import linked
 from commonhold.linking.library import Overlay

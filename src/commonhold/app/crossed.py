@@ -2,33 +2,19 @@
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from enum import StrEnum
 from functools import cached_property
 from typing import Final
 
-from commonhold.app.line_maps import LineMap
 from commonhold.app.merged_state import Doubt, MergedState
+from commonhold.linking.contract_conflicts import Conflict, JoinedStates, SideName, SideState, contract_conflicts
 from commonhold.linking.crossing import Crossing, Touches, crossings
-from commonhold.linking.examination import examine_throughout
-from commonhold.linking.findings import Concern
-from commonhold.linking.library import Library, Overlay
+from commonhold.linking.library import Library
 from commonhold.linking.summary import Summary
 from commonhold.linking.touching import touched
+from commonhold.merging.line_maps import LineMap
 from commonhold.merging.tree import Changed
 from commonhold.merging.verdict import NOWHERE
 from commonhold.semantics.evidence import Evidence
-
-
-class SideName(StrEnum):
-    """One of the two sides."""
-
-    OURS = "ours"
-    THEIRS = "theirs"
-
-    @property
-    def other(self) -> "SideName":
-        """The other one."""
-        return SideName.THEIRS if self is SideName.OURS else SideName.OURS
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,10 +66,14 @@ class Sides:
         found = {path for path, each in self.changed.items() if self.merged_text(each) != _text(each, name.other)}
         return frozenset(found) - self._left_out
 
-    def merged_as_by(self, name: SideName) -> Library:
-        """The merged state, with the files of which nothing came as the side has them."""
-        side = self.of(name)
-        return Overlay(self.merged, {path: side.summary(path) for path in self._left_out})
+    @property
+    def joined(self) -> JoinedStates:
+        """The same, as the question about contracts is put."""
+        ours, theirs = (
+            SideState(self.of(name), self.changed_by(name), self.brought_by(name), self.maps[name].to_side)
+            for name in SideName
+        )
+        return JoinedStates(self.base, ours, theirs, self.merged, self._left_out)
 
     @property
     def _left_out(self) -> frozenset[str]:
@@ -149,15 +139,15 @@ def _around(library: Library, path: str, line: int) -> str:
 
 def findings(sides: Sides) -> tuple[tuple[Finding, ...], tuple[str, ...]]:
     """All findings, the surest first, and notices. What is broken is not told again as what merely meets."""
-    looked = [_broken(sides, by) for by in SideName]
-    broken = {_identity(each): each for listed, _ in looked for each in reversed(listed)}
+    conflicts, notices = contract_conflicts(sides.joined)
+    listed = [_finding(sides, each) for each in conflicts]
+    broken = {_identity(each): each for each in reversed(listed)}
     met = crossings(sides.merged, sides.touches[SideName.OURS], sides.touches[SideName.THEIRS])
     told = {pair_of(each) for each in broken.values()}
     crossed = [each for each in (_met(sides, each) for each in met) if pair_of(each) not in told]
     told |= {pair_of(each) for each in crossed}
     doubts = {(pair_of(each), each.why): each for each in _doubts(sides) if pair_of(each) not in told}.values()
-    notices = dict.fromkeys(each for _, notices in looked for each in notices)
-    return tuple(sorted((*broken.values(), *crossed, *doubts), key=_rank)), tuple(notices)
+    return tuple(sorted((*broken.values(), *crossed, *doubts), key=_rank)), notices
 
 
 def _identity(each: Finding) -> tuple[object, ...]:
@@ -176,35 +166,11 @@ def _rank(each: Finding) -> tuple[int, str, int, str]:
     return _RANKS.index(each.evidence), each.place.path, each.place.line or 0, each.why
 
 
-def _broken(sides: Sides, by: SideName) -> tuple[list[Finding], tuple[str, ...]]:
-    """What a side changed and the other's part of the merged state counts on."""
-    lines = sides.maps[by.other]
-    found = examine_throughout(sides.of(by.other), sides.merged_as_by(by.other), sides.brought_by(by))
-    links = found.beside(lambda path, line: lines.to_side(path, line) is None)
-    concerns = [each for each in links.concerns if sides.state.left_out.isdisjoint({each.path, each.target_path})]
-    alone = _alone(sides, by) if concerns else frozenset()
-    kept = [
-        _finding(sides, each, by)
-        for each in sorted(concerns, key=lambda each: not each.what)
-        if (each.path, sides.maps[by].to_side(each.path, each.line), each.target_path, each.target) not in alone
-    ]
-    return kept, links.notices
-
-
-def _finding(sides: Sides, each: Concern, by: SideName) -> Finding:
-    """The finding; what only the changing side itself has at the place is its own use of what the other changed."""
-    place = sides.place(each.path, each.line)
-    own = {SideName.OURS: place.ours_line, SideName.THEIRS: place.theirs_line}
-    changer = by.other if own[by.other] is None and own[by] is not None else by
-    subject = f"`{place.qualname or each.path}`"
-    cause = sides.definition(each.target_path, each.target, changer)
-    return Finding(each.evidence, each.why(subject), place, cause, changer)
-
-
-def _alone(sides: Sides, by: SideName) -> frozenset[tuple[str, int | None, str, str]]:
-    """What a side's changes concern on that side itself: where, by its own lines, and what."""
-    links = examine_throughout(sides.base, sides.of(by), sides.changed_by(by))
-    return frozenset((each.path, each.line, each.target_path, each.target) for each in links.concerns)
+def _finding(sides: Sides, each: Conflict) -> Finding:
+    concern = each.concern
+    place = sides.place(concern.path, concern.line)
+    cause = sides.definition(concern.target_path, concern.target, each.by)
+    return Finding(concern.evidence, concern.why(f"`{place.qualname or concern.path}`"), place, cause, each.by)
 
 
 def _met(sides: Sides, each: Crossing) -> Finding:

@@ -7,8 +7,9 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Final
 
-from commonhold.app.crossed import Finding, Place, SideName, Sides, pair_of
+from commonhold.app.crossed import Finding, Place, Sides, pair_of
 from commonhold.app.typing import Diagnostic, TypeChecker, TypeReport
+from commonhold.linking.contract_conflicts import SideName
 from commonhold.linking.restated import restated
 from commonhold.semantics.evidence import Evidence
 

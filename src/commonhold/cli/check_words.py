@@ -5,10 +5,11 @@ from collections.abc import Iterator
 
 from commonhold.adapters.checks import TESTS
 from commonhold.app.checking import Checked
-from commonhold.app.crossed import Finding, Place, SideName
+from commonhold.app.crossed import Finding, Place
 from commonhold.app.histories import Side
 from commonhold.app.merged_state import Unmerged
 from commonhold.cli.output import shown, shown_text, some
+from commonhold.linking.contract_conflicts import SideName
 from commonhold.merging.verdict import NOWHERE
 from commonhold.semantics.evidence import Evidence
 

@@ -7,8 +7,9 @@ from typing import Final
 from urllib.parse import quote
 
 from commonhold.app.checking import Checked
-from commonhold.app.crossed import Finding, Place, SideName
+from commonhold.app.crossed import Finding, Place
 from commonhold.app.merged_state import Unmerged
+from commonhold.linking.contract_conflicts import SideName
 from commonhold.semantics.evidence import Evidence
 from commonhold.wire.places import key_of
 from commonhold.wire.text import Json, sound
