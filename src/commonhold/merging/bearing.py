@@ -4,29 +4,52 @@ Names are all there is to go by across files, so a name is taken for the same th
 does one side newly call, or newly name, what the other took away, gave another contract, or made behave in another way?
 """
 
+import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Final
 
+from commonhold.merging.demands import counted_on, demanded_anew
 from commonhold.merging.effects import Effects, effects_of
-from commonhold.merging.interference import Delta, deltas_of, known_as
+from commonhold.merging.interference import Delta, deltas_of, is_function, is_offer, known_as
 from commonhold.merging.layout import Element
 from commonhold.merging.making import made_anew, made_otherwise
-from commonhold.merging.profile import Profile
 from commonhold.merging.record import Edit
 from commonhold.merging.verdict import Lines, Reason, Spot
+from commonhold.merging.withdrawn_names import defines, is_code, newly_written, withdrawn_names
+from commonhold.semantics.impact import COMMON_ATTRIBUTES
 
+_Key = tuple[str, bytes]
+_WORD: Final = re.compile(rb"\w+")
+# Files whose functions other files call by a name that the path gives, if not by their own.
+_NAMED_BY_PATH: Final = (".py", ".pyi", ".js", ".jsx", ".mjs", ".cjs", ".ts", ".tsx", ".go", ".rs")
 _CONSTRUCTORS: Final = frozenset({b".__init__", b".__new__", b".__init_subclass__"})
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class FileChange:
     """One file before and after, as one side changed it."""
 
     path: str
     before: Element
     after: Element
+
+    @cached_property
+    def deltas(self) -> Sequence[Delta]:
+        """The changed statements."""
+        return list(deltas_of(Edit(self.before, self.after, ()), self.after.profile))
+
+    @cached_property
+    def offers_otherwise(self) -> bool:
+        """Whether others may find something else than before; what happens in a body is behaviour, and no offer."""
+        return any(map(is_offer, self.deltas))
+
+    @cached_property
+    def written(self) -> Mapping[bytes, int]:
+        """The words that are written anew, each with a row where it stands."""
+        return newly_written(self.before, self.after)
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,42 +72,94 @@ class Bearing:
     spot: Spot
 
 
-def bearing(ours: Sequence[FileChange], theirs: Sequence[FileChange], profile: Profile) -> list[Bearing]:
+def bearing(ours: Sequence[FileChange], theirs: Sequence[FileChange]) -> list[Bearing]:
     """What of either side bears on the other. Empty: nothing that names can tell."""
-    mine, others = _Side.of(ours, profile), _Side.of(theirs, profile)
+    mine, others = _Side.of(ours), _Side.of(theirs)
     return [*_met(mine, others), *_met(others, mine, are_exchanged=True)]
 
 
 @dataclass(frozen=True, slots=True)
 class _Side:
-    """The names that a side changed, and those that it came to call."""
+    """The names that a side changed, those that it came to call, and those that no file of it defines any more.
 
-    changed: Mapping[bytes, _Effect]
-    called: Mapping[bytes, _Effect]
+    Each name has at most one effect in each file.
+    """
+
+    files: Sequence[FileChange]
+    changed: Mapping[_Key, Sequence[_Effect]]
+    called: Mapping[_Key, Sequence[_Effect]]
+    withdrawn: Mapping[bytes, _Effect]
 
     @classmethod
-    def of(cls, files: Sequence[FileChange], profile: Profile) -> "_Side":
+    def of(cls, files: Sequence[FileChange]) -> "_Side":
         """What a side did, over all its files."""
-        changed: dict[bytes, _Effect] = {}
-        called: dict[bytes, _Effect] = {}
+        changed: dict[_Key, dict[str, _Effect]] = {}
+        called: dict[_Key, dict[str, _Effect]] = {}
         for file in files:
-            deltas = list(deltas_of(Edit(file.before, file.after, ()), profile))
-            for effect in _behaviour(file, deltas):
-                changed.setdefault(effect.name, effect)
-            for effect in _new_calls(file, deltas):
-                called.setdefault(effect.name, effect)
-            for name, row in made_otherwise(file.before, file.after):
-                made = _made(name)
-                changed.setdefault(made, _Effect(made, file.path, (row, row + 1), "changed how to make"))
-            for name, row in made_anew(file.before, file.after):
-                made = _made(name)
-                called.setdefault(made, _Effect(made, file.path, (row, row + 1), "makes"))
-        return cls(changed, called)
+            for key, effect in _changed_by(file):
+                changed.setdefault(key, {}).setdefault(file.path, effect)
+            for key, effect in _called_by(file):
+                called.setdefault(key, {}).setdefault(file.path, effect)
+        return cls(files, _listed(changed), _listed(called), _withdrawn(files))
+
+    def names(self, path: str, in_path: str) -> bool:
+        """Whether the text of one file may name what is in another: in some languages by that file or its folder."""
+        if not path.endswith(_NAMED_BY_PATH):
+            return path != in_path
+        parts = [part.partition(".")[0].encode() for part in path.split("/")[-2:]]
+        texts = (file.after.source for file in self.files if file.path == in_path != path)
+        return any(part in text for text in texts for part in parts)
 
 
-def _made(name: bytes) -> bytes:
-    """What stands for the making of a type, beside the names of what is called."""
-    return name + b"()"
+def _listed(effects: Mapping[_Key, Mapping[str, _Effect]]) -> dict[_Key, Sequence[_Effect]]:
+    return {key: list(found.values()) for key, found in effects.items()}
+
+
+def _withdrawn(files: Sequence[FileChange]) -> dict[bytes, _Effect]:
+    """What is defined in no changed file any more; what moved to another of them is still there."""
+    gone = {
+        name: _Effect(name, file.path, (row, row + 1), "took away", is_gone=True)
+        for file in files
+        if file.offers_otherwise
+        for name, row in withdrawn_names(file.before, file.after)
+    }
+    return {name: each for name, each in gone.items() if not any(defines(file.after, name) for file in files)}
+
+
+def _changed_by(file: FileChange) -> Iterator[tuple[_Key, _Effect]]:
+    for effect in (*_behaviour(file, file.deltas), *_overloaded(file)):
+        yield ("", effect.name), effect
+    if not file.offers_otherwise:
+        return
+    for name, row in made_otherwise(file.before, file.after):
+        yield ("make", name), _Effect(name, file.path, (row, row + 1), "changed how to make")
+    for key, row, what in demanded_anew(file.before, file.after):
+        yield key, _Effect(key[1], file.path, (row, row + 1), what)
+
+
+def _called_by(file: FileChange) -> Iterator[tuple[_Key, _Effect]]:
+    for effect in _new_calls(file, file.deltas):
+        yield ("", effect.name), effect
+    for name, row in made_anew(file.before, file.after):
+        yield ("make", name), _Effect(name, file.path, (row, row + 1), "make")
+    for key, row, how in counted_on(file.before, file.after):
+        yield key, _Effect(key[1], file.path, (row, row + 1), how)
+
+
+def _overloaded(file: FileChange) -> Iterator[_Effect]:
+    """The functions that got one more definition beside those that there were: a call may mean that one now."""
+    for delta in file.deltas:
+        element = delta.element
+        if _is_new_function(delta):
+            name = (element.name or b"").partition(b"(")[0]
+            if name and defines(file.before, name):
+                for form in (name, b"." + name):
+                    yield _Effect(form, file.path, element.rows, "added another definition of")
+
+
+def _is_new_function(delta: Delta) -> bool:
+    is_new = delta.old is None and not delta.is_gone and not delta.is_head
+    return is_new and delta.function is None and is_function(delta.element)
 
 
 def _behaviour(file: FileChange, deltas: Iterable[Delta]) -> Iterator[_Effect]:
@@ -142,7 +217,14 @@ def _methods(class_: Element) -> Iterator[tuple[bytes, frozenset[bytes]]]:
 
 
 def _named(effects: Effects) -> list[bytes]:
-    return [*effects.calls]
+    return [_last_name(call) for call in effects.calls]
+
+
+def _last_name(call: bytes) -> bytes:
+    """What is called, without the path to it: `a::f`, `a.f` and `a->f` call a member `f`."""
+    words = _WORD.findall(call.partition(b"(")[0].partition(b"<")[0])
+    is_member = call.startswith(b".") or len(words) > 1
+    return (b"." if is_member else b"") + (words[-1] if words else b"")
 
 
 def _new_calls(file: FileChange, deltas: Sequence[Delta]) -> Iterator[_Effect]:
@@ -152,14 +234,45 @@ def _new_calls(file: FileChange, deltas: Sequence[Delta]) -> Iterator[_Effect]:
     for delta in deltas:
         for name in _named(delta.effects):
             if now[name] > before[name]:
-                yield _Effect(name, file.path, delta.element.rows, "calls")
+                yield _Effect(name, file.path, delta.element.rows, "call")
 
 
 def _met(changing: _Side, calling: _Side, *, are_exchanged: bool = False) -> Iterator[Bearing]:
-    for name in sorted(changing.changed.keys() & calling.called.keys()):
-        change, call = changing.changed[name], calling.called[name]
-        shown = name.decode(errors="replace").lstrip(".")
-        why = f"one side {change.what} {shown!r} ({change.path}), the other came to call it ({call.path})"
-        reason = Reason.DANGLING if change.is_gone else Reason.INTERFERES
-        first, second = (call, change) if are_exchanged else (change, call)
-        yield Bearing(first.path, second.path, Spot(reason, why, ours=first.lines, theirs=second.lines))
+    told: set[tuple[bytes, str]] = set()
+    bare: dict[bytes, list[_Effect]] = {}
+    for (kind, name), calls in calling.called.items():
+        if not kind:
+            bare.setdefault(name.lstrip(b"."), []).extend(calls)
+    for key in sorted(changing.changed):
+        exact = calling.called.get(key, ())
+        for change in changing.changed[key]:
+            # In another file a function of a module is called by the module, a method perhaps by its own name.
+            further = () if key[0] else bare.get(key[1].lstrip(b"."), ())
+            calls = [*exact, *(each for each in further if each not in exact and calling.names(change.path, each.path))]
+            told |= {(key[1].lstrip(b"."), call.path) for call in calls}
+            yield from (_between(change, call, are_exchanged=are_exchanged) for call in calls)
+    yield from _dangling(changing, calling, told, are_exchanged=are_exchanged)
+
+
+def _dangling(
+    changing: _Side, using: _Side, told: Container[tuple[bytes, str]], *, are_exchanged: bool
+) -> Iterator[Bearing]:
+    """Where one side newly writes a name that the other defines no more, less what is `told` by name and path."""
+    if not changing.withdrawn:
+        return
+    for file in using.files:
+        names = changing.withdrawn.keys() & file.written.keys()
+        for name in sorted(name for name in names if (name, file.path) not in told):
+            change, row = changing.withdrawn[name], file.written[name]
+            is_common = change.path != file.path and name.decode(errors="replace") in COMMON_ATTRIBUTES
+            if not is_common and is_code(file.after, name, row):
+                use = _Effect(name, file.path, (row, row + 1), "use")
+                yield _between(change, use, are_exchanged=are_exchanged)
+
+
+def _between(change: _Effect, call: _Effect, *, are_exchanged: bool) -> Bearing:
+    shown = change.name.decode(errors="replace").lstrip(".")
+    why = f"one side {change.what} {shown!r} ({change.path}), the other came to {call.what} it ({call.path})"
+    reason = Reason.DANGLING if change.is_gone else Reason.INTERFERES
+    first, second = (call, change) if are_exchanged else (change, call)
+    return Bearing(first.path, second.path, Spot(reason, why, ours=first.lines, theirs=second.lines))

@@ -192,7 +192,7 @@ def _changed_in_place(node: Node, profile: Profile, into: _Gathered) -> None:
 
 def _called(node: Node, profile: Profile, into: _Gathered) -> None:
     """Note what is called; a method that is known to change what it is called on gives it a value."""
-    function = node.child_by_field_name(profile.calls[node.type])
+    function = node.child_by_field_name(profile.calls[node.type]) or next(iter(node.named_children), None)
     if function is None or function.type not in profile.members:
         into.calls.append((function.text or b"") if function is not None else b"")
         return

@@ -333,6 +333,11 @@ def _names(node: Node) -> Iterator[bytes]:
     yield from map(_plain, held or [first])
 
 
+def names_given_by(node: Node) -> list[bytes]:
+    """The names that a member, entry or constant gives the scope that it stands in; none for other nodes."""
+    return [name for name in _names(node) if name] if node.type in _GIVING else []
+
+
 def _plain(node: Node) -> bytes:
     """The name that a node holds: a quoted one and one that is not are the same."""
     while node.type != "function_declarator":

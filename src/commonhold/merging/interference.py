@@ -19,6 +19,7 @@ from commonhold.merging.script import script
 from commonhold.merging.verdict import NOWHERE, Reason, Spot
 
 _WORTH_COPYING: Final = 16  # bytes: what is shorter is written alike by chance
+_YIELD: Final = re.compile(rb"\byield\b")  # makes a function a generator
 _EVERYTHING: Final = b"*"  # what a star import gives a value
 
 
@@ -163,6 +164,15 @@ def _spot(one: Delta, other: Delta, shared: frozenset[bytes]) -> Spot:
     return Spot(reason, why, ours=one.element.rows, theirs=other.element.rows)
 
 
+def is_offer(delta: Delta) -> bool:
+    """Whether it may change what others find: all but what happens in a body, unless that sets an attribute."""
+    if delta.function is None or delta.is_head:
+        return True
+    texts = (each.text for each in (delta.old, delta.element) if each is not None)
+    sets = delta.effects.defines | delta.before.defines
+    return any(name.startswith(b".") for name in sets) or any(_YIELD.search(text) for text in texts)
+
+
 def is_function(element: Element) -> bool:
     """Whether it defines a function."""
     return element.definition.type in element.profile.functions
@@ -254,14 +264,16 @@ def _head(old: Element, new: Element, scope: Scope, profile: Profile) -> Delta:
     effects = replace(effects, defines=effects.defines | before.defines, uses=effects.uses | before.uses)
     if old.is_definition:
         is_same_contract = old.name == new.name and _only_gained_optional(old, new)
-        defines = frozenset() if is_same_contract else known_as({old.name or b"", new.name or b""}, scope)
-        effects = Effects(defines, effects.uses - {old.name or b"", new.name or b""}, effects.calls)
+        names = {(each.name or b"").partition(b"(")[0] for each in (old, new)}
+        defines = frozenset() if is_same_contract else known_as(names, scope)
+        effects = Effects(defines, effects.uses - names, effects.calls)
     grows = old.is_definition and only_got_members(old, new)
     return Delta(scope, effects, before, is_gone=False, is_import=False, element=new, is_head=True, grows=grows)
 
 
 def known_as(names: Iterable[bytes], scope: Scope) -> frozenset[bytes]:
-    """A member of a class is used as an attribute."""
+    """A member of a class is used as an attribute; of overloaded functions all have the name before the brackets."""
+    names = [name.partition(b"(")[0] for name in names]
     is_member = bool(scope) and not is_function(scope[-1])
     return frozenset(b"." + name for name in names) if is_member else frozenset(names)
 
@@ -284,7 +296,7 @@ def _gained(old: Element, new: Element) -> bool:
         return False
     changes = script(old, new)
     kept = all(
-        one.name == other.name if other else False for one, other in zip(old.children, changes.kept, strict=True)
+        other is not None and one.text == other.text for one, other in zip(old.children, changes.kept, strict=True)
     )
     optional = old.profile.optional_entries | old.profile.keyword_only_marks
     return kept and all(each.node.type in optional for hunk in changes.hunks for each in hunk.new)

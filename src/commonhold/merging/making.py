@@ -46,6 +46,9 @@ _GENERATED: Final = re.compile(
     rb"@(?:\w+\.)*(?:dataclass|define|frozen|mutable|attrs|attr\.s|s|\w*ArgsConstructor|Data|Value|Builder)\b"
     rb"|\b(?:NamedTuple|TypedDict|BaseModel|Struct|SQLModel)\b"
 )
+# Fields that are declared by a call, and those that each object has to be given.
+_ATTRIBUTE: Final = re.compile(rb"=\s*(?:\w+\.)*(?:ib|attrib|field|Field)\(")
+_REQUIRED: Final = re.compile(rb"\A(?:\[[^\]]*\]\s*)*(?:\w+\s+)*required\b")
 _BODIES: Final = frozenset(
     {"block", "body_statement", "class_body", "declaration_list", "field_declaration_list", "struct_type"}
 )
@@ -76,7 +79,17 @@ def made_otherwise(before: Element, after: Element) -> Iterator[tuple[bytes, int
 def _still(way: Sequence[bytes], now: Sequence[bytes]) -> bool:
     """Whether what is made with some parameters can be made with others: those that came to it may be left out."""
     added = now[len(way) :]
-    return list(now[: len(way)]) == list(way) and all(re.search(rb"=|\?", each) for each in added)
+    return list(now[: len(way)]) == list(way) and all(map(_may_be_left_out, added))
+
+
+def _may_be_left_out(parameter: bytes) -> bool:
+    """Whether a parameter or field has a default: a call that declares a field gives it one by name, or by place."""
+    declaring = _ATTRIBUTE.search(parameter)
+    if declaring is None:
+        return re.search(rb"=|\?", parameter) is not None
+    given = parameter[declaring.end() :]
+    is_by_place = declaring[0].endswith(b"Field(") and re.match(rb"\s*(?!\.\.\.|\w+\s*=|\))", given) is not None
+    return is_by_place or re.search(rb"default|factory|\binit\s*=\s*False", given) is not None
 
 
 def _makings(root: Node, names: set[bytes]) -> dict[bytes, list[int]]:
@@ -145,6 +158,8 @@ def _ways(node: Node) -> Iterator[tuple[bytes, ...]]:
             yield tuple(child.text or b"" for child in parameters.named_children)
     if not constructors and not heads and _is_generated(node):
         yield tuple(_said(each) for each in members if _is_field(each))
+    if required := tuple(_said(each) for each in members if _is_field(each) and _REQUIRED.search(each.text or b"")):
+        yield required
 
 
 def _inner(node: Node) -> Iterator[Node]:
@@ -188,7 +203,9 @@ def _is_generated(node: Node) -> bool:
 
 def _is_field(member: Node) -> bool:
     if member.type == "assignment":
-        return member.child_by_field_name("type") is not None and b"ClassVar" not in (member.text or b"")
+        text = member.text or b""
+        is_declared = member.child_by_field_name("type") is not None or _ATTRIBUTE.search(text) is not None
+        return is_declared and b"ClassVar" not in text
     return member.type in _FIELDS and b"static " not in (member.text or b"")
 
 

@@ -147,7 +147,7 @@ class _Merge:
         record = structure.record
         doubts = [*record.doubts, *(record.counts if record.grown else ()), *interference(record, profile)]
         base, ours, theirs = elements
-        met = bearing([FileChange(self.path, base, ours)], [FileChange(self.path, base, theirs)], profile)
+        met = bearing([FileChange(self.path, base, ours)], [FileChange(self.path, base, theirs)])
         doubts += [each.spot for each in met]
         if text is None or doubts:
             return self._unproven(pieces, doubts)

@@ -18,7 +18,10 @@ from commonhold.regions.reparsing import reparse
 
 _WORD: Final = re.compile(rb"[^\W\d]\w*")
 # What may be a name that others call it by: before a bracket, or after the word for a type.
-_OFFERED: Final = re.compile(rb"(?:(?<=class )|(?<=struct )|(?<=interface ))\w+|[^\W\d]\w*(?=[(<{])")
+_OFFERED: Final = re.compile(
+    rb"(?:(?<=class )|(?<=struct )|(?<=interface )|(?<=enum )|(?<=trait )|(?<=protocol )|(?<=type )|(?<=record ))\w+"
+    rb"|[^\W\d]\w*(?=[(<{])"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,7 +59,7 @@ def _bearings(files: Sequence[Changed], language: Language) -> list[Bearing]:
     if profile is None:
         return []
     ours, theirs = (_Side.of(files, name) for name in ("ours", "theirs"))
-    found = bearing(ours.parsed(theirs, language, profile), theirs.parsed(ours, language, profile), profile)
+    found = bearing(ours.parsed(theirs, language, profile), theirs.parsed(ours, language, profile))
     return [each for each in found if each.ours_path != each.theirs_path]
 
 
@@ -74,7 +77,7 @@ class _Side:
         versions = ((each.path, each.base, each.ours if name == "ours" else each.theirs) for each in changed)
         files = {path: (base or b"", now or b"") for path, base, now in versions if base != now}
         written = {path: frozenset(_WORD.findall(b"".join(_changed_lines(*texts)))) for path, texts in files.items()}
-        offered = {path: frozenset(_OFFERED.findall(b"\n".join(texts))) for path, texts in files.items()}
+        offered = {path: _offered(*texts) for path, texts in files.items()}
         return cls(files, written, offered)
 
     def parsed(self, other: "_Side", language: Language, profile: Profile) -> list[FileChange]:
@@ -100,6 +103,12 @@ class _Elsewhere:
         """Whether one of the words stands in a file other than this."""
         own = self._words.get(path, frozenset())
         return any(self._counts[word] > (word in own) for word in words)
+
+
+def _offered(base: bytes, now: bytes) -> frozenset[bytes]:
+    """What others may call or inherit from, and all that stands on a line that is gone and nowhere in the file now."""
+    gone = _WORD.findall(b"".join((Counter(lines_of(base)) - Counter(lines_of(now))).keys()))
+    return frozenset(_OFFERED.findall(b"\n".join((base, now)))).union(word for word in gone if word not in now)
 
 
 def _changed_lines(base: bytes, now: bytes) -> Iterable[bytes]:

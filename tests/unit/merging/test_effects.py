@@ -191,11 +191,11 @@ def test_what_one_side_came_to_call_of_what_the_other_changed(
 ) -> None:
     mine = [change("lock.py", LOCK, LOCK.replace(before, after))]
     others = [change("user.py", USER, USER.replace("return 1", user))]
-    found = bearing(mine, others, PROFILE)
+    found = bearing(mine, others)
     assert {each.spot.reason for each in found} <= {Reason.INTERFERES}
     assert {each.spot.why.split("'")[1] for each in found} == {name.lstrip(".") for name in what}
     assert all((each.ours_path, each.theirs_path) == ("lock.py", "user.py") for each in found)
-    mirrored = bearing(others, mine, PROFILE)
+    mirrored = bearing(others, mine)
     assert [(each.theirs_path, each.ours_path, each.spot.why) for each in mirrored] == [
         (each.ours_path, each.theirs_path, each.spot.why) for each in found
     ]

@@ -1,0 +1,148 @@
+"""What types demand of code that is written against them, and where code newly counts on that.
+
+An interface demands its members of whoever implements it, an enumeration an arm of each exhaustive match, a type with
+required fields a value of each literal. Each side may be right alone: one adds to the type, the other writes new code
+that fits the type as it was. Both are compared by keys, which are names, so that the files they stand in may differ.
+"""
+
+import re
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from typing import Final
+
+from tree_sitter import Node
+
+from commonhold.merging.changed_rows import WORD, Rows, changed_rows, rows_with
+from commonhold.merging.layout import Element
+from commonhold.merging.matches import MATCHES, labels_of
+from commonhold.merging.profile import Profile
+from commonhold.merging.types import demanded_members, is_type, type_names, variants_of
+
+Key = tuple[str, bytes]
+
+_HERITAGE: Final = frozenset(
+    {
+        "base_class_clause",
+        "base_clause",
+        "base_list",
+        "class_heritage",
+        "class_interface_clause",
+        "delegation_specifier",
+        "delegation_specifiers",
+        "extends_clause",
+        "extends_interfaces",
+        "extends_type_clause",
+        "inheritance_specifier",
+        "super_interfaces",
+        "superclass",
+    }
+)
+_MAPPED: Final = re.compile(rb"\bRecord<\s*(\w+)|\bin\s+(\w+)\s*\]")
+# Nodes that hold a value of the type that their annotation names.
+_TYPED_VALUES: Final = {"variable_declarator": "type", "public_field_definition": "type", "var_spec": "type"}
+_RETURNING: Final = frozenset({"arrow_function", "function_declaration", "function_expression", "method_definition"})
+_ASSERTED: Final = frozenset({"as_expression", "satisfies_expression"})
+
+
+def demanded_anew(before: Element, after: Element) -> Iterator[tuple[Key, int, str]]:
+    """The demands that types of a file make otherwise than before, each with a row and with the change in words."""
+    if before.text == after.text:
+        return
+    old, new = _types(before), _types(after)
+    for name in old.keys() & new.keys():
+        was, now = old[name], new[name]
+        row = now.start_point.row
+        if demanded_members(was, before.profile) != demanded_members(now, after.profile):
+            yield ("implements", name), row, "changed which members are demanded by"
+            for member in type_names(was):
+                yield ("member", member), row, "changed the members beside"
+        known, present = variants_of(was, old), variants_of(now, new)
+        if known and not present <= known:
+            yield ("mapped", name), row, "added a variant to"
+            for variant in known:
+                yield ("variant", variant), row, "added a variant beside"
+
+
+def counted_on(before: Element, after: Element) -> Iterator[tuple[Key, int, str]]:
+    """The demands that the code of a file newly counts on, each with a row and in words."""
+    if before.text == after.text:
+        return
+    _, rows = changed_rows(before.source, after.source)
+    written = {key for key, _, _ in _counting(after, rows)}
+    if not written:
+        return
+    words = {name for _, name in written}
+    known = Counter(key for key, _, _ in _counting(before, rows_with(before.source, words)))
+    for key, row, how in _counting(after, rows_with(after.source, words)):
+        if known[key]:
+            known[key] -= 1
+        elif key in written:
+            yield key, row, how
+
+
+def _types(element: Element) -> Mapping[bytes, Node]:
+    """The types of a file by name."""
+    found: dict[bytes, Node] = {}
+    stack = [element.node]
+    while stack:
+        node = stack.pop()
+        if node.type in element.profile.functions and node.type not in element.profile.classes and not is_type(node):
+            continue
+        name = node.child_by_field_name("name")
+        if name is not None and is_type(node):
+            found.setdefault(name.text or b"", node)
+        stack += node.named_children
+    return found
+
+
+def _counting(element: Element, rows: Rows) -> Iterator[tuple[Key, int, str]]:
+    for node in rows.nodes(element.node):
+        row = node.start_point.row
+        for name in _implemented(node, element.profile):
+            yield ("implements", name), row, "implement or make"
+        if node.type in MATCHES:
+            for label in labels_of(node):
+                yield ("variant", label), row, "match, with no arm for the rest,"
+        if node.type in {"method_declaration", "pair"} and _is_structural(node):
+            key = node.child_by_field_name("name") or node.child_by_field_name("key")
+            yield ("member", (key.text or b"") if key is not None else b""), row, "give"
+        if node.type in {"type_annotation", "mapped_type_clause", "index_signature", "satisfies_expression"}:
+            for match in _MAPPED.finditer(node.text or b""):
+                yield ("mapped", match[1] or match[2]), row, "have an entry for each variant of"
+
+
+def _is_structural(node: Node) -> bool:
+    """Whether types ask for such a member by its name alone: a method in Go, an entry that a call is given."""
+    if node.type == "method_declaration":
+        return node.child_by_field_name("receiver") is not None
+    around = node.parent.parent if node.parent is not None else None
+    return around is not None and around.type == "arguments"
+
+
+def _implemented(node: Node, profile: Profile) -> Iterator[bytes]:
+    """The types that a node implements, or says that a value in it is of."""
+    kind = node.type
+    if kind in _HERITAGE:
+        yield from _names_in(node)
+    elif kind == "impl_item":
+        trait = node.child_by_field_name("trait")
+        yield from _names_in(trait) if trait is not None else ()
+    elif kind == "class_definition" and profile.has_indented_blocks:
+        bases = node.child_by_field_name("superclasses")
+        yield from _names_in(bases) if bases is not None else ()
+    elif kind == "object_creation_expression" and any(each.type == "class_body" for each in node.named_children):
+        of = node.child_by_field_name("type")
+        yield from _names_in(of) if of is not None else ()
+    elif kind in _TYPED_VALUES and node.child_by_field_name("value") is not None:
+        of = node.child_by_field_name(_TYPED_VALUES[kind])
+        yield from _names_in(of) if of is not None else ()
+    elif kind in _RETURNING:
+        of = node.child_by_field_name("return_type")
+        yield from _names_in(of) if of is not None else ()
+    elif kind in _ASSERTED:
+        yield from _names_in(node.named_children[-1])
+
+
+def _names_in(node: Node) -> Iterator[bytes]:
+    """The names in a heritage or annotation; of a path the last part, which the others lead to, as well."""
+    yield from dict.fromkeys(WORD.findall(node.text or b""))

@@ -1,0 +1,88 @@
+"""The names that a file no longer defines: functions, types, members, constants and attributes.
+
+Only names that others can use are looked at: what a body gives a value stays inside, but for attributes of the object.
+"""
+
+import re
+from collections.abc import Iterator
+from typing import Final
+
+from tree_sitter import Node
+
+from commonhold.merging.changed_rows import WORD, Rows, changed_rows, rows_with
+from commonhold.merging.given_names import names_given_by
+from commonhold.merging.layout import Element
+from commonhold.merging.profile import Profile
+from commonhold.merging.prose import lines_of
+
+_ASSIGNING: Final = {"assignment": "left", "preproc_function_def": "name", "variable_declarator": "name"}
+_SET: Final = re.compile(rb"(?:\b(?:self|this)\.|@)(\w+)\s*(?::[^=\n]+)?=(?!=)")
+
+
+def withdrawn_names(before: Element, after: Element) -> Iterator[tuple[bytes, int]]:
+    """The names that are defined no more, each with the row where it was."""
+    if before.text == after.text or not (before.profile.calls or before.profile.method_calls):
+        return
+    gone, _ = changed_rows(before.source, after.source)
+    were = dict(_defined(before, gone))
+    if were:
+        present = {name for name, _ in _defined(after, rows_with(after.source, were))}
+        yield from ((name, row) for name, row in were.items() if name not in present)
+
+
+def defines(element: Element, name: bytes) -> bool:
+    """Whether a version of a file defines a name that others can use."""
+    return name in element.source and any(
+        each == name for each, _ in _defined(element, rows_with(element.source, {name}))
+    )
+
+
+def newly_written(before: Element, after: Element) -> dict[bytes, int]:
+    """The words that are written more often than before, with the row of the last one."""
+    gone, come = changed_rows(before.source, after.source)
+    old, new = lines_of(before.source), lines_of(after.source)
+    known = {word for row in gone.rows for word in WORD.findall(old[row])}
+    return {word: row for row in come.rows for word in WORD.findall(new[row]) if word not in known}
+
+
+def is_code(element: Element, word: bytes, row: int) -> bool:
+    """Whether a word on a row is a name, not part of a comment or text."""
+    leaves = (node for node in Rows([row]).nodes(element.node) if not node.named_child_count)
+    return any(node.text == word and _is_name(node, element.profile) for node in leaves)
+
+
+def _is_name(node: Node, profile: Profile) -> bool:
+    return node.type in profile.identifiers or node.type.endswith(("identifier", "name", "constant"))
+
+
+def _defined(element: Element, rows: Rows) -> Iterator[tuple[bytes, int]]:
+    profile = element.profile
+    stack = [element.node] if rows.rows else []
+    while stack:
+        node = stack.pop()
+        if not rows.meet(node):
+            continue
+        is_function = node.type in profile.functions and node.type not in profile.classes
+        yield from ((name, node.start_point.row) for name in _names_of(node, profile, is_function=is_function))
+        if not is_function:
+            stack += node.named_children
+
+
+def _names_of(node: Node, profile: Profile, *, is_function: bool) -> Iterator[bytes]:
+    if is_function:
+        yield from _SET.findall(node.text or b"")
+    if node.type in profile.definitions:
+        naming = profile.naming.get(node.type)
+        name = node.child_by_field_name("name")
+        found = naming(node) if naming is not None else (name.text or b"").decode() if name is not None else None
+        if found:
+            yield found.encode().partition(b"(")[0].rpartition(b".")[2]
+        else:
+            yield from names_given_by(node)
+    elif node.type in _ASSIGNING:
+        target = node.child_by_field_name(_ASSIGNING[node.type])
+        yield from [target.text or b""] if target is not None and not target.named_child_count else []
+    elif node.parent is not None and node.parent.type == "enum_body" and node.type == "property_identifier":
+        yield node.text or b""
+    else:
+        yield from names_given_by(node)
