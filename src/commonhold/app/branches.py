@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 from enum import Enum, auto
 from typing import Final, Literal
 
+from commonhold.app.branch_contracts import OpenIndex, broken_contracts
 from commonhold.app.histories import Blocked, BothChanged, Held, History, Leases, LineMerge, Meeting, Settled
 from commonhold.app.merging import FileMerge, Merge, after, as_chosen, refused
 from commonhold.app.trying import Failed, Passed, Trial, try_choices
@@ -69,7 +70,9 @@ class BranchMerge:
     is_dry_run: bool = False
 
 
-def merge_branch(history: History, wish: BranchWish, leases: Leases, *, merge: Merge = merge) -> BranchMerge:
+def merge_branch(
+    history: History, wish: BranchWish, leases: Leases, open_index: OpenIndex, *, merge: Merge = merge
+) -> BranchMerge:
     """Merge a branch, or say why not; nothing is changed then, unless the wish is to keep the conflicts."""
     meeting = history.meeting(wish.name)
     if meeting.theirs.commit in meeting.bases:
@@ -83,7 +86,7 @@ def merge_branch(history: History, wish: BranchWish, leases: Leases, *, merge: M
         return stopped or _forwarded(history, meeting, wish)
     lines = history.merge_lines(meeting)
     stopped = _stopped(history, leases, meeting, lines.tree)
-    return stopped or _BranchMerging(history, leases, meeting, lines, wish, merge).run()
+    return stopped or _BranchMerging(history, leases, meeting, lines, wish, open_index, merge).run()
 
 
 def _stopped(history: History, leases: Leases, meeting: Meeting, tree: str) -> BranchMerge | None:
@@ -118,6 +121,7 @@ class _BranchMerging:
     meeting: Meeting
     lines: LineMerge
     wish: BranchWish
+    open_index: OpenIndex
     merge: Merge
 
     def run(self) -> BranchMerge:
@@ -127,13 +131,22 @@ class _BranchMerging:
         unproven = {file: each for file, each in found.items() if isinstance(each, Unproven)}
         trial = self._tried(settled, unproven, blobs)
         files = tuple(_file_merge(file.path, each, trial) for file, each in found.items())
-        met = tuple(bearings(self.history.changed(self.meeting, concerns)))
+        met = self._met(settled, is_whole=not unproven and not self.lines.blocked)
         made = BranchMerge(
             "merged", self.meeting, _verdict(files, met), files, self.lines.blocked, met=met, trial=trial
         )
         if why := _why_not(made):
             return self._kept(replace(made, outcome="refused", verdict=Verdict.REFUSED, why=why), unproven)
         return self._landed(made)
+
+    def _met(self, settled: Mapping[str, bytes], *, is_whole: bool) -> tuple[Bearing, ...]:
+        """What one side changed and the other counts on: by names, and in a whole that would be proven by contracts."""
+        changed = self.history.changed(self.meeting, concerns)
+        by_name = tuple(bearings(changed))
+        if by_name or not is_whole:
+            return by_name
+        tree = self.lines.tree
+        return tuple(broken_contracts(self.history, self.open_index, self.meeting, tree, settled, changed))
 
     def _examined(self, file: BothChanged, blobs: Mapping[str, bytes]) -> Proven | Unproven:
         return self.merge(*_texts(file, blobs), file.path, self.meeting.sides)

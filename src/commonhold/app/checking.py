@@ -5,7 +5,7 @@ from dataclasses import dataclass, field, replace
 from typing import Literal
 
 from commonhold.app.checks import Check
-from commonhold.app.crossed import Finding, Sides, findings
+from commonhold.app.crossed import Finding, Sides, findings, is_linked, sides_of
 from commonhold.app.crossed_types import TypesOf, typed, with_types
 from commonhold.app.histories import Meeting, Revisions
 from commonhold.app.indexes import Index, Progress, silent
@@ -17,10 +17,7 @@ from commonhold.domain.keys import FILE, Key, parse_names
 from commonhold.linking.changes import contract_changes
 from commonhold.linking.contract_conflicts import SideName
 from commonhold.linking.impacted import ImpactedTest, impacted_tests
-from commonhold.linking.languages import linked
-from commonhold.linking.library import Overlay
 from commonhold.merging.merge import merge
-from commonhold.regions.languages import language_for
 from commonhold.semantics.evidence import Evidence
 
 Outcome = Literal["admitted", "escalated", "refused"]
@@ -79,7 +76,8 @@ def check_branches(
     if {meeting.ours.commit, meeting.theirs.commit} & set(meeting.bases):
         return Checked("admitted", meeting, is_contained=True)
     state = merged_state(revisions, meeting, merge)
-    sides = _sides(revisions, index, meeting, state, progress)
+    changed = revisions.changed(meeting, is_linked)
+    sides = sides_of(revisions, index, meeting, state, changed, progress)
     found, notices = _found(sides, meeting, wish)
     tests = impacted_tests(sides.merged, _names(sides))
     minded = tuple(each for each in found if _is_minded(each, wish.policies))
@@ -88,25 +86,12 @@ def check_branches(
     return replace(checked, outcome=_outcome(state.unmerged, minded, run), run=run)
 
 
-def _sides(revisions: Revisions, index: Index, meeting: Meeting, state: MergedState, progress: Progress) -> Sides:
-    names = (revisions.base_of(meeting), meeting.ours.commit, meeting.theirs.commit, state.tree)
-    base, ours, theirs, joined = (index.of_revision(name, progress) for name in names)
-    settled = {path: index.summary(path, text) for path, text in state.settled.items()}
-    changed = {each.path: each for each in revisions.changed(meeting, _is_linked)}
-    return Sides(base, ours, theirs, Overlay(joined, settled), state, changed)
-
-
 def _found(sides: Sides, meeting: Meeting, wish: CheckWish) -> tuple[tuple[Finding, ...], tuple[str, ...]]:
     found, notices = findings(sides)
     if wish.types_of is None:
         return found, notices
     by_types, said = typed(sides, meeting.ours.commit, wish.types_of)
     return with_types(found, by_types), (*notices, *said)
-
-
-def _is_linked(path: str) -> bool:
-    language = language_for(path, b"")
-    return language is not None and linked(language.name) is not None
 
 
 def _names(sides: Sides) -> Mapping[str, frozenset[str]]:

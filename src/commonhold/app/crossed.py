@@ -1,19 +1,23 @@
 """What the merged state of two sides has, and neither side alone: contracts that break there, and bodies that meet."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Final
 
+from commonhold.app.histories import History, Meeting, Revisions
+from commonhold.app.indexes import Index, Progress, silent
 from commonhold.app.merged_state import Doubt, MergedState
 from commonhold.linking.contract_conflicts import Conflict, JoinedStates, SideName, SideState, contract_conflicts
 from commonhold.linking.crossing import Crossing, Touches, crossings
-from commonhold.linking.library import Library
+from commonhold.linking.languages import linked
+from commonhold.linking.library import Library, Overlay
 from commonhold.linking.summary import Summary
 from commonhold.linking.touching import touched
 from commonhold.merging.line_maps import LineMap
 from commonhold.merging.tree import Changed
 from commonhold.merging.verdict import NOWHERE
+from commonhold.regions.languages import language_for
 from commonhold.semantics.evidence import Evidence
 
 
@@ -121,6 +125,27 @@ class Sides:
             return self.place(path, found, qualname)
         lines = {side: _line(self.of(side).summary(path), qualname) for side in (by, by.other)}
         return Place(path, qualname, None, lines[SideName.OURS], lines[SideName.THEIRS])
+
+
+def is_linked(path: str) -> bool:
+    """Whether files of this name are tied to others."""
+    language = language_for(path, b"")
+    return language is not None and linked(language.name) is not None
+
+
+def sides_of(
+    revisions: Revisions | History,
+    index: Index,
+    meeting: Meeting,
+    state: MergedState,
+    changed: Iterable[Changed],
+    progress: Progress = silent,
+) -> Sides:
+    """The sides that meet in a merged state; `changed` are the files of linked languages that either side changed."""
+    names = (revisions.base_of(meeting), meeting.ours.commit, meeting.theirs.commit, state.tree)
+    base, ours, theirs, joined = (index.of_revision(name, progress) for name in names)
+    settled = {path: index.summary(path, text) for path, text in state.settled.items()}
+    return Sides(base, ours, theirs, Overlay(joined, settled), state, {each.path: each for each in changed})
 
 
 def _text(each: Changed, name: SideName) -> bytes | None:

@@ -125,6 +125,10 @@ class History(Protocol):
         """The current branch and the one named `name`. Raises InputError `REVISION_UNKNOWN`."""
         ...
 
+    def base_of(self, meeting: Meeting) -> str:
+        """One tree or commit that both sides come from."""
+        ...
+
     def merge_lines(self, meeting: Meeting) -> LineMerge:
         """The merge by lines."""
         ...

@@ -1,4 +1,4 @@
-"""What comes of two sides that are merged by lines: a tree, and the files of which that is not what both mean."""
+"""What comes of two sides that are merged: a tree, and the files of which that is not what both mean."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -49,7 +49,7 @@ class MergedState:
 
 
 def merged_state(revisions: Revisions, meeting: Meeting, merge: Merge) -> MergedState:
-    """Merge by lines; where lines conflict, by structure, as far as that is proven."""
+    """Merge by structure, as far as that is proven; else by lines, where these do not conflict."""
     lines = revisions.merge_lines(meeting)
     blobs = revisions.read([blob.id for file in lines.files for blob in (*file.versions, file.merged) if blob])
     judged = [_Judged.of(file, blobs, meeting, merge) for file in lines.files]
@@ -80,11 +80,11 @@ class _Judged:
         """The judgement of one file."""
         texts = b"" if file.base is None else blobs[file.base.id], blobs[file.ours.id], blobs[file.theirs.id]
         found = merge(*texts, file.path, meeting.sides)
-        if file.merged is None:
-            if isinstance(found, Proven):
-                return cls(file.path, found.source, is_settled=True)
+        by_lines = blobs[file.merged.id] if file.merged is not None else None
+        if isinstance(found, Proven):
+            return cls(file.path, found.source, is_settled=found.source != by_lines)
+        if by_lines is None:
             return cls(file.path, None, spots=found.spots, why=_OPEN)
-        text = blobs[file.merged.id]
-        if fault := fault_in(text, texts, file.path):
+        if fault := fault_in(by_lines, texts, file.path):
             return cls(file.path, None, spots=(fault,), why=f"its lines were joined, but {fault.why}")
-        return cls(file.path, text, spots=() if isinstance(found, Proven) else found.spots)
+        return cls(file.path, by_lines, spots=found.spots)

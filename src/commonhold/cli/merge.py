@@ -16,6 +16,7 @@ from commonhold.cli.exit_status import DONE, REFUSED
 from commonhold.cli.git_place import git_place
 from commonhold.cli.given import Given, common
 from commonhold.cli.holding import OthersLeases
+from commonhold.cli.index_place import index_of
 from commonhold.cli.output import answer
 from commonhold.cli.scratch import trial_of_tree
 from commonhold.domain.errors import Code, UsageError
@@ -60,7 +61,8 @@ def command(given: Given, **wish: Unpack[_Wish]) -> int:
     place = git_place(given)
     git = Git(place.root)
     with ended_as_by_ctrl_c():
-        found = merge_branch(GitHistory(git, place.git_dir), _wish(place.root, wish), OthersLeases(given, place))
+        history, leases = GitHistory(git, place.git_dir), OthersLeases(given, place)
+        found = merge_branch(history, _wish(place.root, wish), leases, partial(index_of, given))
     answer(given, found, _shape, branch_merged)
     return REFUSED if found.outcome == "refused" else DONE
 

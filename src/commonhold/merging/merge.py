@@ -8,6 +8,7 @@ from typing import Final
 
 from commonhold.merging.bearing import FileChange, bearing
 from commonhold.merging.candidates import MAX_CANDIDATES, combined, union
+from commonhold.merging.contracts import broken_contracts, may_break
 from commonhold.merging.gate import doubled_names, fault_in
 from commonhold.merging.given_lines import given_by_both
 from commonhold.merging.given_names import given_twice
@@ -147,12 +148,17 @@ class _Merge:
         record = structure.record
         doubts = [*record.doubts, *(record.counts if record.grown else ()), *interference(record, profile)]
         base, ours, theirs = elements
-        met = bearing([FileChange(self.path, base, ours)], [FileChange(self.path, base, theirs)])
-        doubts += [each.spot for each in met]
+        changes = FileChange(self.path, base, ours), FileChange(self.path, base, theirs)
+        doubts += [each.spot for each in bearing(changes[:1], changes[1:])]
         if text is None or doubts:
             return self._unproven(pieces, doubts)
         fault = self._fault(text, language, profile, elements)
-        return self._unproven(pieces, [fault]) if fault else Proven(text, tuple(dict.fromkeys(record.notes)))
+        doubts = [fault] if fault else self._broken(text, language, changes)
+        return self._unproven(pieces, doubts) if doubts else Proven(text, tuple(dict.fromkeys(record.notes)))
+
+    def _broken(self, text: bytes, language: Language, changes: tuple[FileChange, FileChange]) -> list[Spot]:
+        ours, theirs = (each.deltas for each in changes)
+        return broken_contracts(self.versions, text, self.path) if may_break(ours, theirs, language) else []
 
     def _fault(
         self, text: bytes, language: Language, profile: Profile, elements: tuple[FileElement, FileElement, FileElement]
