@@ -43,8 +43,8 @@ class FileChange:
 
     @cached_property
     def offers_otherwise(self) -> bool:
-        """Whether others may find something else than before; what happens in a body is behaviour, and no offer."""
-        return any(map(is_offer, self.deltas))
+        """Whether what was there before may be found otherwise, as a body that does something else is not."""
+        return any(is_offer(each) and not _is_plain_addition(each) for each in self.deltas)
 
     @cached_property
     def written(self) -> Mapping[bytes, int]:
@@ -155,6 +155,12 @@ def _overloaded(file: FileChange) -> Iterator[_Effect]:
             if name and defines(file.before, name):
                 for form in (name, b"." + name):
                     yield _Effect(form, file.path, element.rows, "added another definition of")
+
+
+def _is_plain_addition(delta: Delta) -> bool:
+    """Whether it only adds a function or an import to the top level."""
+    is_new = delta.old is None and not (delta.scope or delta.is_gone or delta.is_head)
+    return is_new and (delta.is_import or is_function(delta.element))
 
 
 def _is_new_function(delta: Delta) -> bool:

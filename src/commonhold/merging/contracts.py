@@ -4,8 +4,7 @@ The answer is that of `linking.contract_conflicts`, which checks of branches ask
 file, so that it is only asked where one side changed what the file offers and the other may use that.
 """
 
-import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from typing import Final
 
@@ -20,13 +19,15 @@ from commonhold.linking.languages import linked
 from commonhold.linking.library import Shelf
 from commonhold.linking.summarise import summarise
 from commonhold.linking.summary import Summary
-from commonhold.merging.interference import Delta, is_offer
+from commonhold.merging.bearing import FileChange
+from commonhold.merging.changed_rows import WORD
+from commonhold.merging.interference import Delta, is_function, is_offer
+from commonhold.merging.layout import Element
 from commonhold.merging.line_maps import LineMap
 from commonhold.merging.verdict import NOWHERE, Lines, Reason, Spot
 from commonhold.regions.language import Language
 from commonhold.semantics.evidence import Evidence
 
-_WORD: Final = re.compile(rb"\w+")
 _EVERYTHING: Final = b"*"  # what a star import gives a value
 
 
@@ -73,25 +74,48 @@ def _lines(line: int | None) -> Lines:
     return NOWHERE if line is None else (line - 1, line)
 
 
-def may_break(ours: Sequence[Delta], theirs: Sequence[Delta], language: Language) -> bool:
+def may_break(ours: FileChange, theirs: FileChange, language: Language) -> bool:
     """Return whether one side changed what the file offers in a way that the other side may use.
 
-    Statements in a body change no contract. A new definition matters to those who write its name; any other change of a
-    head, a class or the top level may matter to code that names something else, by way of heirs and aliases.
+    Statements in a body change no contract. All else matters to code that writes one of the names that are offered
+    otherwise, or of a definition that has to do with them: an heir, an alias, a function that hands its arguments on.
     """
-    if linked(language.name) is None:
+    return linked(language.name) is not None and (_offers_to(ours, theirs) or _offers_to(theirs, ours))
+
+
+def _offers_to(offering: FileChange, using: FileChange) -> bool:
+    names = {name for each in offering.deltas if is_offer(each) for name in _offered_by(each)}
+    if not names:
         return False
-    return _offers_to(ours, theirs) or _offers_to(theirs, ours)
+    written = {word for each in using.deltas for word in WORD.findall(each.element.text)}
+    if _EVERYTHING in names or not names.isdisjoint(written):
+        return True
+    return not _related(names, (offering.after, using.after)).isdisjoint(written)
 
 
-def _offers_to(offering: Sequence[Delta], using: Sequence[Delta]) -> bool:
-    offered = [each for each in offering if is_offer(each)]
-    if not all(map(_is_new, offered)):
-        return bool(using)
-    names = {name for each in offered for name in each.effects.defines}
-    return _EVERYTHING in names or any(not names.isdisjoint(_WORD.findall(each.element.text)) for each in using)
+def _offered_by(delta: Delta) -> Iterator[bytes]:
+    """The names that a change is about: what it defines, and the classes that it stands in."""
+    defined = delta.effects.defines | delta.before.defines
+    named = {each.name for each in (delta.old, delta.element, *delta.scope) if each is not None and each.name}
+    plain = {name.lstrip(b".").partition(b"(")[0] for name in defined | named}
+    if delta.is_import or delta.element.is_definition or defined:
+        yield from plain
+    else:
+        yield from plain.union(WORD.findall(delta.element.text))
 
 
-def _is_new(delta: Delta) -> bool:
-    """Whether it only adds a name to the top level."""
-    return not delta.scope and delta.old is None and not delta.is_gone and not delta.is_head
+def _related(names: Collection[bytes], versions: Sequence[Element]) -> set[bytes]:
+    """The names of what mentions one of some names: classes, values, and functions that hand arguments on."""
+    known = [
+        (defined, frozenset(WORD.findall(each.text)))
+        for version in versions
+        for each in version.children
+        if not is_function(each) or b"*" in each.text
+        for defined in [frozenset([each.name]) if each.name else frozenset(WORD.findall(each.text.partition(b"=")[0]))]
+    ]
+    found = set(names)
+    while True:
+        more = {name for defined, words in known if not words.isdisjoint(found) for name in defined} - found
+        if not more:
+            return found - set(names)
+        found |= more

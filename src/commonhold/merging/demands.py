@@ -16,7 +16,7 @@ from commonhold.merging.changed_rows import WORD, Rows, changed_rows, rows_with
 from commonhold.merging.layout import Element
 from commonhold.merging.matches import MATCHES, labels_of
 from commonhold.merging.profile import Profile
-from commonhold.merging.types import demanded_members, is_type, type_names, variants_of
+from commonhold.merging.types import demanded_members, is_sealed, is_type, may_demand, type_names, variants_of
 
 Key = tuple[str, bytes]
 
@@ -46,11 +46,13 @@ _ASSERTED: Final = frozenset({"as_expression", "satisfies_expression"})
 
 def demanded_anew(before: Element, after: Element) -> Iterator[tuple[Key, int, str]]:
     """The demands that types of a file make otherwise than before, each with a row and with the change in words."""
-    if before.text == after.text:
+    if before.text == after.text or not (may_demand(before) or may_demand(after)):
         return
     old, new = _types(before), _types(after)
     for name in old.keys() & new.keys():
         was, now = old[name], new[name]
+        if was.text == now.text and not is_sealed(now):
+            continue
         row = now.start_point.row
         if demanded_members(was, before.profile) != demanded_members(now, after.profile):
             yield ("implements", name), row, "changed which members are demanded by"

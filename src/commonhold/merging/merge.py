@@ -157,8 +157,7 @@ class _Merge:
         return self._unproven(pieces, doubts) if doubts else Proven(text, tuple(dict.fromkeys(record.notes)))
 
     def _broken(self, text: bytes, language: Language, changes: tuple[FileChange, FileChange]) -> list[Spot]:
-        ours, theirs = (each.deltas for each in changes)
-        return broken_contracts(self.versions, text, self.path) if may_break(ours, theirs, language) else []
+        return broken_contracts(self.versions, text, self.path) if may_break(*changes, language) else []
 
     def _fault(
         self, text: bytes, language: Language, profile: Profile, elements: tuple[FileElement, FileElement, FileElement]

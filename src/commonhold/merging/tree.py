@@ -17,11 +17,11 @@ from commonhold.regions.languages import language_for
 from commonhold.regions.reparsing import reparse
 
 _WORD: Final = re.compile(rb"[^\W\d]\w*")
-# What may be a name that others call it by: before a bracket, or after the word for a type.
-_OFFERED: Final = re.compile(
-    rb"(?:(?<=class )|(?<=struct )|(?<=interface )|(?<=enum )|(?<=trait )|(?<=protocol )|(?<=type )|(?<=record ))\w+"
-    rb"|[^\W\d]\w*(?=[(<{])"
+# What may be a name that others call it by: after the word for a type, or before a bracket.
+_TYPE: Final = re.compile(
+    rb"\b(?:enum\s+class|enum\s+struct|class|enum|interface|protocol|record|struct|trait|type)\s+(\w+)"
 )
+_CALLABLE: Final = re.compile(rb"\b[^\W\d]\w*(?=[(<{])")
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,7 +108,8 @@ class _Elsewhere:
 def _offered(base: bytes, now: bytes) -> frozenset[bytes]:
     """What others may call or inherit from, and all that stands on a line that is gone and nowhere in the file now."""
     gone = _WORD.findall(b"".join((Counter(lines_of(base)) - Counter(lines_of(now))).keys()))
-    return frozenset(_OFFERED.findall(b"\n".join((base, now)))).union(word for word in gone if word not in now)
+    found = frozenset(gone).difference(_WORD.findall(now)) if gone else frozenset()
+    return found.union(*(pattern.findall(text) for pattern in (_TYPE, _CALLABLE) for text in (base, now)))
 
 
 def _changed_lines(base: bytes, now: bytes) -> Iterable[bytes]:

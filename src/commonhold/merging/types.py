@@ -6,6 +6,7 @@ from typing import Final
 
 from tree_sitter import Node
 
+from commonhold.merging.layout import Element
 from commonhold.merging.profile import Profile
 
 _TYPES: Final = frozenset(
@@ -70,6 +71,8 @@ _STATIC: Final = re.compile(rb"\b(?:const|static|type)\b")
 _OPTIONAL: Final = re.compile(rb"\A(?:readonly\s+)?\w+\?")
 _PROTOCOL: Final = re.compile(rb"\b(?:\w+\.)?Protocol\b")
 _ENUMERATION: Final = re.compile(rb"\b\w*(?:Enum|Flag)\b")
+_DEMANDING: Final = re.compile(rb"abstract|Protocol|Enum|Flag")
+_SEALED: Final = re.compile(rb"\bsealed\b")
 _WORD: Final = re.compile(rb"\w+")
 _BLANK: Final = re.compile(rb"\s+")
 
@@ -77,6 +80,16 @@ _BLANK: Final = re.compile(rb"\s+")
 def is_type(node: Node) -> bool:
     """Whether a node defines a type."""
     return node.type in _TYPES
+
+
+def may_demand(element: Element) -> bool:
+    """Whether a file may have types that demand something: in Python few do."""
+    return not element.profile.has_indented_blocks or _DEMANDING.search(element.source) is not None
+
+
+def is_sealed(node: Node) -> bool:
+    """Whether the heirs of a type are all known, as its head says."""
+    return _SEALED.search((node.text or b"").partition(b"{")[0]) is not None
 
 
 def demanded_members(node: Node, profile: Profile) -> frozenset[bytes]:
@@ -100,8 +113,7 @@ def type_names(node: Node) -> frozenset[bytes]:
 def variants_of(node: Node, types: Mapping[bytes, Node]) -> frozenset[bytes]:
     """The names of the variants of a type: members of an enumeration, parts of a union, heirs of a sealed type."""
     found = frozenset(_variants(node))
-    head = (node.text or b"").partition(b"{")[0]
-    if not found and re.search(rb"\bsealed\b", head):
+    if not found and is_sealed(node):
         name = node.child_by_field_name("name")
         return frozenset(each for each, of in types.items() if name is not None and _inherits(of, name.text or b""))
     return found
