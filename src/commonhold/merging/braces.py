@@ -3,6 +3,8 @@
 from dataclasses import replace
 from typing import Final
 
+from commonhold.merging import node_effects_compiled as compiled
+from commonhold.merging import node_effects_scripting as scripting
 from commonhold.merging.profile import Binding, Order, Profile
 
 # Methods that change what they are called on, in any of these languages.
@@ -178,7 +180,7 @@ BRACES: Final = Profile(
         "property_declaration": binding("name"),
         "range_clause": binding("left"),
         "short_var_declaration": binding("left"),
-        "update_expression": binding("argument", mutates=True),
+        "update_expression": binding("", "argument", mutates=True),
         "val_definition": binding("pattern"),
         "var_definition": binding("pattern"),
         "var_spec": binding("name"),
@@ -198,6 +200,7 @@ BRACES: Final = Profile(
     ),
     exits=frozenset(
         {
+            "assert_statement",
             "break_expression",
             "break_statement",
             "continue_expression",
@@ -212,17 +215,24 @@ BRACES: Final = Profile(
             "yield_expression",
         }
     ),
-    effects=frozenset({"await_expression", "echo_statement", "macro_invocation"}),
     mutators=MUTATORS,
     receivers=frozenset({"self", "this"}),
 )
 
-_WITH_CALLS_AS_STATEMENTS: Final = replace(BRACES, effects=BRACES.effects | {"call_expression"})
-_ARROW: Final = {"field_expression": ("argument", "field")}
+_SCRIPT: Final = replace(
+    BRACES,
+    wrapper="export_statement",
+    wrapped="declaration",
+    decorator="decorator",
+    bindings={**BRACES.bindings, "unary_expression delete": binding("argument", mutates=True)},
+    node_effects=scripting.JAVASCRIPT_WITH_JSX,
+)
+
 # What a condition of the preprocessor encloses are statements like those around it.
 _C: Final = replace(
     BRACES,
-    members=_ARROW,
+    members={"field_expression": ("argument", "field")},
+    subscripts={"subscript_expression": "argument"},
     lists={**BRACES.lists, "initializer_list": Order.FIXED},
     sections={
         "preproc_elif": b"\n",
@@ -231,23 +241,96 @@ _C: Final = replace(
         "preproc_ifdef": b"identifier",
     },
     clauses=BRACES.clauses | {"preproc_elif", "preproc_elifdef", "preproc_else"},
+    bindings={**BRACES.bindings, "declaration": binding("declarator")},
+    node_effects=compiled.C,
 )
 
-_SCRIPT: Final = replace(BRACES, wrapper="export_statement", wrapped="declaration", decorator="decorator")
 _TYPED: Final = replace(_SCRIPT, lists={**BRACES.lists, "union_type": Order.FREE}, separators={"union_type": b"|"})
+
+_KOTLIN: Final = replace(
+    BRACES,
+    members={"navigation_expression": ("0", "-1")},
+    subscripts={"index_expression": "0"},
+    calls={"call_expression": "0"},
+    bindings={
+        **BRACES.bindings,
+        "assignment": binding("left"),
+        "property_declaration": binding(),
+        "variable_declaration": binding(""),
+        "unary_expression ++": binding("argument", mutates=True),
+        "unary_expression --": binding("argument", mutates=True),
+    },
+    node_effects=compiled.KOTLIN,
+)
+
+_SCALA: Final = replace(
+    BRACES,
+    members={"field_expression": ("value", "field")},
+    subscripts={},
+    bindings={
+        **BRACES.bindings,
+        **{f"infix_expression {sign}": binding("left", mutates=True) for sign in compiled.SCALA_CHANGING},
+    },
+    node_effects=compiled.SCALA,
+)
+
+_SWIFT: Final = replace(
+    BRACES,
+    members={"navigation_expression": ("target", "suffix")},
+    subscripts={"call_expression [": "0"},
+    calls={"call_expression": "0"},
+    bindings={**BRACES.bindings, "assignment": binding("target")},
+    node_effects=compiled.SWIFT,
+)
+
+_CSHARP: Final = replace(
+    BRACES,
+    members={"member_access_expression": ("expression", "name")},
+    subscripts={"element_access_expression": "expression"},
+    bindings={
+        **BRACES.bindings,
+        **{
+            f"{fix}fix_unary_expression {sign}": binding("", mutates=True)
+            for fix in ("pre", "post")
+            for sign in ("++", "--")
+        },
+    },
+    node_effects=compiled.CSHARP,
+)
+
+_PHP: Final = replace(
+    BRACES,
+    members={"member_access_expression": ("object", "name")},
+    subscripts={"subscript_expression": "0"},
+    bindings={**BRACES.bindings, "unset_statement": binding("", mutates=True), "const_element": binding("")},
+    node_effects=scripting.PHP,
+)
+
+_RUST: Final = replace(
+    BRACES,
+    members={"field_expression": ("value", "field")},
+    subscripts={"index_expression": "0"},
+    calls={"call_expression": "function", "macro_invocation": "macro"},
+    node_effects=compiled.RUST,
+)
 
 BY_LANGUAGE: Final = {
     "javascript": _SCRIPT,
-    "typescript": _TYPED,
-    "tsx": _TYPED,
-    "go": replace(BRACES, sections={"expression_switch_statement": b"{", "type_switch_statement": b"{"}),
-    "java": BRACES,
-    "rust": replace(BRACES, members={"field_expression": ("value", "field")}, subscripts={}),
+    "typescript": replace(_TYPED, node_effects=scripting.TYPESCRIPT),
+    "tsx": replace(_TYPED, node_effects=scripting.TSX),
+    "go": replace(
+        BRACES,
+        sections={"expression_switch_statement": b"{", "type_switch_statement": b"{"},
+        bindings={**BRACES.bindings, "dec_statement": binding("", mutates=True)},
+        node_effects=compiled.GO,
+    ),
+    "java": replace(BRACES, node_effects=compiled.JAVA),
+    "rust": _RUST,
     "c": _C,
-    "cpp": _C,
-    "csharp": replace(BRACES, members={"member_access_expression": ("expression", "name")}),
-    "php": BRACES,
-    "kotlin": _WITH_CALLS_AS_STATEMENTS,
-    "scala": _WITH_CALLS_AS_STATEMENTS,
-    "swift": _WITH_CALLS_AS_STATEMENTS,
+    "cpp": replace(_C, node_effects=compiled.CPP),
+    "csharp": _CSHARP,
+    "php": _PHP,
+    "kotlin": _KOTLIN,
+    "scala": _SCALA,
+    "swift": _SWIFT,
 }

@@ -6,6 +6,7 @@ from typing import Final
 
 from tree_sitter import Node
 
+from commonhold.merging.node_effects import kind_of, part
 from commonhold.merging.profile import Binding, Profile
 
 _NOTHING: Final = Binding()
@@ -40,16 +41,16 @@ class Effects:
     """Names given a value and names used; attributes have a dot before them, whatever they are attributes of.
 
     `calls` are the names of what is called, by the syntax of the language as well (a `with` calls `__exit__`),
-    `receivers` the things whose methods are called.
-    `is_exit` says that the code may leave its block, `acts` that it holds a statement that is run for what it does.
+    `receivers` the things whose methods are called, `touched` the things that a member or an item of is given a value,
+    `whole` the names that are used otherwise than to reach a member or an item.
     """
 
     defines: frozenset[bytes] = frozenset()
     uses: frozenset[bytes] = frozenset()
     calls: tuple[bytes, ...] = ()
     receivers: frozenset[bytes] = frozenset()
-    is_exit: bool = False
-    acts: bool = False
+    touched: frozenset[bytes] = frozenset()
+    whole: frozenset[bytes] = frozenset()
 
 
 def bound_in(node: Node, profile: Profile) -> frozenset[bytes]:
@@ -67,8 +68,8 @@ class _Gathered:
     uses: set[bytes] = field(default_factory=set)
     calls: list[bytes] = field(default_factory=list)
     receivers: set[bytes] = field(default_factory=set)
-    is_exit: bool = False
-    acts: bool = False
+    touched: set[bytes] = field(default_factory=set)
+    whole: set[bytes] = field(default_factory=set)
 
 
 def effects_of(nodes: Iterable[Node], profile: Profile, *, skip: frozenset[str] = frozenset()) -> Effects:
@@ -82,21 +83,21 @@ def effects_of(nodes: Iterable[Node], profile: Profile, *, skip: frozenset[str] 
         frozenset(gathered.uses),
         tuple(gathered.calls),
         frozenset(gathered.receivers),
-        is_exit=gathered.is_exit,
-        acts=gathered.acts,
+        frozenset(gathered.touched),
+        frozenset(gathered.whole),
     )
 
 
 def _gather(node: Node, profile: Profile, into: _Gathered, skip: frozenset[str]) -> None:
-    kind = node.type
+    kind = kind_of(node, profile.node_effects)
     if kind in skip or kind in profile.comments:
         return
-    into.is_exit = into.is_exit or kind in profile.exits
     into.calls.extend(profile.implied.get(kind, ()))
     if kind in profile.identifiers:
         into.uses.add(node.text or b"")
+        into.whole.add(node.text or b"")
     elif kind in profile.members:
-        _member(node, profile, into, skip)
+        into.whole.add(_member(node, profile, into, skip))
     elif kind in profile.imports:
         into.defines.update(_imported(node, profile))
     else:
@@ -104,20 +105,20 @@ def _gather(node: Node, profile: Profile, into: _Gathered, skip: frozenset[str])
 
 
 def _general(node: Node, profile: Profile, into: _Gathered, skip: frozenset[str]) -> None:
-    kind = node.type
+    kind = kind_of(node, profile.node_effects)
     binding = _NOTHING if _only_names(node) else profile.bindings.get(kind, _NOTHING)
     if kind in profile.calls:
         _called(node, profile, into)
     elif kind in profile.method_calls:
-        name = node.child_by_field_name(profile.method_calls[kind])
-        into.calls.append(b"." + ((name.text or b"") if name is not None else b""))
-    into.acts = into.acts or _is_run_for_what_it_does(node, profile)
+        _method_called(node, profile.method_calls[kind], profile, into)
     inner = _Gathered() if binding.is_scope else into
     for index, child in enumerate(node.children):
         field = node.field_name_for_child(index) or ""
         if field in binding.names or not child.is_named:
             continue
-        if field in binding.defines or ("" in binding.defines and field == ""):
+        if kind in profile.subscripts and child == part(node, profile.subscripts[kind]):
+            _holder(child, profile, into, skip)
+        elif field in binding.defines or ("" in binding.defines and field == ""):
             _target(child, profile, into if field == "name" else inner, skip)
             if binding.mutates:
                 _gather(child, profile, inner, skip)
@@ -134,49 +135,68 @@ def _only_names(node: Node) -> bool:
     return node.parent.type in _SPECIFIED
 
 
-def _is_run_for_what_it_does(node: Node, profile: Profile) -> bool:
-    """Whether it is a statement that has an effect by its kind, or a bare call."""
-    if node.type in profile.effects:
-        return True
-    return node.type in profile.bare and node.child_count > 0 and node.children[0].type in profile.calls
-
-
 def _leave_scope(inner: _Gathered, into: _Gathered) -> None:
     """What is defined inside stays there, but for attributes of what lives on."""
     into.uses |= inner.uses - inner.defines
     into.calls += inner.calls
     into.receivers |= inner.receivers - inner.defines
+    into.touched |= inner.touched - inner.defines
+    into.whole |= inner.whole - inner.defines
     into.defines |= {name for name in inner.defines if name.startswith(b".")}
 
 
-def _member(node: Node, profile: Profile, into: _Gathered, skip: frozenset[str]) -> None:
-    holder, member = (node.child_by_field_name(field) for field in profile.members[node.type])
+def _member(node: Node, profile: Profile, into: _Gathered, skip: frozenset[str]) -> bytes:
+    """Note what holds a member, and the member; return its name."""
+    holder, member = _member_parts(node, profile)
     if holder is not None:
-        _gather(holder, profile, into, skip)
-    if member is not None:
-        into.uses.add(b"." + (member.text or b""))
+        _holder(holder, profile, into, skip)
+    name = _dotted(member)
+    into.uses.add(name)
+    return name
+
+
+def _member_parts(node: Node, profile: Profile) -> tuple[Node | None, Node | None]:
+    kind = node.type
+    where = profile.members.get(kind) or profile.setters[kind]
+    return part(node, where[0]), part(node, where[1])
+
+
+def _dotted(member: Node | None) -> bytes:
+    """The name of a member, with a dot before it whatever stands there in the language."""
+    return b"." + ((member.text or b"").lstrip(b".?!") if member is not None else b"")
+
+
+def _holder(node: Node, profile: Profile, into: _Gathered, skip: frozenset[str]) -> None:
+    """What is used only to reach a member or an item of it."""
+    if node.type in profile.identifiers:
+        into.uses.add(node.text or b"")
+    elif node.type in profile.members:
+        _member(node, profile, into, skip)
+    else:
+        _gather(node, profile, into, skip)
 
 
 def _target(node: Node, profile: Profile, into: _Gathered, skip: frozenset[str]) -> None:
     """What an assignment does to what stands on its left."""
-    kind = node.type
+    kind = kind_of(node, profile.node_effects)
     if kind in profile.identifiers:
         into.defines.add(node.text or b"")
         into.plain.add(node.text or b"")
-    elif kind in profile.members:
-        _gather(node, profile, into, skip)
-        member = node.child_by_field_name(profile.members[kind][1])
-        if member is not None:
-            name = b"." + (member.text or b"")
-            into.defines.add(name)
-            into.uses.discard(name)
+    elif kind in profile.members or _is_setter(node, profile):
+        name = _member(node, profile, into, skip)
+        into.defines.add(name)
+        into.uses.discard(name)
+        into.touched |= _named_along(_member_parts(node, profile)[0], profile)
     elif kind in profile.subscripts:
         _gather(node, profile, into, skip)
-        held = node.child_by_field_name(profile.subscripts[kind])
+        held = part(node, profile.subscripts[kind])
         if held is not None:
+            into.touched |= _named_along(held, profile)
             _changed_in_place(held, profile, into)
     elif kind in profile.bindings:
         _general(node, profile, into, skip)
+    elif kind in profile.node_effects.inert:
+        _gather(node, profile, into, skip)  # a type beside the name
     else:
         for child in node.named_children:
             _target(child, profile, into, skip)
@@ -190,29 +210,58 @@ def _changed_in_place(node: Node, profile: Profile, into: _Gathered) -> None:
         _target(node, profile, into, frozenset())
 
 
+def _is_setter(node: Node, profile: Profile) -> bool:
+    """Whether a call without arguments stands where a value is given: it gives one to a member."""
+    where = profile.setters.get(node.type)
+    return where is not None and part(node, where[0]) is not None and node.child_by_field_name("arguments") is None
+
+
+def _named_along(node: Node | None, profile: Profile) -> set[bytes]:
+    """The names of the things that a path of members goes through."""
+    found: set[bytes] = set()
+    while node is not None:
+        if node.type in profile.members:
+            holder, member = _member_parts(node, profile)
+            found.add(_dotted(member))
+            node = holder
+        elif kind_of(node, profile.node_effects) in profile.subscripts:
+            node = part(node, profile.subscripts[kind_of(node, profile.node_effects)])
+        else:
+            if node.child_count == 0 or node.type in profile.identifiers:
+                found.add(node.text or b"")
+            return found
+    return found
+
+
 def _called(node: Node, profile: Profile, into: _Gathered) -> None:
     """Note what is called; a method that is known to change what it is called on gives it a value."""
-    function = node.child_by_field_name(profile.calls[node.type]) or next(iter(node.named_children), None)
+    function = part(node, profile.calls[node.type])
     if function is None or function.type not in profile.members:
         into.calls.append((function.text or b"") if function is not None else b"")
         return
-    holder, member = (function.child_by_field_name(field) for field in profile.members[function.type])
+    holder, member = _member_parts(function, profile)
     if member is None or holder is None:
         return
-    into.calls.append(b"." + (member.text or b""))
+    into.calls.append(_dotted(member))
     if (holder.text or b"").decode() not in profile.receivers:
         into.receivers |= _named_thing(holder, profile)
-    is_mutator = (member.text or b"").decode() in profile.mutators
+    is_mutator = _dotted(member)[1:].decode() in profile.mutators
     if is_mutator and (holder.text or b"").decode() not in profile.receivers:
         _changed_in_place(holder, profile, into)
+
+
+def _method_called(node: Node, field: str, profile: Profile, into: _Gathered) -> None:
+    into.calls.append(_dotted(part(node, field)))
+    holder = node.child_by_field_name("object") or node.child_by_field_name("receiver")
+    if holder is not None and (holder.text or b"").decode() not in profile.receivers:
+        into.receivers |= _named_thing(holder, profile)
 
 
 def _named_thing(node: Node, profile: Profile) -> set[bytes]:
     """The name of a thing that stands alone, or of the attribute that holds it."""
     if node.type in profile.identifiers:
         return {node.text or b""}
-    member = node.child_by_field_name(profile.members[node.type][1]) if node.type in profile.members else None
-    return {b"." + (member.text or b"")} if member is not None else set()
+    return {_dotted(_member_parts(node, profile)[1])} if node.type in profile.members else set()
 
 
 def _imported(node: Node, profile: Profile) -> Iterator[bytes]:
@@ -231,8 +280,9 @@ def _imported(node: Node, profile: Profile) -> Iterator[bytes]:
     elif node.type in _PATHS:
         yield from _imported(node.child_by_field_name(_PATHS[node.type]) or node.named_children[-1], profile)
     else:
+        path = node.children_by_field_name("path")  # of a path in parts the last is what has a name here
         for index, child in enumerate(node.children):
-            if node.field_name_for_child(index) not in _ORIGINS:
+            if node.field_name_for_child(index) not in _ORIGINS and child not in path[:-1]:
                 yield from _imported(child, profile)
 
 

@@ -1,16 +1,14 @@
 """Whether what both sides put at one point may stand there together, and in which order."""
 
-from collections.abc import Iterable, Sequence
-from dataclasses import replace
+from collections.abc import Sequence
 
 from commonhold.merging.alternatives import are_distinct_branches, counts_members
-from commonhold.merging.effects import Effects, effects_of
+from commonhold.merging.commuting import Refusal, gives_value, why_order_shows
 from commonhold.merging.layout import DECORATORS, Element, Shape
 from commonhold.merging.ordering import is_sequence, take_one_number
-from commonhold.merging.profile import Order, Profile
+from commonhold.merging.profile import Order
 from commonhold.merging.verdict import Reason
 
-Refusal = tuple[Reason, str]
 Run = Sequence[Element]
 
 
@@ -25,10 +23,10 @@ def why_not_both(holder: Element, mine: Run, others: Run, shared: Run, before: R
         return Reason.ORDER_MATTERS, "both sides added some of the same lines at one point, among others"
     if take_one_number(before, mine, others):
         return Reason.ORDER_MATTERS, "both sides took the number that comes next, each for its own"
-    return _why_not_in(holder, mine, others) if mine and others else None
+    return _why_not_in(holder, mine, others, before) if mine and others else None
 
 
-def _why_not_in(holder: Element, mine: Run, others: Run) -> Refusal | None:
+def _why_not_in(holder: Element, mine: Run, others: Run, before: Run) -> Refusal | None:
     if holder.shape is Shape.LIST:
         return _why_not_listed(holder, mine, others)
     if holder.list_kind == DECORATORS:
@@ -37,7 +35,7 @@ def _why_not_in(holder: Element, mine: Run, others: Run) -> Refusal | None:
         return Reason.BOTH_CHANGED, f"both sides added a part to one {holder.words}"
     if is_sequence(holder):
         return Reason.ORDER_MATTERS, "both sides added a step to one sequence at one point"
-    return _why_order_matters(mine, others, holder.profile)
+    return _why_order_matters(holder, mine, others, before)
 
 
 def in_one_order(holder: Element, first: Run, second: Run) -> list[Element]:
@@ -99,46 +97,19 @@ def _why_not_listed(holder: Element, mine: Run, others: Run) -> Refusal | None:
     return Reason.ORDER_MATTERS, f"both sides added entries to one {holder.words}, where order counts"
 
 
-def _why_order_matters(mine: Run, others: Run, profile: Profile) -> Refusal | None:
-    if any(each.node.type in profile.clauses for each in (*mine, *others)):
-        if are_distinct_branches(mine, others):
-            return None
-        return Reason.ORDER_MATTERS, "both sides added a branch at one point"
-    if any(each.is_prose for each in mine) and any(each.is_prose for each in others):
-        return Reason.SAME_NAME, "both sides added a documentation text, each its own"
-    one, other = (_effects_where_put(run, profile) for run in (mine, others))
-    shared = (one.defines & (other.defines | other.uses)) | (other.defines & one.uses)
-    if shared:
-        return Reason.INTERFERES, f"what both sides added at one point shares {_shown(shared)}"
-    return _why_effects_matter(one, other)
-
-
-def _effects_where_put(run: Run, profile: Profile) -> Effects:
-    """The effects of a run at the point where it is put: the body of a function is not run there."""
-    effects = effects_of([each.node for each in run], profile)
-    functions = [each for each in run if each.is_definition and each.definition.type in profile.functions]
-    if len(functions) < len(run):
-        return effects
-    heads = effects_of([each.node for each in run], profile, skip=profile.blocks)
-    return replace(effects, calls=heads.calls, receivers=heads.receivers, is_exit=heads.is_exit, acts=heads.acts)
-
-
 def is_free(holder: Element) -> bool:
     """Whether the order of entries in a list means nothing."""
     order = holder.profile.lists.get(holder.list_kind)
     return order is Order.FREE and not is_sequence(holder)
 
 
-def _why_effects_matter(one: Effects, other: Effects) -> Refusal | None:
-    if one.receivers & other.receivers:
-        why = f"what both sides added at one point asks one thing, {_shown(one.receivers & other.receivers)}, in turn"
-        return Reason.ORDER_MATTERS, why
-    if one.is_exit or other.is_exit:
-        return Reason.ORDER_MATTERS, "what one side added at the same point may leave before the other's is reached"
-    if (one.acts and (other.acts or other.calls)) or (other.acts and one.calls):
-        return Reason.ORDER_MATTERS, "both sides added calls at one point, and their order may matter"
-    return None
-
-
-def _shown(names: Iterable[bytes]) -> str:
-    return ", ".join(sorted(name.decode(errors="replace").lstrip(".") for name in names))
+def _why_order_matters(holder: Element, mine: Run, others: Run, before: Run) -> Refusal | None:
+    if any(each.node.type in holder.profile.clauses for each in (*mine, *others)):
+        if are_distinct_branches(mine, others):
+            return None
+        return Reason.ORDER_MATTERS, "both sides added a branch at one point"
+    if any(each.is_prose for each in mine) and any(each.is_prose for each in others):
+        return Reason.SAME_NAME, "both sides added a documentation text, each its own"
+    if len(before) == len(holder.children) and gives_value(holder, mine[-1], others[-1]):
+        return Reason.ORDER_MATTERS, "both sides added a last statement to one body, which gives the value of the body"
+    return why_order_shows(holder, mine, others)

@@ -11,6 +11,7 @@ from typing import Final
 from tree_sitter import Node
 
 from commonhold.merging.effects import effects_of
+from commonhold.merging.footprint import footprint_of
 from commonhold.merging.layout import Element, Shape
 from commonhold.merging.profile import Profile
 
@@ -174,12 +175,13 @@ def does_something(element: Element) -> bool:
     if element.is_definition or element.is_prose or element.node.type in profile.imports:
         return False
     effects = effects_of([element.node], profile)
-    if effects.acts or any(name.startswith(b".") for name in effects.defines):
+    footprint = footprint_of([element.node], profile)
+    if footprint.changes_items or any(name.startswith(b".") for name in effects.defines):
         return True
     is_kept = any(
         child.type in profile.bindings and not profile.bindings[child.type].mutates for child in _near(element)
     )
-    return bool(effects.calls) and not is_kept
+    return footprint.does_anything and not is_kept
 
 
 def _near(element: Element) -> Iterator[Node]:

@@ -6,6 +6,8 @@ from enum import StrEnum
 
 from tree_sitter import Node
 
+from commonhold.merging.node_effects import NodeEffects
+
 
 class Order(StrEnum):
     """What the order of entries in a list means, where both sides add some at one point.
@@ -44,10 +46,13 @@ class Profile:
     definition and what decorates it; `leads` stand before what they belong to, as comments do. `keyed` are known by a
     field. Of `parameters` those of `optional_entries` need not be given, and none after one of `keyword_only_marks`
     is given by its place; `spreads` are entries that hold entries. `functions` and `classes` are scopes of names.
-    `exits` leave the block that they stand in; `effects` are statements that are run for what they do, not for what
-    they give, as calls are that stand in a `bare` statement; `mutators` are methods that change what they are called
-    on, unless that is one of the `receivers`; `implied` are the methods that a node calls unsaid. Where the grammar
-    `is_exact`, what it cannot read is no program; elsewhere it is left alone, as long as nothing new comes up.
+    `members`, `subscripts`, `calls` and `method_calls` say where in such a node stands what holds the member and the
+    member, what holds the item, what is called: a field, or the number of a named child (`0` the first, `-1` the last).
+    `setters` are calls that give a member a value where they stand on the left of an assignment.
+    `exits` leave the block that they stand in; `mutators` are methods that change what they are called on, unless that
+    is one of the `receivers`; `implied` are the methods that a node calls unsaid. `node_effects` says which nodes are
+    known not to do anything else. Where the grammar `is_exact`, what it cannot read is no program; elsewhere it is left
+    alone, as long as nothing new comes up.
     """
 
     blocks: frozenset[str] = frozenset()
@@ -77,13 +82,13 @@ class Profile:
     identifiers: frozenset[str] = frozenset({"identifier"})
     members: Mapping[str, tuple[str, str]] = field(default_factory=dict)
     subscripts: Mapping[str, str] = field(default_factory=dict)
+    setters: Mapping[str, tuple[str, str]] = field(default_factory=dict)
     calls: Mapping[str, str] = field(default_factory=dict)
     method_calls: Mapping[str, str] = field(default_factory=dict)
     bindings: Mapping[str, Binding] = field(default_factory=dict)
     imports: frozenset[str] = frozenset()
     exits: frozenset[str] = frozenset()
-    effects: frozenset[str] = frozenset()
-    bare: frozenset[str] = frozenset({"expression_statement"})
+    node_effects: NodeEffects = field(default_factory=NodeEffects)
     mutators: frozenset[str] = frozenset()
     receivers: frozenset[str] = frozenset()
     implied: Mapping[str, tuple[bytes, ...]] = field(default_factory=dict)

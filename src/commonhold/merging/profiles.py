@@ -8,6 +8,7 @@ from typing import Final
 from tree_sitter import Node
 
 from commonhold.domain.keys import CONTAINERS
+from commonhold.merging import node_effects_scripting as scripting
 from commonhold.merging.braces import BY_LANGUAGE, MUTATORS, binding
 from commonhold.merging.profile import Order, Profile
 from commonhold.regions.language import Language, Rule
@@ -89,8 +90,17 @@ PYTHON: Final = Profile(
         "typed_parameter": binding(""),
     },
     imports=frozenset({"import_statement", "import_from_statement", "future_import_statement"}),
-    exits=frozenset({"break_statement", "continue_statement", "raise_statement", "return_statement", "yield"}),
-    effects=frozenset({"assert_statement", "await", "delete_statement"}),
+    exits=frozenset(
+        {
+            "assert_statement",
+            "break_statement",
+            "continue_statement",
+            "raise_statement",
+            "return_statement",
+            "yield",
+        }
+    ),
+    node_effects=scripting.PYTHON,
     mutators=MUTATORS,
     receivers=frozenset({"self", "cls"}),
     implied={"with_statement": (b".__enter__", b".__exit__"), "for_statement": (b".__iter__",)},
@@ -103,6 +113,7 @@ _JSON: Final = Profile(
     lists={"array": Order.FREE, "object": Order.FREE},
     keyed={"pair": "key"},
     comment_mark=b"//",
+    node_effects=scripting.JSON,
     text="",
     is_exact=True,
 )
@@ -111,6 +122,7 @@ _YAML: Final = Profile(
     blocks=frozenset({"block_mapping", "block_sequence", "document", "stream"}),
     lists={"flow_mapping": Order.FREE, "flow_sequence": Order.FREE},
     keyed={"block_mapping_pair": "key", "flow_pair": "key"},
+    node_effects=scripting.YAML,
     text="",
     is_exact=True,
 )
@@ -128,13 +140,13 @@ _TOML: Final = Profile(
     sections={"table": b"]", "table_array_element": b"]]"},
     definitions=frozenset({"table"}),
     naming={"table": _table_name},
+    node_effects=scripting.TOML,
     text="",
     is_exact=True,
 )
 
 _CSS: Final = Profile(
     blocks=frozenset({"block", "keyframe_block_list", "stylesheet"}),
-    effects=frozenset({"at_rule", "declaration", "import_statement", "rule_set"}),
     comment_mark=b"/*",
     text="",
 )
@@ -148,7 +160,9 @@ _SHELL: Final = Profile(
         "for_statement": binding("variable"),
         "function_definition": binding("name", is_scope=True),
     },
-    effects=frozenset({"command", "pipeline", "redirected_statement", "test_command"}),
+    subscripts={"subscript": "name"},
+    calls={"command": "name"},
+    node_effects=scripting.SHELL,
     text="",
 )
 
@@ -160,6 +174,7 @@ _RUBY: Final = Profile(
     clauses=frozenset({"else", "elsif", "ensure", "rescue", "when"}),
     identifiers=frozenset({"constant", "global_variable", "identifier", "instance_variable"}),
     subscripts={"element_reference": "object"},
+    setters={"call": ("receiver", "method")},
     method_calls={"call": "method"},
     bindings={
         "assignment": binding("left"),
@@ -168,9 +183,11 @@ _RUBY: Final = Profile(
         "module": binding("name", is_scope=True),
         "method": binding("name", is_scope=True),
         "do_block": binding(is_scope=True),
+        "method_parameters": binding(""),
+        "block_parameters": binding(""),
     },
     exits=frozenset({"break", "next", "return", "yield"}),
-    effects=frozenset({"call"}),
+    node_effects=scripting.RUBY,
     text="",
 )
 

@@ -5,9 +5,22 @@ from typing import Any, Final
 
 import pytest
 
-from commonhold.merging import entries, gate, joining, marking, merge, prose, script, structure, weave
+from commonhold.merging import (
+    commuting,
+    effects,
+    entries,
+    footprint,
+    gate,
+    joining,
+    marking,
+    merge,
+    prose,
+    script,
+    structure,
+    weave,
+)
 from commonhold.merging.candidates import MAX_CANDIDATES
-from commonhold.merging.effects import Effects
+from commonhold.merging.footprint import Footprint
 from commonhold.merging.layout import Element
 from commonhold.merging.pieces import Clash
 from commonhold.merging.record import Edit
@@ -97,7 +110,19 @@ def pass_over_the_order_of_entries(patch: Patch) -> None:
 
 
 def pass_over_what_may_leave(patch: Patch) -> None:
-    patch.setattr(joining, "effects_of", lambda *_, **__: Effects(acts=False))
+    patch.setattr(commuting, "footprint_of", lambda *_: Footprint())
+
+
+def take_every_call_for_pure(patch: Patch) -> None:
+    patch.setattr(footprint, "_called", lambda *_: "len")
+
+
+def let_calls_reach_no_variable(patch: Patch) -> None:
+    patch.setattr(commuting, "reached", lambda *_: False)
+
+
+def forget_what_an_assignment_touches(patch: Patch) -> None:
+    patch.setattr(effects, "_named_along", lambda *_: set())
 
 
 def let_a_deletion_win(patch: Patch) -> None:

@@ -7,6 +7,7 @@ from tests.unit.merging.elements import change, element
 
 from commonhold.merging.bearing import bearing
 from commonhold.merging.effects import Effects, effects_of
+from commonhold.merging.footprint import Footprint, footprint_of
 from commonhold.merging.merge import merge
 from commonhold.merging.profiles import PYTHON as PROFILE
 from commonhold.merging.verdict import Proven, Reason, Unproven
@@ -74,20 +75,73 @@ def test_what_is_called_even_unsaid(text: str, calls: str) -> None:
     assert [name.decode() for name in effects(text).calls] == calls.split()
 
 
-@pytest.mark.parametrize("text", ["return", "raise a", "break", "continue", "yield a", "if a: return"])
+def footprint(text: str) -> Footprint:
+    return footprint_of(element(text + "\n").node.named_children, PROFILE)
+
+
+@pytest.mark.parametrize("text", ["return", "raise a", "break", "continue", "yield a", "if a: return", "exit()"])
 def test_what_may_leave(text: str) -> None:
-    assert effects(text).is_exit
-    assert not effects("a = b()").is_exit
+    assert footprint(text).leaves
+    assert not footprint("a = b()").leaves
 
 
-@pytest.mark.parametrize("text", ["f()", "a.b()", "assert a", "await f()", "del a", "if a: f()"])
-def test_what_is_run_for_what_it_does(text: str) -> None:
-    assert effects(text).acts
-    assert not effects("a = f()").acts
+@pytest.mark.parametrize(
+    "text",
+    [
+        "f()",
+        "a.b()",
+        "a = f()",
+        "await f()",
+        "del a",
+        "if a: f()",
+        "for a in b: pass",
+        "with a: pass",
+        "@f\ndef g(): pass",
+    ],
+)
+def test_what_may_do_anything(text: str) -> None:
+    assert footprint(text).does_anything
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "a = 1",
+        "a.b = c",
+        "a[b] += c",
+        "a = len(b)",
+        "a = list(b)",
+        "def f(): g()",
+        "a = lambda: g()",
+        "@property\ndef f(): g()",
+    ],
+)
+def test_what_is_known_to_do_no_more_than_it_says(text: str) -> None:
+    assert not footprint(text).does_anything
+
+
+@pytest.mark.parametrize(
+    ("text", "touched", "whole"),
+    [
+        ("a.b = c", "a", "c"),
+        ("a.b.c = d", "a .b", "d"),
+        ("a.b[c] = d", "a .b", "c d"),
+        ("a = b.c", "", ".c"),
+        ("a = b.c.d", "", ".d"),
+        ("a = b[c]", "", "c"),
+        ("f(a, b.c)", "", "f a .c"),
+        ("a.f()", "", ".f"),
+    ],
+)
+def test_what_is_touched_and_what_is_used_whole(text: str, touched: str, whole: str) -> None:
+    found = effects(text + "\n")
+    assert {name.decode() for name in found.touched} == {*touched.split()}
+    assert {name.decode() for name in found.whole} == {*whole.split()}
 
 
 def test_effects_know_no_more_than_this() -> None:
-    assert [each.name for each in fields(Effects)] == ["defines", "uses", "calls", "receivers", "is_exit", "acts"]
+    names = ["defines", "uses", "calls", "receivers", "touched", "whole"]
+    assert [each.name for each in fields(Effects)] == names
 
 
 HEAD = "import os\nlimit = 1\nname = 'a'\n\n\n"
