@@ -55,10 +55,12 @@ def interference(record: Record, profile: Profile) -> list[Spot]:
 
 def _crossed(mine: Sequence[Delta], others: Sequence[Delta]) -> list[Spot]:
     definers, users = _by_name(others, lambda each: each.defines), _by_name(others, lambda each: each.uses)
+    touchers = _by_name(others, lambda each: each.touched)
     found: dict[tuple[int, int], Spot] = {}
     for one in mine:
         near = [each for name in one.effects.defines for each in (*definers.get(name, ()), *users.get(name, ()))]
-        near += [each for name in one.effects.uses for each in definers.get(name, ())]
+        near += [each for name in one.effects.uses for each in (*definers.get(name, ()), *touchers.get(name, ()))]
+        near += [each for name in one.effects.touched for each in users.get(name, ())]
         near += others if _EVERYTHING in one.effects.defines else definers.get(_EVERYTHING, ())
         for other in {id(each): each for each in near}.values():
             shared = _shared(one, other)
@@ -86,7 +88,19 @@ def _shared(one: Delta, other: Delta) -> frozenset[bytes]:
     crossed = (one.effects.defines & other.effects.uses) | (other.effects.defines & one.effects.uses)
     if _EVERYTHING in one.effects.defines ^ other.effects.defines:
         crossed |= {_EVERYTHING}
-    return frozenset(name for name in both | crossed if _is_same_thing(name, one, other))
+    return frozenset(name for name in both | crossed if _is_same_thing(name, one, other)) | _reached_into(one, other)
+
+
+def _reached_into(one: Delta, other: Delta) -> frozenset[bytes]:
+    """What one side changes a part of, and the other uses as a whole or calls a method of, in one function.
+
+    Not the object that the function is a method of: all that the two sides do there is done to it.
+    """
+    if one.function is None or one.function is not other.function:
+        return frozenset()
+    pairs = ((one.effects, other.effects), (other.effects, one.effects))
+    found = (name for first, second in pairs for name in first.touched & (second.whole | second.receivers))
+    return frozenset(name for name in found if name.decode(errors="replace") not in one.element.profile.receivers)
 
 
 def _origin(delta: Delta) -> bytes:
