@@ -59,14 +59,16 @@ def _run(node: Node, profile: Profile, into: Footprint) -> None:
         return
     if called := _called(node, kind, profile):
         into.leaves = into.leaves or called in effects.leaving
+        is_import = called in effects.importing
+        into.loads = into.loads or is_import
         is_iterating = called in effects.iterating and not _is_given_a_function(node)
         into.changes_items = into.changes_items or is_iterating
-        into.does_anything = into.does_anything or not (is_iterating or called in effects.pure)
+        into.does_anything = into.does_anything or not (is_import or is_iterating or called in effects.pure)
     elif kind in profile.subscripts:
         into.reads_items = True
     elif kind in profile.members:
         into.uses_fields = True
-    elif not is_known(kind, profile) or (kind in effects.classes and _constructs(node)):
+    elif not is_known(kind, profile) or (kind in effects.classes and _constructs(node, effects.pure)):
         into.does_anything = True
     _run_parts(node, kind, profile, into)
 
@@ -86,6 +88,8 @@ def _label(node: Node, kind: str, profile: Profile) -> Node | None:
     """The part that is a name and has no value to be read: of a member, and of a function that is called."""
     if kind in profile.members:
         return part(node, profile.members[kind][1])
+    if kind in profile.method_calls:
+        return part(node, profile.method_calls[kind])
     called = part(node, profile.calls[kind]) if kind in profile.calls else None
     is_name = called is not None and (called.type in profile.identifiers or called.type in profile.members)
     return called if is_name else None
@@ -142,10 +146,12 @@ def _receiver(node: Node) -> Node | None:
     return node.child_by_field_name("object") or node.child_by_field_name("receiver")
 
 
-def _constructs(declaration: Node) -> bool:
+def _constructs(declaration: Node, pure: frozenset[str]) -> bool:
     """Whether a declaration runs the constructor of a class: not for numbers, pointers and references."""
     type_ = declaration.child_by_field_name("type")
     if type_ is None or type_.type in {"primitive_type", "sized_type_specifier", "placeholder_type_specifier"}:
+        return False
+    if (type_.text or b"").partition(b"<")[0].decode(errors="replace") in pure:
         return False
     declared = declaration.child_by_field_name("declarator")
     if declared is not None and declared.type == "init_declarator":

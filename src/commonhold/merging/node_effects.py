@@ -21,8 +21,9 @@ class NodeEffects:
     kind of their own, called by both with a blank between (`unary_expression delete`); the table then lists that.
 
     `pure` calls read what they are given and change nothing; `iterating` calls go through its items, and use up an
-    iterator; `leaving` calls may not come back. All go by the text of what is called. `creations` are nodes that run a
-    constructor, with the field of its name. `classes` are nodes that run one if their field `type` names a class.
+    iterator; `importing` calls load a module; `leaving` calls may not come back. All go by the text of what is called.
+    `creations` are nodes that run a constructor, with the field of its name. `classes` are nodes that run one if their
+    field `type` names a class.
 
     Where `imports_run`, an import runs the code of a module; where `assigning_declares`, a variable that a function
     assigns is its own; where a language `has_outer_variables`, a name that no function declares may be a field of
@@ -35,6 +36,7 @@ class NodeEffects:
     operators: Mapping[str, frozenset[str]] = field(default_factory=dict)
     pure: frozenset[str] = frozenset()
     iterating: frozenset[str] = frozenset()
+    importing: frozenset[str] = frozenset()
     leaving: frozenset[str] = frozenset()
     creations: Mapping[str, str] = field(default_factory=dict)
     classes: frozenset[str] = frozenset()

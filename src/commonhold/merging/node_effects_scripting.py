@@ -42,26 +42,28 @@ JAVASCRIPT: Final = NodeEffects(
         "arguments array array_pattern assignment_expression assignment_pattern",
         "augmented_assignment_expression binary_expression break_statement catch_clause",
         "computed_property_name continue_statement debugger_statement do_statement else_clause",
-        "empty_statement export_statement expression_statement finally_clause if_statement labeled_statement",
-        "lexical_declaration object object_assignment_pattern object_pattern pair pair_pattern",
-        "parenthesized_expression return_statement sequence_expression statement_block string switch_body",
-        "switch_case switch_default switch_statement template_string template_substitution ternary_expression",
-        "throw_statement try_statement unary_expression update_expression variable_declaration",
-        "variable_declarator while_statement",
+        "empty_statement export_statement expression_statement field_definition finally_clause if_statement",
+        "labeled_statement lexical_declaration object object_assignment_pattern object_pattern pair",
+        "pair_pattern parenthesized_expression return_statement sequence_expression",
+        "shorthand_property_identifier_pattern statement_block string switch_body switch_case switch_default",
+        "switch_statement template_string template_substitution ternary_expression throw_statement",
+        "try_statement unary_expression update_expression variable_declaration variable_declarator",
+        "while_statement",
     )
     | {"unary_expression delete"},
     inert=words(
         "arrow_function class class_body class_declaration class_static_block escape_sequence export_clause",
-        "false field_definition function_declaration function_expression generator_function",
-        "generator_function_declaration hash_bang_line html_comment meta_property method_definition",
-        "namespace_export null number optional_chain private_property_identifier regex statement_identifier",
-        "string_fragment super this true undefined",
+        "false function_declaration function_expression generator_function generator_function_declaration",
+        "hash_bang_line html_comment meta_property method_definition namespace_export null number",
+        "optional_chain private_property_identifier regex statement_identifier string_fragment super this",
+        "true undefined",
     ),
     operators={"unary_expression": frozenset({"delete"})},
     pure=words(
         "Array.isArray Boolean Map Math.abs Math.ceil Math.floor Math.max Math.min Math.round Number",
         "Object.keys Set String Symbol WeakMap WeakSet parseFloat parseInt",
     ),
+    importing=words("require"),
     leaving=words("process.exit"),
     creations={"new_expression": "constructor"},
     imports_run=True,
@@ -74,13 +76,14 @@ _JSX_TEXT: Final = words("html_character_reference jsx_text")
 
 TYPESCRIPT: Final = replace(
     JAVASCRIPT,
-    plain=JAVASCRIPT.plain | words("as_expression non_null_expression satisfies_expression type_assertion"),
-    inert=(JAVASCRIPT.inert - {"field_definition"})
+    plain=(JAVASCRIPT.plain - {"field_definition"})
+    | words("as_expression non_null_expression public_field_definition", "satisfies_expression type_assertion"),
+    inert=JAVASCRIPT.inert
     | words(
         "abstract_class_declaration abstract_method_signature accessibility_modifier ambient_declaration",
         "call_signature construct_signature enum_declaration function_signature index_signature",
         "interface_declaration internal_module method_signature module override_modifier predefined_type",
-        "property_signature public_field_definition type_alias_declaration type_annotation type_arguments",
+        "property_signature type_alias_declaration type_annotation type_arguments",
     ),
 )
 TSX: Final = replace(TYPESCRIPT, plain=TYPESCRIPT.plain - {"type_assertion"} | _JSX, inert=TYPESCRIPT.inert | _JSX_TEXT)
@@ -99,6 +102,8 @@ RUBY: Final = NodeEffects(
         "rational regex self simple_symbol singleton_method string_content true uninterpreted",
     ),
     operators={"binary": frozenset({"<<", ">>"})},
+    pure=words("attr_accessor attr_reader attr_writer"),
+    importing=words("require require_relative"),
     leaving=words("abort exit fail raise throw"),
     imports_run=True,
     assigning_declares=True,

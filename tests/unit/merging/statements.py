@@ -349,7 +349,7 @@ SAMPLES: Final = {
             "new": "Box%.new",
             "destroy": "thing.close # %",
             "wait": 'rows << "%"',
-            "load a file": "require '%'",
+            "import that runs": "require '%'",
             "declaration with call": "% = go%()",
             "declaration": "% = 1",
             "declaration of a field": "% = @size",

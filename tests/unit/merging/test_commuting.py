@@ -94,8 +94,29 @@ AT_ONE_POINT = {
     "two properties": ("a.py", "x = 0\n@y = 0\n", "@property\ndef f(a): pass\n", "@property\ndef g(a): pass\n", True),
     # Constructors
     "an object of C++": ("a.cpp", CPP, "  Guard x;", "  Guard y;", False),
+    "a string of C++": ("a.cpp", CPP, "  std::string x;", "  Guard y;", True),
     "a number of C++": ("a.cpp", CPP, "  int x = 1;", "  Guard y;", True),
     "lists of Java": ("A.java", JAVA, "    var z = new ArrayList<>();", "    go();", True),
+    "initialisers of fields": ("a.ts", "class A {\n  a = 1;\n@  b() {}\n}\n", "  x = go();", "  y = go();", False),
+    "fields without a call": ("a.ts", "class A {\n  a = 1;\n@  b() {}\n}\n", "  x = 1;", "  y: string;", True),
+    "two properties of C#": (
+        "a.cs",
+        "class A {\n  int a;\n@  void B() {}\n}\n",
+        "  public int X { get; set; }",
+        "  public int Y => Go();",
+        True,
+    ),
+    "initialised properties of C#": (
+        "a.cs",
+        "class A {\n  int a;\n@  void B() {}\n}\n",
+        "  public int X { get; } = F();",
+        "  public int Y { get; } = G();",
+        False,
+    ),
+    # Modules
+    "two modules required": ("a.js", "const a = 1;\n@", "const { x } = require('x');", "const y = require('y');", True),
+    "a module beside a call": ("a.js", "const a = 1;\n@", "const x = require('x');", "go();", False),
+    "attributes of Ruby": ("a.rb", "class A\n  B = 1\n@end\n", "  attr_reader :x", "  attr_reader :y", True),
     # The value of a body
     "last in Ruby": ("a.rb", "def f\n  a(1)\n@end\n", "  x = 1", "  y = 2", False),
     "last in a constructor of Ruby": ("a.rb", "def initialize\n  a(1)\n@end\n", "  @x = 1", "  @y = 2", True),
