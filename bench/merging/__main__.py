@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Final
 
 from bench.merging import (
+    changelogs,
     explaining,
     histories,
     pairs,
@@ -77,6 +78,11 @@ def measure_histories(chosen: argparse.Namespace, work: Path) -> None:
     telling_histories.tell(seen)
 
 
+def measure_changelogs(chosen: argparse.Namespace, _work: Path) -> None:
+    """Replay changes of the projects' change logs as two sides."""
+    changelogs.tell(changelogs.measure([Repository(each) for each in chosen.repos], chosen.processes))
+
+
 def measure_peers(chosen: argparse.Namespace, _work: Path) -> None:
     """Merge the examples of other merge tools."""
     outcomes = peers.measure(map(Repository, chosen.peers), chosen.processes)
@@ -108,6 +114,7 @@ def measure_speed(_chosen: argparse.Namespace, _work: Path) -> None:
 PARTS: Final = {
     "pairs": measure_pairs,
     "histories": measure_histories,
+    "changelogs": measure_changelogs,
     "peers": measure_peers,
     "speed": measure_speed,
 }

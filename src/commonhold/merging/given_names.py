@@ -128,6 +128,7 @@ _SERIALISED: Final = re.compile(
     rb"\b(?:Json(?:Property|PropertyName|Alias)?|Serial(?:ized)?Name|XmlElement|XmlAttribute|DataMember|Expose|Column"
     rb"|rename|alias|serialization_alias|validation_alias|data_key|db_column)\b\s*[=(:][^\"']*[\"']([^\"']+)[\"']"
 )
+_SERIALISED_FIELDS: Final = frozenset({"field_declaration", "property_declaration", "public_field_definition"})
 _TAG: Final = re.compile(rb"(\w+):\"([^\",]+)")
 _ROUTED: Final = re.compile(
     rb"\A[@\[#]*(?:\w+\.)*(?:route|get|post|put|patch|delete|command|websocket|Route|\w*Mapping|Http\w+)\("
@@ -303,11 +304,10 @@ def _derived(attribute: Node, after: Node) -> Iterator[bytes]:
 
 def _member(node: Node, scope: Key, given: _Given) -> None:
     names = [name for name in _names(node) if name]
-    serialised = (
-        _SERIALISED.findall(node.text or b"") if node.type in {"field_declaration", "property_declaration"} else []
-    )
+    serialised = _SERIALISED.findall(node.text or b"") if node.type in _SERIALISED_FIELDS else []
     tag = node.child_by_field_name("tag")
     tags = [(each[0].decode(), each[1]) for each in _TAG.findall(tag.text or b"")] if tag is not None else []
+    tags += [("json", name) for name in names if not any(kind == "json" for kind, _ in tags)]
     given.give(scope, *(("", name) for name in (*names, *serialised)), *(each for each in tags if each[1] != b"-"))
     if node.type in _VALUED:
         given.give(scope, *_values(node))
@@ -330,6 +330,7 @@ def _names(node: Node) -> Iterator[bytes]:
     if first is None:
         return
     held = [each for each in first.named_children if each.type in _HOLDING] if first.type in _DECLARING else []
+    held = first.named_children if first.type == "selectors" else held
     yield from map(_plain, held or [first])
 
 
@@ -358,14 +359,16 @@ def _values(node: Node) -> Iterator[Name]:
 
 
 def _assigned(node: Node) -> Iterator[Name]:
-    """What an attribute of a class is called elsewhere; where the class is an enumeration, its constant."""
+    """What an attribute of a class is called, also elsewhere; where the class is an enumeration, its constant."""
     body = node.parent.parent if node.parent is not None else None
     class_ = body.parent if body is not None else None
     bases = class_.child_by_field_name("superclasses") if class_ is not None else None
-    right = node.child_by_field_name("right")
-    if bases is None or right is None:
+    left, right = (node.child_by_field_name(field) for field in ("left", "right"))
+    if bases is None:
         return
-    value = right.text or b""
+    if left is not None and node.child_by_field_name("type") is not None:
+        yield "", left.text or b""
+    value = (right.text or b"") if right is not None else b""
     yield from (("", each) for each in _SERIALISED.findall(value))
     if _ENUMERATION.search(bases.text or b"") and _LITERAL.match(value):
         yield "value", value

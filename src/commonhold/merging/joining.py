@@ -9,6 +9,8 @@ from commonhold.merging.ordering import is_sequence, take_one_number
 from commonhold.merging.profile import Order
 from commonhold.merging.verdict import Reason
 
+_ARRAY_TABLE = "table_array_element"
+
 Run = Sequence[Element]
 
 
@@ -18,7 +20,7 @@ def why_not_both(holder: Element, mine: Run, others: Run, shared: Run, before: R
     if names:
         name = min(names).decode(errors="replace")
         return Reason.SAME_NAME, f"both sides added {name!r}, each in its own way"
-    is_same_set = not mine and not others and is_free(holder)
+    is_same_set = not mine and not others and is_free(holder, shared)
     if not is_same_set and not all(_counts_once(each, holder) for each in shared):
         return Reason.ORDER_MATTERS, "both sides added some of the same lines at one point, among others"
     if take_one_number(before, mine, others):
@@ -33,9 +35,15 @@ def _why_not_in(holder: Element, mine: Run, others: Run, before: Run) -> Refusal
         return Reason.ORDER_MATTERS, "both sides added a decorator at one point, and their order may matter"
     if holder.shape is Shape.PARTS:
         return Reason.BOTH_CHANGED, f"both sides added a part to one {holder.words}"
-    if is_sequence(holder):
+    if is_sequence(holder, (*mine, *others)) or _repeat_a_table(mine, others):
         return Reason.ORDER_MATTERS, "both sides added a step to one sequence at one point"
     return _why_order_matters(holder, mine, others, before)
+
+
+def _repeat_a_table(mine: Run, others: Run) -> bool:
+    """Whether both sides added a table to one array of tables."""
+    arrays = [{each.children[1].text for each in run if each.node.type == _ARRAY_TABLE} for run in (mine, others)]
+    return bool(arrays[0] & arrays[1])
 
 
 def in_one_order(holder: Element, first: Run, second: Run) -> list[Element]:
@@ -91,16 +99,16 @@ def _why_not_listed(holder: Element, mine: Run, others: Run) -> Refusal | None:
     order = holder.profile.lists.get(holder.list_kind, imported)
     is_optional = all(map(_is_optional, (*mine, *others)))
     is_spread = any(each.node.type in holder.profile.spreads for each in (*mine, *others))
-    is_counted = is_sequence(holder) or counts_members(holder, (*mine, *others))
+    is_counted = is_sequence(holder, (*mine, *others)) or counts_members(holder, (*mine, *others))
     if (order is Order.FREE and not is_spread and not is_counted) or (order is Order.NAMED and is_optional):
         return None
     return Reason.ORDER_MATTERS, f"both sides added entries to one {holder.words}, where order counts"
 
 
-def is_free(holder: Element) -> bool:
-    """Whether the order of entries in a list means nothing."""
+def is_free(holder: Element, entries: Run) -> bool:
+    """Whether the order of these entries of a list cannot be seen."""
     order = holder.profile.lists.get(holder.list_kind)
-    return order is Order.FREE and not is_sequence(holder)
+    return order is Order.FREE and not is_sequence(holder, entries)
 
 
 def _why_order_matters(holder: Element, mine: Run, others: Run, before: Run) -> Refusal | None:

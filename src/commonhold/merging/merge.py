@@ -10,10 +10,12 @@ from commonhold.merging.bearing import FileChange, bearing
 from commonhold.merging.candidates import MAX_CANDIDATES, combined, union
 from commonhold.merging.contracts import broken_contracts, may_break
 from commonhold.merging.gate import doubled_names, fault_in
+from commonhold.merging.generated_members import made_and_written
 from commonhold.merging.given_lines import given_by_both
 from commonhold.merging.given_names import given_twice
 from commonhold.merging.interference import interference
 from commonhold.merging.layout import FileElement
+from commonhold.merging.line_keys import keys_given_twice
 from commonhold.merging.marking import marked, spots_of
 from commonhold.merging.moved_sections import merged_sections
 from commonhold.merging.pieces import Piece, clashes_in, exchanged, settled, uncontested
@@ -119,6 +121,7 @@ class _Merge:
             is_sound = moved is not None and not fault_in(moved, self.versions, self.path)
             return Proven(moved) if moved is not None and is_sound else self._unproven(pieces, [])
         fault = fault_in(text, self.versions, self.path) or misplaced(text, self.versions, self.path)
+        fault = fault or keys_given_twice(text, self.versions, self.path)
         fault = fault or given_by_both(text, self.versions, self.path)
         return self._unproven(pieces, [fault]) if fault else Proven(text)
 
@@ -150,6 +153,7 @@ class _Merge:
         base, ours, theirs = elements
         changes = FileChange(self.path, base, ours), FileChange(self.path, base, theirs)
         doubts += [each.spot for each in bearing(changes[:1], changes[1:])]
+        doubts += made_and_written(base, ours, theirs)
         if text is None or doubts:
             return self._unproven(pieces, doubts)
         fault = self._fault(text, language, profile, elements)

@@ -31,6 +31,23 @@ _ORDERED: Final = frozenset(
     )
     for word in line.split()
 )
+# What a list is called whose entries are found by what they say.
+_UNORDERED: Final = frozenset(
+    word
+    for line in (
+        "all allow allowed allowlist author authors bench bin blocklist categories category classifiers contributors",
+        "declarations denied dependencies dependency deny disabled enabled example exclude excluded excludes exports",
+        "extend extends extensions extras features hosts ids ignore ignored ignores include includes install keywords",
+        "known labels languages maintainers members namespace names origins owners package packages permissions",
+        "platforms requirements requires reserved roles scopes skip supported tags targets test topics types whitelist",
+    )
+    for word in line.split()
+)
+_TEXT: Final = re.compile(rb"[rbuf]{0,2}(?:\"[^\"\n]*\"|'[^'\n]*')", re.IGNORECASE)
+_CONSTANT: Final = re.compile(rb"-?\d[\w.]*|(?:\w+\.)*[A-Z][A-Z\d_]*|[Tt]rue|[Ff]alse|None|null|nil")
+_DATA_WORD: Final = re.compile(rb"[^\[\]{}:\n]+")
+_DATA_SCALARS: Final = frozenset({"block_sequence_item", "flow_node"})
+_CASES: Final = re.compile(rb"\bparametrize\Z|\b(?:it|test|describe)\.(?:\w+\.)?each\Z")
 _SEQUENCES: Final = frozenset(
     {"array", "array_expression", "array_initializer", "block_sequence", "flow_sequence", "list", "initializer_list"}
 )
@@ -85,12 +102,45 @@ def _number(element: Element) -> int | None:
     return int(found[-1]) if len(found) == 1 else None
 
 
-def is_sequence(holder: Element) -> bool:
-    """Whether a list is one of steps, by the words of its name (`STEPS`, `middleware`, `migrations`)."""
+def is_sequence(holder: Element, new: Sequence[Element]) -> bool:
+    """Whether the order of a list may be seen, to which both sides add `new` entries at one point.
+
+    It may if the list's name says so (`STEPS`, `middleware`), if the file takes entries by their place, or if an entry
+    is no constant: it may do something, or be tried before others. What is named as a set (`__all__`, `dependencies`)
+    has no order, nor have the cases of a test.
+    """
     if holder.list_kind not in _SEQUENCES:
         return False
     name = _name_of(holder.node)
-    return name is not None and bool(_ORDERED & {word.lower() for word in _WORD.findall(name)})
+    words = {word.lower() for word in _WORD.findall(name or "")}
+    if words & _ORDERED or (name is not None and _is_taken_by_place(name, holder.source)):
+        return True
+    if words & _UNORDERED or _holds_cases(holder.node):
+        return False
+    return not all(map(_is_constant, new))
+
+
+def _is_constant(entry: Element) -> bool:
+    """Whether an entry does nothing by itself: a text, a number, the name of a constant; in data any word."""
+    text = entry.text.removeprefix(b"- ").strip()
+    word = _DATA_WORD if entry.list_kind in _DATA_SCALARS else _CONSTANT
+    return _TEXT.fullmatch(text) is not None or word.fullmatch(text) is not None
+
+
+def _is_taken_by_place(name: str, source: bytes) -> bool:
+    """Whether a file asks a list for the entry at a place, or goes through it together with numbers or another list."""
+    listed = re.escape(name.encode())
+    by_place = rb"\b%s(?:\[\s*-?\d|\.(?:first|last|index|indexOf|pop|shift)\b)" % listed
+    numbered = rb"\b(?:enumerate|next|reversed|zip)\((?:[^()\n]*\b)?%s\b" % listed
+    return re.search(by_place + b"|" + numbered, source) is not None
+
+
+def _holds_cases(node: Node) -> bool:
+    """Whether a list is given to what runs a test once for each entry."""
+    around = node.parent
+    call = around.parent if around is not None else None
+    function = call.child_by_field_name("function") if call is not None else None
+    return function is not None and _CASES.search(function.text or b"") is not None
 
 
 def _name_of(node: Node) -> str | None:
@@ -104,6 +154,8 @@ def _name_of(node: Node) -> str | None:
             found = around.child_by_field_name(name)
             if found is not None:
                 return (found.text or b"").decode(errors="replace")
+        if around.type == "pair" and around.named_children:
+            return (around.named_children[0].text or b"").decode(errors="replace")
     return None
 
 
@@ -163,7 +215,8 @@ def _leaving(node: Node, profile: Profile, *, in_loop: bool) -> Iterator[Node]:
     binding = profile.bindings.get(kind)
     if kind in profile.functions or (binding is not None and binding.is_scope):
         return
-    if kind in _LEAVING or (kind in profile.exits and not kind.startswith("yield") and not in_loop):
+    is_command = kind == "command" and (node.text or b"").partition(b" ")[0] in {b"exit", b"return"}
+    if kind in _LEAVING or is_command or (kind in profile.exits and not kind.startswith("yield") and not in_loop):
         yield node
     for child in node.named_children:
         yield from _leaving(child, profile, in_loop=in_loop or _LOOPS.match(kind) is not None)

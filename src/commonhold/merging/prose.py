@@ -13,6 +13,7 @@ from commonhold.regions.reparsing import common_prefix
 
 Lines = list[bytes]
 _HEADING: Final = re.compile(rb"#{1,6}[ \t]|([=\-~^])\1{2,}[ \t]*\r?$")
+_ITEM: Final = re.compile(rb"[ \t]*(?:[-*+]|\d{1,9}[.)])[ \t]+\S")
 _LINE: Final = re.compile(rb"[^\n]*\n|[^\n]+\Z")
 
 
@@ -109,8 +110,14 @@ class _Weave:
         if is_joined and _are_ended(ours) and _are_ended(theirs):
             if self._at_one_point is AtOnePoint.SECTIONS_LAST:
                 ours, theirs = sorted((ours, theirs), key=_opens_section)
-            return b"".join(_both(ours, theirs))
+            joined = self._joined(ours, theirs)
+            if joined is not None:
+                return b"".join(joined)
         return self._clash(start, base, ours, theirs)
+
+    def _joined(self, ours: Lines, theirs: Lines) -> Lines | None:
+        has_entries = self._at_one_point is AtOnePoint.SECTIONS_LAST and _are_entries(ours, theirs)
+        return _both_entries(ours, theirs) if has_entries else _both(ours, theirs)
 
     def _is_doubted(self, start: Places, end: Places) -> bool:
         changed = zip(self._doubted, start[1:], end[1:], strict=True)
@@ -136,6 +143,38 @@ def _both(ours: Lines, theirs: Lines) -> Lines:
     """The lines of both; what they begin and end with alike stands once."""
     head, tail = equal_ends(ours, theirs)
     return [*ours[: len(ours) - tail], *theirs[head:]]
+
+
+def _both_entries(ours: Lines, theirs: Lines) -> Lines | None:
+    """The entries of both; those that they begin and end with alike stand once. None where both begin one entry alike.
+
+    Entries that only end alike are two. So are blank lines around what is no item of a list.
+    """
+    head, tail = equal_ends(ours, theirs)
+    if any(_continues(run, head) for run in (ours, theirs)):
+        return None
+    tail = next(at for at in range(tail, -1, -1) if not any(_continues(run, len(run) - at) for run in (ours, theirs)))
+    if not all(_opens_item(run) for run in (ours, theirs)):
+        head = head if b"".join(ours[:head]).strip() else 0
+        tail = tail if b"".join(ours[len(ours) - tail :]).strip() else 0
+    return [*ours[: len(ours) - tail], *theirs[head:]]
+
+
+def _are_entries(*runs: Lines) -> bool:
+    """Whether an entry may have several lines: in a document, but not in a list of lines as requirements are."""
+    return any(not line.strip() or line[:1] in b" \t" or _ITEM.match(line) for run in runs for line in run)
+
+
+def _continues(lines: Lines, at: int) -> bool:
+    """Whether the line at an index belongs to the entry of the line before it."""
+    if not 0 < at < len(lines) or not lines[at - 1].strip() or not lines[at].strip():
+        return False
+    return not (_ITEM.match(lines[at]) or _HEADING.match(lines[at - 1]))
+
+
+def _opens_item(lines: Lines) -> bool:
+    """Whether lines begin with an item of a list."""
+    return next((_ITEM.match(line) is not None for line in lines if line.strip()), False)
 
 
 def _are_ended(lines: Lines) -> bool:

@@ -5,6 +5,8 @@ from bisect import bisect_right
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import cached_property
+from operator import attrgetter
 from typing import Final
 
 from commonhold.merging.align import common
@@ -16,22 +18,37 @@ _MARKDOWN: Final = frozenset({"markdown", "md", "mdx"})
 _UNDERLINED: Final = frozenset({"rst", "txt", ""})
 _UNDERLINE: Final = re.compile(rb"^(\S[^\r\n]*)\r?\n(([=\-~^\"'`#*+.:_])\3{2,})[ \t]*\r?$", re.MULTILINE)
 _ITEM: Final = re.compile(rb"[ \t]*(?:[-*+]|\d{1,9}[.)])[ \t]+\S")
+# A line of its own that is over a list as a heading is ("Bug fixes:", "**Added**"); its rank is below any heading's.
+_LABEL: Final = re.compile(
+    rb"(?:(?<=\n\n)|(?<=\n\r\n)|\A)(?:\*\*)?([A-Z][A-Za-z ]{2,40})(?::|:?\*\*:?)[ \t]*\r?\n"
+    rb"(?=(?:[ \t]*\r?\n)?[ \t]*(?:[-*+]|\d{1,9}[.)])[ \t])"
+)
+_LABEL_RANK: Final = 100
+# What is said of a section when it is released, or is not yet.
+_RELEASE: Final = re.compile(
+    rb"\b(?:un|not (?:yet )?)?released?\b|\bTB[AD]\b|\b(?:19|20)\d\d\b|\bin development\b|\bunpublished\b",
+    re.IGNORECASE,
+)
 
 Path = tuple[bytes, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class _Document:
     """The lines of a document, with the headings that each stands under."""
 
     lines: Sequence[bytes]
     paths: Sequence[Path]
     headings: Counter[Path]
+    items: Sequence[int]
+    """The indices of the lines that begin an item of a list."""
 
     @classmethod
     def of(cls, source: bytes, suffix: str) -> "_Document":
         """Read a document; the one heading that is over all others says nothing of any line."""
         headings = list(markdown_headings(source)) if suffix in _MARKDOWN else list(_underlined(source))
+        labels = (Heading(each.start(), _LABEL_RANK, each[1].decode(), len(source)) for each in _LABEL.finditer(source))
+        headings = sorted((*headings, *labels), key=attrgetter("start"))
         found = list(_paths(headings))
         tops = [path for path in found if len(path) == 1]
         over = 1 if len(tops) == 1 and found[0] == tops[0] else 0
@@ -41,7 +58,27 @@ class _Document:
             at = bisect_right(starts, position)
             paths.append(found[at - 1][over:] if at else ())
             position += len(line)
-        return cls(lines, paths, Counter(found))
+        items = [at for at, line in enumerate(lines) if _ITEM.match(line)]
+        return cls(lines, paths, Counter(found), items)
+
+    @cached_property
+    def releases(self) -> dict[Path, list[bytes]]:
+        """The lines between each heading and its first item that say whether and when it is released."""
+        found: dict[Path, list[bytes]] = {}
+        begun = set[Path]()
+        items = set(self.items)
+        for at, (line, path) in enumerate(zip(self.lines, self.paths, strict=True)):
+            if at in items:
+                begun.add(path)
+            elif path not in begun and _RELEASE.search(line):
+                found.setdefault(path, []).append(line.strip())
+        return found
+
+    @cached_property
+    def places(self) -> dict[bytes, Path]:
+        """The headings over each item whose line stands once."""
+        counts = Counter(self.lines[at] for at in self.items)
+        return {self.lines[at]: self.paths[at] for at in self.items if counts[self.lines[at]] == 1}
 
 
 def _underlined(source: bytes) -> Iterator[Heading]:
@@ -77,25 +114,30 @@ def misplaced(merged: bytes, versions: tuple[bytes, bytes, bytes], path: str) ->
     twice = next((each for each in doubled if now.headings[each] > 1), None)
     if twice is not None:
         return Spot(Reason.SAME_NAME, f"both sides added a section {twice[-1].decode(errors='replace')!r}")
-    stands = Counter(zip(now.lines, now.paths, strict=True))
     base, *sides = known
+    return _torn(base, *sides) or _under_another(Counter(zip(now.lines, now.paths, strict=True)), base, *sides)
+
+
+def _torn(base: _Document, ours: _Document, theirs: _Document) -> Spot | None:
+    """An item that each side put under another heading, as where both made a release of what had been unreleased."""
+    for line, before in base.places.items():
+        one, other = ours.places.get(line, before), theirs.places.get(line, before)
+        if before != one != other != before:
+            shown = line.decode(errors="replace").strip()
+            return Spot(Reason.ORDER_MATTERS, f"each side put an item ({shown}) under another heading")
+    return None
+
+
+def _under_another(stands: Counter[tuple[bytes, Path]], base: _Document, *sides: _Document) -> Spot | None:
+    """An item that one side added under a heading that is another now, or is that of a release by now."""
     for side, other in zip(sides, reversed(sides), strict=True):
-        released = _released(base, other)
         for line, under in _added(base, side):
-            if not stands[line, under] or under in released:
+            is_released = under in base.paths and base.releases.get(under) != other.releases.get(under)
+            if not stands[line, under] or is_released:
                 shown = line.decode(errors="replace").strip()
                 why = f"what one side added ({shown}) would stand under a heading that the other side put there"
                 return Spot(Reason.ORDER_MATTERS, why)
     return None
-
-
-def _released(base: _Document, side: _Document) -> set[Path]:
-    """The sections that are no longer called unreleased."""
-    open_ones, still = (
-        {under for line, under in zip(each.lines, each.paths, strict=True) if b"unreleased" in line.lower()}
-        for each in (base, side)
-    )
-    return open_ones - still
 
 
 def _added(base: _Document, side: _Document) -> Iterator[tuple[bytes, Path]]:

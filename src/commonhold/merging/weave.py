@@ -149,7 +149,7 @@ class Weave:
 
     def _doubt_order(self) -> None:
         """Statements that both sides moved may be meant in either order; a member belongs to the part it stands in."""
-        if self._base.shape is Shape.PARTS or is_free(self._base):
+        if self._base.shape is Shape.PARTS or is_free(self._base, self._base.children):
             return
         if move_across_each_other(self._base, (self._ours, self._theirs)):
             why = f"both sides moved parts of one {self._base.words}, and their order may matter"

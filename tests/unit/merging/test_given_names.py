@@ -330,6 +330,30 @@ TWICE = {
         "\n%() {\n  false\n}\n",
         "\n%() {\n  true\n}\n",
     ),
+    "py pydantic alias vs field": (
+        "a.py",
+        "class A(BaseModel):\n    one: int\n@    two: int\n    three: int\n&    four: int\n",
+        "    zone: int\n",
+        '    seven: int = Field(alias="zone")\n',
+    ),
+    "go tag vs name": (
+        "a.go",
+        "package p\n\ntype S struct {\n\tOne int\n@\tTwo int\n\tThree int\n&\tFour int\n}\n",
+        "\tZone int\n",
+        '\tSeven int `json:"Zone"`\n',
+    ),
+    "ts column": (
+        "a.ts",
+        "class C {\n  one: number;\n@  two: number;\n  three: number;\n&}\n",
+        "  §Column({ name: 'zone' })\n  six: number;\n",
+        "  §Column({ name: 'zone' })\n  seven: number;\n",
+    ),
+    "css same rule two blocks": (
+        "a.css",
+        ".a { top: 1px }\n@.d { top: 4px }\n.e { top: 1px }\n&",
+        ".x, .zone { left: 1px }\n",
+        ".zone { left: 2px }\n",
+    ),
 }
 SAME_VALUE = {
     "python": (

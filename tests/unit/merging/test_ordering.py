@@ -139,6 +139,49 @@ MEANT = {
         "    if (!b)\n        return 0;\n",
         "    h(a);\n",
     ),
+    "py steps list calls": ("a.py", "THINGS = [\n    one(),\n    two(),\n@&]\n", "    six(),\n", "    seven(),\n"),
+    "py list fns": ("a.py", "THINGS = [\n    one,\n    two,\n@&]\n", "    six,\n", "    seven,\n"),
+    "py list lambdas": (
+        "a.py",
+        "THINGS = [\n    lambda x: x,\n@&]\n",
+        "    lambda x: x + 1,\n",
+        "    lambda x: x * 2,\n",
+    ),
+    "py list tuples": ("a.py", "THINGS = [\n    (1, 'a'),\n@&]\n", "    (2, 'b'),\n", "    (3, 'c'),\n"),
+    "py list regex pairs": (
+        "a.py",
+        "RULES = [\n    (re.compile('a'), 'a'),\n@&]\n",
+        "    (re.compile('b'), 'b'),\n",
+        "    (re.compile('c'), 'c'),\n",
+    ),
+    "py indexed": (
+        "a.py",
+        "NAMES = [\n    'a',\n@&]\n\n\ndef f():\n    return NAMES[-1]\n",
+        "    'b',\n",
+        "    'c',\n",
+    ),
+    "py return list": ("a.py", "def f():\n    return [\n        a(),\n@&    ]\n", "        b(),\n", "        c(),\n"),
+    "js objs": ("a.js", "const items = [\n  { a: 1 },\n@&];\n", "  { a: 2 },\n", "  { a: 3 },\n"),
+    "js fns": ("a.js", "const things = [\n  one,\n@&];\n", "  six,\n", "  seven,\n"),
+    "js calls": ("a.js", "app.use([\n  one(),\n@&]);\n", "  six(),\n", "  seven(),\n"),
+    "yaml ansible": (
+        "a.yml",
+        "- name: one\n  shell: one\n@&",
+        "- name: six\n  shell: six\n",
+        "- name: seven\n  shell: seven\n",
+    ),
+    "yaml tasks": (
+        "a.yml",
+        "tasks:\n  - name: one\n    shell: one\n@&",
+        "  - name: six\n    shell: a\n",
+        "  - name: seven\n    shell: b\n",
+    ),
+    "yaml init": ("a.yml", "initContainers:\n  - name: one\n@&", "  - name: six\n", "  - name: seven\n"),
+    "json objs": ("a.json", '{"things": [\n  {"a": 1},\n@&  {"a": 2}\n]}\n', '  {"a": 6},\n', '  {"a": 7},\n'),
+    "toml array": ("a.toml", "things = [\n  {a = 1},\n@&]\n", "  {a = 6},\n", "  {a = 7},\n"),
+    "toml aot": ("a.toml", "[[things]]\na = 1\n@&", "\n[[things]]\na = 6\n", "\n[[things]]\na = 7\n"),
+    "python zipped": ("a.py", "WORDS = [\n    'a',\n@&]\nPAIRS = zip(WORDS, OTHERS)\n", "    'b',\n", "    'c',\n"),
+    "shell exit": ("a.sh", "f() {\n  open\n@  x=1\n  y=2\n&}\n", '  [ -z "$1" ] && return 0\n', "  close\n"),
 }
 COUNTED = {
     "python": ("a.py", "COUNT = {}\nNAMES = [\n    'one',\n@    'two',\n&]\n", "    'six',\n", "    'seven',\n"),
@@ -149,6 +192,16 @@ COUNTED = {
     "js": ("a.js", "const COUNT = {};\nconst names = [\n  1,\n@  2,\n&];\n", "  6,\n", "  7,\n"),
 }
 FREE = {
+    "a public interface": ("a.py", "__all__ = [\n    one,\n@&]\n", "    six,\n", "    seven,\n"),
+    "dependencies": ("a.toml", "dependencies = [\n  {a = 1},\n@&]\n", "  {a = 6},\n", "  {a = 7},\n"),
+    "cases of a test": (
+        "a.py",
+        "§mark.parametrize(\n    'x',\n    [\n        (1, 2),\n@&    ],\n)\ndef f(x): ...\n",
+        "        (3, 4),\n",
+        "        (5, 6),\n",
+    ),
+    "words in yaml": ("a.yaml", "top:\n  - one\n@&", "  - six six\n", "  - seven\n"),
+    "constants": ("a.js", "const a = [\n  K.ONE,\n@&];\n", "  K.SIX,\n", "  K.SEVEN,\n"),
     "names": ("a.py", 'NAMES = [\n    "one",\n    "two",\n@&]\n', '    "six",\n', '    "seven",\n'),
     "by keyword": (
         "a.py",
