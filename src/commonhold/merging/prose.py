@@ -14,6 +14,7 @@ from commonhold.regions.reparsing import common_prefix
 Lines = list[bytes]
 _HEADING: Final = re.compile(rb"#{1,6}[ \t]|([=\-~^])\1{2,}[ \t]*\r?$")
 _ITEM: Final = re.compile(rb"[ \t]*(?:[-*+]|\d{1,9}[.)])[ \t]+\S")
+_VERSION: Final = re.compile(rb"\d\.\d|\d-\d")
 _LINE: Final = re.compile(rb"[^\n]*\n|[^\n]+\Z")
 
 
@@ -146,18 +147,27 @@ def _both(ours: Lines, theirs: Lines) -> Lines:
 
 
 def _both_entries(ours: Lines, theirs: Lines) -> Lines | None:
-    """The entries of both; those that they begin and end with alike stand once. None where both begin one entry alike.
+    """The entries of both; those that they begin and end with alike stand once.
 
+    None where both begin one entry alike, or each has a release of its own, whose order is that of the versions.
     Entries that only end alike are two. So are blank lines around what is no item of a list.
     """
     head, tail = equal_ends(ours, theirs)
-    if any(_continues(run, head) for run in (ours, theirs)):
+    if any(_continues(run, head) for run in (ours, theirs)) or all(
+        _names_release(run[head:]) for run in (ours, theirs)
+    ):
         return None
     tail = next(at for at in range(tail, -1, -1) if not any(_continues(run, len(run) - at) for run in (ours, theirs)))
     if not all(_opens_item(run) for run in (ours, theirs)):
         head = head if b"".join(ours[:head]).strip() else 0
         tail = tail if b"".join(ours[len(ours) - tail :]).strip() else 0
     return [*ours[: len(ours) - tail], *theirs[head:]]
+
+
+def _names_release(lines: Lines) -> bool:
+    """Whether a heading with a version or a date stands among lines."""
+    rows = zip(lines, (b"", *lines), strict=False)
+    return any(_VERSION.search(before + line) for line, before in rows if _HEADING.match(line))
 
 
 def _are_entries(*runs: Lines) -> bool:

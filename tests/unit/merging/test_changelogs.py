@@ -154,6 +154,12 @@ AT_ONE_POINT = {
         "- Both.\n  (#5)\n- Seven.\n  (#7)\n- Six.\n  (#6)\n",
     ),
     "paragraphs": ("\nSix is\nnew.\n", "\nSeven is\nnew.\n", "\nSeven is\nnew.\n\nSix is\nnew.\n"),
+    "two releases": ("\n## [0.9]\n\n- Six.\n", "\n## [0.8]\n\n- Seven.\n", None),
+    "two sections": (
+        "\n### Fixed\n\n- Six.\n",
+        "\n### Removed\n\n- Seven.\n",
+        "\n### Fixed\n\n- Six.\n\n### Removed\n\n- Seven.\n",
+    ),
     "an entry and a section": (
         "\n### Fixed\n\n- Six.\n",
         "- Seven.\n",
