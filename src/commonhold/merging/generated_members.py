@@ -57,7 +57,9 @@ _AROUND: Final = frozenset(
 )
 # Without one of these in a line that a side added, no member is newly made.
 _SIGN: Final = re.compile(
-    rb"@\w|\battr_\w|__slots__|\b(?:case|data)\s+class\b|\b(?:private|protected|public|readonly|record|val|var)\b"
+    rb"@(?:\w+\.)*(?:\w*Builder|Data|EqualsAndHashCode|Getter|Setter|ToString|Value|attrs|dataclass|define|frozen|mutable|s"
+    rb"|total_ordering)\b|\battr_\w|__slots__|\b(?:case|data)\s+class\b"
+    rb"|\b(?:private|protected|public|readonly|record|val|var)\b"
 )
 
 Members = dict[bytes, tuple[frozenset[bytes], frozenset[bytes], int]]
