@@ -76,7 +76,7 @@ bench-contention: $(STAMP) ## Measure many agents at once: ARGS="--parts scaling
 bench-rivals: $(STAMP) ## Measure against two other tools, each installed beside it
 	$(PY) -m bench.rivals $(ARGS)
 
-bench-merge: $(STAMP) ## Measure merging on real work: ARGS="--cooperbench DIR --repos DIR..."
+bench-merge: $(STAMP) ## Measure merging: ARGS="--cooperbench DIR --repos DIR..." on real work, ARGS="--parts generated --work DIR" on edits made up
 	$(PY) -m bench.merging $(ARGS)
 
 bench-semantics: $(STAMP) ## Measure admission across files on real work: ARGS="--repos DIR... --work DIR"

@@ -24,6 +24,7 @@ from bench.merging import (
 )
 from bench.merging.dataset import Dataset
 from bench.merging.environment import interpreter
+from bench.merging.generated import part as generated
 from bench.merging.repository import Repository, store
 
 
@@ -47,7 +48,16 @@ def arguments() -> argparse.Namespace:
     parser.add_argument("--processes", type=int, default=2, help="how many work at once")
     parser.add_argument("--out", type=Path, default=Path("build/bench"), help="the folder for results")
     parser.add_argument("--against", type=Path, help="earlier results to compare with")
+    _add_generated(parser)
     return parser.parse_args()
+
+
+def _add_generated(parser: argparse.ArgumentParser) -> None:
+    """What may be chosen of the part `generated`."""
+    parser.add_argument("--languages", nargs="+", choices=generated.LANGUAGES, default=list(generated.LANGUAGES))
+    parser.add_argument("--files", type=int, default=12, help="how many real files of each language to edit")
+    parser.add_argument("--rounds", type=int, default=8, help="how often to edit our own program of each language")
+    parser.add_argument("--seed", type=int, default=1, help="the same seed makes the same edits")
 
 
 def measure_pairs(chosen: argparse.Namespace, work: Path) -> None:
@@ -111,12 +121,19 @@ def measure_speed(_chosen: argparse.Namespace, _work: Path) -> None:
     tree.measure()
 
 
+def measure_generated(chosen: argparse.Namespace, work: Path) -> None:
+    """Merge typed edits by the thousand, and let the front ends of their languages judge."""
+    plan = generated.Plan(chosen.files, chosen.rounds, chosen.seed)
+    generated.measure(plan, chosen.languages, work, chosen.out, chosen.processes)
+
+
 PARTS: Final = {
     "pairs": measure_pairs,
     "histories": measure_histories,
     "changelogs": measure_changelogs,
     "peers": measure_peers,
     "speed": measure_speed,
+    "generated": measure_generated,
 }
 _NEEDS: Final = {"pairs": "cooperbench", "peers": "peers"}
 

@@ -1,0 +1,159 @@
+"""Run small Python programs before and after a merge: what a side meant for its callers is what they must see.
+
+A function that one side left alone, with all that it uses, must behave as the other side made it. Where both sides
+changed the function itself, and one of them without a difference to its callers, likewise.
+"""
+
+import ast
+import builtins
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from random import Random
+from typing import Any, Final
+
+from bench.merging.generated.judges import Complaints
+from bench.merging.generated.measure import Merged
+from bench.merging.generated.small_programs import CHANGES, made
+from commonhold.merging.merge import merge
+from commonhold.merging.verdict import Proven
+
+_GIVEN: Final = (0, 3, 7)
+_EDITS_OF_EACH: Final = 2
+LANGUAGE: Final = "python, run"
+
+Seen = tuple[object, ...]
+
+
+@dataclass(frozen=True)
+class Ran:
+    """A version of a program, and what its functions and methods do."""
+
+    source: bytes
+
+    @cached_property
+    def _definitions(self) -> Mapping[str, ast.AST]:
+        """Functions, methods as "Box.name", and constants."""
+        found: dict[str, ast.AST] = {}
+        for node in ast.parse(self.source).body:
+            if isinstance(node, ast.ClassDef):
+                found |= {f"Box.{each.name}": each for each in node.body if isinstance(each, ast.FunctionDef)}
+            elif isinstance(node, ast.FunctionDef):
+                found[node.name] = node
+            elif isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Name):
+                found[node.targets[0].id] = node
+        return found
+
+    @cached_property
+    def texts(self) -> Mapping[str, str]:
+        """What each definition says, whatever its formatting."""
+        return {name: ast.dump(node) for name, node in self._definitions.items()}
+
+    @cached_property
+    def uses(self) -> Mapping[str, frozenset[str]]:
+        """The definitions that each names. A program has one class, so that attributes are its methods."""
+        known = {*self._definitions}
+        result = {}
+        for name, node in self._definitions.items():
+            named = {each.id for each in ast.walk(node) if isinstance(each, ast.Name)}
+            named |= {f"Box.{each.attr}" for each in ast.walk(node) if isinstance(each, ast.Attribute)}
+            named |= {"Box.__init__"} if "Box" in named else set()
+            result[name] = frozenset(named & known - {name})
+        return result
+
+    def below(self, name: str) -> frozenset[str]:
+        """All that a definition uses, over however many steps."""
+        found: set[str] = set()
+        rest = [*self.uses.get(name, ())]
+        while rest:
+            each = rest.pop()
+            if each not in found:
+                found.add(each)
+                rest += self.uses.get(each, ())
+        return frozenset(found - {name})
+
+    @cached_property
+    def seen(self) -> Mapping[str, Seen]:
+        """What a caller of each function or method sees: results or errors, and the state afterwards."""
+        return {
+            name: tuple(_called(self.source, name, given) for given in _GIVEN)
+            for name, node in self._definitions.items()
+            if isinstance(node, ast.FunctionDef)
+        }
+
+
+def _called(source: bytes, name: str, given: int) -> Seen:
+    names: dict[str, Any] = {"__builtins__": builtins.__dict__}
+    exec(compile(source, "program", "exec"), names)  # noqa: S102 - a program that was made here
+    of, _, method = name.rpartition(".")
+    box = names["Box"](2)
+    try:
+        if method == "__init__":
+            result: object = box.size
+        else:
+            result = getattr(box, method)(given) if of else names[name](given)
+    except (ArithmeticError, AttributeError, NameError, TypeError, ValueError) as error:
+        result = type(error).__name__
+    return result, tuple(names["state"]), box.size, tuple(box.seen)
+
+
+def misbehaving(base: Ran, ours: Ran, theirs: Ran, merged: Ran) -> Complaints:
+    """The functions whose callers see in the merged program what neither side meant."""
+    found = Complaints()
+    for name in {*base.seen, *ours.seen, *theirs.seen}:
+        before, mine, others, now = (each.seen.get(name) for each in (base, ours, theirs, merged))
+        expected = others if mine == before else mine
+        is_told = before in (mine, others) or mine == others
+        if is_told and now != expected and _is_for_one_side(name, base, ours, theirs):
+            found[f"{name}: {now} instead of {expected}"] += 1
+    return found
+
+
+def _is_for_one_side(name: str, base: Ran, ours: Ran, theirs: Ran) -> bool:
+    """Whether neither side changed what the other's version of a function uses already in the base.
+
+    A side that newly uses a definition counts on what that does, so that these must not be changed by the other.
+    """
+    for side, other in ((ours, theirs), (theirs, ours)):
+        if side.texts.get(name) == base.texts.get(name):
+            continue
+        used_before = base.below(name)
+        if any(base.texts.get(each) != other.texts.get(each) for each in used_before):
+            return False
+    return True
+
+
+def of_programs(seed: int, most: int) -> list[Merged]:
+    """Make programs, edit and merge them until there are so many merges, and run what is proven."""
+    found: list[Merged] = []
+    number = 0
+    while len(found) < most:
+        found += of_program(f"{seed}:{number}")
+        number += 1
+    return found[:most]
+
+
+def of_program(seed: str) -> list[Merged]:
+    """Merge all pairs of edits of one program."""
+    program = made(Random(seed))  # noqa: S311 - repeatable on purpose
+    base = Ran(program.text().encode())
+    sides: dict[bytes, str] = {}
+    for kind, change in CHANGES.items():
+        for number in range(_EDITS_OF_EACH):
+            text = change(program, Random(f"{seed}:{kind}:{number}")).text().encode()  # noqa: S311 - as above
+            sides.setdefault(text, kind)
+    ran = [(kind, Ran(text)) for text, kind in sides.items() if text != base.source]
+    return [_merged(base, mine, other) for index, mine in enumerate(ran) for other in ran[index + 1 :]]
+
+
+def _merged(base: Ran, mine: tuple[str, Ran], other: tuple[str, Ran]) -> Merged:
+    ours, theirs = mine[1], other[1]
+    first, second = sorted((mine[0], other[0]))
+    answer = merge(base.source, ours.source, theirs.source, "program.py")
+    versions = (base.source, ours.source, theirs.source)
+    if not isinstance(answer, Proven):
+        reasons = tuple(str(each.reason) for each in answer.spots)
+        return Merged(LANGUAGE, "program.py", (first, second), versions, None, Counter(), None, reasons)
+    said = misbehaving(base, ours, theirs, Ran(answer.source))
+    return Merged(LANGUAGE, "program.py", (first, second), versions, answer.source, said)

@@ -1,0 +1,92 @@
+"""Typed edits of programs and data: they are merged, and judges accept what is proven."""
+
+from collections import Counter
+from pathlib import Path
+
+import pytest
+from bench.merging.generated.edits import edits
+from bench.merging.generated.files import own
+from bench.merging.generated.front_ends import TOOLS, close, judge
+from bench.merging.generated.grammars import GRAMMARS
+from bench.merging.generated.judges import JSON, PYTHON, TOML, YAML, Judge, Typed, is_accepted, lost
+from bench.merging.generated.measure import Merged
+from bench.merging.generated.program import Program
+from bench.merging.generated.running import Ran, misbehaving
+from bench.merging.generated.showing import keep, table, tallied
+
+
+@pytest.mark.parametrize("language", GRAMMARS)
+def test_edits_are_of_many_kinds_and_the_same_each_time(language: str) -> None:
+    grammar = GRAMMARS[language]
+    source = own(grammar.suffix).read_bytes()
+    made = list(edits(Program(source, grammar, (0, len(source))), "seed", 3))
+    assert made == list(edits(Program(source, grammar, (0, len(source))), "seed", 3))
+    kinds = {each.kind for each in made}
+    assert len(kinds) >= (6 if language in {"json", "yaml", "toml"} else 18)
+    assert len({each.source for each in made}) == len(made)
+
+
+@pytest.mark.parametrize("language", TOOLS)
+def test_a_front_end_says_what_is_wrong(language: str, tmp_path: Path) -> None:
+    found = judge(language, tmp_path)
+    if isinstance(found, str):
+        assert found.startswith(("no ", "npm install"))
+        return
+    place = own(GRAMMARS[language].suffix)
+    source = place.read_bytes()
+    try:
+        right, wrong, again = found.complaints(place, [source, source + b"\n)(\n", source])
+    finally:
+        close(found)
+    assert right == again
+    assert is_accepted(right, Counter())
+    assert not is_accepted(wrong, right)
+
+
+def test_a_language_without_its_compiler_is_named(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setenv("PATH", str(tmp_path))
+    assert judge("go", tmp_path) == "no go"
+
+
+@pytest.mark.parametrize(
+    ("found", "text"),
+    [
+        (PYTHON, b"def f(:\n"),
+        (JSON, b'{"a": 1, "a": 2}'),
+        (TOML, b"a = 1\na = 2\n"),
+        (YAML, b"a: 1\na: 2\n"),
+        (Typed(), b"print(missing)\n"),
+    ],
+)
+def test_a_reader_refuses_what_is_given_twice_or_wrong(found: Judge, text: bytes) -> None:
+    assert found.complaints(Path("text"), [text])[0]
+
+
+def test_a_value_that_is_lost_or_back_again_is_named() -> None:
+    base, ours, theirs = b'{"a": [1, 2]}', b'{"a": [1, 2, 3]}', b'{"a": [2]}'
+    assert not lost(JSON.read, base, ours, theirs, b'{"a": [2, 3]}')
+    assert lost(JSON.read, base, ours, theirs, b'{"a": [2]}')
+    assert lost(JSON.read, base, ours, theirs, b'{"a": [1, 2, 3]}')
+
+
+def test_a_merge_that_runs_otherwise_is_found() -> None:
+    start = b"state = []\nclass Box:\n    def __init__(self, size):\n        self.size, self.seen = size, []\n"
+    base = start + b"def work(given):\n    return given\n"
+    ours = start + b"def work(given):\n    return given + 1\n"
+    theirs = base + b"def more(given):\n    return work(given)\n"
+    merged = ours + b"def more(given):\n    return work(given)\n"
+    versions = [Ran(text) for text in (base, ours, theirs, merged)]
+    assert [*misbehaving(*versions)] != []
+    assert not misbehaving(versions[0], versions[1], versions[0], versions[1])
+
+
+def test_what_was_seen_is_told_and_kept(tmp_path: Path) -> None:
+    versions = (b"a", b"b", b"c")
+    good = Merged("json", "file.json", ("add key", "delete"), versions, b"bc", Counter())
+    bad = Merged("json", "file.json", ("add key", "delete"), versions, b"b", Counter(["lost"]))
+    refused = Merged("json", "file.json", ("add key", "move"), versions, None, Counter(), 1, ("GATE",))
+    languages, pairs = tallied([good, bad, refused])
+    assert pairs["json", ("add key", "delete")].broken == 1
+    assert "json               3       2       1        1  1 of 1 judged" in list(table(languages, {"go": "no go"}))
+    keep([good, bad, refused], tmp_path)
+    assert (tmp_path / "json-001" / "merged.json").read_bytes() == b"b"
