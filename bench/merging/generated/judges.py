@@ -120,10 +120,10 @@ class Typed:
 
 def leaves(value: object, path: tuple[str, ...] = ()) -> Iterable[tuple[tuple[str, ...], str]]:
     """Each value of a document that holds no others, with the keys that lead to it. Of lists the place is left out."""
-    if isinstance(value, dict) and value:
+    if isinstance(value, dict):
         for key, each in value.items():
             yield from leaves(each, (*path, str(key)))
-    elif isinstance(value, list) and value:
+    elif isinstance(value, list):
         for each in value:
             yield from leaves(each, (*path, "[]"))
     else:

@@ -111,15 +111,16 @@ def misbehaving(base: Ran, ours: Ran, theirs: Ran, merged: Ran) -> Complaints:
 
 
 def _is_for_one_side(name: str, base: Ran, ours: Ran, theirs: Ran) -> bool:
-    """Whether neither side changed what the other's version of a function uses already in the base.
+    """Whether the other side changed nothing that a side's own version of a function uses.
 
-    A side that newly uses a definition counts on what that does, so that these must not be changed by the other.
+    What that version names anew counts as changed all the same: a merge promises to see that. It does not promise to
+    see what is called by what is called.
     """
     for side, other in ((ours, theirs), (theirs, ours)):
         if side.texts.get(name) == base.texts.get(name):
             continue
-        used_before = base.below(name)
-        if any(base.texts.get(each) != other.texts.get(each) for each in used_before):
+        named_anew = side.uses.get(name, frozenset()) - base.uses.get(name, frozenset())
+        if any(base.texts.get(each) != other.texts.get(each) for each in side.below(name) - named_anew):
             return False
     return True
 

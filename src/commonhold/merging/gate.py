@@ -7,6 +7,7 @@ from typing import Final
 
 from commonhold.merging.layout import TOKEN, Element, Shape
 from commonhold.merging.prose import lines_of, without_shared_ends
+from commonhold.merging.tables import in_another_table
 from commonhold.merging.verdict import Reason, Spot
 from commonhold.regions.syntax import problem_in
 
@@ -22,7 +23,7 @@ def fault_in(merged: bytes, versions: tuple[bytes, bytes, bytes], path: str) -> 
     if wrong:
         shown = ", ".join(repr(token.decode(errors="replace")) for token in wrong[:3])
         return Spot(Reason.GATE, f"put together it would lose or repeat {shown}")
-    return None
+    return in_another_table(merged, versions) if path.endswith(".toml") else None
 
 
 def miscounted(merged: bytes, versions: tuple[bytes, bytes, bytes]) -> list[bytes]:

@@ -47,7 +47,7 @@ def _repeat_a_table(mine: Run, others: Run) -> bool:
 
 
 def in_one_order(holder: Element, first: Run, second: Run) -> list[Element]:
-    """Both: what counts on its place first, what has no place any more last, imports by their text; else as given."""
+    """Both: what counts on its place first, sections and what has no place any more last, imports by their text."""
     has_commas = any(run[-1].text.endswith(b",") for run in (first, second))
     runs = sorted((first, second), key=lambda run: (_place(holder, run), has_commas and run[-1].text[-1:] != b","))
     if all(_is_import(each, holder) for run in runs for each in run):
@@ -76,7 +76,7 @@ def may_be_placed(holder: Element, run: Run) -> bool:
 
 def _place(holder: Element, run: Run) -> int:
     if holder.shape is not Shape.LIST:
-        return 0
+        return int(any(each.node.type in holder.profile.sections for each in run))  # what follows would be a part of it
     has_no_place = any(each.node.type in holder.profile.keyword_only_marks for each in run)
     return 2 if has_no_place else int(all(map(_is_optional, run)))
 

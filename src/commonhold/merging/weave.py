@@ -56,6 +56,7 @@ class Weave:
         self._doubt_doubles(entries)
         self._doubt_order()
         self._doubt_includes()
+        self._doubt_moved()
         self._doubt_places()
         self._doubt_exits()
         if self._base.shape is Shape.LIST:
@@ -159,6 +160,26 @@ class Weave:
             if parts and any(hunk.new and hunk.start >= parts[0] for hunk in other.hunks):
                 why = "one side added members below which the other began a part of another visibility"
                 self._record.doubts.append(Spot(Reason.ORDER_MATTERS, why, *(each.rows for each in self._versions)))
+
+    def _doubt_moved(self) -> None:
+        """Doubt the place of an element that one side moved and the other deleted, or wrote once more."""
+        base, *counts = (Counter(each.text for each in version.children) for version in self._versions)
+        ours, theirs = (self._ours, counts[0]), (self._theirs, counts[1])
+        for (side, kept), (other, left) in ((ours, theirs), (theirs, ours)):
+            pairs = enumerate(zip(side.old, side.kept, other.kept, strict=True))
+            moved = {
+                old.text
+                for index, (old, here, there) in pairs
+                if index not in side.moved
+                and here is None
+                and base[old.text] <= kept[old.text]
+                and (left[old.text] > base[old.text] or (there is None and left[old.text] < base[old.text]))
+            }
+            new = next((each for hunk in side.hunks for each in hunk.new if each.text in moved), None)
+            if new is not None:
+                why = f"one side moved an entry of one {self._base.words} that the other deleted or doubled"
+                rows = {"ours" if side is self._ours else "theirs": new.rows}
+                self._record.doubts.append(Spot(Reason.CHANGED_AND_DELETED, why, **rows))
 
     def _added_twice(self) -> bytes | None:
         """The first name of an entry that both sides put into a list, but not at one point."""

@@ -21,13 +21,14 @@ from commonhold.merging import (
 )
 from commonhold.merging.candidates import MAX_CANDIDATES
 from commonhold.merging.footprint import Footprint
-from commonhold.merging.layout import Element
+from commonhold.merging.layout import Element, Shape
 from commonhold.merging.pieces import Clash
 from commonhold.merging.record import Edit
 from commonhold.merging.verdict import Proven
 
 Patch = pytest.MonkeyPatch
 _why_not_both = joining.why_not_both
+_place = joining._place
 _weave_init = prose._Weave.__init__
 _is_same_thing = "commonhold.merging.interference._is_same_thing"
 
@@ -123,6 +124,18 @@ def let_calls_reach_no_variable(patch: Patch) -> None:
 
 def forget_what_an_assignment_touches(patch: Patch) -> None:
     patch.setattr(effects, "_named_along", lambda *_: set())
+
+
+def pass_over_what_was_moved(patch: Patch) -> None:
+    patch.setattr(weave.Weave, "_doubt_moved", lambda _: None)
+
+
+def see_no_table(patch: Patch) -> None:
+    patch.setattr(gate, "in_another_table", lambda *_: None)
+
+
+def put_sections_anywhere(patch: Patch) -> None:
+    patch.setattr(joining, "_place", lambda holder, run: _place(holder, run) if holder.shape is Shape.LIST else 0)
 
 
 def let_a_deletion_win(patch: Patch) -> None:
@@ -242,6 +255,9 @@ MUTANTS: Final[Mapping[str, Callable[[Patch], None]]] = {
         pass_over_names_that_both_added,
         pass_over_the_order_of_entries,
         pass_over_what_may_leave,
+        pass_over_what_was_moved,
+        see_no_table,
+        put_sections_anywhere,
         let_a_deletion_win,
         drop_what_leads_to_an_element,
         drop_what_closes,

@@ -1,0 +1,36 @@
+"""Whether the keys of a merged TOML file stand in the tables that the sides put them in.
+
+A key belongs to the table above it, and `[a.b]` to the last `[[a]]`. Each side alone is right, and a text that both
+are put into may still give a key to another table.
+"""
+
+from collections.abc import Iterator
+
+from commonhold.merging.verdict import Reason, Spot
+from commonhold.regions.toml import parse_toml
+
+Path = tuple[str, ...]
+
+
+def in_another_table(merged: bytes, versions: tuple[bytes, bytes, bytes]) -> Spot | None:
+    """The key that has come into a table where no version has it; None if there is none, or a text is no TOML."""
+    try:
+        known = {path for text in versions for path in _paths(parse_toml(text.decode()))}
+        found = sorted({*_paths(parse_toml(merged.decode()))} - known)
+    except (UnicodeDecodeError, ValueError):  # the gate before this one says so
+        return None
+    if not found:
+        return None
+    return Spot(Reason.ORDER_MATTERS, f"put together, {'.'.join(found[0])!r} would stand in another table")
+
+
+def _paths(value: object, path: Path = ()) -> Iterator[Path]:
+    """The keys that lead to each value; `[]` stands for any place in an array."""
+    stack: list[tuple[object, Path]] = [(value, path)]
+    while stack:
+        found, at = stack.pop()
+        if isinstance(found, dict):
+            stack += [(each, (*at, key)) for key, each in found.items()]
+        elif isinstance(found, list):
+            stack += [(each, (*at, "[]")) for each in found]
+        yield at
