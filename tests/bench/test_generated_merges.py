@@ -9,10 +9,49 @@ from bench.merging.generated.files import own
 from bench.merging.generated.front_ends import TOOLS, close, judge
 from bench.merging.generated.grammars import GRAMMARS
 from bench.merging.generated.judges import JSON, PYTHON, TOML, YAML, Judge, Typed, is_accepted, lost
-from bench.merging.generated.measure import Merged
+from bench.merging.generated.measure import Limits, Merged, of_file
 from bench.merging.generated.program import Program
-from bench.merging.generated.running import Ran, misbehaving
+from bench.merging.generated.running import Ran, misbehaving, of_program
 from bench.merging.generated.showing import keep, table, tallied
+from tests.unit.merging.mutants import pass_over_what_was_moved, see_no_interference, see_nothing_borne
+
+SEEDS = (7, 8)
+FEW = Limits(each_kind=2, most_edits=12, most_pairs=60)
+MANY = Limits(each_kind=4, most_edits=24, most_pairs=150, refused_share=0)
+ALWAYS_THERE: dict[str, Judge] = {"python": Typed(), "json": JSON, "yaml": YAML, "toml": TOML}
+
+
+def said(merges: list[Merged]) -> list[str]:
+    return [f"{each.kinds}: {dict(each.broken)}\n{(each.result or b'').decode()}" for each in merges if each.broken]
+
+
+@pytest.mark.parametrize("language", ALWAYS_THERE)
+@pytest.mark.parametrize("seed", SEEDS)
+def test_what_is_proven_is_accepted(language: str, seed: int) -> None:
+    grammar = GRAMMARS[language]
+    merges = of_file(grammar, ALWAYS_THERE[language], own(grammar.suffix), seed, FEW)
+    assert len(merges) >= 45
+    assert any(each.is_proven for each in merges)
+    assert said(merges) == []
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_what_is_proven_runs_as_each_side_meant(seed: int) -> None:
+    merges = of_program(f"{seed}:0")
+    assert len(merges) >= 100
+    assert said(merges) == []
+
+
+def test_a_judge_notices_that_a_moved_entry_comes_back(monkeypatch: pytest.MonkeyPatch) -> None:
+    pass_over_what_was_moved(monkeypatch)
+    merges = (of_file(GRAMMARS["json"], JSON, own(".json"), seed, MANY) for seed in range(12))
+    assert any(map(said, merges))
+
+
+def test_a_run_notices_a_merge_that_sees_no_interference(monkeypatch: pytest.MonkeyPatch) -> None:
+    see_no_interference(monkeypatch)
+    see_nothing_borne(monkeypatch)
+    assert any(said(of_program(f"{seed}:0")) for seed in SEEDS)
 
 
 @pytest.mark.parametrize("language", GRAMMARS)

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from bench.merging.generated.measure import Merged
-from bench.reporting import Figure, report
+from bench.reporting import Figure, at_least, at_most, report
 
 _MOST_KEPT = 400
 
@@ -79,17 +79,17 @@ def figures(languages: dict[str, Tally]) -> list[Figure]:
         sum(getattr(each, name) for each in languages.values()) for name in ("total", "proven", "broken")
     )
     found = [
-        Figure("generated merges", total, "merges", "≥ 20000"),
-        Figure("languages", len(languages), "languages", "≥ 10"),
+        at_least("generated merges", total, "merges", 20_000),
+        at_least("languages", len(languages), "languages", 10),
         Figure("proven", proven, "merges"),
-        Figure("proven and broken", broken, "merges", "≤ 0"),
+        at_most("proven and broken", broken, "merges", 0),
         Figure("refused though one candidate is accepted", _share_of_one(languages), "share"),
     ]
     for language, tally in languages.items():
         found += [
             Figure(f"{language}: merges", tally.total, "merges"),
             Figure(f"{language}: proven", tally.proven, "merges"),
-            Figure(f"{language}: broken", tally.broken, "merges", "≤ 0"),
+            at_most(f"{language}: broken", tally.broken, "merges", 0),
         ]
     return found
 
