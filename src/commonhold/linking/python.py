@@ -128,8 +128,11 @@ class _Reader(Collector):
     def _is_partial(self, place: Place) -> bool:
         """Whether a function stands in a branch, and the others do not bind its name."""
         owner, name = place
+        bodies = [each.body for each in self._module.classes[owner]] if owner else [self._tree.body]
+        # Most stand in no branch, which is quick to see.
+        if any(each in body for each in self._module.functions[place] for body in bodies):
+            return False
         if owner not in self._sure:
-            bodies = [each.body for each in self._module.classes[owner]] if owner else [self._tree.body]
             self._sure[owner] = frozenset[str]().union(*map(surely_bound, bodies))
         return name not in self._sure[owner]
 
