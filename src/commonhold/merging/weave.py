@@ -57,6 +57,7 @@ class Weave:
         self._doubt_order()
         self._doubt_includes()
         self._doubt_moved()
+        self._doubt_redefined()
         self._doubt_places()
         self._doubt_exits()
         if self._base.shape is Shape.LIST:
@@ -180,6 +181,24 @@ class Weave:
                 why = f"one side moved an entry of one {self._base.words} that the other deleted or doubled"
                 rows = {"ours" if side is self._ours else "theirs": new.rows}
                 self._record.doubts.append(Spot(Reason.CHANGED_AND_DELETED, why, **rows))
+
+    def _doubt_redefined(self) -> None:
+        """Doubt a second definition of a name whose first the other side changed: the last one is all that is seen.
+
+        Only Python is asked here: elsewhere a name defined twice is an overload, or no program.
+        """
+        if not self._base.profile.has_indented_blocks:
+            return
+        for side, other in ((self._ours, self._theirs), (self._theirs, self._ours)):
+            pairs = zip(other.old, other.kept, strict=True)
+            changed = {old.name for old, new in pairs if old.is_definition and new is not None and new.text != old.text}
+            new = (each for hunk in side.hunks for each in hunk.new if each.is_definition and side.origin(each) is None)
+            plain = (each for each in new if each.node.type != each.profile.wrapper and each.name in changed)
+            for each in plain:
+                shown = (each.name or b"").decode(errors="replace")
+                why = f"one side defined {shown!r} once more, and the other changed the first definition"
+                rows = {"ours" if side is self._ours else "theirs": each.rows}
+                self._record.doubts.append(Spot(Reason.SAME_NAME, why, **rows))
 
     def _added_twice(self) -> bytes | None:
         """The first name of an entry that both sides put into a list, but not at one point."""

@@ -130,6 +130,10 @@ def pass_over_what_was_moved(patch: Patch) -> None:
     patch.setattr(weave.Weave, "_doubt_moved", lambda _: None)
 
 
+def see_nothing_redefined(patch: Patch) -> None:
+    patch.setattr(weave.Weave, "_doubt_redefined", lambda _: None)
+
+
 def see_no_table(patch: Patch) -> None:
     patch.setattr(gate, "in_another_table", lambda *_: None)
 
@@ -256,6 +260,7 @@ MUTANTS: Final[Mapping[str, Callable[[Patch], None]]] = {
         pass_over_the_order_of_entries,
         pass_over_what_may_leave,
         pass_over_what_was_moved,
+        see_nothing_redefined,
         see_no_table,
         put_sections_anywhere,
         let_a_deletion_win,

@@ -1,0 +1,9 @@
+class Box:
+    def hold(self):
+        return 1
+
+    def size(self):
+        return 2
+
+    def hold(self):
+        return 3
