@@ -30,7 +30,7 @@ class Limits:
     Of `refused_share` of what is refused, the candidates are judged as well.
     """
 
-    each_kind: int = 2
+    each_kind: int = 3
     most_edits: int = 18
     most_pairs: int = 150
     refused_share: float = 0.1
