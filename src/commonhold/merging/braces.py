@@ -315,7 +315,7 @@ _RUST: Final = replace(
 )
 
 BY_LANGUAGE: Final = {
-    "javascript": _SCRIPT,
+    "javascript": replace(_SCRIPT, last_definition_counts=True),
     "typescript": replace(_TYPED, node_effects=scripting.TYPESCRIPT),
     "tsx": replace(_TYPED, node_effects=scripting.TSX),
     "go": replace(

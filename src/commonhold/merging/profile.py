@@ -51,8 +51,9 @@ class Profile:
     `setters` are calls that give a member a value where they stand on the left of an assignment.
     `exits` leave the block that they stand in; `mutators` are methods that change what they are called on, unless that
     is one of the `receivers`; `implied` are the methods that a node calls unsaid. `node_effects` says which nodes are
-    known not to do anything else. Where the grammar `is_exact`, what it cannot read is no program; elsewhere it is left
-    alone, as long as nothing new comes up.
+    known not to do anything else. `last_definition_counts`: a definition replaces an earlier one of its name in one
+    block, where other languages have overloads or an error. Where the grammar `is_exact`, what it cannot read is no
+    program; elsewhere it is left alone, as long as nothing new comes up.
     """
 
     blocks: frozenset[str] = frozenset()
@@ -93,4 +94,5 @@ class Profile:
     receivers: frozenset[str] = frozenset()
     implied: Mapping[str, tuple[bytes, ...]] = field(default_factory=dict)
     has_indented_blocks: bool = False
+    last_definition_counts: bool = False
     is_exact: bool = False

@@ -105,6 +105,7 @@ PYTHON: Final = Profile(
     receivers=frozenset({"self", "cls"}),
     implied={"with_statement": (b".__enter__", b".__exit__"), "for_statement": (b".__iter__",)},
     has_indented_blocks=True,
+    last_definition_counts=True,
     is_exact=True,
 )
 
@@ -152,6 +153,7 @@ _CSS: Final = Profile(
 )
 
 _SHELL: Final = Profile(
+    last_definition_counts=True,
     blocks=frozenset({"compound_statement", "do_group", "program"}),
     clauses=frozenset({"case_item", "elif_clause", "else_clause"}),
     identifiers=frozenset({"variable_name", "word"}),
@@ -167,6 +169,7 @@ _SHELL: Final = Profile(
 )
 
 _RUBY: Final = Profile(
+    last_definition_counts=True,
     blocks=frozenset({"body_statement", "program", "then"}),
     lists={"array": Order.FREE, "hash": Order.FREE, "argument_list": Order.NAMED, "method_parameters": Order.NAMED},
     keyed={"pair": "key", "keyword_parameter": "name"},

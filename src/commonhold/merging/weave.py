@@ -2,6 +2,7 @@
 
 from collections import Counter
 from collections.abc import Callable, Sequence
+from typing import Final
 
 from commonhold.merging.entries import Entry, Versions, after_gap, closing, in_block, in_list, merged_space, whole_entry
 from commonhold.merging.interference import is_function
@@ -23,6 +24,8 @@ from commonhold.merging.repetition import (
 )
 from commonhold.merging.script import Script, script
 from commonhold.merging.verdict import Reason, Spot
+
+_ACCESSORS: Final = frozenset({"get", "set"})
 
 Merging = Callable[[Element, Element, Element], list[Piece]]
 
@@ -183,17 +186,14 @@ class Weave:
                 self._record.doubts.append(Spot(Reason.CHANGED_AND_DELETED, why, **rows))
 
     def _doubt_redefined(self) -> None:
-        """Doubt a second definition of a name whose first the other side changed: the last one is all that is seen.
-
-        Only Python is asked here: elsewhere a name defined twice is an overload, or no program.
-        """
-        if not self._base.profile.has_indented_blocks:
+        """Doubt a second definition of a name if the other side changed the first, which it replaces."""
+        if not self._base.profile.last_definition_counts:
             return
         for side, other in ((self._ours, self._theirs), (self._theirs, self._ours)):
             pairs = zip(other.old, other.kept, strict=True)
             changed = {old.name for old, new in pairs if old.is_definition and new is not None and new.text != old.text}
             new = (each for hunk in side.hunks for each in hunk.new if each.is_definition and side.origin(each) is None)
-            plain = (each for each in new if each.node.type != each.profile.wrapper and each.name in changed)
+            plain = (each for each in new if not _is_one_of_several(each) and each.name in changed)
             for each in plain:
                 shown = (each.name or b"").decode(errors="replace")
                 why = f"one side defined {shown!r} once more, and the other changed the first definition"
@@ -391,3 +391,9 @@ def _said(elements: Sequence[Element]) -> list[bytes]:
 def _run(elements: Sequence[Element]) -> bytes:
     """The bytes of elements of one version that stand together, separators and all."""
     return elements[0].lead + elements[0].source[elements[0].start : elements[-1].end] if elements else b""
+
+
+def _is_one_of_several(element: Element) -> bool:
+    """Whether definitions of one name may belong together: an accessor, or whatever its decorators make of it."""
+    is_decorated = element.node.type == element.profile.wrapper
+    return is_decorated or any(child.type in _ACCESSORS for child in element.definition.children)

@@ -1,0 +1,9 @@
+class Box {
+  hold() {
+    return 1;
+  }
+
+  size() {
+    return 2;
+  }
+}

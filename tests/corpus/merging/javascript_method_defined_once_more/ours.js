@@ -1,0 +1,9 @@
+class Box {
+  hold() {
+    return 5;
+  }
+
+  size() {
+    return 2;
+  }
+}

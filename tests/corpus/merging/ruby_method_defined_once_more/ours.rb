@@ -1,0 +1,9 @@
+class Box
+  def hold
+    5
+  end
+
+  def size
+    2
+  end
+end

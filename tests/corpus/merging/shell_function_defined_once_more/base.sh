@@ -1,0 +1,7 @@
+hold() {
+  echo 1
+}
+
+size() {
+  echo 2
+}

@@ -1,0 +1,7 @@
+hold() {
+  echo 5
+}
+
+size() {
+  echo 2
+}
