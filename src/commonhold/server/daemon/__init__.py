@@ -1,8 +1,8 @@
-"""The daemon: one process a repository that owns its state, serves everybody over a socket, and flushes once for many.
+"""The daemon: one process for each repository. It owns the state, serves all clients, and batches flushes.
 
 peer.py       one client's connection: bytes in, requests out
-desk.py       what a request asks for is done: many in one transaction, slow ones beside, patient ones later
-loop.py       waits for whatever comes first: bytes, work that is done, a point in time
-lifetime.py   becomes the only one, and stops when nobody needs it
-supervisor.py begins it, and begins it again where it is killed
+desk.py       runs requests: many in one transaction, slow ones in threads, waiting ones later
+loop.py       waits for the next event: bytes, finished work, a point in time
+lifetime.py   becomes the only one, and stops when it is no longer needed
+supervisor.py starts it, and restarts it when it is killed
 """

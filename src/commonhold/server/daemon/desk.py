@@ -1,7 +1,7 @@
-"""Doing what is asked: lease operations many at a time in one transaction, so that all share one flush.
+"""Schedule requests: run many lease operations in one transaction, so that they share one flush.
 
-A transaction that fails is taken back as a whole, and each of its requests is then done by itself: nobody fails for
-another's fault, and nobody is answered before what was done is durable.
+If a transaction fails it is rolled back as a whole, and each of its requests then runs by itself: no request fails for
+another's fault, and none is answered before its effect is durable.
 """
 
 import queue
@@ -27,22 +27,22 @@ QUICK: Final = frozenset(
         *("get", "put", "leases", "status", "who", "news", "intent", "place"),
     }
 )
-"""Methods that only look at the state: they share a transaction. All others have a thread each."""
+"""Methods that need only the state, no files: they share a transaction. Each call of another method has a thread."""
 PLANNED: Final = frozenset({"commit", "propose", "settle", "take", "notice", "arrive", "rest", "depart", "sweep"})
-"""Methods that plan what they write, and wait for their turn: they have threads that nobody else needs."""
+"""Methods that plan their writes and wait for their turn: they have a thread pool of their own."""
 THREADS: Final = 4
 MOST_PLANNED: Final = 256
-"""So many may wait for their turn at once; a thread that waits costs next to nothing."""
+"""Limit of calls that wait for their turn at once; a waiting thread costs next to nothing."""
 RETRY_PART: Final = 3.0
-"""Who stands in line is seen to be there this often within its patience."""
+"""A job in line renews its place this many times within its patience."""
 
 
 @dataclass(slots=True, eq=False)
 class Job:
-    """One request of one peer, with its arguments, and the service that the peer had when it came.
+    """One request of one peer, with its arguments, and the service that the peer had when the request came.
 
-    The answer of one that stands in line is `kept_back`; before `asks_again_at` it shows that it is still there. It
-    `is_beside` while a thread does it, and `is_let_go` where its holder has let go of the ticket meanwhile.
+    `kept_back` is the deferred answer of a job that waits in line; at `asks_again_at` the job asks again, to keep its
+    place. `is_beside` while a thread runs it; `is_let_go` if its holder has released the ticket meanwhile.
     """
 
     peer: Peer
@@ -59,28 +59,28 @@ class Job:
 
     @property
     def ticket(self) -> str:
-        """What an acquire goes by; empty for one that cannot be asked for again."""
+        """The ticket of an acquire; empty for a job that cannot ask again."""
         return (self.method == "acquire" and self.named.get("ticket")) or ""
 
     @property
     def _is_elsewhere(self) -> bool:
-        """Whether the leases that it is about are kept on a server, which is not waited for here."""
+        """Whether its leases are kept on a server, which the loop does not wait for."""
         return self.service is not None and self.service.is_shared
 
     @property
     def hold_seconds(self) -> float:
-        """How long its answer may be kept back."""
+        """How long its answer may be deferred, in seconds."""
         seconds: float = self.named.get("hold_seconds") or 0.0
         return seconds if self.ticket and seconds > 0 and not self._is_elsewhere else 0.0
 
     @property
     def agent(self) -> str | None:
-        """For whom it is; None where nobody is named."""
+        """The agent in whose name the peer calls; None if it names none."""
         return self.peer.agent
 
     @property
     def is_quick(self) -> bool:
-        """Whether it can be done without looking into a file."""
+        """Whether it can run without reading a file."""
         if self._is_elsewhere:
             return False
         if self.method == "acquire":
@@ -88,7 +88,7 @@ class Job:
         return self.method in QUICK
 
     def run(self) -> object:
-        """Do it. Raises what the service raises."""
+        """Run the call and return its answer. Raises all errors of the service."""
         return getattr(self.service, self.method)(*self.arguments, **self.named)
 
 
@@ -96,10 +96,10 @@ _LET_GO: Final = AcquireAnswer("denied", notices=("it was let go of while it was
 
 
 class Desk:
-    """Takes jobs, and sends each its answer."""
+    """Runs jobs, and sends each its answer."""
 
     def __init__(self, store: MirroredStore, monotonic: Callable[[], float], wake: Callable[[], None]) -> None:
-        """Work on `store`; `wake` tells the loop that a thread has finished something."""
+        """Work on `store`; a thread calls `wake` when it has finished, so that the loop delivers the answer."""
         self._store = store
         self._monotonic = monotonic
         self._wake = wake
@@ -111,16 +111,16 @@ class Desk:
 
     @property
     def is_idle(self) -> bool:
-        """Whether nobody waits for an answer."""
+        """Whether no job waits for an answer."""
         return not (self._patient or self._beside)
 
     @property
     def services(self) -> set[Service]:
-        """Those that a thread works with, or that somebody waits with."""
+        """The services that a thread works with, or whose jobs wait in line."""
         return {job.service for job in (*self._beside, *self._patient.values()) if job.service is not None}
 
     def take(self, jobs: Iterable[Job]) -> None:
-        """Begin all of `jobs`; the quick ones are finished and answered when this returns."""
+        """Start all of `jobs`; the quick ones are finished and answered when this returns."""
         self._begin(jobs)
         self._begin(self._due())
         while woken := self._woken():
@@ -129,7 +129,7 @@ class Desk:
     def _begin(self, jobs: Iterable[Job]) -> None:
         quick = []
         for job in jobs:
-            if job.method == "acquire" and not job.peer.is_open:  # nobody would learn of a grant
+            if job.method == "acquire" and not job.peer.is_open:  # no peer would learn of a grant
                 self._leave_line(job)
             elif _is_quick(job):
                 quick.append(job)
@@ -146,7 +146,7 @@ class Desk:
         self._wake()
 
     def deliver(self) -> None:
-        """Send what threads have finished."""
+        """Send the answers of jobs that threads have finished."""
         if self._finished.empty():
             return
         while not self._finished.empty():
@@ -167,7 +167,7 @@ class Desk:
         for job, outcome in self._outcomes(jobs):
             if not self._is_kept(job, outcome):
                 job.peer.send(_encoded(job.number, outcome))
-                if not job.peer.is_open:  # it died before we heard of it: what it waited for goes to the next
+                if not job.peer.is_open:  # it died before that was noticed: the next in line gets the grant
                     self._leave_line(job)
             if job.method == "release":
                 self._let_go(job, outcome)
@@ -177,12 +177,12 @@ class Desk:
             try:
                 with self._store.write():
                     return [(job, _outcome(job)) for job in jobs]
-            except Exception:  # noqa: BLE001, S110 - whose fault it was shows when each is done by itself
+            except Exception:  # noqa: BLE001, S110 - running each job by itself shows which one is at fault
                 pass
         return [(job, _outcome_alone(job)) for job in jobs]
 
     def _is_kept(self, job: Job, outcome: object) -> bool:
-        """Whether the answer is kept back: the job stands in line, and its time is not over."""
+        """Whether the answer is deferred: the job waits in line, and its time is not over."""
         now = self._monotonic()
         job.keeps_until = job.keeps_until or now + job.hold_seconds
         before = self._patient.get(job.ticket)
@@ -202,13 +202,13 @@ class Desk:
         return True
 
     def _end_waiting(self, waiting: Job, job: Job, outcome: object) -> None:
-        """Let `waiting` wait no more; where it is not `job` itself, another peer asked for the same, and is told."""
+        """Stop the wait of `waiting`; if another call with the same ticket replaces it, send it `outcome`."""
         del self._patient[waiting.ticket]
         if waiting is not job:
             waiting.peer.send(_encoded(waiting.number, outcome))
 
     def _let_go(self, released: Job, outcome: object) -> None:
-        """Nobody waits any more with a ticket that was let go of; what a thread is about to grant is let go of then."""
+        """End the wait for a released ticket; if a thread is acquiring it, mark the job, to be released afterwards."""
         ticket = released.named["lease_id"]
         for job in self._beside:
             job.is_let_go = job.is_let_go or (job.ticket == ticket != "" and job.agent == released.agent)
@@ -218,36 +218,36 @@ class Desk:
             self._end_waiting(waiting, released, waiting.kept_back)
 
     def _leave_line(self, job: Job) -> None:
-        """Take somebody out of the line who waits no more, or give back what was granted meanwhile."""
+        """Take a job that no longer waits out of the line, or release the lease that it was granted meanwhile."""
         if self._patient.get(job.ticket) is job:
             del self._patient[job.ticket]
         if not (job.kept_back or job.is_let_go):
             return
-        with suppress(CommonholdError):  # a place in line ends by itself
+        with suppress(CommonholdError):  # a place in line expires by itself
             job.service.release(job.ticket)  # type: ignore[union-attr]
 
     def _due(self) -> list[Job]:
-        """The jobs that have to show that they still stand in line, or have stood there long enough."""
+        """Return the jobs in line that must renew their place, or have waited for their full time."""
         now = self._monotonic() if self._patient else 0.0
         return [job for job in self._patient.values() if now >= job.asks_again_at and not job.is_beside]
 
     def _woken(self) -> list[Job]:
-        """The jobs that stand in line no more: they were granted what they wait for, or sent away."""
+        """Return the jobs that are no longer in line: their wait was granted, or ended."""
         index = self._store.index
         waiting = [job for job in self._patient.values() if not job.is_beside]
         return [job for job in waiting if index.waiter(job.ticket) is None]
 
     def next_look_at(self) -> float | None:
-        """When somebody who stands in line must be looked at again."""
+        """Return the time at which a job in line must be looked at next; None if none waits."""
         return min((job.asks_again_at for job in self._patient.values() if not job.is_beside), default=None)
 
     def forget(self, peer: Peer) -> None:
-        """Take whoever waited through a peer that is gone out of the line."""
+        """Take all jobs of a closed peer out of the line."""
         for job in [job for job in self._patient.values() if job.peer is peer and not job.is_beside]:
             self._leave_line(job)
 
     def close(self) -> None:
-        """Finish what was begun."""
+        """Wait for all threads, then send their answers."""
         for threads in (self._planning, self._threads):
             threads.shutdown(wait=True, cancel_futures=False)
         while not self._finished.empty():
@@ -263,7 +263,7 @@ def _is_quick(job: Job) -> bool:
 
 
 def job_of(peer: Peer, request: calls.Request) -> Job:
-    """The job in a request. Raises UsageError for a method or arguments that do not exist."""
+    """Return the job for a request. Raises UsageError for an unknown method or unfit arguments."""
     try:
         arguments, named = calls.method(request.method).arguments(request.parameters)
     except (KeyError, *calls.UNREADABLE) as fault:
@@ -276,7 +276,7 @@ def job_of(peer: Peer, request: calls.Request) -> Job:
 
 
 def _outcome(job: Job) -> object:
-    """The answer, or an error that changed nothing. Anything else that is raised spoils the transaction."""
+    """Return the answer, or an error that changed nothing. Any other exception spoils the transaction."""
     try:
         return job.run()
     except (UsageError, InputError) as fault:
@@ -284,7 +284,7 @@ def _outcome(job: Job) -> object:
 
 
 def _outcome_alone(job: Job) -> object:
-    """The answer, or the error, whatever it was."""
+    """Return the answer, or the error of any kind."""
     try:
         return job.run()
     except Exception as fault:  # noqa: BLE001 - a defect of ours must not end the daemon
@@ -292,7 +292,7 @@ def _outcome_alone(job: Job) -> object:
 
 
 def told(fault: Exception, method: str) -> CommonholdError:
-    """The error to answer where the method of that name raised `fault`: a defect of ours also goes into the log."""
+    """Return the error to answer when `method` raised `fault`; a defect of ours also goes into the log."""
     if busy := exhausted(fault):
         return busy
     if isinstance(fault, CommonholdError):

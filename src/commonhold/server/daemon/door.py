@@ -1,4 +1,4 @@
-"""The way in for HTTP: its sockets are there as long as the daemon, what answers is loaded when somebody knocks."""
+"""The HTTP entrance: its sockets live as long as the daemon; the server is loaded at the first connection."""
 
 import os
 import selectors
@@ -14,12 +14,12 @@ from commonhold.server.under_way import UnderWay
 
 
 class Door:
-    """Listens on the private socket, and on the loopback where the repository is served there."""
+    """Listens on the private socket, and on the loopback if the repository is served there."""
 
     def __init__(self, repository: Repository, wake: Callable[[], None], knocked: Callable[[], object]) -> None:
-        """Listen. `wake` is called when the door has closed, `knocked` at the first knock.
+        """Listen. `wake` is called when the door has closed, `knocked` at the first connection.
 
-        The caller has the claim on the state folder.
+        The caller holds the lock of the state folder.
         """
         self._repository = repository
         self._wake = wake
@@ -34,7 +34,7 @@ class Door:
         self._thread.start()
 
     def _served_there(self) -> Loopback | None:
-        """Where it is served on the loopback; whatever hinders that is told, and is no reason not to live."""
+        """Return the loopback address that it serves; None if there is none. An error only goes into the log."""
         try:
             chosen = loopback(self._repository.state_folder)
             if chosen is not None:
@@ -46,7 +46,7 @@ class Door:
 
     @property
     def is_busy(self) -> bool:
-        """Whether somebody waits for an answer, or listens to a stream, or runs a command."""
+        """Whether a request waits for its answer, a stream is open, or a command runs."""
         return any(is_so() for is_so in list(self._under_way))
 
     @property
@@ -56,7 +56,7 @@ class Door:
 
     @property
     def is_in_place(self) -> bool:
-        """Whether who looks for the private socket finds this one."""
+        """Whether the path of the private socket still leads to this one."""
         return daemon_place.identity(self._address) == self._place
 
     def _live(self) -> None:
@@ -65,7 +65,7 @@ class Door:
                 self._knocked()
                 behind = import_module("commonhold.server.behind")
                 behind.serve(self._repository, self._listeners, self._loopback, self._under_way, self._stop_read)
-        except BaseException:  # whatever it was, whoever knocks must not wait for nobody
+        except BaseException:  # of any kind: a client must not wait for a server that is gone
             for listener in self._listeners:
                 listener.close()
             raise
@@ -73,7 +73,7 @@ class Door:
             self._wake()
 
     def _is_knocked_at(self) -> bool:
-        """Wait until somebody comes, or it is closed; whether somebody came."""
+        """Wait for a connection or for the closing; return whether a connection came."""
         with selectors.DefaultSelector() as selector:
             selector.register(self._stop_read, selectors.EVENT_READ)
             for listener in self._listeners:
@@ -81,12 +81,12 @@ class Door:
             return all(key.fileobj != self._stop_read for key, _ in selector.select())
 
     def begin_closing(self) -> None:
-        """Let nobody in any more; what is under way is answered, for a little while."""
+        """Accept no more connections; requests under way are still answered, for a limited time."""
         daemon_place.withdraw(self._address, self._place)
         os.write(self._stop_write, b"s")
 
     def close(self) -> None:
-        """Let go of the sockets; of a request that is still under way the end of the process lets go."""
+        """Close the sockets; if a request is still under way, leave them to the end of the process."""
         if self.is_open:
             return
         for listener in self._listeners:

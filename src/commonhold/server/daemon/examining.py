@@ -1,4 +1,4 @@
-"""Examining, in the background, what was recorded before all files had been read."""
+"""Examine in the background the changes that were recorded before all files had been read."""
 
 import threading
 import traceback
@@ -11,14 +11,14 @@ from commonhold.domain.errors import CommonholdError
 from commonhold.server.daemon.indexing import Indexing
 
 PAUSE_SECONDS: Final = 5.0
-"""How long is waited after an examination that failed."""
+"""The least time from the start of one examination to the next, so that a failing one is not repeated at once."""
 
 
 class Examining:
-    """Has the files read first, by a process of their own, then examines in a thread: the daemon serves meanwhile."""
+    """Has another process read the files first, then examines in a thread: the daemon serves meanwhile."""
 
     def __init__(self, put_off: PutOff, indexing: Indexing, service_at: Callable[[str], Service]) -> None:
-        """Examine what is `put_off`, with the service of nobody for the working tree at a root."""
+        """Examine the working trees in `put_off`; `service_at` returns the holderless service for a root."""
         self._put_off = put_off
         self._indexing = indexing
         self._service_at = service_at
@@ -29,7 +29,7 @@ class Examining:
 
     @property
     def services(self) -> set[Service]:
-        """Those that examine."""
+        """The services that examine."""
         return {self._service} if self._service else set()
 
     @property
@@ -38,7 +38,7 @@ class Examining:
         return self._thread is None and not self._put_off.roots
 
     def look(self, now: float) -> None:
-        """Begin with whatever can be examined now."""
+        """Request the reading of files for waiting examinations, and start one whose files have been read."""
         if self._thread is not None:
             if self._thread.is_alive():
                 return
@@ -57,7 +57,7 @@ class Examining:
     def _begin(self, root: str, now: float) -> None:
         try:
             self._service = self._service_at(root)
-        except (CommonholdError, OSError):  # the tree was taken away, or its settings cannot be used
+        except (CommonholdError, OSError):  # the tree was removed, or its settings cannot be used
             self._put_off.take(root)
             return
         self._not_before = now + PAUSE_SECONDS

@@ -1,4 +1,4 @@
-"""Reading all files of a repository in the background, by a process that nobody waits for."""
+"""Read all files of a repository in the background, in a process that no request waits for."""
 
 import subprocess
 import sys
@@ -8,10 +8,10 @@ _PROGRAM: Final = "commonhold.adapters.index.filling"
 
 
 class Indexing:
-    """Begins that process when its time has come or somebody needs it, and ends it with the daemon."""
+    """Starts that process when its time has come or on request, and ends it with the daemon."""
 
     def __init__(self, root: str, max_file_bytes: int, begins_at: float | None) -> None:
-        """Read the files at `root`, those of up to so many bytes, from `begins_at` on; never if that is None."""
+        """Read the files at `root` of up to `max_file_bytes` each, from `begins_at` on; never if that is None."""
         self._root = root
         self._max_file_bytes = max_file_bytes
         self._begins_at = begins_at
@@ -20,18 +20,18 @@ class Indexing:
         self._process: subprocess.Popen[bytes] | None = None
 
     def begin(self, root: str) -> None:
-        """Read the files of the working tree at `root` as soon as no others are being read; never if none are."""
+        """Read the files of the working tree at `root` once no others are being read; never if reading is off."""
         if root == self._root:
             self._begins_at = None
         if self._is_allowed and root not in self._roots:
             self._roots.append(root)
 
     def is_reading(self, root: str) -> bool:
-        """Whether the files at `root` are being read, or are to be next."""
+        """Whether the files at `root` are being read, or are queued."""
         return root in self._roots
 
     def look(self, now: float) -> None:
-        """Begin if it is time; let go of a process that has ended."""
+        """Start the process if it is time; reap one that has ended."""
         if self._begins_at is not None and now >= self._begins_at:
             self.begin(self._root)
         if self._process is not None and self._process.poll() is not None:
@@ -46,11 +46,11 @@ class Indexing:
 
     @property
     def pid(self) -> int | None:
-        """The process that reads; None where none does."""
+        """The process that reads; None if there is none."""
         return None if self._process is None else self._process.pid
 
     def end(self) -> None:
-        """Stop it, wherever it is; what it has read so far is kept."""
+        """Stop the process at any point; the index keeps the files that it has read so far."""
         self._is_allowed, self._roots = False, []
         if self._process is not None:
             self._process.terminate()

@@ -1,4 +1,4 @@
-"""The life of the daemon: it becomes the only one, serves, and stops when nobody needs it."""
+"""The life of the daemon: it becomes the only one, serves, and stops when it is no longer needed."""
 
 import gc
 import os
@@ -32,17 +32,17 @@ SWITCH_SECONDS: Final = 0.0005
 IDLE_SECONDS: Final = 300.0
 SWEEP_SECONDS: Final = 300.0
 INDEX_AFTER_SECONDS: Final = 10.0
-"""So long after its start all files are read in the background: what it was started for comes first."""
+"""The delay from the start until all files are read in the background: the calls that started the daemon come first."""
 LOOK_SECONDS: Final = 0.5
 LEAVE_SECONDS: Final = 7.0
-"""How long is waited at the end for hooks and streams: they need this daemon to be answered."""
+"""How long the ending daemon still serves hooks and streams: they need it to be answered."""
 QUICK_SWEEP_SECONDS: Final = 1.0
-"""How often is swept while somebody waits: whoever holds may have gone."""
+"""How often the daemon sweeps while a session waits: the holder of the lease may have gone."""
 
 
 @dataclass(frozen=True, slots=True)
 class Times:
-    """How long without a request until it stops, how often it sweeps, and when it has all files read."""
+    """The idle time until the daemon stops, the time between sweeps, and the delay until it has all files read."""
 
     idle_seconds: float = IDLE_SECONDS
     sweep_seconds: float = SWEEP_SECONDS
@@ -50,13 +50,13 @@ class Times:
 
 
 class Lifetime:
-    """One daemon, from the moment on in which it is the only one."""
+    """One daemon, from the moment in which it is the only one."""
 
     def __init__(self, repository: Repository, times: Times, knocked: Callable[[], object]) -> None:
         """Take the lock, the socket, and the state of `repository`, in this order.
 
-        Whoever finds the socket waits there; whoever came before is waited for at the gate. `knocked` is called at the
-        first hook. Raises StoreError `STORE_OWNED` where another daemon lives.
+        A client that finds the socket waits there; processes that came before are waited for at the gate. `knocked` is
+        called at the first hook. Raises StoreError `STORE_OWNED` if another daemon lives.
         """
         self._repository = repository
         self._settings = load_settings(repository.root)
@@ -85,7 +85,7 @@ class Lifetime:
         self._loop.wake()
 
     def live(self) -> None:
-        """Serve until nobody needs this any more."""
+        """Serve until the daemon is no longer needed."""
         own = _own_hello(self._repository.root)
         self._services.service(own).recover()
         swept_at, has_more_to_sweep = 0.0, False
@@ -103,22 +103,22 @@ class Lifetime:
         self._close_door()
 
     def _service_at(self, root: str) -> Service:
-        """The service of nobody in a working tree. Raises CommonholdError, OSError."""
+        """Return the holderless service of a working tree. Raises CommonholdError, OSError."""
         return self._services.service(_own_hello(root))
 
     def _used(self, own: calls.Hello) -> set[Service]:
         return {self._services.present(own), *self._loop.services, *self._desk.services, *self._examining.services}
 
     def _sweep_some(self) -> bool:
-        """Sweep for as long as others can well wait. Return whether there is more to sweep."""
+        """Sweep for as long as other requests can well wait. Return whether there is more to sweep."""
         has_more = False
         for each in self._services.of_trees():
-            with suppress(CommonholdError):  # a full disk, say: whoever asks for something is told
+            with suppress(CommonholdError):  # a full disk, say: a client's own request reports it
                 has_more = each.sweep_some() or has_more
         return has_more
 
     def _close_door(self) -> None:
-        """Let nobody in any more over HTTP, and serve those who are in: what they asked for comes through here."""
+        """Accept no more HTTP connections, and serve the open ones: their requests come through this loop."""
         self._door.begin_closing()
         until = time.monotonic() + LEAVE_SECONDS
         while self._door.is_open and time.monotonic() < until:
@@ -128,7 +128,7 @@ class Lifetime:
         return min(self._times.sweep_seconds, QUICK_SWEEP_SECONDS if self._store.index.has_waiters else SWEEP_SECONDS)
 
     def _is_over(self) -> bool:
-        """Whether it serves nobody any more: idle, with no lease and no waiter; or not to be found any more."""
+        """Whether it is no longer needed: idle, with no lease and no waiter; or clients can no longer find it."""
         now = time.monotonic()
         if now < self._look_again_at:
             return False
@@ -150,7 +150,7 @@ class Lifetime:
 
     def _introduce(self, hello: calls.Hello) -> Service:
         if (hello.protocol, hello.version) != (calls.PROTOCOL, commonhold.__version__):
-            self._is_ending = True  # an older one makes room for a newer, which the client starts
+            self._is_ending = True  # an older daemon makes room for a newer one, which the client starts
             raise StoreError(
                 Code.STORE_OWNED,
                 f"the daemon runs Commonhold {commonhold.__version__}, the client {hello.version}; it is stopping",
@@ -160,7 +160,7 @@ class Lifetime:
         return self._services.service(hello)
 
     def close(self) -> None:
-        """Finish what was begun, then let go of everything: the address first, the lock last."""
+        """Finish the jobs that have begun, then release everything: the address first, the lock last."""
         daemon_place.withdraw(self._address, self._place)
         self._indexing.end()
         self._desk.close()
@@ -172,14 +172,14 @@ class Lifetime:
 
 
 def _own_hello(root: str) -> calls.Hello:
-    """What the daemon itself would say: it looks after what is kept beside the repository."""
+    """Return the daemon's own hello, without an agent: it maintains the state beside the repository."""
     return calls.Hello(calls.PROTOCOL, commonhold.__version__, root, None, process_umask())
 
 
 def serve(root: str, times: Times, knocked: Callable[[], object] = lambda: None) -> int:
-    """Be the daemon of the repository around `root` until nobody needs it; an exit status.
+    """Run the daemon of the repository around `root` until it is no longer needed; return an exit status.
 
-    `knocked` is called once somebody has come over HTTP, as hooks do.
+    `knocked` is called at the first HTTP connection, which hooks make.
     """
     try:
         life = Lifetime(find_repository(root), times, knocked)
@@ -190,9 +190,9 @@ def serve(root: str, times: Times, knocked: Callable[[], object] = lambda: None)
     for number in (signal.SIGTERM, signal.SIGINT):
         signal.signal(number, lambda *_: life.end())
     _allow_many_connections()
-    # Whoever returns from the disk inside the gate waits so long for a thread that computes, while all others wait.
+    # A thread that returns from the disk inside the gate waits this long for a computing thread, while all others wait.
     sys.setswitchinterval(SWITCH_SECONDS)
-    gc.freeze()  # what is there now stays: it need not be looked through again and again
+    gc.freeze()  # these objects stay: the collector need not scan them again and again
     gc.set_threshold(GARBAGE_THRESHOLD)
     try:
         life.live()
@@ -202,7 +202,7 @@ def serve(root: str, times: Times, knocked: Callable[[], object] = lambda: None)
 
 
 def _allow_many_connections() -> None:
-    """Let this process have as many files open as it may: each client is one."""
+    """Let this process open as many files as the system permits: each client takes one."""
     _, most = resource.getrlimit(resource.RLIMIT_NOFILE)
-    with suppress(OSError, ValueError):  # macOS names a limit that it does not take
+    with suppress(OSError, ValueError):  # macOS names a limit that it does not accept
         resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))

@@ -1,4 +1,4 @@
-"""The loop: one thread that waits for whatever comes first, and never for one client alone."""
+"""The loop: one thread that waits for the next event of any client, and never for one client alone."""
 
 import os
 import selectors
@@ -20,16 +20,16 @@ LONGEST_WAIT_SECONDS: Final = 1.0
 BREATH_SECONDS: Final = 0.02
 
 Introduce = Callable[[calls.Hello], Service]
-"""The service for whom a hello names. Raises CommonholdError for somebody who does not belong here."""
+"""Returns the service for the holder that a hello names. Raises CommonholdError for a client that it rejects."""
 OneLook = Callable[[], AbstractContextManager[object]]
-"""A block in which `Introduce` looks at settings once: all that a turn reads was sent before the turn began."""
+"""A block in which `Introduce` reads settings once: all requests of a turn were sent before the turn began."""
 
 
 class Loop:
-    """Accepts peers, collects what they ask for, and hands each round's requests to the desk at once."""
+    """Accepts peers, collects their requests, and hands the requests of each turn to the desk at once."""
 
     def __init__(self, listener: socket.socket, introduce: Introduce, one_look: OneLook = nullcontext) -> None:
-        """Accept from `listener`; `introduce` peers to their service, those of one turn within `one_look`."""
+        """Accept from `listener`; `introduce` gives each peer its service, all of one turn within `one_look`."""
         self._listener = listener
         self._introduce = introduce
         self._one_look = one_look
@@ -46,16 +46,16 @@ class Loop:
 
     @property
     def services(self) -> set[Service]:
-        """Those that somebody is connected to."""
+        """The services of the connected peers."""
         return {peer.service for peer in self._peers if peer.service is not None}
 
     def wake(self) -> None:
-        """End the present wait; from any thread, also from a signal."""
-        with suppress(BlockingIOError):  # it is awake enough
+        """End the present wait; callable in any thread, and in a signal handler."""
+        with suppress(BlockingIOError):  # the pipe is full, so it wakes anyway
             os.write(self._wake_write, b"w")
 
     def turn(self, desk: Desk, longest_wait: float = LONGEST_WAIT_SECONDS) -> None:
-        """Wait for something to happen, for at most `longest_wait` seconds, and do what follows from it."""
+        """Wait for events, for at most `longest_wait` seconds, and handle them."""
         jobs: list[Job] = []
         ready = self._selector.select(min(self._patience(desk), longest_wait))
         with self._one_look():
@@ -83,7 +83,7 @@ class Loop:
                 connection, _ = self._listener.accept()
             except BlockingIOError:
                 return
-            except OSError:  # out of descriptors, say: whoever knocks is let in when somebody has left
+            except OSError:  # out of descriptors, say: a client is accepted when another has left
                 time.sleep(BREATH_SECONDS)
                 return
             if not is_of_this_user(connection):
@@ -102,7 +102,7 @@ class Loop:
             self._read(peer, request, jobs)
 
     def _read(self, peer: Peer, request: calls.Request, jobs: list[Job]) -> None:
-        """Begin with a request; whatever is wrong with it is the answer to it, and no matter of the connection's."""
+        """Start a request; any fault in it is its answer, and does not end the connection."""
         try:
             if peer.hello is None:
                 self._welcome(peer, request)
@@ -115,14 +115,14 @@ class Loop:
     def _welcome(self, peer: Peer, request: calls.Request) -> None:
         try:
             hello = calls.decode_hello(request.parameters)
-        except calls.UNREADABLE:  # somebody who does not speak as we do
+        except calls.UNREADABLE:  # this client does not speak our protocol
             peer.give_up()
             return
         peer.service, peer.hello = self._introduced(hello), hello
         peer.send(calls.encode_answer(0, calls.Welcome(commonhold.__version__, os.getpid())))
 
     def _follow_settings(self, peer: Peer, hello: calls.Hello) -> None:
-        """Settings that were changed hold from the next request on; those that cannot be used change nothing."""
+        """Apply changed settings from the next request on; settings that cannot be used change nothing."""
         with suppress(CommonholdError):
             peer.service = self._introduced(hello)
 
@@ -134,11 +134,11 @@ class Loop:
             raise InputError(Code.PATH_INVALID, where, hint="see whether it is still there, and yours") from fault
 
     def _attend(self, peer: Peer, desk: Desk) -> None:
-        """Part from a peer that is gone; wait for one that is slow to take what it is sent."""
+        """Close a peer that is gone; wait until a slow one has taken its answers."""
         if peer not in self._peers:
             return
         if peer.is_open:
-            # Of one that is slow to take what it is sent no more is asked until then.
+            # Read no more requests of a slow peer until it has taken its answers.
             wanted = selectors.EVENT_WRITE if peer.has_more_to_send else selectors.EVENT_READ
             self._selector.modify(peer.connection, wanted, peer)
             return
@@ -148,7 +148,7 @@ class Loop:
         desk.forget(peer)
 
     def close(self) -> None:
-        """Send what is left, and part from everybody."""
+        """Send the rest, and close all connections."""
         for peer in self._peers:
             peer.connection.settimeout(1.0)
             if peer.has_more_to_send:

@@ -1,4 +1,4 @@
-"""One client's connection, without ever waiting for it."""
+"""One client's connection, which never blocks."""
 
 import socket
 from collections.abc import Iterator
@@ -12,10 +12,10 @@ CHUNK_BYTES: Final = 32_768
 
 
 class Peer:
-    """A connection that was accepted. `service` is what it speaks to, once it has said for whom (`hello`)."""
+    """An accepted connection. `service` is the service that it calls, once its `hello` has named a holder."""
 
     def __init__(self, connection: socket.socket, restless: set["Peer"]) -> None:
-        """Take over `connection`; get into `restless` when the connection needs attention."""
+        """Take over `connection`; add itself to `restless` when the connection needs attention."""
         self.connection = connection
         self._restless = restless
         self.service: Service | None = None
@@ -27,16 +27,16 @@ class Peer:
 
     @property
     def agent(self) -> str | None:
-        """For whom it speaks; None for nobody."""
+        """The agent in whose name it calls; None if it names none."""
         return self.hello.agent if self.hello is not None else None
 
     @property
     def has_more_to_send(self) -> bool:
-        """Whether the other end has not taken all yet."""
+        """Whether the other end has not taken all bytes yet."""
         return bool(self._outgoing)
 
     def receive(self) -> Iterator[calls.Request]:
-        """The requests that have come in whole. Nothing more is heard of somebody who sends what is none."""
+        """Yield the complete requests that have arrived. After a malformed one nothing more is read from this peer."""
         try:
             data = self.connection.recv(CHUNK_BYTES)
         except BlockingIOError:
@@ -71,26 +71,26 @@ class Peer:
         self._incoming = bytearray(buffer[start:]) if start or isinstance(buffer, bytes) else buffer
 
     def send(self, frame: bytes) -> None:
-        """Send, as far as the other end takes it now; the rest with the next `flush`."""
+        """Send as much as the other end takes now; the rest with the next `flush`."""
         sent = 0 if self._outgoing else self._sent(frame)
         if sent < len(frame):
             self._outgoing += frame[sent:]
             self._restless.add(self)
 
     def give_up(self) -> None:
-        """The other end is gone, or talks nonsense: nothing more is heard from it."""
+        """Mark the connection as closed: the other end is gone, or sends nonsense. Nothing more is read from it."""
         self.is_open = False
         self._restless.add(self)
 
     def flush(self) -> None:
-        """Send what is left."""
+        """Send as much of the rest as the other end takes now."""
         self._restless.add(self)
         with memoryview(self._outgoing) as rest:
             sent = self._sent(rest)
         del self._outgoing[:sent]
 
     def _sent(self, data: bytes | memoryview) -> int:
-        """Send as much as the other end takes; how much that was."""
+        """Send as much as the other end takes; return the number of bytes."""
         try:
             return self.connection.send(data)
         except BlockingIOError:

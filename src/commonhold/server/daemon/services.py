@@ -1,6 +1,6 @@
-"""The services behind the connections of a daemon: one for each working tree and holder, as long as somebody has it.
+"""The services behind a daemon's connections: one for each working tree and holder, while it is used.
 
-Settings that are changed hold from the next request on: whoever is connected gets another service then.
+Changed settings apply from the next request on: a connected client gets another service then.
 """
 
 from __future__ import annotations
@@ -32,14 +32,15 @@ if TYPE_CHECKING:
 
 
 MOST_UNUSED: Final = 64
-"""So many services may wait for their holders to come back; most never do."""
+"""Limit of services that wait unused for their holders to come back; most never do."""
 
 
 @dataclass(slots=True)
 class _Known:
-    """A service, and what it was made by. `seen`: as the settings' files were then; None: that would not show.
+    """A service, and the root and settings that it was made from.
 
-    `told`: what is wrong with the settings that there are now, as whoever has this service was told.
+    `seen` are the stamps of the settings' files at that time; None if stamps would not show a change. `told` is the
+    fault in newer settings that the holder of this service was informed about.
     """
 
     root: str
@@ -49,7 +50,7 @@ class _Known:
     told: str = ""
 
     def tell(self, fault: InputError) -> None:
-        """Let the next answer of the service say why newer settings do not count, once for each reason."""
+        """Let the next answer of the service say why newer settings do not apply, once for each reason."""
         if fault.message != self.told:
             self.told = fault.message
             self.service.tell(f"{fault.message}; until that is fixed, the previous settings apply")
@@ -57,19 +58,19 @@ class _Known:
 
 @dataclass(frozen=True, slots=True)
 class _View:
-    """What is seen of the other files of a working tree, by certain settings."""
+    """An insight into the other files of a working tree, under certain settings."""
 
     root: str
     settings: Settings
     insight: Insight
 
     def is_for(self, root: str, settings: Settings) -> bool:
-        """Whether it is what a service with these settings sees."""
+        """Whether a service with these settings uses it."""
         return (self.root, self.settings) == (root, settings)
 
 
 class Services:
-    """Makes them as they are asked for. What is seen of a working tree, all who work there see together."""
+    """Makes services on demand. All services of a working tree with the same settings share one insight."""
 
     def __init__(self, repository: Repository, store: SqliteStore) -> None:
         """Serve the working trees of `repository`, on its `store`."""
@@ -87,7 +88,7 @@ class Services:
 
     @contextmanager
     def one_look(self) -> Iterator[None]:
-        """Look at the settings' files of each working tree at most once before the end of the block."""
+        """Check the settings' files of each working tree at most once before the end of the block."""
         self._seen = {}
         try:
             yield
@@ -95,9 +96,10 @@ class Services:
             self._seen = None
 
     def service(self, hello: Hello) -> Service:
-        """The service for one working tree and holder, by the settings as they are now.
+        """Return the service for one working tree and holder, under the present settings.
 
-        Raises CommonholdError. Where the settings cannot be used, whoever had a service is told with its next answer.
+        Raises CommonholdError. If the settings cannot be used, a holder that has a service is also warned in its next
+        answer.
         """
         known = self._known.get(hello)
         now = self._looked(hello.root)
@@ -138,8 +140,8 @@ class Services:
         return self._made[-1]
 
     def _plans_of(self, found: Repository, settings: Settings, umask: int, own: Plans) -> Plans:
-        """Who plans commits in a working tree, given who does so in this process."""
-        # Loaded here: a daemon that only leases needs none of what plans.
+        """Return the planner of commits in a working tree; `own` is the planner in this process."""
+        # Loaded here: a daemon that only leases needs no modules for planning.
         from commonhold.server.planning.pool import Planners, PooledPlans  # noqa: PLC0415
         from commonhold.server.planning.wire import Tree  # noqa: PLC0415
 
@@ -149,12 +151,12 @@ class Services:
         return PooledPlans(self._planners, tree, own, lambda: self._see(found, settings).types)
 
     def close(self) -> None:
-        """End the processes that plan."""
+        """End the planner processes."""
         if self._planners is not None:
             self._planners.close()
 
     def _see(self, found: Repository, settings: Settings) -> Insight:
-        """What is seen of the other files: it has files open, and type checkers: one is for all in a working tree."""
+        """Return the shared insight into a working tree: it has files and type checkers open, so there is only one."""
         view = next((each for each in self._views if each.is_for(found.root, settings)), None)
         if view is None:
             view = _View(found.root, settings, open_insight(found, settings))
@@ -162,32 +164,32 @@ class Services:
         return view.insight
 
     def of_trees(self) -> list[Service]:
-        """One of nobody for each working tree that is looked after: whoever is named would be taken to be alive."""
+        """Return one holderless service for each working tree in use: a named holder would count as alive."""
         nobodys = {hello.root: hello for hello in self._known if not (hello.agent or hello.store)}
         return [self.present(hello) for hello in nobodys.values()]
 
     def present(self, hello: Hello) -> Service:
-        """The service for one who is known; where its settings cannot be used, the one that there was."""
+        """Return the service for a known client; if its settings cannot be used, the previous one."""
         with suppress(CommonholdError, OSError):
             return self.service(hello)
         return self._known[hello].service
 
     @property
     def has_too_many(self) -> bool:
-        """Whether so many were made since some were let go of that it is time to do so again."""
+        """Whether so many services were made since the last cleanup that it is time for the next."""
         return len(self._made) > self._most_made
 
     def let_go(self, used: Collection[Service]) -> None:
-        """Let go of all but those that are `used`: agents come and go, and each is somebody new.
+        """Drop all services but the `used` ones: agents come and go, and each is a new holder.
 
-        What is seen of working trees stays, for whoever comes next.
+        The insights into working trees stay, for the next clients.
         """
         self._known = {hello: known for hello, known in self._known.items() if known.service in used}
         self._made = [known for known in self._made if known.service in used]
         self._most_made = len(self._made) + MOST_UNUSED
 
     def keep(self, used: Collection[Service]) -> None:
-        """The same, and let go of what is seen of working trees in which nobody is left."""
+        """Drop all services but the `used` ones, and close the insights into working trees that no service uses."""
         self.let_go(used)
         views, self._views = self._views, []
         for view in views:

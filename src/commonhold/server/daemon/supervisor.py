@@ -1,11 +1,11 @@
-"""`python -m commonhold.server.daemon.supervisor ROOT`: a repository's daemon, begun again when it is killed.
+"""`python -m commonhold.server.daemon.supervisor ROOT`: a repository's daemon, restarted when it is killed.
 
-The daemon is a fork of this process, which does nothing but wait for its end: what the daemon has to load is loaded
-here, so that the next one is there as soon as the kernel has copied a table of pages. A daemon that ends by itself is
-done; so is this process then. Whoever kills both has ended the daemon, and the next hook begins one anew.
+The daemon is a fork of this process, which only waits for its end: this process loads the modules that the daemon
+needs, so that the next daemon is there as soon as the kernel has copied a page table. When a daemon ends by itself,
+this process ends, too. A user who kills both has ended the daemon, and the next hook starts a new one.
 
-Where the program was upgraded meanwhile this process begins anew as well, as the new one: a daemon that has half of its
-modules from each would be neither.
+If the program was upgraded meanwhile, this process restarts as the new version, too: a daemon with modules of both
+versions would be neither.
 """
 
 import gc
@@ -25,29 +25,29 @@ from commonhold.client.hook_client import BEGIN_LOCK
 from commonhold.server.daemon.lifetime import Times, serve
 
 MOST_DEATHS: Final = 10
-"""So often a daemon may be killed within `DEATHS_SECONDS`; one that dies faster dies of what it does."""
+"""A daemon may be killed this often within `DEATHS_SECONDS`; one that dies faster dies of its own work."""
 DEATHS_SECONDS: Final = 60.0
 REST_SECONDS: Final = 1.0
-"""So long after the first hook this process begins to load what hooks need: the daemon is answering that hook."""
+"""The delay from the first hook until this process loads the modules for hooks: the daemon is answering that hook."""
 BEHIND_HOOKS: Final = "commonhold.server.behind"
-"""What a daemon loads once it is asked by hooks, and what loads the rest."""
+"""The module that a daemon loads at its first hook, and that loads the rest."""
 
 _ASKED_TO_END: Final = frozenset({-signal.SIGTERM, -signal.SIGINT, -signal.SIGHUP})
-"""Exit statuses of a daemon that was told to go before it could hear of that."""
+"""Exit statuses of a daemon that received a signal to end before it could handle it."""
 MOST_DESCRIPTORS: Final = 1024
 _OF_SESSION: Final = ("COMMONHOLD_SOCKET", "COMMONHOLD_AGENT", "COMMONHOLD_HOLDER", "GIT_INDEX_FILE")
 _PROGRAMS: Final = ("/.git/commonhold/", "/.commonhold/")
-"""Where the programs are that come first in the PATH of an agent's shell."""
+"""The folders of the programs that come first in the PATH of an agent's shell."""
 _MODULE: Final = "commonhold.server.daemon.supervisor"
 _PACKAGE: Final = "commonhold"
 
 Program = dict[str, tuple[int, ...] | None]
-"""The files that our modules were loaded from, with what shows that another was put in the place of one."""
+"""The files that our modules were loaded from, each with a stamp that shows whether it was replaced."""
 _KNOCKED: Final = b"k"
 
 
 def supervise(root: str, times: Times) -> int:
-    """Let there be a daemon until one ends by itself; the exit status of that one, or of the last."""
+    """Keep a daemon running until one ends by itself; return the exit status of that one, or of the last."""
     deaths: list[float] = []
     has_served_hooks = False
     program: Program = {}
@@ -73,22 +73,22 @@ def _program() -> Program:
 
 
 def _seen(file: str) -> tuple[int, ...] | None:
-    """When a file was written, its size and its number. Not how many links it has: installers share files by these."""
+    """Return a file's time of writing, size and inode. Not its link count: installers share files by hard links."""
     stamp = stamps.at(file)
     return stamp and (stamp[0], *stamp[2:])
 
 
 def _begin_anew(root: str, times: Times) -> NoReturn:
-    """Become what is installed by now, with the lock of who has begun this process."""
+    """Become the program that is installed now, and keep the lock of the process that started this one."""
     with suppress(OSError):
         os.set_inheritable(BEGIN_LOCK, True)  # noqa: FBT003 - positional only
     os.execv(sys.executable, [sys.executable, "-I", "-m", _MODULE, root, *map(str, astuple(times))])  # noqa: S606
 
 
 def _begin(root: str, times: Times) -> tuple[int, int]:
-    """Fork a daemon; its process, and what can be read from once it has been asked by a hook, or is gone."""
+    """Fork a daemon; return its process id and a pipe that becomes readable at its first hook, or at its end."""
     reading, writing = os.pipe()
-    gc.freeze()  # what the daemon looks through for garbage it writes to, and pages that are written to are copied
+    gc.freeze()  # the collector writes to the objects that it scans, and written pages are copied
     child = os.fork()
     if child == 0:
         os.close(reading)
@@ -103,7 +103,10 @@ def _be_daemon(root: str, times: Times, knocked: Callable[[], object]) -> NoRetu
 
 
 def _attend(line: int, *, is_loaded: bool) -> bool:
-    """Wait until the daemon is gone; whether hooks have asked it. What the next one needs for them is loaded then."""
+    """Wait for the daemon's end; return whether hooks called it.
+
+    If so, load the modules that the next daemon needs for hooks.
+    """
     has_asked = False
     while os.read(line, 1) == _KNOCKED:
         has_asked = True
@@ -114,7 +117,7 @@ def _attend(line: int, *, is_loaded: bool) -> bool:
 
 
 def _leave_the_beginner() -> None:
-    """Keep nothing of the hook that has begun this process but its lock, which no other process is to inherit."""
+    """Close all files of the hook that started this process except its lock, which no other process may inherit."""
     os.chdir("/")
     with suppress(OSError):
         os.set_inheritable(BEGIN_LOCK, False)  # noqa: FBT003 - positional only
@@ -122,7 +125,7 @@ def _leave_the_beginner() -> None:
 
 
 def _leave_the_shell() -> None:
-    """Drop the variables of an agent's shell, where this may have been started: the daemon is no session's."""
+    """Drop the variables of an agent's shell that may have started this: the daemon belongs to no session."""
     for name in _OF_SESSION:
         os.environ.pop(name, None)
     places = os.environ.get("PATH", os.defpath).split(os.pathsep)

@@ -36,58 +36,58 @@ from commonhold.server.planning.wire import (
 
 MOST_TREES: Final = 16
 MOST_REMEMBERED: Final = 64
-"""Of so many plans it is remembered what they found in other files."""
+"""The number of plans whose findings in other files a planner remembers."""
 MOST_CPU_SECONDS: Final = 45.0
-"""So much of the processor a plan may take; less than a process may be silent for, which then has hung."""
+"""Limit of processor time for a plan; lower than the silence limit, after which a process counts as hung."""
 GARBAGE_THRESHOLD: Final = 50_000
 
 
 class Daemon:
-    """The daemon that asked for a plan, as long as the planner is at work on it."""
+    """The daemon that asked for a plan, while the planner works on it."""
 
     def __init__(self) -> None:
-        """Know nobody to ask yet."""
+        """Begin with no daemon to ask."""
         self.ask: Ask | None = None
 
 
 class DaemonsTypes:
-    """The type checkers of the daemon, which has one of a kind for all its planners: each keeps a project in memory."""
+    """The type checkers of the daemon, one of a kind for all its planners: each keeps a project in memory."""
 
     def __init__(self, daemon: Daemon) -> None:
         """Ask `daemon`."""
         self._daemon = daemon
 
     def compare(self, changes: Mapping[str, bytes | None], also: Collection[str] = ()) -> TypeReport:
-        """What they newly say."""
+        """Return the checkers' report about these changes; an empty one if there is no daemon to ask."""
         if self._daemon.ask is None:
             return TypeReport()
         return type_report(self._daemon.ask(packed(TypesAsked(changes, tuple(also)))))
 
     def close(self) -> None:
-        """They are the daemon's."""
+        """Do nothing: the checkers belong to the daemon."""
 
 
 @dataclass(frozen=True, slots=True)
 class AnnouncedCheck:
-    """A check of which the daemon is told how long it may take: else it would take this process for one that hangs."""
+    """A check whose time limit is announced to the daemon, which would else take this process for one that hangs."""
 
     check: Check
     daemon: Daemon
 
     @property
     def name(self) -> str:
-        """What is run."""
+        """The name of the check."""
         return self.check.name
 
     def passes(self, contents: Mapping[str, bytes | None], timeout_seconds: float) -> CheckResult:
-        """Run it."""
+        """Announce the check, and run it."""
         if self.daemon.ask is not None:
             self.daemon.ask(packed(TestsBegin(timeout_seconds)))
         return self.check.passes(contents, timeout_seconds)
 
 
 def _announcing(insight: Insight, daemon: Daemon) -> Insight:
-    """The same insight, with tests that are announced to the daemon."""
+    """Return the same insight, with tests that are announced to the daemon."""
     tests_of = insight.tests_of
     if tests_of is None:
         return insight
@@ -95,10 +95,10 @@ def _announcing(insight: Insight, daemon: Daemon) -> Insight:
 
 
 class Planner:
-    """Makes plans for the working trees that it is asked about."""
+    """Makes plans for the working trees that requests name."""
 
     def __init__(self) -> None:
-        """Know nothing yet."""
+        """Begin with no working tree and no plan."""
         self._daemon = Daemon()
         self._types = DaemonsTypes(self._daemon)
         self._services: list[tuple[Tree, Service]] = []
@@ -106,7 +106,7 @@ class Planner:
         self._numbers = count(1)
 
     def answer(self, request: Asked, ask: Ask | None = None) -> Answer:
-        """The answer to a request; what is raised is one, too. `ask` asks the daemon."""
+        """Return the answer to a request; an exception becomes an answer, too. `ask` asks the daemon."""
         self._daemon.ask = ask
         try:
             match request:
@@ -131,7 +131,7 @@ class Planner:
         return replace(planned, crossed=planned.crossed.without_files((os.getpid(), number)))
 
     def _service(self, tree: Tree) -> Service:
-        """The service for a working tree, the one used last at the end."""
+        """Return the service for a working tree, and make it the last in order of use."""
         service = next((service for known, service in self._services if known == tree), None)
         if service is None:
             repository = find_repository(tree.root)
@@ -149,7 +149,7 @@ class Planner:
 
 
 def _within_limit(planner: Planner, data: bytes, ask: Ask) -> bytes:
-    """The answer to a request. If it needs too much of the processor, the kernel ends this process."""
+    """Return the answer to a request. If it takes too much processor time, the kernel ends this process."""
     signal.setitimer(signal.ITIMER_PROF, MOST_CPU_SECONDS)
     answer = packed(planner.answer(asked(data), ask))
     signal.setitimer(signal.ITIMER_PROF, 0)
@@ -158,7 +158,7 @@ def _within_limit(planner: Planner, data: bytes, ask: Ask) -> bytes:
 
 def main() -> None:
     """Serve on standard input and output."""
-    # Ctrl-C and a request to end are for the daemon: it ends this process, and so does its death.
+    # Ctrl-C and a request to end are for the daemon, which ends this process; so does the daemon's death.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     planner = Planner()
     gc.freeze()

@@ -1,8 +1,8 @@
-"""The planners of a daemon, and which of them makes a plan.
+"""The planners of a daemon, and the choice of one for each plan.
 
-A plan that is made alone is made in the daemon. Planners are started when somebody else commits meanwhile, and used
-from then on. Where none is free for a while, or none can be started, or two were killed, or one hangs, the daemon plans
-by itself. What crashes planners, however, would crash the daemon, too: that is refused.
+A lone plan is made in the daemon. Planners are started when another commit comes meanwhile, and used from then on. If
+none is free for a while, or none can be started, or two were killed, or one hangs, the daemon plans by itself. A plan
+that crashes planners, however, would crash the daemon, too: it is refused.
 """
 
 import math
@@ -42,24 +42,24 @@ from commonhold.server.planning.wire import (
 )
 
 PATIENCE_SECONDS: Final = 2.0
-"""So long a plan waits for a planner to be free: they may all be running tests."""
+"""How long a plan waits for a free planner: they may all be running tests."""
 FAITH_SECONDS: Final = 0.25
-"""So long it waits for the one that knows its file: another would have to read all of it first."""
+"""How long a plan waits for the planner that knows its file: another would have to read all of it first."""
 RESTING_SECONDS: Final = 30.0
-"""So long no planner is started after one could not be."""
+"""How long no planner is started after a failed start."""
 MOST_ENDS: Final = 2
-"""So many planners may be killed, or crash, over one plan: one may die of what has nothing to do with it."""
+"""The number of planners that may be killed, or crash, over one plan: one may die for an unrelated reason."""
 MOST_PATHS: Final = 4096
 _PROGRAM: Final = program_of("commonhold.server.planning.planner")
 
 
 def start_planner() -> WorkerProcess:
-    """Start one. Raises OSError where that cannot be."""
+    """Start a planner process. Raises OSError if that fails."""
     return WorkerProcess(_PROGRAM, stderr=None)
 
 
 class Process(Protocol):
-    """A planner's process, as `WorkerProcess` is one."""
+    """A planner's process; `WorkerProcess` implements it."""
 
     @property
     def pid(self) -> int:
@@ -68,13 +68,13 @@ class Process(Protocol):
 
     @property
     def has_crashed(self) -> bool:
-        """Whether it has died of what it was doing; known once it was ended."""
+        """Whether it died of its own work; known once it was ended."""
         ...
 
     def ask(self, request: bytes, reply: Ask, silence: Callable[[], float]) -> bytes:
-        """Its answer; what it asks meanwhile is answered with `reply`. Raises EOFError or OSError when it is gone.
+        """Return its answer; `reply` answers its questions meanwhile. Raises EOFError or OSError when it is gone.
 
-        One that says nothing for longer than `silence` gives is killed; ChildSilent says so.
+        If it is silent for longer than `silence` returns, it is killed and ChildSilent is raised.
         """
         ...
 
@@ -84,25 +84,25 @@ class Process(Protocol):
 
 
 class End(Enum):
-    """How a planner that was asked has ended."""
+    """How a planner ended that was asked for something."""
 
     KILLED = auto()
     HUNG = auto()
     CRASHED = auto()
 
 
-class Gone(Exception):  # noqa: N818 - it is answered by asking another planner
-    """The planner that was asked has ended, and how."""
+class Gone(Exception):  # noqa: N818 - the caller asks another planner instead
+    """The planner that was asked has ended; `end` says how."""
 
     def __init__(self, end: End) -> None:
-        """Say how."""
+        """Store how it ended."""
         super().__init__(end)
         self.end = end
 
 
 @dataclass(eq=False, slots=True)
 class _Planner:
-    """A process, whether it is at work, and of how many files it planned the last commit."""
+    """A process, whether it is at work, and the number of files whose last commit it planned."""
 
     process: Process
     is_busy: bool = False
@@ -119,9 +119,10 @@ class Planners:
         monotonic: Callable[[], float] = time.monotonic,
         crowd: Callable[[], int] = lambda: 0,
     ) -> None:
-        """Have up to `most`, each begun with `start`: one a processor, unless it is said; with none, plan here.
+        """Have up to `most` planners, each begun with `start`: one for each processor by default; with none, plan here.
 
-        `monotonic` counts seconds. `crowd` says how many commit at once, those included that wait for their turn.
+        `monotonic` counts seconds. `crowd` returns how many commits are under way at once, including those that wait
+        for their turn.
         """
         self._most = usable_processors() if most is None else most
         self._start = start
@@ -138,9 +139,9 @@ class Planners:
     def plan(
         self, asked: PlanAsked, path: str, own: Callable[[], Plan | Rejected], types: TypeChecker | None = None
     ) -> Plan | Rejected:
-        """The plan, made by whoever is free, with preference for who planned a commit to the file at `path` last.
+        """Return the plan of a free planner, preferably the one that planned the last commit to the file at `path`.
 
-        Without planners it is made by `own`. With `types` this process answers what a planner asks of type checkers.
+        Without planners, `own` makes it. This process answers a planner's questions to type checkers with `types`.
         """
         with self._change:
             self._under_way += 1
@@ -167,7 +168,7 @@ class Planners:
                 if gone.end is End.HUNG or ends[End.KILLED] == MOST_ENDS:
                     break
                 continue
-            assert not isinstance(planned, bool)  # noqa: S101 - the answer to the other question
+            assert not isinstance(planned, bool)  # noqa: S101 - a bool answers the other request
             return planned
         if not ends[End.CRASHED]:
             return own()
@@ -178,7 +179,7 @@ class Planners:
         )
 
     def still_links(self, tree: Tree, origin: tuple[int, int]) -> bool:
-        """What the planner with that process id says of its plan; False where it is gone."""
+        """Ask the planner with that process id whether its plan still holds; False if the planner is gone."""
         pid, number = origin
         planner = self._taken_again(pid)
         if planner is None:
@@ -212,7 +213,7 @@ class Planners:
         return _given(answered)
 
     def _begin_starting(self) -> None:
-        """Start planners up to the most there may be; they are used as they get ready. The caller has the lock."""
+        """Start planners up to the limit; each is used as it gets ready. The caller holds the lock."""
         if self._monotonic() < self._rests_until:
             return
         while not self._is_over and len(self._planners) + self._starting < self._most:
@@ -240,7 +241,7 @@ class Planners:
             self._change.notify_all()
 
     def _taken(self, path: str) -> _Planner | None:
-        """A planner that is free, now or soon; None where there is none."""
+        """Return a planner that is free now or soon, and mark it as busy; None if there is none."""
         with self._change:
             self._change.wait_for(lambda: self._chosen(path) or not self._planners, FAITH_SECONDS)
             if not self._change.wait_for(lambda: self._idle() or not self._planners, PATIENCE_SECONDS):
@@ -255,7 +256,7 @@ class Planners:
         return sorted((each for each in self._planners if not each.is_busy), key=lambda each: each.files)
 
     def _chosen(self, path: str) -> _Planner | None:
-        """The planner that knows the file, if it is free; another that is free only where it knows far fewer files."""
+        """Return the planner that knows the file, if it is free; another free one only if it knows far fewer files."""
         knows = self._knowing.get(path)
         if knows in self._planners and not knows.is_busy:
             return knows
@@ -263,7 +264,7 @@ class Planners:
         return next((each for each in self._idle() if each.files < most), None)
 
     def _know(self, planner: _Planner, path: str) -> None:
-        """Note who planned a commit to a file last."""
+        """Record which planner planned the last commit to a file."""
         before = self._knowing.pop(path, None)
         self._knowing[path] = planner
         forgotten = [before] if before else []
@@ -294,7 +295,7 @@ class Planners:
             self._change.notify_all()
 
     def close(self) -> None:
-        """End all; idempotent. What they are at work on is planned in this process."""
+        """End all planners; idempotent. Their unfinished plans are made in this process."""
         with self._change:
             self._is_over = True
             planners, self._planners = self._planners, []
@@ -330,14 +331,14 @@ class PooledPlans:
     def __init__(
         self, planners: Planners, tree: Tree, own: Plans, types: Callable[[], TypeChecker | None] = lambda: None
     ) -> None:
-        """Ask `planners`; `own` are the plans of this process, `types` its type checkers."""
+        """Ask `planners`; `own` makes plans in this process, `types` returns its type checkers."""
         self._types = types
         self._planners = planners
         self._tree = tree
         self._own = own
 
     def plan(self, request: CommitRequest, earlier: Crossed | None = None) -> Plan | Rejected:
-        """The plan."""
+        """Return the plan."""
         asked = PlanAsked(self._tree, request, earlier.without_files() if earlier else None)
         path = request.changeset.edits[0].key if request.changeset.edits else ""
         file = path.partition("#")[0]
@@ -346,7 +347,7 @@ class PooledPlans:
         )
 
     def still_links(self, crossed: Crossed) -> bool:
-        """Whether the same would be found in other files now; False also where nobody can tell any more."""
+        """Whether the same would be found in other files now; False also if that can no longer be known."""
         if crossed.origin is None:
             return self._own.still_links(crossed)
         return self._planners.still_links(self._tree, crossed.origin)

@@ -1,6 +1,6 @@
-"""What goes between the daemon and its planners: requests and answers, pickled.
+"""The messages between the daemon and its planners: requests and answers, pickled.
 
-Both ends are processes of one user, one started by the other with pipes that nobody else can open.
+Both ends are processes of one user; one has started the other, with pipes that no other process can open.
 """
 
 import pickle
@@ -15,7 +15,7 @@ from commonhold.domain.errors import CommonholdError
 
 @dataclass(frozen=True, slots=True)
 class Tree:
-    """For whom a plan is made: a working tree, its settings, and the umask that new files there get."""
+    """The target of a plan: a working tree, its settings, and the umask for new files there."""
 
     root: str
     settings: Settings
@@ -24,7 +24,7 @@ class Tree:
 
 @dataclass(frozen=True, slots=True)
 class PlanAsked:
-    """Make the plan of a commit. `earlier` is what its last plan found in other files."""
+    """A request for the plan of a commit. `earlier` holds the findings of its last plan in other files."""
 
     tree: Tree
     request: CommitRequest
@@ -33,7 +33,7 @@ class PlanAsked:
 
 @dataclass(frozen=True, slots=True)
 class LinksAsked:
-    """Say whether the plan with that number still finds the same in other files."""
+    """A request to check that the plan with that number still finds the same in other files."""
 
     tree: Tree
     number: int
@@ -41,7 +41,7 @@ class LinksAsked:
 
 @dataclass(frozen=True, slots=True)
 class TypesAsked:
-    """What a planner asks in turn: what the daemon's type checkers newly say once files are changed so."""
+    """A planner's question: the new findings of the daemon's type checkers once files are changed so."""
 
     changes: Mapping[str, bytes | None]
     also: tuple[str, ...]
@@ -49,14 +49,14 @@ class TypesAsked:
 
 @dataclass(frozen=True, slots=True)
 class TestsBegin:
-    """What a planner tells: it runs tests now, which may take so many seconds."""
+    """A planner's announcement: it runs tests now, which may take so many seconds."""
 
     seconds: float
 
 
 @dataclass(frozen=True, slots=True)
 class Defect:
-    """Something was raised that should not have been; `traceback` says what, and where."""
+    """An unexpected exception was raised; `traceback` describes it."""
 
     traceback: str
 
@@ -67,29 +67,29 @@ Answer = Plan | Rejected | bool | CommonholdError | Defect
 
 
 def packed(value: Asked | Answer | Question | TypeReport) -> bytes:
-    """The bytes of a request or an answer."""
+    """Return the bytes of a message."""
     return pickle.dumps(value, pickle.HIGHEST_PROTOCOL)
 
 
 def asked(data: bytes) -> Asked:
-    """The request in these bytes."""
+    """Return the request in these bytes."""
     request: Asked = pickle.loads(data)  # noqa: S301 - from the process that started this one
     return request
 
 
 def answer(data: bytes) -> Answer:
-    """The answer in these bytes."""
+    """Return the answer in these bytes."""
     answered: Answer = pickle.loads(data)  # noqa: S301 - from a process that this one started
     return answered
 
 
 def question(data: bytes) -> Question:
-    """The question of a planner in these bytes."""
+    """Return the question of a planner in these bytes."""
     asked: Question = pickle.loads(data)  # noqa: S301 - from a process that this one started
     return asked
 
 
 def type_report(data: bytes) -> TypeReport:
-    """The reply to it in these bytes."""
+    """Return the reply to a type question in these bytes."""
     report: TypeReport = pickle.loads(data)  # noqa: S301 - from the process that started this one
     return report
