@@ -1,4 +1,4 @@
-"""Keeping indexes in step with HEAD: a session's own, and the one that all share."""
+"""Keep the indexes in step with HEAD: each session's own, and the shared one."""
 
 from collections.abc import Sequence
 from typing import Final
@@ -16,7 +16,7 @@ _REGULAR: Final = "100"
 
 
 class Following:
-    """Lets the indexes of one session and of its working tree follow HEAD."""
+    """Lets the index of one session and the shared index of its working tree follow HEAD."""
 
     def __init__(self, git: Git, home: Home, shared_index: str) -> None:
         """Follow the HEAD of the working tree of `git`."""
@@ -26,9 +26,9 @@ class Following:
         self.lost: list[str] = []
 
     def catch_up(self) -> None:
-        """Bring the session's index in step with HEAD, or make it."""
+        """Bring the session's index in step with HEAD, or create it."""
         index, known, head = Index(self._git, self._home.index), self._home.head, differing.head_of(self._git)
-        # On a branch without a commit yet git keeps what was staged before: so do the indexes, until there is one.
+        # On a branch without a commit git keeps entries staged before: so do the indexes, until there is a commit.
         head = head or self._home.owed or known or ""
         if known is None or not index.exists:
             index.begin(head, self._shared)
@@ -39,9 +39,10 @@ class Following:
         self._home.head = head
 
     def went(self, before: str, head: str, called: Index, *, committed: bool) -> None:
-        """HEAD went from one commit to another by a call of the session: so do the indexes.
+        """Let the indexes follow HEAD after a call of the session that moved it from `before` to `head`.
 
-        The one that git was `called` with it has brought along itself. What it `committed` is what it had staged.
+        Git itself has updated the index that it was `called` with. If the call `committed`, the commit holds the
+        entries that the session had staged.
         """
         if before == head:
             return
@@ -68,7 +69,10 @@ class Following:
         return tree or indexes.empty_tree(self._git)
 
     def _joined(self, path: str, change: Change, staged: Blob | None) -> Blob | None:
-        """What was staged, joined with what HEAD has got; where that cannot be proven it is staged no more."""
+        """Return the staged entry merged with HEAD's new one.
+
+        If that cannot be proven, return HEAD's and list the path as lost.
+        """
         blobs: Sequence[Blob | None] = (change.old, staged, change.new)
         known = [each for each in blobs if each is not None]
         if staged == change.new:

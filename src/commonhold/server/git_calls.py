@@ -1,7 +1,7 @@
-"""Calls of git from a session's shell: what each is to run, in which index, and what follows from it.
+"""Handle calls of git from a session's shell: which call runs, in which index, and its consequences.
 
-A session has an index of its own, which keeps in step with HEAD; what it stages is looked through, so that its commits
-hold what it did itself. The index that all share goes with HEAD, too, as far as nobody has staged something else.
+A session has an index of its own, which keeps in step with HEAD. The files that it stages are inspected, so that its
+commits hold only its own changes. The shared index follows HEAD, too, except for entries that someone has staged there.
 """
 
 import os
@@ -30,24 +30,24 @@ from commonhold.server.git_session import MOVERS, WRITERS, Answer, Pending, Sess
 from commonhold.server.whose import Around, Log
 
 OpenLog = Callable[[str, str], AbstractContextManager[Log]]
-"""The session of a holder on the repository around a path."""
+"""Opens the session of a holder on the repository around a path."""
 Settle = Callable[[str, str], object]
-"""Records what the shells of a holder have changed so far, in the working tree at a root."""
+"""Records the changes so far of a holder's shells, in the working tree at a root."""
 
 ELSEWHERE: Final = frozenset({"clone", "init", "worktree"})
 """Commands that make other working trees, with indexes of their own."""
 MOST_PENDING: Final = 4096
-"""Who calls git may be killed, and never tell the end."""
+"""Limit of calls without a reported end: the caller of git may be killed before it reports one."""
 LOOK_SECONDS: Final = 60.0
 _ANYTHING: Final = "."
 
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """What is asked: who calls git with which words, in which folder, and what the environment says to git.
+    """A question about a call of git: its caller, its words, its folder, and git's variables in the environment.
 
-    `temporary` is where it has its temporary files. `has_turn`: whoever asks has locked the files that it was told of,
-    `has_fetched`: it has made the call that it was told of.
+    `temporary` is the folder for the caller's temporary files. `has_turn`: the caller has locked the files that an
+    earlier answer named. `has_fetched`: it has made the call that an earlier answer named.
     """
 
     holder: str
@@ -62,18 +62,18 @@ class Asked:
 
     @property
     def before(self) -> tuple[str, ...]:
-        """What the environment says, as options."""
+        """The choices of the environment, as options of git."""
         chosen = (("--git-dir", self.git_dir), ("--work-tree", self.work_tree))
         return tuple(f"{option}={value}" for option, value in chosen if value)
 
 
 class GitCalls:
-    """Answers for one repository."""
+    """Answers questions about calls of git for one repository."""
 
     def __init__(self, state_folder: str, open_log: OpenLog, settle: Settle, is_ignored: IsIgnored) -> None:
-        """Keep indexes in the state folder; `open_log` says whose what is, once `settle` has seen what was done.
+        """Keep indexes in the state folder; `open_log` opens the log, once `settle` has recorded the changes so far.
 
-        What `is_ignored` is staged and taken back as git does it.
+        Git stages and restores files that `is_ignored` without any check here.
         """
         self._state_folder = state_folder
         self._open_log = open_log
@@ -84,11 +84,12 @@ class GitCalls:
         self._looked = time.monotonic()
 
     def begin(self, told: Mapping[str, Any]) -> Answer:
-        """What a call of git is to run.
+        """Return how a call of git is to run.
 
-        `refusal`: nothing, and why. `turns`: files to be locked, then to ask again. `fetch`: a call to make before,
-        then to ask again. Else `env` (None: taken out), `argv` where it is another, `say` what to tell, and `after`
-        where the end is to be told by that name.
+        `refusal`: it must not run, for this reason. `turns`: the caller locks these files, then asks again. `fetch`:
+        the caller makes this call first, then asks again. Otherwise `env` holds variables (None: removed), `argv` other
+        words if they change, `say` a message for the caller, and `after` the name by which it reports the end of the
+        call.
         """
         switches = {name: bool(told.get(name)) for name in ("has_turn", "has_fetched")}
         asked = Asked(**{**told, "argv": tuple(told["argv"]), **switches})
@@ -143,7 +144,7 @@ class GitCalls:
         return {"argv": list(pending.argv), "env": dict(pending.environment), "after": token, "say": lost}
 
     def end(self, told: Mapping[str, Any]) -> Answer:
-        """What follows from a call that has ended: what to `say`, and whether it is to be done `again`."""
+        """Handle the end of a call: return a message to `say`, and whether to run the call `again`."""
         with self._lock:
             pending = self._pending.pop(told["after"], None)
         if pending is None:
@@ -156,24 +157,24 @@ class GitCalls:
             return here.ended(pending, told["status"])
 
     def look(self) -> None:
-        """Take away the private trees that no commit uses any more; at most once a minute."""
+        """Remove the private trees that no commit uses any more; at most once a minute."""
         now = time.monotonic()
         if now - self._looked >= LOOK_SECONDS:
             self._looked = now
             remove_private_trees(self._state_folder, UNUSED_SECONDS)
 
     def close(self) -> None:
-        """Take away all private trees that no commit is using."""
+        """Remove all private trees that no commit is using."""
         remove_private_trees(self._state_folder)
 
     def refusal(self, holder: str, cwd: str, command: Sequence[str], *, has_stand_in: bool = False) -> str | None:
-        """Why a command must not run, because of a git call in it; None if it may.
+        """Return why a command must not run, because of a git call in it; None if it may.
 
-        `has_stand_in`: its git asks here, so that a pull is judged once it has fetched.
+        `has_stand_in`: git in the command asks here, so that a pull is judged after it has fetched.
         """
         for found in git_calls_of(command):
             folder = str(Path(cwd, found.folder)) if found.folder is not None else cwd
-            # What is known only when it runs may be anything.
+            # A word that is known only at run time may stand for any path.
             argv = tuple(_ANYTHING if word is None else word for word in found.argv)
             refusal = self._refusal(Asked(holder, folder, argv), has_stand_in=has_stand_in)
             if refusal:
@@ -194,7 +195,7 @@ class GitCalls:
             return None if call.word == "pull" and has_stand_in else session.refusal(call)
 
     def environment(self, holder: str, cwd: str) -> dict[str, str]:
-        """What a shell's environment says, so that its calls of git come here; nothing where there is no git."""
+        """Return the variables of a shell's environment that send its git calls here; empty if there is no git."""
         tree = self._tree(cwd, GitCall((), "", ()))
         if tree is None:
             return {}
@@ -208,24 +209,24 @@ class GitCalls:
         }
 
     def _tree(self, folder: str, call: GitCall) -> Tree | None:
-        """The working tree that is meant, where it is one of this repository."""
+        """Return the working tree of the call, if it belongs to this repository; otherwise None."""
         tree = find_tree(Git(folder), call.before) if Path(folder).is_dir() else None
         is_ours = tree is not None and Path(self._state_folder).resolve() == Path(tree.common, "commonhold")
         return tree if is_ours else None
 
 
 def _is_beside_others(session: Session) -> bool:
-    """Whether others hold or have changed files here, so that it matters what a pull would bring."""
+    """Whether others hold or have changed files here, so that the content of a pull matters."""
     return git_held.is_beside_holders(session.log, session.holder) or session.is_beside_work()
 
 
 def _is_astray(tree: Tree, call: GitCall) -> bool:
-    """Whether a call says itself what the working tree is, and that is none of the repository's."""
+    """Whether a call names a working tree itself that does not belong to the repository."""
     return bool(call.before) and find_tree(Git(tree.root)) != tree
 
 
 def _astray(tree: Tree, call: GitCall) -> str | None:
-    """Why it is not run: what it leaves in the index, or where it moves HEAD, is no matter of that folder's."""
+    """Return why the call does not run: its index entries and HEAD moves do not belong to that folder."""
     word = resolved(Git(tree.root), call, WRITERS).word
     if word not in WRITERS:
         return None
@@ -237,11 +238,11 @@ def _astray(tree: Tree, call: GitCall) -> str | None:
 
 
 def _within(tree: Tree, folder: str) -> str:
-    """The folder from which git counts paths: from outside of the working tree that is its root."""
+    """Return the folder from which git counts paths; for a folder outside the working tree, its root."""
     return folder if f"{os.path.realpath(folder)}/".startswith(f"{tree.root}/") else tree.root
 
 
 def _placed(asked: Asked) -> tuple[GitCall, str]:
-    """The call without its `-C`, and the folder that it is made in."""
+    """Return the call without its `-C`, and the folder in which it is made."""
     call, folder = placed(read_call(asked.argv), asked.cwd)
     return GitCall((*asked.before, *call.before), call.word, call.rest), folder

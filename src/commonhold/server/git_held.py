@@ -1,4 +1,4 @@
-"""Refuse git calls that would write what others hold, since git would begin and stop half way."""
+"""Refuse git calls that would write files that others hold, since git would begin and stop halfway."""
 
 import time
 from typing import Final
@@ -18,7 +18,7 @@ FETCHED: Final = "FETCH_HEAD"
 
 
 def to_fetch(call: GitCall) -> list[str]:
-    """The call that brings what a pull would merge."""
+    """Return the call that fetches the commits that a pull would merge."""
     return [*call.before, "fetch", "--quiet", *words_of(call).named]
 
 
@@ -28,9 +28,9 @@ def is_beside_holders(session: Log, holder: str) -> bool:
 
 
 def refusal(call: GitCall, root: str, folder: str, holder: str, session: Log) -> str:
-    """Why a call in a folder of the working tree at `root` is not run; empty where it may be.
+    """Return why a call in a folder of the working tree at `root` must not run; empty if it may.
 
-    What a pull merges must have been fetched.
+    A pull must have fetched before.
     """
     held = _held(session, holder)
     if not held:
@@ -49,7 +49,7 @@ def _held(session: Log, holder: str) -> tuple[Holding, ...]:
 
 
 def once_fetched(call: GitCall, git: Git) -> GitCall:
-    """The call, or the one that a pull makes once it has fetched."""
+    """Return the call itself, or for a pull the call that it makes once it has fetched."""
     if call.word != "pull":
         return call
     words = words_of(call)

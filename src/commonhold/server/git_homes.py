@@ -1,4 +1,4 @@
-"""What is kept of git for the sessions of one working tree: each one's index, and who made which commit or stash."""
+"""Git's files for the sessions of one working tree: the index of each, and the makers of commits and stashes."""
 
 import fcntl
 import hashlib
@@ -26,7 +26,7 @@ _NAME_LENGTH: Final = 16
 
 @dataclass(frozen=True, slots=True)
 class Operation:
-    """What git is in the middle of in a working tree: whose it is, and whether it began in the index that all share."""
+    """An operation of git that is under way in a working tree: its holder, and whether it began in the shared index."""
 
     holder: str
     is_in_shared_index: bool
@@ -36,9 +36,10 @@ class Home:
     """The folder of one session in one working tree."""
 
     def __init__(self, state_folder: str, tree: Tree, holder: str) -> None:
-        """Lies in the state folder, under names made of those of the holder and the working tree.
+        """Use a folder in the state folder; its name is a hash of the holder's and the working tree's.
 
-        A holder's shell may write its own folder: it may go to a working tree that was not there as it began.
+        A holder's shell may write its own folder, since it may go to a working tree that is created after the shell
+        began.
         """
         self.tree = tree
         self._folder_of_all = Path(state_folder, FOLDER)
@@ -47,44 +48,44 @@ class Home:
         self.folder = self._folder_of_holder / _name(tree.root)
 
     def prepare(self) -> None:
-        """Make the folders, and what is locked in them."""
+        """Create the folders, and the lock files in them."""
         if not self.folder.exists():
             self._sweep()
-        # Never the state folder itself: one that was moved away must not be made anew.
+        # Never the state folder itself: if that was moved away, it must not be created again.
         for folder in (self._folder_of_all, self._folder_of_holder, self.folder, self.tree_folder):
             folder.mkdir(exist_ok=True)
         for turn in self.turns:
             Path(turn).touch()
 
     def _sweep(self) -> None:
-        """Take away what no session has used for as long as contents are kept: each that comes makes an index.
+        """Remove folders that no session has used for as long as contents are kept: each new session makes an index.
 
-        The objects that it names git drops before that.
+        Git drops the objects that such an index names before that.
         """
         oldest = time.time() - CONTENT_RETENTION_SECONDS
         for turn in self._folder_of_all.glob("*/*/turn"):
-            with suppress(OSError):  # somebody else sweeps, too
+            with suppress(OSError):  # another session sweeps, too
                 if turn.stat().st_mtime < oldest:
                     shutil.rmtree(turn.parent)
 
     @property
     def index(self) -> str:
-        """Where the session's index is."""
+        """The path of the session's index."""
         return str(self.folder / INDEX_NAME)
 
     def is_beside(self, index: str) -> bool:
-        """Whether this is the session's index in another working tree: what a shell has that has gone from there."""
+        """Whether `index` is the session's index in another working tree: a shell that moved here still names that."""
         place = Path(index)
         return place.name == INDEX_NAME and place.parent.parent == self._folder_of_holder and index != self.index
 
     @property
     def turns(self) -> tuple[str, str]:
-        """Files that are locked (flock) by who writes the session's index, and by who moves HEAD: in this order."""
+        """The files to lock (flock) before writing the session's index and before moving HEAD: in this order."""
         return str(self.folder / "turn"), str(self.tree_folder / "turn")
 
     @property
     def head(self) -> str | None:
-        """The commit that the index is in step with; empty: none yet. None: there is no index."""
+        """The commit that the index is in step with; empty if there is no commit yet, None if there is no index."""
         return _read(self.folder / "head")
 
     @head.setter
@@ -93,7 +94,7 @@ class Home:
 
     @property
     def owed(self) -> str | None:
-        """The commit that the shared index was last in step with, where it could not be brought up since."""
+        """The commit that the shared index was last in step with, if it could not be updated since."""
         return _read(self.tree_folder / "owed")
 
     @owed.setter
@@ -102,7 +103,7 @@ class Home:
 
     @property
     def operation(self) -> Operation | None:
-        """Whose operation is under way, as far as is known."""
+        """The operation under way, as far as is known."""
         how, _, holder = (_read(self.tree_folder / "operation") or "").partition(" ")
         return Operation(holder, how == "shared") if how else None
 
@@ -112,7 +113,7 @@ class Home:
         _write(self.tree_folder / "operation", f"{how} {operation.holder}" if operation else None)
 
     def note(self, what: str, ids: tuple[str, ...], holder: str) -> None:
-        """Write down who made commits or stashes; who is known to have made one already stays so."""
+        """Record the maker of commits or stashes; a maker already recorded stays."""
         known = self.makers(what)
         lines = "".join(f"{each} {holder}\n" for each in ids if each not in known)
         if lines:
@@ -120,18 +121,18 @@ class Home:
                 file.write(lines)
 
     def makers(self, what: str) -> dict[str, str]:
-        """Who made which commit or stash, by id."""
+        """Return the makers of commits or stashes, by id."""
         lines = (_read(self._folder_of_all / what) or "").splitlines()
         parts = [line.split(" ", 1) for line in reversed(lines)]
         return {each[0]: each[1] for each in parts if len(each) == len(("id", "holder"))}
 
     def scratch(self, token: str) -> str:
-        """Where the index of one call is."""
+        """Return the path of the index of one call."""
         return str(self.folder / f"scratch-{token}")
 
     @contextmanager
     def turn(self) -> Iterator[bool]:
-        """Be the only one that writes the session's index; not so where somebody else is at it."""
+        """Try to lock the session's index for writing; yield False if another call holds the lock."""
         descriptor = os.open(self.turns[0], os.O_CREAT | os.O_RDWR | os.O_CLOEXEC, 0o600)
         try:
             yield _took(descriptor)
@@ -139,7 +140,7 @@ class Home:
             os.close(descriptor)
 
     def clear(self) -> None:
-        """Take away what calls that died have left; only for who has the turn."""
+        """Remove the files that dead calls left; the caller must hold the lock."""
         remove_left(self.folder)
         for pattern in ("scratch-*", "*.lock"):
             for place in self.folder.glob(pattern):
@@ -147,17 +148,17 @@ class Home:
 
     @property
     def private_trees(self) -> PrivateTrees:
-        """Where hooks of the session's commits run beside others' work."""
+        """The private trees, in which hooks of the session's commits run apart from others' work."""
         return PrivateTrees(self.tree, self.tree_folder, self.folder)
 
 
 def remove_private_trees(state_folder: str, unused_seconds: float = 0) -> None:
-    """Take away the private trees of commits that none has used for so long, in all working trees."""
+    """Remove the private trees that no commit has used for `unused_seconds`, in all working trees."""
     remove_unused(Path(state_folder, FOLDER), unused_seconds)
 
 
 def programs(state_folder: str) -> Path:
-    """The folder with what stands in for git in the shells of sessions, made if need be."""
+    """Return the folder with the program that stands in for git in sessions' shells; create it if necessary."""
     folder = Path(state_folder, FOLDER, "bin")
     folder.parent.mkdir(exist_ok=True)
     words = (sys.executable, "-I", "-S", STAND_IN, str(folder))
@@ -177,7 +178,7 @@ def _name(text: str) -> str:
 
 
 def _read(place: Path) -> str | None:
-    """What a file says; None where there is none."""
+    """Return the text of a file; None if there is none."""
     try:
         return place.read_text(encoding="utf-8")
     except FileNotFoundError:
@@ -185,7 +186,7 @@ def _read(place: Path) -> str | None:
 
 
 def _write(place: Path, text: str | None) -> None:
-    """Let a file say this, all at once; None: there is none any more."""
+    """Replace the text of a file atomically; None removes the file."""
     if text is None:
         place.unlink(missing_ok=True)
         return

@@ -30,15 +30,15 @@ _SHOWN: Final = 6
 
 
 def runs_hooks(tree: Tree, words: Words) -> bool:
-    """Whether a commit runs hooks that may change what it holds."""
+    """Whether a commit runs hooks that may change its content."""
     return not words.has("-n", "--no-verify", "--dry-run") and has_hook(tree, "pre-commit")
 
 
 @dataclass(frozen=True, slots=True)
 class HookRun:
-    """A commit in a private working tree, with an index that has no other user. `begun` is the tree that it had.
+    """A commit in a private working tree, with an index of its own. `begun` is the tree of that index at the start.
 
-    `is_of_staged`: it was to hold what the session had staged, as that was.
+    `is_of_staged`: the commit was to hold exactly the entries that the session had staged.
     """
 
     tree: Tree
@@ -49,23 +49,26 @@ class HookRun:
 
     @property
     def private(self) -> PrivateTree:
-        """Where it runs."""
+        """The private working tree."""
         return self.taken.private
 
     @property
     def environment(self) -> Mapping[str, str]:
-        """What git is told by its environment."""
+        """The variables of git's environment."""
         return self.private.settings(self.index.path)
 
     def staged(self) -> dict[str, Blob | None]:
-        """What the hooks have staged for good: where a commit stages files itself, git forgets that with the commit."""
+        """Return the entries that hooks staged for good.
+
+        If a commit stages files itself, git drops the hooks' entries after it.
+        """
         now = self.index.tree() if self.is_of_staged else ""
         return {path: each.new for path, each in changes(self.index.git, self.begun, now).items()} if now else {}
 
     def ended(self, log: Log, *, is_committed: bool) -> str:
-        """Bring what hooks changed into the true working tree, merged with what others have there; what is to be told.
+        """Merge the changes of hooks into the true working tree; return a message for the caller.
 
-        Nothing of others is overwritten: where both cannot be proven to go together theirs stays, and that is told.
+        Others' work is never overwritten: if a merge cannot be proven, their version stays, and the message says so.
         """
         made = [each for each in self.private.ended() if each.after != _bytes_at(self.tree.root, each.path)]
         left = [each.path for each in made if not _is_clear(self.tree.root, each)]
@@ -75,15 +78,15 @@ class HookRun:
         return _told(left, is_committed=is_committed)
 
     def let_go(self) -> None:
-        """Take away what was made for it; the private tree is kept for the next commit."""
+        """Release the index and the private tree; the tree is kept for the next commit."""
         self.taken.give_back()
         Path(self.index.path).unlink(missing_ok=True)
 
 
 def sweepings(git: Git, whose: Whose, intended: str, made: str) -> tuple[str, str]:
-    """The tree `made` less what other sessions did, which hooks have added to what was `intended`, and that in words.
+    """Return the tree `made` without other sessions' changes that hooks added to `intended`, and a description of them.
 
-    Empty where nothing of others was added.
+    Both are empty if hooks added nothing of other sessions.
     """
     found = changes(git, intended, made)
     foreign = {path: by - {whose.holder, OUTSIDE} for path, by in whose.of_others(found).items()}
@@ -102,7 +105,7 @@ def _bytes_at(root: str, path: str) -> bytes | None:
 
 
 def _is_clear(root: str, made: Made) -> bool:
-    """Whether a file that is new to the hook is new here, too, and one that it changed is here still."""
+    """Whether a file that the hook created does not exist here yet, and one that it changed still exists here."""
     return os.path.lexists(f"{root}/{made.path}") == (made.before is not None)
 
 

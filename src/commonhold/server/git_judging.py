@@ -1,4 +1,4 @@
-"""Whether a call of git would throw away what is not the caller's own, and what to say then."""
+"""Judge whether a call of git would discard changes that are not the caller's, and word the refusal."""
 
 import shlex
 from collections.abc import Callable, Iterable, Sequence
@@ -29,9 +29,9 @@ class Judging:
     """Judges the calls of one session in one working tree."""
 
     def __init__(self, whose: Whose, home: Home, index: Index, around: Around) -> None:
-        """Tell with `whose` what is the session's; pathspecs are read by the git of `index`, in its folder.
+        """Use `whose` to find the session's changes; the git of `index` reads pathspecs, in its folder.
 
-        `around` is asked about other working trees.
+        `around` opens the logs of other working trees.
         """
         self._whose = whose
         self._home = home
@@ -41,7 +41,7 @@ class Judging:
         self._around = around
 
     def refusal(self, call: GitCall, once_fetched: GitCall) -> str | None:
-        """Why the call is not run; None where it may be. `once_fetched` is what it makes after it has fetched."""
+        """Return why the call must not run; None if it may. `once_fetched` is the call that it makes after fetching."""
         for risk in risks.risks_of(call, self._is_revision):
             why = self._move(risk, once_fetched) if isinstance(risk, risks.Move) else self._judged(risk)
             if why:
@@ -49,15 +49,15 @@ class Judging:
         return None
 
     def is_beside_work(self) -> bool:
-        """Whether other sessions have changed files here that are not committed."""
+        """Whether other sessions have uncommitted changes here."""
         return bool(self._of_other_sessions())
 
     def _is_revision(self, word: str) -> bool:
-        """Whether a word names a commit, or a branch that git would make of a remote one."""
+        """Whether a word names a commit, or a remote branch of which git would make a local one."""
         return differing.is_revision(self._git, word) or bool(self._remote(word))
 
     def _remote(self, word: str) -> str:
-        """The remote branch that git would make a branch of by this name; empty where there is none."""
+        """Return the commit of the remote branch that git would track under this name; empty if there is none."""
         if word.startswith(("-", ":", ".")):
             return ""
         return self._git.line("for-each-ref", "--count=1", "--format=%(objectname)", f"refs/remotes/*/{word}") or ""
@@ -90,7 +90,10 @@ class Judging:
         return refusal or (self._hooks_taken(paths, is_stash=risk.is_stash) if risk.ignored else None)
 
     def _hooks_taken(self, paths: Sequence[str], *, is_stash: bool) -> str | None:
-        """Why a call that takes what is ignored is not run: hooks that `install` has put there would go."""
+        """Return why a call that removes ignored files must not run.
+
+        Hooks that `install` has put there would be removed.
+        """
         installed = put_there(Path(exclude_file(self._git)))
         ours = [path for path in paths if path in installed]
         if not ours:
@@ -108,7 +111,7 @@ class Judging:
             return None
         own = [f":/{path}" for path in paths if path not in foreign]
         if risk.is_stash and not risk.paths:
-            # It is there to make room for a pull or a switch, which is for a tree of one's own here.
+            # The stash would make room for a pull or a switch, which belong in a separate tree here.
             aside = f"; to put only your own files aside: {instead} {shlex.join(own)}" if own else ""
             return (
                 "it would take changes that are not this session's out of everybody's working tree: "
@@ -145,7 +148,7 @@ class Judging:
         )
 
     def _target(self, risk: risks.Move) -> str:
-        """The commit that a call names, as git reads it there."""
+        """Return the commit that a call names, as git reads it there."""
         if risk.target == "-":
             return "@{-1}"
         is_known = not risk.target or differing.is_revision(self._git, risk.target)
@@ -155,7 +158,7 @@ class Judging:
         return self._git.line("rev-parse", "--verify", "--quiet", f"{commit}^{{tree}}") if commit else None
 
     def _written(self, head: str | None, target: str | None, call: GitCall) -> frozenset[str] | None:
-        """The paths that a move writes; None where that cannot be told."""
+        """Return the paths that a move writes; None if they are unknown."""
         if head is None or call.word == "stash":
             return None
         if target is not None:
@@ -163,18 +166,18 @@ class Judging:
         return moved_paths(Git(self._whose.tree.root), call, self._git.root)
 
     def _of_other_sessions(self) -> dict[str, frozenset[str]]:
-        """The uncommitted files that other sessions have changed, with those sessions."""
+        """Return the uncommitted files that other sessions have changed, with those sessions."""
         paths = differing.unstaged(self._whose.git, self._index)
         foreign = self._whose.of_others(each for each in paths if not self._whose.is_ignored(each))
         return {path: by for path, by in foreign.items() if by - {self._holder, OUTSIDE}}
 
     def _tracked(self, paths: Iterable[str]) -> frozenset[str]:
-        """Those of some paths that git has."""
+        """Return those of some paths that git tracks."""
         untracked = differing.untracked(self._whose.git, self._index, (), "--exclude-standard")
         return frozenset(paths).difference(untracked)
 
     def _beside(self, commit: str) -> str:
-        """The command that makes a working tree beside this one."""
+        """Return the command that creates a working tree beside this one."""
         return f"git worktree add --detach {shlex.quote(f'{self._whose.tree.root}-2')} {commit}"
 
     def _commits(self, risk: risks.Commits) -> str | None:

@@ -31,7 +31,7 @@ MOVERS: Final = frozenset(
         *("stash", "update-ref", "symbolic-ref", "branch", "read-tree", "filter-branch"),
     }
 )
-"""Commands that may move HEAD, or what it leads to: sessions take turns at them."""
+"""Commands that may move HEAD, or the branch it points to: sessions take turns at them."""
 WRITERS: Final = MOVERS | {
     *("add", "stage", "rm", "mv", "restore", "apply", "update-index", "checkout-index", "submodule", "sparse-checkout"),
 }
@@ -45,7 +45,7 @@ _UNSEEN: Final = {
     "-p --patch": "git add -p, and then git commit",
     "--interactive": "git add -i, and then git commit",
 }
-"""Options of a commit with which it stages what it commits, in one step, and what to do in their place."""
+"""Options of a commit with which it stages and commits in one step, and the alternative for each."""
 _HOOKS_ALONE: Final = (
     "others have uncommitted work here, so the hooks of that commit ran on a copy of the files that holds this "
     "session's own changes alone, and what they changed was brought back. Next: do what they say, then commit again"
@@ -57,7 +57,7 @@ _SETTLED: Final = Blob("", "")
 
 @dataclass(frozen=True, slots=True)
 class Pending:
-    """A call that runs: what it was, where HEAD, its branch and the stash were, and the index it was given."""
+    """A call that runs: its state before (HEAD, branch, stash, operation), and the index that it was given."""
 
     session: "Session"
     call: GitCall
@@ -72,14 +72,14 @@ class Pending:
 
     @property
     def argv(self) -> Sequence[str]:
-        """The words that git is called with."""
+        """The words with which git is called."""
         if self.hooked is None:
             return ["-C", self.session.folder, *self.call.argv]
         return ["-C", self.hooked.private.folder(self.session.folder), *self.hooked.private.options, *self.call.argv]
 
     @property
     def environment(self) -> Mapping[str, str | None]:
-        """What git is told by its environment."""
+        """The variables of git's environment."""
         return self.session.environment(self.index) if self.hooked is None else self.hooked.environment
 
 
@@ -87,9 +87,9 @@ class Session:
     """One session in one working tree, for the length of a call."""
 
     def __init__(self, home: Home, holder: str, folder: str, log: Log, around: Around, temporary: str = "") -> None:
-        """Git is called in `folder`; `log` says whose what is; `around` is asked of other working trees.
+        """Call git in `folder`; `log` attributes changes to sessions; `around` opens the logs of other working trees.
 
-        Private working trees are made in the folder `temporary` (empty: where the system has such).
+        Private working trees are made in the folder `temporary` (empty: the system's).
         """
         self.tree = home.tree
         self.home = home
@@ -102,7 +102,7 @@ class Session:
         self._following = Following(self._root, home, self.tree.shared_index)
 
     def asking(self, log: Log) -> "Session":
-        """The same, with another way to ask the log."""
+        """Return the same session with another log."""
         return Session(self.home, self.holder, self.folder, log, self._around, self._temporary)
 
     @property
@@ -112,16 +112,19 @@ class Session:
 
     @property
     def index(self) -> Index:
-        """The index that it uses: its own, but for an operation that it took over."""
+        """The index that the session uses: its own, or the shared one during an operation that it took over."""
         path = self.tree.shared_index if self._uses_shared_index else self.home.index
         return Index(self._root, path)
 
     def environment(self, index: Index) -> dict[str, str | None]:
-        """What git is told by its environment."""
+        """Return the variables of git's environment."""
         return {INDEX: None if index.path == self.tree.shared_index else index.path}
 
     def catch_up(self, *, has_turn: bool) -> str:
-        """Bring the session's index in step with HEAD, if nobody else is at it; what is staged no more, in words."""
+        """Bring the session's index in step with HEAD, unless another call holds its lock.
+
+        Return a message that names the entries that are no longer staged.
+        """
         if has_turn:
             self.home.clear()
             self._following.catch_up()
@@ -135,7 +138,7 @@ class Session:
         )
 
     def refusal(self, call: GitCall, once_fetched: GitCall | None = None) -> str | None:
-        """Why it may not be run; `once_fetched` is what a pull makes after it has fetched."""
+        """Return why the call must not run; `once_fetched` is the call that a pull makes after fetching."""
         if call.word in WRITERS:
             refusal = self._guarded(call)
             if refusal:
@@ -143,7 +146,7 @@ class Session:
         return self._judging().refusal(call, once_fetched or call)
 
     def is_beside_work(self) -> bool:
-        """Whether others have changed files here that are not committed."""
+        """Whether other sessions have uncommitted changes here."""
         return self._judging().is_beside_work()
 
     def _judging(self) -> Judging:
@@ -154,7 +157,7 @@ class Session:
         return Whose(self.tree, self.log, self.holder, self._around.is_ignored, since=self.home.owed or "")
 
     def _guarded(self, call: GitCall) -> str | None:
-        """A commit while another's merge is under way would end that merge, without its changes."""
+        """Refuse a commit during another's merge: it would end that merge, without its changes."""
         under_way = self.tree.operation
         if under_way is None:
             self.home.operation = None
@@ -170,7 +173,7 @@ class Session:
         return self._unseen(words_of(call)) if call.word == "commit" else None
 
     def _unseen(self, words: Words) -> str | None:
-        """A commit of what nobody can look through before, or of another's last one."""
+        """Refuse a commit whose content cannot be inspected beforehand, or that amends another's last one."""
         for option, instead in _UNSEEN.items():
             if words.has(*option.split()):
                 return (
@@ -180,7 +183,7 @@ class Session:
         return self._amending() if words.has("--amend") else None
 
     def _goes_on_with_it(self, call: GitCall) -> bool:
-        """Whether a call takes over what a person began: it says so, or solves a file that is in conflict there."""
+        """Whether a call takes over an operation that a person began: it says so, or resolves one of its conflicts."""
         if _GOING_ON & set(call.rest):
             return True
         entries = Index(self._root, self.tree.shared_index).entries()
@@ -198,7 +201,7 @@ class Session:
         )
 
     def prepared(self, call: GitCall) -> Pending:
-        """What is run, and in which index."""
+        """Prepare the call: its words, and the index that it uses."""
         head = differing.head_of(self._root)
         branch = differing.branch_of(self._root)
         pending = Pending(self, call, head, self._stash(call), self.tree.operation, self.index, branch=branch)
@@ -209,7 +212,7 @@ class Session:
         return self._committing(pending) if call.word == "commit" else pending
 
     def _stash(self, call: GitCall) -> str:
-        """The newest entry of the stash, for a call that may change that."""
+        """Return the newest entry of the stash, for a call that may change it."""
         return (call.word == "stash" and self._root.line("rev-parse", "--verify", "--quiet", "refs/stash")) or ""
 
     def _scratch(self) -> Index:
@@ -240,7 +243,7 @@ class Session:
         return self._hooked(replace(pending, call=call, index=index, tree=index.tree(), said=staged.said))
 
     def _hooked(self, pending: Pending) -> Pending:
-        """The same in a private working tree, where hooks could lay hands on what is not the session's."""
+        """Move the commit into a private working tree if its hooks could touch changes of others."""
         if not pending.tree or not runs_hooks(self.tree, words_of(pending.call)):
             return pending
         whose = self._whose()
@@ -260,7 +263,7 @@ class Session:
         return Git(self.folder).run(*listed, settings=self.index.settings).returncode == 0
 
     def _alone(self, words: Words, index: Index, after: Entries, head: str) -> dict[str, Blob | None]:
-        """Let the index be as HEAD is, but for the paths that are named; what it is to hold then."""
+        """Reset the index to HEAD except for the named paths; return the entries that it shall hold then."""
         listed = Git(self.folder).ask("ls-files", "-z", "--full-name", "--", *words.named, settings=index.settings)
         named = {os.fsdecode(each) for each in listed.split(b"\0") if each}
         words_of_reset = ("--reset", head) if head else ("--empty",)
@@ -269,13 +272,13 @@ class Session:
         return kept | {path: blob for path, blob in after.items() if path in named}
 
     def _named(self, words: Words) -> frozenset[str]:
-        """The paths that are named one by one, from the root."""
+        """Return the paths named one by one, relative to the root."""
         folder = os.path.realpath(self.folder)
         places = (os.path.normpath(str(Path(folder, each))) for each in words.named)
         return frozenset(os.path.relpath(place, self.tree.root) for place in places)
 
     def ended(self, pending: Pending, status: int) -> Answer:
-        """What follows from a call that has ended."""
+        """Handle the end of a call."""
         if pending.call.word in _STAGERS and pending.index.path != self.index.path:
             return {"say": self._staged(pending)}
         head = differing.head_of(self._root)
@@ -298,7 +301,7 @@ class Session:
         return {"say": said} if said else {}
 
     def _after_hooks(self, pending: Pending, status: int) -> str:
-        """What is to be told of a commit, once what its hooks did in a private working tree is brought back."""
+        """Bring back the changes of hooks in a private working tree; return the message about the commit."""
         run = pending.hooked
         if run is None:
             return pending.said
@@ -310,7 +313,7 @@ class Session:
         return "\n".join(filter(None, said))
 
     def is_changed_by_hooks(self, pending: Pending, status: int) -> bool:
-        """Whether a commit holds something else than was meant, though its hooks ran beside what others do."""
+        """Whether a commit holds another tree than intended, though its hooks ran in the shared working tree."""
         if status or pending.hooked or not (pending.tree and pending.head):
             return False
         tree, made = differing.made_of(self._root, differing.head_of(self._root))
@@ -321,7 +324,7 @@ class Session:
         return made == before if is_amended else pending.head in made
 
     def _without_others(self, pending: Pending, head: str) -> tuple[str, str]:
-        """Take out of a commit again what its hooks staged of others; where HEAD is then, and what is to be told."""
+        """Remove others' changes that hooks staged from a commit; return the new HEAD, and a message."""
         whose = Whose(self.tree, self.log, self.holder, self._around.is_ignored, at=pending.head)
         tree, swept = sweepings(self._root, whose, pending.tree, f"{head}^{{tree}}")
         if not tree:
@@ -333,7 +336,7 @@ class Session:
         return new, f"a hook of that commit had staged what others did, too, which is taken out of it again: {swept}"
 
     def _take_out_of_shared(self) -> None:
-        """Let the shared index know, too, which files are to be there: else the others would be deleted in it."""
+        """Apply a sparse checkout to the shared index, too: otherwise the absent files would count as deleted there."""
         is_sparse = self._root.line("config", "--bool", "core.sparseCheckout") == "true"
         self._root.finish("sparse-checkout", "reapply" if is_sparse else "disable")
 
@@ -348,9 +351,9 @@ class Session:
         return staged.said
 
     def _came_between(self, pending: Pending, head: str, status: int) -> bool:
-        """Whether a person committed between our look at HEAD and git's, and the commit has to be made anew.
+        """Whether a person committed between our look at HEAD and git's, so that the commit must be made anew.
 
-        Where git did not see it, the new commit takes the person's back: it is taken away again.
+        If git did not see the commit of the person, the new commit reverts it, so the new commit is undone.
         """
         if pending.call.word != "commit" or words_of(pending.call).has("--amend"):
             return False
@@ -365,7 +368,7 @@ class Session:
         return True
 
     def _tell_others(self, pending: Pending, head: str) -> None:
-        """Let the other sessions in this working tree know that HEAD is on another branch: that is theirs, too."""
+        """Tell the other sessions in this working tree that HEAD is on another branch: it is their HEAD, too."""
         branch = differing.branch_of(self._root)
         if branch == pending.branch or pending.call.word not in _SWITCHERS:
             return
@@ -378,7 +381,7 @@ class Session:
             self.log.send(sorted(others), move.told(self.tree.root))
 
     def _note(self, pending: Pending, head: str) -> None:
-        """Write down what the session made: commits, a stash, an operation that is under way."""
+        """Record the session's commits, its stash and its operation under way."""
         if head != pending.head and head and pending.call.word not in {"reset", "checkout", "switch", "bisect"}:
             since = (pending.head,) if pending.head else ()
             made = self._root.line("rev-list", head, "--not", *since, "--remotes", "--max-count=200") or ""
@@ -393,7 +396,7 @@ class Session:
 
 
 def _without_places(before: Sequence[str]) -> tuple[str, ...]:
-    """The options before a command less those that say where the repository and its working tree are."""
+    """Return the options before a command without those that name the repository and its working tree."""
     found: list[str] = []
     left = list(before)
     while left:
@@ -406,7 +409,7 @@ def _without_places(before: Sequence[str]) -> tuple[str, ...]:
 
 
 def _without_paths(words: Words) -> tuple[str, ...]:
-    """The options of a commit less those that say what is committed: that is staged already."""
+    """Return the options of a commit without those that select its content: that is staged already."""
     found: list[str] = []
     for option, *value in words.options:
         if option in {"--all", "--include", "--only"}:
@@ -418,7 +421,7 @@ def _without_paths(words: Words) -> tuple[str, ...]:
 
 
 def _without_letters(option: str) -> str:
-    """A cluster of letters without `a`, `i` and `o`, up to the one that takes the rest as its value."""
+    """Return a cluster of letters without `a`, `i` and `o`, up to the letter that takes the rest as its value."""
     kept = "-"
     for at, letter in enumerate(option[1:], 1):
         if letter in VALUED["commit"].letters or letter in VALUED["commit"].attached:

@@ -1,4 +1,4 @@
-"""What of a staging goes into a session's index: of each file that was staged, what the session did to it."""
+"""Decide which part of a staging goes into a session's index: of each staged file, the session's own changes."""
 
 from collections.abc import Collection
 from dataclasses import dataclass, field
@@ -17,7 +17,7 @@ _UNKNOWN: Final = "somebody unknown, probably a person"
 
 @dataclass(slots=True)
 class Staged:
-    """What came of it: the entries to set, and what is to be told of files that are not staged as they are."""
+    """The result: the entries to set, and the reasons for files that are staged in part or left out."""
 
     entries: dict[str, Blob | None] = field(default_factory=dict)
     in_part: dict[str, str] = field(default_factory=dict)
@@ -25,7 +25,7 @@ class Staged:
 
     @property
     def said(self) -> str:
-        """That, in lines for the agent."""
+        """The reasons, in lines for the agent."""
         lines = []
         if self.in_part:
             lines.append(f"of these files only this session's own changes are staged: {_listed(self.in_part)}")
@@ -42,13 +42,13 @@ class Staging:
     """Decides about the files that a session has staged."""
 
     def __init__(self, whose: Whose, named: Collection[str]) -> None:
-        """Tell with `whose` what is the session's. The files `named` were asked for by their paths, one by one."""
+        """Use `whose` to find the session's changes. The files in `named` were given by their paths, one by one."""
         self._whose = whose
         self._holder = whose.holder
         self._named = named
 
     def own(self, before: Entries, after: Entries) -> Staged:
-        """What to make of an index that had the entries `before`, and that git staged into."""
+        """Return the entries to set in an index that had the entries `before`, and into which git staged `after`."""
         staged = Staged()
         was, is_ = differing(before, after)
         for path in sorted({*was, *is_}):
@@ -58,7 +58,7 @@ class Staging:
     def _decide(self, path: str, before: Entries, after: Entries, staged: Staged) -> None:
         blob = after.get(path)
         authors = self._whose.authors(path)
-        # What was in conflict is this session's to solve: it began the merge.
+        # The session began the merge, so it may resolve the conflict.
         is_solved = path in before and before[path] is None
         if is_solved or self._whose.is_ignored(path) or self._is_own(path, authors):
             staged.entries[path] = blob
@@ -68,7 +68,7 @@ class Staging:
             self._take_part(path, authors, blob, staged)
 
     def _is_own(self, path: str, authors: Authors | None) -> bool:
-        """Whether all of it may be staged: what the log cannot tell of is taken by whoever names it."""
+        """Whether the whole file may be staged: a session may stage an unexplained change by naming the file."""
         if authors is None or authors.is_mode_alone:
             return path in self._named
         return authors.are_only(self._holder)
@@ -86,7 +86,7 @@ class Staging:
         staged.entries[path] = None if part is None else self._blob(path, part)
 
     def _is_whole(self, path: str, authors: Authors, blob: Blob | None) -> bool:
-        """Whether git staged the very text that was looked into."""
+        """Whether git staged the very text that was inspected."""
         if authors.new is None or blob is None:
             return authors.new is None and blob is None
         return blob_of(self._whose.git, path, authors.new.content) == blob.id

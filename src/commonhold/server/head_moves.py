@@ -1,4 +1,4 @@
-"""What other sessions in a working tree are told when one has moved HEAD to another branch. Pure."""
+"""The message to other sessions in a working tree when one has moved HEAD to another branch. Pure."""
 
 import shlex
 from dataclasses import dataclass
@@ -13,7 +13,7 @@ _ID: Final = 10
 class HeadMove:
     """A call of `by` that moved HEAD from one branch to another (empty: none), and from one commit to another.
 
-    `is_renamed`: there is no branch any more of the name that it was on.
+    `is_renamed`: the previous branch name no longer exists.
     """
 
     by: str
@@ -25,7 +25,7 @@ class HeadMove:
     is_renamed: bool = False
 
     def told(self, root: str) -> str:
-        """The message, with its consequence and the next step, for a session in the working tree at `root`."""
+        """Return the message, with its consequence and the next step, for a session in the working tree at `root`."""
         by = short_name(self.by)
         who = f"{by} ({quoted(self.intent)})" if self.intent else by
         left = f"branch {self.branch_before}" if self.branch_before else f"commit {self.before[:_ID]}, on no branch"

@@ -1,4 +1,4 @@
-"""Whose the changes of a working tree are: asked of the log, file by file."""
+"""Attribute the changes in a working tree to sessions: the log explains them, file by file."""
 
 import shlex
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -27,18 +27,18 @@ _SHOWN: Final = 6
 
 
 class Log(Protocol):
-    """What is asked of a session of the repository."""
+    """The calls that attribution makes to a session of the repository."""
 
     def commits_on(self, path: str) -> Sequence[Recorded]:
-        """The newest commits that touched a file, oldest first."""
+        """Return the newest commits that touched a file, oldest first."""
         ...
 
     def content(self, content_hash: str) -> bytes:
-        """Bytes that were kept. Raises InputError `CONTENT_UNKNOWN`."""
+        """Return bytes that were kept. Raises InputError `CONTENT_UNKNOWN`."""
         ...
 
     def status(self) -> Status:
-        """Who is at work in this working tree, beside other things."""
+        """Return the status, which includes the sessions at work in this working tree."""
         ...
 
     def is_at_work(self, holder: str) -> bool:
@@ -46,11 +46,11 @@ class Log(Protocol):
         ...
 
     def leases(self) -> Sequence[Lease]:
-        """All that are held."""
+        """Return all leases."""
         ...
 
     def place(self) -> str:
-        """The name of this working tree among all that share the leases."""
+        """Return the name of this working tree among all that share the leases."""
         ...
 
     def keep(self, contents: Sequence[bytes]) -> None:
@@ -62,17 +62,17 @@ class Log(Protocol):
         ...
 
     def intent(self) -> str:
-        """What the session was asked for last."""
+        """Return the user's last request to the session."""
         ...
 
     def send(self, holders: Sequence[str], text: str) -> None:
-        """Let other sessions in this working tree be told `text`, once."""
+        """Send `text` to other sessions in this working tree, once."""
         ...
 
 
 @dataclass(frozen=True, slots=True)
 class Around:
-    """What is asked about working trees by their roots: the log, as one session sees it, and what is left alone."""
+    """Access to working trees by their roots: the log, as one session sees it, and the files that are ignored."""
 
     logs: Callable[[str], AbstractContextManager[Log]]
     is_ignored: IsIgnored
@@ -80,7 +80,7 @@ class Around:
 
 @dataclass(slots=True)
 class _Past:
-    """What was done to a file, oldest first, and where it was before `moved_by` moved it."""
+    """The recorded changes of a file, oldest first, and its path before `moved_by` moved it."""
 
     steps: list[Step] = field(default_factory=list)
     origin: str | None = None
@@ -88,17 +88,17 @@ class _Past:
 
 
 class Whose:
-    """Says of each file that differs from HEAD who made the difference, as far as `holder` is concerned.
+    """Says of each file that differs from HEAD who made the difference, from the view of `holder`.
 
-    What subagents of a session did is its own: it has them work, and nobody else could commit it.
+    Changes by a session's subagents count as its own: they work for it, and no other session could commit them.
     """
 
     def __init__(
         self, tree: Tree, log: Log, holder: str, is_ignored: IsIgnored, *, since: str = "", at: str = ""
     ) -> None:
-        """Compare `tree` with its HEAD (or the commit `at`), as `log` explains it; what `is_ignored` is nobody's.
+        """Compare `tree` with its HEAD (or the commit `at`), as `log` explains it; ignored files have no owner.
 
-        On a branch without a commit yet it is compared with the commit `since`.
+        On a branch without a commit yet, compare with the commit `since`.
         """
         self.tree = tree
         self.git = Git(tree.root)
@@ -111,11 +111,11 @@ class Whose:
 
     @cached_property
     def head(self) -> str:
-        """The commit to compare with; empty where there is none yet."""
+        """The commit to compare with; empty if there is none yet."""
         return self._at or head_of(self.git) or self._since
 
     def authors(self, path: str) -> Authors | None:
-        """Who made the difference; None for what is no plain file, or has a name that the log cannot tell."""
+        """Return the authors of the difference; None for an irregular file, or a name that the log cannot hold."""
         if not can_be_named(path):
             return None
         past = self._past(self._in_log(path))
@@ -129,11 +129,11 @@ class Whose:
         return authors_of(old, new, past.steps, moved_by=moved_by)
 
     def _in_log(self, path: str) -> str:
-        """What the log calls a file that git names, in whichever Unicode form."""
+        """Return the path in the log of a file that git names, in whichever Unicode form."""
         return path if path.isascii() else WorkingTree(self.tree.root).path_of(path)
 
     def replaced(self, path: str) -> dict[str, tuple[bytes, ...]]:
-        """Whose uncommitted lines of a file the last change of it took out, by holder. Raises Irregular."""
+        """Return the uncommitted lines that the last change of a file removed, by holder. Raises Irregular."""
         past = self._past(path) if can_be_named(path) else _Past()
         if not past.steps or {each.holder for each in past.steps} <= {past.steps[-1].holder, OUTSIDE}:
             return {}
@@ -141,7 +141,7 @@ class Whose:
         return replaced(in_head(self.git, self.head, place), past.steps, past.moved_by)
 
     def _past(self, path: str, until: int | None = None) -> _Past:
-        """What is known to have been done to a file before the event `until`."""
+        """Return the recorded changes of a file before the event `until`."""
         past = _Past()
         for recorded in self._log.commits_on(path):
             if until is None or recorded.sequence < until:
@@ -167,7 +167,7 @@ class Whose:
         self._add(past, self._maker(commit), change)
 
     def _hand_over(self, past: _Past, owner: str, to: str) -> None:
-        """What one has done to a file so far is another's from now on."""
+        """Attribute one holder's changes to a file so far to another holder."""
         past.steps = [replace(each, holder=to) if is_part_of(each.holder, owner) else each for each in past.steps]
         if past.moved_by is not None and is_part_of(past.moved_by, owner):
             past.moved_by = to
@@ -178,7 +178,7 @@ class Whose:
     def _add(self, past: _Past, holder: str, change: FileChange) -> None:
         before, after = self._kept(change.before), self._kept(change.after)
         if _is_lost(change.after, after):
-            past.steps = []  # what cannot be looked at explains nothing, nor does what was before it
+            past.steps = []  # a version without content explains nothing, nor do the changes before it
             return
         if _is_lost(change.before, before):
             past.steps, before = [], after
@@ -194,11 +194,11 @@ class Whose:
             return None
 
     def is_ignored(self, path: str) -> bool:
-        """Whether a file is nobody's concern."""
+        """Whether a file is ignored."""
         return self._is_ignored(self.tree.root, path)
 
     def of_others(self, paths: Iterable[str]) -> dict[str, frozenset[str]]:
-        """The paths whose changes are not all of the holder, each with who made them."""
+        """Return the paths whose changes are not all the holder's, each with its authors."""
         found = {path: self._holders(path) for path in paths}
         return {path: holders for path, holders in found.items() if not holders <= {self.holder}}
 
@@ -207,12 +207,12 @@ class Whose:
         return frozenset({OUTSIDE}) if authors is None else authors.holders
 
     def is_any_at_work(self, holders: Iterable[str]) -> bool:
-        """Whether a session among some is there still, or one that it is a part of."""
+        """Whether any of these sessions, or a session that one is part of, is still at work here."""
         there = {each.holder for each in self._log.status().sessions}
         return any(each in there or each.partition("/")[0] in there or self._log.is_at_work(each) for each in holders)
 
     def way_on(self, paths: Iterable[str], holders: Iterable[str]) -> str:
-        """How to go on where these have uncommitted work in these files: the step after `Next:`."""
+        """Return the next step while `holders` have uncommitted work in these files: the text after `Next:`."""
         makers = sorted(set(holders) - {self.holder, OUTSIDE})
         if not makers:
             return "ask your user to commit that or take it away"
@@ -223,7 +223,7 @@ class Whose:
         return f"none of them is known to be at work any more, so make it yours: {' && '.join(map(shlex.join, calls))}"
 
     def told(self, paths: dict[str, frozenset[str]]) -> str:
-        """The paths for a reader, with who changed them and what for."""
+        """Return the paths for a reader, with the authors of the changes and their intents."""
         return listed([f"{path} ({', '.join(self._names(path, by))})" for path, by in paths.items()], _SHOWN)
 
     def _names(self, path: str, holders: frozenset[str]) -> Iterator[str]:
@@ -242,7 +242,7 @@ def _change_of(commit: object, path: str) -> FileChange | None:
 
 
 def _origin(commit: Committed, change: FileChange) -> str | None:
-    """The path from which a commit moved a file as it was to where the change says."""
+    """Return the path from which a commit moved a file unchanged to its present path; None if it did not."""
     if change.before is not None or change.after is None:
         return None
     gone = (each.path for each in commit.files if each.after is None and each.before == change.after)
