@@ -1,6 +1,7 @@
-"""Whose a command of a shell is: the hook just before it has said so. The shell itself names no more than the session.
+"""Attribute shell commands to agents: a hook reports each command, and its caller, just before its shell comes.
 
-Where it does not even name that, the session is the newest whose hooks came from the process that started the shell.
+The shell itself names at most its session. If it does not even name that, the session is the newest whose hooks came
+from the process that started the shell.
 """
 
 import shlex
@@ -16,16 +17,16 @@ _ADDED: Final = "</dev/null"
 
 
 class Awaited:
-    """The commands that hooks have reported and no shell has come with yet, the newest of each session."""
+    """Commands that hooks have reported and no shell has claimed yet, the newest of each session."""
 
     def __init__(self) -> None:
-        """Await none yet."""
+        """Begin with none."""
         self._sessions: dict[str, deque[AboutToRun]] = {}
         self._processes: dict[tuple[str, str], str] = {}
         self._turn = threading.Lock()
 
     def note(self, happening: AboutToRun) -> None:
-        """Remember what is about to be run."""
+        """Record a command that is about to run."""
         with self._turn:
             session = _session_of(happening.caller)
             awaited = self._sessions.pop(session, deque(maxlen=MOST))
@@ -37,14 +38,14 @@ class Awaited:
             _forget_oldest(self._processes)
 
     def session_of(self, agent: str, process: str) -> str:
-        """The last session whose hooks came from a process of an agent; if none did, one by the name of the process."""
+        """Return the last session whose hooks came from an agent's process; if none did, one named after it."""
         with self._turn:
             return self._processes.get((agent, process), f"{agent}:{process}")
 
     def claim(self, session: str, command: str) -> tuple[str, str]:
-        """The holder and the command that a shell of the session comes with, as it was reported; it is awaited no more.
+        """Return a shell's holder and command, as a hook reported them for this session, and remove the report.
 
-        Of one that nobody has reported the holder is the session, or its one part that anything is awaited of.
+        If no hook has reported the command, the holder is the session, or its only part with reported commands.
         """
         with self._turn:
             awaited = self._sessions.get(session, deque())
@@ -62,7 +63,7 @@ def _forget_oldest(kept: dict[Any, Any]) -> None:
 
 
 def command_in(script: str) -> str:
-    """The command that a script of Claude Code's gives to its shell once that is set up; else the script."""
+    """Return the command that a script of Claude Code's gives to its prepared shell; for others, the script itself."""
     try:
         words = shlex.split(script)
         return words[words.index(_BEFORE_COMMAND) + 1]
@@ -75,5 +76,5 @@ def _session_of(caller: Caller) -> str:
 
 
 def _plain(command: str) -> str:
-    """A command as it can be known again: Claude Code closes the input of its first part, and trims it."""
+    """Return a command in a form to compare: Claude Code closes the input of its first part, and trims it."""
     return "".join(command.split()).replace(_ADDED, "")

@@ -1,6 +1,6 @@
-"""Records on the disk of the shell commands that run, by which the next daemon goes on with those of a killed one.
+"""Records on the disk of running shell commands: with them the next daemon continues after a killed one.
 
-A record is a hint that may be lost: it is neither flushed to the disk nor needed while the daemon lives. After a power
+A record is a hint that may be lost: it is not flushed to the disk, and not needed while the daemon lives. After a power
 failure no command runs any more.
 """
 
@@ -29,7 +29,7 @@ _Kind = TypeVar("_Kind")
 
 @dataclass(frozen=True, slots=True)
 class _Tree:
-    """The part of a survey that all commands since the last look at everything have in common."""
+    """The part of a survey that all commands since the last full look share."""
 
     clean: Mapping[str, str]
     loose: Mapping[str, Seen]
@@ -37,7 +37,7 @@ class _Tree:
 
 @dataclass(frozen=True, slots=True)
 class CommandRecord:
-    """What is kept of a command: see `Run`. `tree` names the file with the common part of its survey."""
+    """The record of a command: see `Run`. `tree` names the file with the common part of its survey."""
 
     asked: Asked
     root: str
@@ -64,7 +64,7 @@ class CommandRecords:
         self._lock = threading.Lock()
 
     def add(self, run: Run) -> None:
-        """Keep a record of a command that begins; without one, it is lost to the next daemon and to nobody else."""
+        """Record a command that begins; without a record only the next daemon loses it."""
         ticket, root = run.asked.ticket, run.session.root
         with suppress(OSError, UnicodeEncodeError):  # the disk is full, say; or a word of the command is no text
             with self._lock:
@@ -85,7 +85,7 @@ class CommandRecords:
             self._write(f"{ticket}{_OF_COMMAND}", record)
 
     def _tree(self, root: str, survey: Survey) -> str:
-        """The name of the file with the common part of a survey, which is written where it is a new one."""
+        """Return the name of the file with the common part of a survey; write it if it is new."""
         newest, name = self._newest.get(root, (None, ""))
         if newest is None or newest.clean is not survey.clean or newest.loose is not survey.loose:
             self._newest.pop(root, None)
@@ -100,7 +100,7 @@ class CommandRecords:
         self._folder.joinpath(name).write_bytes(msgspec.json.encode(value))
 
     def forget(self, ticket: str) -> None:
-        """Keep no record of a command any more."""
+        """Remove the record of a command."""
         with self._lock:
             tree = self._trees.pop(ticket, "")
             with suppress(OSError):
@@ -114,7 +114,7 @@ class CommandRecords:
                 self._folder.joinpath(tree).unlink(missing_ok=True)
 
     def left(self) -> list[tuple[CommandRecord, Survey]]:
-        """The commands of an earlier daemon, each with what it found when it began. What cannot be read is removed."""
+        """Return an earlier daemon's commands, each with its survey at the beginning. Remove unreadable records."""
         found, trees = [], dict[str, _Tree | None]()
         for path in sorted(self._folder.glob(f"*{_OF_COMMAND}")):
             record = _read(path, CommandRecord)
@@ -130,7 +130,7 @@ class CommandRecords:
         return found
 
     def close(self) -> None:
-        """Remove what no command that runs needs."""
+        """Remove the files that no running command needs."""
         with self._lock:
             newest, self._newest = self._newest, {}
             for _, name in newest.values():
@@ -140,7 +140,7 @@ class CommandRecords:
 
 
 def _read(path: Path, kind: type[_Kind]) -> _Kind | None:
-    """The record in a file; None where it is gone, cut off, or of another version."""
+    """Return the record in a file; None if it is gone, cut off, or of another version."""
     try:
         return msgspec.json.decode(path.read_bytes(), type=kind)
     except (OSError, ValueError):

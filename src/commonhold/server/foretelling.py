@@ -1,4 +1,4 @@
-"""A permit for a command, left in a file: its agent may run it where the daemon cannot be reached."""
+"""Permits for commands, left in files: a launcher that cannot reach the daemon may run a permitted command."""
 
 import fcntl
 import json
@@ -11,15 +11,18 @@ from typing import Final
 from commonhold.client.launching import foretold
 
 IsShutOff = Callable[[str, str], bool]
-"""Whether commands of an agent come to our launcher, and perhaps cannot ask there, in the working tree at a root."""
+"""Whether an agent's commands come to our launcher, which may be unable to call the daemon, in a tree at a root."""
 _PRIVATE: Final = 0o700
 
 
 class Foretelling:
-    """The files for the calls of a repository. Those of an earlier daemon are gone: it knows their calls no more."""
+    """The permit files for a repository's calls.
+
+    Those of an earlier daemon are removed: this one does not know the calls.
+    """
 
     def __init__(self, state_folder: str, is_for: IsShutOff) -> None:
-        """Leave files in this folder; `is_for` says for whom."""
+        """Leave files in this folder; `is_for` says for which agents."""
         self.is_for = is_for
         self._state_folder = state_folder
         self._running: set[Path] = set()
@@ -27,22 +30,22 @@ class Foretelling:
         shutil.rmtree(foretold.folder(state_folder), ignore_errors=True)
 
     def leave(self, holder: str, call: str, command: str) -> None:
-        """Leave word for a launcher of this command."""
+        """Leave a permit for the launcher of this command."""
         path = self._place(holder, call)
         path.parent.mkdir(_PRIVATE, exist_ok=True)
         path.write_text(json.dumps({"of": command}), encoding="ascii")
 
     def withdraw(self, holder: str, call: str) -> None:
-        """Leave nothing for a call any more."""
+        """Withdraw the permit for a call."""
         path = self._place(holder, call)
         path.unlink(missing_ok=True)
         self._running.discard(path)
 
     def is_begun(self, holder: str, call: str) -> bool:
-        """Whether a launcher that went by a file still waits for the end of its command: it has the file locked."""
+        """Whether a launcher that used a permit still waits for the end of its command: it has the file locked."""
         path = self._place(holder, call)
         try:
-            with self._turn, path.open("rb") as file:  # two who look at once would each take the other for a launcher
+            with self._turn, path.open("rb") as file:  # two threads at once would each take the other for a launcher
                 fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
                 fcntl.flock(file, fcntl.LOCK_UN)  # a program that is just being started may have the file, too
         except BlockingIOError:
@@ -53,7 +56,7 @@ class Foretelling:
         return False
 
     def is_over(self, holder: str, call: str) -> bool:
-        """Whether one that was seen to wait does so no more; that is said once."""
+        """Whether a launcher that was seen waiting has stopped; True only once."""
         path = self._place(holder, call)
         if path not in self._running or self.is_begun(holder, call):
             return False

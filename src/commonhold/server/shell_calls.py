@@ -1,7 +1,7 @@
-"""An agent's calls of its shell: refused at once where that is known before, and told whose they are afterwards.
+"""Shell calls of agents: refuse one beforehand if the reason is known then, and attribute it when its shell comes.
 
-A command is never rewritten: its program would hold the other text against the rules of its user, and let through what
-they forbid.
+A command is never rewritten: the agent's program would check the new text against the rules of its user, and let
+through commands that they forbid.
 """
 
 import re
@@ -29,12 +29,12 @@ _PROCESS: Final = re.compile(r"\d+")
 
 
 class ShellCalls:
-    """The calls of shells in the working trees of a repository."""
+    """The shell calls in the working trees of a repository."""
 
     def __init__(
         self, trees: Trees, shells: Shells, refused: Refused, is_wrapped: IsWrapped, foretelling: Foretelling
     ) -> None:
-        """Let `shells` know of them; `refused` says why a command is not to be run (empty: it may be)."""
+        """Report calls to `shells`; `refused` returns why a command must not run (empty: it may)."""
         self._trees = trees
         self._shells = shells
         self._refused = refused
@@ -46,7 +46,7 @@ class ShellCalls:
         self._turn = threading.Lock()
 
     def about_to_run(self, happening: AboutToRun, root: str, session: Commonhold) -> Response:
-        """What to say to a command in the working tree at `root`."""
+        """Return the response to a command in the working tree at `root`."""
         agent = happening.caller.agent
         if self._foretelling.is_for(agent, root):
             refusal = self._foretold(happening)
@@ -63,9 +63,9 @@ class ShellCalls:
         return Response(Stance.DENY, refusal) if refusal else NOTHING
 
     def _foretold(self, happening: AboutToRun) -> str:
-        """Answer its launcher before that asks, since it may not be able to; why the command is not to be run.
+        """Answer a command's launcher before it asks, since it may be unable to; return why the command must not run.
 
-        In there nothing can be mounted, so that it is watched.
+        Nothing can be mounted in the launcher's sandbox, so the command is watched.
         """
         refusal = self._noted(happening, self._shells.watch(_question(happening)))
         if not refusal:
@@ -73,7 +73,7 @@ class ShellCalls:
         return refusal
 
     def _noted(self, happening: AboutToRun, answer: Mapping[str, Any]) -> str:
-        """Remember a call that something is known of from before it; why it is not to be run."""
+        """Remember the ticket of a watched call, if it has one; return why the call must not run."""
         if ticket := answer.get("ticket"):
             with self._turn:
                 before = self._tickets.pop(_name(happening), "")
@@ -82,22 +82,25 @@ class ShellCalls:
         return str(answer.get("refusal", ""))
 
     def ran(self, happening: Ran) -> str:
-        """What an agent must know of a command that has ended."""
+        """Return the report about an ended command for its agent; empty if there is none."""
         name = _name(happening)
         report = self._shells.ended(self._taken(name))
         return self._reports.pop(name, report)
 
     def look(self) -> None:
-        """See how far they are whose launcher can tell nobody. Of what goes on behind no hook tells the end, either."""
+        """End the commands that are over and whose launcher cannot report that.
+
+        No hook reports the end of a command in the background, either.
+        """
         restored = self._shells.calls_restored()
         with self._turn:
             self._tickets = tickets = {**restored, **self._tickets}
         for name, ticket in tickets.items():
             if self._foretelling.is_over(*name):
-                with suppress(CommonholdError):  # it is no fault of whose hook looks
+                with suppress(CommonholdError):  # the hook that causes this look is not at fault
                     self._reports.setdefault(name, self._shells.ended(ticket))
             else:
-                self._foretelling.is_begun(*name)  # it is over once it was seen to wait, and does so no more
+                self._foretelling.is_begun(*name)  # remembers that it waits: it is over once it no longer does
 
     def _taken(self, name: tuple[str, str]) -> str:
         self._foretelling.withdraw(*name)
@@ -105,7 +108,7 @@ class ShellCalls:
             return self._tickets.pop(name, "")
 
     def over(self, holder: str) -> None:
-        """End what is still watched of a session, or of a part of it: its user did not let it run, for example."""
+        """End the watched commands of a session, or of a part of it: their user did not let them run, for example."""
         with self._turn:
             names = [name for name in self._tickets if name[0] == holder]
         for name in names:
@@ -113,13 +116,13 @@ class ShellCalls:
             self._reports.pop(name, None)
 
     def free(self, session: Commonhold) -> None:
-        """Free what is held for commands of a session that are not known any more."""
+        """Free the leases for commands of a session that are no longer known."""
         self._shells.free(session)
 
     def begin(self, told: Mapping[str, Any]) -> Shape:
-        """Answer a launcher. One that was started in place of a shell knows its working tree, and its session or less.
+        """Answer a launcher. One that is started in place of a shell knows its working tree, and at most its session.
 
-        A call that was watched until now is run by it instead.
+        If the call was watched until now, the launcher takes over.
         """
         if told.get("root"):
             told = {**told, "root": self._trees.around(str(told["cwd"])) or told["root"]}
@@ -128,7 +131,7 @@ class ShellCalls:
         return self._shells.begin(told)
 
     def _claimed(self, told: Mapping[str, Any]) -> Mapping[str, Any]:
-        """The same with the holder and the command that a hook has reported."""
+        """Return the question with the holder and the command that a hook has reported."""
         *start, given = told["command"]
         if parent := told.get("parent"):
             session = self._awaited.session_of(told.get("agent", ""), agent_process(int(parent)))
@@ -139,7 +142,7 @@ class ShellCalls:
 
 
 def _question(happening: AboutToRun) -> Shape:
-    """What a launcher of the command would ask."""
+    """Return the question that a launcher of the command would ask."""
     process = _PROCESS.match(happening.caller.process)
     return {
         "holder": happening.caller.holder,
@@ -155,5 +158,5 @@ def _words(happening: AboutToRun) -> tuple[str, ...]:
 
 
 def _name(happening: AboutToRun | Ran) -> tuple[str, str]:
-    """What both ends of a call have: its id, or where the program gives it none, the command."""
+    """Return the name of a call at both its ends: its id, or the command if the program gives it no id."""
     return happening.caller.holder, happening.call or happening.command

@@ -1,4 +1,4 @@
-"""How likely a command has written a file, beside what its words tell: by other names of it, by times, by holders."""
+"""Estimate whether a command wrote a file, beyond the words of the command: by hard links, times and holders."""
 
 from collections.abc import Collection, Sequence
 from contextlib import suppress
@@ -15,7 +15,10 @@ _SLACK_NS: Final = 20_000_000
 
 
 def reach_by_links(run: Run, paths: Collection[str]) -> ReachOf:
-    """How likely a command has written some paths: what it was kept from as well, by another name of that file."""
+    """Return how likely a command wrote each of some paths.
+
+    A path that it must not write counts like another name (hard link) of the same file that it may have written.
+    """
     nodes = {path: _linked_node(run.session.root, path) for path in paths}
     written = {node: reach for path, node in nodes.items() if (reach := run.reach(path)) and node is not None}
     return lambda path: (
@@ -24,7 +27,7 @@ def reach_by_links(run: Run, paths: Collection[str]) -> ReachOf:
 
 
 def _linked_node(root: str, path: str) -> tuple[int, int] | None:
-    """What tells a file with several names from others; None where it has one name, or is not there."""
+    """Return the identity of a file with several names; None if it has one name, or does not exist."""
     with suppress(OSError):
         status = Path(root, path).lstat()
         return (status.st_dev, status.st_ino) if status.st_nlink > 1 else None
@@ -32,7 +35,7 @@ def _linked_node(root: str, path: str) -> tuple[int, int] | None:
 
 
 def rivals(run: Run, others: Sequence[Run]) -> list[ReachOf]:
-    """How likely others have written a path: one that has begun after its last change has not."""
+    """Return how likely others wrote a path: a command that began after the last change did not."""
 
     def reach_of(other: Run) -> ReachOf:
         def reach(path: str) -> Reach:
@@ -45,7 +48,7 @@ def rivals(run: Run, others: Sequence[Run]) -> list[ReachOf]:
 
 
 def _changed_ns(root: str, path: str) -> int:
-    """When a file was changed last; of one that is gone, the folder that it was in."""
+    """Return the time of a file's last change; if the file is gone, that of the nearest folder above it."""
     place = Path(root, path)
     for each in (place, *place.parents):
         with suppress(OSError):
@@ -54,10 +57,10 @@ def _changed_ns(root: str, path: str) -> int:
 
 
 def is_after_end(run: Run, path: str) -> bool:
-    """Whether a path was changed after the command had ended, as its launcher says that reports it late."""
+    """Whether a path was changed after the command had ended; a launcher that reports late says when that was."""
     return bool(run.ended_ns) and _changed_ns(run.session.root, path) > run.ended_ns + _SLACK_NS
 
 
 def at_it(theirs: Sequence[Holding], running: Collection[str]) -> list[Holding]:
-    """What others hold and may just be writing themselves: by their tool, or by a command."""
+    """Return others' holdings that they may be writing at this moment: with their tool, or with a command."""
     return [each for each in theirs if each.is_slot or each.is_of_command or each.holder in running]

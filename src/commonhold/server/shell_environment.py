@@ -1,4 +1,4 @@
-"""What the shells of sessions find beside git: our command, and the name of the session that calls it there."""
+"""Our command in sessions' shells, beside git: the folder that holds it, and the holder for whom it acts."""
 
 import os
 import shlex
@@ -14,16 +14,16 @@ _PROGRAMS: Final = "COMMONHOLD_PROGRAMS"
 
 
 def with_our_command(state_folder: str, holder: str, environment: Mapping[str, str]) -> dict[str, str]:
-    """An environment in which `commonhold` is the command of this daemon, and acts for `holder`."""
+    """Return an environment in which `commonhold` is this daemon's command, and acts for `holder`."""
     first = filter(None, (environment.get(_PROGRAMS), str(programs(state_folder))))
     named = dict.fromkeys(("COMMONHOLD_AGENT", "COMMONHOLD_HOLDER"), holder)
     return {**environment, **named, _PROGRAMS: os.pathsep.join(first)}
 
 
 def programs(state_folder: str) -> Path:
-    """The folder with `commonhold` in it, made if need be.
+    """Return the folder with `commonhold` in it; create it if necessary.
 
-    It asks the daemon that watches over the command, whatever the settings say.
+    This command always calls the daemon, which watches the shell command, whatever the settings say.
     """
     words = (sys.executable, "-I", "-m", "commonhold")
     text = f'#!/bin/sh\nCOMMONHOLD_DAEMON=on exec {shlex.join(words)} "$@"\n'

@@ -1,4 +1,4 @@
-"""What a shell command must not write while it runs, and what its launcher is told about it."""
+"""Find the files that a shell command must not write while it runs, and answer its launcher."""
 
 import time
 from collections.abc import Mapping, Sequence
@@ -24,20 +24,20 @@ from commonhold.server.shell_words import held_by_others
 
 MAX_INTENT: Final = 200
 NOBODY: Final = 0
-"""The process that waits for a command, where that is not known."""
+"""The process that waits for a command, if it is not known."""
 BRIEF_SECONDS: Final = 2.0
-"""So long a command waits for what another's command or tool is just writing: mostly that takes a moment."""
+"""How long a command waits for a file that another's command or tool is writing: mostly that takes a moment."""
 _PAUSE_SECONDS: Final = 0.05
 Shape = dict[str, object]
 
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """A command that is about to run: for whom, where, its words, and the process that will wait for it.
+    """A command that is about to run: its holder, its folder, its words, and the process that will wait for it.
 
-    `ticket` is what its end will be told by, `root` the working tree that it is watched in where that is not the one
-    around `cwd`. `is_kept`: it runs inside of a sandbox in which no process gets new rights. `call` names it in the
-    hook that will report its end, where that does. `has_stand_in`: its calls of git are judged when they are made, too.
+    `ticket` names the command when its end is reported; `root` is the working tree in which it is watched, if that is
+    not the one around `cwd`. `is_kept`: it runs in a sandbox in which no process gets new rights. `call` names it in
+    the hook that reports its end, if there is one. `has_stand_in`: its calls of git are judged when they are made, too.
     """
 
     holder: str
@@ -52,23 +52,23 @@ class Asked:
 
     @property
     def intent(self) -> str:
-        """What others see of it."""
+        """The command in the form that others see as its intent."""
         words = " ".join(shown(self.command).split())
         return "".join(each if each.isprintable() else "?" for each in f"$ {words}")[:MAX_INTENT]
 
 
 @dataclass(frozen=True, slots=True)
 class Prepared:
-    """What else a command is given: variables of its environment."""
+    """Additions to a command: variables of its environment."""
 
     environment: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
 class Leave:
-    """What a command must not write, what enforces that, and the lease that was taken for it.
+    """The files that a command must not write, the means to enforce that, and the lease that was taken for it.
 
-    `reach` is what it may write beside what it names.
+    `reach` is how likely it writes files that it does not name.
     """
 
     masked: tuple[Holding, ...] = ()
@@ -79,7 +79,7 @@ class Leave:
 
 
 def asked_by(told: Mapping[str, Any], ticket: str) -> Asked:
-    """What a launcher asks. Raises InputError `TEXT_INVALID`."""
+    """Return the command that a launcher asks about. Raises InputError `TEXT_INVALID`."""
     command = told.get("command")
     words = tuple(word for word in command if isinstance(word, str)) if isinstance(command, list) else ()
     process = told.get("process", NOBODY)
@@ -95,7 +95,7 @@ def asked_by(told: Mapping[str, Any], ticket: str) -> Asked:
 
 
 def repository_of(asked: Asked) -> Repository:
-    """The working tree that a command is about: the one that it goes to first, where that is of the same repository."""
+    """Return the working tree that a command first goes to; if that is of another repository, its present one."""
     here = find_repository(asked.root or asked.cwd)
     folder = goes_to(asked.command)
     there = Trees(here).around(str(Path(asked.cwd, folder))) if folder else None
@@ -107,9 +107,10 @@ def _is_text(value: object) -> bool:
 
 
 def leave_for(asked: Asked, session: Commonhold, ground: Ground, offer: Offer) -> Leave | str:
-    """Lease what a command plainly writes, and find what it is kept from; why it must not run, if others hold that.
+    """Lease the files that a command plainly writes, and find those that it must not write.
 
-    A lease of another's command is no reason: it is waited for briefly, and then ignored.
+    If others hold files that it names, return why it must not run. A lease of another's command is no reason: this
+    waits for it briefly, then ignores it.
     """
     until = time.monotonic() + BRIEF_SECONDS
     keys = [str(file_key(path)) for path in ground.leasable]
@@ -130,7 +131,7 @@ def leave_for(asked: Asked, session: Commonhold, ground: Ground, offer: Offer) -
 
 
 def _held(session: Commonhold, ground: Ground, until: float) -> tuple[Holding, ...]:
-    """What others hold, once no tool is just writing what the command names, or the time until then is over."""
+    """Return others' holdings, once no tool is writing a file that the command names, or the time `until` is over."""
     while True:
         held = barred(holdings(session.leases(), session.place()), session.holder)
         met = in_the_way(held, ground)
@@ -140,13 +141,13 @@ def _held(session: Commonhold, ground: Ground, until: float) -> tuple[Holding, .
 
 
 def _is_brief(session: Commonhold, ground: Ground) -> bool:
-    """Whether a command of another session has what this one names, and so may be done with it soon."""
+    """Whether a command of another session has files that this one names, and so may soon be done with them."""
     held = holdings(session.leases(), session.place())
     return any(each.is_of_command and each.holder != session.holder for each in in_the_way(held, ground))
 
 
 def in_the_way(held: Sequence[Holding], ground: Ground) -> tuple[Holding, ...]:
-    """What others hold of what the command names: not of what lies in a folder that it only looks into."""
+    """Return others' holdings of files that the command names: not of files in a folder that it only looks into."""
     return tuple(each for each in held if any(_is_met(each.path, named) for named in ground.concern))
 
 
@@ -157,7 +158,7 @@ def _is_met(path: str, named: Named) -> bool:
 def _masks(
     asked: Asked, held: tuple[Holding, ...], ground: Ground, offer: Offer, reach: Reach
 ) -> tuple[tuple[Holding, ...], Offer]:
-    """What of the held is made read-only, and by what: nothing to a command that cannot come upon it."""
+    """Return the held files to make read-only, and the means; none for a command that cannot reach them."""
     can_meet = reach is not Reach.NOTHING or any(named.is_within for named in ground.concern)
     is_unfit = (offer.has_own_users and needs_others_rights(asked.command)) or (offer.program and asked.is_kept)
     if not offer.is_enforced or not can_meet or is_unfit:
@@ -167,18 +168,18 @@ def _masks(
 
 
 def refused(why: str) -> Shape:
-    """It is not to be run."""
+    """Return the answer that the command must not run."""
     return {"refusal": why}
 
 
 def unwatched() -> Shape:
-    """Nothing is done about the command."""
+    """Return the answer for a command that is not watched."""
     nothing: list[str] = []
     return {"ticket": "", "env": {}, "masked": nothing, "kept": nothing, "prefix": nothing}
 
 
 def answer_to(asked: Asked, leave: Leave, ground: Ground, prepared: Prepared) -> Shape:
-    """What the launcher is to do."""
+    """Return the launcher's instructions."""
     shape = unwatched() | {"ticket": asked.ticket, "env": dict(prepared.environment)}
     if not leave.masked:
         return shape

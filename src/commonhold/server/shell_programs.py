@@ -1,4 +1,4 @@
-"""Folders of programs that shells of sessions look into first: in each is the one that we have put there, alone."""
+"""Folders of programs that sessions' shells search first: each holds only the program that we have put there."""
 
 import os
 import stat
@@ -10,10 +10,10 @@ _RUNNABLE: Final = 0o755
 
 
 def with_program_alone(folder: Path, name: str, text: str) -> Path:
-    """The folder with the script `name` in it, and no other program; both are made if need be.
+    """Return the folder with the script `name` as its only program; create both if necessary.
 
-    What else is there is deleted, and no link is followed: a folder without git may have come with such a state folder
-    from anywhere, and whatever lay there would be run in place of `ls` or `python`. Raises OSError.
+    Other files in it are deleted, and no link is followed: a folder without git may have come with such a state folder
+    from anywhere, and the shell would run programs from there in place of `ls` or `python`. Raises OSError.
     """
     if folder.is_symlink():
         folder.unlink()

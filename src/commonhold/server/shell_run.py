@@ -1,4 +1,4 @@
-"""A shell command that runs: what is known of it from its beginning to its end."""
+"""A running shell command: its data from its beginning to its end."""
 
 import threading
 from dataclasses import dataclass, field
@@ -17,12 +17,12 @@ _PROCESSES: Final = Path("/proc")
 
 @dataclass(eq=False, slots=True)
 class Run:
-    """A command that runs in one working tree. `leave` says what it is kept from, `named` what it plainly writes.
+    """A command in one working tree. `leave` holds the files that it must not write, `named` the paths that it names.
 
-    `begun_ns` is when it began and `ended_ns` when it ended, where its launcher has said so (wall time); `head` is the
-    commit of HEAD when it was last looked at, `told` what its agent will be told, `launcher` the process that waits for
-    it. One that `is_doubtful` may not have run at all, or may have ended long ago. One that `is_restored` was begun
-    under an earlier daemon; until it `is_settled`, this one has not looked at its writes.
+    `begun_ns` is the time at which it began and `ended_ns` that at which it ended, if its launcher has reported it
+    (wall time); `head` is the commit of HEAD at the last look, `told` the texts for its agent, `launcher` the process
+    that waits for it. A command that `is_doubtful` may not have run at all, or may have ended long ago. One that
+    `is_restored` was begun under an earlier daemon; until it `is_settled`, this one has not looked at its writes.
     """
 
     asked: Asked
@@ -43,13 +43,13 @@ class Run:
     turn: threading.Lock = field(default_factory=threading.Lock)
 
     def is_alive(self) -> bool:
-        """Whether its launcher is there still, as far as that can be told."""
+        """Whether its launcher still exists, as far as that can be known."""
         if self.asked.process == NOBODY:
             return not self.is_restored
         return not Path(_PROCESSES, "self").exists() or is_running(self.launcher)
 
     def reach(self, path: str) -> Reach:
-        """How likely it writes a file."""
+        """Return how likely it writes a file."""
         if is_in_any(path, [each.path for each in self.leave.masked]):
             return Reach.NOTHING
         found = Reach.NAMED if is_in_any(path, self.named) else self.leave.reach

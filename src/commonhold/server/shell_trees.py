@@ -1,4 +1,4 @@
-"""The other working trees of the repository that a shell command goes to, or makes and then goes to."""
+"""The other working trees of the repository that a shell command goes to, or creates and then goes to."""
 
 import os
 from collections.abc import Iterator, Sequence
@@ -19,7 +19,7 @@ _TICK_NS: Final = 20_000_000
 
 
 def trees_visited(command: Sequence[str], cwd: str, root: str) -> tuple[str, ...]:
-    """The roots of the working trees, beside the one at `root`, that a command goes to, as far as they are there."""
+    """Return the roots of the existing working trees, beside the one at `root`, that a command goes to."""
     folders = dict.fromkeys(Path(cwd, each).resolve() for each in _folders(command))
     if not folders:
         return ()
@@ -36,7 +36,7 @@ def _folders(command: Sequence[str]) -> Iterator[str]:
 
 
 def _folder_of(command: ShellCommand) -> str:
-    """The folder that a command works in, from where its line began; empty: there, or it cannot be told."""
+    """Return the folder in which a command works, seen from the start of its line; empty: the start, or unknown."""
     if command.name != "git" or command.folder is None:
         return command.folder or ""
     words = tuple("" if word is None else word.text for word in command.words)
@@ -44,7 +44,7 @@ def _folder_of(command: ShellCommand) -> str:
 
 
 def is_made_since(root: str, begun_ns: int) -> bool:
-    """Whether a linked working tree was made after this moment (wall time)."""
+    """Whether a linked working tree was created after this moment (wall time)."""
     try:
         return Path(root, ".git").lstat().st_ctime_ns >= begun_ns - _TICK_NS
     except OSError:
@@ -52,7 +52,7 @@ def is_made_since(root: str, begun_ns: int) -> bool:
 
 
 def as_checked_out(root: str) -> Survey:
-    """A working tree as git made it: all files as HEAD has them. Raises StoreError `GIT_FAILED`."""
+    """Return a survey of a working tree as git created it: all files as in HEAD. Raises StoreError `GIT_FAILED`."""
     clean = {}
     for entry in Git(root).ask("ls-tree", "-r", "-z", "HEAD").split(b"\0")[:-1]:
         told, _, name = entry.partition(b"\t")

@@ -1,4 +1,4 @@
-"""What is told of a shell command: why it was not run, and what became of what it wrote."""
+"""Messages about a shell command: why it did not run, and the result of its writes."""
 
 import re
 import shlex
@@ -14,27 +14,27 @@ from commonhold.domain.texts import duration, listed, quoted, short_name
 
 _MOST: Final = 5
 _WAIT_SECONDS: Final = 90
-"""So long the step that is named waits for others: less than agents let a command take."""
+"""How long the suggested command waits for others: less than agents let a command take."""
 _ELSE: Final = frozenset({0, *range(126, 193)})
-"""Exit statuses of a command that went well, was not found, or was ended by a signal: nobody's hold makes it so."""
+"""Exit statuses of a command that went well, was not found, or was ended by a signal: no lease causes these."""
 _OWN_CONCERN: Final = frozenset({Refusal.REQUIRE_ADDITIONAL_LOCKS})
-"""Why a change would have been refused that is no other session's concern: whoever it concerns is told by the log."""
+"""Reasons to refuse a change that concern no other session: the log informs the session that is concerned."""
 _PLAIN: Final = re.compile(r"[\w./+@-]+")
 
 
 def some(paths: Sequence[str]) -> str:
-    """Paths in a line; of many the first."""
+    """Return paths in one line; of many only the first."""
     return listed([path or "./" for path in paths], _MOST)
 
 
 def held_by_others(held: Sequence[Holding], now: float) -> str:
-    """Why a command is not run that would write what others hold; `now` is wall time."""
+    """Return why a command must not run that would write files held by others; `now` is wall time."""
     lines = ["the command was not run, since it would write what others hold:", *_who(held, now)]
     return "\n".join([*lines, f"Next: do other work, or wait until it is free, then run it again: {_waiting(held)}"])
 
 
 def kept_from(held: Sequence[Holding], now: float) -> str:
-    """What a command that failed could not write."""
+    """Return the list of held files that a failed command could not write."""
     lines = ["while the command ran, it could not write what others hold:", *_who(held, now)]
     return "\n".join(
         [
@@ -45,7 +45,7 @@ def kept_from(held: Sequence[Holding], now: float) -> str:
 
 
 def _who(held: Iterable[Holding], now: float) -> Iterator[str]:
-    """Each holder once, with all that it has of what is wanted, what for, and for how long at most."""
+    """Yield a line for each holder: all its wanted files, its task, and for how long it holds them at most."""
     found: dict[str, list[Holding]] = {}
     for each in held:
         found.setdefault(each.holder, []).append(each)
@@ -60,7 +60,7 @@ def _who(held: Iterable[Holding], now: float) -> Iterator[str]:
 
 
 def _waiting(held: Iterable[Holding]) -> str:
-    """A command that waits until what others hold is free."""
+    """Return a command that waits until the held files are free."""
     keys = list(dict.fromkeys(map(_key, held)))[:_MOST]
     return shlex.join(("commonhold", "acquire", "--wait", str(_WAIT_SECONDS), *keys, "--", "true"))
 
@@ -73,7 +73,7 @@ def _key(held: Holding) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """What a command left: its exit status, what was taken into the log, and what could not be."""
+    """The result of a command: its exit status, its recorded changes, and those without an owner or a record."""
 
     status: int
     taken: TakeAnswer
@@ -82,10 +82,13 @@ class Outcome:
 
 
 def report(outcome: Outcome, masked: Sequence[Holding], now: float) -> str:
-    """What its agent must know of it; nothing where all is as it should be. `masked`: what it was kept from."""
+    """Return the report about a command for its agent; empty if all is well.
+
+    `masked` are files that it could not write.
+    """
     taken = outcome.taken
     lines = [*taken.notices]
-    if taken.code is Refusal.LOCK_CONFLICT:  # who holds it, and how it comes back, is among the notices
+    if taken.code is Refusal.LOCK_CONFLICT:  # the notices name the holder and the way back
         lines.append(f"it is left as it is, and waits for review ({taken.review})")
     elif taken.outcome == "unadmitted" and taken.code not in _OWN_CONCERN:
         lines.append(f"what the command wrote is recorded, but would have been refused ({taken.code}): {taken.why}")

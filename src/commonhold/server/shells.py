@@ -1,4 +1,4 @@
-"""Shell commands of agents: what one is kept from while it runs, and what it wrote, taken into the log afterwards."""
+"""Shell commands of agents: protect others' files while one runs, and record its writes in the log afterwards."""
 
 import threading
 import time
@@ -46,20 +46,20 @@ from commonhold.server.under_way import UnderWay
 _PAGE: Final = 1000
 _BY_KILL: Final = 137
 _PART: Final = "+"
-"""Stands between the ticket of a command and the number of one more working tree that it works in."""
+"""Separates the ticket of a command from the number of another working tree that it works in."""
 MOST_REMEMBERED: Final = 4096
-"""Of so many holders is remembered what was done once for each."""
+"""Limit of holders for whom it is remembered that a one-time step was done."""
 
 Open = Callable[[str, str], Commonhold]
-"""The session on the working tree at a root, for a holder."""
+"""Opens the session on the working tree at a root, for a holder."""
 
 
 @dataclass(frozen=True, slots=True)
 class Rules:
-    """What decides beside leases: why a command is refused (empty: it is not), and what is prepared for it.
+    """Decisions beside leases: why a command is refused (empty: it is not), and the preparation for it.
 
-    `overwritten` tells other sessions which of their uncommitted work a command replaced, and returns what its
-    own agent must know of that; committed is what HEAD had before the command (the last argument).
+    `overwritten` informs other sessions which of their uncommitted work a command replaced, and returns the notices for
+    its own agent. Content that HEAD had before the command (the last argument) counts as committed.
     """
 
     refused: Callable[[Asked, Commonhold], str] = lambda _asked, _session: ""
@@ -78,9 +78,9 @@ class Shells:
         under_way: UnderWay | None = None,
         records: CommandRecords | None = None,
     ) -> None:
-        """Speak to the service by `open_session`; keep commands by what the machine has on `offer`.
+        """Open sessions with `open_session`; protect files with the means that the machine has on `offer`.
 
-        Commands are `under_way` while they run. By their `records` the next daemon goes on with them.
+        Commands are `under_way` while they run. With their `records` the next daemon continues with them.
         """
         self._under_way = set() if under_way is None else under_way
         self._records = records
@@ -97,12 +97,15 @@ class Shells:
         self._is_restored = records is None
 
     def begin(self, told: Mapping[str, Any]) -> Shape:
-        """Let a command run, or refuse it; return what it must not write, and the ticket for reporting its end."""
+        """Let a command run, or refuse it.
+
+        Return the files that it must not write, and the ticket for reporting its end.
+        """
         self._drop_unanswered(int(told.get("process", NOBODY)))
         return self._judged(replace(asked_by(told, self._ids.new(self._name)), has_stand_in=True), self._offer)
 
     def _drop_unanswered(self, process: int) -> None:
-        """Forget a command of which the daemon before this one has begun to hear: its launcher asks again."""
+        """Forget a command that an earlier daemon has begun to answer: its launcher asks again."""
         self._restore()
         with self._lock:
             restored = [run for run in self._runs.values() if run.is_restored and not run.asked.call]
@@ -111,7 +114,7 @@ class Shells:
                 self._close(run)
 
     def watch(self, told: Mapping[str, Any]) -> Shape:
-        """The same for a command that somebody else runs, or in a sandbox where nothing can be mounted."""
+        """Do the same for a command that another program runs, or in a sandbox where nothing can be mounted."""
         return self._judged(asked_by(told, self._ids.new(self._name)), lambda: NONE)
 
     def _judged(self, asked: Asked, offer: Callable[[], Offer]) -> Shape:
@@ -131,7 +134,7 @@ class Shells:
             answer = self._begun(asked, session, Ground(repository, asked.cwd, asked.command), settings, kept_by)
             is_begun = "refusal" not in answer
         finally:
-            if not is_begun:  # nobody will end what has not begun
+            if not is_begun:  # no end of it will be reported
                 session.close()
         return answer
 
@@ -145,14 +148,14 @@ class Shells:
             for root in trees_visited(asked.command, asked.cwd, session.root):
                 with suppress(CommonholdError, OSError):  # that tree is damaged, say; the command may run all the same
                     self._go_to(root, run)
-        except BaseException:  # nobody will end what has not begun
+        except BaseException:  # no end of it will be reported
             if leave.lease_id:
                 session.release(leave.lease_id)
             raise
         return answer_to(asked, leave, ground, prepared)
 
     def _go_to(self, root: str, run: Run, *, is_made: bool = False) -> None:
-        """Watch a command in another working tree, too; if that `is_made` by it, it was empty of changes before."""
+        """Watch a command in another working tree, too; one that it has created (`is_made`) had no changes before."""
         repository, settings = find_repository(root), load_settings(root)
         with self._lock:
             number = len(self._parts(run.asked.ticket))
@@ -163,17 +166,17 @@ class Shells:
             surveyor = self._surveyor(session, ground, settings)
             before = as_checked_out(root) if is_made else None
             self._note(asked, session, Leave(reach=run.leave.reach), ground, surveyor, before)
-        except BaseException:  # nobody will end what has not begun
+        except BaseException:  # no end of it will be reported
             session.close()
             raise
 
     def _parts(self, ticket: str) -> list[Run]:
-        """A command in each working tree that it works in; that in which it began comes last."""
+        """Return a command's runs, one for each working tree that it works in; the tree in which it began is last."""
         parts = [run for name, run in self._runs.items() if name.startswith(f"{ticket}{_PART}")]
         return [*parts, self._runs[ticket]] if ticket in self._runs else parts
 
     def _go_to_made(self, run: Run) -> None:
-        """Watch a command in the working trees that it has made, and goes to."""
+        """Watch a command in the working trees that it has created and goes to."""
         for root in trees_visited(run.asked.command, run.asked.cwd, run.session.root):
             self._add_made(root, run)
 
@@ -181,7 +184,7 @@ class Shells:
         with self._lock:
             is_known = any(each.session.root == root for each in self._parts(run.asked.ticket))
         if not is_known and is_made_since(root, run.begun_ns):
-            with suppress(CommonholdError, OSError):  # it has no commit yet, say: then all in it is new, and nobody's
+            with suppress(CommonholdError, OSError):  # no commit there yet, say: all files are new, and no session's
                 self._go_to(root, run, is_made=True)
 
     def _note(
@@ -193,8 +196,8 @@ class Shells:
         surveyor: Surveyor,
         before: Survey | None = None,
     ) -> Run:
-        """Remember the command, and the files as it finds them (as `before` says, where that is known)."""
-        # The log first: what is written into it from now on explains a part of what will differ.
+        """Record the command, and the files as they are at its beginning (as `before` says, if that is given)."""
+        # Read the log first: the events after this one explain a part of the differences at the end.
         sequence, begun_ns = _newest(session), time.time_ns()
         before = before or surveyor.look(session.keep)
         paths = tuple(each.path for each in ground.concern)
@@ -212,7 +215,7 @@ class Shells:
             self._under_way.add(run.is_alive)
 
     def _restore(self) -> None:
-        """Go on with the commands that a killed daemon has left. Those that are over by now may have ended long ago."""
+        """Continue with the commands that a killed daemon left. Those that are over by now may have ended long ago."""
         with self._restoring:
             left = [] if self._is_restored or self._records is None else self._records.left()
             self._is_restored = True
@@ -248,14 +251,14 @@ class Shells:
         return run
 
     def calls_restored(self) -> Mapping[tuple[str, str], str]:
-        """The tickets of commands of an earlier daemon, by the holders and names with which hooks report their end."""
+        """Return the tickets of an earlier daemon's commands, by the holders and names that hooks use for them."""
         self._restore()
         with self._lock:
             runs = [run for run in self._runs.values() if run.is_restored and run.asked.call]
         return {(run.asked.holder, run.asked.call): run.asked.ticket for run in runs}
 
     def settle_restored(self, root: str) -> None:
-        """Record what the commands of an earlier daemon have written in the working tree at `root` until now."""
+        """Record the writes so far of an earlier daemon's commands in the working tree at `root`."""
         self._restore()
         with self._lock:
             runs = [run for run in self._runs.values() if not run.is_settled and run.session.root == root]
@@ -273,9 +276,9 @@ class Shells:
             return self._surveyors[name]
 
     def look_ahead(self, session: Commonhold) -> None:
-        """Look at the working tree of a session, so that the first command there need not wait until all is read.
+        """Survey the working tree of a session, so that the first command there need not wait until all files are read.
 
-        Raises what looking raises.
+        Raises all errors of the survey.
         """
         settings = load_settings(session.root)
         if settings.shell != Shell.OFF:
@@ -283,7 +286,7 @@ class Shells:
             self._surveyor(session, ground, settings).look(session.keep)
 
     def end(self, told: Mapping[str, Any]) -> Shape:
-        """The same as `ended`, for a launcher."""
+        """Do the same as `ended`, for a launcher."""
         ticket = str(told.get("ticket", ""))
         self._restore()
         if told.get("free"):
@@ -294,13 +297,13 @@ class Shells:
         return {"report": self.ended(ticket, int(told.get("status", 0)))}
 
     def _free_of_masks(self, ticket: str) -> None:
-        """Its launcher could not mount: nothing has kept the command from anything."""
+        """Record that its launcher could not mount: the command was kept from no file."""
         with self._lock:
             if run := self._runs.get(ticket):
                 run.leave = replace(run.leave, masked=(), offer=NONE)
 
     def abandon(self, ticket: str) -> None:
-        """End what was watched and perhaps never ran: only changes to what it held are recorded as its own."""
+        """End a watched command that perhaps never ran: only changes to files that it held are recorded as its own."""
         with self._lock:
             parts = self._parts(ticket)
         for run in parts:
@@ -308,14 +311,14 @@ class Shells:
         self.ended(ticket)
 
     def drop(self, ticket: str) -> None:
-        """Forget what was watched and has not begun: a launcher runs it and asks itself."""
+        """Forget a watched command that has not begun: a launcher runs it and asks itself."""
         with self._lock:
             parts = self._parts(ticket)
         for run in parts:
             self._close(run)
 
     def ended(self, ticket: str, status: int = 0) -> str:
-        """Record what a command wrote; return what its agent must be told."""
+        """Record the writes of a command; return the report for its agent."""
         with self._lock:
             run = self._runs.get(ticket)
         if run is None:
@@ -332,17 +335,17 @@ class Shells:
             try:
                 self._settle(run, status)
             except CommonholdError as fault:
-                # It is ended again once its launcher is seen to be gone.
+                # `reap` ends it again once its launcher is gone.
                 is_over = not _is_passing(fault) or run.asked.process == NOBODY
                 raise
             finally:
-                # Not before: what is not recorded yet would be noticed as nobody's.
+                # Not earlier: its unrecorded changes would be noticed as no session's.
                 if is_over:
                     self._close(run)
         return "\n".join(filter(None, run.told))
 
     def _settle(self, run: Run, status: int) -> None:
-        # Of a tree that the command has taken away nothing is left to be looked at.
+        # A working tree that the command has removed cannot be surveyed.
         if run.asked.ticket in self._runs and Path(run.session.root).is_dir():
             run.told.append(report(self._settled(run, status), run.leave.masked, time.time()))
 
@@ -360,7 +363,7 @@ class Shells:
                     self._records.forget(run.asked.ticket)
 
     def close(self) -> None:
-        """Let go of the connections for commands that run still: they stay as they are, and so do their leases."""
+        """Close the connections for commands even while they run; the commands and their leases stay."""
         with self._lock:
             runs = list(self._runs.values())
             surveyors, self._surveyors = self._surveyors, {}
@@ -372,7 +375,7 @@ class Shells:
             self._records.close()
 
     def free(self, session: Commonhold) -> None:
-        """Release what a daemon before this one leased for commands of a session: it heard of no end of theirs."""
+        """Release an earlier daemon's leases for commands of a session: that daemon got no report of their end."""
         for lease in session.leases():
             ticket = lease.acquisition_id
             is_known = ticket.startswith(self._name) or ticket in self._runs
@@ -380,13 +383,13 @@ class Shells:
                 session.release(lease.id)
 
     def _free_once(self, session: Commonhold) -> None:
-        """The same for one that no hook has told to have come: it runs its commands with `commonhold exec`."""
+        """Do the same once for a session without a reported start: it runs its commands with `commonhold exec`."""
         if session.holder not in self._freed:
             self.free(session)
             _remember(self._freed, session.holder)
 
     def settle(self, root: str, holder: str) -> None:
-        """Take what the commands of a holder have written so far, in the working tree at `root`, into the log."""
+        """Record the writes so far of a holder's commands in the working tree at `root`."""
         self._restore()
         with self._lock:
             of_holder = [run for run in self._runs.values() if run.asked.holder == holder]
@@ -403,7 +406,7 @@ class Shells:
                 self._settle(run, 0)
 
     def may_write(self, root: str, path: str) -> bool:
-        """Whether a command that runs could be writing a file of the working tree at `root`: its end will tell."""
+        """Whether a running command could be writing a file of the working tree at `root`; its end records that."""
         with self._lock:
             return any(run.session.root == root and run.reach(path) for run in self._runs.values())
 
@@ -419,7 +422,7 @@ class Shells:
                 self.ended(ticket, _BY_KILL)
 
     def _settled(self, run: Run, status: int) -> Outcome:
-        # Before the look: who gets a lease after it may write already what the look does not show.
+        # Before the survey: a session that gets a lease after it may already make changes that the survey lacks.
         held = holdings(run.session.leases(), run.session.place())
         after = run.surveyor.look(run.session.keep)
         found = run.surveyor.changes(run.before, after, run.session.keep)
@@ -435,7 +438,7 @@ class Shells:
             run.session.notice(sorted_.nobody, intent=intent)
         own = {path: readable[path] for path in sorted_.own}
         self._hand_down(run, own, theirs)
-        # What others sent or changed is told at the end of every command, whether it wrote something or not.
+        # Every command's end delivers others' messages and changes, whether the command wrote a file or not.
         taken = run.session.take(own, intent=intent) if own else TakeAnswer("nothing", notices=_news(run.session))
         taken = replace(taken, notices=(*taken.notices, *self._rules.overwritten(run.session, taken, run.head)))
         run.before, run.sequence, run.head = after, sequence, _head_of(run.session.root)
@@ -444,7 +447,7 @@ class Shells:
         return Outcome(status, taken, sorted_.nobody, unread)
 
     def _hand_down(self, run: Run, written: Collection[str], theirs: Sequence[Holding]) -> None:
-        """Hand over to a subagent what its session has leased for edits of its own, and the command has written."""
+        """Hand over to a subagent its session's leases for edits of files that the command has written."""
         around = run.asked.holder.rpartition("/")[0]
         its = {
             each.path
@@ -459,18 +462,18 @@ class Shells:
                 session.close()
 
     def _others(self, run: Run) -> list[Run]:
-        """The other commands that run there. Those that have ended were surveyed, so they made no unrecorded change."""
+        """Return the other commands in that tree. Ended ones were surveyed, so they left no unrecorded change."""
         with self._lock:
             return [each for each in self._runs.values() if each is not run and each.session.root == run.session.root]
 
 
 def _is_passing(fault: CommonholdError) -> bool:
-    """Whether what could not be done may be done later."""
+    """Whether a failed step may succeed later."""
     return fault.retryable or fault.code == Code.DISK_FULL
 
 
 def _is_of_another_tree(root: str, new: str) -> bool:
-    """Whether it is one that is still there: what is remembered of trees is much, and they come and go."""
+    """Whether `root` is another tree that still exists: the memory for each is large, and trees come and go."""
     return root != new and Path(root).is_dir()
 
 
@@ -479,7 +482,7 @@ def _news(session: Commonhold) -> tuple[str, ...]:
 
 
 def _head_of(root: str) -> str:
-    # Loaded here: no command has run when a daemon gives its first answer, which this would keep back.
+    # Loaded here: no command has run before a daemon's first answer, which the import would delay.
     from commonhold.adapters.git.differing import head_of  # noqa: PLC0415
 
     return head_of(Git(root))
@@ -490,7 +493,7 @@ def _newest(session: Commonhold) -> int:
 
 
 def _unexplained(changes: Sequence[Change], session: Commonhold, since: int) -> tuple[tuple[Change, ...], int]:
-    """The changes that the log does not tell already, from where it leaves them; and how far it was read."""
+    """Return the changes since the last state in the log of each file, and the newest event read."""
     told: dict[str, str | None] = {}
     newest = since
     while page := session.log(after=newest, limit=_PAGE):
@@ -503,7 +506,7 @@ def _unexplained(changes: Sequence[Change], session: Commonhold, since: int) -> 
 
 
 def _remember(holders: dict[str, None], holder: str) -> None:
-    """Add a holder, and forget the oldest of too many: what is done once for each may be done again."""
+    """Add a holder, and forget the oldest of too many: a one-time step may then be done again."""
     holders[holder] = None
     if len(holders) > MOST_REMEMBERED:
         del holders[next(iter(holders))]
