@@ -1,4 +1,4 @@
-"""Who attends to the agents of one repository: the parts put together, what git needs when it is first asked for."""
+"""The handlers for the agents of one repository, put together; those for git are made at its first call."""
 
 from __future__ import annotations
 
@@ -37,12 +37,12 @@ if TYPE_CHECKING:
 
 
 class Attendants:
-    """All that stands between the routes of a repository and its service."""
+    """All parts between the routes of a repository and its service."""
 
     def __init__(self, repository: Repository, under_way: UnderWay, wait: Wait | None = None) -> None:
-        """Attend to whoever works in a working tree of this repository; commands are `under_way` while they run.
+        """Serve the agents in all working trees of this repository; commands are `under_way` while they run.
 
-        Who says no word any more is seen to after each `wait`.
+        Silent agents and their commands are checked after each `wait`.
         """
         ignoring = Ignoring(lambda root: load_settings(root).ignore)
         self._state_folder = repository.state_folder
@@ -63,7 +63,7 @@ class Attendants:
 
     @property
     def routes(self) -> Mapping[str, Route]:
-        """What programs of ours ask for, by path."""
+        """The routes for our own programs, by path."""
         return {
             "/shell/begin": Route(ShellBegins, self._shell_calls.begin),
             "/shell/end": Route(ShellEnds, self._shells.end),
@@ -75,7 +75,7 @@ class Attendants:
     def _git(self) -> GitCalls:
         with self._making:
             if self._made is None:
-                # Loaded here, as below: nobody who has called neither git nor a command waits for what they need.
+                # Loaded here, as below: an agent that calls neither git nor a command need not wait for this.
                 from commonhold.server.git_calls import GitCalls  # noqa: PLC0415
 
                 self._made = GitCalls(self._state_folder, _opened, self._settle, self._is_ignored)
@@ -88,12 +88,12 @@ class Attendants:
         return self._git.end(told)
 
     def attend(self, happening: Happening) -> Response:
-        """The answer to what a hook reports."""
+        """Return the answer to the event that a hook reports."""
         self._look_at_shells()
         return self._attending.attend(happening)
 
     def _see_to(self) -> None:
-        """What ends without a word is found out about when nobody says one, too."""
+        """Find sessions, commands and trees that ended without a report, even if no hook arrives."""
         self._look_at_shells()
         self._attending.let_go_of_silent()
         self._overseeing.look()
@@ -105,19 +105,19 @@ class Attendants:
         self._shell_calls.look()
 
     def _overseen(self, root: str, holder: str) -> Commonhold:
-        """A session of an agent, in a working tree that is watched from now on."""
-        self._shells.settle_restored(root)  # else these changes would be noticed as nobody's
+        """Open the session of an agent, in a working tree that is watched from now on."""
+        self._shells.settle_restored(root)  # else these changes would be noticed as no session's
         if self._overseeing.begin(root):
             threading.Thread(target=self._look_ahead, args=(root,), name="commonhold-look-ahead", daemon=True).start()
         return _opened(root, holder)
 
     def _look_ahead(self, root: str) -> None:
-        """Look at a working tree while the agent that came there thinks: its first command waits for less."""
-        with suppress(CommonholdError), closing(_opened_by_nobody(root)) as session:  # else the command looks itself
+        """Survey a working tree while the agent that came there thinks: its first command then waits less."""
+        with suppress(CommonholdError), closing(_opened_by_nobody(root)) as session:  # the first command then looks
             self._shells.look_ahead(session)
 
     def _refused(self, asked: Asked, session: Commonhold) -> str:
-        """Why a command is not to be run; empty where it may be."""
+        """Return why a command must not run; empty if it may."""
         judged = self._git.refusal(session.holder, asked.cwd, asked.command, has_stand_in=asked.has_stand_in)
         return judged or ""
 
@@ -126,7 +126,7 @@ class Attendants:
         return Prepared(with_our_command(self._state_folder, session.holder, environment))
 
     def _overwritten(self, session: Commonhold, taken: TakeAnswer, head: str) -> tuple[str, ...]:
-        """Tell the owners which uncommitted work a command replaced; return what its own agent must know."""
+        """Tell the owners which uncommitted work a command replaced; return the notices for its own agent."""
         from commonhold.server.overwrites import Overwrites  # noqa: PLC0415
 
         return Overwrites(self._is_ignored).told(session, taken, head)
@@ -135,7 +135,7 @@ class Attendants:
         self._shells.settle(root, holder)
 
     def close(self) -> None:
-        """Let go of what is open."""
+        """Close all that is open."""
         self._rounds.close()
         self._overseeing.close()
         self._attending.close()

@@ -1,7 +1,7 @@
-"""Answering what agents' hooks report: each happening becomes calls of the service, and what the agent is told.
+"""Answer agents' hooks: each event becomes calls of the service, and a response to the agent.
 
-A hook is answered from what the service knows; nothing is kept here but open sessions, while they are heard of. Raises
-what the service raises: whoever sends the answer then blocks what was about to happen.
+A hook is answered from the service's state; only open sessions are kept here, for as long as events of them arrive.
+Raises all errors of the service: the sender of the answer then blocks the action that the hook announced.
 """
 
 import time
@@ -45,26 +45,26 @@ from commonhold.server.open_sessions import OpenSessions
 
 
 class Shell(Protocol):
-    """Sees to the shell commands of agents."""
+    """Handles the shell commands of agents."""
 
     def about_to_run(self, happening: AboutToRun, root: str, session: Commonhold) -> Response:
-        """What to say to a command in the working tree at `root`."""
+        """Return the response to a command in the working tree at `root`."""
 
     def ran(self, happening: Ran) -> str:
-        """What an agent must know of a command that has ended; empty for nothing."""
+        """Return the report about an ended command for its agent; empty for nothing."""
 
     def over(self, holder: str) -> None:
-        """Nothing more will be told of the commands of a holder that were begun."""
+        """End the commands of a holder that have begun: no hook will report on them any more."""
 
     def free(self, session: Commonhold) -> None:
-        """Free what is held for commands of a session that are not known any more."""
+        """Free the leases for commands of a session that are no longer known."""
 
 
 class Attending:
-    """Attends to the agents of one repository. Many threads may call at once."""
+    """Handles the agents of one repository. Many threads may call it at once."""
 
     def __init__(self, trees: Trees, sessions: OpenSessions, is_ignored: IsIgnored, shell: Shell) -> None:
-        """Find files in `trees`, speak to the service through `sessions`, leave shell commands to `shell`."""
+        """Find files in `trees`, call the service through `sessions`, leave shell commands to `shell`."""
         self._trees = trees
         self._sessions = sessions
         self._is_ignored = is_ignored
@@ -84,23 +84,23 @@ class Attending:
         }
 
     def attend(self, happening: Happening) -> Response:
-        """The answer to what a hook reports. Raises CommonholdError where that cannot be decided."""
+        """Return the answer to the event that a hook reports. Raises CommonholdError if it cannot be decided."""
         if isinstance(happening, TurnEnded | SessionEnded) and self._sessions.is_of_earlier_run(happening.caller):
             return NOTHING
         return self._answers[type(happening)](happening)
 
     def let_go_of_silent(self) -> None:
-        """Close the sessions that have ended without a word; what they held the service sees to."""
+        """Close the sessions that ended without a report; the service handles their leases."""
         for holder in self._sessions.let_go_of_silent():
-            with suppress(CommonholdError):  # the next is seen to all the same
+            with suppress(CommonholdError):  # an error must not keep the others open
                 self._shell.over(holder)
 
     def close(self) -> None:
-        """Let go of all sessions."""
+        """Close all sessions."""
         self._sessions.close()
 
     def _here(self, happening: Happening) -> Commonhold | None:
-        """The session in the working tree that the agent works in."""
+        """Return the session in the working tree in which the agent works; None outside of one."""
         root = self._trees.around(happening.cwd)
         return self._sessions.session(root, happening.caller) if root else None
 
@@ -135,7 +135,7 @@ class Attending:
     def _noted(self, happening: HasRead) -> Sequence[Commonhold]:
         sessions: dict[Commonhold, None] = {}
         for path in happening.paths:
-            with suppress(InputError):  # a folder, or a file that is too large: nobody edits that
+            with suppress(InputError):  # a folder, or a file that is too large to be edited
                 place = self._trees.place(path, happening.cwd)
                 if place and not self._is_ignored(*place):
                     session = self._sessions.session(place[0], happening.caller)
@@ -151,7 +151,7 @@ class Attending:
             return Response(Stance.DENY, packets.reserved(inner))
         contexts: list[str] = []
         with ExitStack() as begun:
-            # In one order for all: who waits in one tree holds nothing that another waits for in the next.
+            # All sessions take the trees in one order, so that no two of them wait for each other.
             for root, wishes in sorted(self._trees.sorted_by_tree(happening.wishes, happening.cwd).items()):
                 concerned = [wish for wish in wishes if not all(self._is_ignored(root, path) for path in inside(wish))]
                 if concerned:
@@ -163,11 +163,11 @@ class Attending:
                         return response
                     contexts.append(response.context)
                     begun.callback(session.settle, happening.call, is_about(concerned))
-            begun.pop_all()  # else the tool will write nothing, in no tree
+            begun.pop_all()  # otherwise the tool will write nothing, in any tree
         return Response(context=told(*contexts))
 
     def _meant(self, happening: AboutToEdit | Edited) -> tuple[Wish, ...]:
-        """What a tool writes, as far as that is a file's name."""
+        """Return the intended writes of a tool; of guessed ones only those that name a file."""
         if not happening.is_guess:
             return happening.wishes
         return tuple(filter(None, (self._trees.meant(wish, happening.cwd) for wish in happening.wishes)))
@@ -203,7 +203,7 @@ class Attending:
         return self._over(happening, [happening.caller.holder], _rest)
 
     def _session_ended(self, happening: SessionEnded) -> Response:
-        """With a session its parts end, too, whether they have said so or not."""
+        """End the session and its subagents, whether those have reported their end or not."""
         holder = happening.caller.holder
         names = [holder, *self._sessions.parts_of(holder)]
         response = self._over(happening, names, _depart)
@@ -213,7 +213,7 @@ class Attending:
     def _over(
         self, happening: TurnEnded | SessionEnded, names: Sequence[str], end: Callable[[Commonhold], TakeAnswer]
     ) -> Response:
-        """End it wherever it is known to have worked; a daemon that was begun anew knows only where it is now."""
+        """End their work in all trees where they are known to have worked; a new daemon knows only the present one."""
         for name in names:
             self._shell.over(name)
         known = [session for name in names for session in self._sessions.of(name)]
@@ -222,7 +222,7 @@ class Attending:
         response = Response(notice=told(*(packets.taken(end(session)) for session in sessions)))
         for session in sessions:
             self._shell.free(session)
-            session.close()  # its connection; the next call makes another, and many never make one
+            session.close()  # only its connection: the next call opens another, and often there is none
         return response
 
 
@@ -239,5 +239,5 @@ def _depart(session: Commonhold) -> TakeAnswer:
 
 
 def _unsaid(happening: AboutToEdit | Edited) -> str:
-    """The intent of an edit that nobody has said one for."""
+    """Return an intent for an edit without a stated one."""
     return f"{happening.tool} by {happening.caller.agent}"

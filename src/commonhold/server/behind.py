@@ -1,6 +1,7 @@
-"""What is behind the routes of a repository: the agents that are known, and who attends to them.
+"""The part behind the routes of a repository: the known agents, and their handlers.
 
-Only what the first answer needs is loaded with this; `LATER` is loaded while the agent that has it thinks.
+Only the modules for the first answer are loaded with this one; `LATER` is loaded while the agent with that answer
+thinks.
 """
 
 import socket
@@ -22,7 +23,7 @@ from commonhold.server.mcp_app import McpApp
 from commonhold.server.under_way import UnderWay
 
 LATER_SECONDS: Final = 0.3
-"""So long after the first answer was found the rest is begun to be loaded: it is sent by then."""
+"""The delay from the first answer until the rest begins to load: the answer is sent by then."""
 LATER: Final = (
     "commonhold.app.writing",
     "commonhold.server.planning.pool",
@@ -32,26 +33,26 @@ LATER: Final = (
     "commonhold.adapters.index.index",
     "commonhold.adapters.typecheck",
 )
-"""What edits and shell commands need, the first edit first."""
+"""The modules for edits and shell commands, those for the first edit first."""
 
 
 def load_the_rest() -> None:
-    """Load what is needed later."""
+    """Import the modules that are needed later."""
     for name in LATER:
         import_module(name)
 
 
 class Rest:
-    """What is loaded once the first hook is answered."""
+    """The loading of modules that begins once the first hook is answered."""
 
     def __init__(self, load: Callable[[], object] = load_the_rest) -> None:
-        """Load by `load`, in a thread of its own."""
+        """Load with `load`, in a thread of its own."""
         self._timer = threading.Timer(LATER_SECONDS, load)
         self._timer.daemon = True
         self._first = threading.Lock()
 
     def after(self, attend: Attend) -> Attend:
-        """The same, and the loading begins after the first time."""
+        """Return the same handler, which begins the loading after its first call."""
 
         def attended(happening: Happening) -> Response:
             response = attend(happening)
@@ -62,7 +63,7 @@ class Rest:
         return attended
 
     def cancel(self) -> None:
-        """Begin no more."""
+        """Do not begin to load any more."""
         self._timer.cancel()
 
 
@@ -73,7 +74,7 @@ def serve(
     under_way: UnderWay,
     stop_descriptor: int,
 ) -> None:
-    """Answer whoever comes to `listeners`, until there is something to read from `stop_descriptor`."""
+    """Answer the clients of `listeners`, until there is something to read from `stop_descriptor`."""
     seen, attendants = CallsSeen(), Attendants(repository, under_way)
     mcp = McpApp(repository.root, seen)
     rest = Rest()

@@ -1,4 +1,4 @@
-"""An edit that an agent's own tool is about to make: foretold, proposed, waited for, and what its agent is told."""
+"""An edit that an agent's own tool is about to make: simulate and propose it, wait for others, answer the agent."""
 
 import time
 from collections.abc import Iterable, Iterator, Sequence
@@ -30,16 +30,16 @@ from commonhold.server.lateness import too_long
 from commonhold.server.patience import is_worth_waiting
 
 PATIENCE_SECONDS: Final = 20.0
-"""How long an edit may wait for others in all: less than any hook is given to answer."""
+"""How long an edit may wait for others in total: less than the time in which any hook must answer."""
 SLOT_PATIENCE_SECONDS: Final = 8.0
 _SLOW_SECONDS: Final = 2.0
-"""When judging took so long, the write slot begins anew: much of its time is over."""
+"""If judging took this long, the write slot is renewed: much of its time is over."""
 _MOST_ATTEMPTS: Final = 3
 _MOST_COMMITS: Final = 20
-"""So far back it is looked who has changed what was meant."""
+"""How many commits to search for the author of a change to the intended text."""
 _REFUSED: Final = frozenset({"refused", "denied"})
 _MOST_BYTES: Final = 1 << 26
-"""What is larger is not looked at; the settings may draw a closer line."""
+"""Larger files are not read; the settings may set a lower limit."""
 
 
 class ToolEdit:
@@ -48,9 +48,9 @@ class ToolEdit:
     def __init__(
         self, session: Commonhold, root: str, wishes: Sequence[Wish], call: str, intent: str, *, is_guess: bool = False
     ) -> None:
-        """Speak for `session` in the working tree at `root`; the paths of `wishes` count from there.
+        """Act for `session` in the working tree at `root`; the paths of `wishes` are relative to it.
 
-        What is a guess is refused only for what others hold or have changed, never for what it may not mean.
+        A guess is refused only for regions that others hold or have changed, never for edits that it may not mean.
         """
         self._session = session
         self._root = root
@@ -64,9 +64,9 @@ class ToolEdit:
         self._ends = time.monotonic() + PATIENCE_SECONDS
 
     def propose(self, givers: Sequence[Commonhold]) -> Response:
-        """Propose it; where others hold what it changes and may soon be done, wait for them, and look at it anew.
+        """Propose the edit; if others hold its regions and may soon be done, wait for them, and try again.
 
-        `givers` are sessions that hand over what their edits hold of it.
+        `givers` are sessions that hand over the leases of their edits.
         """
         for _ in range(_MOST_ATTEMPTS):
             answer = self._looked_at()
@@ -86,12 +86,12 @@ class ToolEdit:
         return self._denied(packets.unclear(f"{self._paths[0]} is changed by others again and again"))
 
     def _denied(self, packet: str) -> Response:
-        """What others changed was told with the slot, once: it is said before the next step."""
+        """Return a denial with others' changes before the next step: the slot delivered these notices, once only."""
         why, _, step = packet.rpartition("\n")
         return Response(Stance.DENY, told(why, *self._notices, step))
 
     def _looked_at(self) -> CommitAnswer | AcquireAnswer | str | None:
-        """What comes of an attempt; why not, of a file too large to be read, or to be judged while the slot lasts."""
+        """Return the result of an attempt; a refusal if a file is too large to read, or to judge in the slot's time."""
         try:
             answer = self._attempt()
         except InputError as fault:
@@ -105,7 +105,7 @@ class ToolEdit:
         return packets.too_large(why) if why else answer
 
     def _attempt(self) -> CommitAnswer | AcquireAnswer | str | None:
-        """The answer to the proposal; why there is none to be made, or None where nothing is changed."""
+        """Return the answer to the proposal, a text if none can be made, or None if nothing changes."""
         slot = self._slot()
         if slot.lease is None:
             return packets.busy(slot.conflicts, self._paths)
@@ -116,7 +116,7 @@ class ToolEdit:
         finally:
             if not is_kept:
                 self._notices += self._session.release(slot.lease.id).notices
-        if is_kept and time.monotonic() - begun >= _SLOW_SECONDS:  # the tool needs its moment, too
+        if is_kept and time.monotonic() - begun >= _SLOW_SECONDS:  # the tool needs time, too
             self._notices += self._session.renew(slot.lease.id, ttl_seconds=SLOT_SECONDS).notices
         return answer
 
@@ -132,7 +132,7 @@ class ToolEdit:
         return slot
 
     def _in_the_way(self, conflicts: Sequence[Conflict]) -> Sequence[Conflict]:
-        """What others still hold of it, after waiting if that was likely to help."""
+        """Return the conflicts that are left, after waiting if that was likely to help."""
         if not self._is_worth_waiting(conflicts):
             return conflicts
         waited = self._wait_for([each.key for each in conflicts])
@@ -172,9 +172,10 @@ class ToolEdit:
         return self._session.propose(changeset, call=self._call, blind=self._blind())
 
     def _blind(self) -> tuple[str, ...]:
-        """The files that are overwritten without naming what is there.
+        """Return the files that are overwritten without naming their present content.
 
-        How a tool that is not known reads is not known, either: by a guess, only if another was the last to write them.
+        How an unknown tool reads is unknown, too: for a guess, these are only the files that another session wrote
+        last.
         """
         blind = _overwritten_blindly(self._wishes)
         return tuple(path for path in blind if self._is_of_another(path)) if self._is_guess else blind
@@ -188,7 +189,7 @@ class ToolEdit:
         return (self._session.holder, NOBODY)
 
     def _held_anyway(self) -> AcquireAnswer:
-        """Whether others hold any of what would be written, whatever that is; if not, what was there is known now."""
+        """Lease the files and release them: a grant shows that no other holds them, and records their content."""
         keys = [str(file_key(f"{path}/" if Path(self._root, path).is_dir() else path)) for path in self._paths]
         answer = for_writing(self._session.acquire(*keys, task=self._intent, ttl_seconds=SLOT_SECONDS), keys)
         self._notices += answer.notices
@@ -201,7 +202,10 @@ class ToolEdit:
         return self._session.holder.partition(":")[0]
 
     def _likely(self, path: str, content: bytes | None) -> RepairRegion | None:
-        """The region that the tool most likely meant, if the file lacks its text: as it is now, and who changed it."""
+        """Return the region that the tool most likely meant if the file lacks its text.
+
+        It is shown as it is now, with the session that was the last other one to change it.
+        """
         sought = _sought(self._wishes, path)
         if content is None or not sought:
             return None
@@ -224,7 +228,7 @@ class ToolEdit:
 
 
 def _sought(wishes: Iterable[Wish], path: str) -> str:
-    """What is to be found in a file, as far as wishes say."""
+    """Return the text that wishes look for in a file; empty if they do not say."""
     for wish in wishes:
         if wish.path == path and isinstance(wish, Swap):
             return wish.old
@@ -234,12 +238,12 @@ def _sought(wishes: Iterable[Wish], path: str) -> str:
 
 
 def inside(wish: Wish) -> list[str]:
-    """The paths of a wish that lie in the working tree that it is for."""
+    """Return the paths of a wish that lie in its working tree."""
     return [path for path in is_about((wish,)) if not Path(path).is_absolute()]
 
 
 def _overwritten_blindly(wishes: Iterable[Wish]) -> tuple[str, ...]:
-    """The paths of files that are replaced, moved onto or removed as a whole: who does so must know what was there."""
+    """Return the paths that are replaced, moved onto or removed as a whole: their writer must know the old content."""
     return tuple(dict.fromkeys(path for wish in wishes for path in _blind(wish)))
 
 

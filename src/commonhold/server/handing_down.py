@@ -12,15 +12,15 @@ from commonhold.domain.texts import short_name
 def handed_over(giver: Commonhold, taker: Commonhold, conflicts: Iterable[Conflict]) -> bool:
     """Hand over to `taker` the conflicting leases that edits of `giver` took; return whether there were any.
 
-    A session waits for what it has asked a part to do, so the part would wait for ever; and a part of which nothing is
-    heard any more may have been stopped without a word. What either asked for by itself stays with it.
+    A session waits for the work of its subagent, so the subagent would wait for ever. A subagent that is silent may
+    have been stopped without a report. Leases that either has asked for by itself stay with it.
     """
     in_the_way = {each.held for each in conflicts if each.holder == giver.holder}
     return bool(in_the_way) and hand_over(giver, taker, in_the_way.__contains__)
 
 
 def hand_over(giver: Commonhold, taker: Commonhold, is_needed: Callable[[str], bool]) -> bool:
-    """The same for the keys that `is_needed` says."""
+    """Do the same for the keys that `is_needed` selects."""
     leases = [
         lease
         for lease in giver.leases(holder=giver.holder)
@@ -34,7 +34,7 @@ def end_part(part: Commonhold, session: str) -> TakeAnswer:
     """End a subagent's hold: release its explicit leases too, and tell its session of its obligations."""
     answer = part.rest()
     for lease in part.leases(holder=part.holder):
-        if lease.acquisition_id == lease.id:  # not for a command of it that runs still
+        if lease.acquisition_id == lease.id:  # not the lease for its command that still runs
             part.release(lease.id)
     owed = [f"{debt.key}, since {debt.why}" for debt in part.briefing().debts]
     if owed:

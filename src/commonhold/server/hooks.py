@@ -1,6 +1,6 @@
-"""Answering an agent's hook: read the payload, let it be attended to, and say the answer in the agent's own words.
+"""Answer an agent's hook: read the payload, have it handled, and write the answer in the agent's own format.
 
-Whatever goes wrong on the way is answered with a refusal: a hook that is not understood must not let a write through.
+Any error on the way is answered with a refusal: a hook that is not understood must not let a write through.
 """
 
 import json
@@ -19,14 +19,14 @@ from commonhold.server.lateness import why_late
 _AFTER: Final = "Next: ask your user to run `commonhold doctor` here, and to report this with the agent's version"
 TOO_DEEP: Final = "it is nested too deeply to be judged. Next: do it in several smaller calls"
 Attend = Callable[[Happening], Response]
-"""Does what follows from a happening; may wait for seconds, in any thread."""
+"""Handles a hook event; may wait for seconds, in any thread."""
 
 
 class Hooks:
-    """The hooks of all agents that are known."""
+    """The hooks of all known agents."""
 
     def __init__(self, agents: Mapping[str, Agent], attend: Attend, seen: CallsSeen) -> None:
-        """Answer for `agents` by their names; `seen` learns who makes which call."""
+        """Answer for `agents` by their names; `seen` records the holder of each call."""
         self._agents = agents
         self._attend = attend
         self._seen = seen
@@ -36,9 +36,9 @@ class Hooks:
         return name in self._agents
 
     def answer(self, name: str, body: bytes, process: str, is_given_up: Callable[[], bool] = lambda: False) -> Reply:
-        """What the hook gives back. `process` tells the agent's run from others, where that is known.
+        """Return the hook's reply. `process` tells the agent's run from others, if it is known.
 
-        Where it `is_given_up` in the end, the agent was refused meanwhile: what was begun for it is over.
+        If it `is_given_up` in the end, the agent was refused meanwhile: the action that was begun for it is ended.
         """
         try:
             return self._answer(self._agents[name], _payload(body), process, is_given_up)
@@ -54,7 +54,7 @@ class Hooks:
             return self.refuse(name, body, f"a defect of Commonhold: {type(fault).__name__}: {fault}. {_AFTER}")
 
     def late(self, name: str, body: bytes, process: str, seconds: float) -> Reply:
-        """What the hook gives back where that is not known after so many seconds."""
+        """Return the hook's reply if there is no answer after so many seconds."""
         try:
             why = why_late(self._agents[name].read(_payload(body), process), seconds)
         except Unreadable as fault:
@@ -70,7 +70,7 @@ class Hooks:
         return agent.write(happening, response)
 
     def _end(self, happening: Happening) -> None:
-        """Tell that a call has come to nothing. One without a name may have been made anew by now: that goes on."""
+        """Report that a call has failed. A call without an id may have been made again by now: it goes on."""
         match happening:
             case AboutToEdit(by, cwd, call, tool, wishes) if call:
                 self._attend(Edited(by, cwd, call, tool, wishes, has_failed=True))
@@ -80,7 +80,7 @@ class Hooks:
                 pass
 
     def refuse(self, name: str, body: bytes, why: str) -> Reply:
-        """The answer that blocks what a payload is about, as far as the agent can be blocked."""
+        """Return the answer that blocks the action in a payload, as far as the agent can be blocked."""
         payload: Payload = {}
         with suppress(Unreadable):
             payload = _payload(body)

@@ -1,4 +1,4 @@
-"""How long somebody may be silent before nothing is kept open for it, as the settings say at the time."""
+"""How long a session may be silent before its connections are closed, by the present settings."""
 
 from commonhold.app.options import IDLE_SECONDS
 from commonhold.config import load_settings
@@ -6,8 +6,8 @@ from commonhold.domain.errors import InputError
 
 
 def idle_seconds(root: str) -> float:
-    """For the working tree at `root`."""
+    """Return that time for the working tree at `root`, in seconds."""
     try:
         return load_settings(root).idle_seconds
-    except InputError:  # settings that cannot be read say nothing: whoever mends them must be let do so
+    except InputError:  # such settings say nothing: an agent must be able to fix them
         return IDLE_SECONDS

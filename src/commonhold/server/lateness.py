@@ -1,4 +1,4 @@
-"""What is said where a hook could not be answered in time: what took so long, as far as that can be told."""
+"""The reply to a hook that was not answered in time: the cause of the delay, as far as it is known."""
 
 from collections.abc import Iterable, Iterator
 from pathlib import Path
@@ -8,11 +8,11 @@ from commonhold.app.happenings import AboutToEdit, Happening, Whole, Wish, is_ab
 from commonhold.server.packets import BY_COMMAND
 
 LARGE_BYTES: Final = 200_000
-"""Of smaller files what a change means is found in a second or two."""
+"""A change of a smaller file is judged in a second or two."""
 
 
 def why_late(happening: Happening, seconds: float) -> str:
-    """Why there is no answer after so many seconds, and the one next step."""
+    """Return why there is no answer after so many seconds, and the one next step."""
     wishes = happening.wishes if isinstance(happening, AboutToEdit) else ()
     why, step = too_long(wishes, happening.cwd), BY_COMMAND
     if not why:
@@ -21,7 +21,7 @@ def why_late(happening: Happening, seconds: float) -> str:
 
 
 def too_long(wishes: Iterable[Wish], folder: str) -> str:
-    """That a file is so large that it takes too long to judge; empty of those that are not."""
+    """Return that a file is too large to be judged in time; empty if none is."""
     size, path = max(_sizes(wishes, folder), default=(0, ""))
     return f"what a change of {path} means takes too long to find: it has {size:,} bytes" if size >= LARGE_BYTES else ""
 

@@ -1,4 +1,4 @@
-"""The sessions of agents that are open, each with its connection, for as long as it is heard of."""
+"""The open sessions of agents, each with its connection, for as long as events of it arrive."""
 
 import math
 import threading
@@ -11,7 +11,7 @@ from commonhold.app.happenings import Caller
 from commonhold.client.session import Commonhold
 
 OpenSession = Callable[[str, str], Commonhold]
-"""A session on the working tree at a root, for a holder."""
+"""Opens a session on the working tree at a root, for a holder."""
 _MOST_DIGITS: Final = 20
 QUIET_SECONDS: Final = 60.0
 """A subagent without a sign of life for this long yields to its session, in seconds."""
@@ -19,9 +19,9 @@ QUIET_SECONDS: Final = 60.0
 
 @dataclass(frozen=True, slots=True)
 class Silence:
-    """When a session counts as ended without a word: it is not heard of for `idle_seconds`, nor known to run.
+    """When a session counts as ended without a report: no event for `idle_seconds`, and not known to run.
 
-    `idle_seconds` tells how long that is in the working tree at a root, `now` is the clock for it.
+    `idle_seconds` returns that time for the working tree at a root, `now` is the clock for it.
     """
 
     idle_seconds: Callable[[str], float]
@@ -35,21 +35,21 @@ class _Open:
     process: str
     heard_at: float
     run: str = ""
-    """The process in which it has begun, or was resumed."""
+    """The process in which it began, or was resumed."""
 
 
 class OpenSessions:
-    """One for each holder and working tree. Many threads may ask at once."""
+    """One session for each holder and working tree. Many threads may ask at once."""
 
     def __init__(self, open_session: OpenSession, silence: Silence) -> None:
-        """Open each with `open_session` when it is wanted."""
+        """Open each with `open_session` on demand."""
         self._open = open_session
         self._silence = silence
         self._known: dict[tuple[str, str], _Open] = {}
         self._lock = threading.Lock()
 
     def session(self, root: str, caller: Caller) -> Commonhold:
-        """The session of a caller in the working tree at `root`."""
+        """Return the session of a caller in the working tree at `root`."""
         return self._heard(root, caller) or self._opened(root, caller)
 
     def _heard(self, root: str, caller: Caller) -> Commonhold | None:
@@ -61,7 +61,7 @@ class OpenSessions:
             return known.session
 
     def _opened(self, root: str, caller: Caller) -> Commonhold:
-        """Open one, outside of the lock: that takes long in a tree that is new, and others have theirs meanwhile."""
+        """Open one outside the lock: that takes long in a new tree, and other callers must not wait for it."""
         session = self._open(root, caller.holder)
         with self._lock:
             known = self._known.setdefault((root, caller.holder), _Open(session, caller.process, self._silence.now()))
@@ -70,7 +70,10 @@ class OpenSessions:
         return known.session
 
     def givers(self, root: str, caller: Caller) -> list[Commonhold]:
-        """Who gives a caller what edits of theirs hold: its session to a subagent, silent subagents to theirs."""
+        """Return the sessions that hand over their edits' leases to a caller.
+
+        A session hands them over to its subagent, and silent subagents to their session.
+        """
         if caller.subagent:
             return [self.session(root, replace(caller, subagent=""))]
         since, parts = self._silence.now() - QUIET_SECONDS, f"{caller.holder}/"
@@ -82,18 +85,18 @@ class OpenSessions:
             ]
 
     def of(self, holder: str) -> list[Commonhold]:
-        """Those of a holder, but for working trees that are gone: in these nothing can be looked at any more."""
+        """Return a holder's sessions, except in working trees that are gone: nothing can be read there any more."""
         with self._lock:
             of_holder = [(root, known.session) for (root, name), known in self._known.items() if name == holder]
         return [session for root, session in of_holder if Path(root).is_dir()]
 
     def parts_of(self, holder: str) -> list[str]:
-        """The holders that are a part of a session, as far as they are open."""
+        """Return the holders of a session's subagents that have open sessions."""
         with self._lock:
             return list(dict.fromkeys(name for _, name in self._known if name.startswith(f"{holder}/")))
 
     def begun(self, root: str, caller: Caller) -> Commonhold:
-        """The session of a caller that begins, or goes on, in another process perhaps."""
+        """Return the session of a caller that begins or resumes, perhaps in another process."""
         session = self.session(root, caller)
         with self._lock:
             if known := self._known.get((root, caller.holder)):
@@ -108,9 +111,9 @@ class OpenSessions:
         return any(0 < began < _began(run) and self._silence.is_running(run) for run in runs)
 
     def let_go_of_silent(self) -> list[str]:
-        """Close those that are not heard of; the holders of which nothing tells that they go on.
+        """Close the silent sessions; return those holders that are not known to run.
 
-        Those that go on are opened anew with the next that is heard of them.
+        A session that still runs is opened anew at its next event.
         """
         now = self._silence.now()
         with self._lock:
@@ -133,12 +136,12 @@ class OpenSessions:
         _close(taken)
 
     def _taken(self, names: Container[str]) -> list[Commonhold]:
-        """The sessions of some holders, which are not known any more."""
+        """Remove and return the sessions of some holders."""
         keys = [key for key in self._known if key[1] in names]
         return [self._known.pop(key).session for key in keys]
 
     def close(self) -> None:
-        """Close all."""
+        """Close all sessions."""
         with self._lock:
             known, self._known = self._known, {}
         _close(each.session for each in known.values())
@@ -150,6 +153,6 @@ def _close(sessions: Iterable[Commonhold]) -> None:
 
 
 def _began(process: str) -> int:
-    """When a process began; 0 where that is not known."""
+    """Return when a process began; 0 if that is not known."""
     began = process.partition(":")[2]
     return int(began) if began.isdecimal() and len(began) <= _MOST_DIGITS else 0

@@ -1,4 +1,4 @@
-"""Seeing what others than agents change in the working trees in which agents work."""
+"""Record external changes: those that people and programs other than agents make in agents' working trees."""
 
 import threading
 from collections.abc import Callable, Collection, Iterable
@@ -13,10 +13,10 @@ from commonhold.domain.errors import CommonholdError
 
 BY_ANYBODY: Final = "by a person, a formatter, another program"
 START_SECONDS: Final = 2.0
-"""How long the first agent in a tree waits at most until that is watched."""
+"""How long the first agent in a tree waits at most for the watcher to start."""
 
 MayWrite = Callable[[str, str], bool]
-"""Whether a command that runs could be writing a path of the working tree at a root: its end tells what it wrote."""
+"""Whether a running command could be writing a path of the working tree at a root: its end records that."""
 OpenAsNobody = Callable[[str], Commonhold]
 
 
@@ -24,7 +24,7 @@ class Overseeing:
     """Watches each working tree from the first time that an agent works there."""
 
     def __init__(self, open_session: OpenAsNobody, is_ignored: IsIgnored, may_write: MayWrite) -> None:
-        """Record what is seen through sessions of nobody."""
+        """Record changes in sessions without a holder."""
         self._open = open_session
         self._is_ignored = is_ignored
         self._may_write = may_write
@@ -32,9 +32,9 @@ class Overseeing:
         self._lock = threading.Lock()
 
     def begin(self, root: str) -> bool:
-        """Watch the working tree at `root`, if it is not watched yet, and look what changed while nobody watched.
+        """Watch the working tree at `root`, if it is not watched yet, and look for changes made while it was not.
 
-        Returns whether that begins now.
+        Return whether watching begins now.
         """
         with self._lock:
             self._forget_what_is_gone()
@@ -50,10 +50,10 @@ class Overseeing:
             )
             self._watched[root] = watcher, session
             watcher.start()
-        watcher.wait_until_watching(START_SECONDS)  # else what changes in between is seen by neither
+        watcher.wait_until_watching(START_SECONDS)  # else neither notices changes in between
         try:
             session.notice(None, intent=BY_ANYBODY)
-        except CommonholdError:  # the state is busy, say: whoever comes next looks again
+        except CommonholdError:  # the state is busy, say: the next agent starts again
             with self._lock:
                 begun = [self._watched.pop(root)] if root in self._watched else []
             _end(begun)
@@ -61,7 +61,7 @@ class Overseeing:
         return True
 
     def look(self) -> None:
-        """Let go of trees that were taken away: one that is made in the same place is another."""
+        """Forget trees that were removed: a new tree in the same place is another."""
         with self._lock:
             self._forget_what_is_gone()
 
@@ -70,9 +70,10 @@ class Overseeing:
             self._watched.pop(root)[1].close()
 
     def _changed(self, root: str, session: Commonhold, burst: Burst) -> Collection[str]:
-        """Record what became other; what a command could be writing is looked at again once that has ended.
+        """Record the changes; return the paths that a command could be writing, to be checked again after its end.
 
-        It may have become other just before the command began, or after its end was looked at: then nobody else tells.
+        Such a path may have changed just before the command began, or after the survey at its end: then only this
+        reports it.
         """
         left = {path for path in burst.paths if self._may_write(root, path)}
         if paths := sorted(burst.paths - left):
@@ -80,7 +81,7 @@ class Overseeing:
         return left
 
     def close(self) -> None:
-        """Watch no more."""
+        """Stop watching."""
         with self._lock:
             watched, self._watched = self._watched, {}
         _end(watched.values())

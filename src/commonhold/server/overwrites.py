@@ -1,4 +1,4 @@
-"""What a command replaced that others had not committed: found by the log and by git, and told to both."""
+"""Uncommitted work of others that a command replaced: found with the log and git, and reported to both sides."""
 
 from collections.abc import Sequence
 from typing import Final
@@ -16,20 +16,20 @@ from commonhold.domain.texts import NOBODY
 from commonhold.server.whose import Whose
 
 _MOST_FILES: Final = 500
-"""For up to this many files of one command the former owner is looked up: more are a build, or git itself."""
+"""The former owner is looked up for up to this many files of one command: more are a build, or git itself."""
 
 
 class Overwrites:
-    """Tells the writer and the owners."""
+    """Informs the writer and the owners."""
 
     def __init__(self, is_ignored: IsIgnored) -> None:
-        """What `is_ignored` is nobody's concern."""
+        """Leave out files that `is_ignored`."""
         self._is_ignored = is_ignored
 
     def told(self, session: Commonhold, taken: TakeAnswer, head: str) -> tuple[str, ...]:
-        """Tell the owners which uncommitted work the change just taken replaced; return what the writer must know.
+        """Tell the owners which uncommitted work the change just recorded replaced; return the notices for the writer.
 
-        What the commit `head` has, where HEAD stood before the change, is committed.
+        Content of the commit `head`, where HEAD stood before the change, counts as committed.
         """
         found = [each for each in self._found(session, taken, head) if not _is_told(session, each)]
         for each in found:
@@ -61,8 +61,8 @@ def _replaced(whose: Whose, path: str) -> dict[str, tuple[bytes, ...]]:
 
 
 def _is_told(session: Commonhold, replaced: Replaced) -> bool:
-    """Whether the owner holds what was replaced: then the log has told both sides already, with the way back."""
-    if replaced.owner.partition("/")[0] == replaced.by.partition("/")[0]:  # these are not told of each other
+    """Whether the owner holds the replaced region: then the log has informed both sides already, with the way back."""
+    if replaced.owner.partition("/")[0] == replaced.by.partition("/")[0]:  # they get no notices about each other
         return False
     place = canonical(replaced.key)
     keys = (key for lease in session.leases() if lease.holder == replaced.owner for key in lease.keys)

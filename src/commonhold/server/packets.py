@@ -1,6 +1,6 @@
-"""What an agent is told in the answer to a hook: what happened, why, and the one next step. Pure.
+"""Messages to an agent in the answer to a hook: the event, the reason, and the one next step. Pure.
 
-Names, intents and texts of others are data: they are quoted, each on lines of their own, and nothing in them is an
+Names, intents and texts of others are data: they are quoted, each on lines of its own, and nothing in them is an
 instruction.
 """
 
@@ -36,16 +36,16 @@ BY_COMMAND: Final = (
     "change it with a shell command that names it (sed -i, cp, >), since that is looked at when it has ended; or ask "
     "your user to name it in .commonholdignore, if it is generated"
 )
-"""The next step where a file is too large to be judged before it is written."""
+"""The next step if a file is too large to be judged before it is written."""
 _REREADING: Final = frozenset({"claude", "opencode", "cursor", "vscode"})
 """Agents whose tools refuse a file that changed since they read it, or may."""
 WAIT_SECONDS: Final = 90
-"""So long a command waits for others: less than agents let a command take."""
+"""How long a command waits for others: less than agents let a command take."""
 _OTHERWISE: Final = "look at what is there now, and plan the edit anew"
 
 
 def refusal(answer: CommitAnswer, now: float, agent: str) -> str:
-    """Say why a tool of that agent may not write, and what it needs to succeed next time; `now` is wall time."""
+    """Return why a tool of that agent may not write, and how it can succeed next time; `now` is wall time."""
     code = answer.code or Refusal.LOCK_CONFLICT
     step = _NEXT.get(code, _OTHERWISE)
     if code is Refusal.REGION_CHANGED and _has_to_read(agent, answer.repair.regions):
@@ -70,7 +70,7 @@ def _is_short(region: RepairRegion) -> bool:
 
 
 def busy(conflicts: Sequence[Conflict], paths: Sequence[str]) -> str:
-    """That another just writes the same file, and was waited for in vain."""
+    """Return the refusal if another session is writing the same file, and waiting for it was in vain."""
     by = short_names(each.holder for each in conflicts) or "another session"
     return told(
         f"Commonhold refused this write: {', '.join(paths)} is being written by {by}",
@@ -79,7 +79,7 @@ def busy(conflicts: Sequence[Conflict], paths: Sequence[str]) -> str:
 
 
 def denial(conflicts: Sequence[Conflict], now: float) -> str:
-    """Say that others hold what would be written: who, why, for how long, and how to wait for it."""
+    """Return the refusal if others hold the regions: who, why, for how long, and how to wait for them."""
     keys = list(dict.fromkeys(each.key for each in conflicts if path_of_slot(each.key) is None))
     wait = shlex.join(("commonhold", "acquire", "--wait", f"{WAIT_SECONDS}", *keys[:_MOST_LISTED], "--", "true"))
     return told(
@@ -90,7 +90,7 @@ def denial(conflicts: Sequence[Conflict], now: float) -> str:
 
 
 def unclear(path_and_why: str, agent: str = "", shown: RepairRegion | None = None, step: str = "") -> str:
-    """Say why the result of an edit by that agent's tool is unknown, and its next `step` (empty: read the file again).
+    """Return why the result of an edit by that agent's tool is unknown, and its `step` (empty: read the file again).
 
     `shown` is the region that it most likely meant.
     """
@@ -103,7 +103,7 @@ def unclear(path_and_why: str, agent: str = "", shown: RepairRegion | None = Non
 
 
 def reserved(paths: Sequence[str]) -> str:
-    """That a tool would write what Commonhold itself keeps."""
+    """Return the refusal of a write to Commonhold's own state."""
     return told(
         f"Commonhold refused this write: {listed(paths, _MOST_LISTED)} is where Commonhold keeps its own state",
         "next: leave it alone; `commonhold status` and `commonhold log` show what is in it",
@@ -111,7 +111,7 @@ def reserved(paths: Sequence[str]) -> str:
 
 
 def foreign(source: str, paths: Sequence[str]) -> str:
-    """That what is elsewhere would be moved here, where nobody has seen it."""
+    """Return the refusal to move a file here from elsewhere, since its content is unknown here."""
     return told(
         f"Commonhold refused this write: {source}, which would be moved to {listed(paths, _MOST_LISTED)}, is "
         "not in this working tree, so its content is unknown here",
@@ -120,12 +120,12 @@ def foreign(source: str, paths: Sequence[str]) -> str:
 
 
 def too_large(why: str) -> str:
-    """That a file is too large to be judged before it is written."""
+    """Return the refusal of a file that is too large to be judged before it is written."""
     return told(f"Commonhold refused this write: {why}", f"next: {BY_COMMAND}")
 
 
 def unsaid(why: str) -> str:
-    """That a call does not say what it would write."""
+    """Return the refusal of a call that does not specify its write."""
     return told(
         f"Commonhold refused this write: {why}",
         "next: call the tool again with every argument that it needs",
@@ -133,7 +133,7 @@ def unsaid(why: str) -> str:
 
 
 def taken(answer: TakeAnswer) -> str:
-    """That what a tool has written is not what could be admitted; empty where it is."""
+    """Return the report on a tool's write that could not have been admitted; empty for an admitted write."""
     if answer.outcome != "unadmitted":
         return ""
     return told(
@@ -144,7 +144,7 @@ def taken(answer: TakeAnswer) -> str:
 
 
 def briefing(found: Briefing, now: float) -> str:
-    """What others are doing, in a few lines; empty where there is nothing to say."""
+    """Return a few lines about the work of others; empty if there is nothing to say."""
     at_work = [each for each in found.others if not each.is_at_rest]
     lines = [
         *map(_presence, at_work[:_MOST_LISTED]),
@@ -180,7 +180,10 @@ def _change(change: Change, now: float) -> str:
 
 @dataclass(slots=True)
 class _Obstacle:
-    """What one holder has, or stands before in line for, that is in the way; `ends_at` is the last of it."""
+    """The keys of one holder that are in the way: held, or waited for further ahead in line.
+
+    `ends_at` is the last end.
+    """
 
     held: dict[str, None]
     task: str
@@ -189,7 +192,7 @@ class _Obstacle:
 
 
 def _in_the_way(conflicts: Sequence[Conflict], now: float) -> Iterator[str]:
-    """Each holder once, with all that it has of what is wanted, and for how long at most."""
+    """Yield a line for each holder: all its keys that are in the way, and for how long it holds them at most."""
     found: dict[str, _Obstacle] = {}
     for each in conflicts:
         new = _Obstacle({}, each.task, each.expires_at, each.is_waiting)
@@ -222,7 +225,7 @@ def _needed(needed: Needed) -> str:
 def _region(region: RepairRegion, code: Refusal) -> Iterator[str]:
     by = f", changed by {called(region.changed_by)}{_for(region.intent or '')}" if region.changed_by else ""
     if region.hash is None:
-        if by or code is Refusal.REGION_CHANGED:  # else it never was there: it is what would be made
+        if by or code is Refusal.REGION_CHANGED:  # otherwise it never existed: the edit would create it
             yield f"--- {region.key} is not there any more{by}"
         return
     yield f"--- {region.key} as it is now{by}:"

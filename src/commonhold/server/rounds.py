@@ -1,4 +1,4 @@
-"""What is seen to every so often, whether anybody asks for something or not."""
+"""Periodic tasks, which run whether requests come or not."""
 
 import threading
 import traceback
@@ -8,11 +8,11 @@ from typing import Final
 ROUND_SECONDS: Final = 2.0
 
 Wait = Callable[[float], bool]
-"""Waits for so many seconds, or until it is over; whether it is."""
+"""Waits for so many seconds, or until it is over; returns whether it is over."""
 
 
 class Rounds:
-    """Goes round in a thread of its own."""
+    """Runs the tasks in a thread of its own."""
 
     def __init__(self, see_to: Callable[[], object], wait: Wait | None = None) -> None:
         """Call `see_to` after each `wait`."""
@@ -26,10 +26,10 @@ class Rounds:
         while not self._wait(ROUND_SECONDS):
             try:
                 self._see_to()
-            except Exception:  # noqa: BLE001 - whatever it was, the next round is made
+            except Exception:  # noqa: BLE001 - no error may end the rounds
                 traceback.print_exc()
 
     def close(self) -> None:
-        """Make no more rounds; one that has begun is waited for."""
+        """Run no more rounds; wait for one that has begun."""
         self._over.set()
         self._thread.join()
