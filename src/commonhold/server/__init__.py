@@ -1,1 +1,1 @@
-"""Ways in for programs: MCP on standard input and output."""
+"""The servers for programs: the daemon, HTTP for hooks and shells, and MCP."""

@@ -1,4 +1,4 @@
-"""The little of ASGI that is needed: what is asked, and the answer to it."""
+"""The part of ASGI that is needed here: the request, and its answer."""
 
 from collections.abc import Awaitable, Callable, MutableMapping
 from dataclasses import dataclass
@@ -13,12 +13,12 @@ MAX_BODY_BYTES: Final = 20_000_000
 JSON: Final = (b"content-type", b"application/json")
 TEXT: Final = (b"content-type", b"text/plain; charset=utf-8")
 BE_KNOWN: Final = "commonhold.be_known"
-"""In a scope: what is called once whoever asks over the loopback has shown the token."""
+"""In a scope: to be called once a client of the loopback has shown the token."""
 
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """What is sent back."""
+    """An answer to send."""
 
     status: int
     body: bytes = b""
@@ -26,17 +26,17 @@ class Answer:
 
 
 def told(status: int, message: str) -> Answer:
-    """An answer in words."""
+    """Return an answer in words."""
     return Answer(status, message.encode() + b"\n", (TEXT,))
 
 
 def header(scope: Scope, name: bytes) -> str:
-    """The value of a header; empty where there is none."""
+    """Return the value of a header; empty if there is none."""
     return next((value.decode("latin-1") for key, value in scope["headers"] if key == name), "")
 
 
 async def body_of(receive: Receive) -> bytes | None:
-    """The body of a request; None of one that is too long, which is heard to its end, since then it hears us."""
+    """Return the body of a request; None if it is too long. It is read to its end, since only then the client reads."""
     parts: list[bytes] = []
     size, has_more = 0, True
     while has_more:

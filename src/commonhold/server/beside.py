@@ -1,4 +1,4 @@
-"""Doing in a thread what may take long: the loop goes on, and at the end nobody waits for a thread that hangs."""
+"""Run slow work in a thread: the loop goes on, and at the end does not wait for a thread that hangs."""
 
 import asyncio
 import threading
@@ -11,18 +11,18 @@ T = TypeVar("T")
 
 
 async def beside(work: Callable[[], T]) -> T:
-    """What `work` gives, or raises. Who stops waiting does not stop it."""
+    """Return the result of `work`, or raise its exception. The work goes on even if the caller stops waiting."""
     loop = asyncio.get_running_loop()
     outcome: asyncio.Future[T] = loop.create_future()
 
     def settle(done: Callable[[], None]) -> None:
-        with suppress(RuntimeError):  # the loop has ended meanwhile: nobody waits
+        with suppress(RuntimeError):  # the loop has ended meanwhile: no caller waits
             loop.call_soon_threadsafe(lambda: None if outcome.done() else done())
 
     def run() -> None:
         try:
             value = work()
-        except BaseException as fault:  # noqa: BLE001 - it is raised where the work is waited for
+        except BaseException as fault:  # noqa: BLE001 - the waiting caller raises it
             settle(partial(outcome.set_exception, fault))
         else:
             settle(partial(outcome.set_result, value))

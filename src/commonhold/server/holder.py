@@ -1,4 +1,4 @@
-"""Whose a call over the Model Context Protocol is, and in which working tree it is made."""
+"""Find the holder and the working tree of a call over the Model Context Protocol."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -16,13 +16,13 @@ _SESSION_HEADER: Final = "mcp-session-id"
 # Codex names session and thread in the `_meta` of every call.
 _META: Final = ("sessionId", "threadId")
 _CALL: Final = "claudecode/toolUseId"
-# What a client calls itself when it connects, and the word for it in names of holders.
+# The name that a client gives when it connects, and the word for it in names of holders.
 _CLIENTS: Final = {"codex-mcp-client": "codex"}
 
 
 @dataclass(frozen=True, slots=True)
 class Origin:
-    """What a call brings along that tells where it comes from."""
+    """The parts of a call that tell its origin."""
 
     meta: Mapping[str, Any] = field(default_factory=dict)
     headers: Mapping[str, str] = field(default_factory=dict)
@@ -31,14 +31,14 @@ class Origin:
 
 @dataclass(frozen=True, slots=True)
 class Seat:
-    """A working tree, and who works there; without a holder only questions can be asked."""
+    """A working tree and the holder who works there; without a holder only questions can be asked."""
 
     path: str
     holder: str | None
 
 
 class Piped:
-    """Seats where each session has a server of its own: the name given, else one from the call, or made up once."""
+    """Seats if each session has a server of its own: the name given, else one from the call, or made up once."""
 
     def __init__(self, path: str, agent: str | None) -> None:
         """Work on the repository around `path`; prefer `agent`, if it is a name."""
@@ -47,14 +47,14 @@ class Piped:
         self._fallback = RandomIds().new("mcp")
 
     def __call__(self, origin: Origin) -> Seat:
-        """The seat of a call."""
+        """Return the seat of a call."""
         return Seat(self._path, self._known or _named(origin) or self._fallback)
 
 
 class Posted:
-    """Seats where one server is for all sessions: the name in a header, else what tells the session apart.
+    """Seats if one server is for all sessions: the name in a header, else another mark of the session.
 
-    A call of Claude Code names only itself; whose it is a hook has told before (`seen`).
+    A call of Claude Code carries only its own id; a hook has reported its holder before (`seen`).
     """
 
     def __init__(self, path: str, seen: CallsSeen) -> None:
@@ -64,7 +64,7 @@ class Posted:
         self._seen = seen
 
     def __call__(self, origin: Origin) -> Seat:
-        """The seat of a call. Raises CommonholdError for a name or a folder that cannot be used."""
+        """Return the seat of a call. Raises CommonholdError for a name or a folder that cannot be used."""
         name = origin.headers.get(AGENT_HEADER)
         if name is not None and not name.strip():
             raise UsageError(
@@ -91,7 +91,7 @@ class Posted:
 
 
 def _named(origin: Origin) -> str | None:
-    """The session that the call names, in the words that the agent's hooks have for it."""
+    """Return the session that the call names, in the form that the agent's hooks use."""
     named = (origin.meta.get(name) for name in _META)
     session = next((name for name in named if isinstance(name, str) and name), None)
     agent = _CLIENTS.get(origin.client)

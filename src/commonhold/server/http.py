@@ -1,4 +1,4 @@
-"""What is asked over HTTP, and who answers it: hooks, sandboxed shells, and clients of the Model Context Protocol.
+"""Requests over HTTP, and their handlers: hooks, sandboxed shells, and clients of the Model Context Protocol.
 
 Over the private socket a hook's answer has all three parts; over the loopback only the body, for agents that ask by
 themselves.
@@ -40,12 +40,12 @@ from commonhold.server.under_way import UnderWay
 from commonhold.wire.text import error
 
 HOOK_SECONDS: Final = 25.0
-"""How long a hook may take: agents give up on it after thirty seconds, and let the write through then."""
+"""How long a hook may take: agents give up on it after thirty seconds, and then let the write through."""
 REPLY: Final = b"x-commonhold-reply"
 
 
 class Web:
-    """The routes, for who may ask. `under_way` holds something for each request that is not answered yet."""
+    """The routes, for admitted clients. `under_way` holds an entry for each request that is not answered yet."""
 
     def __init__(self, hooks: Hooks, routes: Mapping[str, Route], mcp: App, under_way: UnderWay) -> None:
         """Answer hooks, questions by the `routes` of their paths, and MCP."""
@@ -59,7 +59,7 @@ class Web:
         await self._answer(scope, receive, send, _in_parts)
 
     def over(self, chosen: Loopback) -> App:
-        """The same for whoever knows the token, over the loopback."""
+        """Return the same application for clients with the token, over the loopback."""
 
         async def guarded(scope: Scope, receive: Receive, send: Send) -> None:
             refusal = admit(scope, chosen)
@@ -135,19 +135,19 @@ def _body_alone(reply: Reply) -> Answer:
 
 
 def _in_parts(reply: Reply) -> Answer:
-    """All of a reply: its exit status and the length of its standard output, then that, then its standard error."""
+    """Return all of a reply: its exit status and the length of its standard output, that output, its standard error."""
     parts = f"{reply.status} {len(reply.body)}".encode()
     return Answer(200, reply.body + reply.complaint.encode(), ((REPLY, parts),))
 
 
 def admit(scope: Scope, chosen: Loopback) -> Answer | None:
-    """Let in who knows the token and comes from this machine; else the refusal. The path loses the token.
+    """Return the refusal, or None for a client of this machine with the token. Remove the token from the path.
 
-    A page in a browser could be led here by a name that leads to this machine, or simply ask: it says so itself, in
-    Host and Origin.
+    A page in a browser could reach this through a name that leads to this machine, or simply ask: the browser reveals
+    that in Host and Origin.
     """
     places = (f"127.0.0.1:{chosen.port}", f"localhost:{chosen.port}")
-    # Compared as text: what else a reader of URLs would take for these places is no browser's, and not for us.
+    # Compared as text: browsers send no other form of these places, and other clients need none.
     if header(scope, b"host").lower() not in places:
         return told(421, "this serves 127.0.0.1 alone")
     origin = header(scope, b"origin")
@@ -163,5 +163,8 @@ def admit(scope: Scope, chosen: Loopback) -> Answer | None:
 
 
 def _in_parting(refusal: Answer) -> Answer:
-    """The answer to a stranger, who is then hung up on: who has asked once may keep a place for as long as it likes."""
+    """Return the answer to a stranger, and close the connection.
+
+    After one request it could stay for as long as it likes.
+    """
     return replace(refusal, headers=(*refusal.headers, (b"connection", b"close")))

@@ -1,4 +1,4 @@
-"""The server behind the sockets: it runs in a thread of the daemon, and is loaded when somebody knocks."""
+"""The server behind the sockets: it runs in a thread of the daemon, and is loaded at the first connection."""
 
 import asyncio
 import socket
@@ -15,29 +15,33 @@ from commonhold.server.mcp_app import McpApp
 
 KEEP_ALIVE_SECONDS: Final = 75
 HEAD_SECONDS: Final = 10
-"""How long somebody who came over the loopback may take to say what is wanted: it could be anybody of this machine."""
+"""How long a client of the loopback may take to send its request: it could be any program of this machine."""
 MOST_OVER_LOOPBACK: Final = 512
-"""So many may be connected there at once: what is open is shared with the agents, who come by the private way."""
+"""Limit of connections over the loopback: they share the open files with the agents, who use the private socket."""
 MOST_STRANGERS: Final = 64
-"""So many of them may be some who have not shown the token yet. Of more the oldest are hung up on, who had most time to
-show it; all other places are for those who have."""
+"""Limit of connections there that have not shown the token yet.
+
+Beyond it the oldest are closed, which had most time to show it; all other places are for clients that have.
+"""
 ACCEPTED_AT_ONCE: Final = 8
-"""So many come in one turn of the loop. To hear somebody who sends the token at once takes a few turns, in which fewer
-must come than may be strangers."""
+"""The number of connections accepted in one turn of the loop.
+
+To read a token that is sent at once takes a few turns; fewer connections must arrive in these than may be strangers.
+"""
 LEAVE_SECONDS: Final = 5
-"""How long is waited at the end for what is under way."""
+"""How long requests under way may take at the end."""
 
 
 class Doors:
-    """One way in for programs of this user, one for who knows the token; a connection is told which it came by."""
+    """An entrance for programs of this user, and one for clients with the token; each connection gets one of them."""
 
     def __init__(self, private: App, guarded: App | None) -> None:
-        """Let in by these two; without the second nobody comes over the loopback."""
+        """Admit clients by these two; without the second, none over the loopback."""
         self.private = private
         self.guarded = guarded
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Answer whoever did not come by the private way."""
+        """Answer a client that did not come over the private socket."""
         if self.guarded is not None:
             await self.guarded(scope, receive, send)
 
@@ -51,7 +55,7 @@ class _Connection(H11Protocol):
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         super().connection_made(transport)
         connection: socket.socket = transport.get_extra_info("socket")
-        # The socket itself says how somebody came; the address of one that has left already would not.
+        # The socket itself tells how the client came; the address of a client that has left already would not.
         self.is_private = connection.family == socket.AF_UNIX
         if not self.is_private:
             self._be_guarded(transport)
@@ -70,17 +74,17 @@ class _Connection(H11Protocol):
             transport.abort()
         elif len(strangers) > MOST_STRANGERS:
             oldest = min(strangers, key=_number)
-            oldest.is_stranger = False  # it counts until the loop has seen it go, and must not be found again
+            oldest.is_stranger = False  # it is in the list until the loop has closed it, and must not be chosen again
             oldest.transport.abort()
         self._patience = self.loop.call_later(HEAD_SECONDS, self._give_up, transport)
 
     def connection_lost(self, exc: Exception | None) -> None:
         super().connection_lost(exc)
-        if self._patience is not None:  # else it would keep what is left of the connection that long
+        if self._patience is not None:  # else it would keep the closed connection in memory that long
             self._patience.cancel()
 
     def _told_who_is_known(self, app: App) -> App:
-        """The same, given the means to say that who asks has shown the token."""
+        """Return the same application, whose scope has a call to report that the client has shown the token."""
 
         async def telling(scope: Scope, receive: Receive, send: Send) -> None:
             scope[BE_KNOWN] = self._be_known
@@ -93,7 +97,7 @@ class _Connection(H11Protocol):
 
     def _give_up(self, transport: asyncio.Transport) -> None:
         cycle: object = self.cycle
-        if cycle is None:  # nothing was asked yet
+        if cycle is None:  # no request has come yet
             transport.abort()
 
 
@@ -105,7 +109,7 @@ def _number(connection: _Connection) -> int:
 
 
 class _Server(uvicorn.Server):
-    """uvicorn, told by an event when to end: it need not look ten times a second."""
+    """uvicorn, ended by an event: it need not poll ten times a second."""
 
     def __init__(self, config: uvicorn.Config, listeners: Sequence[socket.socket], stopped: asyncio.Event) -> None:
         super().__init__(config)
@@ -120,7 +124,7 @@ class _Server(uvicorn.Server):
 
 
 def serve(listeners: Sequence[socket.socket], doors: Doors, mcp: McpApp, stop_descriptor: int) -> None:
-    """Serve until there is something to read from `stop_descriptor`; what is under way then has a little time."""
+    """Serve until there is something to read from `stop_descriptor`; requests under way then get a limited time."""
     asyncio.run(_serve(listeners, doors, mcp, stop_descriptor))
 
 
@@ -145,7 +149,7 @@ _CHOICES: Final[dict[str, Any]] = {
     "proxy_headers": False,
     "server_header": False,
     "date_header": False,
-    "backlog": ACCEPTED_AT_ONCE,  # asyncio takes it for both; how many may wait in the kernel is set afterwards
+    "backlog": ACCEPTED_AT_ONCE,  # asyncio uses it for both; the backlog of the kernel is set afterwards
     "timeout_keep_alive": KEEP_ALIVE_SECONDS,
     "timeout_graceful_shutdown": LEAVE_SECONDS,
 }

@@ -1,7 +1,7 @@
 """The MCP server: on standard input and output a process for each agent session, over HTTP one for all.
 
-The SDK speaks both protocol generations, with and without `initialize`. The calls of a session take turns, but for
-those that wait in line: a session that waits for one thing can still release another.
+The SDK speaks both protocol generations, with and without `initialize`. The calls of a session take turns, except those
+that wait in line: a session that waits for one lease can still release another.
 """
 
 import asyncio
@@ -35,14 +35,14 @@ INSTRUCTIONS = (
 
 
 HUNG_UP: Final = "commonhold.hung_up"
-"""In the scope of a request over HTTP: the event that whoever has asked is gone."""
+"""In the scope of a request over HTTP: the event that the client is gone."""
 MOST_SESSIONS: Final = 256
-"""So many sessions stay open; who comes back after others is opened anew."""
+"""Limit of open sessions; a session that comes back after being closed is opened anew."""
 
 
 @dataclass(slots=True)
 class _Place:
-    """A session that is open, and whose turn it is there; `guests` calls are under way, the last came at `heard_at`."""
+    """An open session and its lock; `guests` is the number of calls under way, `heard_at` the time of the last call."""
 
     hold: AsyncCommonhold
     heard_at: float = 0.0
@@ -51,12 +51,12 @@ class _Place:
 
 
 class Desk:
-    """Answers tool calls, each at the seat of whoever makes it."""
+    """Answers tool calls, each at the seat of its caller."""
 
     def __init__(
         self, seat_of: Callable[[Origin], Seat], now: Callable[[], float] = time.monotonic, **choices: Unpack[Choices]
     ) -> None:
-        """Open nothing yet: a server must answer `tools/list` also where there is no repository."""
+        """Open nothing yet: a server must answer `tools/list` even without a repository."""
         self._seat_of = seat_of
         self._now = now
         self._choices = choices
@@ -66,7 +66,7 @@ class Desk:
 
     async def answer(self, name: str, arguments: Mapping[str, Any], origin: Origin) -> types.CallToolResult:
         """The result of a call. A refusal is a result like any other; only errors are marked as such."""
-        # A task of its own is cancelled once, whoever asks for it: it then leaves the line, and nothing is left held.
+        # A task of its own is cancelled only once, by either side: it then leaves the line, and holds no lease.
         call = asyncio.ensure_future(self._answer(name, arguments, origin))
         self._calls.add(call)
         call.add_done_callback(self._calls.discard)
@@ -74,7 +74,7 @@ class Desk:
             return await asyncio.shield(call)
         except asyncio.CancelledError:
             call.cancel()
-            if self._is_closing and call.done():  # it was broken off, not given up by whoever asks
+            if self._is_closing and call.done():  # the server cancelled it, not the client
                 return _failure(_stopping())
             raise
 
@@ -94,7 +94,7 @@ class Desk:
             return _failure(_defect(name, fault))
 
     async def _place(self, seat: Seat) -> _Place:
-        """The session at a seat, which is the newest then; the oldest that nobody is at is closed for it."""
+        """Return the session at a seat, and make it the newest; close the oldest idle one if there are too many."""
         place = self._open.pop(seat, None) or _Place(open_async(seat.path, agent=seat.holder, **self._choices))
         self._open[seat] = place
         place.heard_at = self._now()
@@ -105,15 +105,15 @@ class Desk:
         return place
 
     async def let_go_of_silent(self, idle_seconds: float) -> None:
-        """Close the sessions that nobody has spoken to for so long; who comes back is opened anew."""
+        """Close the sessions without a call for so long; a session that comes back is opened anew."""
         for seat, at in list(self._open.items()):
             if self._open.get(seat) is at and not at.guests and self._now() - at.heard_at >= idle_seconds:
                 await self._open.pop(seat).hold.close()
 
     async def close(self, patience_seconds: float | None = None) -> None:
-        """Let what is under way end, or break it off after so long; then let go of the state. Leases stay as they are.
+        """Wait for the calls under way, or cancel them after so long; then close the sessions. Leases stay as they are.
 
-        A call that is broken off does nothing by half: it is waited for, and whoever stood in line leaves it.
+        A cancelled call leaves nothing half done: this waits for its end, and a call in line leaves the line.
         """
         self._is_closing = True
         if self._calls:
@@ -156,7 +156,7 @@ def _defect(name: str, fault: Exception) -> InternalError:
 
 
 def build(desk: Desk) -> Server[dict[str, Any]]:
-    """The protocol server over `desk`."""
+    """Return the protocol server over `desk`."""
     listed = types.ListToolsResult(
         tools=[
             types.Tool(name=tool.name, description=tool.description, input_schema=tool.input_schema)
@@ -186,7 +186,7 @@ def build(desk: Desk) -> Server[dict[str, Any]]:
 
 
 async def _unless_gone(answer: Coroutine[Any, Any, types.CallToolResult], gone: asyncio.Event) -> types.CallToolResult:
-    """The answer; once nobody is there any more to hear it the call is given up."""
+    """Return the answer; cancel the call once its client is gone."""
     asked, leaving = asyncio.ensure_future(answer), asyncio.ensure_future(gone.wait())
     try:
         await asyncio.wait((asked, leaving), return_when=asyncio.FIRST_COMPLETED)

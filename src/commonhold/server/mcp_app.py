@@ -14,10 +14,10 @@ Open = Callable[[str, CallsSeen], AbstractAsyncContextManager[App]]
 
 
 class McpApp:
-    """An ASGI application that begins to be one when it is called."""
+    """An ASGI application that is loaded at its first call."""
 
     def __init__(self, path: str, seen: CallsSeen) -> None:
-        """Serve the repository around `path`; `seen` knows whose a call is."""
+        """Serve the repository around `path`; `seen` knows the holder of each call."""
         self._path = path
         self._seen = seen
         self._closing = asyncio.Event()
@@ -36,14 +36,14 @@ class McpApp:
         await app(scope, receive, send)
 
     async def _live(self, app: asyncio.Future[App]) -> None:
-        """Be open from the first request to the end, in one task as the SDK wants it."""
+        """Stay open from the first request to the end, in one task as the SDK requires."""
         try:
             module = await beside(lambda: import_module("commonhold.server.mcp_http"))
             opened: Open = module.opened
             async with opened(self._path, self._seen) as ready:
                 app.set_result(ready)
                 await self._closing.wait()
-        except Exception as fault:  # whatever it is, it is told to each request that waits; the next tries anew
+        except Exception as fault:  # of any kind: each waiting request gets it as its answer; the next tries anew
             self._app = None
             if app.done():
                 raise
@@ -51,7 +51,7 @@ class McpApp:
             app.set_result(_telling(f"MCP cannot be served: {type(fault).__name__}: {fault}. Next: commonhold doctor"))
 
     async def close(self) -> None:
-        """End all streams; nothing is answered any more."""
+        """End all streams, and answer no more requests."""
         self._closing.set()
         if self._life is not None:
             with suppress(asyncio.CancelledError):

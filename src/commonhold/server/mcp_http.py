@@ -1,4 +1,4 @@
-"""What the SDK does of the Model Context Protocol over HTTP, for the sessions of all agents in one repository."""
+"""The SDK's Model Context Protocol over HTTP, for the sessions of all agents in one repository."""
 
 import asyncio
 from collections.abc import AsyncIterator, MutableMapping
@@ -15,12 +15,12 @@ from commonhold.server.mcp import HUNG_UP, Desk, build
 from commonhold.server.rounds import ROUND_SECONDS
 
 LEAVE_SECONDS: Final = 1.0
-"""How long calls have at the end; who waits in line for longer is told to come again."""
+"""How long calls have at the end; one that waits in line for longer is asked to come again."""
 
 
 @asynccontextmanager
 async def opened(path: str, seen: CallsSeen) -> AsyncIterator[App]:
-    """The application. Who may ask has been seen to before: neither Host nor Origin is looked at here."""
+    """Yield the application. Clients were admitted before: neither Host nor Origin is checked here."""
     desk = Desk(Posted(path, seen), daemon=True)  # this process is the daemon, whatever its settings say
     sessions = StreamableHTTPSessionManager(build(desk), max_request_body_size=MAX_BODY_BYTES)
     rounds = asyncio.create_task(_go_round(desk, path))
@@ -34,9 +34,9 @@ async def opened(path: str, seen: CallsSeen) -> AsyncIterator[App]:
 
 
 def noting_who_hangs_up(app: App) -> App:
-    """The application, whose calls can learn from the scope that nobody hears them any more.
+    """Return the application; its calls learn from the scope that their client is gone.
 
-    In the older wire a call goes on without its connection, since there it could be taken up again; here it cannot.
+    In the older protocol a call goes on without its connection, since the client could resume it there; here it cannot.
     """
 
     async def noting(scope: Scope, receive: Receive, send: Send) -> None:

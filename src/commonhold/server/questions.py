@@ -1,4 +1,4 @@
-"""What programs of ours ask over HTTP, field by field: a question of another form is answered with what is wrong."""
+"""The questions of our own programs over HTTP, field by field: a malformed question is answered with its fault."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -7,7 +7,7 @@ from typing import Annotated, Any, Literal, NotRequired, TypedDict
 import msgspec
 
 Call = Callable[[Mapping[str, Any]], Mapping[str, Any]]
-"""Does what a question asks for: its fields in, an answer out. Raises CommonholdError."""
+"""Answers a question: its fields in, an answer out. Raises CommonholdError."""
 Words = Annotated[list[str], msgspec.Meta(min_length=1)]
 Process = Annotated[int, msgspec.Meta(ge=0, lt=2**31)]
 Status = Annotated[int, msgspec.Meta(ge=-(2**31), lt=2**31)]
@@ -16,11 +16,11 @@ Switch = Literal[0, 1] | bool
 
 
 class Unfit(ValueError):  # noqa: N818 - it is answered, never shown
-    """A question that is not of the form that it should have."""
+    """A malformed question."""
 
 
 class GitBegins(TypedDict):
-    """`/git`: a call of git is to be made. See `git_calls.Asked`."""
+    """`/git`: a call of git is about to be made. See `git_calls.Asked`."""
 
     holder: str
     cwd: str
@@ -41,7 +41,7 @@ class GitEnds(TypedDict):
 
 
 class ShellBegins(TypedDict):
-    """`/shell/begin`: a command is to be run. See `shell_leave.Asked`, and `ShellCalls.begin` for the rest."""
+    """`/shell/begin`: a command is about to run. See `shell_leave.Asked`, and `ShellCalls.begin` for the rest."""
 
     cwd: str
     command: Words
@@ -65,13 +65,13 @@ class ShellEnds(TypedDict):
 
 @dataclass(frozen=True, slots=True)
 class Route:
-    """The form of a question, and what answers it."""
+    """The form of a question, and the call that answers it."""
 
     form: type
     call: Call
 
     def answer(self, asked: object) -> Mapping[str, Any]:
-        """Answer what was decoded from JSON. Raises Unfit, and what the call raises."""
+        """Answer a question decoded from JSON. Raises Unfit, and all errors of the call."""
         try:
             fields: Mapping[str, Any] = msgspec.convert(asked, self.form)
         except msgspec.ValidationError as fault:

@@ -1,4 +1,4 @@
-"""Answers with fewer tokens: what says nothing is left out, and a hash is cut to what a commit accepts."""
+"""Answers with fewer tokens: empty fields are left out, and a hash is cut to the length that a commit accepts."""
 
 from collections.abc import Iterator, Sequence
 from typing import Any, Final
@@ -10,24 +10,24 @@ LINES_AROUND: Final = 2
 _GAP: Final = "…"
 _HASHES: Final = frozenset({"hash", "base", "now"})
 _OF_LEASE: Final = frozenset({"acquisition_id", "granted_at", "ttl_seconds", "claimed"})
-# What the key says already, or what only the audit trail needs.
+# Fields that the key implies, or that only the audit trail needs.
 _LEFT_OUT: Final[dict[str, frozenset[str]]] = {
     "regions": frozenset({"id", "parent"}),
     "leases": _OF_LEASE,
     "lease": _OF_LEASE,
     "waiters": frozenset({"ticket", "expires_at", "replaces"}),
     "conflicts": frozenset({"intent"}),
-    # The hash stands in regions; whose change it was and what was joined, in notices.
+    # `regions` has the hash; notices tell whose change it was and which texts were merged.
     "merged": frozenset({"hash", "with", "notes"}),
 }
 _NOTHING: Final[tuple[object, ...]] = (None, "", [], {}, False)
 _KEPT_EMPTY: Final = frozenset({"text"})
-# The names that answers use for calls which have another name here.
+# The calls in answers that have another name here.
 _TOOL_OF: Final = {"leases": "status", "who": "status", "show": "read"}
 
 
 def thrifty(shape: Json) -> Json:
-    """The same answer, shorter: empty fields, long hashes and fields that an agent does not need are gone."""
+    """Return the same answer, shorter: without empty fields, long hashes and fields that an agent does not need."""
     short: Json = _short(_said_once(shape) if "merged" in shape else shape, "")
     if "next" in short:
         short["next"]["call"] = _TOOL_OF.get(short["next"]["call"], short["next"]["call"])
@@ -35,7 +35,7 @@ def thrifty(shape: Json) -> Json:
 
 
 def _said_once(commit: Json) -> Json:
-    """The answer to commit without texts that the agent has, or gets in another form."""
+    """Return the answer to a commit without texts that the agent has, or gets in another form."""
     repair = commit["repair"]
     marked = {each["key"] for each in repair["unmerged"] if each["marked"] is not None}
     regions = [each | {"diff": None} if each["key"] in marked else each for each in repair["regions"]]
@@ -48,13 +48,13 @@ def _said_once(commit: Json) -> Json:
 
 
 def _merged(region: Json) -> Json:
-    """What is there now: as it differs from what was sent, unless the text is shorter; nothing where it does not."""
+    """Return a merged region with its diff from the sent text, or its text if that is shorter; neither if equal."""
     text, diff = region["text"] or "", region["diff"] or ""
     return {name: part for name, part in region.items() if name != ("diff" if len(diff) > len(text) else "text")}
 
 
 def _excerpt(marked: str | None) -> str | None:
-    """The marked spots with a few lines around each: the text that is there now is given as well."""
+    """Return the marked spots with a few lines around each: the present text is given as well."""
     lines = (marked or "").splitlines()
     near = {index for first, last in _spots(lines) for index in range(first - LINES_AROUND, last + LINES_AROUND + 1)}
     kept: list[str] = []
@@ -67,7 +67,7 @@ def _excerpt(marked: str | None) -> str | None:
 
 
 def _spots(lines: Sequence[str]) -> Iterator[tuple[int, int]]:
-    """The first and the last line of each spot with conflict markers."""
+    """Yield the first and the last line of each spot with conflict markers."""
     first = None
     for index, line in enumerate(lines):
         if line.startswith("<<<<<<< "):

@@ -1,4 +1,4 @@
-"""The tools that an agent sees: for each its schema, how its arguments are read, and the answer it gives."""
+"""The tools for an agent: for each its schema, the decoding of its arguments, and its answer."""
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -22,7 +22,7 @@ MAX_WAIT_SECONDS: Final = 50.0
 
 @dataclass(frozen=True, slots=True)
 class Tool:
-    """One tool. `answer` takes the decoded arguments; it raises CommonholdError for requests that make no sense."""
+    """One tool. `answer` takes the decoded arguments; it raises CommonholdError for a senseless request."""
 
     name: str
     description: str
@@ -57,7 +57,7 @@ class _Release(msgspec.Struct, forbid_unknown_fields=True):
 
 
 class _Commit(msgspec.Struct, forbid_unknown_fields=True):
-    """A changeset, whose parts `wire` judges, and what is to be done with it."""
+    """A changeset, whose parts `wire` checks, and options for it."""
 
     edits: Any = msgspec.UNSET
     intent: Any = msgspec.UNSET
@@ -132,7 +132,7 @@ async def _status(hold: AsyncCommonhold, asked: _Status) -> Json:
 
 
 async def call(hold: AsyncCommonhold, name: str, arguments: Mapping[str, Any]) -> Json:
-    """The answer of a tool. Raises CommonholdError, also for a name that no tool has."""
+    """Return the answer of a tool. Raises CommonholdError, also for an unknown name."""
     tool = TOOLS.get(name)
     if tool is None:
         raise UsageError(Code.USAGE, f"there is no tool {name!r}", hint=f"call one of {', '.join(TOOLS)}")

@@ -1,6 +1,6 @@
-"""What a daemon must not end before: requests that are not answered yet, and commands that run."""
+"""The work during which a daemon must not end: requests that are not answered yet, and running commands."""
 
 from collections.abc import Callable
 
 UnderWay = set[Callable[[], bool]]
-"""Each says whether it is under way still."""
+"""Each returns whether it is still under way."""
