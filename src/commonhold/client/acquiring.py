@@ -1,4 +1,4 @@
-"""Acquiring with patience: wait for a turn, and leave no place in line behind."""
+"""Acquire leases with patience: wait for a turn, and leave no place in line behind."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ T = TypeVar("T")
 SHORTEST_PAUSE_SECONDS: Final = 0.01
 LONGEST_PAUSE_SECONDS: Final = 0.25
 WAITER_PATIENCE_SECONDS: Final = 15.0
-"""How long the place in line of somebody who waits here outlives it."""
+"""How long the place in line of a session that waits here outlives the wait."""
 
 
 def acquire(
@@ -29,35 +29,36 @@ def acquire(
 ) -> Steps[terms.AcquireAnswer]:
     """Ask for one lease on all of `keys`: granted as a whole, or denied with every conflict named.
 
-    With `wait_seconds` it waits its turn in line for so long; whoever waited is told what `changed` meanwhile. With
-    `patience_seconds` the answer is a place in line, to be asked for again by its `ticket` within that time.
+    With `wait_seconds` the call waits in line for up to that time; after a wait, `changed` in the answer names the keys
+    that others changed meanwhile. With `patience_seconds` the answer is a place in line; ask again with its `ticket`
+    within that time to keep it.
 
-    A lease keeps others from changing what it covers; it ends by release, or `ttl_seconds` after the last sign of life
-    of its holder (any call). It does not keep this process from believing that it holds on when it does not: the
-    commit checks.
+    A lease keeps others from changing the keys that it covers; it ends by release, or `ttl_seconds` after the last sign
+    of life of its holder (any call). It cannot keep this process from relying on a lease that it has lost: the commit
+    checks.
     """
     given = {name: value for name, value in more.items() if value is not None}
     named: dict[str, Any] = {"task": task, "ttl_seconds": ttl_seconds, "mode": mode, **given}
-    # A call that is repeated, since its answer was lost, is known by the ticket.
+    # The ticket identifies a call that is repeated because its answer was lost.
     named.setdefault("ticket", RandomIds().new("lease"))
     if wait_seconds > 0:
         named.setdefault("patience_seconds", WAITER_PATIENCE_SECONDS)
         waiting = _wait(keys, named, wait_seconds)
         return (yield from or_let_go(named["ticket"], waiting, unless=StoreError))
     asking = _ask(keys, named)
-    if "ticket" in given:  # whoever knows the ticket can ask again with it, or let go of it
+    if "ticket" in given:  # the caller knows the ticket: it can ask again with it, or release it
         return (yield from asking)
     return (yield from or_let_go(named["ticket"], asking, unless=CommonholdError))
 
 
 def or_let_go(ticket: str, steps: Steps[T], *, unless: type[Exception] | None = None) -> Steps[T]:
-    """Do `steps`. Whatever stops them, Ctrl-C too, leaves nobody standing in line, and no lease that nobody knows of.
+    """Run `steps`. If anything stops them, Ctrl-C too, release the ticket: no place in line and no unknown lease stays.
 
-    `unless` are errors after which there is nothing to let go of, or nobody to tell.
+    `unless` are errors after which there is nothing to release, or no service to ask.
     """
     try:
         return (yield from steps)
-    except BaseException as fault:  # whatever it was
+    except BaseException as fault:  # any exception, Ctrl-C included
         if not isinstance(fault, (GeneratorExit, unless or GeneratorExit)):
             with suppress(CommonholdError):
                 yield Call("release", (ticket,))
@@ -88,8 +89,8 @@ def _wait(keys: tuple[str, ...], named: dict[str, Any], wait_seconds: float) -> 
 
 
 def _given_up(answer: terms.AcquireAnswer, waited_seconds: float) -> terms.AcquireAnswer:
-    """The denial for somebody who did not wait any longer."""
-    # Loaded here: whoever does not wait needs to make no answers.
+    """Return the denial for a caller that stopped waiting."""
+    # Loaded here: a caller that does not wait needs to make no answers.
     from commonhold.app.answers import AcquireAnswer, Next  # noqa: PLC0415
 
     asked = answer.next.arguments if answer.next else {}

@@ -1,4 +1,4 @@
-"""From a path to a session for asyncio; apart from the blocking one, which must not wait for asyncio to be imported."""
+"""From a path to a session for asyncio; apart from the blocking one, which need not wait for the import of asyncio."""
 
 from collections.abc import Mapping
 from typing import Unpack

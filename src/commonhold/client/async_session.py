@@ -24,15 +24,15 @@ if TYPE_CHECKING:
 P = ParamSpec("P")
 T = TypeVar("T")
 MAX_THREADS: Final = 1000
-"""So many calls may be under way at once. Whoever waits in line has one, and must not keep out who would release."""
+"""The limit of concurrent calls. Each waiter in line occupies one, and must not keep out a call that would release."""
 PATIENCE_SECONDS: Final = 0.05
-"""How long a call that was cancelled may take before it is told so."""
+"""How long a cancelled call may still take before its ticket is released."""
 
 
 def _spoken(
     operation: Callable[P, Steps[T]], like: Callable[..., Any] | None = None
 ) -> Callable[Concatenate[AsyncCommonhold, P], Awaitable[T]]:
-    """The operation as a method to be awaited; its name and words are those of `like`."""
+    """Return the operation as an async method, with the name and docstring of `like`."""
 
     @wraps(like or operation)
     async def method(self: AsyncCommonhold, /, *arguments: P.args, **named: P.kwargs) -> T:
@@ -42,7 +42,7 @@ def _spoken(
 
 
 def _asked(method: Callable[Concatenate[Any, P], T]) -> Callable[Concatenate[AsyncCommonhold, P], Awaitable[T]]:
-    """A method of the service, called."""
+    """Return an async method that calls this method of the service."""
     return _spoken(calling(method), method)
 
 
@@ -103,7 +103,7 @@ class AsyncCommonhold(Session):
         return await self.drive(resolving.commit(self._resolvers, changeset, dry_run=dry_run))
 
     async def version_of(self, key: str) -> str:
-        """What to name as the hash of a free key in the reads of a changeset."""
+        """Return the hash to name for a free key in the reads of a changeset."""
         return await self.drive(resolving.version_of(self._resolvers, key))
 
     @asynccontextmanager
@@ -122,18 +122,18 @@ class AsyncCommonhold(Session):
                 await asyncio.wait([keeper])
             finally:
                 answer = await self.drive(holding.end(grip))
-                if is_done:  # else there is an exception already
+                if is_done:  # otherwise an exception is being raised already
                     grip.released(answer)
 
     async def _keep(self, grip: Grip) -> None:
-        # A store that cannot be reached for a while is asked again; the grip itself knows when time is up.
+        # If the store cannot be reached for a while, it is asked again; the grip itself knows when time is up.
         while grip.why_lost(ticks()) is None:
             with suppress(CommonholdError):
                 await self.drive(holding.keep(grip))
             await asyncio.sleep(min(1.0, grip.renewal_seconds))
 
     async def drive(self, steps: Steps[T]) -> T:
-        """Do what an operation asks for, until it is done; also what it still asks for after a cancellation."""
+        """Execute the effects that an operation yields until it is done, also those it yields after a cancellation."""
         resume: Callable[[Any], Effect] = steps.send
         value: Any = None
         while True:
@@ -144,10 +144,10 @@ class AsyncCommonhold(Session):
                 return answer
             try:
                 value, resume = await self._perform(effect), steps.send
-            except GeneratorExit:  # there is no loop any more that could do anything
+            except GeneratorExit:  # the event loop is gone: nothing can be executed any more
                 steps.close()
                 raise
-            except BaseException as fault:  # noqa: BLE001 - the operation decides what is left to do, and raises it again
+            except BaseException as fault:  # noqa: BLE001 - the operation cleans up, and raises it again
                 value, resume = fault, steps.throw
 
     async def _perform(self, effect: Effect) -> Any:  # noqa: ANN401
@@ -160,19 +160,19 @@ class AsyncCommonhold(Session):
                 return ticks()
 
     async def _called(self, call: Call) -> Any:  # noqa: ANN401
-        """Call in a thread. A cancelled call is waited for: what it was granted must not be lost."""
+        """Call in a thread. After a cancellation, still wait for the answer: a lease it grants must not be lost."""
         answer = self._in_thread(call.method, call.arguments, call.named)
         try:
             return await asyncio.shield(answer)
         except asyncio.CancelledError:
             while not answer.done():
-                with suppress(asyncio.CancelledError):  # it was cancelled once, and is raised again below
+                with suppress(asyncio.CancelledError):  # cancelled once already; raised again below
                     await self._hasten(call, answer)
             answer.exception()
             raise
 
     async def _hasten(self, call: Call, answer: asyncio.Future[Any]) -> None:
-        """Wait a little for an answer that nobody wants any more; take whoever still stands in line for it out."""
+        """Wait a little for an answer that is no longer needed; then take a call that still waits in line out of it."""
         is_answered, _ = await asyncio.wait([answer], timeout=PATIENCE_SECONDS)
         if not is_answered and "hold_seconds" in call.named:
             with suppress(CommonholdError):
@@ -183,7 +183,7 @@ class AsyncCommonhold(Session):
         return loop.run_in_executor(self._threads, self._channel.call, method, arguments, named)
 
     async def close(self) -> None:
-        """Let go of the state. Leases stay as they are."""
+        """Close the state. Leases stay as they are."""
         await asyncio.get_running_loop().run_in_executor(self._threads, self._channel.close)
         self._threads.shutdown(wait=False)
 

@@ -1,4 +1,4 @@
-"""The ways to the service: in this process, over a socket, or whichever is there."""
+"""The channels to the service: in this process, over a socket, or whichever is available."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ CHUNK_BYTES: Final = 32_768
 LONGEST_PATIENCE_SECONDS: Final = 1e8
 _TIME: Final = struct.Struct("ll")
 HANDOVER_SECONDS: Final = 30.0
-"""How long a daemon may take to come or to go: until then nobody is there to ask."""
+"""How long a daemon may take to start or to stop: until then no process answers."""
 PAUSE_SECONDS: Final = 0.02
 RESTART_SECONDS: Final = 10.0
 """How long after it was started a daemon is not started again."""
@@ -36,7 +36,7 @@ _LOOKS: Final = frozenset(
         *("briefing", "commits_on", "intent", "is_at_work", "place"),
     }
 )
-"""Who only looks leaves nothing behind, no daemon either."""
+"""Calls that only read: they leave no trace, and start no daemon."""
 _ONCE: Final = frozenset({"put", "hand_over", "break_lease", "ask"})
 
 
@@ -44,16 +44,16 @@ class Channel(Protocol):
     """A way to call the service."""
 
     def call(self, name: str, arguments: Sequence[Any], named: Mapping[str, Any]) -> Any:  # noqa: ANN401
-        """Call a method. Raises what the method raises, and Disconnected where the way was lost."""
+        """Call a method. Raises the errors of the method, and Disconnected if the connection is lost."""
         ...
 
     def close(self) -> None:
-        """Let go; idempotent."""
+        """Close the channel; idempotent."""
         ...
 
 
 class Disconnected(Exception):  # noqa: N818 - it is answered with another way, and never shown
-    """The daemon is gone: what was asked may have been done, or not."""
+    """The daemon is gone: the request may have been executed, or not."""
 
 
 class Direct:
@@ -76,7 +76,7 @@ class Connection:
     """One connection to the daemon; one call at a time."""
 
     def __init__(self, address: str, hello: calls.Hello) -> None:
-        """Connect to the socket at `address`. Raises OSError, and Disconnected where something else answers."""
+        """Connect to the socket at `address`. Raises OSError, and Disconnected if another program answers."""
         self.socket = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
         self._patience = 0.0
         self._be_patient(PATIENCE_SECONDS)
@@ -87,7 +87,7 @@ class Connection:
         try:
             self.socket.connect(address)
             self._take(self._exchange(calls.encode_hello(hello)))
-        except BaseException:  # whatever stopped it, a connection that is half made is of no use
+        except BaseException:  # whatever the exception, a connection that is half made is of no use
             self.socket.close()
             raise
 
@@ -105,7 +105,7 @@ class Connection:
         try:
             self.socket.sendall(request)
             reply = calls.decode_reply(self._frame())
-        except BlockingIOError as fault:  # so the kernel says that patience is over
+        except BlockingIOError as fault:  # the kernel reports a timeout in this way
             raise _silent() from fault
         except (OSError, *calls.UNREADABLE) as fault:
             raise Disconnected from fault
@@ -114,7 +114,7 @@ class Connection:
         return reply
 
     def _be_patient(self, seconds: float) -> None:
-        """Wait so long for the other end. The kernel counts: Python's own time-outs cost a system call more each."""
+        """Set the timeout of the socket. The kernel counts: Python's own timeouts cost a system call more each."""
         seconds = min(seconds, LONGEST_PATIENCE_SECONDS)
         if seconds != self._patience:
             whole = int(seconds)
@@ -145,7 +145,7 @@ class Connection:
             self._buffer += data
 
     def close(self) -> None:
-        """End the connection: the daemon takes whoever waits here out of the line."""
+        """End the connection: the daemon takes a call that waits here out of the line."""
         self.socket.close()
 
 
@@ -166,11 +166,11 @@ class Daemon:
         self._pid = os.getpid()
 
     def is_there(self) -> bool:
-        """Whether there is a socket to connect to; somebody may have died there."""
+        """Whether there is a socket to connect to; a daemon that died may have left it."""
         return bool(self._idle) or Path(self._address()).exists()
 
     def call(self, name: str, arguments: Sequence[Any], named: Mapping[str, Any]) -> Any:  # noqa: ANN401
-        """Call a method. Raises Disconnected where nobody is there (any more)."""
+        """Call a method. Raises Disconnected if no daemon answers (any more)."""
         if self._pid != os.getpid():  # a forked child must not share its parent's, nor keep them open
             self.close()
             self._pid = os.getpid()
@@ -189,7 +189,7 @@ class Daemon:
     def _pop(self) -> Connection | None:
         try:
             return self._idle.pop()
-        except IndexError:  # another thread may have taken the last one just now
+        except IndexError:  # another thread may have taken the last connection just now
             return None
 
     def _connect(self) -> Connection:
@@ -211,7 +211,7 @@ class Daemon:
 
 
 class _UnlessElsewhere:
-    """Go on after the block where somebody else has the state, or had it until now."""
+    """Go on after the block if another process has the state, or had it until now."""
 
     def __enter__(self) -> None:
         pass
@@ -221,10 +221,10 @@ class _UnlessElsewhere:
 
 
 class Nearest:
-    """The daemon where it is there, else the service in this process, which then starts the daemon."""
+    """The daemon if it is running, else the service in this process, which then starts the daemon."""
 
     def __init__(self, daemon: Daemon, direct: Callable[[], Service], start: Callable[[], object] | None) -> None:
-        """Call `daemon`, or what `direct` opens; `start` makes a daemon, without waiting for it."""
+        """Call `daemon`, or the service that `direct` opens; `start` starts a daemon, without waiting for it."""
         self._daemon = daemon
         self._open = direct
         self._start = start
@@ -233,13 +233,13 @@ class Nearest:
 
     @property
     def service(self) -> Service:
-        """The service in this process: for what needs no state, and for when nobody else has it."""
+        """Return the service in this process: for calls that need no state, and if no other process has the state."""
         if self._direct is None:
             self._direct = self._open()
         return self._direct
 
     def call(self, name: str, arguments: Sequence[Any], named: Mapping[str, Any]) -> Any:  # noqa: ANN401
-        """Call a method. Where the daemon dies meanwhile the call is made again, in such a way that it acts once."""
+        """Call a method. If the daemon dies meanwhile, repeat the call in such a way that it takes effect once."""
         if name not in calls.NAMES:
             return getattr(self.service, name)(*arguments, **named)
         if not self._daemon.is_there():
@@ -258,7 +258,7 @@ class Nearest:
         raise _silent()
 
     def _repeated(self, name: str, answer: Any, lease_id: object = None, *_: object, **__: object) -> Any:  # noqa: ANN401
-        """The answer to a repeated call: a release is refused the second time, though it was done the first."""
+        """Return the answer to a repeated call: a release is refused the second time, though the first succeeded."""
         if name != "release" or answer.outcome != "refused":
             return answer
         # Loaded here: of the many kinds of events, calls that are made once need none.
@@ -281,7 +281,7 @@ class Nearest:
         if self._start is None or time.monotonic() < self._start_after:
             return
         self._start_after = time.monotonic() + RESTART_SECONDS
-        with suppress(OSError, StoreError):  # without a daemon everything works too, or is refused by itself
+        with suppress(OSError, StoreError):  # without a daemon everything works too, or fails with its own error
             self._start()
 
     def close(self) -> None:
@@ -294,7 +294,7 @@ class Nearest:
 def repeatable(
     name: str, arguments: Sequence[Any], named: Mapping[str, Any]
 ) -> tuple[Sequence[Any], Mapping[str, Any]]:
-    """The same call, with an id by which a repeated one is known (invariant I5). Others may be repeated as they are."""
+    """Return the same call with an id that identifies a repetition (invariant I5). Other calls are repeated as is."""
     if name in _ONCE and named.get("request_id") is None:
         return arguments, {**named, "request_id": _request_id()}
     if name == "commit":

@@ -1,4 +1,4 @@
-"""Looking after the daemon of a repository: whether it lives, starting it, stopping it."""
+"""The daemon of a repository: find it, start it, stop it."""
 
 import os
 import shutil
@@ -20,23 +20,23 @@ _LOG_FLAGS: Final = os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_NOFOLLOW
 
 
 def pid_of(repository: Repository) -> int | None:
-    """The process that serves the repository; None where there is none."""
+    """Return the id of the process that serves the repository; None if there is none."""
     folder = repository.state_folder
     return daemon_place.pid(folder) if daemon_place.is_running(folder) else None
 
 
 class Begun:
-    """A daemon that was begun from here."""
+    """A daemon that this process started."""
 
     def __init__(self, process: subprocess.Popen[bytes], log: Path, told_before: int) -> None:
-        """Have what it says in its log, behind what was told there before."""
+        """Watch `process`; its output in `log` begins after the `told_before` bytes that were there already."""
         self._process = process
         self._log = log
         self._told_before = told_before
 
     @property
     def trouble(self) -> str:
-        """Why it has ended and serves nobody; empty where it goes on, has served, or has left that to another."""
+        """Return why it ended without serving; empty if it still runs, has served, or left that to another daemon."""
         status = self._process.poll() or 0
         if status <= 0:
             return ""
@@ -56,7 +56,7 @@ class Begun:
 
 
 def start(repository: Repository) -> Begun:
-    """Begin a daemon that outlives this process, without waiting for it. It ends by itself where one lives already.
+    """Start a daemon that outlives this process, without waiting for it. It ends by itself if one is running already.
 
     Raises StoreError `STORE_UNSAFE` if the state folder that this session used is gone, `STORE_READ_ONLY` if it cannot
     be seen any more, and OSError.
@@ -72,13 +72,13 @@ def start(repository: Repository) -> Begun:
         )
     finally:
         os.close(log)
-    # Where it ends before this process does, no zombie is left.
+    # If it ends before this process does, no zombie is left.
     threading.Thread(target=daemon.wait, name="commonhold-daemon", daemon=True).start()
     return Begun(daemon, Path(path), told_before)
 
 
 def trouble_of(begun: Begun, repository: Repository) -> str:
-    """Wait until a daemon is there; why it does not come to that, or empty."""
+    """Wait until a daemon serves; return why none does, or an empty text."""
     until = time.monotonic() + PATIENCE_SECONDS
     while pid_of(repository) is None:
         if (why := begun.trouble) or time.monotonic() > until:
@@ -88,7 +88,7 @@ def trouble_of(begun: Begun, repository: Repository) -> str:
 
 
 def wait_until_gone(repository: Repository, pid: int) -> bool:
-    """Wait until this daemon is gone, whoever started another meanwhile; whether it came to that."""
+    """Wait until this daemon is gone, even if another was started meanwhile; return whether it is."""
     until = time.monotonic() + PATIENCE_SECONDS
     while pid_of(repository) == pid:
         if time.monotonic() > until:
@@ -98,7 +98,7 @@ def wait_until_gone(repository: Repository, pid: int) -> bool:
 
 
 def stop(repository: Repository) -> int | None:
-    """Ask the daemon to finish what it does and end; the process that was asked, None where there is none."""
+    """Ask the daemon to finish its work and end; return the id of its process, None if there is none."""
     pid = pid_of(repository)
     if pid is not None:
         with suppress(ProcessLookupError):

@@ -1,7 +1,7 @@
-"""What a client's operation wants done by whoever drives it: the protocol core does no input or output itself.
+"""Effects that a client's operation asks its driver to execute: the protocol core does no input or output itself.
 
-An operation is a generator. It yields effects, is sent what came of them, and returns its answer. A driver that is
-stopped in the middle throws the exception in; the operation may yield more effects to leave nothing behind.
+An operation is a generator. It yields effects, is sent their results, and returns its answer. If a driver is stopped,
+it throws the exception in; the operation may yield more effects to leave nothing behind.
 """
 
 from collections.abc import Callable, Generator, Mapping, Sequence
@@ -14,7 +14,7 @@ P = ParamSpec("P")
 
 @dataclass(frozen=True, slots=True)
 class Call:
-    """Call a method of the service; sent back is its answer."""
+    """Call a method of the service; its answer is sent back."""
 
     method: str
     arguments: Sequence[Any] = ()
@@ -30,7 +30,7 @@ class Sleep:
 
 @dataclass(frozen=True, slots=True)
 class Look:
-    """Look at a clock that never runs back, and goes on while the machine sleeps; sent back are its seconds."""
+    """Read a clock that never runs back, and goes on while the machine sleeps; its seconds are sent back."""
 
 
 Effect = Call | Sleep | Look
@@ -38,7 +38,7 @@ Steps = Generator[Effect, Any, T]
 
 
 def calling(method: Callable[Concatenate[Any, P], T]) -> Callable[P, Steps[T]]:
-    """The operation that is one call of a method of the service."""
+    """Return the operation that consists of one call of a method of the service."""
     name = method.__name__
 
     def operation(*arguments: P.args, **named: P.kwargs) -> Steps[T]:

@@ -1,8 +1,8 @@
-"""A look at the state without a daemon, for commands that must start as fast as Python does.
+"""A view of the state without a daemon, for commands that must start as fast as Python does.
 
-The database is opened with the checks of the store, and asked with the store's own statements; what it says is told as
-`reader.py` tells the daemon's answers. Whatever is out of the ordinary (a state that is to be made, mended or refused,
-a commit that was interrupted, something to be told or to be kept) is `Unread`: the service sees to it.
+The database is opened with the checks of the store, and queried with the store's own statements; the results are shown
+as `reader.py` shows the daemon's answers. Any unusual case (a state that must be made, repaired or refused, an
+interrupted commit, a message to deliver or a value to store) raises `Unread`: the service handles it.
 """
 
 import json
@@ -19,11 +19,11 @@ from commonhold.client.reader import Unread
 from commonhold.domain.passing import has_passed
 
 SHOWN = 10
-"""So many of the newest commits are shown."""
+"""The number of the newest commits that are shown."""
 
 
 class Glance:
-    """One consistent view of the state in a folder, for the working tree at `root`, and for an agent or nobody."""
+    """One consistent view of the state in a folder, for the working tree at `root`, and for an agent or for none."""
 
     def __init__(self, state_folder: str, root: str, agent: str | None) -> None:
         """Open it. Raises Unread."""
@@ -41,14 +41,14 @@ class Glance:
             raise Unread from fault
 
     def close(self) -> None:
-        """Let go of it."""
+        """Close the view."""
         self._connection.close()
 
     def _rows(self, name: str, *values: str | int) -> list[tuple[object, ...]]:
         return self._connection.execute(load()[name], values).fetchall()
 
     def _check_nothing_to_do(self, agent: str | None) -> None:
-        """Go on only where asking changes nothing: a sign of life keeps leases, what was told is told once."""
+        """Go on only if reading changes nothing: a sign of life extends leases, and a message is delivered once."""
         if self._rows("journals"):
             raise Unread
         if agent is None:
@@ -58,7 +58,7 @@ class Glance:
             raise Unread
 
     def call(self, name: str, **parameters: Any) -> object:  # noqa: ANN401 - as each call has them
-        """What the service would answer to these calls, and that there is no `news`. Raises Unread for all others."""
+        """Return the service's answer to a call, and that there is no `news`. Raises Unread for all other calls."""
         try:
             if name == "news":
                 return ()
@@ -77,7 +77,7 @@ class Glance:
         return Outlines(self._state_folder, self._root)
 
     def _read(self, key: str) -> tuple[SimpleNamespace]:
-        """One region whose bytes are kept already: the service keeps what it shows, and what sessions have read."""
+        """Read one region whose bytes are stored already: the service stores shown content, and a session's reads."""
         region = self._outlines.region(key)
         if self._agent is not None or self._rows("missing_contents", json.dumps([region.hash])):
             raise Unread

@@ -1,4 +1,4 @@
-"""Holding a lease for the length of a block: renewed meanwhile, released after, and never silently lost."""
+"""Hold a lease for the length of a block: renewed meanwhile, released after, and never silently lost."""
 
 from __future__ import annotations
 
@@ -15,19 +15,19 @@ if TYPE_CHECKING:
     from commonhold.domain.lease import Lease
 
 LOOK_SECONDS: Final = 5.0
-"""How often a holder looks whether somebody has ended its lease."""
+"""How often a holder checks whether its lease was ended by others."""
 RENEWALS: Final = 3
-"""How often a lease is renewed in the time that it would last."""
+"""How often a lease is renewed within its time to live."""
 MARGIN: Final = 0.1
-"""The part of its time before the end at which a lease counts as lost here: clocks and answers take time."""
+"""The part of its time to live before the end at which a lease counts as lost here: clocks and answers take time."""
 
 
 NAMES: Final = frozenset({"ticket", "request_id"})
-"""What makes a wish known again, so that an earlier call may have been granted it."""
+"""The arguments that identify a repeated request, so that an earlier call may have been granted its lease."""
 
 
 class Grip:
-    """What a holder knows of its lease: enough to know without asking when it must stop.
+    """A holder's knowledge of its lease: enough to know without a call when it must stop.
 
     The holder's own deadline counts from the moment before it asked, so it is never later than the store's.
     """
@@ -44,7 +44,7 @@ class Grip:
         return self.lease.ttl_seconds / RENEWALS
 
     def pause_seconds(self, now: float) -> float:
-        """How long to wait before the next renewal: not at all where one is due."""
+        """Return how long to wait before the next renewal: zero if one is due."""
         return max(0.0, self._asked_at + self.renewal_seconds - now)
 
     def renewed(self, answer: LeaseAnswer, asked_at: float) -> None:
@@ -66,13 +66,13 @@ class Grip:
             self.lease = mine
 
     def released(self, answer: LeaseAnswer) -> None:
-        """Raise RefusedError `LEASE_LOST` where there was nothing to release at the end: it was lost before."""
+        """Raise RefusedError `LEASE_LOST` if the release at the end found no lease: it was lost before."""
         if answer.outcome == "refused":
             self._lost = self._lost or answer.why
             raise self._error(self._lost)
 
     def why_lost(self, now: float) -> str | None:
-        """Why the lease must not be relied on any more; None while it holds."""
+        """Return why the lease must not be relied on any more; None while it holds."""
         if self._lost is None and now >= self._asked_at + self.lease.ttl_seconds * (1 - MARGIN):
             return f"the lease {self.lease.id} could not be renewed in time"
         return self._lost
@@ -93,9 +93,9 @@ class Grip:
 
 
 def begin(acquiring: Steps[AcquireAnswer], *, may_be_known: bool = False) -> Steps[Grip]:
-    """Take hold. Raises RefusedError `LEASE_DENIED` where the lease is not granted.
+    """Acquire the lease. Raises RefusedError `LEASE_DENIED` if it is not granted.
 
-    `may_be_known` says that the wish has a name and may have been granted before: then the lease is renewed at once.
+    `may_be_known` says that the request has an id and may have been granted before: then the lease is renewed at once.
     """
     asked_at: float = yield Look()
     answer = yield from acquiring
@@ -103,7 +103,7 @@ def begin(acquiring: Steps[AcquireAnswer], *, may_be_known: bool = False) -> Ste
         raise _denied(answer)
     grip = Grip(answer.lease, asked_at)
     now: float = yield Look()
-    # Of a lease that was waited for, or granted to an earlier call, it is not known here when it was granted.
+    # For a lease that was waited for, or granted to an earlier call, the time of the grant is not known here.
     if may_be_known or now - asked_at > MARGIN * answer.lease.ttl_seconds:
         yield from or_let_go(grip.lease.id, _renew(grip, now))
     return grip
@@ -128,7 +128,7 @@ def _denied(answer: AcquireAnswer) -> RefusedError:
 
 
 def keep(grip: Grip) -> Steps[None]:
-    """Renew in time, and look in between, until the lease is lost or whoever drives this stops."""
+    """Renew in time, and check in between, until the lease is lost or the driver stops this."""
     while grip.why_lost(now := (yield Look())) is None:
         pause = grip.pause_seconds(now)
         yield Sleep(min(pause, LOOK_SECONDS))
@@ -139,12 +139,12 @@ def keep(grip: Grip) -> Steps[None]:
 
 
 def _look(grip: Grip) -> Steps[None]:
-    """See whether the lease is still there: it may have been ended, or handed over, by somebody."""
+    """Check whether the lease still exists: it may have been ended or handed over."""
     held: Sequence[Lease] = yield Call("leases", (), {"holder": grip.lease.holder})
     grip.seen(held)
 
 
 def end(grip: Grip) -> Steps[LeaseAnswer]:
-    """Let go."""
+    """Release the lease."""
     answer: LeaseAnswer = yield Call("release", (grip.lease.id,))
     return answer

@@ -1,6 +1,6 @@
-"""What a hook does: ask the daemon over the private socket, and give back what that says.
+"""The client that a hook runs: ask the daemon over the private socket, and pass its answer on.
 
-It is started for every tool call (by `knock.py`), so it imports next to nothing; only where nobody answers does it load
+It is started for every tool call (by `knock.py`), so it imports next to nothing; only if no daemon answers does it load
 more. It never ends in a way that an agent would take for consent, unless its user chose `allow`.
 """
 
@@ -13,12 +13,12 @@ CHUNK_BYTES = 65_536
 SECONDS = 27.0
 """Agents give up on a hook after thirty seconds."""
 REVIVAL_SECONDS = 0.3
-"""A daemon that was killed is begun again by who watches over it: so long it is waited for before one is begun here."""
+"""A supervisor restarts a daemon that was killed: a hook waits this long for it before it starts one itself."""
 PAUSE_SECONDS = 0.004
 BEGINNING_SECONDS = 10.0
-"""So long a daemon that was begun is waited for, before the `commonhold` command is asked to find out what is wrong."""
+"""A hook waits this long for a daemon that was started, before it asks the `commonhold` command for the cause."""
 BEGIN_LOCK = 3
-"""The descriptor of the lock that the beginner of a daemon leaves to it."""
+"""The descriptor of the lock that the starter of a daemon leaves to it."""
 _NEW = posix.O_CREAT | posix.O_CLOEXEC | posix.O_NOFOLLOW
 REPLY = b"\r\nx-commonhold-reply: "
 SHELLS = frozenset((b"sh", b"bash", b"dash", b"zsh", b"ash", b"ksh", b"fish"))
@@ -27,19 +27,19 @@ BLOCKED = 2
 FAILED = 1
 
 Said = tuple[int, bytes, bytes]
-"""What a hook gives back: exit status, standard output, standard error."""
+"""The result of a hook: exit status, standard output, standard error."""
 
 
 class Unanswered(Exception):  # noqa: N818 - it is answered in another way, and never shown
-    """Nobody is there, or whoever was there is gone."""
+    """No daemon answers, or the connection to it was lost."""
 
 
 class Rejected(Exception):  # noqa: N818 - as Unanswered
-    """Whoever is there does not know what is asked, and says why."""
+    """The other end does not understand the request, and says why."""
 
 
 def main(agent: str, address: str, policy: str = "block", seconds: str = str(SECONDS)) -> int:
-    """Ask, and give back what is said; the exit status."""
+    """Ask, and pass the answer on; return the exit status."""
     until = time.monotonic() + float(seconds)
     payload = read_all(0)
     process = agent_process(posix.getppid())
@@ -58,9 +58,9 @@ def main(agent: str, address: str, policy: str = "block", seconds: str = str(SEC
 
 
 def _ask_who_is_there(path: str, address: str, payload: bytes, process: str, until: float) -> Said:
-    """Ask; where nobody is there begin a daemon, and ask that. Raises as `ask`.
+    """Ask the running daemon; if there is none, start one and ask it. Raises as `ask`.
 
-    Where a daemon was killed, the next one is on its way, begun by who watches over it.
+    If a daemon was killed, its supervisor is about to start the next one.
     """
     revived_by = time.monotonic() + REVIVAL_SECONDS
     while True:
@@ -75,7 +75,7 @@ def _ask_who_is_there(path: str, address: str, payload: bytes, process: str, unt
 
 
 def _begin_and_ask(path: str, address: str, payload: bytes, process: str, until: float) -> Said:
-    """Begin a daemon, or wait for one that another hook begins, and ask it. Raises as `ask`."""
+    """Start a daemon, or wait for one that another hook starts, and ask it. Raises as `ask`."""
     begun = _begin(address)
     until_asked = min(until, time.monotonic() + BEGINNING_SECONDS)
     while (now := time.monotonic()) < until_asked:
@@ -84,17 +84,17 @@ def _begin_and_ask(path: str, address: str, payload: bytes, process: str, until:
         except Unanswered:
             ended, status = posix.waitpid(begun, posix.WNOHANG) if begun else (0, 0)
             if status:
-                raise  # the `commonhold` command finds out why it has ended, and tells
+                raise  # the `commonhold` command finds out why it has ended, and reports it
             begun = 0 if ended else begun  # another daemon came first
         time.sleep(PAUSE_SECONDS)
     raise Unanswered
 
 
 def _begin(address: str) -> int:
-    """Begin a daemon as `client/daemon.py` does, but from here; its process, 0 where another hook is about to.
+    """Start a daemon as `client/daemon.py` does, but from here; return its process id, 0 if another hook is about to.
 
-    Whoever begins one has a lock, which the daemon's supervisor takes over: of many hooks at once only one begins it.
-    Raises Unanswered where it is for the `commonhold` command to begin it: a first use, an unusual place.
+    The starter holds a lock, which the daemon's supervisor takes over: of many hooks at once only one starts it. Raises
+    Unanswered if only the `commonhold` command can start it: a first use, an unusual place.
     """
     import fcntl  # noqa: PLC0415 - most hooks never need it
 
@@ -117,8 +117,8 @@ def _begin(address: str) -> int:
 
 
 def _spawned(root: str, log: int, lock: int) -> int:
-    """The process of a supervisor with its lock at `BEGIN_LOCK`, in a session of its own."""
-    if min(log, lock) < BEGIN_LOCK:  # whoever has begun this hook has closed a standard stream
+    """Return the process of a supervisor with its lock at `BEGIN_LOCK`, in a session of its own."""
+    if min(log, lock) < BEGIN_LOCK:  # the program that started this hook has closed a standard stream
         raise Unanswered
     command = [sys.executable, "-I", "-m", "commonhold.server.daemon.supervisor", root]
     actions = [
@@ -130,7 +130,7 @@ def _spawned(root: str, log: int, lock: int) -> int:
 
 
 def ask(path: str, address: str, payload: bytes, process: str, seconds: float) -> Said:
-    """Post to the daemon, and hear what it says. Raises Unanswered, Rejected, TimeoutError."""
+    """Post to the daemon, and return its answer. Raises Unanswered, Rejected, TimeoutError."""
     head = (
         f"POST {path} HTTP/1.1\r\nhost: commonhold\r\nconnection: close\r\n"
         f"x-commonhold-process: {process}\r\ncontent-length: {len(payload)}\r\n\r\n"
@@ -153,9 +153,9 @@ def ask(path: str, address: str, payload: bytes, process: str, seconds: float) -
 
 
 def is_of_this_user(connection: "_socket.socket") -> bool:
-    """Whether the other end belongs to who runs this, or to root, where the system can tell.
+    """Whether the other end belongs to the user of this process, or to root; True if the system cannot say.
 
-    A socket outside of the repository is in a folder that anybody could have made while no daemon lived.
+    A socket outside of the repository is in a folder that any user could have made while no daemon ran.
     """
     if not hasattr(_socket, "SO_PEERCRED"):
         return True
@@ -182,7 +182,7 @@ def _read(answer: bytes) -> Said:
 
 
 def parted(form: bytes, body: bytes) -> Said:
-    """What is said, from its form (the status, and the length of the output) and its parts, one behind the other."""
+    """Split an answer by its form (the status, and the length of the output) into its consecutive parts."""
     status, length = map(int, form.split())
     return status, body[:length], body[length:]
 
@@ -210,13 +210,13 @@ def _unstarted(why: str) -> str:
 
 
 def _last_line(complaint: bytes) -> str:
-    """The end of what a program complained of: of a traceback that is what went wrong."""
+    """Return the last line of a program's error output: of a traceback it is the error."""
     lines = complaint.decode(errors="replace").strip().splitlines()
     return lines[-1] if lines else "it says nothing"
 
 
 def _place_of(address: str) -> list[str]:
-    """The words that name the repository, as far as the address of its socket tells."""
+    """Return the arguments that name the repository, if the address of its socket reveals it."""
     for ending in ("/.git/commonhold/http.sock", "/.commonhold/http.sock"):
         if address.endswith(ending):
             return ["-C", address.removesuffix(ending) or "/"]
@@ -224,7 +224,7 @@ def _place_of(address: str) -> list[str]:
 
 
 def without_answer(agent: str, payload: bytes, policy: str, why: str) -> Said:
-    """What is said where nobody could be asked: as the policy wants it."""
+    """Return the answer of a hook that could not ask the daemon: as the policy wants it."""
     message = f"Commonhold could not be asked: {why}."
     if policy == "allow":
         told = f"{message} This goes on without it, since when_down = allow."
@@ -233,9 +233,9 @@ def without_answer(agent: str, payload: bytes, policy: str, why: str) -> Said:
         return FAILED, b"", message.encode()
     next_step = " Nothing is written meanwhile. Next: ask your user to run `commonhold doctor` here."
     denial = {"permissionDecision": "deny", "permissionDecisionReason": message + next_step}
-    if agent == "copilot" and b'"toolName"' in payload:  # of an exit status it tells its model no more than that
+    if agent == "copilot" and b'"toolName"' in payload:  # for an exit status it shows its model no more than the number
         return 0, _json(**denial), b""
-    if agent == "claude" and b'"PreToolUse"' in payload:  # with an exit status it tells its model the whole command
+    if agent == "claude" and b'"PreToolUse"' in payload:  # with an exit status it shows its model the whole command
         return 0, _json(hookSpecificOutput={"hookEventName": "PreToolUse", **denial}), b""
     return BLOCKED, b"", (message + next_step).encode()
 
@@ -251,7 +251,7 @@ def _json(**shape: object) -> bytes:
 
 
 def _is_about_to_act(payload: bytes) -> bool:
-    """Whether a tool waits for the answer; so it is taken where nothing tells otherwise."""
+    """Whether a tool waits for the answer; assumed unless the payload shows otherwise."""
     import json  # noqa: PLC0415 - most hooks never need it
 
     try:
@@ -267,9 +267,9 @@ def _is_about_to_act(payload: bytes) -> bool:
 
 
 def agent_process(pid: int) -> str:
-    """What tells this process from any other on this machine: its id, and when it began. A shell is not the agent.
+    """Return an id of this agent process, unique on this machine: its process id, and its start time.
 
-    Empty where the system does not tell.
+    A shell is not the agent. Empty if the system does not reveal it.
     """
     try:
         for _ in range(4):
@@ -283,7 +283,7 @@ def agent_process(pid: int) -> str:
 
 
 def _process(pid: int) -> "tuple[bytes, int, int]":
-    """The name of a process, its parent, and when it began."""
+    """Return the name of a process, its parent, and its start time."""
     descriptor = posix.open(f"/proc/{pid}/stat", posix.O_RDONLY | posix.O_CLOEXEC)
     try:
         text = posix.read(descriptor, 4096)

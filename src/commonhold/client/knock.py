@@ -1,6 +1,7 @@
-"""What an agent runs as its hook: `python -I -S knock.py AGENT SOCKET [block|allow] [SECONDS]`, fed with the payload.
+"""The program that an agent runs as its hook, with the payload as its standard input.
 
-A script is compiled anew at every start and a module is not, so this is short; what it does is in `hook_client.py`.
+It is called as `python -I -S knock.py AGENT SOCKET [block|allow] [SECONDS]`. A script is compiled anew at every start
+and a module is not, so this is short; the work is done in `hook_client.py`.
 """
 
 import posix

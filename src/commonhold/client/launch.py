@@ -1,8 +1,9 @@
-"""Run as `PYTHON -I -S launch.py [--call CALL] SOCKET HOLDER WHEN_DOWN COMMAND…`; what it does is in `launching/`.
+"""Run as `PYTHON -I -S launch.py [--call CALL] SOCKET HOLDER WHEN_DOWN COMMAND…`; the work is done in `launching/`.
 
-CALL is the call of a tool that the command is, where a hook has reported that. As `launch.py --claude SOCKET WHEN_DOWN
-ROOT SCRIPT` it is what Claude Code starts in place of its shell; as `launch.py --codex SOCKET WHEN_DOWN STATE ROOT
-SHELL… SCRIPT`, or `launch.py --gemini SOCKET WHEN_DOWN ROOT SHELL SCRIPT`, what a shell of Codex or of Gemini becomes.
+CALL is the id of the tool call that runs the command, if a hook has reported one. As `launch.py --claude SOCKET
+WHEN_DOWN ROOT SCRIPT` it is the program that Claude Code starts in place of its shell; a shell of Codex or Gemini
+becomes `launch.py --codex SOCKET WHEN_DOWN STATE ROOT SHELL… SCRIPT` or `launch.py --gemini SOCKET WHEN_DOWN ROOT SHELL
+SCRIPT`.
 
 A script is compiled anew at every start and a module is not, so this is short.
 """

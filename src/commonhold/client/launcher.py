@@ -1,4 +1,4 @@
-"""How the launcher of shell commands is called, and where what stands in for git in them is."""
+"""How to call the launcher of shell commands, and the folder of the program that stands in for git in them."""
 
 import sys
 from collections.abc import Sequence
@@ -10,5 +10,5 @@ STAND_IN: Final = str(Path(__file__).with_name("stand_in.py"))
 
 
 def launching(socket: str, holder: str, when_down: str, command: Sequence[str]) -> list[str]:
-    """The words that run a command through the launcher; `socket` is where the daemon speaks HTTP."""
+    """Return the command line that runs a command through the launcher; `socket` is the daemon's HTTP socket."""
     return [sys.executable, "-I", "-S", LAUNCHER, socket, holder, when_down, *command]

@@ -17,10 +17,10 @@ from commonhold.wire import calls
 
 
 class Choices(TypedDict, total=False):
-    """What a session may choose; None, or nothing, is as the settings say.
+    """The choices of a session; None, or nothing, is as the settings say.
 
-    `store` is the URL of the place where leases are kept (`postgresql://…`, `redis://…`), `namespace` the name that
-    they are shared by there, `daemon` whether to use (and start) the process that serves the repository.
+    `store` is the URL of the store of leases (`postgresql://…`, `redis://…`), `namespace` the name that they are shared
+    by there, `daemon` whether to use (and start) the process that serves the repository.
     """
 
     store: str | None
@@ -35,9 +35,9 @@ def open_session(
     resolvers: Mapping[str, Resolver] | None = None,
     **choices: Unpack[Choices],
 ) -> Commonhold:
-    """The session of `agent` on the repository around `path`. Without an agent only questions can be asked.
+    """Return the session of `agent` on the repository around `path`. Without an agent only reading calls are possible.
 
-    `resolvers` say, by key, what free keys stand for outside. For `choices` see Choices. Nothing is written before the
+    `resolvers` read, by key, the external values of free keys. For `choices` see Choices. Nothing is written before the
     first call that has to.
     """
     root, channel = find_channel(path, agent, choices)
@@ -45,14 +45,14 @@ def open_session(
 
 
 def find_channel(path: str, agent: str | None, choices: Choices) -> tuple[str, Channel]:
-    """The root of the repository around `path`, and the way to its service."""
+    """Return the root of the repository around `path`, and the channel to its service."""
     if agent is not None:
         texts.check_holder(agent)
     repository = find_repository(path)
     settings = load_settings(repository.root, **choices)
 
     def direct() -> Service:
-        # Loaded here, as below: where a daemon answers, nothing in this process does its work.
+        # Loaded here, as below: if a daemon answers, nothing in this process does its work.
         from commonhold.bootstrap import compose  # noqa: PLC0415
 
         return compose(repository, settings, agent=agent)
@@ -67,5 +67,5 @@ def find_channel(path: str, agent: str | None, choices: Choices) -> tuple[str, C
     elsewhere = settings.store, settings.namespace
     hello = calls.Hello(calls.PROTOCOL, commonhold.__version__, repository.root, agent, process_umask(), *elsewhere)
     daemon = Daemon(lambda: daemon_place.address(repository.state_folder), hello, repository.state.use)
-    # Where leases are kept elsewhere a daemon makes nothing faster: it is used where it is there, for hooks.
+    # If leases are kept in another store, a daemon makes nothing faster: it is used if it is running, for hooks.
     return repository.root, Nearest(daemon, direct, None if settings.store or is_masked() else start)

@@ -1,9 +1,9 @@
 """The regions of a file without a daemon, for commands that must start as fast as Python does.
 
-Finding regions takes a parser, which takes longer to load than Python itself. So what was found is kept beside the
-state: it depends on nothing but the path, the bytes, and the code that finds it, which are all compared. What is kept
-may be deleted at any time; whatever is wrong with it counts as nothing kept. Whatever is out of the ordinary about the
-file is `Unread`: the service sees to it.
+Finding regions takes a parser, which takes longer to load than Python itself. So outlines are cached beside the state:
+an outline depends on nothing but the path, the bytes, and the code that finds it, which are all compared. The cache may
+be deleted at any time; a damaged entry counts as missing. If anything about the file is unusual, this raises `Unread`:
+the service handles it.
 """
 
 import hashlib
@@ -23,10 +23,10 @@ if TYPE_CHECKING:
 
 FOLDER = "outlines"
 MOST_FILE_BYTES = 10_000_000
-"""As much as the settings allow, unless they say otherwise: then the service answers."""
+"""The largest file that the default settings allow; if they set another limit, the service answers."""
 MOST_KEPT_BYTES = 1_000_000
 _SLOT_DIGITS = 3
-"""Outlines are kept in so many places that a name of this length tells them apart; the newest stays."""
+"""The number of digits that name the slot of an outline in the cache; the newest outline of a slot stays."""
 _FOLDER_FLAGS = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 _FILE_FLAGS = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
 _FINDING = ("regions", "regions/languages", "app/region_list.py", "domain/keys.py")
@@ -37,20 +37,20 @@ _PLAIN_NAME = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ012
 
 
 class Outlines:
-    """Finds the regions of files below `root`, and keeps them in a state folder."""
+    """Finds the regions of files below `root`, and caches them in a state folder."""
 
     def __init__(self, state_folder: str, root: str) -> None:
-        """Look for what is kept in the state folder."""
+        """Find the cache in the state folder."""
         self._folder = f"{state_folder}/{FOLDER}"
         self._root = root
 
     def regions(self, key: str) -> SimpleNamespace:
-        """What the service would answer to `list_regions`. Raises Unread."""
+        """Return the service's answer to `list_regions`. Raises Unread."""
         path, content = self._read(key)
         return self._outline(path, content)
 
     def region(self, key: str) -> SimpleNamespace:
-        """What the service would answer to `read`, of one region of one span. Raises Unread."""
+        """Return the service's answer to `read`, of one region of one span. Raises Unread."""
         path, content = self._read(key.partition("#")[0])
         found = [each for each in self._outline(path, content).regions if each.key == key]
         if len(found) != 1 or found[0].span is None:
@@ -79,7 +79,7 @@ class Outlines:
 
 
 def _content(root: str, parts: list[str]) -> bytes:
-    """What a file holds whose path is as the disk spells it, and leads through no link. Raises OSError, Unread."""
+    """Return the content of a file whose path is spelt as on the disk, without any link. Raises OSError, Unread."""
     folder = os.open(root, _FOLDER_FLAGS)
     try:
         for part in parts[:-1]:
@@ -94,13 +94,13 @@ def _content(root: str, parts: list[str]) -> bytes:
 
 
 def _check_spelt(folder: int, name: str) -> None:
-    """Go on with a name that stands for itself in a key, and that is in the folder."""
+    """Check that a name stands for itself in a key, and is in the folder as it is spelt. Raises Unread."""
     if not _PLAIN_NAME.issuperset(name) or name in ("", ".", "..") or name not in os.listdir(folder):
         raise Unread
 
 
 def _all_of(descriptor: int, most: int) -> bytes:
-    """All of an open file. Raises Unread for what is no file, or larger."""
+    """Return the content of an open file. Raises Unread if it is not a regular file, or larger than `most`."""
     with open(descriptor, "rb", buffering=0) as file:
         status = os.fstat(descriptor)
         if not stat.S_ISREG(status.st_mode) or status.st_size > most:
@@ -109,7 +109,7 @@ def _all_of(descriptor: int, most: int) -> bytes:
 
 
 def _digest(path: str, content: bytes) -> str:
-    """By what an outline is kept: all that it depends on."""
+    """Return the cache key of an outline: a digest of all that it depends on."""
     known = hashlib.sha256()
     for part in (*_code(), path.encode(), content):
         known.update(len(part).to_bytes(8, "big") + part)
@@ -117,7 +117,7 @@ def _digest(path: str, content: bytes) -> str:
 
 
 def _code() -> Iterator[bytes]:
-    """The code that finds regions: our files by their stamps, other packages by their versions, Python by its own."""
+    """Yield the identity of the code that finds regions: our files by stamps, packages and Python by their versions."""
     yield sys.version.encode()
     package = os.path.dirname(commonhold.__file__)
     for name in _FINDING:
@@ -131,7 +131,7 @@ def _code() -> Iterator[bytes]:
 
 
 def _kept(place: str, digest: str) -> dict[str, Any] | None:
-    """The outline that is kept there, if it is that of this digest."""
+    """Return the outline that is cached there, if it is the one of this digest."""
     try:
         kept = json.loads(_all_of(os.open(place, _FILE_FLAGS), MOST_KEPT_BYTES))
     except (OSError, ValueError, RecursionError, Unread):
@@ -143,7 +143,7 @@ def _kept(place: str, digest: str) -> dict[str, Any] | None:
 
 
 def _keep(place: str, digest: str, outline: dict[str, Any]) -> None:
-    """Keep it, if that can be. What was read before another replaced it is whole."""
+    """Cache it, if possible. A reader of the entry that it replaces still reads a whole one."""
     data = json.dumps({"digest": digest, "outline": outline}).encode()
     made = f"{place}.{os.getpid()}"
     if len(data) > MOST_KEPT_BYTES:
@@ -153,12 +153,12 @@ def _keep(place: str, digest: str, outline: dict[str, Any]) -> None:
         with open(os.open(made, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW, 0o600), "wb") as file:
             file.write(data)
         os.replace(made, place)
-    except OSError:  # a full disk, or one that may only be read: it is found anew each time
+    except OSError:  # a full disk, or a read-only one: the outline is found anew each time
         return
 
 
 def _found(path: str, content: bytes) -> dict[str, Any]:
-    """What is found now. Raises Unread where that took too long: what is found then depends on the machine."""
+    """Find the regions now. Raises Unread if that took too long: then the result depends on the machine."""
     from commonhold.app.region_list import listed  # noqa: PLC0415 - loaded here, as below: it takes the longest
     from commonhold.regions.budget import TRIALS  # noqa: PLC0415
     from commonhold.regions.discover import discover  # noqa: PLC0415
@@ -198,7 +198,7 @@ def _is_plain(found: "RegionMap") -> bool:
 
 
 def _span(region: "Region") -> tuple[int, int] | None:
-    """Where the text of a region is, if it is in one piece and is shown as one."""
+    """Return the place of a region's text, if it is in one piece and is shown as one."""
     return region.spans[0] if len(region.spans) == 1 and not region.key.is_header else None
 
 
@@ -209,7 +209,7 @@ def _is_quick(source: bytes, language: str) -> bool:
 
 
 def _thing(outline: dict[str, Any]) -> SimpleNamespace:
-    """The outline with attributes. Raises Unread for one that is not made as ours are."""
+    """Return the outline as an object with attributes. Raises Unread if it does not have the form of ours."""
     regions, problems = outline.get("regions"), outline.get("problems")
     if not (_are_all(regions, _REGION) and _are_all(problems, _PROBLEM)):
         raise Unread
@@ -220,7 +220,7 @@ def _thing(outline: dict[str, Any]) -> SimpleNamespace:
 
 
 def _are_all(found: object, shape: dict[str, Callable[[object], bool]]) -> TypeGuard[list[dict[str, Any]]]:
-    """Whether all have these fields, each with such a value."""
+    """Whether all are objects with these fields, each with a valid value."""
     if not isinstance(found, list):
         return False
     fits = (isinstance(each, dict) and each.keys() == shape.keys() for each in found)

@@ -1,7 +1,7 @@
-"""A client that only asks the daemon, for commands that must start as fast as Python does: it loads next to nothing.
+"""A client that only reads through the daemon, for commands that must start as fast as Python does.
 
-It speaks as `channel.py` does. Whatever is out of the ordinary, be it an error of the service, is `Unread`: whoever
-asks goes the long way then, which meets the same again and knows how to tell it.
+It loads next to nothing, and speaks as `channel.py` does. Every unusual case, even an error of the service, raises
+`Unread`: the caller then takes the long way, which meets the same case again and can report it.
 """
 
 import _socket
@@ -16,14 +16,14 @@ _LENGTH_BYTES = 4
 
 
 class Unread(Exception):  # noqa: N818 - it is answered with another way, and never shown
-    """There is no answer this way."""
+    """This client cannot give an answer."""
 
 
 class Reader:
-    """A connection to the daemon at an address, for the working tree at `root`, and for an agent session or nobody."""
+    """A connection to the daemon at an address, for the working tree at `root`, and for an agent session or none."""
 
     def __init__(self, address: str, version: str, root: str, agent: str | None) -> None:
-        """Connect. Raises Unread where nobody is there, or who is there does not take us."""
+        """Connect. Raises Unread if no daemon answers, or if it rejects this client."""
         self._number = -1
         self._socket = _socket.socket(_socket.AF_UNIX, _socket.SOCK_STREAM)
         self._socket.settimeout(PATIENCE_SECONDS)
@@ -40,7 +40,7 @@ class Reader:
         self._socket.close()
 
     def call(self, name: str, **parameters: object) -> object:
-        """Call a method of the service; its answer, with objects that have the attributes of the real ones."""
+        """Call a method of the service; return its answer, with objects that have the attributes of the real ones."""
         return self._ask(name, parameters)
 
     def _ask(self, name: str, parameters: dict[str, object]) -> object:
@@ -68,7 +68,7 @@ class Reader:
 
 
 def _umask() -> int:
-    """The bits that new files of this process lack; it has no other threads yet."""
+    """Return the bits that new files of this process lack; it has no other threads yet."""
     current = os.umask(0o077)
     os.umask(current)
     return current

@@ -1,9 +1,8 @@
-"""Keys that stand for something outside: a row of a database, an answer of a service.
+"""Keys that stand for an external value: a row of a database, an answer of a service.
 
-Such a key is checked optimistically like any other: what it stood for is read with its hash, and a commit that relies
-on it is refused where it does not stand for the same any more. The check is made right before the commit, not in one
-step with it: between the two the outside can change. Where that must not be, hold a lease on the key, and let whoever
-changes the outside hold one too.
+Such a key is checked optimistically like any other: its value is read with its hash, and a commit that relies on it is
+refused if the value has changed. The check is made right before the commit, not in one step with it: between the two
+the value can change. If that must not happen, hold a lease on the key, and let every writer of the value hold one too.
 """
 
 from __future__ import annotations
@@ -23,18 +22,18 @@ if TYPE_CHECKING:
     from commonhold.domain.value import Value
 
 Resolver = Callable[[str], bytes]
-"""What a key stands for now, as bytes: two looks that give equal bytes saw the same."""
+"""Returns the present value of a key as bytes: equal bytes mean that the value is the same."""
 
 
 class Resolvers:
-    """The resolvers of a session, by the key that each is for and for all below it."""
+    """The resolvers of a session, each by the key that it serves, with all keys below it."""
 
     def __init__(self, by_pattern: Mapping[str, Resolver]) -> None:
         """Take resolvers by keys such as `account:*`."""
         self._by_key = {pattern_key(pattern): resolver for pattern, resolver in by_pattern.items()}
 
     def hash_of(self, text: str) -> str | None:
-        """The hash of what a key stands for outside; None where it stands for nothing there."""
+        """Return the hash of the external value of a key; None if it has none."""
         key = parse(text).key()
         resolver = self._innermost(key)
         # Loaded here, as below: few sessions have resolvers.
@@ -48,7 +47,7 @@ class Resolvers:
 
 
 def version_of(resolvers: Resolvers, key: str) -> Steps[str]:
-    """What to name as the hash of a free key in the reads of a changeset: of what it stands for, or its version."""
+    """Return the hash to name for a free key in the reads of a changeset: of its external value, or its version."""
     outside = resolvers.hash_of(key)
     if outside is not None:
         return outside
@@ -57,7 +56,7 @@ def version_of(resolvers: Resolvers, key: str) -> Steps[str]:
 
 
 def commit(resolvers: Resolvers, changeset: Changeset, *, dry_run: bool = False) -> Steps[CommitAnswer]:
-    """Apply all edits of a changeset or none, if what they rely on outside is still the same."""
+    """Apply all edits of a changeset or none, if the external values that they rely on are unchanged."""
     outside = {read: now for read in changeset.reads if (now := resolvers.hash_of(read.key)) is not None}
     changed = [read.key for read, now in outside.items() if read.hash != now]
     if changed:

@@ -31,7 +31,7 @@ T = TypeVar("T")
 def _spoken(
     operation: Callable[P, Steps[T]], like: Callable[..., Any] | None = None
 ) -> Callable[Concatenate[Commonhold, P], T]:
-    """The operation as a method that blocks until it is done; its name and words are those of `like`."""
+    """Return the operation as a method that blocks until it is done, with the name and docstring of `like`."""
 
     @wraps(like or operation)
     def method(self: Commonhold, /, *arguments: P.args, **named: P.kwargs) -> T:
@@ -41,7 +41,7 @@ def _spoken(
 
 
 def _asked(method: Callable[Concatenate[Any, P], T]) -> Callable[Concatenate[Commonhold, P], T]:
-    """A method of the service, called."""
+    """Return a method that calls this method of the service."""
     return _spoken(calling(method), method)
 
 
@@ -51,7 +51,7 @@ def ticks() -> float:
 
 
 class Session:
-    """What the sessions for threads and for asyncio have in common."""
+    """The common part of the sessions for threads and for asyncio."""
 
     def __init__(
         self, channel: Channel, *, root: str, agent: str | None = None, resolvers: Resolvers | None = None
@@ -128,16 +128,16 @@ class Commonhold(Session):
         return self.drive(resolving.commit(self._resolvers, changeset, dry_run=dry_run))
 
     def version_of(self, key: str) -> str:
-        """What to name as the hash of a free key in the reads of a changeset."""
+        """Return the hash to name for a free key in the reads of a changeset."""
         return self.drive(resolving.version_of(self._resolvers, key))
 
     @contextmanager
     def hold(self, *keys: str, wait_seconds: float = 30.0, **more: Any) -> Iterator[Held]:  # noqa: ANN401 - as acquire
         """Hold a lease on `keys` for the length of a `with` block: waited for, renewed meanwhile, released after.
 
-        Takes what `acquire` takes. Raises RefusedError `LEASE_DENIED` where it is not granted in time. Call `check()`
-        of what it gives before each write: it raises RefusedError `LEASE_LOST` as soon as the lease cannot be relied
-        on.
+        It takes the arguments of `acquire`. Raises RefusedError `LEASE_DENIED` if the lease is not granted in time.
+        Call `check()` of the yielded object before each write: it raises RefusedError `LEASE_LOST` as soon as the lease
+        cannot be relied on.
         """
         asking = acquiring.acquire(*keys, wait_seconds=wait_seconds, **more)
         grip = self.drive(holding.begin(asking, may_be_known=bool(holding.NAMES & more.keys())))
@@ -150,7 +150,7 @@ class Commonhold(Session):
         finally:
             if os.getpid() == process:  # a child that was forked inside the block leaves its parent's lease alone
                 answer = self.drive(holding.end(grip))
-                if is_done:  # else there is an exception already
+                if is_done:  # otherwise an exception is being raised already
                     grip.released(answer)
 
     @contextmanager
@@ -161,19 +161,19 @@ class Commonhold(Session):
         try:
             yield
         finally:
-            if os.getpid() == process:  # a forked child has no keeper, and what that had just locked is never unlocked
+            if os.getpid() == process:  # a forked child has no keeper, which may have held a lock
                 stop.set()
                 keeper.join()
 
     def _keep(self, grip: Grip, stop: threading.Event) -> None:
-        # A store that cannot be reached for a while is asked again; the grip itself knows when time is up.
+        # If the store cannot be reached for a while, it is asked again; the grip itself knows when time is up.
         while not stop.is_set() and grip.why_lost(ticks()) is None:
             with suppress(CommonholdError, _Stopped):
                 self.drive(holding.keep(grip), lambda seconds: _doze(stop, seconds))
             stop.wait(min(1.0, grip.renewal_seconds))
 
     def drive(self, steps: Steps[T], sleep: Callable[[float], object] = time.sleep) -> T:
-        """Do what an operation asks for, until it is done."""
+        """Execute the effects that an operation yields until it is done."""
         resume: Callable[[Any], Effect] = steps.send
         value: Any = None
         while True:
@@ -184,7 +184,7 @@ class Commonhold(Session):
                 return answer
             try:
                 value, resume = self._perform(effect, sleep), steps.send
-            except BaseException as fault:  # noqa: BLE001 - the operation decides what is left to do, and raises it again
+            except BaseException as fault:  # noqa: BLE001 - the operation cleans up, and raises it again
                 value, resume = fault, steps.throw
 
     def _perform(self, effect: Effect, sleep: Callable[[float], object]) -> Any:  # noqa: ANN401
@@ -197,7 +197,7 @@ class Commonhold(Session):
                 return ticks()
 
     def close(self) -> None:
-        """Let go of the state. Leases stay as they are."""
+        """Close the state. Leases stay as they are."""
         self._channel.close()
 
     def __enter__(self) -> Self:
@@ -208,7 +208,7 @@ class Commonhold(Session):
 
 
 class _Stopped(Exception):  # noqa: N818 - the block has ended, so nothing needs to be kept
-    """Whoever was to be kept is gone."""
+    """The block around the lease has ended, and the keeper with it."""
 
 
 def _doze(stop: threading.Event, seconds: float) -> None:
@@ -230,7 +230,7 @@ class Held:
 
     @property
     def fence(self) -> int:
-        """The fencing token, to be passed to whatever is written to."""
+        """The fencing token, to be passed to the resource that is written to."""
         return self._grip.lease.fence
 
     @property
@@ -240,7 +240,7 @@ class Held:
 
     @property
     def wish(self) -> Wish | None:
-        """Who asks this session to release the lease, and why, as of the last renewal."""
+        """The latest request to release the lease, with its author and reason, as of the last renewal."""
         return self._grip.lease.wish
 
     @property
@@ -249,5 +249,5 @@ class Held:
         return self._grip.why_lost(ticks()) is not None
 
     def check(self) -> None:
-        """Raise RefusedError `LEASE_LOST` unless the lease holds: before every write under it."""
+        """Raise RefusedError `LEASE_LOST` unless the lease holds. Call it before every write under the lease."""
         self._grip.check(ticks())

@@ -1,4 +1,4 @@
-"""Run as `PYTHON -I -S stand_in.py FOLDER WORDS…` where a session's shell calls git; FOLDER is where it was found.
+"""Run as `PYTHON -I -S stand_in.py FOLDER WORDS…` in place of git in a session's shell; the shell found it in FOLDER.
 
 A script is compiled anew at every start and a module is not, so this is short; see `launching/git.py`.
 """

@@ -1,7 +1,7 @@
-"""A script of Claude Code's, which its CLAUDE_CODE_SHELL_PREFIX gives to us in place of a shell.
+"""A script of Claude Code, which its CLAUDE_CODE_SHELL_PREFIX passes to the launcher in place of a shell.
 
-It comes here after Claude Code has held the command in it against the rules of its user. Whose it is, the program that
-starts it says in the environment of just this process.
+It comes here after Claude Code has checked the command in it against the rules of its user. The program that starts it
+names its session in the environment of just this process.
 """
 
 import os
@@ -11,12 +11,12 @@ from .running import NOT_RUN, Allowance
 from .speaking import say
 
 _SHELLS = ("bash", "zsh")
-# Where the command begins, after what sets its shell up.
+# The beginning of the command, after the setup of the shell.
 _COMMAND = " && eval "
 
 
 def main(socket: str, when_down: str, root: str, script: str) -> int:
-    """Run the script; its exit status, as a shell tells it."""
+    """Run the script; return its exit status, as a shell reports it."""
     session = os.environ.get("CLAUDE_CODE_SESSION_ID", "")
     if not session:
         say("the command was not run: this Claude Code does not say which session it is. Next: update Claude Code")
@@ -32,7 +32,7 @@ def _shell() -> str:
 
 
 def _fitted(script: str, allowance: "Allowance | None") -> str:
-    """The script with our programs first in its PATH, which what sets its shell up has made anew."""
+    """Return the script with our programs first in its PATH, which the setup of its shell has made anew."""
     if allowance is None:
         return script
     setting_up, mark, rest = script.partition(_COMMAND)

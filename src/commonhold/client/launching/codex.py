@@ -1,6 +1,6 @@
-"""A command of Codex's model, which our file in its BASH_ENV gives to us before its shell does anything.
+"""A command of Codex's model, which our file in its BASH_ENV passes to the launcher before its shell does anything.
 
-It comes here after Codex has held it against the rules of its user, inside of the sandbox that Codex runs it in. The
+It comes here after Codex has checked it against the rules of its user, inside of the sandbox that Codex runs it in. The
 environment of just this process names its session, thread and call; the hook before it has left a file about it.
 """
 
@@ -12,19 +12,19 @@ from .foretold import place
 from .running import PROGRAMS, UNBOUND, Allowance, quoted
 from .speaking import Object, ShutOff, Unserved, decoded
 
-# Codex restores what its user's shell has set up, and then becomes the shell of the command.
+# Codex restores the setup of its user's shell, and then becomes the shell of the command.
 _RESTORING, _BECOMING = "__CODEX_SNAPSHOT_", "\nexec '"
 _LOGIN = "-lc"
 
 
 class _Untold(Unserved):
-    """Nobody can be asked, and no hook has told of it."""
+    """The daemon cannot be asked, and no hook has announced the call."""
 
     next = "trust Commonhold's hooks with /hooks in codex; where they are trusted, run it again"
 
 
 def main(socket: str, when_down: str, state: str, root: str, *shell: str) -> int:
-    """Run the script, which comes last, in the shell with its flags; the exit status, as a shell tells it."""
+    """Run the script, the last argument, in the shell with its flags; return the exit status, as a shell reports it."""
     *start, script = shell
     holder, call = _holder(), os.environ["CODEX_TOOL_CALL_ID"]
     left = place(state, holder, call)
@@ -53,7 +53,7 @@ def _holder() -> str:
 
 
 def _foretold(path: str) -> "Object | None":
-    """What the hook has left; None where it has left nothing."""
+    """Return the content of the file that the hook has left; None if it has left none."""
     try:
         with open(path, "rb") as file:
             return decoded(file.read())
@@ -62,11 +62,11 @@ def _foretold(path: str) -> "Object | None":
 
 
 def _wait_on(path: str) -> None:
-    """Give a sign that the command has begun, which ends with this process: a lock on the file."""
+    """Signal that the command has begun, until this process ends: by a lock on the file."""
     try:
         fcntl.flock(os.open(path, os.O_RDONLY | os.O_CLOEXEC), fcntl.LOCK_SH)
     except OSError:
-        return  # its turn has ended: nobody looks for it any more
+        return  # its turn has ended: no process waits for it any more
 
 
 def _is_inside() -> bool:
@@ -79,7 +79,7 @@ def _is_in(root: str) -> bool:
 
 
 def _fitted(script: str, allowance: "Allowance | None", flags: str) -> str:
-    """The script with our variables set, and our programs first in its PATH, after what sets its shell up."""
+    """Return the script with our variables set, and our programs first in its PATH, after the setup of its shell."""
     setting = "" if allowance is None else "; ".join(_exports(allowance))
     restoring, mark, rest = script.partition(_BECOMING)
     if setting and mark and _RESTORING in restoring:

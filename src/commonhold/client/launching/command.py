@@ -1,4 +1,4 @@
-"""A shell command, from asking what it must not write to reporting what it wrote."""
+"""A shell command, from the request for its restrictions to the report of its writes."""
 
 import os
 import time
@@ -17,13 +17,13 @@ _INTERRUPT = 2
 
 
 class _Nowhere(Unserved):
-    """The folder that the command was to run in is gone, or not to be read."""
+    """The folder that the command was to run in is gone, or cannot be read."""
 
     next = "go to a folder that is there (cd), then run it again"
 
 
 def main(*words: str) -> int:
-    """Run the command; its exit status, as a shell tells it."""
+    """Run the command; return its exit status, as a shell reports it."""
     call, rest = (words[1], words[2:]) if words[0] == "--call" else ("", words)
     socket, holder, when_down, *command = rest
     told = {"holder": holder, "command": command, "call": call}
@@ -31,12 +31,12 @@ def main(*words: str) -> int:
 
 
 def begun(socket: str, question: Object) -> Object:
-    """What the daemon answers; it is started where there is none. Raises Unserved."""
+    """Return the daemon's answer; start the daemon if there is none. Raises Unserved."""
     return asked_of_next(socket, "/shell/begin", question)
 
 
 def attended(socket: str, when_down: str, asked_for: Object, made: "Make", ask: "Ask" = begun) -> int:
-    """Run what is `made` of what the daemon allows (None: nobody was asked); its exit status."""
+    """Run the command that `made` makes of the daemon's answer (None: no daemon was asked); return its exit status."""
     try:
         return _attended(socket, when_down, asked_for, made, ask)
     except KeyboardInterrupt:  # the command has not begun
@@ -86,7 +86,7 @@ def _unserved(fault: Unserved, when_down: str, made: "Make") -> int:
 
 
 def _end(socket: str, told: Object) -> None:
-    """Report the end, be it to another daemon than the one that heard of the beginning."""
+    """Report the end, even to another daemon than the one to which the beginning was reported."""
     ended_ns = time.time_ns()
     try:
         report = _answered(socket, told, ended_ns).get("report")

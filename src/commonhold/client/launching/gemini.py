@@ -1,7 +1,7 @@
-"""A command of Gemini's model, which our file in its BASH_ENV gives to us before its shell does anything.
+"""A command of Gemini's model, which our file in its BASH_ENV passes to the launcher before its shell does anything.
 
-It comes here after Gemini has held the command against the rules of its user. Nothing in its environment says whose it
-is: the hook just before it came from the same process as this shell.
+It comes here after Gemini has checked the command against the rules of its user. Nothing in its environment names its
+session: the hook just before it came from the same process as this shell.
 """
 
 import os
@@ -9,17 +9,17 @@ import os
 from .command import attended
 from .running import become
 
-# Gemini has the shell tell what the command leaves behind, and puts the command on lines of its own.
+# Gemini makes the shell report the state that the command leaves behind, and puts the command on lines of its own.
 _COMMAND, _END = " EXIT\n", "\n)\n__code=$?\nexit $__code"
 _OWN_SANDBOX = "bwrap\n"
 
 
 def main(socket: str, when_down: str, root: str, shell: str, script: str) -> int:
-    """Run the script; its exit status, as a shell tells it."""
+    """Run the script; return its exit status, as a shell reports it."""
     words = [shell, "-c", script]
     parent = os.getppid()
     if _name(parent) == _OWN_SANDBOX:
-        become(words)  # what Gemini keeps itself is watched from outside, where process ids mean something
+        become(words)  # a command that Gemini sandboxes itself is watched from outside, where process ids are valid
     told = {"agent": "gemini", "parent": parent, "root": root, "command": [shell, "-c", _command_in(script)]}
     return attended(socket, when_down, told, lambda _: words)
 
@@ -33,6 +33,6 @@ def _name(process: int) -> str:
 
 
 def _command_in(script: str) -> str:
-    """The command that Gemini has made a script of; else the script."""
+    """Return the command that Gemini has wrapped in a script; else the script."""
     _, mark, rest = script.partition(_COMMAND)
     return rest.removesuffix(_END) if mark and rest.endswith(_END) else script

@@ -1,4 +1,4 @@
-"""What stands in for git in a session's shell: asks what is to be run, and in which index; git itself does the rest."""
+"""The program that stands in for git in a session's shell: asks what to run and with which index; git does the rest."""
 
 import fcntl
 import os
@@ -8,7 +8,7 @@ import time
 from .running import NOT_FOUND, UNBOUND, Allowance, become, run
 from .speaking import Object, Unserved, asked_of_next, say
 
-# What neither uses an index nor moves a branch is no matter of ours.
+# Commands that neither use an index nor move a branch need no permission.
 _HARMLESS = frozenset(
     {
         *("archive", "bundle", "cat-file", "check-ref-format", "config", "count-objects"),
@@ -25,12 +25,12 @@ _INDEX = "GIT_INDEX_FILE"
 _REFUSED, _OUT_OF_REACH = 1, 4
 _ATTEMPTS = 20
 _PAUSE_SECONDS = 0.05
-# Of a turn that comes within two seconds nothing is said.
+# A wait that ends within two seconds is not announced.
 _SILENT_ATTEMPTS = 40
 
 
 def main(folder: str, words: list[str]) -> int:
-    """Call git with these words, as the session may; its exit status."""
+    """Call git with these arguments, as the session may; return its exit status."""
     git = _git_behind(folder)
     socket = os.environ.get("COMMONHOLD_SOCKET", "")
     if git is None:
@@ -46,7 +46,7 @@ def main(folder: str, words: list[str]) -> int:
 
 
 def _git_behind(folder: str) -> "str | None":
-    """The next git in PATH behind this one, which may stand in for git itself, in the shell of another repository."""
+    """Return the next git in PATH behind this one; it may stand in for git too, in the shell of another repository."""
     places = os.environ.get("PATH", os.defpath).split(os.pathsep)
     while folder in places:
         places = places[places.index(folder) + 1 :]
@@ -65,7 +65,7 @@ def _command(words: list[str]) -> str:
 
 
 def _attempted(git: str, socket: str, words: list[str]) -> int:
-    question = _question(words)  # once: what git is given in its environment is no part of it
+    question = _question(words)  # only once: it does not include the changes that are made to git's environment
     for attempt in range(_ATTEMPTS):
         if attempt:
             time.sleep(_PAUSE_SECONDS)
@@ -77,7 +77,7 @@ def _attempted(git: str, socket: str, words: list[str]) -> int:
 
 
 def _called(git: str, socket: str, question: Object) -> "tuple[int, bool]":
-    """Call git once; whether that was it."""
+    """Call git once; return its exit status and whether no further call is needed."""
     answer = asked_of_next(socket, "/git", question)
     locks = []
     try:
@@ -103,7 +103,7 @@ def _question(words: list[str]) -> Object:
 
 
 def _folder() -> str:
-    """Where git is called; where that folder is gone, git acts only on another one that the call names."""
+    """Return the folder in which git is called; if it is gone, git acts only on another one that the call names."""
     try:
         return os.getcwd()
     except OSError:
@@ -111,7 +111,7 @@ def _folder() -> str:
 
 
 def _locked(path: str) -> int:
-    """A file that nobody else has locked meanwhile: the kernel lets go of it when this process ends."""
+    """Open and lock a file that no other process has locked: the kernel releases the lock when this process ends."""
     descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
     for _ in range(_SILENT_ATTEMPTS):
         try:

@@ -1,6 +1,6 @@
-"""Run a command in a child process to which others' files are read-only, transparently otherwise."""
+"""Run a command in a child process in which other holders' files are read-only, transparently otherwise."""
 
-import _signal  # type: ignore[import-not-found]  # what `signal` is made of, without its enumerations
+import _signal  # type: ignore[import-not-found]  # the module behind `signal`, without its enumerations
 import os
 import sys
 
@@ -11,12 +11,12 @@ NOT_RUN, NOT_FOUND, BY_SIGNAL = 126, 127, 128
 PROGRAMS, MASKED = "COMMONHOLD_PROGRAMS", "COMMONHOLD_MASKED"
 UNBOUND: Object = {"ticket": "", "env": {}, "masked": [], "kept": [], "prefix": []}
 """The answer for a command that is not restricted."""
-# The interpreter ignores these; what it starts is not to.
+# The interpreter ignores these signals; the command that it starts must not.
 _RESET = (_signal.SIGPIPE, _signal.SIGXFSZ)
 
 
 class Allowance:
-    """What the daemon answered: what the command may not write, how it is kept from that, and what it is told."""
+    """The daemon's answer: which files the command must not write, how this is enforced, and messages to show."""
 
     def __init__(self, begun: Object) -> None:
         """Read the answer. Raises Unserved."""
@@ -30,18 +30,18 @@ class Allowance:
 
     @property
     def path_setting(self) -> str:
-        """What puts our programs first in the PATH of a script that has made it anew; empty where there are none."""
+        """Return the line that puts our programs first in the PATH that a script has reset; empty if there are none."""
         programs = self.environment.get(PROGRAMS)
         return f'export PATH={quoted(programs)}:"$PATH"' if programs else ""
 
 
 def quoted(word: str) -> str:
-    """A word as a shell reads it."""
+    """Return a word as a shell reads it."""
     return "'" + word.replace("'", "'\\''") + "'"
 
 
 def run(command: list[str], allowance: Allowance) -> int:
-    """Run the command, and wait for its end; its exit status, as a shell tells it."""
+    """Run the command, and wait for its end; return its exit status, as a shell reports it."""
     signals = Signals()
     try:
         child = _started(command, allowance, signals)
@@ -57,7 +57,7 @@ def run(command: list[str], allowance: Allowance) -> int:
 
 
 def _started(command: list[str], allowance: Allowance, signals: Signals) -> int:
-    """The process of the command. Where nothing can be mounted after all, nothing keeps it: then `masked` is empty."""
+    """Start the process of the command. If nothing can be mounted, it is not restricted: then `masked` is empty."""
     if allowance.masked:
         told, tell = os.pipe()
         child = _forked(command, allowance, signals, tell)
@@ -87,7 +87,7 @@ def _be_child(command: list[str], allowance: Allowance, signals: Signals, tell: 
         os.environ.update(allowance.environment)
         if allowance.masked or allowance.prefix:
             os.environ[MASKED] = "1"
-        # Whoever answers does not know where programs are looked for here.
+        # The daemon does not know the PATH in which programs are searched for here.
         if first := os.environ.pop(PROGRAMS, ""):
             os.environ["PATH"] = f"{first}{os.pathsep}{os.environ.get('PATH', os.defpath)}"
         become([*allowance.prefix, *command])
@@ -96,7 +96,7 @@ def _be_child(command: list[str], allowance: Allowance, signals: Signals, tell: 
 
 
 def _bind(allowance: Allowance, tell: int) -> None:
-    """Let what others hold be read-only here, and this end with whoever waits for it: to kill that is to kill it."""
+    """Make other holders' files read-only here, and let this process die with its parent, however that ends."""
     if allowance.masked:
         package = __name__.rpartition("client.")[0] + "adapters." if "client." in __name__ else ""
         if not package:  # a process that sees nothing but the standard library, after which this folder comes
@@ -110,11 +110,11 @@ def _bind(allowance: Allowance, tell: int) -> None:
 
 
 def become(command: list[str]) -> None:
-    """Be the command from now on; where that cannot be, end as a shell would."""
+    """Become the command; if that is impossible, end as a shell would."""
     for number in _RESET:
         _signal.signal(number, _signal.SIG_DFL)
     try:
-        os.execvp(command[0], command)  # noqa: S606 - to run it is what this is for
+        os.execvp(command[0], command)  # noqa: S606 - running it is the purpose of this function
     except OSError as fault:
         say(f"{command[0]}: {fault.strerror}")
         os._exit(NOT_FOUND if isinstance(fault, FileNotFoundError) else NOT_RUN)

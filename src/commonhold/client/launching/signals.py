@@ -1,6 +1,6 @@
-"""Signals for a command: whoever runs it hands on what it gets itself, unless a terminal has given it to both."""
+"""Signals for a command: its parent passes on the signals that it gets, unless a terminal has sent them to both."""
 
-import _signal  # type: ignore[import-not-found]  # what `signal` is made of, without its enumerations
+import _signal  # type: ignore[import-not-found]  # the module behind `signal`, without its enumerations
 import os
 
 from .speaking import TYPE_CHECKING
@@ -16,10 +16,10 @@ _PASSED_ON = (*_FROM_TERMINAL, _signal.SIGTERM, _signal.SIGHUP, _signal.SIGUSR1,
 
 
 class Signals:
-    """Takes signals from now on. What is ignored here (under nohup, say) is to be ignored by the command, too."""
+    """Catches signals from now on. Signals that are ignored here (under nohup, say) stay ignored in the command."""
 
     def __init__(self) -> None:
-        """Keep what comes for the command, which is still to be started."""
+        """Keep signals for the command, which is not started yet."""
         self._early: list[int] = []
         self._send: Send = self._early.append
         before = {number: _signal.getsignal(number) for number in _PASSED_ON}
@@ -28,7 +28,7 @@ class Signals:
             _signal.signal(number, lambda number, _: self._send(number))
 
     def give_to(self, send: "Send") -> None:
-        """Hand on by `send` from now, and what has come before."""
+        """Pass signals on by `send` from now on, and those that have come before."""
 
         def pass_on(number: int) -> None:
             if number not in _FROM_TERMINAL or not _is_in_foreground():
@@ -39,23 +39,23 @@ class Signals:
             pass_on(number)
 
     def drop(self) -> None:
-        """Hand on nothing more: the command has ended, and that is still to be told."""
+        """Pass nothing more on: the command has ended, and its end is still to be reported."""
         self._send = self._early.append
 
     def reset(self) -> None:
-        """Let them do what they do by themselves; in the child, which becomes the command."""
+        """Restore the default actions; in the child, which becomes the command."""
         for number in self._before:
             _signal.signal(number, _signal.SIG_DFL)
 
     def give_back(self) -> None:
-        """Heed them as before."""
+        """Restore the handlers of before."""
         for number, heed in self._before.items():
             _signal.signal(number, heed)
 
 
 def end_with_parent(signal: int) -> None:
     """Let this process get `signal` when its parent dies. Only on Linux. Raises OSError."""
-    # What `ctypes` is made of: that itself takes half as long to load as the interpreter, before every command.
+    # The module behind `ctypes`, which itself takes half as long to load as the interpreter, before every command.
     import _ctypes  # noqa: PLC0415 - the processes that wait do without
 
     class Word(_ctypes._SimpleCData):  # type: ignore[type-arg]  # noqa: SLF001 - it takes none when it runs
@@ -65,14 +65,14 @@ def end_with_parent(signal: int) -> None:
         _flags_ = _ctypes.FUNCFLAG_CDECL
         _restype_ = Word
 
-    library = _ctypes.dlopen(None, 0)  # type: ignore[arg-type]  # what this process has loaded
+    library = _ctypes.dlopen(None, 0)  # type: ignore[arg-type]  # the libraries of this process
     control = Call(_ctypes.dlsym(library, "prctl"))
     if control(*map(Word, (_SET_PARENT_DEATH_SIGNAL, signal, 0, 0, 0))):
         raise OSError("the kernel does not take a signal for the death of a parent")
 
 
 def _is_in_foreground() -> bool:
-    """Whether a terminal gives Ctrl-C to this process: then it gives it to the command, too."""
+    """Whether a terminal sends Ctrl-C to this process: then it sends it to the command, too."""
     try:
         terminal = os.open("/dev/tty", os.O_RDONLY | os.O_NOCTTY | os.O_CLOEXEC)
     except OSError:

@@ -1,4 +1,4 @@
-"""Asking the daemon over its private socket, and saying what it answered."""
+"""Ask the daemon over its private socket, and show its messages."""
 
 import _json
 import _socket
@@ -16,17 +16,17 @@ Object = dict[str, "Any"]
 _PATIENCE_SECONDS = 120.0
 # A killed daemon is started again by its supervisor within this time.
 _REVIVAL_SECONDS = 0.3
-# A daemon that lives may not listen yet.
+# A running daemon may not listen yet.
 _BEGINNING_SECONDS = 5.0
 _PAUSE_SECONDS = 0.01
 _SOCKETS = ("/.git/commonhold/http.sock", "/.commonhold/http.sock")
 _OK = b"200"
 
 
-class Unserved(Exception):  # noqa: N818 - it is answered by what was chosen for the case
-    """Nobody answers (`is_away`), or not as it should be; `next` is what to do about it.
+class Unserved(Exception):  # noqa: N818 - the caller answers it by the policy of its user
+    """No daemon answers (`is_away`), or its answer is not valid; `next` is the step to take.
 
-    `is_absent`: nobody has left so much as a socket.
+    `is_absent`: there is not even a socket.
     """
 
     is_away = False
@@ -44,11 +44,11 @@ class _Away(Unserved):
 
 
 class ShutOff(Unserved):
-    """What this runs in keeps it from asking anybody."""
+    """The sandbox around this process keeps it from asking any daemon."""
 
 
 class _Refused(Unserved):
-    """The daemon says what is wrong with the question."""
+    """The daemon rejects the request, and says why."""
 
     def __init__(self, told: Object) -> None:
         super().__init__(f"{told.get('message')} [{told.get('code')}]")
@@ -56,7 +56,7 @@ class _Refused(Unserved):
 
 
 def say(text: str) -> None:
-    """Tell whoever watches, on standard error."""
+    """Show a message to the user, on standard error."""
     message = "".join(f"commonhold: {line}\n" for line in text.splitlines())
     try:
         os.write(2, message.encode("utf-8", "replace"))
@@ -65,7 +65,7 @@ def say(text: str) -> None:
 
 
 def asked(socket: str, path: str, told: Object) -> Object:
-    """What the daemon answers to a post. Raises Unserved."""
+    """Return the daemon's answer to a post. Raises Unserved."""
     try:
         answer = _posted(socket, path, encoded(told).encode())
     except TimeoutError:
@@ -83,7 +83,7 @@ def asked(socket: str, path: str, told: Object) -> Object:
 
 
 def asked_of_next(socket: str, path: str, told: Object) -> Object:
-    """What the daemon answers to a post; where there is none, the next one, which is started. Raises Unserved."""
+    """Return the daemon's answer to a post; if there is no daemon, start one and ask it. Raises Unserved."""
     try:
         return _asked_until(socket, path, told, time.monotonic() + _REVIVAL_SECONDS)
     except Unserved as fault:
@@ -94,7 +94,7 @@ def asked_of_next(socket: str, path: str, told: Object) -> Object:
 
 
 def _asked_until(socket: str, path: str, told: Object, until: float) -> Object:
-    """What the daemon answers; it is asked again while a socket is there and nobody answers. Raises Unserved."""
+    """Return the daemon's answer; ask again while a socket is there and no daemon answers. Raises Unserved."""
     while True:
         try:
             return asked(socket, path, told)
@@ -105,7 +105,7 @@ def _asked_until(socket: str, path: str, told: Object, until: float) -> Object:
 
 
 def _is_started(socket: str) -> bool:
-    """Start a daemon that serves the repository of this socket, or else of this folder; whether one is there now."""
+    """Start a daemon that serves the repository of this socket, or else of this folder; return whether one runs now."""
     root = next((socket.removesuffix(each) or "/" for each in _SOCKETS if socket.endswith(each)), "")
     words = [sys.executable, "-I", "-m", "commonhold", "daemon", "start", *(["-C", root] if root else [])]
     silent = [(os.POSIX_SPAWN_OPEN, number, os.devnull, os.O_RDWR, 0) for number in (0, 1, 2)]
@@ -118,7 +118,7 @@ def _posted(socket: str, path: str, body: bytes) -> bytes:
     try:
         connection.settimeout(_PATIENCE_SECONDS)
         connection.connect(socket)
-        # Of version 1.0: the answer comes in one piece, and ends where the connection does.
+        # Version 1.0: the answer comes in one piece, and ends with the connection.
         head = f"POST {path} HTTP/1.0\r\nContent-Type: application/json\r\nContent-Length: {len(body)}\r\n\r\n"
         connection.sendall(head.encode() + body)
         parts = []
@@ -137,7 +137,7 @@ def _fault(body: bytes) -> Unserved:
 
 
 def encoded(value: "str | int | list[Any] | Object") -> str:
-    """JSON, as far as it is needed: the module for it would take as long to load as all else together."""
+    """Return the value as JSON, as far as needed: loading the json module would take as long as all else together."""
     if isinstance(value, dict):
         return "{" + ",".join(f"{encoded(key)}:{encoded(each)}" for key, each in value.items()) + "}"
     if isinstance(value, list):
@@ -146,7 +146,7 @@ def encoded(value: "str | int | list[Any] | Object") -> str:
 
 
 class _Reading:
-    """What the interpreter's own reader of JSON asks for."""
+    """The attributes that the interpreter's own JSON scanner reads from its context."""
 
     strict = True
     object_hook = object_pairs_hook = None
@@ -156,7 +156,7 @@ class _Reading:
 
 
 def decoded(text: bytes) -> Object:
-    """The object that JSON says. Raises Unserved."""
+    """Return the object that the JSON text describes. Raises Unserved."""
     try:
         scanner = _json.make_scanner(_Reading())  # type: ignore[arg-type]  # it asks for no more
         value, _ = scanner(text.decode(), 0)
