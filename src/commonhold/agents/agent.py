@@ -1,4 +1,4 @@
-"""What is known of one coding agent: how to read what its hooks send, and how to answer them."""
+"""The data of one coding agent: how to read the payloads of its hooks, and how to answer them."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -10,12 +10,12 @@ Payload = Mapping[str, Any]
 
 
 class Unreadable(ValueError):  # noqa: N818 - it is answered by `refuse`, never shown
-    """A payload that is none of this agent's: whatever it is about must not go through unseen."""
+    """A payload that is not one of this agent's: the action that it reports must not go through unseen."""
 
 
 @dataclass(frozen=True, slots=True)
 class Reply:
-    """What a hook gives back: its standard output, its exit status, and its standard error.
+    """The result of a hook: its standard output, its exit status, and its standard error.
 
     Over HTTP only `body` is sent.
     """
@@ -26,7 +26,7 @@ class Reply:
 
 
 def _never(_root: str) -> bool:
-    """An agent's shells are its own, and nothing of ours is in them."""
+    """Return False: most agents start their own shells, without our launcher."""
     return False
 
 
@@ -34,12 +34,12 @@ def _never(_root: str) -> bool:
 class Agent:
     """A coding agent as data, with its adapter.
 
-    `name` is the word for it on the command line and in names of holders, `title` what people call it. `read` makes a
-    happening of a payload (decoded JSON) and of what tells the process apart, and raises Unreadable; `write` says a
-    response to a happening in the agent's own words; `refuse` is the answer where a payload could not be read, or
-    nobody could decide: it blocks whatever was about to happen, as far as this agent can be blocked. `wraps_shells`
-    says whether it starts our launcher in place of a shell, in the working tree at a root; `shuts_off_shells`, whether
-    shells of its become our launcher there, perhaps in a sandbox of its own in which that can ask nobody.
+    `name` is the word for it on the command line and in names of holders, `title` its usual name. `read` makes a
+    happening of a payload (decoded JSON) and of the id of the agent's process, and raises Unreadable; `write` puts a
+    response to a happening into the agent's own format; `refuse` is the answer if a payload could not be read, or no
+    decision could be made: it blocks the reported action, as far as this agent can be blocked. `wraps_shells` says
+    whether it starts our launcher in place of a shell, in the working tree at a root; `shuts_off_shells` whether its
+    shells become our launcher there, perhaps in a sandbox of its own in which the launcher cannot reach the daemon.
     """
 
     name: str

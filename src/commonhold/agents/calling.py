@@ -1,4 +1,4 @@
-"""The words by which an agent's hooks and its MCP client call us, and how we know them again as ours."""
+"""The commands by which an agent's hooks and its MCP client call us, and how we recognize them as ours."""
 
 import json
 import re
@@ -14,31 +14,31 @@ from commonhold.agents.hook_tables import Hook
 KNOCK: Final = "commonhold/client/knock.py"
 _KNOCK_NAME, _LAUNCH_NAME, _GUARD_NAME, _CODEX_GUARD_NAME = "knock.py", "launch.py", "guard.sh", "codex_guard.sh"
 MARGIN_SECONDS: Final = 2
-"""A hook answers so long before its agent gives up on it."""
+"""A hook answers this long before its agent gives up on it."""
 MCP_WORDS: Final = ("-P", "-m", "commonhold", "mcp")
 _HOOK_WORDS: Final = len(("/bin/sh", "-c", "guard", "python", "knock", "agent", "socket", "policy", "seconds"))
 _TEXT: Final = re.compile(r'"(?:[^"\\\n]|\\.)*"')
 _URL: Final = re.compile(r"http://127\.0\.0\.1:\d+/(?:t/\w+/)?hooks/\w+")
-# The interpreter may go (an environment is deleted): then a hook that gates still blocks, and says what to do.
+# The interpreter may be deleted (with its environment): then a hook that gates still blocks, and names the next step.
 _GUARD: Final = 'test -x "$0" && test -r "$1" && exec "$0" -I -S "$@"; '
 _GONE: Final = (
     "commonhold: the Python that its hooks run with is gone, or not for this user to run, so nothing is "
     "written unchecked. Next: install Commonhold again and run: commonhold install (or: commonhold uninstall)"
 )
 BLOCKING: Final = f'{_GUARD}echo "{_GONE}" >&2; exit 2'
-# Of an exit status the Copilot CLI tells its model no more than the number, and Claude Code the whole command as well.
+# For an exit status the Copilot CLI shows its model no more than the number, and Claude Code the whole command as well.
 _DENIAL: Final = {"permissionDecision": "deny", "permissionDecisionReason": _GONE}
 BLOCKING_BY_WORD: Final = {
     "claude": f"{_GUARD}echo '{json.dumps({'hookSpecificOutput': {'hookEventName': 'PreToolUse', **_DENIAL}})}'",
     "copilot": f"{_GUARD}echo '{json.dumps(_DENIAL)}'",
 }
-# By a 2, which Python, too, ends with where its script is gone, many an agent is told not to come to an end.
+# Many agents take exit status 2 for an order not to stop, and Python, too, ends with 2 if its script is gone.
 TELLING: Final = '"$0" -I -S "$@" || exit 1'
 
 
 @dataclass(frozen=True, slots=True)
 class Link:
-    """An address on the loopback that hooks post to, with what they must know there."""
+    """A loopback address that hooks post to, with the token that they must send."""
 
     url: str
     token: str
@@ -46,13 +46,13 @@ class Link:
 
 @dataclass(frozen=True, slots=True)
 class Ways:
-    """How this machine's Commonhold is reached from the repository: resolved once, when it is installed.
+    """The ways to reach this machine's Commonhold from the repository: resolved once, at installation.
 
-    `policy` is what a hook does that reaches nobody ("block" or "allow"). `wrapper` is where the program lies that
-    Claude Code is to start in place of a shell; empty where it cannot be named. `codex_root` is the working tree in
-    which shells of Codex are to become the launcher; empty where they cannot. What they need is in `state_folder`.
-    `bash_env` is where the file lies that Gemini's shells are to read first; empty where it cannot be named, None where
-    Gemini's file of variables is not ours to change.
+    `policy` is the action of a hook that cannot reach the daemon ("block" or "allow"). `wrapper` is the path of the
+    program that Claude Code starts in place of a shell; empty if it cannot be set. `codex_root` is the working tree in
+    which shells of Codex become the launcher; empty if they cannot. The files that they need are in `state_folder`.
+    `bash_env` is the path of the file that Gemini's shells read first; empty if it cannot be set, None if we must not
+    change Gemini's file of variables.
     """
 
     python: str
@@ -67,36 +67,36 @@ class Ways:
 
     @property
     def launch(self) -> str:
-        """The launcher of shell commands, which lies beside what hooks start."""
+        """The path of the launcher of shell commands, beside the program that hooks start."""
         return f"{self.knock.removesuffix(_KNOCK_NAME)}{_LAUNCH_NAME}"
 
     @property
     def guard(self) -> str:
-        """What gives a command of a bash to the launcher: it lies there, too."""
+        """The path of the script that passes a command of bash to the launcher, in the same folder."""
         return f"{self.knock.removesuffix(_KNOCK_NAME)}{_GUARD_NAME}"
 
     @property
     def codex_guard(self) -> str:
-        """The same for a bash of Codex's."""
+        """The path of the same script for a bash of Codex."""
         return f"{self.knock.removesuffix(_KNOCK_NAME)}{_CODEX_GUARD_NAME}"
 
     def words(self, agent: str, hook: Hook) -> list[str]:
-        """The command of a hook. One that gates nothing never blocks."""
+        """Return the command of a hook. A hook that gates nothing never blocks."""
         guard = BLOCKING_BY_WORD.get(agent, BLOCKING) if hook.gates else TELLING
         within = str(hook.seconds - MARGIN_SECONDS)
         return ["/bin/sh", "-c", guard, self.python, self.knock, agent, self.socket, self.policy, within]
 
     def line(self, agent: str, hook: Hook) -> str:
-        """The same for agents that give it to a shell, which is then replaced by it."""
+        """Return the same for agents that pass it to a shell, which the command then replaces."""
         return f"exec {shlex.join(self.words(agent, hook))}"
 
     def server(self) -> list[str]:
-        """The command of the MCP server."""
+        """Return the command of the MCP server."""
         return [self.python, *MCP_WORDS]
 
 
 def is_ours(value: Any) -> bool:  # noqa: ANN401 - JSON
-    """Whether a hook, a group of hooks alone, the entry of an MCP server or a variable names us in words of ours."""
+    """Whether a hook, a group of hooks alone, the entry of an MCP server or a variable contains our commands."""
     if not isinstance(value, Mapping):
         return shell_prefix.is_ours(value)
     inner = value.get("hooks")
@@ -111,7 +111,7 @@ def is_ours(value: Any) -> bool:  # noqa: ANN401 - JSON
 
 
 def _is_guarded(words: Sequence[str]) -> bool:
-    """Whether a command is one of our hooks, wherever it points, judged by its first words."""
+    """Whether a command is one of our hooks, whatever paths it names, judged by its first words."""
     return any(word == TELLING or word.startswith(_GUARD) for word in words)
 
 
@@ -122,11 +122,11 @@ def _words(value: Mapping[str, Any]) -> Iterator[str]:
 
 
 def ways_in(text: str) -> tuple[Ways, ...]:
-    """How the hooks in a file reach Commonhold, each way once; whatever else the file is."""
+    """Return the ways in which the hooks in a file reach Commonhold, each once, whatever else the file contains."""
     found: dict[Ways, None] = {}
     texts = list(_texts(text))
     for place, each in enumerate(texts):
-        # A hook is one line for a shell, or (in OpenCode's plugin) a list with a text for each word.
+        # A hook is one line for a shell, or (in OpenCode's plugin) a list with a string for each word.
         words = _split(each) if each.startswith("exec ") else texts[place - 1 : place + 4]
         spot = next((spot for spot, word in enumerate(words) if word.endswith(KNOCK)), 0)
         if spot and len(words) > spot + 3:
@@ -135,7 +135,7 @@ def ways_in(text: str) -> tuple[Ways, ...]:
 
 
 def commands_in(text: str) -> tuple[tuple[str, ...], ...]:
-    """The commands of our hooks in a file as its agent starts them, each once; also those that lead nowhere now."""
+    """Return the commands of our hooks in a file as its agent starts them, each once; even if their paths are gone."""
     texts = list(_texts(text))
     found: dict[tuple[str, ...], None] = {}
     for place, each in enumerate(texts):
@@ -148,7 +148,7 @@ def commands_in(text: str) -> tuple[tuple[str, ...], ...]:
 
 
 def _texts(text: str) -> Iterator[str]:
-    """The texts between double quotes."""
+    """Yield the strings between double quotes."""
     for each in _TEXT.findall(text):
         with suppress(ValueError):
             yield json.loads(each)

@@ -28,7 +28,7 @@ _DIALECT: Final = Dialect(NAME, _TOOLS)
 
 
 def read(payload: Payload, process: str) -> Happening:
-    """What a payload reports. Raises Unreadable."""
+    """Return the happening that a payload reports. Raises Unreadable."""
     if _is_of_another(payload):
         return Unconcerned(caller(NAME, text(payload, "session_id"), "", process), text(payload, "cwd"))
     if text(payload, "tool_name") in _LAUNCHING and claude_shaped.event_of(payload) == AFTER:
@@ -37,22 +37,22 @@ def read(payload: Payload, process: str) -> Happening:
 
 
 def _delegated(payload: Payload, process: str) -> Happening:
-    """What a call tells that has set a subagent to work: that it has begun, or that it is done."""
+    """Return the happening of a call that starts a subagent: that it has begun, or that it is done."""
     response, cwd = mapping(payload, "tool_response"), text(payload, "cwd")
     part, status = text(response, "agentId"), text(response, "status")
     by = caller(NAME, text(payload, "session_id"), part, process)
     if part and status == "async_launched":
-        # Only now is it known both which subagent it is and what it is to do.
+        # Only now are both the subagent and its task known.
         return SubagentBegan(by, cwd, text(mapping(payload, "tool_input"), "prompt", "description"))
-    if part and status == "completed":  # its own word for it, SubagentStop, may have been lost
+    if part and status == "completed":  # the agent's own report, SubagentStop, may have been lost
         return TurnEnded(by, cwd)
     return Unconcerned(by, cwd)
 
 
 def _is_of_another(payload: Payload) -> bool:
-    """Whether another program sent it, which reads the hooks in Claude Code's settings, too: its own hooks tell of it.
+    """Whether another program sent it, which reads the hooks in Claude Code's settings, too: its own hooks report it.
 
-    Copilot and VS Code say when; whatever may be written here, Claude Code says in which mode of permissions.
+    Copilot and VS Code send a timestamp, and no permission mode; Claude Code sends a permission mode.
     """
     return "cursor_version" in payload or ("timestamp" in payload and "permission_mode" not in payload)
 

@@ -1,4 +1,4 @@
-"""Hooks as Claude Code speaks them, and others after it: events by name, answers under `hookSpecificOutput`."""
+"""Hooks in the format of Claude Code and its followers: events by name, answers under `hookSpecificOutput`."""
 
 import json
 from collections.abc import Callable, Mapping
@@ -29,7 +29,7 @@ BEFORE: Final = "PreToolUse"
 AFTER: Final = "PostToolUse"
 AFTER_FAILURE: Final = "PostToolUseFailure"
 _OF_THE_PROGRAM: Final = ("<task-notification>", "<system_notification>", "<system-reminder>")
-"""Prompts that begin so are no person's, but the program's own news of what it has begun."""
+"""Prompts that begin so come from no person, but from the program, about tasks that it has started."""
 _CONTEXT_OF: Final[Mapping[type[Happening], str]] = {
     SessionBegan: "SessionStart",
     PromptGiven: "UserPromptSubmit",
@@ -40,12 +40,12 @@ _CONTEXT_OF: Final[Mapping[type[Happening], str]] = {
     HasRead: AFTER,
     Ran: AFTER,
 }
-"""The events whose hooks may tell the model something."""
+"""The events whose hooks may send context to the model."""
 
 
 @dataclass(frozen=True, slots=True)
 class Dialect:
-    """What one program does in its own way: its name and its tools."""
+    """The differences of one program: its name and its tools."""
 
     agent: str
     tools: Tools
@@ -59,7 +59,7 @@ class _Event:
 
 
 def read(dialect: Dialect, payload: Payload, process: str) -> Happening:
-    """What a payload reports. Raises Unreadable."""
+    """Return the happening that a payload reports. Raises Unreadable."""
     event = event_of(payload)
     if not event:
         raise Unreadable("it does not name its event")
@@ -75,13 +75,13 @@ def read(dialect: Dialect, payload: Payload, process: str) -> Happening:
 
 
 def _shown(file: Mapping[str, Any]) -> str | None:
-    """What was shown of a file; None where it ends before the lines that were asked for."""
+    """Return the shown text of a file; None if it ends before the requested lines."""
     is_past_end = file.get("numLines") == 0 and file.get("startLine") != 1
     return None if is_past_end else text(file, "content")
 
 
 def write(happening: Happening, response: Response) -> Reply:
-    """A response in words of this shape. What it has no words for is left out."""
+    """Return a response in this format. Parts that the format cannot express are left out."""
     answer: dict[str, Any] = {}
     output: dict[str, Any] = {}
     match happening:
@@ -101,31 +101,31 @@ def write(happening: Happening, response: Response) -> Reply:
 
 
 def refuse(payload: Payload, why: str) -> Reply:
-    """Block a call of a tool; anything else goes on, and the person is told."""
+    """Block a call of a tool; anything else goes on, and the person sees the reason."""
     if event_of(payload) in ("", BEFORE):
         return reply({"hookSpecificOutput": {"hookEventName": BEFORE, **denied(why)}})
     return reply({"systemMessage": why})
 
 
 def reply(answer: Mapping[str, Any]) -> Reply:
-    """The answer as JSON; nothing at all if it says nothing."""
+    """Return the answer as JSON; nothing at all if it says nothing."""
     return Reply(json.dumps(answer).encode()) if answer else Reply()
 
 
 def event_of(payload: Payload) -> str:
-    """The name of the event that a payload is about."""
+    """Return the name of the event that a payload is about."""
     return text(payload, "hook_event_name", "hookEventName")
 
 
 def prompt_given(call: Call, prompt: str) -> Happening:
-    """What a prompt means: nothing, if no person has written it."""
+    """Return the happening of a prompt: none if it was not written by a person."""
     if not prompt.strip() or prompt.lstrip().startswith(_OF_THE_PROGRAM):
         return Unconcerned(call.caller, call.cwd)
     return PromptGiven(call.caller, call.cwd, prompt)
 
 
 def denied(why: str) -> Mapping[str, str]:
-    """That a tool is not to be called, and why."""
+    """Return the fields that deny a call of a tool, with the reason."""
     return {"permissionDecision": "deny", "permissionDecisionReason": why or "Commonhold refused it"}
 
 
@@ -148,4 +148,4 @@ EVENTS: Final[Mapping[str, Callable[[_Event], Happening]]] = {
     AFTER: lambda at: has_done(at.call, at.tools, has_failed=False),
     AFTER_FAILURE: lambda at: has_done(at.call, at.tools, has_failed=True),
 }
-"""What each event is. A subagent that stops may be spoken to again, so its turn has ended and not its life."""
+"""The happening of each event. A subagent that stops may get another prompt, so its turn has ended, not its life."""

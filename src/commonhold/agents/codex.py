@@ -21,9 +21,9 @@ _DIALECT: Final = Dialect(NAME, _TOOLS)
 
 
 def read(payload: Payload, process: str) -> Happening:
-    """What a payload reports. Raises Unreadable.
+    """Return the happening that a payload reports. Raises Unreadable.
 
-    A shell command that is nothing but a call of apply_patch is run by no shell: Codex applies the patch itself.
+    Codex itself applies the patch of a shell command that is nothing but a call of apply_patch: no shell runs it.
     """
     found = called_in_shell(text(mapping(payload, "tool_input"), "command"))
     if found and text(payload, "tool_name") == "Bash":

@@ -1,8 +1,8 @@
-"""The shells that Codex starts for its model, as far as they can be let become our launcher.
+"""The shells that Codex starts for its model, and the cases in which they can become our launcher.
 
-Codex sets variables in them that a project's settings name: BASH_ENV is what bash reads before it does anything. It
-must be told besides to begin them at level 1 (SHLVL): a bash at the outmost level that can use no sockets takes itself
-for one of rsh's, and leaves BASH_ENV out.
+Codex sets variables in them that a project's settings name: bash reads the file that BASH_ENV names before it does
+anything. The settings must also set SHLVL, so that shells begin at level 1: a bash at the outermost level that can use
+no sockets assumes that rsh started it, and ignores BASH_ENV.
 """
 
 from collections.abc import Iterator, Mapping
@@ -22,13 +22,13 @@ _SYSTEM: Final = "/etc/codex/config.toml"
 
 
 def variables(words: Mapping[str, str]) -> Mapping[str, str]:
-    """What is to be set, of what the guard needs to know."""
+    """Return the variables to set, with the values that the guard needs."""
     known = {f"COMMONHOLD_{name.upper()}": value for name, value in words.items()}
     return {"BASH_ENV": f"${_GUARD}", "SHLVL": "1", **known}
 
 
 def obstacle(root: str, home: str, login_shell: str, inherited: str) -> str:
-    """Why they cannot be let do so in the working tree at `root`; empty if they can: what its user has stays.
+    """Return why they cannot become the launcher in the working tree at `root`; empty if they can: user settings stay.
 
     `home` is the folder of Codex, `inherited` the BASH_ENV that it would inherit.
     """
@@ -46,7 +46,7 @@ def obstacle(root: str, home: str, login_shell: str, inherited: str) -> str:
 
 
 def _in_its_way(text: str) -> Iterator[str]:
-    """What settings of somebody else have that would keep ours from being set, or be replaced by it."""
+    """Yield the settings of other authors that would prevent ours, or that ours would replace."""
     policy = _of(_parsed(text), _POLICY)
     if policy.get("include_only"):
         yield f"an include_only in its {_POLICY}, by which Codex leaves ours out"
@@ -54,7 +54,7 @@ def _in_its_way(text: str) -> Iterator[str]:
 
 
 def is_in_force(root: str) -> bool:
-    """Whether the settings of the working tree at `root` have them become the launcher."""
+    """Whether the settings of the working tree at `root` make its shells become the launcher."""
     chosen = _of(_of(_parsed(_text(f"{root}/{SETTINGS}")), _POLICY), "set")
     return chosen.get("BASH_ENV") == f"${_GUARD}" and chosen.get("COMMONHOLD_ROOT") == root
 
@@ -72,7 +72,7 @@ def _text(place: str) -> str:
 
 
 def _bare(text: str) -> str:
-    """Settings without what is ours in them."""
+    """Return the settings without our entries."""
     try:
         return removed(text, MARKS) or ""
     except UnendedError:
@@ -80,7 +80,7 @@ def _bare(text: str) -> str:
 
 
 def _parsed(text: str) -> Mapping[str, Any]:
-    """Settings; nothing if they cannot be read."""
+    """Return the parsed settings; empty if they cannot be read."""
     try:
         return parse_toml(text)
     except ValueError:

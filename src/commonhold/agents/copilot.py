@@ -37,7 +37,7 @@ NAME: Final = "copilot"
 _PATH: Final = ("path",)
 _TOO_LARGE: Final = re.compile(r"File too large to read at once \(.*\)\. Consider using .*")
 _CUT_SHORT: Final = re.compile(r"\n\n\[Output truncated\. Use view_range=[^\n]*\]\Z")
-"""What stands below a text that was too long, cut anywhere."""
+"""The notice below a text that was too long and was cut at any place."""
 _SWAP: Final = swap(_PATH, ("old_str",), ("new_str",), manner=Manner(ends=Ends.SPOKEN, deleting=Deleting.WHOLE_LINES))
 _CREATE: Final = whole(_PATH, ("file_text",))
 _COMMANDS: Final[Mapping[str, Edits]] = {
@@ -79,9 +79,10 @@ _EVENTS: Final[Mapping[str, Callable[[Call, Payload], Happening]]] = {
 
 
 def read(payload: Payload, process: str) -> Happening:
-    """What a payload reports. Raises Unreadable.
+    """Return the happening that a payload reports. Raises Unreadable.
 
-    A subagent's own calls come under a session of its own, which is its id; what is told of it, under its parent's.
+    A subagent's own calls come under a session of its own, whose id is the subagent's; events about it under its
+    parent's.
     """
     if _is_of_vscode(payload):
         return vscode.read(payload, process)
@@ -94,7 +95,7 @@ def read(payload: Payload, process: str) -> Happening:
 
 
 def _shown(result: Mapping[str, Any]) -> str | None:
-    """What was shown of a file; None where it was only said to be too large."""
+    """Return the shown text of a file; None if the result only says that it is too large."""
     said = text(result, "textResultForLlm")
     shown, note = _CUT_SHORT.subn(CUT, said)
     if _TOO_LARGE.fullmatch(said) or shown == CUT:
@@ -103,7 +104,7 @@ def _shown(result: Mapping[str, Any]) -> str | None:
 
 
 def write(happening: Happening, response: Response) -> Reply:
-    """A response in Copilot's words. What it has no words for is left out."""
+    """Return a response in Copilot's format. Parts that it cannot express are left out."""
     if happening.caller.agent == vscode.NAME:
         return vscode.write(happening, response)
     if isinstance(happening, AboutToEdit | AboutToRun) and response.stance is Stance.DENY:
@@ -124,7 +125,7 @@ def _is_of_vscode(payload: Payload) -> bool:
 
 
 def _event(payload: Payload) -> str:
-    """Which event it is, which a payload does not say: each has something that no other has."""
+    """Return the event, which a payload does not name: each event has a field that no other has."""
     if "toolName" in payload:
         return "after" if "toolResult" in payload else "failed" if "error" in payload else "before"
     marks = {
@@ -140,7 +141,7 @@ def _event(payload: Payload) -> str:
 
 
 def _arguments(payload: Payload) -> object:
-    """The arguments of a call: an object, or a patch; some versions write the object as text."""
+    """Return the arguments of a call: an object, or a patch; some versions write the object as text."""
     arguments = payload.get("toolArgs")
     if isinstance(arguments, str) and arguments.lstrip().startswith("{"):
         try:

@@ -1,4 +1,4 @@
-"""Cursor, as it is documented."""
+"""Cursor, according to its documentation."""
 
 from collections.abc import Callable, Mapping
 from typing import Final
@@ -57,7 +57,7 @@ _WITH_CONTEXT: Final = (SessionBegan, Edited, HasRead, Ran)
 
 
 def read(payload: Payload, process: str) -> Happening:
-    """What a payload reports. Raises Unreadable."""
+    """Return the happening that a payload reports. Raises Unreadable."""
     event = event_of(payload)
     if not event:
         raise Unreadable("it does not name its event")
@@ -69,7 +69,7 @@ def read(payload: Payload, process: str) -> Happening:
 
 
 def write(happening: Happening, response: Response) -> Reply:
-    """A response in Cursor's words. What it has no words for is left out."""
+    """Return a response in Cursor's format. Parts that it cannot express are left out."""
     if isinstance(happening, AboutToEdit | AboutToRun) and response.stance is Stance.DENY:
         return reply(_denied(response.reason))
     context = told(response.reason, response.context)
@@ -82,7 +82,7 @@ def refuse(payload: Payload, why: str) -> Reply:
 
 
 def _cwd(payload: Payload) -> str:
-    """The folder that the agent works in: that of the call, or else the first of the workspace."""
+    """Return the folder that the agent works in: that of the call, or else the first of the workspace."""
     roots = payload.get("workspace_roots")
     first = roots[0] if isinstance(roots, list) and roots and isinstance(roots[0], str) else ""
     return text(payload, "cwd") or first

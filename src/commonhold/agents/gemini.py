@@ -32,15 +32,15 @@ NAME: Final = "gemini"
 _BEFORE: Final = "BeforeTool"
 _PATH: Final = ("file_path",)
 _HOOK_CONTEXT: Final = re.compile(r"\A(?:\s*<hook_context>.*?</hook_context>\s*)+", re.DOTALL)
-"""What hooks have told as a session began stands before the first prompt: no person has asked for it."""
+"""The output of hooks at the start of a session, in front of the first prompt: no person wrote it."""
 _CUT_SHORT: Final = re.compile(
     r"\A\nIMPORTANT: The file content has been truncated\.\n.*?\n--- FILE CONTENT.*?---\n", re.DOTALL
 )
-"""What stands before a part of a file, and before long lines that were cut."""
+"""The notice in front of a part of a file, and in front of long lines that were cut."""
 _CONTEXT: Final = re.compile(
     r"\n\n--- Newly Discovered Project Context ---\n.*\n--- End Project Context ---\Z", re.DOTALL
 )
-"""Instructions for the model, which are added to what it reads in a folder that has some."""
+"""Instructions for the model, which Gemini adds to a read if the folder has some."""
 _CUT_LINE: Final = "... [truncated]"
 _SHELL: Final = re.compile(r"\s*(?:\S+/)?(?:sh|bash|zsh)\s+-c\s+", re.IGNORECASE)
 _SWAPPING: Final = Manner(ends=Ends.ANY, keeps_last_end=True)
@@ -70,7 +70,10 @@ _CONTEXT_OF: Final[Mapping[type[Happening], str]] = {
 
 
 def read(payload: Payload, process: str) -> Happening:
-    """What a payload reports. Raises Unreadable. A subagent's calls look like those of its session."""
+    """Return the happening that a payload reports. Raises Unreadable.
+
+    A subagent's calls look like those of its session.
+    """
     event = event_of(payload)
     if not event:
         raise Unreadable("it does not name its event")
@@ -81,7 +84,7 @@ def read(payload: Payload, process: str) -> Happening:
 
 
 def _arguments(payload: Payload) -> object:
-    """The arguments of a call, with the command that Gemini will run: it takes a shell around one off."""
+    """Return the arguments of a call, with the command that Gemini will run: it removes a shell around it."""
     arguments = payload.get("tool_input")
     if not isinstance(arguments, Mapping) or not (command := text(arguments, "command")):
         return arguments
@@ -89,7 +92,7 @@ def _arguments(payload: Payload) -> object:
 
 
 def bare(command: str) -> str:
-    """A command without the shell that it is given to, as in `bash -c '…'`."""
+    """Return a command without the shell that it is passed to, as in `bash -c '…'`."""
     shell = _SHELL.match(command)
     inner = command[shell.end() :].strip() if shell else command
     if not shell or len(inner) <= 1 or inner[0] != inner[-1] or inner[0] not in "'\"":
@@ -102,20 +105,20 @@ def bare(command: str) -> str:
 
 
 def _shown(said: str) -> str | None:
-    """What of a file is in what the model was told of it; None for nothing."""
+    """Return the part of the model's input that is the content of the file; None if there is none."""
     bare = _CONTEXT.sub("", said)
     head = _CUT_SHORT.match(bare)
     return shortened(bare[head.end() :], _CUT_LINE) or None if head else bare
 
 
 def write(happening: Happening, response: Response) -> Reply:
-    """A response in Gemini's words. What it has no words for is left out."""
+    """Return a response in Gemini's format. Parts that it cannot express are left out."""
     answer: dict[str, Any] = {}
     match happening:
         case AboutToEdit() | AboutToRun() if response.stance is Stance.DENY:
             answer |= _denied(response.reason)
         case _ if type(happening) in _CONTEXT_OF:
-            # To block what has been done already would hide its result from the model.
+            # Blocking an action that is done already would hide its result from the model.
             context = told(response.reason, response.context)
             if context:
                 output = {"hookEventName": _CONTEXT_OF[type(happening)], "additionalContext": context}
@@ -128,7 +131,7 @@ def write(happening: Happening, response: Response) -> Reply:
 
 
 def refuse(payload: Payload, why: str) -> Reply:
-    """Block a call of a tool; anything else goes on, and the person is told."""
+    """Block a call of a tool; anything else goes on, and the person sees the reason."""
     return reply(_denied(why) if event_of(payload) in ("", _BEFORE) else {"systemMessage": why})
 
 

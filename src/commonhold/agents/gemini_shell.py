@@ -1,8 +1,8 @@
-"""What lets the shell commands of Gemini CLI come to our launcher: a file of ours that its shells read first.
+"""The shell commands of Gemini CLI, which reach our launcher by a file of ours that its shells read first.
 
-Gemini takes variables from the first of a row of files named `.env`, and starts a bash for each command. That reads the
-file which BASH_ENV names, before anything else. Hooks, servers of MCP and commands of its user inherit the variable:
-the file lets all pass but what Gemini makes of its model's commands.
+Gemini takes variables from the first of several files named `.env`, and starts a bash for each command. That bash reads
+the file which BASH_ENV names, before anything else. Hooks, MCP servers and commands of its user inherit the variable:
+the file lets all of them pass and catches only the commands of Gemini's model.
 """
 
 import re
@@ -18,7 +18,7 @@ VARIABLE: Final = "BASH_ENV"
 ENV_FILE: Final = ".gemini/.env"
 FIRST_READ: Final = ".gemini/commonhold-shell"
 _SETTINGS: Final = ".gemini/settings.json"
-# bash expands the value, and Gemini takes it for what is between quotes.
+# bash expands the value, and Gemini cuts it at a quotation mark.
 _SPECIAL: Final = re.compile(r"[$`\\\"\x00-\x1f]")
 _SETS_IT: Final = re.compile(rf"^[ \t]*(?:export[ \t]+)?{VARIABLE}[ \t]*[=:]", re.MULTILINE)
 
@@ -41,20 +41,20 @@ esac
 
 
 def first_read(words: Sequence[str]) -> str:
-    """The text of the file, which calls the launcher, by interpreter, launcher, socket, policy and root."""
+    """Return the text of the file, which calls the launcher, by interpreter, launcher, socket, policy and root."""
     python, launch, socket, policy, root = map(shlex.quote, words)
     return _TEMPLATE.format(python=python, launch=launch, socket=socket, policy=policy, root=root)
 
 
 def line(place: str) -> str:
-    """What names the file at a place to Gemini."""
+    """Return the line that names the file at a path to Gemini."""
     return f'{VARIABLE}="{place}"'
 
 
 def obstacle(root: str, home: str, env_file: str | None, inherited: str) -> str:
-    """Why commands in the working tree at `root` do not come to the launcher; empty if they do.
+    """Return why commands in the working tree at `root` do not reach the launcher; empty if they do.
 
-    `env_file` is the text of Gemini's own file of variables there, `inherited` what BASH_ENV is already.
+    `env_file` is the text of Gemini's own file of variables there, `inherited` the value that BASH_ENV has already.
     """
     if _SPECIAL.search(root):
         return f"the path of the repository has a sign in it that {VARIABLE} cannot hold"
@@ -70,7 +70,7 @@ def obstacle(root: str, home: str, env_file: str | None, inherited: str) -> str:
 
 
 def _without_ours(text: str | None) -> str | None:
-    """What a user has in the file; None where there is no such file."""
+    """Return the user's part of the file; None if there is no such file."""
     try:
         return None if text is None else removed(text, HASH)
     except UnendedError:
@@ -78,7 +78,7 @@ def _without_ours(text: str | None) -> str | None:
 
 
 def _other_files(root: str, home: str) -> Iterator[str]:
-    """Where Gemini looks for variables behind its own file at `root`, the first of them that is there counts."""
+    """Yield the files in which Gemini looks for variables after its own at `root`; the first existing one counts."""
     yield f"{root}/.env"
     for folder in Path(root).parents:
         yield from (f"{folder}/{ENV_FILE}", f"{folder}/.env")

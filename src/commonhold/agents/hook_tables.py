@@ -9,9 +9,9 @@ WAITING_SECONDS: Final = 30
 
 
 class Hook(NamedTuple):
-    """One event that an agent reports: for which tools, and whether it can still be kept from happening.
+    """One event that an agent reports: for which tools, and whether the action can still be blocked.
 
-    One that `wakes` may have to start the daemon first.
+    A hook that `wakes` may have to start the daemon first.
     """
 
     event: str
@@ -21,16 +21,17 @@ class Hook(NamedTuple):
 
     @property
     def matcher(self) -> dict[str, str]:
-        """What says so in the agent's settings."""
+        """Return the entry in the agent's settings that selects the tools."""
         return {"matcher": self.tools} if self.tools else {}
 
     @property
     def seconds(self) -> int:
-        """How long the agent waits for the answer."""
+        """Return how long the agent waits for the answer."""
         return WAITING_SECONDS if self.gates else WAKING_SECONDS if self.wakes else SECONDS
 
 
-# What a server offers is judged by its words. How agents name such tools was measured with the real programs.
+# The tools of a server are judged by the words of their calls. How agents name such tools was measured with the real
+# programs.
 _SERVERS: Final = "mcp__.*"
 _CLAUDE_WRITES: Final = "Edit|Write|MultiEdit|NotebookEdit|Bash|Monitor|PowerShell"
 CLAUDE: Final = (
@@ -79,7 +80,7 @@ COPILOT: Final = (
     Hook("sessionStart", wakes=True),
     *map(Hook, ("sessionEnd", "userPromptSubmitted", "agentStop", "subagentStart", "subagentStop")),
 )
-# Not events but what the plugin calls its two ways to ask us.
+# Not events but the plugin's names for its two ways to ask us.
 OPENCODE: Final = (Hook("GATING", gates=True), Hook("TELLING"))
 _CURSOR_WRITES: Final = "Write|Edit|StrReplace|Delete|ApplyPatch|EditNotebook|Shell"
 CURSOR: Final = (

@@ -1,4 +1,4 @@
-"""What in an agent's settings keeps it from running any hook, however well installed."""
+"""The settings of an agent that turn off all its hooks, however well installed."""
 
 from collections.abc import Iterator, Sequence
 from typing import Any, Final
@@ -8,7 +8,7 @@ from commonhold.agents.json_text import setting
 
 _CLAUDE: Final = (shell_prefix.SETTINGS, ".claude/settings.json")
 _COPILOT: Final = (".github/copilot/settings.local.json", ".github/copilot/settings.json", *_CLAUDE)
-"""Copilot heeds what Claude Code is told in a repository as well."""
+"""Copilot obeys Claude Code's settings in a repository as well."""
 _CLAUDE_MANAGED: Final = "/etc/claude-code/managed-settings.json"
 _ALL_OFF: Final = "disableAllHooks"
 _GEMINI: Final = ".gemini/settings.json"
@@ -17,7 +17,7 @@ _HOOK_NAME: Final = "commonhold"
 
 
 def turned_off(agent: str, root: str, home: str) -> str:
-    """The setting that turns the hooks of an agent off in the working tree at `root`; empty where none does."""
+    """Return the setting that turns the hooks of an agent off in the working tree at `root`; empty if none does."""
     match agent:
         case "claude":
             return _claude(root, home)
@@ -51,7 +51,7 @@ def _gemini(root: str, home: str) -> str:
 
 
 def _decided(places: Sequence[str], path: Sequence[str], *, off: bool) -> str:
-    """Where hooks are turned off: what is nearest counts, if it says anything."""
+    """Return the file in which hooks are turned off: of the files that set it, the nearest counts."""
     told: Iterator[tuple[str, Any]] = ((place, setting(place, *path)) for place in places)
     place, value = next(((place, value) for place, value in told if isinstance(value, bool)), ("", None))
     return place if value is off else ""

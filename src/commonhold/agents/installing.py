@@ -1,4 +1,4 @@
-"""What installing or taking out comes to: for each file what it holds and what it is to hold, nothing written yet."""
+"""The file changes of an installation or removal: the text of each file before and after; nothing is written yet."""
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -12,14 +12,14 @@ from commonhold.domain.errors import Code, InputError
 
 _PRIVATE, _PROGRAM = 0o600, 0o755
 Load = Callable[[str], str | None]
-"""The text of a file of the project; None where there is none."""
+"""Returns the text of a file of the project; None if there is none."""
 
 
 @dataclass(frozen=True, slots=True)
 class FileChange:
-    """A file before and after; None where it is not there. `is_local`: what is put in holds for this machine alone.
+    """A file before and after; None if it is absent. `is_local`: our part of it holds for this machine alone.
 
-    `what` says in a few words how much of ours it is.
+    `what` counts our part of it in a few words.
     """
 
     path: str
@@ -31,31 +31,34 @@ class FileChange:
 
     @property
     def mode(self) -> int | None:
-        """The permissions that it must have; None: what a file has."""
+        """The permissions that it must have; None: the present ones."""
         if self.holds_secret:
             return _PRIVATE
         return _PROGRAM if (self.after or "").startswith("#!") else None
 
 
 def pieces_of(setups: Iterable[Setup], ways: Ways, *, servers: bool) -> Iterator[Piece]:
-    """All pieces of some agents, hooks first."""
+    """Yield all pieces of some agents, hooks first."""
     for setup in setups:
         yield from setup.hooks(ways)
         yield from setup.servers(ways) if servers else ()
 
 
 def path_of(piece: Piece, load: Load) -> str:
-    """The file that a piece belongs in: the first of its names that is there."""
+    """Return the file that a piece belongs in: the first of its names that exists."""
     return next((path for path in piece.paths if load(path) is not None), piece.paths[0])
 
 
 def to_put(pieces: Iterable[Piece], load: Load) -> tuple[FileChange, ...]:
-    """What putting pieces in changes. Raises InputError `CONFIG_INVALID`."""
+    """Return the changes that putting pieces in makes. Raises InputError `CONFIG_INVALID`."""
     return _drafted(pieces, load, lambda piece, text: piece.put(text))
 
 
 def to_take(pieces: Sequence[Piece], load: Load) -> tuple[FileChange, ...]:
-    """What taking pieces out changes: the last goes first, so that each finds what it left. Raises as `to_put`."""
+    """Return the changes that taking pieces out makes. Raises as `to_put`.
+
+    The last piece goes first, so that each finds the text that it left.
+    """
     return _drafted(reversed(pieces), load, lambda piece, text: piece.take(text))
 
 
@@ -86,7 +89,7 @@ def _unusable(path: str, why: str) -> InputError:
 
 
 def with_unseen(text: str | None, paths: Iterable[str], *, but: Iterable[str] = ()) -> str | None:
-    """The list of what git does not look at, with these paths in our block of it, and `but` those no longer."""
+    """Return git's list of excluded files, with these paths added to our block of it, and `but` removed from it."""
     gone = set(map(_line, but))
     try:
         there = block_in(text or "", HASH).splitlines()
@@ -97,7 +100,7 @@ def with_unseen(text: str | None, paths: Iterable[str], *, but: Iterable[str] = 
 
 
 def put_there(list_: Path) -> frozenset[str]:
-    """The paths from the root that `install` keeps out of git, by the list of what git does not look at."""
+    """Return the paths from the root that `install` has added to git's list of excluded files."""
     try:
         lines = block_in(list_.read_text(encoding="utf-8", errors="surrogateescape"), HASH).splitlines()
     except (OSError, UnendedError):

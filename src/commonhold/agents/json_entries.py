@@ -1,8 +1,8 @@
-"""Entries of ours in a JSON file of the user's: put in and taken out so that nothing else in it moves.
+"""Our entries in a JSON file of the user: put in and taken out so that nothing else in it moves.
 
-Taking out gives back, byte for byte, what was there before putting in. What makes that possible: a container that the
-user had keeps its brackets where they were (into an empty one the first entry goes right behind its bracket), while in
-one that we made the first entry begins a line.
+Taking out restores, byte for byte, the text before putting in. This works because a container that the user had keeps
+its brackets in place (into an empty one the first entry goes right behind its bracket), while in one that we made the
+first entry begins a line.
 """
 
 import json
@@ -20,7 +20,7 @@ Own = Callable[[Any], bool]
 
 
 class InTheWayError(ValueError):
-    """The user's file has something else where an entry belongs: an object is needed, or an array."""
+    """The user's file has another type of value where an entry belongs: an object is needed, or an array."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,9 +33,9 @@ class Entry:
 
 
 def installed(text: str | None, entries: Sequence[Entry], is_ours: Own) -> str:
-    """The file with these entries of ours and no others. Raises NotJsonError and InTheWayError.
+    """Return the file with these entries of ours and no others. Raises NotJsonError and InTheWayError.
 
-    A member that somebody else has under the name of one of ours is left as it is.
+    A member of another author under the name of one of ours is left as it is.
     """
     if text is not None and is_installed(text, entries, is_ours):
         return text
@@ -58,7 +58,7 @@ def is_installed(text: str, entries: Sequence[Entry], is_ours: Own) -> bool:
 
 
 def taken(text: str | None, entries: Sequence[Entry], is_ours: Own) -> tuple[Entry, ...]:
-    """The entries whose names somebody else has in the file."""
+    """Return the entries whose names another author has used in the file."""
     if text is None or not text.strip():
         return ()
     root = parse(text)
@@ -66,7 +66,7 @@ def taken(text: str | None, entries: Sequence[Entry], is_ours: Own) -> tuple[Ent
 
 
 def removed(text: str, entries: Sequence[Entry], is_ours: Own) -> str | None:
-    """The file without any entry of ours in the members that `entries` are in; None where nothing else was in it.
+    """Return the file without our entries in the members that `entries` are in; None if it contained nothing else.
 
     Raises NotJsonError.
     """
@@ -77,7 +77,7 @@ def removed(text: str, entries: Sequence[Entry], is_ours: Own) -> str | None:
         mine = _mine(root, entries, is_ours)
         if not mine:
             return text
-        # The last goes first: what was put in first is then alone in its container, as it was.
+        # The last goes first: the entry that was put in first is then alone in its container, as it was then.
         target = _outermost(root, mine[-1], text)
         if target is root:
             before, after = text[: root.start], text[root.end :]
@@ -86,7 +86,7 @@ def removed(text: str, entries: Sequence[Entry], is_ours: Own) -> str | None:
 
 
 def _mine(root: Node, entries: Sequence[Entry], is_ours: Own) -> list[Node]:
-    """The outermost entries of ours, in order: members of objects and items of arrays."""
+    """Return the outermost entries of ours, in order: members of objects and items of arrays."""
     tops = {entry.path[0] for entry in entries}
     return [found for top in root.items if top.key in tops for found in _inside(top, is_ours)]
 
@@ -104,7 +104,7 @@ def _parent(root: Node, child: Node) -> Node:
 
 
 def _outermost(root: Node, node: Node, text: str) -> Node:
-    """What has to go with the entry: the containers that we made for it and that hold nothing else."""
+    """Return the node to remove with the entry: the containers that we made for it and that contain nothing else."""
     while node is not root:
         parent = _parent(root, node)
         is_made_by_us = len(parent.items) == 1 and text[parent.start + 1 : node.begin].lstrip(" \t")[:1] in ("\n", "\r")
@@ -207,12 +207,12 @@ def _insert(text: str, place: Node, key: str | None, value: Any) -> str:  # noqa
 
 
 def _after_comments(text: str, at: int) -> int:
-    """The end of the last comment that follows, else `at`."""
+    """Return the end of the last comment that follows, else `at`."""
     blank = _BLANK.match(text, at)
     return at + len(blank[0].rstrip()) if blank else at
 
 
 def _indent_of(text: str, place: Node) -> str:
-    """The blanks that the line begins with in which a container does."""
+    """Return the indentation of the line in which a container begins."""
     line = text[text.rfind("\n", 0, place.begin) + 1 : place.begin]
     return line[: len(line) - len(line.lstrip(" \t"))]

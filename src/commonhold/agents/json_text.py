@@ -1,4 +1,4 @@
-"""JSON as people write it: where each value stands in the text, comments and trailing commas let be."""
+"""JSON with comments and trailing commas: the place of each value in the text."""
 
 import json
 import re
@@ -17,19 +17,19 @@ _DEEPEST: Final = 100
 
 
 class NotJsonError(ValueError):
-    """The text is no JSON, with or without comments: `line` is where it stops being so."""
+    """The text is no JSON, with or without comments: `line` is the line of the error."""
 
     def __init__(self, why: str, line: int) -> None:
-        """Say what is wrong, and where."""
+        """Say why the text is invalid, and in which line."""
         super().__init__(f"line {line}: {why}")
         self.line = line
 
 
 @dataclass(frozen=True, slots=True)
 class Node:
-    """A value and where it stands. `begin` is that of its key, where it is a member of an object.
+    """A value and its place. `begin` is that of its key, if it is a member of an object.
 
-    `comma` is the place of the comma after it; None where there is none.
+    `comma` is the place of the comma after it; None if there is none.
     """
 
     begin: int
@@ -46,23 +46,23 @@ class Node:
         return isinstance(self.value, dict | list)
 
     def member(self, key: str) -> "Node | None":
-        """The last member of that name, which is the one that counts."""
+        """Return the last member of that name, which is the one that counts."""
         return next((each for each in reversed(self.items) if each.key == key), None)
 
     def walk(self) -> Iterator["Node"]:
-        """It and everything in it."""
+        """Yield it and everything in it."""
         yield self
         for each in self.items:
             yield from each.walk()
 
 
 def parse(text: str) -> Node:
-    """The value of a whole text. Raises NotJsonError."""
+    """Return the value of a whole text. Raises NotJsonError."""
     return _Reader(text).document()
 
 
 def setting(place: str, *path: str) -> Any:  # noqa: ANN401 - JSON
-    """What a file says under these names; None where it says nothing, or cannot be read."""
+    """Return the value in a file under these names; None if there is none, or if the file cannot be read."""
     try:
         value = parse((read(place) or b"").decode()).value
         for name in path:

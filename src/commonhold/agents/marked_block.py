@@ -1,7 +1,7 @@
-"""A block of lines of ours at the end of a text of the user's, between two marks.
+"""A block of our lines at the end of a text of the user, between two marks.
 
-Taking it out gives back, byte for byte, what was there before it was put in: the block of a text that ended in the
-middle of a line ends so itself.
+Taking it out restores, byte for byte, the text before it was put in: if that ended in the middle of a line, so does the
+block.
 """
 
 from typing import Final, NamedTuple
@@ -11,13 +11,13 @@ _END: Final = "commonhold: end"
 
 
 class Marks(NamedTuple):
-    """How a line becomes a comment in that kind of file."""
+    """The form of a comment in that kind of file."""
 
     before: str
     after: str = ""
 
     def line(self, words: str) -> str:
-        """The words as a comment."""
+        """Return the words as a comment."""
         return f"{self.before}{words}{self.after}"
 
 
@@ -26,11 +26,11 @@ MARKDOWN: Final = Marks("<!-- ", " -->")
 
 
 class UnendedError(ValueError):
-    """A block begins and has no end, or ends without having begun: what is ours in it cannot be told."""
+    """A block begins and has no end, or ends without a beginning: our part of the text cannot be recognized."""
 
 
 def replaced(text: str | None, body: str, marks: Marks) -> str | None:
-    """The text with `body` as its block, at its end; without one where `body` is empty; None where nothing is left."""
+    """Return the text with `body` as its block, at its end; without one if `body` is empty; None if nothing is left."""
     if text is not None and body and block_in(text, marks) == body:
         return text
     bare = None if text is None else removed(text, marks)
@@ -45,13 +45,13 @@ def replaced(text: str | None, body: str, marks: Marks) -> str | None:
 
 
 def block_in(text: str, marks: Marks) -> str:
-    """What is between the marks, with line ends as ours; empty where there is no block. Raises UnendedError."""
+    """Return the text between the marks, with line ends as ours; empty if there is no block. Raises UnendedError."""
     found = _span(text, marks)
     return "\n".join(text[found[0] : found[1]].replace("\r\n", "\n").split("\n")[1:-1]) if found else ""
 
 
 def removed(text: str, marks: Marks) -> str | None:
-    """The text without the block; None where nothing else was in it. Raises UnendedError."""
+    """Return the text without the block; None if it contained nothing else. Raises UnendedError."""
     found = _span(text, marks)
     if found is None:
         return text
@@ -59,7 +59,7 @@ def removed(text: str, marks: Marks) -> str | None:
     before, after = text[:begin], text[end:]
     if not before and after in ("\n", "\r\n"):
         return None
-    # Our own are the line end, or the empty line, that keeps the block apart, and the one behind it.
+    # The line end, or the empty line, in front of the block is ours, and so is the line end behind it.
     before = before.removesuffix(_line_end(text[begin + len(marks.line(_BEGIN)) :]))
     rest = after[len(_line_end(after)) :]
     return before + (rest if before.endswith("\n") else after)
@@ -70,7 +70,7 @@ def _line_end(text: str) -> str:
 
 
 def _span(text: str, marks: Marks) -> tuple[int, int] | None:
-    """Where the block begins and ends, marks and all."""
+    """Return the place of the block, marks included; None if there is none."""
     begin, end = _line(text, marks.line(_BEGIN)), _line(text, marks.line(_END))
     if begin is None and end is None:
         return None
@@ -80,7 +80,7 @@ def _span(text: str, marks: Marks) -> tuple[int, int] | None:
 
 
 def _line(text: str, mark: str) -> int | None:
-    """Where a line that is the mark begins."""
+    """Return the beginning of the line that is the mark; None if there is none."""
     at = 0
     for line in text.split("\n"):
         if line.removesuffix("\r") == mark:

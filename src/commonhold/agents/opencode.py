@@ -62,7 +62,7 @@ _EVENTS: Final[Mapping[str, Callable[[Call, Payload], Happening]]] = {
 
 
 def read(payload: Payload, process: str) -> Happening:
-    """What a payload reports. Raises Unreadable. A subagent is a session that has a parent."""
+    """Return the happening that a payload reports. Raises Unreadable. A subagent is a session that has a parent."""
     event, session, parent = text(payload, "event"), text(payload, "sessionID"), text(payload, "parentID")
     if not event:
         raise Unreadable("it does not name its event")
@@ -73,7 +73,7 @@ def read(payload: Payload, process: str) -> Happening:
 
 
 def write(happening: Happening, response: Response) -> Reply:
-    """A response in the words of the plugin."""
+    """Return a response in the format of the plugin."""
     match happening:
         case AboutToEdit() | AboutToRun() if response.stance is Stance.DENY:
             return _denied(response.reason)

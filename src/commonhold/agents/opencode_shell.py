@@ -1,4 +1,4 @@
-"""Which shell OpenCode gives commands to: only a bash can be let give them on to our launcher."""
+"""The shell that OpenCode passes commands to: only a bash can be made to pass them on to our launcher."""
 
 import shutil
 from pathlib import Path
@@ -12,16 +12,16 @@ _LEFT_OUT: Final = ("fish", "nu")
 
 
 def obstacle(root: str, home: str, login_shell: str) -> str:
-    """Why its commands in the working tree at `root` do not come to the launcher; empty if they do."""
+    """Return why its commands in the working tree at `root` do not reach the launcher; empty if they do."""
     places = [f"{root}/{place}" for place in _PLACES] + [f"{home}/{_AT_HOME}/{place}" for place in _PLACES[:2]]
     wished = next(filter(None, map(_named, places)), login_shell)
-    # It takes a bash, or else /bin/sh, where what is wished for is not there or is none that it can use.
+    # It takes a bash, or else /bin/sh, if the configured shell is absent or is none that it can use.
     is_used = Path(wished).name not in _LEFT_OUT and shutil.which(wished) is not None
     name = Path(wished).name if is_used else "bash" if shutil.which("bash") else "sh"
     return "" if name == "bash" else f"OpenCode uses {name} here, and only bash can give commands to the launcher"
 
 
 def _named(place: str) -> str:
-    """The shell that settings name; nothing if they cannot be read."""
+    """Return the shell that settings name; empty if they cannot be read."""
     value = setting(place, "shell")
     return value if isinstance(value, str) else ""

@@ -1,7 +1,7 @@
-"""Patches as agents write them (`*** Begin Patch`), read into wishes.
+"""Patches in the agents' format (`*** Begin Patch`), read into wishes.
 
-Where programs differ in what they take, this takes what any of them does: a patch that the program then refuses writes
-nothing, but one that it takes and we could not read would go through unseen.
+Programs differ in the patches that they accept; this accepts what any of them accepts: a patch that the program then
+refuses writes nothing, but one that it accepts and we could not read would go through unseen.
 """
 
 import re
@@ -27,14 +27,14 @@ _CALLED: Final = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """What a call asks for, in order; `trouble` says what of it could not be read, and nothing after that was."""
+    """The requested writes of a call, in order; `trouble` says which part could not be read: nothing after it was."""
 
     wishes: tuple[Wish, ...]
     trouble: str = ""
 
 
 def read_patch(text: str, manner: Manner = TO_THE_LETTER) -> Asked:
-    """The wishes of a patch, bare or in a here-document, for a tool of that manner."""
+    """Return the wishes of a patch, bare or in a here-document, for a tool of that manner."""
     lines = _bare(text).split("\n")
     if lines[0].strip() != _BEGIN:
         return Asked((), f"the patch does not begin with {_BEGIN!r}")
@@ -47,7 +47,7 @@ def read_patch(text: str, manner: Manner = TO_THE_LETTER) -> Asked:
 
 
 def called_in_shell(command: str) -> tuple[str, str] | None:
-    """The folder and the patch of a shell command that is nothing but a call of apply_patch; None for any other."""
+    """Return the folder and the patch of a shell command that only calls apply_patch; None for any other."""
     found = _CALLED.fullmatch(command.replace("\r\n", "\n"))
     return ((found["folder"] or "").strip("'\""), found["patch"]) if found else None
 
@@ -60,7 +60,7 @@ def _bare(text: str) -> str:
 
 @dataclass(slots=True)
 class _Reader:
-    """Reads file after file from the lines that are left."""
+    """Reads file after file from the remaining lines."""
 
     lines: list[str]
     manner: Manner
@@ -68,7 +68,7 @@ class _Reader:
     trouble: str = ""
 
     def read_file(self) -> None:
-        """Read what the patch does to the next file. Blank lines between files say nothing."""
+        """Read the change of the next file in the patch. Blank lines between files mean nothing."""
         head = self.lines.pop(0).strip()
         for word, read in ((_ADD, self._added), (_UPDATE, self._updated), (_DELETE, Removed)):
             path = head.removeprefix(word).strip()

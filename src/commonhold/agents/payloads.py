@@ -1,4 +1,4 @@
-"""Values out of payloads, of which nothing is known but that they are JSON."""
+"""Values from payloads of unknown structure: only that they are JSON is known."""
 
 import re
 from collections.abc import Mapping
@@ -8,26 +8,29 @@ from commonhold.agents.agent import Unreadable
 from commonhold.app.happenings import CUT, Caller
 
 MAX_ID_LENGTH: Final = 90
-"""So long may the name of a session, and of a part of it, be: the holder's name has room for both."""
+"""The longest name of a session, and of a part of it: the holder's name has room for both."""
 
 
 def text(values: Mapping[str, Any], *names: str) -> str:
-    """The first of the values of these names that is a text; empty if none is."""
+    """Return the first of the values of these names that is a string; empty if none is."""
     return next((value for name in names if isinstance(value := values.get(name), str)), "")
 
 
 def mapping(values: Mapping[str, Any], *names: str) -> Mapping[str, Any]:
-    """The first of the values of these names that is an object; empty if none is."""
+    """Return the first of the values of these names that is an object; empty if none is."""
     return next((value for name in names if isinstance(value := values.get(name), Mapping)), {})
 
 
 def shortened(shown: str, mark: str) -> str:
-    """A text that a tool has shown, with a CUT for the mark by which the tool ends long lines."""
+    """Return a text that a tool has shown, with a CUT for the mark by which the tool ends long lines."""
     return re.sub(rf"(?m)(?<=[^\n]{{1000}}){re.escape(mark)}$", CUT, shown) if mark in shown else shown
 
 
 def caller(agent: str, session: str, subagent: str, process: str) -> Caller:
-    """Who works. Raises Unreadable if that cannot be said: nothing may be done in nobody's name."""
+    """Return the session or subagent that makes the call.
+
+    Raises Unreadable if it is unknown: an action without a known author is not allowed.
+    """
     if not session:
         raise Unreadable("it does not say which session it is about")
     part = "" if subagent == session else subagent

@@ -1,4 +1,4 @@
-"""Pieces of files that make a project one where an agent is coordinated: each put in and taken out by itself."""
+"""Pieces of files that set a project up for an agent: each is put in and taken out by itself."""
 
 import json
 from collections.abc import Callable, Mapping
@@ -18,19 +18,19 @@ _MARKS: Final = 2
 
 
 def counted(count: int, what: str) -> str:
-    """A number and a noun, in the plural where needed."""
+    """Return a number and a noun, in the plural where needed."""
     return f"{count} {what}" if count == 1 else f"{count} {what}s"
 
 
-class Obstacle(ValueError):  # noqa: N818 - it is an answer to who installs
-    """The file as it is cannot take the piece, or give it back: why, in a few words."""
+class Obstacle(ValueError):  # noqa: N818 - the installer handles it
+    """The file as it is cannot take the piece, or give it back; the message says why, in a few words."""
 
 
 class Piece(Protocol):
-    """One file, and what is ours in it. `text` is None where the file is not there; so is an answer.
+    """One file, and our part of it. `text` is None if the file does not exist; so is an answer.
 
-    `paths` are the names that the file may go by: the first that is there, else the first. `is_local` says that what is
-    put in holds for this machine alone, `holds_secret` that nobody else may read it. `put` and `take` raise Obstacle.
+    `paths` are the possible names of the file: the first that exists, else the first. `is_local` says that the piece
+    holds for this machine alone, `holds_secret` that no other user may read it. `put` and `take` raise Obstacle.
     """
 
     @property
@@ -44,27 +44,27 @@ class Piece(Protocol):
 
     @property
     def what(self) -> str:
-        """How much it is, in a few words: `9 hooks`."""
+        """Return its size, in a few words: `9 hooks`."""
 
     def put(self, text: str | None) -> str | None:
-        """The file with the piece in it."""
+        """Return the file with the piece in it."""
 
     def take(self, text: str | None) -> str | None:
-        """The file without it."""
+        """Return the file without it."""
 
     def trouble(self, text: str | None) -> str:
-        """What keeps the piece from working; empty where it is there as it is wanted."""
+        """Return why the piece does not work; empty if it is there as it is wanted."""
 
     def left_out(self, text: str | None) -> tuple[str, ...]:
-        """Names in the file that somebody else has taken, and that are left to them."""
+        """Return names in the file that another author has used, and that we leave alone."""
 
 
 @dataclass(frozen=True, slots=True)
 class JsonPiece:
-    """Entries in a JSON file. `alone` is what means nothing by itself: a file with nothing else goes.
+    """Entries in a JSON file. `alone` means nothing by itself: a file that contains only this is deleted.
 
-    `is_strict`: the agent leaves a file with comments or trailing commas out, all of it and without a word;
-    `minds_mark`: it does so, too, where the file begins with a byte order mark.
+    `is_strict`: the agent silently ignores a whole file with comments or trailing commas; `minds_mark`: it also does so
+    if the file begins with a byte order mark.
     """
 
     paths: tuple[str, ...]
@@ -77,12 +77,12 @@ class JsonPiece:
 
     @property
     def what(self) -> str:
-        """The entries, counted by their kind."""
+        """Return the entries, counted by their kind."""
         kinds = [_KINDS.get(each.path[0], "MCP server") for each in self.entries]
         return ", ".join(counted(kinds.count(kind), kind) for kind in dict.fromkeys(kinds))
 
     def put(self, text: str | None) -> str | None:
-        """The file with the entries in it."""
+        """Return the file with the entries in it."""
         if why := self._looseness(text):
             raise Obstacle(why)
         try:
@@ -92,7 +92,7 @@ class JsonPiece:
             raise Obstacle(str(fault)) from fault
 
     def _looseness(self, text: str | None) -> str:
-        """What keeps the agent from reading the file at all; empty where nothing does."""
+        """Return why the agent cannot read the file at all; empty if it can."""
         plain = (text or "").removeprefix("" if self.minds_mark else MARK)
         if not self.is_strict or not plain.strip():
             return ""
@@ -108,7 +108,7 @@ class JsonPiece:
         return json.dumps({**self.alone, **json.loads(made)}, indent=2, ensure_ascii=False) + "\n"
 
     def take(self, text: str | None) -> str | None:
-        """The file without any entry of ours, be it from an earlier version."""
+        """Return the file without any entry of ours, even from an earlier version."""
         if text is None:
             return None
         try:
@@ -123,7 +123,7 @@ class JsonPiece:
         return bare == json.dumps(self.alone, indent=2) + "\n"
 
     def trouble(self, text: str | None) -> str:
-        """What of the entries is missing or changed, or keeps the file from being read; empty where nothing does."""
+        """Return which entries are missing or changed, or why the file cannot be read; empty if all is well."""
         if text is None:
             return "it is not there"
         if why := self._looseness(text):
@@ -135,15 +135,15 @@ class JsonPiece:
         return "" if is_there else "what was installed in it is not there any more, or was changed"
 
     def left_out(self, text: str | None) -> tuple[str, ...]:
-        """Members of somebody else's under our names."""
+        """Return another author's members under our names."""
         return tuple(".".join((*each.path, each.key or "")) for each in json_entries.taken(text, self.entries, is_ours))
 
 
 @dataclass(frozen=True, slots=True)
 class BlockPiece:
-    """Lines between marks at the end of a text file, none if there are none.
+    """Lines between marks at the end of a text file; no marks if there are no lines.
 
-    `is_toml`: what comes of it has to be read as TOML.
+    `is_toml`: the result must be valid TOML.
     """
 
     paths: tuple[str, ...]
@@ -155,11 +155,11 @@ class BlockPiece:
 
     @property
     def what(self) -> str:
-        """How many lines it has, marks and all."""
+        """Return how many lines it has, marks included."""
         return counted(len(self.body.splitlines()) + _MARKS, "line") if self.body else ""
 
     def put(self, text: str | None) -> str | None:
-        """The file with the block at its end."""
+        """Return the file with the block at its end."""
         try:
             made = marked_block.replaced(text, self.body, self.marks)
         except UnendedError as fault:
@@ -170,14 +170,14 @@ class BlockPiece:
         return made
 
     def take(self, text: str | None) -> str | None:
-        """The file without the block."""
+        """Return the file without the block."""
         try:
             return None if text is None else marked_block.removed(text, self.marks)
         except UnendedError as fault:
             raise Obstacle(str(fault)) from fault
 
     def trouble(self, text: str | None) -> str:
-        """What of the block is missing or changed; empty where it is there word by word, or has no lines."""
+        """Return whether the block is missing or changed; empty if it is there word by word, or has no lines."""
         if text is None or not self.body:
             return "it is not there" if self.body else ""
         try:
@@ -187,13 +187,13 @@ class BlockPiece:
         except UnendedError as fault:
             return str(fault)
 
-    def left_out(self, text: str | None) -> tuple[str, ...]:  # noqa: ARG002 - what is taken is an obstacle here
-        """Nothing."""
+    def left_out(self, text: str | None) -> tuple[str, ...]:  # noqa: ARG002 - a taken name is an obstacle here
+        """Return nothing."""
         return ()
 
 
 def _no_constant(name: str) -> None:
-    """Python takes these for numbers, and no other reader of JSON does."""
+    """Refuse a constant that Python reads as a number, and no other reader of JSON does."""
     raise ValueError(f"{name} is no number")
 
 
@@ -206,7 +206,7 @@ def _check_toml(text: str, why: str) -> None:
 
 @dataclass(frozen=True, slots=True)
 class FilePiece:
-    """A file that is all ours; `is_mine` knows it again, also one from an earlier version."""
+    """A file that is all ours; `is_mine` recognizes it, also one from an earlier version."""
 
     paths: tuple[str, ...]
     text: str
@@ -216,12 +216,12 @@ class FilePiece:
     holds_secret: bool = False
 
     def put(self, text: str | None) -> str | None:
-        """The file."""
+        """Return the file."""
         self._check(text)
         return self.text
 
     def take(self, text: str | None) -> str | None:
-        """Nothing; what is not ours stays."""
+        """Return None; a file that is not ours stays, and is returned."""
         return None if text is not None and self.is_mine(text) else text
 
     def _check(self, text: str | None) -> None:
@@ -229,11 +229,11 @@ class FilePiece:
             raise Obstacle("a file of that name is there already, and it is not ours")
 
     def trouble(self, text: str | None) -> str:
-        """That it is missing, or changed; empty where it is there byte for byte."""
+        """Return whether it is missing or changed; empty if it is there byte for byte."""
         if text is None:
             return "it is not there"
         return "" if text == self.text else "it is not as it was installed"
 
     def left_out(self, text: str | None) -> tuple[str, ...]:  # noqa: ARG002 - a file of another's is an obstacle here
-        """Nothing."""
+        """Return nothing."""
         return ()

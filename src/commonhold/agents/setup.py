@@ -1,4 +1,4 @@
-"""What is known of one agent as far as installing is concerned."""
+"""The data of one agent for its installation."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -9,7 +9,7 @@ from commonhold.agents.pieces import Piece
 
 
 class Level(StrEnum):
-    """How far an agent is kept to what was agreed."""
+    """How strictly an agent is kept to the leases."""
 
     ENFORCED = "enforced"
     GATED = "gated"
@@ -20,15 +20,15 @@ class Level(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Setup:
-    """An agent as far as installing is concerned.
+    """An agent, as far as its installation is concerned.
 
-    It is used where one of `programs` can be run, or one of `traces` lies in the repository; one of them in the home
-    folder alone says that it was tried once, and no more.
-    `hooks` are the pieces that its level depends on, `servers` those that offer it the MCP tools. `level` is what its
-    hooks give when they are in force, and `why`; `next_step` what its user still has to do after installing.
-    `blocks_since` is the first version whose failing hooks block, where earlier ones go on. `keeps_shell` says that its
-    shell commands are run by our launcher, `keeps_since` from which version on, as far as that is known; `nests_shell`
-    that it may run them in a sandbox of its own, in which no other can be begun.
+    It is in use if one of `programs` can be run, or one of `traces` is in the repository; a trace in the home folder
+    alone only says that it was tried once. `hooks` are the pieces that its level depends on, `servers` those that offer
+    it the MCP tools. `level` is the level that its hooks give when they are in force, and `why` the reason; `next_step`
+    is the remaining work of its user after installing. `blocks_since` is the first version whose failing hooks block,
+    where earlier ones go on. `keeps_shell` says that our launcher runs its shell commands, `keeps_since` the first
+    version with which it does, if known; `nests_shell` that it may run them in a sandbox of its own, in which no other
+    sandbox can be started.
     """
 
     name: str

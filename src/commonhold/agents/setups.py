@@ -1,4 +1,4 @@
-"""The agents as data: how each is found, what lets it be coordinated, how far that keeps it, and what is left to do."""
+"""The agents as data: how each is found, how it is coordinated, how strictly, and the remaining work of its user."""
 
 from collections.abc import Mapping
 from typing import Final

@@ -1,7 +1,7 @@
 """The program that Claude Code starts in place of a shell: CLAUDE_CODE_SHELL_PREFIX in its settings names it.
 
-Claude Code takes the value for the path of one program, and what follows its last " -" for arguments of it; programs of
-MCP it starts by the whole value. So ours is a file without arguments, at a path in which there is no " -".
+Claude Code reads the value as the path of one program, and the text after its last " -" as arguments of it; MCP servers
+it starts by the whole value. So our program is a file without arguments, at a path that contains no " -".
 """
 
 import shlex
@@ -32,7 +32,7 @@ exit 126
 
 
 def wrapper(words: Sequence[str]) -> str:
-    """The text of the program, which calls the launcher: the interpreter, the launcher, the socket, the policy."""
+    """Return the text of the program, which calls the launcher: interpreter, launcher, socket and policy."""
     python, launch, socket, policy = map(shlex.quote, words)
     return _TEMPLATE.format(python=python, launch=launch, socket=socket, policy=policy)
 
@@ -43,7 +43,7 @@ def is_ours(value: object) -> bool:
 
 
 def obstacle(root: str, home: str) -> str:
-    """Why the program cannot be named in the working tree at `root`; empty if it can: what its user has stays."""
+    """Return why the program cannot be set in the working tree at `root`; empty if it can: user settings stay."""
     if _ENDS_PROGRAM in root:
         return f'the path of the repository has " -" in it, where Claude Code would cut that of {VARIABLE}'
     places = {f"{root}/{SETTINGS}": SETTINGS, f"{root}/{_SHARED}": _SHARED, f"{home}/{_SHARED}": f"~/{_SHARED}"}
@@ -52,9 +52,9 @@ def obstacle(root: str, home: str) -> str:
 
 
 def is_in_force(root: str) -> bool:
-    """Whether Claude Code is told to start the program of ours in the working tree at `root`.
+    """Whether Claude Code's settings name our program in the working tree at `root`.
 
-    In a linked one it heeds those of the main working tree as well, which stand back behind its own.
+    In a linked one it also reads the settings of the main working tree, which its own override.
     """
     trees = [root, main] if (main := main_of(root)) else [root]
     named = next(filter(None, (_named(f"{tree}/{SETTINGS}") for tree in trees)), "")
@@ -62,5 +62,5 @@ def is_in_force(root: str) -> bool:
 
 
 def _named(place: str) -> str:
-    """What settings name; nothing if they cannot be read."""
+    """Return the program that settings name; empty if they cannot be read."""
     return str(setting(place, "env", VARIABLE) or "")

@@ -1,4 +1,4 @@
-"""How far an agent is really kept to what was agreed: judged by what is installed, not by what was meant to be."""
+"""How strictly an agent is really kept to the leases: judged by the present installation, not by the intended one."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -8,15 +8,15 @@ from commonhold.agents.setup import Level, Setup
 
 @dataclass(frozen=True, slots=True)
 class Seen:
-    """What was found of one agent's hooks.
+    """The findings about one agent's hooks.
 
-    `is_installed`: anything of ours is there. `troubles`: what of it is missing or changed. `lost`: files that its
-    hooks need and that are gone. `turned_off`: the setting by which the agent runs no hooks. `elsewhere`: that they
-    lead to another repository. `by_another`: the interpreter that they run with, where it is not the one that asks.
-    `lets_pass`: they let an edit through where nobody answers, as when_down says. `distrusted`: events whose hooks the
-    agent itself leaves out; None where it could not be asked. `is_too_old`: it goes on where a hook fails.
-    `is_watched`: a daemon runs, which notices what is written without being asked. `refusing`: why a call that does
-    nothing was refused, or failed, when its hooks were tried as they stand; `silent`: why one that only reports failed.
+    `is_installed`: anything of ours is there. `troubles`: the pieces that are missing or changed. `lost`: files that
+    its hooks need and that are gone. `turned_off`: the setting by which the agent runs no hooks. `elsewhere`: that they
+    lead to another repository. `by_another`: the interpreter that they run with, if it is not the one that checks.
+    `lets_pass`: they let an edit through if no daemon answers, as when_down says. `distrusted`: events whose hooks the
+    agent itself ignores; None if it could not be asked. `is_too_old`: it goes on if a hook fails. `is_watched`: a
+    daemon runs, which notices writes without being asked. `refusing`: why a call without effect was refused, or failed,
+    when its hooks were tried as they stand; `silent`: why one that only reports failed.
     """
 
     is_installed: bool
@@ -35,7 +35,7 @@ class Seen:
 
 @dataclass(frozen=True, slots=True)
 class Standing:
-    """The level, why it is that, and what to do to get more; `is_broken`: nothing can be edited as it is."""
+    """The level, its reason, and how to raise it; `is_broken`: nothing can be edited as it is."""
 
     level: Level
     why: str
@@ -44,7 +44,7 @@ class Standing:
 
 
 def standing(setup: Setup, seen: Seen) -> Standing:
-    """Where an agent stands: the worst that was found decides."""
+    """Return the standing of an agent: the worst finding decides."""
     install = f"commonhold install {setup.name}"
     ungated = Level.DETECTED if seen.is_watched else Level.NONE
     if not seen.is_installed:
@@ -64,7 +64,7 @@ def standing(setup: Setup, seen: Seen) -> Standing:
 
 
 def _left_out(setup: Setup, seen: Seen, ungated: Level) -> Standing | None:
-    """Where it stands if the agent itself leaves the hooks out."""
+    """Return the standing if the agent itself ignores the hooks."""
     if seen.turned_off:
         return Standing(ungated, f"{setup.title} runs no hooks: {seen.turned_off}", "take that setting out")
     if seen.distrusted:

@@ -1,4 +1,4 @@
-"""What an agent's tools do, as data: which arguments of a call say what of files, commands and reading."""
+"""The effects of an agent's tools, as data: which arguments of a call describe files, commands and reads."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -28,12 +28,12 @@ from commonhold.app.happenings import (
 
 Arguments = Mapping[str, Any]
 Names = tuple[str, ...]
-"""The names that an argument goes by, the usual one first."""
+"""The possible names of an argument, the usual one first."""
 
 
 @dataclass(frozen=True, slots=True)
 class Edits:
-    """A tool that writes files; `asks` reads from its arguments what it is asked for."""
+    """A tool that writes files; `asks` reads the requested writes from its arguments."""
 
     asks: Callable[[Arguments], Asked]
 
@@ -58,9 +58,10 @@ Tools = Mapping[str, Tool]
 
 @dataclass(frozen=True, slots=True)
 class Call:
-    """A call of a tool. `arguments` is what was sent, which should be an object, or the text of a patch.
+    """A call of a tool. `arguments` are as they were sent: they should be an object, or the text of a patch.
 
-    `shown` is what it has given of a file that it read, where the program tells that; None if that is nothing of it.
+    `shown` is the text that it returned of a file that it read, if the program reports it; None if that is no part of
+    the file.
     """
 
     caller: Caller
@@ -72,7 +73,10 @@ class Call:
 
 
 def about_to(call: Call, tools: Tools) -> Happening:
-    """What a call is about to do. Raises Unreadable if it writes or runs something, and does not say where or what."""
+    """Return the intended effect of a call.
+
+    Raises Unreadable if it writes or runs something without saying where or what.
+    """
     tool = tools.get(call.tool)
     if tool is None and call.cwd and (wishes := wishes_of(call.tool, call.arguments)):
         return AboutToEdit(call.caller, call.cwd, call.id, call.tool, wishes, is_guess=True)
@@ -89,7 +93,7 @@ def about_to(call: Call, tools: Tools) -> Happening:
 
 
 def has_done(call: Call, tools: Tools, *, has_failed: bool) -> Happening:
-    """What a call has done."""
+    """Return the effect of a call that has ended."""
     tool = tools.get(call.tool)
     if tool is None and call.cwd:
         return _has_done_somehow(call, has_failed=has_failed)
@@ -106,7 +110,7 @@ def has_done(call: Call, tools: Tools, *, has_failed: bool) -> Happening:
 
 
 def _has_done_somehow(call: Call, *, has_failed: bool) -> Happening:
-    """The effects of a call of an unknown tool."""
+    """Return the effects of a call of an unknown tool."""
     if wishes := wishes_of(call.tool, call.arguments):
         return Edited(call.caller, call.cwd, call.id, call.tool, wishes, has_failed, is_guess=True)
     read = () if has_failed else paths_read(call.tool, call.arguments)
@@ -114,19 +118,19 @@ def _has_done_somehow(call: Call, *, has_failed: bool) -> Happening:
 
 
 def swap(path: Names, old: Names, new: Names, everywhere: str = "", manner: Manner = TO_THE_LETTER) -> Edits:
-    """A tool that exchanges one text for another."""
+    """Return a tool that exchanges one text for another."""
     return Edits(lambda arguments: _swaps(arguments, [arguments], path, old, new, everywhere, manner))
 
 
 def swaps(
     each: str, path: Names, old: Names, new: Names, everywhere: str = "", manner: Manner = TO_THE_LETTER
 ) -> Edits:
-    """A tool that does so several times, one after the other: a list in `each`, whose items may leave the path out."""
+    """Return a tool that does so several times in order: a list in `each`, whose items may leave the path out."""
     return Edits(lambda arguments: _swaps(arguments, arguments.get(each), path, old, new, everywhere, manner))
 
 
 def whole(path: Names, content: Names, manner: Manner = TO_THE_LETTER) -> Edits:
-    """A tool that writes a whole file."""
+    """Return a tool that writes a whole file."""
 
     def asks(arguments: Arguments) -> Asked:
         missing = _missing(arguments, path, content)
@@ -136,12 +140,12 @@ def whole(path: Names, content: Names, manner: Manner = TO_THE_LETTER) -> Edits:
 
 
 def removal(path: Names) -> Edits:
-    """A tool that deletes a file."""
+    """Return a tool that deletes a file."""
     return Edits(lambda arguments: _missing(arguments, path) or Asked((Removed(text(arguments, *path)),)))
 
 
 def patch(names: Names, manner: Manner = TO_THE_LETTER) -> Edits:
-    """A tool that applies a patch, which may be all that it is given."""
+    """Return a tool that applies a patch, which may be its whole input."""
 
     def asks(arguments: Arguments) -> Asked:
         return _missing(arguments, names) or read_patch(text(arguments, *names), manner)
@@ -150,7 +154,7 @@ def patch(names: Names, manner: Manner = TO_THE_LETTER) -> Edits:
 
 
 def cell(path: Names, name: Names, source: Names, part: Names, kind: Names) -> Edits:
-    """A tool that edits a cell of a notebook."""
+    """Return a tool that edits a cell of a notebook."""
 
     def asks(arguments: Arguments) -> Asked:
         try:
@@ -167,7 +171,7 @@ def cell(path: Names, name: Names, source: Names, part: Names, kind: Names) -> E
 
 
 def opaque(why: str) -> Edits:
-    """A tool that writes files and does not say what."""
+    """Return a tool that writes files and does not describe its writes."""
     return Edits(lambda _: Asked((), why))
 
 
@@ -207,7 +211,7 @@ def _swaps(
 
 
 def _missing(arguments: Arguments, *wanted: Names) -> Asked | None:
-    """What to say if an argument is not there or no text; the first of them is a path, which may not be empty."""
+    """Return the complaint if an argument is absent or no string; the first is a path, which must not be empty."""
     for names in wanted:
         if not any(isinstance(arguments.get(name), str) for name in names):
             return Asked((), f"the call lacks {names[0] or 'arguments'}")

@@ -15,7 +15,7 @@ from commonhold.regions.toml import parse_toml
 SESSION: Final = "doctor"
 _TOOL: Final = "CommonholdDoctor"
 _GUARDING: Final = re.compile(r"^const \[guard, python, launcher, socket, whenDown\] = (\[.*\])$", re.MULTILINE)
-# True only in a shell that our launcher started: it takes out what led to it, and names the holder.
+# True only in a shell that our launcher started: it removes the variables that led to it, and names the holder.
 _PROOF: Final = 'test -n "$COMMONHOLD_HOLDER" && test -z "$COMMONHOLD_GUARD"'
 
 
@@ -23,7 +23,7 @@ _PROOF: Final = 'test -n "$COMMONHOLD_HOLDER" && test -z "$COMMONHOLD_GUARD"'
 class Trial:
     """A command as an agent's program starts it in the working tree, or a post to `url` with a `token`.
 
-    `payload` is what it reads, `environment` what is set for it beside what is inherited.
+    `payload` is its input, `environment` the variables that are set for it in addition to the inherited ones.
     """
 
     words: tuple[str, ...] = ()
@@ -34,25 +34,25 @@ class Trial:
 
 
 def gating(agent: str, text: str, root: str) -> Iterator[Trial]:
-    """The hooks of a settings file that run before a tool, called for a tool that has no effect."""
+    """Yield the hooks of a settings file that run before a tool, called for a tool that has no effect."""
     payload = _sent(_before(agent, root))
     posts = tuple(_posts(text, payload))
-    # What is posted starts no daemon: that is left to the commands beside it.
+    # A post starts no daemon: the commands beside it do that.
     yield from telling(agent, text, root) if posts else ()
     yield from (Trial(words, payload) for words in commands_in(text) if TELLING not in " ".join(words))
     yield from posts
 
 
 def telling(agent: str, text: str, root: str) -> Iterator[Trial]:
-    """The hooks that cannot refuse anything, called for the end of the session in which the trials were made."""
+    """Yield the hooks that cannot refuse anything, called for the end of the session in which the trials were made."""
     payload = _sent(_after(agent, root))
     yield from (Trial(words, payload) for words in commands_in(text) if TELLING in " ".join(words))
 
 
 def shell(agent: str, texts: Mapping[str, str]) -> Trial | None:
-    """A shell command of the agent's model; None where nothing leads it to our launcher.
+    """Return a shell command of the agent's model; None if no setting leads it to our launcher.
 
-    `texts` are the files of the working tree that say so, by their paths.
+    `texts` are the files of the working tree with those settings, by their paths.
     """
     match agent:
         case "claude":
@@ -97,7 +97,7 @@ def _hook_payload(event: str, root: str) -> dict[str, Any]:
 
 
 def _posts(text: str, payload: bytes) -> Iterator[Trial]:
-    """The same over the loopback, where the hooks in a file are such."""
+    """Yield the same over the loopback, if the hooks in a file use it."""
     for group in _member(_value(text), "hooks", "PreToolUse") or ():
         for hook in _member(group, "hooks") or ():
             if url := _member(hook, "url"):

@@ -1,7 +1,7 @@
-"""Tools that no adapter knows, such as those of MCP servers: guess from a call's words what it may do.
+"""Tools that no adapter knows, such as those of MCP servers: guess the effects of a call from its arguments.
 
-A tool that writes files names a path, and mostly what is to be written. What only reads is let be, and told as read;
-what writes elsewhere (a repository on a server, a bucket) is no matter of ours.
+A tool that writes files names a path, and mostly the content to write. A tool that only reads is let through, and
+reported as a read; writes elsewhere (a repository on a server, a bucket) do not concern us.
 """
 
 import re
@@ -67,7 +67,7 @@ Arguments = Mapping[str, Any]
 
 
 def wishes_of(tool: str, arguments: object) -> tuple[Wish, ...]:
-    """The writes that a call of an unknown tool may make here; none if it writes or names no file."""
+    """Return the writes that a call of an unknown tool may make here; none if it writes or names no file."""
     if not isinstance(arguments, Mapping) or _is_let_be(tool, arguments):
         return ()
     words = frozenset(_verbs(tool))
@@ -85,7 +85,7 @@ def _of_one(words: frozenset[str], arguments: Arguments) -> tuple[Wish, ...]:
 
 
 def _each(arguments: Arguments) -> Iterator[Arguments]:
-    """The several things that a call is to do, each with a path of its own: lists of them, or of paths alone."""
+    """Yield the parts of a call, each with a path of its own: from lists of them, or of paths alone."""
     for name, value in arguments.items():
         for one in value if isinstance(value, list | tuple) else ():
             if isinstance(one, Mapping):
@@ -95,7 +95,7 @@ def _each(arguments: Arguments) -> Iterator[Arguments]:
 
 
 def _at(path: str, words: frozenset[str], arguments: Arguments) -> tuple[Wish, ...]:
-    """What a call does to the file at a path, by the verbs in the tool's name."""
+    """Return the effect of a call on the file at a path, by the verbs in the tool's name."""
     if words & _DELETING:
         return (Removed(path),)
     if words & _MAKING and not words & _EDITING and _has_text(arguments, _CONTENTS):
@@ -107,7 +107,7 @@ def _at(path: str, words: frozenset[str], arguments: Arguments) -> tuple[Wish, .
 
 
 def paths_read(tool: str, arguments: object) -> tuple[str, ...]:
-    """The files that a call of an unknown tool has shown whole."""
+    """Return the files that a call of an unknown tool has shown whole."""
     if not isinstance(arguments, Mapping) or _is_let_be(tool, arguments):
         return ()
     if not _only_reads(tool) or any(arguments.get(name) is not None for name in _PART):
@@ -123,13 +123,13 @@ def _is_let_be(tool: str, arguments: Arguments) -> bool:
 
 
 def _verbs(tool: str) -> list[str]:
-    """What a tool does, in the words of its name; without those of its server, where they can be told apart."""
+    """Return the known verbs in a tool's name; without those of its server's name, if the two can be separated."""
     own = tool.rpartition("__")[2].rpartition(":")[2]
     return [verb for word in _WORD.findall(own) if (verb := word.lower()) in _READING | _WRITING]
 
 
 def _only_reads(tool: str) -> bool:
-    """Whether its name says so. Where that may begin with the name of a server, its last verb counts."""
+    """Whether its name says so. If it may begin with the name of a server, its last verb counts."""
     verbs = _verbs(tool)
     is_bare = "__" in tool or ":" in tool
     return bool(verbs) and (_WRITING.isdisjoint(verbs) if is_bare else verbs[-1] in _READING)
@@ -140,7 +140,7 @@ def _path(arguments: Arguments, names: Sequence[str]) -> str:
 
 
 def _plain(path: str) -> str:
-    """A path as the system knows it; empty for what lies elsewhere."""
+    """Return a path as the system knows it; empty if it is not local."""
     if "://" not in path:
         return path
     try:
@@ -160,7 +160,7 @@ def _moved(arguments: Arguments) -> tuple[Wish, ...]:
 
 
 def _swaps(path: str, arguments: Arguments) -> tuple[Wish, ...]:
-    """One text for another, or several; nothing where they are said in another way."""
+    """Return the exchanges of one text for another; none if they are given in another form."""
     several = arguments.get("edits", arguments.get("replacements"))
     each = several if isinstance(several, Sequence) and not isinstance(several, str) else [arguments]
     found = [

@@ -1,4 +1,4 @@
-"""VS Code, as it is documented."""
+"""VS Code, according to its documentation."""
 
 from functools import partial
 from typing import Final

@@ -1,4 +1,4 @@
-"""What of ours goes into which file of a project, agent by agent."""
+"""Our pieces for the files of a project, agent by agent."""
 
 import json
 from collections.abc import Callable, Mapping
@@ -19,18 +19,18 @@ PLUGIN_MARK: Final = "Made by `commonhold install`, taken out by `commonhold uni
 
 
 def claude_command(line: str) -> dict[str, Any]:
-    """A command of Claude Code's: one line, since others who read its settings (Copilot, VS Code) leave `args` out."""
+    """Return a command of Claude Code: one line, since others that read its settings (Copilot, VS Code) skip `args`."""
     return {"type": "command", "command": line}
 
 
 def claude_hooks(hook: Hook, call: Mapping[str, Any]) -> dict[str, Any]:
-    """What Claude Code's settings say of a hook."""
+    """Return the entry of a hook in Claude Code's settings."""
     failing = {"onFailure": "block"} if hook.gates else {}
     return {**hook.matcher, "hooks": [{**call, "timeout": hook.seconds, **failing}]}
 
 
 def claude(ways: Ways) -> tuple[Piece, ...]:
-    """Hooks of Claude Code, by command or over the loopback, and what it starts in place of a shell."""
+    """Return the hooks of Claude Code, by command or over the loopback, and its program in place of a shell."""
     entries = [
         Entry(("hooks", hook.event), claude_hooks(hook, _claude_call(ways, hook))) for hook in hook_tables.CLAUDE
     ]
@@ -51,7 +51,7 @@ def _claude_call(ways: Ways, hook: Hook) -> dict[str, Any]:
 
 
 def codex(ways: Ways) -> tuple[Piece, ...]:
-    """Hooks of the Codex CLI, and what lets its shells become our launcher."""
+    """Return the hooks of the Codex CLI, and the settings that make its shells become our launcher."""
 
     def group(hook: Hook) -> dict[str, Any]:
         command = {"type": "command", "command": ways.line("codex", hook)}
@@ -78,19 +78,19 @@ def _codex_shells(ways: Ways) -> Piece:
 
 
 def codex_server(ways: Ways) -> tuple[Piece, ...]:
-    """The MCP server in the settings of the Codex CLI."""
+    """Return the MCP server in the settings of the Codex CLI."""
     command, *arguments = ways.server()
     body = f"[mcp_servers.{NAME}]\ncommand = {_toml(command)}\nargs = {_toml(arguments)}"
     return (BlockPiece((codex_shell.SETTINGS,), body, HASH, is_toml=True),)
 
 
 def _toml(value: object) -> str:
-    """A text, or a list of texts: what JSON writes for those, TOML reads."""
+    """Return a string, or a list of strings, in TOML: for those it reads the same text as JSON."""
     return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")
 
 
 def gemini(ways: Ways) -> tuple[Piece, ...]:
-    """Hooks of the Gemini CLI, and what its shells read first."""
+    """Return the hooks of the Gemini CLI, and the file that its shells read first."""
 
     def group(hook: Hook) -> dict[str, Any]:
         call = {"name": NAME, "type": "command", "command": ways.line("gemini", hook)}
@@ -113,7 +113,7 @@ def _gemini_shell(ways: Ways) -> tuple[Piece, ...]:
 
 
 def opencode(ways: Ways) -> tuple[Piece, ...]:
-    """The plugin for OpenCode, which asks us as hooks do: one for all that gates, one for the rest."""
+    """Return the plugin for OpenCode, which asks us as hooks do: one for all that gates, one for the rest."""
     template = files("commonhold.agents").joinpath("opencode_plugin.js").read_text(encoding="utf-8")
     made = template.replace('"MARK"', f"// {PLUGIN_MARK}", 1)
     for hook in hook_tables.OPENCODE:
@@ -123,7 +123,7 @@ def opencode(ways: Ways) -> tuple[Piece, ...]:
 
 
 def copilot(ways: Ways) -> tuple[Piece, ...]:
-    """Hooks of the Copilot CLI, which VS Code reads as well."""
+    """Return the hooks of the Copilot CLI, which VS Code reads as well."""
     hooks: dict[str, list[dict[str, Any]]] = {}
     for hook in hook_tables.COPILOT:
         hooks.setdefault(hook.event, []).append(_copilot_hook(ways, hook))
@@ -146,7 +146,7 @@ def _is_our_hooks_file(text: str) -> bool:
 
 
 def cursor(ways: Ways) -> tuple[Piece, ...]:
-    """Hooks of Cursor."""
+    """Return the hooks of Cursor."""
 
     def call(hook: Hook) -> dict[str, Any]:
         closed = {"failClosed": True} if hook.gates else {}
@@ -157,7 +157,7 @@ def cursor(ways: Ways) -> tuple[Piece, ...]:
 
 
 def server(path: str, place: str, **more: str) -> Callable[[Ways], tuple[Piece, ...]]:
-    """The MCP server as a member of the object `place` of a JSON file."""
+    """Return the MCP server as a member of the object `place` of a JSON file."""
 
     def pieces(ways: Ways) -> tuple[Piece, ...]:
         command, *arguments = ways.server()
@@ -168,7 +168,7 @@ def server(path: str, place: str, **more: str) -> Callable[[Ways], tuple[Piece, 
 
 
 def opencode_server(ways: Ways) -> tuple[Piece, ...]:
-    """The MCP server in the settings of OpenCode."""
+    """Return the MCP server in the settings of OpenCode."""
     entry = Entry(("mcp",), {"type": "local", "command": ways.server(), "enabled": True}, NAME)
     return (JsonPiece(("opencode.json", "opencode.jsonc"), (entry,)),)
 
@@ -187,10 +187,10 @@ Several agents may work in this repository at the same time; Commonhold keeps th
 
 
 def agents_md(_: Ways) -> tuple[Piece, ...]:
-    """A section for agents that have no hooks."""
+    """Return a section for agents that have no hooks."""
     return (BlockPiece(("AGENTS.md",), AGENTS_MD, MARKDOWN, is_local=False),)
 
 
 def nothing(_: Ways) -> tuple[Piece, ...]:
-    """Nothing."""
+    """Return no pieces."""
     return ()
