@@ -1,1 +1,1 @@
-"""Commonhold inside the frameworks that agents are built with: each needs an extra and is loaded by its users."""
+"""Commonhold inside frameworks for building agents: each needs an extra, and its users import it."""

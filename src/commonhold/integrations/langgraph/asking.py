@@ -1,4 +1,4 @@
-"""What an agent was asked to do: others see it as the intent of what it writes."""
+"""The request that an agent got: others see it as the intent of its writes."""
 
 from typing import Any
 
@@ -8,13 +8,13 @@ from commonhold.domain.texts import MAX_TEXT_LENGTH
 
 
 def asked(state: Any) -> str:  # noqa: ANN401 - a graph's state may be of any class
-    """The last thing that a person said, in one line; empty where nobody did."""
+    """Return the last message of a person, in one line; empty if there is none."""
     messages = state.get("messages", ()) if isinstance(state, dict) else getattr(state, "messages", state)
     said = (message.text for message in reversed(messages) if isinstance(message, HumanMessage))
     return one_line(next(said, ""))
 
 
 def one_line(text: str) -> str:
-    """The text as others may read it: one line, printable, and not too long."""
+    """Return the text as others may read it: one line, printable, and not too long."""
     line = "".join(char if char.isprintable() else " " for char in text)
     return " ".join(line.split())[:MAX_TEXT_LENGTH]

@@ -1,4 +1,4 @@
-"""A node that commits: done once, however often the graph is run again from before it."""
+"""A node that commits: once, however often the graph is run again from before it."""
 
 from collections.abc import Callable
 from dataclasses import KW_ONLY, dataclass, field, replace
@@ -23,14 +23,14 @@ def _may_succeed_later(fault: Exception) -> bool:
 
 
 COMMIT_RETRY: Final = RetryPolicy(initial_interval=0.2, max_attempts=5, retry_on=_may_succeed_later)
-"""For a node that commits: repeats what failed and may succeed later. A refusal is an answer, and never repeated."""
+"""For a node that commits: repeats a failure that may succeed later. A refusal is an answer, and never repeated."""
 
 
 @dataclass(frozen=True)
 class Committing:
-    """Commits what `changeset` makes of the state, under the lease that a guard was granted, if one was.
+    """Commits the changeset that `changeset` makes of the state, under the lease that a guard was granted, if any.
 
-    `commit` is the node; it gives the answer to the state as `commit`, in the JSON form of docs/reference.md.
+    `commit` is the node; it puts the answer into the state as `commit`, in the JSON form of docs/reference.md.
     """
 
     changeset: Callable[[Any], Changeset]
@@ -44,7 +44,7 @@ class Committing:
         return Sessions(self.path, self.choices)
 
     def commit(self, state: Any) -> dict[str, Json]:  # noqa: ANN401 - a graph's state may be of any class
-        """The node. A run that crashed after it is answered as it was then."""
+        """Run the node. A run that crashed after the commit gets the answer of then."""
         info = execution()
         wanted = self.changeset(state)
         named = replace(
@@ -56,5 +56,5 @@ class Committing:
             return {"commit": shapes.commit(hold.commit(named))}
 
     def close(self) -> None:
-        """Let go of the repository."""
+        """Close the sessions. Leases stay as they are."""
         self._sessions.close()

@@ -1,4 +1,4 @@
-"""A guard that stands before any write of a graph, and what lets go after it."""
+"""A guard that leases the keys before a write of a graph, and releases them after it."""
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import KW_ONLY, dataclass, field
@@ -19,22 +19,23 @@ from commonhold.wire import shapes
 from commonhold.wire.text import Json
 
 GIVE_UP: Final = "give up"
-"""Resume a graph that stands in line with `Command(resume=GIVE_UP)`, and it leaves the line."""
+"""Resume a graph that waits in line with `Command(resume=GIVE_UP)`, and it leaves the line."""
 
 
 class Guarded(TypedDict, total=False):
-    """What a guard tells the state of its graph: the answer to its asking, in the JSON form of docs/reference.md."""
+    """The state that a guard adds to its graph: the answer to its request, in the JSON form of docs/reference.md."""
 
     guard: Json
 
 
 @dataclass(frozen=True)
 class Guard:
-    """Leases what a graph is about to write: `acquire` and `release` are its nodes, `outcome` tells where to go on.
+    """Leases the keys that a graph is about to write.
 
-    `keys` and `task` say, from the state, what will be written and what for: others are shown the task. With
-    `patience_seconds` who is not granted takes a place in line, and the graph is interrupted: resume it to ask again
-    within that time, and the place is kept. Without, it is denied, and told who holds the keys.
+    `acquire` and `release` are its nodes; `outcome` chooses the next node. `keys` and `task` return, from the state,
+    the keys to write and the purpose: others see the task. With `patience_seconds` a graph that gets no lease takes a
+    place in line and is interrupted: resume it within that time to ask again, and the place is kept. Without, the
+    request is denied, and the answer names the holders of the keys.
     """
 
     keys: Callable[[Any], Iterable[str]]
@@ -52,7 +53,7 @@ class Guard:
         return Sessions(self.path, self.choices)
 
     def acquire(self, state: Any) -> Guarded:  # noqa: ANN401 - a graph's state may be of any class
-        """The node before the write: asks for all keys at once."""
+        """Run the node before the write: it requests all keys at once."""
         info = execution()
         with self._sessions.of(self.holder(info)) as hold:
             return {"guard": shapes.acquire(self._granted(hold, state, task_id(info, "guard")))}
@@ -75,23 +76,23 @@ class Guard:
         return answer
 
     def outcome(self, state: Any) -> Literal["granted", "denied"]:  # noqa: ANN401
-        """Where to go on after `acquire`: for `add_conditional_edges`."""
+        """Return the branch to take after `acquire`: for `add_conditional_edges`."""
         return "granted" if _guard_of(state).get("outcome") == "granted" else "denied"
 
     def release(self, state: Any) -> Guarded:  # noqa: ANN401
-        """The node after the write."""
+        """Run the node after the write: it releases the lease."""
         with self._sessions.of(self.holder(execution())) as hold:
             for lease in leases_of(state):
                 hold.release(lease.id)
         return {"guard": {}}
 
     def close(self) -> None:
-        """Let go of the repository. Leases stay as they are."""
+        """Close the sessions. Leases stay as they are."""
         self._sessions.close()
 
 
 def leases_of(state: Any) -> tuple[LeaseRef, ...]:  # noqa: ANN401
-    """The lease that a guard was granted, to be named in a changeset."""
+    """Return the lease that a guard was granted, to be named in a changeset."""
     lease = _guard_of(state).get("lease")
     return (LeaseRef(lease["id"], lease["fence"]),) if lease else ()
 

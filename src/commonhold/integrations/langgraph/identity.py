@@ -1,4 +1,4 @@
-"""Who works: a graph's thread, or a part of it that runs by itself."""
+"""The holder: a graph's thread, or a part of it that runs by itself."""
 
 import hashlib
 from typing import Final
@@ -13,7 +13,7 @@ _TOLD_OF_TASK: Final = 8
 
 
 def execution() -> ExecutionInfo:
-    """What is known of the node that runs now. Raises UsageError where none does."""
+    """Return the execution info of the node that runs now. Raises UsageError if none does."""
     found = get_runtime().execution_info
     if found is None:
         raise UsageError(Code.USAGE, "this runs outside of a graph", hint="add it to a graph as a node, or as a tool")
@@ -21,11 +21,11 @@ def execution() -> ExecutionInfo:
 
 
 def holder_of(info: ExecutionInfo, session: str = "") -> str:
-    """The holder that a node's graph is: its thread, and below it the subgraph, where it is one.
+    """Return the holder of a node's graph: its thread, and below it the subgraph, if it is one.
 
-    The nodes of a graph are one holder, since one of them acquires what another writes. A subgraph is its own: two
-    that run at once must not take each other's leases for theirs. `session` stands in for a thread that has no id.
-    Raises UsageError `HOLDER_MISSING` where there is neither.
+    The nodes of a graph are one holder, since one of them acquires the keys that another writes. A subgraph is its own
+    holder: two that run at once must not take each other's leases for theirs. `session` stands in for a thread that has
+    no id. Raises UsageError `HOLDER_MISSING` if there is neither.
     """
     thread = info.thread_id or session
     if not thread:
@@ -39,12 +39,12 @@ def holder_of(info: ExecutionInfo, session: str = "") -> str:
 
 
 def task_id(info: ExecutionInfo, what: str) -> str:
-    """An id of something that a node does: the same when the node is run again, after an interrupt or a crash."""
+    """Return an id of an action of a node: the same when the node is run again, after an interrupt or a crash."""
     named = f"{info.thread_id}|{info.checkpoint_ns}|{what}"
     return f"{AGENT}-{hashlib.sha256(named.encode()).hexdigest()[:32]}"
 
 
 def _short(segment: str) -> str:
-    """The name of a node and the first letters of its task's id, which tell two runs of it apart."""
+    """Return the name of a node and the first letters of its task's id, which distinguish two runs of it."""
     name, mark, task = segment.partition(":")
     return f"{name}{mark}{task[:_TOLD_OF_TASK]}"

@@ -1,4 +1,4 @@
-"""A middleware for agents: what their tools write is judged first, and nothing of others is overwritten."""
+"""A middleware for agents: it checks the writes of their tools first, so that no agent overwrites another's work."""
 
 import asyncio
 import os
@@ -32,22 +32,22 @@ from commonhold.integrations.langgraph.views import Views
 from commonhold.integrations.langgraph.writing import Desk
 
 Result = ToolMessage | Command[Any]
-# What the agent is told, since it may do better: its arguments, and what the store or the files say.
+# The errors that the agent sees, since it can correct them: its arguments, and the state of the store or the files.
 _TOLD: Final = (InputError, StoreError, RefusedError, LookupError, TypeError)
 
 
 class CommonholdState(AgentState[Any]):
-    """What the middleware keeps with the conversation: a name for a run whose thread has none."""
+    """The state that the middleware keeps with the conversation: a name for a run whose thread has none."""
 
     commonhold_session: NotRequired[Annotated[str, PrivateStateAttr]]
 
 
 class CommonholdMiddleware(AgentMiddleware[CommonholdState, Any, Any]):
-    """Lets the tools of an agent share a repository, and whatever else has a name, with other agents.
+    """Lets the tools of an agent share a repository, and anything else that has a name, with other agents.
 
-    `tools` says what each tool does; those that it does not name are left alone. Files that tools write are committed
-    by us, at the repository around `path`; what is refused the agent is told as an error of the tool, with what it
-    needs to succeed. `intent` says from the state what the agent is about, `holder` who it is.
+    `tools` gives the role of each tool; tools that it does not name are left alone. The middleware commits the files
+    that tools write, in the repository around `path`; a refusal becomes an error of the tool, with the facts that the
+    agent needs to succeed. `intent` returns from the state the purpose of the agent's work, `holder` its name.
     """
 
     state_schema = CommonholdState
@@ -71,13 +71,13 @@ class CommonholdMiddleware(AgentMiddleware[CommonholdState, Any, Any]):
         self._ignoring = Ignoring(lambda root: load_settings(root).ignore)
 
     def before_agent(self, state: CommonholdState, runtime: Runtime[Any]) -> dict[str, Any] | None:
-        """Give a run a name that has no thread to be known by."""
+        """Give a name to a run that has no thread to identify it."""
         info = runtime.execution_info
         is_known = self._holder is not None or (info is not None and info.thread_id is not None)
         return None if is_known or "commonhold_session" in state else {"commonhold_session": secrets.token_hex(6)}
 
     def wrap_tool_call(self, request: ToolCallRequest, handler: Callable[[ToolCallRequest], Result]) -> Result:
-        """Do what the table says of the tool. See AgentMiddleware."""
+        """Run the tool according to its role in the table. See AgentMiddleware."""
         role = self._tools.get(request.tool_call["name"])
         if isinstance(role, Holds):
             return self._hold(role, request, handler)
@@ -94,7 +94,7 @@ class CommonholdMiddleware(AgentMiddleware[CommonholdState, Any, Any]):
         return judged or await handler(request)
 
     def _judged(self, role: Role | None, request: ToolCallRequest) -> ToolMessage | None:
-        """What came of a write; None where the tool itself is to run."""
+        """Return the result of a write; None if the tool itself must run."""
         try:
             if isinstance(role, Reads):
                 self._look(role, request)
@@ -105,7 +105,7 @@ class CommonholdMiddleware(AgentMiddleware[CommonholdState, Any, Any]):
         return None
 
     def _look(self, role: Reads, request: ToolCallRequest) -> None:
-        """Note what the tool is about to show: what is there before it looks is never newer than what it shows."""
+        """Record the read before the tool reads: the recorded version is never newer than the shown one."""
         with self._sessions.of(self._name(request)) as hold:
             for path in role.paths(request.tool_call["args"]):
                 if (inside := self._concern(hold.root, path)) is not None:
@@ -122,7 +122,7 @@ class CommonholdMiddleware(AgentMiddleware[CommonholdState, Any, Any]):
         return _error(request, told.text) if told.is_refused else _message(request, told.text)
 
     def _placed(self, root: str, wish: Wish) -> Wish | None:
-        """The wish with its paths from the root; None where it is none of our concern."""
+        """Return the wish with its paths from the root; None if it does not concern us."""
         path = self._concern(root, wish.path)
         if path is None:
             return None
@@ -132,9 +132,9 @@ class CommonholdMiddleware(AgentMiddleware[CommonholdState, Any, Any]):
         return here
 
     def _concern(self, root: str, path: str) -> str | None:
-        """The path from the root; None where it lies outside, or is ignored: then it is no matter of ours."""
+        """Return the path from the root; None if it lies outside, or is ignored: then it does not concern us."""
         inside = _inside(root, path)
-        if inside is None or inside.split(os.sep, 1)[0] in RESERVED:  # of what git keeps, the service lets nobody write
+        if inside is None or inside.split(os.sep, 1)[0] in RESERVED:  # the service refuses writes to git's own files
             return inside
         return None if self._ignoring.is_ignored(root, inside) else inside
 
@@ -183,20 +183,20 @@ class CommonholdMiddleware(AgentMiddleware[CommonholdState, Any, Any]):
         return holder_of(info, state.get("commonhold_session", "") if isinstance(state, dict) else "")
 
     def close(self) -> None:
-        """Let go of the repository. Leases stay as they are."""
+        """Close the sessions. Leases stay as they are."""
         self._sessions.close()
 
 
 def _inside(root: str, path: str) -> str | None:
-    """The path from the root of the repository; None where it lies outside."""
-    if "\0" in path:  # no system has such a file: whoever judges it will say so
+    """Return the path from the root of the repository; None if it lies outside."""
+    if "\0" in path:  # no system has such a file: the check of the path will say so
         return path
     real, top = os.path.realpath(Path(root, path)), os.path.realpath(root)
     return os.path.relpath(real, top) if Path(real).is_relative_to(top) else None
 
 
 def _lost(fault: RefusedError, result: Result | None) -> str:
-    """What to say of a lease that ended while its tool ran. Raises what the tool itself has raised."""
+    """Return the message about a lease that ended while its tool ran. Raises `fault` if the tool has no result."""
     if result is None:
         raise fault
     return lost_meanwhile(fault)

@@ -1,4 +1,4 @@
-"""Sessions that are open already: opening one takes longer than a call does."""
+"""A pool of open sessions: opening one takes longer than a call does."""
 
 import threading
 from collections.abc import Iterator
@@ -23,7 +23,7 @@ class Sessions:
 
     @contextmanager
     def of(self, holder: str) -> Iterator[Commonhold]:
-        """A session of `holder`."""
+        """Yield a session of `holder`."""
         hold = self._taken(holder) or open_session(self.path, agent=holder, **self.choices)
         try:
             yield hold
@@ -45,7 +45,7 @@ class Sessions:
             over.close()
 
     def close(self) -> None:
-        """Close what is open. Leases stay as they are."""
+        """Close the open sessions. Leases stay as they are."""
         with self._lock:
             idle, self._idle = self._idle, []
         for _, hold in idle:

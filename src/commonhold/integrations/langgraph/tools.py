@@ -1,4 +1,4 @@
-"""What the tools of an agent do to files and to things with names: a table, a line for each."""
+"""The effects of an agent's tools on files and on things with names: a table, a line for each."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -11,7 +11,7 @@ Arguments = Mapping[str, Any]
 
 @dataclass(frozen=True, slots=True)
 class Writes:
-    """The tool writes files. What it would do is done as a commit instead; the tool itself does not run."""
+    """The tool writes files. A commit makes its writes instead; the tool itself does not run."""
 
     wishes: Callable[[Arguments], Sequence[Wish]]
 
@@ -25,7 +25,7 @@ class Reads:
 
 @dataclass(frozen=True, slots=True)
 class Holds:
-    """The tool changes something that these keys stand for: they are leased while it runs, `account:12345` say."""
+    """The tool changes things that these keys stand for, `account:12345` say: they are leased while it runs."""
 
     keys: Callable[[Arguments], Sequence[str]]
     wait_seconds: float = 0.0

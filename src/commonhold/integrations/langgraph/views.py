@@ -1,4 +1,4 @@
-"""What agents take their files to be: what they have read, with what they have written themselves since."""
+"""The versions of files that agents know: the last read of each, with their own writes since."""
 
 import threading
 from collections import OrderedDict
@@ -10,10 +10,10 @@ MOST: Final = 256
 
 @dataclass(frozen=True, slots=True)
 class View:
-    """A file as an agent knows it. `hash` and `content` of None: it is not there.
+    """A file as an agent knows it. `hash` and `content` of None: it does not exist.
 
-    `hash` is that of the last version that it has read whole or made, `content` that version with its own edits since:
-    what others have made of the file beside is not in it, even where the agent was told of it.
+    `hash` is that of the last version that the agent has read whole or made, `content` that version with its own edits
+    since: it lacks the edits of others, even those that the agent has heard of.
     """
 
     path: str
@@ -22,23 +22,23 @@ class View:
 
 
 class Views:
-    """The views of all agents, by holder and path, as far as they are more than the store knows.
+    """The views of all agents, by holder and path, if they hold more than the store knows.
 
-    One that is forgotten costs an agent a refusal at worst: then it counts as what it has read last.
+    A view that is forgotten costs an agent a refusal at worst: then its last read counts.
     """
 
     def __init__(self) -> None:
-        """Know nothing yet."""
+        """Begin without views."""
         self._lock = threading.Lock()
         self._views: OrderedDict[tuple[str, str], View] = OrderedDict()
 
     def get(self, holder: str, path: str) -> View | None:
-        """The agent's view of a file; None: it is what it has read last."""
+        """Return the agent's view of a file; None if that is the version it has read last."""
         with self._lock:
             return self._views.get((holder, path))
 
     def wrote(self, holder: str, view: View) -> None:
-        """The agent has written the file, or a part of it."""
+        """Record that the agent has written the file, or a part of it."""
         with self._lock:
             self._views[holder, view.path] = view
             self._views.move_to_end((holder, view.path))
@@ -46,6 +46,6 @@ class Views:
                 self._views.popitem(last=False)
 
     def read(self, holder: str, path: str) -> None:
-        """The agent has read the file anew."""
+        """Record that the agent has read the file anew."""
         with self._lock:
             self._views.pop((holder, path), None)

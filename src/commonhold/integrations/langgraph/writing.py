@@ -1,4 +1,4 @@
-"""Carrying out what a tool would do to files as one commit, and telling the agent what came of it."""
+"""Execute the writes of a tool as one commit, and report the result to the agent."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -23,7 +23,7 @@ MOST_SHOWN: Final = 30_000
 
 @dataclass(frozen=True, slots=True)
 class Told:
-    """What the agent is told, and whether it is that nothing was written."""
+    """The message for the agent, and whether it says that nothing was written."""
 
     text: str
     is_refused: bool = False
@@ -31,13 +31,13 @@ class Told:
 
 @dataclass(frozen=True, slots=True)
 class Desk:
-    """Carries out what one agent's tools would do."""
+    """Executes the writes of one agent's tools."""
 
     hold: Commonhold
     views: Views
 
     def carry_out(self, wishes: Sequence[Wish], intent: str) -> Told:
-        """Do all of it, or nothing and say why. A file must have been read by this agent before it is changed."""
+        """Make all of the writes, or none and return why. The agent must have read a file before it changes it."""
         views: dict[str, View] = {}
         for path in is_about(wishes):
             found = self._view(path)
@@ -48,7 +48,7 @@ class Desk:
         if isinstance(after, Unclear):
             texts = {path: self._shown(path) for path, view in views.items() if view.content is not None}
             return Told(refusal(f"{after.path}: {after.why}", texts), is_refused=True)
-        # What others do to the rest of a file, as the agent knows it, is left as it is.
+        # Other agents' changes in the rest of a file, unknown to this one, stay as they are.
         changed = {path: content for path, content in after.items() if content != views[path].content}
         edits = tuple(made_to_hold(path, views[path].hash, content) for path, content in changed.items())
         if not edits:
@@ -56,13 +56,13 @@ class Desk:
         return self._told(self.hold.commit(Changeset(edits, intent)), views, after)
 
     def look(self, path: str) -> None:
-        """The agent is about to be shown a file. Raises what `saw` raises."""
+        """Record that the agent is about to see a file. Raises what `saw` raises."""
         if Path(self.hold.root, path).is_file():
             self.hold.saw(f"file:{path}")
             self.views.read(self.hold.holder, path)
 
     def _view(self, path: str) -> View | None:
-        """The file as the agent knows it; None where it is there and was never read."""
+        """Return the file as the agent knows it; None if it exists and was never read."""
         if not Path(self.hold.root, path).exists():
             return View(path)
         known = self.views.get(self.hold.holder, path)
@@ -73,7 +73,7 @@ class Desk:
         return None if content is None else View(path, seen.hash, content)
 
     def _kept(self, content_hash: str) -> bytes | None:
-        """Bytes that were read or written; None where they never were, or that is so long ago that they are gone."""
+        """Return bytes that were read or written; None if they never were, or so long ago that they are gone."""
         try:
             return self.hold.content(content_hash)
         except InputError as fault:
@@ -82,7 +82,7 @@ class Desk:
             raise
 
     def _shown(self, path: str) -> str | None:
-        """The text that is there now, shown to the agent in full: so it has read it. None where it is too long."""
+        """Return the present text; the agent sees all of it, so this counts as a read. None if it is too long."""
         file = Path(self.hold.root, path)
         if not file.is_file() or file.stat().st_size > MOST_SHOWN:
             return None
@@ -99,14 +99,17 @@ class Desk:
         return Told(success(answer, dict(self._other(after))))
 
     def _after(self, view: View, content: bytes | None) -> View:
-        """The view of who has written: from its own text on, if just that was there; else from where it began."""
+        """Return the author's view after a write.
+
+        Its hash is that of the agent's own text if exactly that was written, else the old one.
+        """
         if content is None:
             return View(view.path)
         made = hash_bytes(content)
         return View(view.path, view.hash if self._kept(made) is None else made, content)
 
     def _other(self, after: Mapping[str, bytes | None]) -> Iterator[tuple[str, str]]:
-        """By path, how what is there now differs from what the agent takes to be there."""
+        """Yield, by path, the difference between the present content and the agent's view."""
         for path, content in after.items():
             file = Path(self.hold.root, path)
             if content is not None and file.is_file():
