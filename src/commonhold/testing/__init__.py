@@ -1,7 +1,6 @@
-"""For tests of what is built on Commonhold: a clock to move by hand, names that count, and a suite for other stores.
+"""Test tools for programs that use Commonhold: a clock moved by hand, counting ids, and a suite for other stores.
 
-Whoever keeps leases in a store of their own shows that it keeps the promises by running
-`commonhold.testing.conformance` against it.
+An author of a store of leases shows that it keeps the promises by running `commonhold.testing.conformance` against it.
 """
 
 from commonhold.testing.fakes import CountingIds, FakeClock

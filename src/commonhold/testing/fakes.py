@@ -1,4 +1,4 @@
-"""A clock that stands still until told, and names that count."""
+"""A clock that only moves when a test moves it, and ids that count."""
 
 from collections import Counter
 from dataclasses import dataclass, field
@@ -14,7 +14,7 @@ class FakeClock:
     boot: int = 1
 
     def now(self) -> Now:
-        """The present instant."""
+        """Return the present instant."""
         return Now(f"boot-{self.boot}", self.seconds, self.seconds)
 
     def advance(self, seconds: float) -> None:
@@ -33,6 +33,6 @@ class CountingIds:
     counts: Counter[str] = field(default_factory=Counter)
 
     def new(self, prefix: str) -> str:
-        """The next name."""
+        """Return the next name."""
         self.counts[prefix] += 1
         return f"{prefix}-{self.counts[prefix]}"

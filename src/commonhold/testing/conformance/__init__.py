@@ -1,4 +1,4 @@
-"""What every store of leases must do, as tests that pytest collects from a class of yours.
+"""The requirements for every store of leases, as tests that pytest collects from a class of yours.
 
     import pytest
 

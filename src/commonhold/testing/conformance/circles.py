@@ -1,4 +1,4 @@
-"""Nobody waits in a circle: its youngest member gives way."""
+"""No holder waits in a cycle: its youngest member gives way."""
 # ruff: noqa: S101, D102, PLR2004 - these are tests: assert is how pytest speaks, and a test's name says what it proves
 
 from commonhold.domain.events import Leaving, WaiterLeft
@@ -10,12 +10,12 @@ A, B, C, D = (f"account:{name}" for name in "abcd")
 
 
 def sent_away(caller: Caller) -> list[str]:
-    """Who left the line so that others can go on."""
+    """Return the holders that left the line so that others can go on."""
     return [event.holder for event in caller.events(WaiterLeft) if event.why is Leaving.DEADLOCK]
 
 
 class CircleConformance(Conformance):
-    """Deadlocks, and who gives way."""
+    """Deadlocks, and the holders that give way."""
 
     def test_the_younger_of_two_is_refused_at_once_if_it_asks_last(self, rig: Rig) -> None:
         old, young = self.callers(rig, "old", "young")
@@ -87,7 +87,7 @@ class CircleConformance(Conformance):
         assert (one.line(), sent_away(one)) == (["two"], ["three"])
 
     def test_a_release_that_closes_a_circle_sends_its_youngest_away(self, rig: Rig) -> None:
-        """While two waits for a lease of one, one is not behind it; without that lease it is."""
+        """While two waits for a lease of one, one does not wait for two; without that lease it does."""
         zero, one, two, three = self.callers(rig, "zero", "one", "two", "three")
         zero.lease(A)
         free = one.lease(B)

@@ -1,4 +1,4 @@
-"""Leases of one key: who gets one, how it ends, and what its fence is worth (invariants I1, I2 and I4)."""
+"""Leases of one key: how they are granted, how they end, and what their fences guarantee (invariants I1, I2 and I4)."""
 # ruff: noqa: S101, D102, PLR2004 - these are tests: assert is how pytest speaks, and a test's name says what it proves
 
 from concurrent.futures import ThreadPoolExecutor
@@ -39,14 +39,14 @@ KEY = "account:1"
 
 
 def seconds_left(caller: Caller, lease: Lease) -> float:
-    """How long a lease lasts from now on."""
+    """Return the remaining time to live of a lease."""
     now = caller.registry.now()
     assert lease.deadline.epoch == now.epoch
     return lease.deadline.ticks - now.ticks
 
 
 def refusal(outcome: Outcome) -> Refusal:
-    """Why nothing was done to a lease."""
+    """Return the reason of a refusal."""
     return expect(NotHeld, outcome).code
 
 
@@ -173,7 +173,7 @@ class LeaseConformance(Conformance):
         rig.advance(TTL + 1)
         two.show()
         assert len(two.events(LeaseExpired)) == ENDED_BESIDE
-        granted = three.lease("account:0", f"account:{len(held) - 1}")  # what it needs it does not wait for
+        granted = three.lease("account:0", f"account:{len(held) - 1}")  # it does not wait for keys that it needs
         assert granted.fence > held[-1].fence
         assert len(three.events(LeaseExpired)) <= 2 * ENDED_BESIDE + 1
         assert isinstance(one.renew(held[-2], TTL), NotHeld)
@@ -304,7 +304,7 @@ class LeaseConformance(Conformance):
         assert expect(Granted, one.again(waiter, replaces=mine)).lease.mode is EXCLUSIVE
 
     def test_a_lease_is_never_live_beside_an_incompatible_one(self, rig: Rig) -> None:
-        """Whatever is asked for in whatever order: what was granted stands together."""
+        """In whatever order requests come, the granted leases are compatible."""
         callers = self.callers(rig, "one", "two", "three")
         keys = ("file:src/", "file:src/a.py", "file:src/a.py#f", "account:1")
         for number, (key, mode) in enumerate(product(keys, Mode)):

@@ -1,4 +1,4 @@
-"""Waiting: first come, first served, and nobody in the way for ever."""
+"""Waiting: first come, first served, and no waiter is blocked for ever."""
 # ruff: noqa: S101, D102, PLR2004 - these are tests: assert is how pytest speaks, and a test's name says what it proves
 
 from commonhold.domain.events import LeaseClaimed, Leaving, WaiterLeft
@@ -67,7 +67,7 @@ class LineConformance(Conformance):
         assert three.holders() == ["three"]
 
     def test_whoever_has_been_waited_for_is_served_with_the_release_not_by_asking(self, rig: Rig) -> None:
-        """Between a look and the wait nothing can be missed: there is nothing to be woken by."""
+        """A waiter cannot miss a release between a check and the wait: it needs no wake-up."""
         one, two, three = self.callers(rig, "one", "two", "three")
         lease = one.lease(KEY)
         two.wait(KEY)
@@ -184,7 +184,7 @@ class LineConformance(Conformance):
         assert isinstance(one.acquire(KEY), Denied)
 
     def test_an_upgrade_that_waited_goes_on_from_the_lease_that_it_replaces(self, rig: Rig) -> None:
-        """Its holder is there already, and what it has changed since the first of the two is still to be found."""
+        """Its holder has the key already, and its changes since the first of the two leases must still be found."""
         one, two = self.callers(rig, "one", "two")
         bases = (Base(KEY, "h0"),)
         mine, other = one.lease(KEY, mode=SHARED, bases=bases), two.lease(KEY, mode=SHARED)

@@ -1,4 +1,4 @@
-"""Which keys stand in each other's way: files, folders, regions and free keys."""
+"""Which keys conflict: files, folders, regions and free keys."""
 # ruff: noqa: S101, D102 - these are tests: assert is how pytest speaks, and the name of a test says what it proves
 
 from typing import Final
@@ -53,7 +53,7 @@ APART: Final = (
 
 
 class NameConformance(Conformance):
-    """One namespace of names, and what contains what in it."""
+    """One namespace of names, and which of them contain others."""
 
     def test_keys_that_overlap_exclude_each_other_whichever_comes_first(self, rig: Rig) -> None:
         one, two = self.callers(rig, "one", "two")
@@ -108,7 +108,7 @@ class NameConformance(Conformance):
 
 
 def _second(one: Caller, two: Caller, first: str, second: str) -> object:
-    """What the second of two agents is answered that ask for two keys; both are free again."""
+    """Return the answer to the second of two agents that request two keys; both keys are free again."""
     lease = one.lease(first)
     answer = two.acquire(second)
     if isinstance(answer, Granted):

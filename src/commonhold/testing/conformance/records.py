@@ -1,4 +1,4 @@
-"""The log: what happened, in one order, and nothing that it does not explain (invariant I9)."""
+"""The log: all events in one order, and no state that it does not explain (invariant I9)."""
 # ruff: noqa: S101, D102, PLR2004 - these are tests: assert is how pytest speaks, and a test's name says what it proves
 
 from commonhold.app.ports import LeaseView
@@ -12,7 +12,7 @@ VALUES = ("user:1", "user:2")
 
 
 def viewed(view: LeaseView, sequence: int) -> State:
-    """The state as the views of a registry give it."""
+    """Return the state as the views of a registry give it."""
     return State(
         sequence,
         {lease.id: lease for lease in view.leases()},
@@ -24,7 +24,7 @@ def viewed(view: LeaseView, sequence: int) -> State:
 
 
 class RecordConformance(Conformance):
-    """Events and what they add up to."""
+    """Events and the state that they add up to."""
 
     def test_events_are_in_one_order_and_can_be_read_in_parts(self, rig: Rig) -> None:
         one, two = self.callers(rig, "one", "two")
@@ -97,7 +97,7 @@ class RecordConformance(Conformance):
 
 
 def _tell_a_long_story(rig: Rig, one: Caller, two: Caller, three: Caller) -> None:
-    """Let everything happen at least once that an event tells of, and leave something of each kind behind."""
+    """Make each kind of event happen at least once, and leave something of each kind behind."""
     shared, broken = one.lease("account:1", mode=SHARED), two.lease("file:b.py", bases=(Base("file:b.py", "h0"),))
     expiring = three.lease("file:a.py", bases=(Base("file:a.py", None),))
     one.renew(shared, 3 * TTL)

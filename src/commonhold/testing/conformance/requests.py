@@ -15,7 +15,7 @@ KEY = "account:1"
 
 
 def refused(call: Callable[[], object]) -> UsageError:
-    """The error that a call is answered with which reuses a request id."""
+    """Return the error of a call that reuses a request id."""
     try:
         answer = call()
     except UsageError as error:

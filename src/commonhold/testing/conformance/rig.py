@@ -1,4 +1,4 @@
-"""What the suite needs of a store, and an agent that speaks to it."""
+"""The interface that the suite needs of a store, and an agent that calls it."""
 # ruff: noqa: S101 - these are tests, and assert is how pytest speaks
 
 from collections.abc import Iterator
@@ -42,25 +42,25 @@ class Rig(Protocol):
     """A namespace of leases that is empty when a test begins."""
 
     def registry(self) -> Registry:
-        """A fresh client of the namespace, as another process would be."""
+        """Return a fresh client of the namespace, as another process would have."""
         ...
 
     def advance(self, seconds: float) -> None:
-        """Let so much time pass on the store's clock. Between two calls it may go on by itself, by a few seconds."""
+        """Let this time pass on the store's clock. Between two calls it may go on by itself, by a few seconds."""
         ...
 
 
 def expect(kind: type[E], found: object) -> E:
-    """What was found, which must be of that kind."""
+    """Return `found`, which must be of this kind."""
     assert isinstance(found, kind), f"expected {kind.__name__}, got {found!r}"
     return found
 
 
 class Caller:
-    """An agent with a client of its own. What a test does not care about is filled in."""
+    """An agent with a client of its own. Values that do not matter to a test have defaults."""
 
     def __init__(self, registry: Registry, name: str) -> None:
-        """Speak for the holder `name`."""
+        """Make calls for the holder `name`."""
         self.registry = registry
         self.name = name
 
@@ -78,7 +78,7 @@ class Caller:
         lease_id: str = "",
         bases: tuple[Base, ...] = (),
     ) -> Acquire:
-        """The command to acquire keys."""
+        """Return the command to acquire keys."""
         return Acquire(
             lease_id=lease_id or f"lease-{next(_numbers)}",
             acquisition_id="acq-1",
@@ -98,23 +98,23 @@ class Caller:
         return self.run(self.wish(*keys, **rest))
 
     def lease(self, *keys: str, **rest: Any) -> Lease:  # noqa: ANN401 - as `wish` takes it
-        """Get a lease, at once."""
+        """Return a lease, at once."""
         return expect(Granted, self.acquire(*keys, **rest)).lease
 
     def wait(self, *keys: str, **rest: Any) -> Waiter:  # noqa: ANN401 - as `wish` takes it
-        """Get a place in line."""
+        """Return a place in line."""
         return expect(Queued, self.acquire(*keys, patience=PATIENCE, **rest)).waiter
 
     def again(self, known: Waiter | Lease, **rest: Any) -> Outcome:  # noqa: ANN401 - as `wish` takes it
-        """Ask again for what is waited for, or is held."""
+        """Ask again for a lease that is waited for, or held."""
         return self.acquire(*known.keys, mode=known.mode, patience=PATIENCE, lease_id=known.id, **rest)
 
     def renew(self, lease: Lease, seconds: float) -> Outcome:
-        """Let a lease end so many seconds from now."""
+        """Let a lease end this many seconds from now."""
         return self.run(Renew(lease.id, self.name, seconds))
 
     def release(self, known: Waiter | Lease) -> Outcome:
-        """Give up a lease or a place in line."""
+        """Release a lease or a place in line."""
         return self.run(Release(known.id, self.name))
 
     def break_lease(self, lease: Lease, reason: str = "it hangs") -> Outcome:
@@ -126,7 +126,7 @@ class Caller:
         return self.run(Ask(lease.id, self.name, why))
 
     def hand_over(self, lease: Lease, to: str) -> Outcome:
-        """Give a lease away."""
+        """Hand a lease over."""
         return self.run(HandOver(lease.id, self.name, to))
 
     def put(self, key: str, text: str | None, version: int, **rest: Any) -> Outcome:  # noqa: ANN401 - as Put takes it
@@ -134,7 +134,7 @@ class Caller:
         return self.run(Put(canonical(key), self.name, text, version, **rest))
 
     def leave(self, lease: Lease, *changes: Left) -> Outcome:
-        """Record what was left under a lost lease, for its holder."""
+        """Record the changes made under a lost lease, for its holder."""
         return self.run(Leave(lease.id, lease.holder, changes))
 
     def review(self, lease: Lease, note: str = "kept") -> Outcome:
@@ -156,11 +156,11 @@ class Caller:
             return view.has_expired(self.registry.now())
 
     def holders(self) -> list[str]:
-        """Who holds leases, oldest first."""
+        """Return the holders of leases, oldest first."""
         return [lease.holder for lease in self.leases()]
 
     def line(self) -> list[str]:
-        """Who waits, the first in line first."""
+        """Return the holders that wait, the first in line first."""
         with self.registry.read() as view:
             return [waiter.holder for waiter in view.waiters()]
 
@@ -171,7 +171,7 @@ class Caller:
         return Version(str(canonical(key)), value.version if value else 0)
 
     def log(self) -> list[Recorded]:
-        """All that was recorded."""
+        """Return all events of the log."""
         with self.registry.read() as view:
             return list(whole_log(view))
 
@@ -187,7 +187,7 @@ class Caller:
 
 
 def whole_log(view: LeaseView) -> Iterator[Recorded]:
-    """All events, page by page."""
+    """Yield all events, page by page."""
     after = 0
     while page := view.events(after=after, limit=_PAGE):
         yield from page

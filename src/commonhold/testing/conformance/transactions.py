@@ -1,4 +1,4 @@
-"""What is done together happens together, or did not happen."""
+"""The effects of a transaction are applied together, or not at all."""
 # ruff: noqa: S101, D102 - these are tests: assert is how pytest speaks, and the name of a test says what it proves
 
 from contextlib import suppress
@@ -11,11 +11,11 @@ KEY = "account:1"
 
 
 class _Interrupted(Exception):  # noqa: N818 - it is no error: it is thrown and caught by the tests themselves
-    """Something goes wrong in the middle."""
+    """An error in the middle of a transaction."""
 
 
 class TransactionConformance(Conformance):
-    """For registries whose `together` is one transaction with what is executed inside it."""
+    """For registries whose `together` is one transaction for the commands that are executed inside it."""
 
     def test_what_is_done_together_is_all_there_at_the_end(self, rig: Rig) -> None:
         one, two = self.callers(rig, "one", "two")
@@ -57,7 +57,7 @@ class TransactionConformance(Conformance):
 
 
 def _do_and_be_interrupted(caller: Caller, lease_id: str) -> None:
-    """Do several things together, and be interrupted before the end."""
+    """Execute several commands together, and be interrupted before the end."""
     with suppress(_Interrupted), caller.registry.together():
         caller.acquire("account:2", lease_id=lease_id, patience=PATIENCE)
         caller.put("user:1", "y", caller.version("user:1").version)

@@ -23,12 +23,12 @@ KEY = "account:1"
 
 
 def stored(outcome: Outcome) -> Value:
-    """The value that was stored."""
+    """Return the value that was stored."""
     return expect(Stored, outcome).value
 
 
 def refusal(outcome: Outcome) -> Refusal:
-    """Why nothing was stored."""
+    """Return why nothing was stored."""
     return expect(NotStored, outcome).code
 
 
@@ -100,7 +100,7 @@ class ValueConformance(Conformance):
         stored(one.put(KEY, "x", 0, fence=lease.fence))
 
     def test_a_current_fence_alone_is_not_enough(self, rig: Rig) -> None:
-        """The lease may have been granted after the read: its holder would write over what it has not seen."""
+        """The lease may have been granted after the read: its holder would overwrite a value that it has not seen."""
         one, two = self.callers(rig, "one", "two")
         two.put(KEY, "ten", 0)
         lease = one.lease(KEY)

@@ -1,4 +1,4 @@
-"""Partial work: what is taken from its holder is flagged for review, and never lost (invariant I8)."""
+"""Partial work: the changes under a lost lease are flagged for review, and never lost (invariant I8)."""
 # ruff: noqa: S101, D102 - these are tests: assert is how pytest speaks, and the name of a test says what it proves
 
 from commonhold.domain.events import WorkLeft, WorkReviewed
@@ -13,19 +13,19 @@ CHANGE = Left(KEY, "h0", "h1")
 
 
 def lost(caller: Caller) -> tuple[Lease, ...]:
-    """Leases whose work has not been looked for."""
+    """Return the leases whose changes have not been searched for."""
     with caller.registry.read() as view:
         return view.lost()
 
 
 def works(caller: Caller) -> tuple[PartialWork, ...]:
-    """Partial work that waits for review."""
+    """Return partial work that waits for review."""
     with caller.registry.read() as view:
         return view.works()
 
 
 class WorkConformance(Conformance):
-    """Lost leases, what was left under them, and its review."""
+    """Lost leases, the changes left under them, and their review."""
 
     def test_the_work_under_an_expired_lease_is_looked_for_kept_and_reviewed(self, rig: Rig) -> None:
         one, two = self.callers(rig, "one", "two")
