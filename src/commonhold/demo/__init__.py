@@ -1,4 +1,4 @@
-"""The demo: real agent processes edit one repository, without Commonhold and with it, and what is lost is counted."""
+"""The demo: real agent processes edit one repository, without Commonhold and with it, and lost edits are counted."""
 
 from commonhold.demo.options import DemoOptions
 
@@ -6,8 +6,8 @@ __all__ = ["DemoOptions", "run"]
 
 
 def run(options: DemoOptions) -> int:
-    """Run the demo; its exit status."""
-    # Loaded here: the agents of the demo import this package too, and need nothing of the show.
+    """Run the demo; return its exit status."""
+    # Loaded here: the agents of the demo import this package too, and need none of the display.
     from commonhold.demo.main import show  # noqa: PLC0415
 
     return show(options)

@@ -1,6 +1,6 @@
 """One demo agent: a process with an MCP client and a server of its own. `python -m commonhold.demo.agent SPEC`.
 
-It reads orders from standard input, says on standard output what it does, and ends when standard input does.
+It reads orders from standard input, reports its progress on standard output, and ends at the end of its input.
 """
 
 import asyncio
@@ -23,13 +23,13 @@ _MAX_LINE_BYTES: Final = 1 << 26
 
 
 def tell(progress: Progress) -> None:
-    """Say what happens."""
+    """Report progress."""
     sys.stdout.buffer.write(line(progress))
     sys.stdout.buffer.flush()
 
 
 async def work(chores: Sequence[Chore], policy: Way) -> None:
-    """Do all chores in order; one that others stand in the way of comes later. If all are such, pause a moment."""
+    """Do all chores in order; a chore that others block is postponed. If all are blocked, pause a moment."""
     waiting = list(chores)
     held: frozenset[str] = FREE
     while waiting:
@@ -72,7 +72,7 @@ class Agent:
         self._client = client
 
     async def obey(self, order: Order) -> None:
-        """Do what the order says, and say when it is done."""
+        """Carry out the order, and report its end."""
         await work(order.chores, way(order.policy, self._root, self._call, tell))
         tell(Progress(What.DONE))
 
@@ -86,7 +86,7 @@ class Agent:
 
 
 async def _obey_all(agent: Agent) -> None:
-    """Obey until no more orders can come, and drop the work in hand then: nobody is there to see it."""
+    """Carry out orders until the input ends, and drop the work in hand then: no process waits for it."""
     current: asyncio.Task[None] | None = None
     async for order in _orders():
         current = asyncio.create_task(agent.obey(order))
@@ -98,7 +98,7 @@ async def _obey_all(agent: Agent) -> None:
 
 
 def _die_of(task: asyncio.Task[None]) -> None:
-    """End the process if its work failed: the demo sees it, and says so."""
+    """End the process if its work failed: the demo notices it, and reports it."""
     if not task.cancelled() and (fault := task.exception()) is not None:
         sys.stderr.write(f"{type(fault).__name__}: {fault}\n")
         sys.stderr.flush()

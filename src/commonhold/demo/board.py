@@ -1,4 +1,4 @@
-"""What the demo shows while it runs: a live table on a terminal, plain lines elsewhere."""
+"""The display of the demo while it runs: a live table on a terminal, plain lines elsewhere."""
 
 import time
 from collections import deque
@@ -32,7 +32,7 @@ _LOOKS: Final = {
 
 @dataclass(slots=True)
 class Row:
-    """What one agent has done so far under the present policy."""
+    """The progress of one agent under the present policy."""
 
     name: str
     state: What | None = None
@@ -43,7 +43,7 @@ class Row:
     gave_up: int = 0
 
     def hear(self, progress: Progress) -> None:
-        """Take in what the agent says."""
+        """Apply a report of the agent."""
         self.state = progress.what
         self.place = progress.place or self.place
         match progress.what:
@@ -60,7 +60,7 @@ class Row:
 
 
 class Board:
-    """The state of a run, and its picture."""
+    """The state of a run, and its display."""
 
     def __init__(self, title: str, names: Sequence[str], edits: int) -> None:
         """Begin with nothing done; every agent has `edits` edits to make."""
@@ -77,7 +77,7 @@ class Board:
         self._began: float | None = None
 
     def hear(self, name: str, progress: Progress) -> None:
-        """Take in what an agent says."""
+        """Apply a report of an agent."""
         if progress.what is What.READY:
             self.ready += 1
             return
@@ -102,12 +102,12 @@ class Board:
 
     @property
     def applied(self) -> int:
-        """How many edits were told that they succeeded."""
+        """The number of edits that were reported as successful."""
         return sum(len(row.applied) for row in self.rows.values())
 
     @property
     def line(self) -> str:
-        """Where things stand, in a line."""
+        """The present state, in a line."""
         if not self.rows and self._past:
             return ""
         if not self.rows:
@@ -117,7 +117,7 @@ class Board:
         return f"{self.phase}: {self.applied}/{len(self.rows) * self._edits} applied, {refused} refused, {live}"
 
     def __rich__(self) -> RenderableType:
-        """Draw everything."""
+        """Render everything."""
         parts: list[RenderableType] = [Text(self._title, style="bold"), *self._past, self._headline(), self._table()]
         parts += [Text(LEGEND, style="dim"), Text(f"  {self.line}", style="bold")]
         parts += [Text(f"  {news}", style="dim", no_wrap=True, overflow="ellipsis") for news in self.news]

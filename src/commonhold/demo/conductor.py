@@ -124,7 +124,7 @@ class Conductor:
             await asyncio.sleep(PLAIN_LINE_SECONDS)
 
     async def _watch_leases(self) -> None:
-        """Look at the store itself: what the table calls live is live."""
+        """Read the leases from the store itself: a lease that the table shows as live is live."""
         with open_session(str(self._stage.root)) as hold:
             while True:
                 self._board.leases = await asyncio.to_thread(hold.leases)

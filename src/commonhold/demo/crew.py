@@ -1,4 +1,4 @@
-"""The agent processes of the demo, seen from the one that started them."""
+"""The agent processes of the demo, from the side of the process that started them."""
 
 import asyncio
 import contextlib
@@ -36,7 +36,7 @@ class Member:
         self._log = log
 
     async def until(self, what: What, listener: Listener) -> None:
-        """Pass on what the agent says until it says `what`. Raises AgentDiedError if it ends first."""
+        """Pass on the reports of the agent until it reports `what`. Raises AgentDiedError if it ends first."""
         while text := await self._words.readline():
             progress = msgspec.json.decode(text, type=Progress)
             listener(self.name, progress)
@@ -50,7 +50,7 @@ class Member:
         self._orders.write(line(order))
 
     async def dismiss(self) -> None:
-        """End the process: it goes by itself when no more orders can come, and is ended if it does not."""
+        """End the process: it ends by itself when no more orders can come, and is killed if it does not."""
         self._orders.close()
         for end in (self._process.terminate, self._process.kill):
             with contextlib.suppress(TimeoutError):
@@ -63,9 +63,9 @@ class Member:
 
 @asynccontextmanager
 async def crew(count: int, root: Path, logs: Path, environment: Mapping[str, str]) -> AsyncIterator[list[Member]]:
-    """`count` agents, each with an MCP server of its own for `root`; at the end all of them are gone.
+    """Start `count` agents, each with an MCP server of its own for `root`; at the end all of them are gone.
 
-    The servers find `environment` in theirs.
+    The servers get `environment` in their environment.
     """
     members: list[Member] = []
     try:
@@ -96,7 +96,7 @@ async def _start(name: str, root: Path, logs: Path, environment: Mapping[str, st
 
 
 async def all_say(members: Sequence[Member], what: What, listener: Listener) -> None:
-    """Wait until every one of them has said `what`. Raises AgentDiedError as soon as one cannot any more."""
+    """Wait until every one of them has reported `what`. Raises AgentDiedError as soon as one cannot any more."""
     try:
         async with asyncio.TaskGroup() as group:
             for member in members:

@@ -1,7 +1,7 @@
 """Two scripted agents that are coordinated by their hooks alone, as `commonhold install` sets them up for Claude Code.
 
-What Claude Code does around an edit is done here: the commands in the project's settings are started with the payload
-of the tool call, and the file is written only if they let it be. The agents themselves know nothing of Commonhold.
+This module does the work of Claude Code around an edit: it runs the commands in the project's settings with the payload
+of the tool call, and writes the file only if they allow it. The agents themselves know nothing of Commonhold.
 """
 
 import json
@@ -37,12 +37,12 @@ _MOST_LINES: Final = 16
 
 
 class HooksFailedError(Exception):
-    """The hooks did not do what they are there for."""
+    """The hooks did not do their work."""
 
 
 @dataclass(frozen=True, slots=True)
 class Scene:
-    """What happened: line by line, and what is in the file in the end."""
+    """The events line by line, and the text of the file at the end."""
 
     lines: tuple[str, ...]
     text: str
@@ -55,30 +55,30 @@ class Scene:
 
 @dataclass(slots=True)
 class Editor:
-    """An agent as far as its hooks go: it reads a file, and edits it by its tool."""
+    """An agent reduced to its hooks: it reads a file, and edits it by its tool."""
 
     name: str
     root: Path
     session: str = field(default_factory=lambda: str(uuid.uuid4()))
 
     def begin(self, prompt: str) -> None:
-        """Start the session, and be asked for something."""
+        """Start the session with a prompt."""
         self._hook("SessionStart", source="startup")
         self._hook("UserPromptSubmit", prompt=prompt)
 
     def end_turn(self) -> None:
-        """Be done with what was asked for."""
+        """End the turn: the request is done."""
         self._hook("Stop")
 
     def read(self) -> str:
-        """The text of the file, as the agent's own tool shows it."""
+        """Return the text of the file, as the agent's own tool shows it."""
         text = (self.root / PATH).read_text(encoding="utf-8")
         shown = {"type": "text", "file": {"filePath": self._file, "content": text, "startLine": 1}}
         self._hook("PostToolUse", tool_name="Read", tool_input={"file_path": self._file}, tool_response=shown)
         return text
 
     def edit(self, text: str, old: str, new: str) -> str:
-        """Replace `old` in the file, which was `text` when it was read; why the hook refused it, or nothing."""
+        """Replace `old` in the file, which was `text` when it was read; return why the hook refused it, or nothing."""
         written = {"file_path": self._file, "content": text.replace(old, new)}
         call: dict[str, Any] = {"tool_name": "Write", "tool_use_id": uuid.uuid4().hex, "tool_input": written}
         answer = self._hook("PreToolUse", **call)
@@ -94,11 +94,11 @@ class Editor:
         return str(self.root / PATH)
 
     def _hook(self, event: str, **more: Any) -> dict[str, Any]:  # noqa: ANN401 - JSON
-        """Start the commands for an event as Claude Code does, and hear the answer. Raises HooksFailedError."""
+        """Run the commands for an event as Claude Code does, and return the answer. Raises HooksFailedError."""
         payload = {"hook_event_name": event, "session_id": self.session, "cwd": str(self.root), **more}
         answer: dict[str, Any] = {}
         for command in _commands(self.root, event, str(more.get("tool_name", ""))):
-            done = subprocess.run(  # noqa: S603 - what `install` has just written
+            done = subprocess.run(  # noqa: S603 - the command that `install` has just written
                 ["/bin/sh", "-c", command],
                 input=json.dumps({**payload, "permission_mode": "default"}),
                 capture_output=True,
@@ -152,13 +152,13 @@ def _played(root: Path) -> Scene:
 
 
 def _short(why: str, other: Editor) -> list[str]:
-    """The beginning of what the agent is told, with the name that the other has here in place of its session's."""
+    """Return the beginning of the agent's message, with the other's name here in place of its session's name."""
     lines = re.sub(rf"claude:{other.session[:8]}[-0-9a-f]*", other.name, why).splitlines()
     return [*lines[:_MOST_LINES], *(["…"] if len(lines) > _MOST_LINES else [])]
 
 
 def _build(root: Path) -> None:
-    """A repository with one file, in which Claude Code is set up as its user does it."""
+    """Make a repository with one file, in which Claude Code is set up as its user does it."""
     root.mkdir()
     (root / PATH).write_text(_SOURCE, encoding="utf-8")
     for words in (("init", "--quiet"), ("add", "--all"), (*AUTHOR, "commit", "--quiet", "--message", "begin")):

@@ -27,7 +27,7 @@ _MANY: Final = "2. {} agents change one package at the same time, three times ov
 
 def show(options: DemoOptions) -> int:
     """Run the demo and report. 0: Commonhold lost nothing and applied everything; 1: not so; 130: interrupted."""
-    # Whatever ends the demo, its agents and its folder go with it.
+    # However the demo ends, its agents and its folder go with it.
     for ending in (signal.SIGTERM, signal.SIGHUP):
         signal.signal(ending, signal.default_int_handler)
     options = options.sized()
@@ -51,7 +51,7 @@ def show(options: DemoOptions) -> int:
 
 
 def _hooked(folder: Path, progress: Console) -> Scene:
-    """Show two agents that are kept apart by their hooks. Raises HooksFailedError."""
+    """Show two agents whose edits are coordinated by their hooks. Raises HooksFailedError."""
     progress.print(_TWO, style="bold", markup=False)
     scene = play(folder)
     told = "\n".join(f"   {line}" for line in scene.lines)
@@ -72,7 +72,7 @@ def _tell(report: Report, repository: Path) -> None:
         return
     out = Console(highlight=False)
     out.print(report.table())
-    # Not wrapped: the command in it is there to be copied.
+    # Not wrapped: the command in it must stay easy to copy.
     out.print(f"\n{report.words()}\n\n{_where(report.options, repository)}", markup=False, soft_wrap=True)
 
 
@@ -85,7 +85,7 @@ def _where(options: DemoOptions, repository: Path) -> str:
 
 
 def _command() -> list[str]:
-    """How this program is called here: by its name where the shell finds it, else by its path."""
+    """Return the command that runs this program: its name if the shell finds it, else its path."""
     if shutil.which("commonhold"):
         return ["commonhold"]
     script = Path(sys.executable).with_name("commonhold")

@@ -1,4 +1,4 @@
-"""The edits that demo agents make: one marked line that changes nothing, so that each can be looked for afterwards."""
+"""The edits that demo agents make: one marked line without effect, so that each edit can be searched for afterwards."""
 
 import ast
 from collections.abc import Iterator
@@ -9,22 +9,22 @@ Definition = ast.FunctionDef | ast.AsyncFunctionDef
 
 
 def marked_line(name: str, marker: str) -> str:
-    """An assignment that carries the marker and does nothing else."""
+    """Return an assignment that carries the marker and does nothing else."""
     return f'{name} = "{marker}"\n'
 
 
 def new_function(name: str, marker: str) -> str:
-    """A function that carries the marker."""
+    """Return a function that carries the marker."""
     return f'def {name}() -> str:\n    return "{marker}"\n'
 
 
 def times_marked(text: str, marker: str) -> int:
-    """How often the marker stands in a text."""
+    """Return how often the marker occurs in a text."""
     return text.count(f'"{marker}"')
 
 
 def mark_function_in_file(source: str, qualname: str, line: str) -> str:
-    """The file with `line` as the first statement of a function. Raises LookupError if the function is not there."""
+    """Return the file with `line` as the first statement of a function. Raises LookupError if there is none."""
     found = [each for name, each in definitions(parse_module(source)) if name == qualname]
     if len(found) != 1:
         raise LookupError(f"{qualname} is there {len(found)} times")
@@ -32,7 +32,7 @@ def mark_function_in_file(source: str, qualname: str, line: str) -> str:
 
 
 def mark_function(text: str, line: str) -> str:
-    """The text of one function with `line` as its first statement."""
+    """Return the text of one function with `line` as its first statement."""
     # A method's text is indented: an `if` above it makes a module of it.
     is_indented = text[:1] in (" ", "\t")
     tree = parse_module(f"if True:\n{text}" if is_indented else text)
@@ -41,7 +41,7 @@ def mark_function(text: str, line: str) -> str:
 
 
 def mark_header(text: str, line: str) -> str:
-    """A file, or the first piece of its header, with `line` below the imports at its top."""
+    """Return a file, or the first piece of its header, with `line` below the imports at its top."""
     lines = text.splitlines(keepends=True)
     end = 0
     for statement in parse_module(text).body:
@@ -53,7 +53,7 @@ def mark_header(text: str, line: str) -> str:
 
 
 def append_function(source: str, text: str) -> str:
-    """The file with one more function at its end."""
+    """Return the file with one more function at its end."""
     return source.rstrip("\n") + "\n\n\n" + text
 
 
@@ -63,7 +63,7 @@ def is_markable(definition: Definition) -> bool:
 
 
 def definitions(tree: ast.AST, prefix: str = "") -> Iterator[tuple[str, Definition]]:
-    """Functions and methods with their qualified names; what a function holds inside belongs to it."""
+    """Yield functions and methods with their qualified names; functions inside a function belong to it."""
     for node in ast.iter_child_nodes(tree):
         if isinstance(node, Definition):
             yield prefix + node.name, node
@@ -81,7 +81,7 @@ def _with_first_statement(text: str, definition: Definition, line: str, *, first
 
 
 def _line_for(definition: Definition) -> int:
-    """The line, counted from 1, that the first statement after the docstring begins at."""
+    """Return the line, counted from 1, on which the first statement after the docstring begins."""
     if ast.get_docstring(definition, clean=False) is None:
         return _start(definition.body[0])
     if len(definition.body) == 1:

@@ -1,4 +1,4 @@
-"""What the demo and its agent processes say to each other: one JSON object a line."""
+"""The messages between the demo and its agent processes: one JSON object a line."""
 
 from enum import StrEnum
 
@@ -8,7 +8,7 @@ from commonhold.demo.workload import Chore
 
 
 class Policy(StrEnum):
-    """How agents keep out of each other's way."""
+    """How agents avoid conflicts."""
 
     NONE = "none"
     FILE = "file"
@@ -16,7 +16,7 @@ class Policy(StrEnum):
 
 
 class What(StrEnum):
-    """What an agent does now, or what has just happened to it."""
+    """The action of an agent, or the event that it reports."""
 
     READY = "ready"
     READING = "reading"
@@ -31,7 +31,7 @@ class What(StrEnum):
 
 
 class Spec(msgspec.Struct, frozen=True):
-    """What an agent process is told when it starts. `environment` is for its server."""
+    """The parameters of an agent process at its start. `environment` is for its server."""
 
     name: str
     root: str
@@ -47,7 +47,7 @@ class Order(msgspec.Struct, frozen=True):
 
 
 class Progress(msgspec.Struct, frozen=True, omit_defaults=True):
-    """A word from an agent. `by` is who stood in the way of it."""
+    """A report of an agent. `by` names the holders that block it."""
 
     what: What
     number: int = 0
@@ -57,5 +57,5 @@ class Progress(msgspec.Struct, frozen=True, omit_defaults=True):
 
 
 def line(message: Order | Progress) -> bytes:
-    """The message as it goes over the pipe."""
+    """Return the message as it goes over the pipe."""
     return msgspec.json.encode(message) + b"\n"

@@ -1,4 +1,4 @@
-"""What somebody may choose about the demo."""
+"""The options of the demo."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
@@ -9,9 +9,9 @@ SEED = 7
 
 @dataclass(frozen=True, slots=True)
 class DemoOptions:
-    """`think` is the mean thinking time of an edit in seconds; `quick` is a small run, which says nothing of speed.
+    """`think` is the mean thinking time of an edit in seconds; `quick` is a small run, which does not measure speed.
 
-    `environment` is what the servers of the agents are to find in theirs: no choice, so it makes no two runs differ.
+    `environment` is added to the environment of the agents' servers: it is no option, so it makes no two runs differ.
     """
 
     report: str | None = None
@@ -26,5 +26,5 @@ class DemoOptions:
     environment: Mapping[str, str] = field(default_factory=dict, compare=False)
 
     def sized(self) -> Self:
-        """The same options, with the sizes that `quick` stands for."""
+        """Return the same options, with the sizes that `quick` stands for."""
         return replace(self, agents=3, edits=4, think=0.05) if self.quick else self

@@ -17,7 +17,7 @@ Tell = Callable[[Progress], None]
 
 PAUSE_SECONDS: Final = 0.1
 FREE: Final[frozenset[str]] = frozenset()
-# An edit that was refused this often takes a lease before it is thought over again.
+# After this many refusals, an edit takes a lease before the next attempt.
 _PATIENCE: Final = 3
 _REFUSED: Final = "refused"
 _CHANGED: Final = "REGION_CHANGED"
@@ -32,16 +32,16 @@ class Way(Protocol):
     """A policy at work in one agent."""
 
     def claims(self, chore: Chore) -> frozenset[str]:
-        """The keys that the agent would lease for the edit."""
+        """Return the keys that the agent would lease for the edit."""
         ...
 
     async def attempt(self, chore: Chore) -> frozenset[str]:
-        """Make the edit. The answer is empty, or holds the keys that others hold: make another edit first."""
+        """Make the edit. Return nothing, or the keys that others hold: then make another edit first."""
         ...
 
 
 def way(policy: Policy, root: Path, call: Call, tell: Tell) -> Way:
-    """The policy at work."""
+    """Return the implementation of the policy."""
     match policy:
         case Policy.NONE:
             return Uncoordinated(root, tell)
@@ -52,7 +52,7 @@ def way(policy: Policy, root: Path, call: Call, tell: Tell) -> Way:
 
 
 class Uncoordinated:
-    """Read whole files, think, write whole files: what agents do that know nothing of each other."""
+    """Read whole files, think, write whole files: as agents do that know nothing of each other."""
 
     def __init__(self, root: Path, tell: Tell) -> None:
         """Work on the files below `root`."""
@@ -60,11 +60,11 @@ class Uncoordinated:
         self._tell = tell
 
     def claims(self, _chore: Chore) -> frozenset[str]:
-        """Nothing."""
+        """Return no keys."""
         return FREE
 
     async def attempt(self, chore: Chore) -> frozenset[str]:
-        """Nobody is asked, so nobody stands in the way."""
+        """Make the edit without any check, so nothing blocks it."""
         self._tell(_progress(What.READING, chore))
         texts = {path: (self._root / path).read_text(encoding="utf-8") for path in chore.paths}
         await _think(self._tell, chore)
@@ -84,7 +84,7 @@ class FileLeases:
         self._tell = tell
 
     def claims(self, chore: Chore) -> frozenset[str]:
-        """All its files."""
+        """Return all its files."""
         return frozenset(chore.paths)
 
     async def attempt(self, chore: Chore) -> frozenset[str]:
@@ -98,9 +98,9 @@ class FileLeases:
 
 
 class Regions:
-    """Commonhold: read regions, think, commit; refused: think again about what is there now.
+    """Commonhold: read regions, think, commit; after a refusal, think again about the present text.
 
-    What many agents want is leased first: the hot functions, and whatever was refused again and again.
+    Contended keys are leased first: the hot functions, and keys that were refused again and again.
     """
 
     def __init__(self, call: Call, tell: Tell) -> None:
@@ -110,13 +110,13 @@ class Regions:
         self._refusals: Counter[int] = Counter()
 
     def claims(self, chore: Chore) -> frozenset[str]:
-        """Nothing, for most edits."""
+        """Return no keys, for most edits."""
         if chore.kind is ChoreKind.HOT or self._refusals[chore.number] >= _PATIENCE:
             return frozenset(place.key for place in chore.places)
         return FREE
 
     async def attempt(self, chore: Chore) -> frozenset[str]:
-        """Write without a lease, or with one where that pays."""
+        """Write without a lease, or with one if that pays."""
         claims = self.claims(chore)
         if not claims:
             return await self._write(chore, None)
@@ -143,7 +143,7 @@ class Regions:
             texts |= await self._fresh(chore, answer)
 
     async def _commit(self, chore: Chore, changeset: Json) -> Json:
-        """The answer. While somebody holds a region the work is not lost: the same commit is sent again."""
+        """Return the answer. While another agent holds a region the work is not lost: the same commit is sent again."""
         while True:
             self._tell(_progress(What.WRITING, chore))
             answer = await self._call("commit", changeset)
@@ -158,20 +158,20 @@ class Regions:
     async def _read(self, chore: Chore) -> dict[str, Json]:
         self._tell(_progress(What.READING, chore))
         if chore.kind is ChoreKind.INSERT:
-            # A new function needs no base; its author looks at what is there all the same.
+            # A new function needs no base; its author reads the present regions all the same.
             await self._call("regions", {"path": chore.places[0].path})
             return {}
         return _by_key(await self._call("read", {"keys": [place.key for place in chore.places]}))
 
     async def _fresh(self, chore: Chore, answer: Json) -> dict[str, Json]:
-        """What the refusal brought along. A header is read again, for the hashes of its pieces."""
+        """Return the regions that the refusal contains. A header is read again, for the hashes of its pieces."""
         if chore.kind is ChoreKind.HEADER:
             return await self._read(chore)
         return _by_key(answer["repair"])
 
 
 async def acquire(call: Call, tell: Tell, chore: Chore, keys: Iterable[str]) -> Json | frozenset[str]:
-    """The lease on `keys`, or those of them that others hold."""
+    """Return the lease on `keys`, or those of them that others hold."""
     answer = await call("acquire", {"keys": sorted(keys), "task": chore.intent, "ttl_seconds": 60})
     if answer["outcome"] == "granted":
         lease: Json = answer["lease"]
@@ -226,7 +226,7 @@ def _marked_file(source: str, path: str, chore: Chore) -> str:
 
 
 def _replace(path: Path, text: str, chore: Chore) -> None:
-    """Write a file as editors do: nobody ever sees half of it. Last one wins."""
+    """Write a file as editors do: no reader ever sees half of it. The last writer wins."""
     draft = path.with_name(f".{path.name}.{chore.agent}")
     draft.write_text(text, encoding="utf-8")
     draft.replace(path)

@@ -17,12 +17,12 @@ TITLES: Final[Mapping[Policy, str]] = {
     Policy.COMMONHOLD: "Commonhold",
 }
 _FREE_SHARE: Final = 0.6
-"""Of so many times one agent's speed that many must have at least, if nobody waits for anybody."""
+"""The least speed of many agents without waiting, as a share of the speed of one agent times their number."""
 
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """What came of a workload. `applied` edits were told that they succeeded; `lost_updates` of them are not there.
+    """The result of a workload. `applied` edits were reported as successful; `lost_updates` of them are missing.
 
     `refused` are answers that said no, `retries` edits that had to be thought over again.
     """
@@ -37,18 +37,18 @@ class Outcome:
 
     @property
     def rate(self) -> float:
-        """Edits applied, and kept, a second."""
+        """Edits applied, and kept, per second."""
         return (self.applied - self.lost_updates) / self.wall_seconds
 
     @property
     def is_clean(self) -> bool:
-        """Whether everything was applied and is there, and the package still works."""
+        """Whether all edits were applied and are there, and the package still works."""
         return self.applied == self.edits and not self.lost_updates and self.compiles
 
 
 @dataclass(frozen=True, slots=True)
 class Report:
-    """All outcomes, and that of one agent alone with its share of the same work; None where speed was not measured."""
+    """All outcomes, and that of one agent alone with its share of the same work; None if speed was not measured."""
 
     policies: Mapping[Policy, Outcome]
     one_agent: Outcome | None
@@ -56,14 +56,14 @@ class Report:
 
     @property
     def is_proof(self) -> bool:
-        """Whether Commonhold did what it promises."""
+        """Whether Commonhold kept its promises."""
         return self.policies[Policy.COMMONHOLD].is_clean and (self.one_agent is None or self.one_agent.is_clean)
 
     @property
     def can_compare(self) -> bool:
-        """Whether speed can be told: agents that wait for nobody were really as quick as so many times one alone.
+        """Whether speeds can be compared: many agents that never wait were about that many times as fast as one alone.
 
-        Where they were not, the machine was too small or too busy, and it is the machine that was measured.
+        If they were not, the machine was too small or too busy, and the figures measure the machine.
         """
         if self.one_agent is None:
             return False
@@ -71,11 +71,11 @@ class Report:
         return free.applied / free.wall_seconds >= _FREE_SHARE * self.options.agents * self.one_agent.rate
 
     def speedup(self, policy: Policy) -> float:
-        """How many times the rate of one agent; 0 where that was not measured."""
+        """Return the speed as a multiple of the rate of one agent; 0 if that was not measured."""
         return self.policies[policy].rate / self.one_agent.rate if self.one_agent else 0.0
 
     def shape(self) -> dict[str, Any]:
-        """The JSON form."""
+        """Return the JSON form."""
         return {
             "policies": {
                 policy.value: {**msgspec.to_builtins(outcome), "speedup_vs_one_agent": self._told_speedup(policy)}
@@ -95,7 +95,7 @@ class Report:
         return round(self.speedup(policy), 2) if self.one_agent else None
 
     def table(self) -> Table:
-        """The form for people."""
+        """Return the form for people."""
         table = Table(title="The same edits under three policies", title_style="bold")
         table.add_column("")
         for policy in Policy:
@@ -124,7 +124,7 @@ class Report:
         ]
 
     def words(self) -> str:
-        """What the table means."""
+        """Return the meaning of the table, in words."""
         none, file, ours = (self.policies[policy] for policy in Policy)
         lost = f"{ours.lost_updates} lost, {ours.applied} of {ours.edits} applied"
         return "\n".join(

@@ -1,4 +1,4 @@
-"""Where the demo plays: a git repository in a temporary folder, with the sources of an installed package."""
+"""The stage of the demo: a git repository in a temporary folder, with the sources of an installed package."""
 
 import os
 import shutil
@@ -22,7 +22,7 @@ PACKAGE: Final = "rich"
 FILES: Final = ("layout.py", "live.py", "color.py", "prompt.py", "align.py", "cells.py")
 START: Final = "start"
 AUTHOR: Final = ("-c", "user.name=Commonhold demo", "-c", "user.email=demo@localhost")
-# The user's own configuration (signing, hooks, default branch) has no say here.
+# The user's own configuration (signing, hooks, default branch) must have no effect here.
 OWN_SETTINGS: Final = {"GIT_CONFIG_GLOBAL": os.devnull, "GIT_CONFIG_NOSYSTEM": "1"}
 _LEAVES: Final = (Kind.FUNCTION, Kind.METHOD)
 _CHECK: Final = """\
@@ -37,7 +37,7 @@ sys.exit(not all(compiled) or any(not module.__file__.startswith(root) for modul
 
 
 class Stage:
-    """The repository, and how to put it back to its start."""
+    """The repository, and how to restore its start."""
 
     def __init__(self, folder: Path) -> None:
         """Play in `folder`, which belongs to the demo."""
@@ -64,27 +64,27 @@ class Stage:
         return tuple(f"{PACKAGE}/{name}" for name in FILES)
 
     def functions(self) -> Mapping[str, Sequence[str]]:
-        """Of each file the functions that can be edited."""
+        """The functions of each file that can be edited."""
         return {path: tuple(_functions(path, (self.root / path).read_bytes())) for path in self.paths}
 
     def record(self, name: str) -> None:
-        """Keep what is there now under a tag."""
+        """Record the present files under a tag."""
         self._git("add", "--all")
         self._git(*AUTHOR, "commit", "--quiet", "--allow-empty", "--message", name)
         self._git("tag", name)
 
     def restore(self) -> None:
-        """Go back to the start."""
+        """Restore the files of the start."""
         self._git("checkout", "--quiet", "--force", "--detach", START)
         self._git("clean", "--quiet", "--force", "-d")
 
     def lost(self, chores: Iterable[Chore]) -> list[Chore]:
-        """Those edits that are not there, not wholly there, or there twice."""
+        """Return those edits that are missing, incomplete or present twice."""
         texts = {path: (self.root / path).read_text(encoding="utf-8") for path in self.paths}
         return [chore for chore in chores if not _is_in_place(chore, texts)]
 
     def works(self) -> bool:
-        """Whether all that was edited compiles, and can be imported with the rest of the package."""
+        """Whether all edited files compile, and can be imported with the rest of the package."""
         command = [sys.executable, "-I", "-X", f"pycache_prefix={self._scratch}", "-c", _CHECK, self.root, *self.paths]
         result = subprocess.run([*map(str, command)], capture_output=True, check=False, cwd=self.root)  # noqa: S603 - our own interpreter, our own code
         return result.returncode == 0

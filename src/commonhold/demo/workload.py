@@ -1,4 +1,4 @@
-"""Who edits what: the same workload for every policy, made from a seed."""
+"""The edits of each agent: the same workload for every policy, made from a seed."""
 
 import random
 from collections.abc import Mapping, Sequence
@@ -10,7 +10,7 @@ HEADER: Final = "@header"
 
 
 class ChoreKind(StrEnum):
-    """What is to be edited."""
+    """The target of an edit."""
 
     BODY = "body"
     HOT = "hot"
@@ -19,7 +19,7 @@ class ChoreKind(StrEnum):
     PAIR = "pair"
 
 
-# In how many of a hundred edits. HOT goes to one function a file, which agents fight over on purpose.
+# Shares in a hundred edits. HOT goes to one function a file, for which agents contend on purpose.
 SHARES: Final[Mapping[ChoreKind, int]] = {
     ChoreKind.BODY: 46,
     ChoreKind.HOT: 16,
@@ -46,7 +46,7 @@ class Place:
 
 @dataclass(frozen=True, slots=True)
 class Chore:
-    """One edit that is one agent's to make: a mark at each place, all or none, after `think_seconds` of thinking."""
+    """One edit of one agent: a mark at each place, all or none, after `think_seconds` of thinking."""
 
     agent: int
     number: int
@@ -56,7 +56,7 @@ class Chore:
 
     @property
     def intent(self) -> str:
-        """What the agent wants, in words."""
+        """The agent's purpose, in words."""
         return f"mark {' and '.join(place.key for place in self.places)} for step {self.number}"
 
     @property
@@ -65,11 +65,11 @@ class Chore:
         return tuple(dict.fromkeys(place.path for place in self.places))
 
     def marker(self, index: int) -> str:
-        """The text that shows that the edit is in place at `places[index]`."""
+        """Return the text that shows that the edit is in place at `places[index]`."""
         return f"ch:a{self.agent}.{self.number}.{index}"
 
     def variable(self, index: int) -> str:
-        """The name that carries the marker."""
+        """Return the name that carries the marker."""
         return _variable(self.agent, self.number, index)
 
 
@@ -80,7 +80,7 @@ def _variable(agent: int, number: int, index: int) -> str:
 def workload(
     functions: Mapping[str, Sequence[str]], *, agents: int, edits: int, think: float, seed: int
 ) -> tuple[tuple[Chore, ...], ...]:
-    """The chores of each agent, `edits` of them. `functions` maps each file to the functions that may be edited."""
+    """Return the chores of each agent, `edits` of them. `functions` maps each file to its editable functions."""
     chance = random.Random(seed)  # noqa: S311 - chance with a seed, no secret
     hot = [Place(path, chance.choice(list(names))) for path, names in functions.items()]
     cold = [Place(path, name) for path, names in functions.items() for name in names if Place(path, name) not in hot]
@@ -88,7 +88,7 @@ def workload(
 
 
 class _Choice:
-    """One agent's chances, which do not depend on how many other agents there are."""
+    """One agent's random choices, which do not depend on the number of other agents."""
 
     def __init__(self, seed: int, agent: int, hot: Sequence[Place], cold: Sequence[Place]) -> None:
         self.chance = random.Random(f"{seed}/{agent}")  # noqa: S311 - chance with a seed, no secret
@@ -126,6 +126,6 @@ def _share(agent: int, edits: int, think: float, choice: _Choice) -> tuple[Chore
 
 
 def _kinds(count: int) -> list[ChoreKind]:
-    """So many kinds in the proportions of the shares: every agent has the same mix."""
+    """Return this many kinds in the proportions of the shares: every agent has the same mix."""
     deck = [kind for kind, share in SHARES.items() for _ in range(share)]
     return [deck[int((index + 0.5) * len(deck) / count)] for index in range(count)]
