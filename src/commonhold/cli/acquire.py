@@ -109,7 +109,7 @@ def command(
         if run_words:
             return _run(run_words, place, keys, options, given)
         if not wish["wait_seconds"]:
-            # Who brings a ticket lets go by itself: so Ctrl-C ends this at once, also where the state is held up.
+            # A caller with a ticket releases it itself: so Ctrl-C ends this at once, even if the state is locked.
             options.setdefault("ticket", RandomIds().new("lease"))
         found = place.hold.acquire(*place.keys(keys), **options)
     answer(given, found, shapes.acquire, lambda found: lease_words.acquired(found, given))
@@ -117,8 +117,8 @@ def command(
 
 
 def _run(words: tuple[str, ...], place: Place, keys: tuple[str, ...], options: dict[str, Any], given: Given) -> int:
-    """Run a command while the keys are held; its exit status."""
-    # Loaded here: mostly nothing is run.
+    """Run a command while the keys are held; return its exit status."""
+    # Loaded here: usually no command is run.
     from commonhold.cli.running import check_command, run  # noqa: PLC0415
 
     check_command(words, given.folder)

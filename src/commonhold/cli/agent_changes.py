@@ -1,4 +1,4 @@
-"""Installing for agents, as files of a project: the changes, and making them."""
+"""Installations for agents, as files of a project: the changes, and their execution."""
 
 import os
 import pwd
@@ -27,33 +27,33 @@ from commonhold.domain.errors import Code, CommonholdError, InputError
 
 @dataclass(frozen=True, slots=True)
 class Project:
-    """A repository as the place where agents are set up."""
+    """A repository in which agents are set up."""
 
     repository: Repository
 
     @property
     def git(self) -> Git | None:
-        """Git there; None in a plain folder."""
+        """Return git there; None in a plain folder."""
         return Git(self.repository.root) if self.repository.git_dir else None
 
     def load(self, path: str) -> str | None:
-        """The text of a file of the project."""
+        """Return the text of a file of the project."""
         return project_files.read(self.repository.root, path)
 
     def of_hooks(self, setup: Setup) -> "Project":
-        """Where an agent finds its hooks: Claude Code heeds those of the main working tree in linked ones, too."""
+        """Return the project with an agent's hooks: in a linked working tree Claude Code reads the main tree's, too."""
         main = main_of(self.repository.root) if setup.name == "claude" else None
         if main is None or ways_in(self.load(shell_prefix.SETTINGS) or ""):
             return self
         return Project(replace(self.repository, root=main))
 
     def is_beside(self, path: str) -> bool:
-        """Whether another working tree has such a file: what git does not look at is one list for all of them."""
+        """Whether another working tree has such a file: git's list of excluded files is shared by all of them."""
         trees = worktrees(str(Path(self.repository.state_folder).parent))
         return any(os.path.lexists(f"{root}/{path}") for root in trees if root != self.repository.root)
 
     def ways(self, link: Link | None = None) -> Ways:
-        """How Commonhold is reached from there: by this very interpreter."""
+        """Return how to reach Commonhold from there: by this very interpreter."""
         wrapper = "" if self.why_unkept("claude") else self.wrapper
         codex_root = "" if self.why_unkept("codex") else self.repository.root
         policy = load_settings(self.repository.root).when_down
@@ -63,7 +63,7 @@ class Project:
 
     @property
     def bare_ways(self) -> Ways:
-        """What every piece is known again by: without what the settings or the machine leave out of some."""
+        """The ways by which every piece is recognized: with those that the settings or the machine would leave out."""
         root, state_folder = self.repository.root, self.repository.state_folder
         ways = Ways(sys.executable, knock(), http_address(state_folder), wrapper=self.wrapper)
         bash_env = f"{root}/{gemini_shell.FIRST_READ}" if self.has_gemini_file() else None
@@ -71,11 +71,11 @@ class Project:
 
     @property
     def wrapper(self) -> str:
-        """Where the program lies that Claude Code starts in place of a shell."""
+        """The path of the program that Claude Code starts in place of a shell."""
         return f"{self.repository.root}/{shell_prefix.WRAPPER}"
 
     def why_unkept(self, name: str) -> str:
-        """Why commands of an agent that can be let give them to the launcher do not come to it; empty where they do."""
+        """Return why the commands of an agent do not reach the launcher, although they could; empty if they do."""
         root, home = self.repository.root, str(Path.home())
         match name:
             case "opencode":
@@ -89,11 +89,11 @@ class Project:
                 return shell_prefix.obstacle(root, home)
 
     def hooks_off(self, name: str) -> str:
-        """The setting by which an agent runs no hooks; empty where there is none."""
+        """Return the setting by which an agent runs no hooks; empty if there is none."""
         return hooks_off.turned_off(name, self.repository.root, str(Path.home()))
 
     def has_gemini_file(self) -> bool:
-        """Whether Gemini's own file of variables is one that can be changed here, or can be made."""
+        """Whether Gemini's own file of variables can be changed here, or made."""
         try:
             self.load(gemini_shell.ENV_FILE)
         except CommonholdError:
@@ -107,7 +107,7 @@ class Project:
         return gemini_shell.obstacle(self.repository.root, str(Path.home()), text, inherited)
 
     def found(self) -> tuple[Setup, ...]:
-        """The agents that are used here: whose program can be run, or that have left a trace in the repository."""
+        """Return the agents that are used here: their program can be run, or they left a trace in the repository."""
         return tuple(setup for setup in SETUPS.values() if self._is_found(setup))
 
     def _is_found(self, setup: Setup) -> bool:
@@ -115,7 +115,7 @@ class Project:
         return any(map(shutil.which, setup.programs)) or any((root / trace).exists() for trace in setup.traces)
 
     def only_at_home(self) -> Iterator[tuple[Setup, str]]:
-        """The agents of which nothing shows but a trace in the user's home folder, and that trace."""
+        """Yield the agents that have left nothing but a trace in the user's home folder, and that trace."""
         for setup in SETUPS.values():
             traces = () if self._is_found(setup) else setup.traces
             if trace := next((trace for trace in traces if (Path.home() / trace).exists()), ""):
@@ -130,13 +130,13 @@ def _login_shell() -> str:
 
 
 def knock() -> str:
-    """Where the program that hooks start lies."""
+    """Return the path of the program that hooks start."""
     return str(Path(commonhold.__file__).parent / "client" / "knock.py")
 
 
 @dataclass(frozen=True, slots=True)
 class AgentPlan:
-    """What changes in the project's files, in the list of what git does not look at, and what to know about it."""
+    """The changes of the project's files and of git's list of excluded files, and notes about them."""
 
     files: tuple[FileChange, ...] = ()
     unseen: FileChange | None = None
@@ -144,7 +144,7 @@ class AgentPlan:
 
     @property
     def changes(self) -> tuple[FileChange, ...]:
-        """All of it."""
+        """All changes."""
         return self.files if self.unseen is None else (*self.files, self.unseen)
 
 
@@ -171,7 +171,7 @@ def to_install(project: Project, setups: Iterable[Setup], ways: Ways, *, servers
 
 
 def _unrunnable(project: Project, pieces: Iterable[Piece]) -> Iterator[FileChange]:
-    """Programs of ours with the right content but without permission to run: written anew."""
+    """Yield our programs with the right content but without permission to run: written anew."""
     for path, text in ((path, project.load(path)) for piece in pieces for path in piece.paths):
         change = FileChange(path, text, text, what="permission to run")
         is_ours = any(isinstance(piece, FilePiece) and piece.text == text for piece in pieces if path in piece.paths)

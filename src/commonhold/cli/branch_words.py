@@ -21,7 +21,7 @@ _OUTCOMES: Final = {
 
 
 def branch_merged(value: BranchMerge) -> Iterator[str]:
-    """A branch: the verdict, both sides, each file that is not simply proven, and what to do."""
+    """Yield the verdict on a branch, both sides, each file that is not simply proven, and the next step."""
     yield from _head(value)
     for each in value.files:
         if each.verdict is not Verdict.PROVEN or each.notes:
@@ -39,7 +39,7 @@ def branch_merged(value: BranchMerge) -> Iterator[str]:
 
 
 def _alone(value: FileMerge) -> FileMerge:
-    """The file without the output of the check, which is printed once."""
+    """Return the file without the output of the check, which is printed once."""
     return replace(value, trial=None) if isinstance(value.trial, Failed) else value
 
 
@@ -66,7 +66,7 @@ def _side(side: Side) -> str:
 
 
 def branch_hint(value: BranchMerge) -> str:
-    """The next step; empty where nothing is left to be done."""
+    """Return the next step; empty if none remains."""
     if value.is_standing:
         begun = "mend the unmerged files, `git add` them, then `git commit`" if _has_refused(value) else "`git commit`"
         return f"{begun}; `git merge --abort` takes it back"

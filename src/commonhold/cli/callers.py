@@ -1,4 +1,4 @@
-"""`commonhold callers`: what uses a definition, in any file."""
+"""`commonhold callers`: the uses of a definition, in any file."""
 
 from collections.abc import Iterator, Mapping
 

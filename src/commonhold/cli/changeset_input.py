@@ -14,7 +14,7 @@ STDIN: Final = "-"
 
 
 def read_changeset(name: str) -> Changeset:
-    """The changeset in a file, or on standard input for `-`.
+    """Return the changeset in a file, or on standard input for `-`.
 
     Raises InputError `FILE_NOT_FOUND`, `NOT_A_FILE`, `FILE_TOO_LARGE`, `CHANGESET_INVALID`.
     """
@@ -29,9 +29,9 @@ def read_changeset(name: str) -> Changeset:
 
 
 def read_stdin(what: str) -> bytes:
-    """All of standard input, which is to be `what`.
+    """Return all of standard input, which must contain `what`.
 
-    Raises InputError `FILE_TOO_LARGE`, and `CHANGESET_INVALID` where it is closed.
+    Raises InputError `FILE_TOO_LARGE`, and `CHANGESET_INVALID` if it is closed.
     """
     if sys.stdin is None:
         raise InputError(

@@ -98,7 +98,7 @@ def _types_of(git: Git, commit: str) -> TypeChecker:
 
 
 def _check_of(git: Git, tests: str, tree: str, paths: Sequence[str]) -> Check | None:
-    """The check of the impacted tests; none where they are asked for and there are none."""
+    """Return the check of the impacted tests; None if they are requested and there are none."""
     if TESTS in tests and not paths:
         return None
     return CommandCheck(tests.replace(TESTS, shlex.join(paths)), TreeCopy(git, tree), worktree=git.root)

@@ -15,7 +15,7 @@ from commonhold.semantics.evidence import Evidence
 
 
 def branches_checked(value: Checked) -> Iterator[str]:
-    """The answer, the sides, what does not merge, what fails or may fail, the tests, and what to do."""
+    """Yield the answer, the sides, conflicts, failures and possible failures, the tests, and the next step."""
     yield f"{value.outcome}: {_head(value)}"
     yield f"  ours:   {_side(value.meeting.ours)}"
     yield f"  theirs: {_side(value.meeting.theirs)}"
@@ -68,7 +68,7 @@ def _finding(value: Finding) -> Iterator[str]:
 
 
 def _place(place: Place, side: SideName) -> str:
-    """The place as that side has it, since that is where it can be mended."""
+    """Return the place as that side has it, since it can be repaired there."""
     own = place.ours_line if side is SideName.OURS else place.theirs_line
     line = own or place.line or place.ours_line or place.theirs_line
     name = f" ({shown(place.qualname)})" if place.qualname else ""
@@ -84,7 +84,7 @@ def _tests(value: Checked) -> Iterator[str]:
 
 
 def check_hint(value: Checked) -> str:
-    """The next step; empty where nothing is left to be done."""
+    """Return the next step; empty if none remains."""
     ours, theirs = (shlex.quote(each.name) for each in (value.meeting.ours, value.meeting.theirs))
     if value.outcome == "admitted":
         return ""

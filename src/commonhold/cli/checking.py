@@ -1,4 +1,4 @@
-"""The options of commands that merge: a check that decides what cannot be proven."""
+"""The options of commands that merge: a check that decides unproven cases."""
 
 import signal
 from collections.abc import Callable, Iterator

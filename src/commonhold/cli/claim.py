@@ -199,7 +199,7 @@ def _remote(context: click.Context, remote: str | None, ref: str | None) -> _Rem
 
 @contextmanager
 def _claims(given: Given, where: _Remote, *, is_reader: bool = False) -> Iterator[Claims]:
-    """The claims on that remote, as the agent sees them; other processes of this clone wait meanwhile."""
+    """Yield the claims on that remote, as the agent sees them; other processes of this clone wait meanwhile."""
     agent = check_holder(agent_of(given) or ("reader" if is_reader else ""))
     clock = SystemClock()
     around = Surroundings(clock.now, RandomIds().new, time.sleep, random.random, _written)
@@ -215,7 +215,7 @@ def _written(wall: float) -> str:
 
 
 def _repeated(given: Given, where: _Remote) -> tuple[str, ...]:
-    """The options that a follow-up command has to repeat."""
+    """Return the options that a follow-up command has to repeat."""
     ref = () if where.ref == DEFAULT_REF else ("--ref", where.ref)
     return ("--git", where.name, *ref, *given.words())
 

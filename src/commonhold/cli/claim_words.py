@@ -1,4 +1,4 @@
-"""What `commonhold claim` tells people."""
+"""The answers of `commonhold claim`, in words."""
 
 import shlex
 from collections.abc import Iterator, Sequence
@@ -17,7 +17,7 @@ _ENDED: Final = {"release": "gave back", "done": "completed"}
 
 
 def claimed(found: Claimed | NothingToClaim, words: Sequence[str]) -> Iterator[str]:
-    """The task and what to do next, or why there is none."""
+    """Yield the task and the next step, or why there is none."""
     if isinstance(found, NothingToClaim):
         yield from _nothing(found, words)
         return
@@ -49,7 +49,7 @@ def _nothing(found: NothingToClaim, words: Sequence[str]) -> Iterator[str]:
 
 
 def standings(found: Sequence[Standing]) -> Iterator[str]:
-    """All tasks, a line each."""
+    """Yield all tasks, a line each."""
     if not found:
         yield "no tasks: push a file tasks/pending/NAME.yml with a line `title: ...` to make one"
     yield from _table(found)
@@ -64,7 +64,7 @@ def _table(found: Sequence[Standing]) -> Iterator[str]:
 
 
 def changed(found: Changed | Lost, words: Sequence[str]) -> Iterator[str]:
-    """What became of the claim."""
+    """Yield the new state of the claim."""
     if isinstance(found, Lost):
         if found.now is None:
             yield f"you have no claim on {found.task}: nobody has"
@@ -78,7 +78,7 @@ def changed(found: Changed | Lost, words: Sequence[str]) -> Iterator[str]:
 
 
 def log(found: Sequence[LoggedClaim]) -> Iterator[str]:
-    """The commits, a line for each task."""
+    """Yield the commits, a line for each task."""
     if not found:
         yield "no claims yet"
     for each in found:
@@ -87,7 +87,7 @@ def log(found: Sequence[LoggedClaim]) -> Iterator[str]:
 
 
 def log_shape(found: Sequence[LoggedClaim]) -> dict[str, object]:
-    """The same for programs."""
+    """Return the same for programs."""
     return {
         "commits": [
             {

@@ -1,6 +1,6 @@
 """Colours on a terminal: the first word of a line determines its colour.
 
-NO_COLOR (any value) and --plain switch them off, FORCE_COLOR switches them on where no terminal is.
+NO_COLOR (any value) and --plain switch them off, FORCE_COLOR switches them on without a terminal.
 """
 
 import os
@@ -36,12 +36,12 @@ _plain: ContextVar[bool] = ContextVar("plain", default=False)
 
 
 def choose(*, plain: bool) -> None:
-    """Say for the command that is run now whether it is to be plain."""
+    """Set whether the output of the present command is plain."""
     _plain.set(plain)
 
 
 def is_plain() -> bool:
-    """Whether somebody wished for neither colours nor anything that moves."""
+    """Whether the user wants neither colours nor anything that moves."""
     return _plain.get()
 
 
@@ -56,7 +56,7 @@ def are_wanted(stream: TextIO) -> bool:
 
 
 def painted(line: str) -> str:
-    """The line as a terminal is to show it."""
+    """Return the line as a terminal must show it."""
     body = line.lstrip(" ")
     look = next(((found, colour) for start, colour in _LOOKS if (found := start.match(body))), None)
     if look is None:

@@ -49,7 +49,7 @@ class _WithExamples(click.Command):
     """Anything with examples below its help."""
 
     def __init__(self, *parts: Any, examples: Sequence[str], **named: Any) -> None:  # noqa: ANN401 - click's own parts
-        """Take `examples`, lines ready to be typed, beside what click takes."""
+        """Take `examples`, lines ready to be typed, in addition to click's arguments."""
         super().__init__(*parts, **named)
         self.examples = tuple(examples)
 
@@ -79,17 +79,17 @@ class Group(_WithExamples, click.Group):
     """A group with examples. Of a command that it does not have, it names those that may have been meant."""
 
     def meant(self, name: str) -> str | None:  # noqa: ARG002 - for groups that know
-        """The command that goes by another name elsewhere; None where none does."""
+        """Return the command that has another name in other tools; None if there is none."""
         return None
 
     def resolve_command(
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
-        """Find the command. Raises UsageError where there is none of that name."""
+        """Find the command. Raises UsageError if there is none of that name."""
         name = args[0]
         if ctx.resilient_parsing or name.startswith("-") or self.get_command(ctx, name) is not None:
             return super().resolve_command(ctx, args)
-        # Loaded here: mostly the name is right.
+        # Loaded here: usually the name is right.
         from difflib import get_close_matches  # noqa: PLC0415
 
         meant = self.meant(name)

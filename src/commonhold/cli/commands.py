@@ -60,7 +60,7 @@ GROUPS: Final[Mapping[str, Mapping[str, str]]] = {
     },
 }
 COMMANDS: Final = {name: line for group in GROUPS.values() for name, line in group.items()}
-# What people type who know other tools.
+# Commands that users of other tools type.
 MEANT: Final = {
     **dict.fromkeys(("hold", "lease", "lock", "reserve"), "acquire"),
     **dict.fromkeys(("free", "unlock"), "release"),

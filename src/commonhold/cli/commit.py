@@ -119,14 +119,14 @@ def _changeset(place: Place, wish: _Wish) -> Changeset:
 
 
 def _named(place: Place, changeset: Changeset) -> Changeset:
-    """The changeset without names of modules: as words of a command they would be paths first."""
+    """Return the changeset without names of modules: as words of a command they would be paths first."""
     named = place.key_from_root
     edits = (replace(each, key=named(each.key), after=each.after and named(each.after)) for each in changeset.edits)
     return replace(changeset, edits=tuple(edits))
 
 
 def _completed(changeset: Changeset, wish: _Wish) -> Changeset:
-    """The changeset of a file, with additions from the options."""
+    """Return the changeset of a file, with additions from the options."""
     names = ("base", "after", "insert", "create", "delete", "span")
     extra = [f"--{name}" for name in names if _is_given(wish.get(name))]
     if extra:

@@ -1,4 +1,4 @@
-"""`commonhold config`: the settings that hold here, and where each comes from."""
+"""`commonhold config`: the settings that hold here, and the source of each."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, fields
@@ -36,14 +36,14 @@ class Setting:
 
 
 def settings_of(root: str, store: str | None) -> list[Setting]:
-    """All settings of the repository at `root`. Raises InputError `CONFIG_INVALID`."""
+    """Return all settings of the repository at `root`. Raises InputError `CONFIG_INVALID`."""
     values, where = asdict(load_settings(root, store=store)), origins(root, store=store)
     defaults = asdict(Settings())
     return [Setting(name, values[name], defaults[name], where.get(name, _DEFAULT)) for name in _NAMES]
 
 
 def told(name: str, value: object) -> str:
-    """A value as it may be pasted into a report: the address of a store may have a password in it."""
+    """Return a value as it may be pasted into a report: the address of a store may contain a password."""
     match value:
         case str() if name == "store" and value:
             parts = urlsplit(value)
@@ -85,7 +85,7 @@ def command(given: Given, name: str | None) -> None:
 
 
 def _unknown(name: str) -> UsageError:
-    # Loaded here: mostly the name is right.
+    # Loaded here: usually the name is right.
     from difflib import get_close_matches  # noqa: PLC0415
 
     near = [each for each in _NAMES if name in each] or get_close_matches(name, _NAMES, n=2)

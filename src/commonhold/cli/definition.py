@@ -29,7 +29,7 @@ class Meant:
 
 
 def meant(given: Given, key: str) -> Meant:
-    """What `key` stands for in the working tree as it is now. Raises InputError as reading a region does."""
+    """Return the definitions that `key` names in the working tree now. Raises InputError as reading a region does."""
     with opened(given) as place:
         found = _located(place, key)
     with index_of(given) as index:

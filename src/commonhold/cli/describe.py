@@ -25,7 +25,7 @@ _NEAR_SECONDS: Final = 90.0
 
 
 def when(wall: float) -> str:
-    """An instant as people say it: how far off it is, then where this machine's clock stands then."""
+    """Return an instant for people: the time from now, then the time of this machine's clock."""
     seconds = wall - time.time()
     away = f"in {duration(seconds)}" if seconds >= 0 else f"{duration(-seconds)} ago"
     return f"{away}, {_on_the_clock(wall, is_near=abs(seconds) < _NEAR_SECONDS)}"
@@ -39,7 +39,7 @@ def _on_the_clock(wall: float, *, is_near: bool) -> str:
 
 
 def stamp(wall: float) -> str:
-    """An instant for a column of them: the day and the time of this machine's clock."""
+    """Return an instant for a column of them: the day and the time of this machine's clock."""
     return time.strftime("%Y-%m-%d %H:%M:%S", time.localtime(wall))
 
 
@@ -60,12 +60,12 @@ def quoted(text: str) -> str:
 
 
 def short(content_hash: str | None) -> str:
-    """A hash, as far as commands need it."""
+    """Return a hash, shortened to the length that commands need."""
     return content_hash[:HASH_DIGITS] if content_hash else "(gone)"
 
 
 def conflict(value: Conflict) -> str:
-    """Who stands in the way of what."""
+    """Return which holder conflicts with which key."""
     if (path := path_of_slot(value.held)) is not None:
         return f"  {shown(path)} is being written by {who(value.holder)}"
     end = ", before you in line" if value.is_waiting else f", ends {when(value.expires_at)}"
@@ -107,7 +107,7 @@ def waiter(value: Waiter) -> Iterator[str]:
 
 
 def of_holder(found: Status, wanted: str | None) -> tuple[list[Lease], list[Waiter]]:
-    """The leases and the line, or what of them has a holder of this name, be it the whole name or the short one."""
+    """Return the leases and waiters, or only those of the holder with this full or short name."""
 
     def is_wanted(holder: str) -> bool:
         return wanted in (None, holder, short_name(holder))
@@ -117,7 +117,7 @@ def of_holder(found: Status, wanted: str | None) -> tuple[list[Lease], list[Wait
 
 
 def leases(held: Sequence[Lease], waiting: Sequence[Waiter]) -> Iterator[str]:
-    """All of them, and the line."""
+    """Yield all leases, and the line."""
     yield from (line for value in held for line in lease(value))
     if not held:
         yield "no live leases"
@@ -125,14 +125,14 @@ def leases(held: Sequence[Lease], waiting: Sequence[Waiter]) -> Iterator[str]:
 
 
 def line_of(waiting: Sequence[Waiter]) -> Iterator[str]:
-    """The waiters, if any."""
+    """Yield the waiters, if any."""
     if waiting:
         yield "waiting, the first in line first:"
         yield from (f"  {line}" for value in waiting for line in waiter(value))
 
 
 def value(carried: Value) -> Iterator[str]:
-    """The value of a key: its version and author in one line, the text below it."""
+    """Yield the value of a key: its version and author in one line, the text below it."""
     if not carried.version:
         yield f"{shown(carried.key)}  version 0: nothing was ever put here"
         return
@@ -142,21 +142,21 @@ def value(carried: Value) -> Iterator[str]:
 
 
 def there_now(carried: Sequence[Value]) -> Iterator[str]:
-    """What changed keys carry now, for somebody who was refused because of it."""
+    """Yield the present values of changed keys, for a caller that was refused because of them."""
     if carried:
         yield "what is there now:"
         yield from (f"  {line}" for each in carried for line in value(each))
 
 
 def work(left: PartialWork) -> Iterator[str]:
-    """One partial work: its holder, and the keys that changed."""
+    """Yield one partial work: its holder, and the keys that changed."""
     yield f"{shown(left.lease_id)}  {who(left.holder)}  found {when(left.found_at)}{quoted(left.task)}"
     for each in left.changes:
         yield f"  {shown(each.key)}  {short(each.base)} -> {short(each.now)}"
 
 
 def notices(texts: Iterable[str]) -> Iterator[str]:
-    """What should be known though it refuses nothing."""
+    """Yield notices, which refuse nothing."""
     return (f"notice: {shown_text(text)}" for text in texts)
 
 
@@ -167,14 +167,14 @@ def change(value: Change) -> Iterator[str]:
 
 
 def innermost(keys: Iterable[str]) -> list[str]:
-    """The keys less the files and classes that are there only because something in them is."""
+    """Return the keys less the files and classes that are there only because something in them is."""
     listed = list(keys)
     around = {holder for key in listed if key.startswith(_FILE) for holder in _around(key)}
     return [key for key in listed if key not in around]
 
 
 def _around(key: str) -> Iterator[str]:
-    """The file and the containers that a region lies in. In a canonical key no other `#` or dot is left unescaped."""
+    """Yield the file and the containers of a region. In a canonical key no other `#` or dot is left unescaped."""
     path, mark, qualname = key.partition("#")
     if mark:
         yield path
@@ -183,13 +183,13 @@ def _around(key: str) -> Iterator[str]:
 
 
 def debt(value: Debt, here: str) -> str:
-    """One debt; where it is owed, if that is not `here`."""
+    """Return one debt, with its place if that is not `here`."""
     elsewhere = "" if value.worktree == here else f" (in {shown(value.worktree)})"
     return f"{shown(value.key)}  owed by {who(value.holder)}: {shown(value.why)}{elsewhere}"
 
 
 def picture(place: str, found: Status | Who) -> Iterator[str]:
-    """The holders, the waiters and the changes of a place, newest first."""
+    """Yield the holders, the waiters and the changes of a place, newest first."""
     yield shown(place)
     yield "leases:" if found.leases else "leases: none"
     yield from (f"  {line}" for value in reversed(found.leases) for line in lease(value))

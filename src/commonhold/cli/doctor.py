@@ -150,7 +150,7 @@ def _tried(name: str, mend: Callable[[Given], Finding], given: Given) -> Finding
 
 
 def _reset(given: Given) -> Finding:
-    # Loaded here: mostly nothing is reset.
+    # Loaded here: usually nothing is reset.
     from commonhold.bootstrap import reset_state  # noqa: PLC0415
     from commonhold.client.daemon import stop, wait_until_gone  # noqa: PLC0415
 

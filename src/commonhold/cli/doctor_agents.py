@@ -1,6 +1,6 @@
-"""What `doctor` finds of the agents that are there: how far each is really kept to what was agreed, and why.
+"""The findings of `doctor` about the agents in use: how strictly each is really kept to the leases, and why.
 
-What is installed is looked at, and then tried: each hook, and a shell, is started as the agent's program starts it.
+The installation is read, and then tried: each hook, and a shell, is started as the agent's program starts it.
 """
 
 import os
@@ -35,7 +35,7 @@ _FULL: frozenset[Level] = frozenset({Level.ENFORCED, Level.GATED})
 
 
 def agents(repository: Repository) -> Iterator[Finding]:
-    """A finding for each agent that is there, or that none is."""
+    """Yield a finding for each agent in use, or that there is none."""
     project = Project(repository)
     setups = project.found()
     if not setups:
@@ -85,14 +85,14 @@ def _finding(setup: Setup, found: Standing, shells: _Shells) -> Finding:
 def _tried(
     project: Project, setup: Setup, texts: Mapping[str, str], made: Callable[[str, str, str], Iterator[Trial]]
 ) -> str:
-    """Why the first of some trials of its hooks that fails does so; empty where all work."""
+    """Return why the first failing trial of its hooks fails; empty if all work."""
     root = project.repository.root
     each = (trial for text in texts.values() for trial in made(setup.name, text, root))
     return next(filter(None, (_made(trial, root) for trial in each)), "")
 
 
 def _made(trial: Trial, root: str) -> str:
-    """Why a trial fails, twice in a row: a busy machine may be too late once."""
+    """Return why a trial fails, twice in a row: a busy machine may be too late once."""
     return _made_once(trial, root) and _made_once(trial, root)
 
 
@@ -103,7 +103,7 @@ def _made_once(trial: Trial, root: str) -> str:
 
 
 def _shells(project: Project, setup: Setup, texts: Mapping[str, str]) -> _Shells:
-    """What becomes of its shell commands; where they are kept back, a command that does nothing is run to see it."""
+    """Return how its shell commands are restricted; if they are, a command without effect is run to check it."""
     if why := _why_unkept(project, setup):
         return _Shells(why)
     if _HOLDER in os.environ:
@@ -119,7 +119,7 @@ def _shells(project: Project, setup: Setup, texts: Mapping[str, str]) -> _Shells
 
 
 def _why_unkept(project: Project, setup: Setup) -> str:
-    """Why its shell commands are not restricted; empty if they should be."""
+    """Return why its shell commands are not restricted; empty if they should be."""
     if not setup.keeps_shell:
         return "what its shell commands write is noticed afterwards: nothing can stand between it and its shell"
     chosen = load_settings(project.repository.root).shell
@@ -130,7 +130,7 @@ def _why_unkept(project: Project, setup: Setup) -> str:
 
 
 def _why_detected(setup: Setup) -> str:
-    """Why nothing keeps back what its launcher runs; empty where something does."""
+    """Return why its launcher does not restrict commands; empty if it does."""
     program = _program(setup)
     if setup.keeps_since and program:
         told = version(program)
@@ -191,7 +191,7 @@ def _elsewhere(installed: Ways, wanted: Ways) -> str:
 
 
 def _distrusted(project: Project, setup: Setup) -> tuple[str, ...] | None:
-    """The events of Codex that it leaves our hooks for out; None where it cannot be asked."""
+    """Return the events for which Codex ignores our hooks; None if it cannot be asked."""
     if setup.name != "codex":
         return ()
     program = shutil.which("codex")
@@ -204,7 +204,7 @@ def _distrusted(project: Project, setup: Setup) -> tuple[str, ...] | None:
 
 
 def _is_before(setup: Setup, since: tuple[int, ...]) -> bool:
-    """Whether it is there in a version from before that one; one that does not tell counts as such."""
+    """Whether it is installed in an earlier version; one that does not report its version counts as such."""
     program = _program(setup)
     return bool(since) and program is not None and (version(program) or ()) < since
 

@@ -1,4 +1,4 @@
-"""`commonhold exit-codes`: what each exit code means."""
+"""`commonhold exit-codes`: the meaning of each exit code."""
 
 from collections.abc import Iterator, Mapping
 

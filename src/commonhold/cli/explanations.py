@@ -1,4 +1,4 @@
-"""What every error and refusal code means, and what to do: the one place that says so."""
+"""The meaning of every error and refusal code, and the remedy: the single source of both."""
 
 from collections.abc import Mapping
 from typing import Final, NamedTuple

@@ -17,7 +17,7 @@ DEBUG: Final = "COMMONHOLD_DEBUG"
 
 
 def report(fault: Exception, *, as_json: bool) -> int:
-    """Tell what went wrong, on standard error or as JSON; the exit status."""
+    """Report the error, on standard error or as JSON; return the exit status."""
     error = as_error(fault)
     if os.environ.get(DEBUG) and not isinstance(fault, click.ClickException):
         import traceback  # noqa: PLC0415 - loaded here, since it is seldom wanted
@@ -31,7 +31,7 @@ def report(fault: Exception, *, as_json: bool) -> int:
 
 
 def as_error(fault: Exception) -> CommonholdError:
-    """The exception as one of ours."""
+    """Return the exception as one of ours."""
     if busy := exhausted(fault):
         return busy
     match fault:

@@ -1,4 +1,4 @@
-"""`commonhold get`: what keys carry."""
+"""`commonhold get`: the values of keys."""
 
 import click
 

@@ -9,7 +9,7 @@ from commonhold.domain.errors import Code, InputError
 
 @dataclass(frozen=True, slots=True)
 class GitPlace:
-    """The root of a working tree, the git folder that is its own, and where our state lies."""
+    """The root of a working tree, its own git folder, and our state folder."""
 
     root: str
     git_dir: str
@@ -17,7 +17,7 @@ class GitPlace:
 
 
 def git_place(given: Given) -> GitPlace:
-    """The working tree around the folder that was given. Raises InputError `REPOSITORY_PLAIN` where there is none."""
+    """Return the working tree around the given folder. Raises InputError `REPOSITORY_PLAIN` if there is none."""
     repository = find_repository(start_of(given))
     if repository.git_dir is None:
         raise InputError(

@@ -81,7 +81,7 @@ def common(command: C) -> C:
 
 
 def start_of(given: Given) -> str:
-    """The folder to act in. Raises UsageError where it is a file."""
+    """Return the folder to act in. Raises UsageError if it is a file."""
     start = os.path.realpath(given.folder or ".")
     if Path(start).is_file():
         raise UsageError(

@@ -22,7 +22,7 @@ class OthersLeases:
         self._place = place
 
     def on(self, paths: Sequence[str]) -> tuple[Held, ...]:
-        """Who else holds what, of these files."""
+        """Return the leases of other holders on these files."""
         if not paths or not self._may_be_any():
             return ()
         # Loaded here: without leases there is no service to ask.

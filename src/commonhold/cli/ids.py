@@ -1,4 +1,4 @@
-"""Ids as they are typed: the first characters are enough, where they fit one thing only."""
+"""Ids as they are typed: the first characters are enough if only one id begins with them."""
 
 import re
 from collections.abc import Collection, Iterable, Iterator
@@ -16,29 +16,29 @@ _SESSION: Final = re.compile(r"[\w.-]+:[\w.-]{4,}")
 
 
 def lease_id(place: Place, typed: str) -> str:
-    """The id of a live lease, or of a place in line, that `typed` begins. Raises UsageError where several do.
+    """Return the id of the live lease or place in line that `typed` begins. Raises UsageError if there are several.
 
-    What begins none stays as it is: the answer to it says that there is no such lease.
+    If there is none, `typed` itself is returned: the answer to it says that there is no such lease.
     """
     return typed if _is_whole(typed) else _only(typed, _beginning(typed, _live(place)), "lease")
 
 
 def work_id(place: Place, typed: str) -> str:
-    """The same for the lease of partial work that waits for review."""
+    """Return the same for the lease of partial work that waits for review."""
     if _is_whole(typed):
         return typed
     return _only(typed, _beginning(typed, (each.lease_id for each in place.hold.partial_works())), "lease")
 
 
 def past_lease_id(place: Place, typed: str) -> str:
-    """The same for any lease of which the log tells."""
+    """Return the same for any lease in the log."""
     return typed if _is_whole(typed) else _only(typed, _beginning(typed, _told(place)), "lease")
 
 
 def holder(place: Place, typed: str) -> str:
-    """The agent session that `typed` names, or begins as its short name does (`claude:26ba`).
+    """Return the agent session whose name is `typed`, or whose name or short name begins so (`claude:26ba`).
 
-    A name without a colon is one that somebody chose: it is never taken for the beginning of another.
+    A name without a colon was chosen by a user: it is never taken for the beginning of another.
     """
     status = place.hold.status()
     known = dict.fromkeys(each.holder for group in (status.leases, status.waiters, status.sessions) for each in group)
@@ -46,7 +46,7 @@ def holder(place: Place, typed: str) -> str:
 
 
 def past_holder(place: Place, typed: str) -> str:
-    """The same for any session that has committed something, according to the log."""
+    """Return the same for any session that has committed something, according to the log."""
     # Loaded here: few commands need the log.
     from commonhold.domain.events import Committed  # noqa: PLC0415
 
@@ -80,7 +80,7 @@ def _is_whole(typed: str) -> bool:
 
 
 def _beginning(typed: str, known: Iterable[str]) -> list[str]:
-    """The known ids that `typed` begins, with `lease-` before it or without; the id alone that it is."""
+    """Return the known ids that `typed` begins, with `lease-` before it or without; or the one id that equals it."""
     names = dict.fromkeys(known)
     if typed in names:
         return [typed]
@@ -89,7 +89,7 @@ def _beginning(typed: str, known: Iterable[str]) -> list[str]:
 
 
 def _only(typed: str, found: list[str], what: str) -> str:
-    """The one that was found; `typed` itself where there is none. Raises UsageError where there are several."""
+    """Return the one that was found; `typed` itself if there is none. Raises UsageError if there are several."""
     if len(found) > 1:
         raise UsageError(
             Code.USAGE,

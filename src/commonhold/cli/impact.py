@@ -1,4 +1,4 @@
-"""`commonhold impact`: who depends on a definition, step by step."""
+"""`commonhold impact`: the dependents of a definition, step by step."""
 
 from collections.abc import Iterator
 from pathlib import Path

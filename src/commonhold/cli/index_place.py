@@ -1,4 +1,4 @@
-"""The index of the repository that a command acts in, and word of how far it is read."""
+"""The index of the repository that a command acts in, and the progress of reading it."""
 
 import sys
 from collections.abc import Iterator

@@ -1,4 +1,4 @@
-"""What becomes of leases, in words."""
+"""The outcomes of lease operations, in words."""
 
 from collections.abc import Iterator, Sequence
 from typing import Final

@@ -68,7 +68,7 @@ def command(given: Given, *, follow: bool, **span: Unpack[_Range]) -> None:
     """Show events in order: those after SEQUENCE, or else the newest."""
     with opened(given) as place:
         if span["lease_id"] is not None:
-            # Loaded here: mostly the log of all is asked for.
+            # Loaded here: usually the whole log is requested.
             from commonhold.cli.ids import past_lease_id  # noqa: PLC0415
 
             span["lease_id"] = past_lease_id(place, span["lease_id"])
@@ -145,7 +145,7 @@ def _changes(event: Committed) -> list[str]:
 
 
 def _merged(event: Committed) -> str:
-    """Which edits did not take effect as they were sent, and the hash of what each was merged with."""
+    """Return which edits were merged rather than applied as sent, and the hash of the version each was merged with."""
     joined = [f"{each.key} with {short(each.found)}" for each in event.merged]
     return f" (merged: {some(joined)})" if joined else ""
 

@@ -1,4 +1,4 @@
-"""Where the `commonhold` command begins. It loads nothing by itself, so that Ctrl-C is answered from the start."""
+"""The entry point of the `commonhold` command. It loads nothing by itself, so Ctrl-C is answered from the start."""
 
 import sys
 from collections.abc import Sequence
@@ -19,7 +19,10 @@ def run() -> NoReturn:
 
 
 def _started(arguments: Sequence[str]) -> int:
-    """What only looks is asked of the daemon, and so is `exec`; for all else the program is loaded: that takes long."""
+    """Return the exit status. The daemon answers commands that only read, and `exec`; only others load the program.
+
+    Loading it takes long.
+    """
     if arguments[:1] == ["exec"]:
         from commonhold.cli.quick_exec import executed  # noqa: PLC0415 - inside the guard, as below
 

@@ -29,9 +29,9 @@ def command(given: Given) -> None:
 
 
 def _agent(given: Given) -> str | None:
-    """The name given, else the user's word in the environment, else the session's as its hooks have it; or None.
+    """Return the given name, else the one in the user's environment, else the session's name in its hooks; or None.
 
-    What a session's shell is told there is about that session, not about an agent that is started in it.
+    Variables that a session's shell has set are about that session, not about an agent that is started in it.
     """
     session, named = os.environ.get(_SESSION), os.environ.get(AGENT)
     is_of_shell = named == os.environ.get(_HOLDER)

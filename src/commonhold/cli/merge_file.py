@@ -1,4 +1,4 @@
-"""`commonhold merge-file`: three versions of a file become one, or conflict markers where that cannot be shown."""
+"""`commonhold merge-file`: three versions of a file become one, or conflict markers where the merge is unproven."""
 
 import os
 from collections.abc import Sequence
@@ -136,7 +136,7 @@ def _label(label: str, usual: str) -> str:
 
 
 def _trial(given: Given, wish: _Wish) -> tuple[str, Trial]:
-    # Loaded here: a git driver, which has no check, is to start fast.
+    # Loaded here: a git driver, which has no check, must start fast.
     from commonhold.cli.scratch import trial_of_file  # noqa: PLC0415
 
     return trial_of_file(_place(given, wish["path"]), wish["check"] or "", wish["seconds"])

@@ -47,7 +47,7 @@ def printed(trial: Passed | Failed | None) -> Iterator[str]:
 
 
 def file_hint(value: FileMerge, out: str) -> str:
-    """The next step for a refused file. What cannot be marked has no candidates either."""
+    """Return the next step for a refused file. A file that cannot get markers has no candidates either."""
     if value.marked is None:
         return "take one side, or mend what differs by hand"
     mend = f"mend {shown(out)} between the markers"

@@ -56,7 +56,7 @@ def _what_to_fill_in(call: Next) -> list[str]:
 
 
 def _typed(key: str) -> str:
-    """The key as it is typed anywhere: in a changeset, unlike here, a plain path is relative to the root."""
+    """Return the key in a form for any folder: in a changeset, unlike here, a plain path is relative to the root."""
     path, mark, qualname = key.partition("#")
     return rooted(path) + mark + qualname if parse(key).is_plain else key
 

@@ -28,9 +28,9 @@ class Place:
     folder: str
 
     def key(self, text: str) -> str:
-        """The key for the service: a plain path is relative to the folder, all other forms to the root.
+        """Return the key for the service: a plain path is relative to the folder, all other forms to the root.
 
-        A path that is there is meant before a module of that name.
+        An existing path takes precedence over a module of that name.
         """
         spec = parse(text)
         if not spec.is_plain:
@@ -41,12 +41,12 @@ class Place:
         return self._module(spec, self._joined) or rooted(joined) + mark + qualname
 
     def key_from_root(self, text: str) -> str:
-        """The same for the keys of a changeset, which are relative to the root: only a module's name becomes other."""
+        """Return the same for the keys of a changeset, relative to the root: only a module's name is changed."""
         spec = parse(text)
         return (self._module(spec, str) if spec.is_plain else None) or text
 
     def _module(self, spec: Spec, joined: Callable[[str], str]) -> str | None:
-        """The key of the module that is meant; None where none is, or a path of that name is there."""
+        """Return the key of the module that is meant; None if there is none, or if a path of that name exists."""
         paths = (Path(self.hold.root, joined(each.raw_path)) for each in (spec, *spec.literals))
         if any(map(os.path.lexists, paths)):
             return None
@@ -60,7 +60,7 @@ class Place:
         return f"{self.folder}/{path}" if self.folder and not path.startswith("/") else path
 
     def _check_mark(self, text: str, path: str, qualname: str) -> None:
-        """A `#` may be meant as part of a file's name: say so where there is no file that ends before it."""
+        """Raise InputError if a `#` may be part of a file's name: there is no file whose name ends before it."""
         there = Path(self.hold.root, path)
         if not qualname or os.path.lexists(there) or not ("/" in qualname or os.path.lexists(f"{there}#{qualname}")):
             return
@@ -77,12 +77,12 @@ class Place:
 
 
 def rooted(path: str) -> str:
-    """The key of a path relative to the root, wherever it is typed."""
+    """Return a key for a path relative to the root that means the same in whichever folder it is typed."""
     return "file:" + path.replace("%", "%25").replace("#", "%23")
 
 
 def agent_of(given: Given) -> str | None:
-    """The name of the agent session, from the option or the environment; that of a person who sits at a terminal."""
+    """Return the name of the agent session from the option or the environment, else that of a person at a terminal."""
     if given.agent is not None:
         return given.agent
     return os.environ.get(AGENT) or person()
@@ -90,9 +90,9 @@ def agent_of(given: Given) -> str | None:
 
 @contextmanager
 def opened(given: Given) -> Iterator[Place]:
-    """The repository around the folder that was given, or around the current one.
+    """Yield the repository around the given folder, or around the current one.
 
-    Whatever was done there, the session is then told what others have changed of what it has read.
+    After the block, the session gets messages about changes that others made to regions it has read.
     """
     start, agent = start_of(given), agent_of(given)
     with open_session(start, agent=agent, store=given.store) as hold:

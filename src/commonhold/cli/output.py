@@ -57,7 +57,7 @@ def complain(lines: str | Iterable[str]) -> None:
 
 
 def _write(stream: TextIO | None, lines: str | Iterable[str]) -> None:
-    # Python has no stream where the caller closed it.
+    # Python has no stream if the caller closed it.
     if stream is None:
         return
     paint = _painting(stream)
@@ -69,7 +69,7 @@ def _painting(stream: TextIO) -> Callable[[str], str]:
     """The function that colours a line for this stream."""
     if not (stream.isatty() or os.environ.get("FORCE_COLOR")):
         return str
-    # Loaded here: what programs read has no colours.
+    # Loaded here: output for programs has no colours.
     from commonhold.cli import colours  # noqa: PLC0415
 
     return colours.painted if colours.are_wanted(stream) else str
@@ -85,7 +85,7 @@ def send(data: bytes) -> None:
 
 
 def send_text(text: str) -> None:
-    """Write what steers a terminal, as it is."""
+    """Write terminal control sequences as they are."""
     if sys.stdout is not None:
         with _written():
             sys.stdout.write(text)

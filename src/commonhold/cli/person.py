@@ -1,4 +1,4 @@
-"""The name of a person who types commands at a terminal, who need not choose one. No agent ever gets it."""
+"""The name of a person who types commands at a terminal and need not choose one. No agent ever gets it."""
 
 import os
 import sys
@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Final
 
-# What coding agents set in the shells that they start, and we in those that we start for them.
+# Variables that coding agents set in the shells that they start, and that we set in those that we start for them.
 _AGENTS: Final = (
     "AGENT",
     "AI_AGENT",
@@ -44,7 +44,7 @@ def _is_an_agents() -> bool:
 
 
 def _user() -> str:
-    """The name of the user whose process this is; the environment is not asked, since anybody can set it."""
+    """Return the name of the user of this process; not from the environment, since anybody can set it."""
     # Loaded here: needed only without a given name.
     import pwd  # noqa: PLC0415
 
@@ -59,7 +59,7 @@ def _word(text: str) -> str:
 
 
 def _ancestors() -> Iterator[str]:
-    """The names of the programs that this process descends from, as far as the system tells: also of scripts."""
+    """Yield the names of the ancestor processes' programs, as far as the system reveals them: also of scripts."""
     pid = os.getppid()
     for _ in range(_MOST_ANCESTORS):
         try:

@@ -71,7 +71,7 @@ def cli() -> None:
 
 
 def start(arguments: Sequence[str]) -> int:
-    """Run as a program, with the streams of this process; its exit status."""
+    """Run as a program, with the streams of this process; return its exit status."""
     _fill_descriptors()
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, TextIOWrapper):
@@ -90,13 +90,13 @@ def _fill_descriptors() -> None:
 
 
 def main(arguments: Sequence[str]) -> int:
-    """Run one command; its exit status."""
+    """Run one command; return its exit status."""
     choose(plain=PLAIN in _options(arguments))
     return _ended(lambda: _invoke(arguments), as_json="--json" in _options(arguments))
 
 
 def end(fault: Exception) -> int:
-    """The exit status where an answer that was there could not be printed."""
+    """Return the exit status of a command whose answer could not be printed."""
 
     def fail() -> int:
         is_lost = isinstance(fault, OSError) and not isinstance(fault, BrokenPipeError)

@@ -1,9 +1,9 @@
 """Commands that only read: the shortest way from the command line to the output.
 
-It takes the plain forms of `leases`, `status`, `regions` and `show`, asks the daemon, and prints with the very
-functions that the full program prints with. Where no daemon is, it reads leases from the state itself, and regions from
-the file. Whatever is out of the ordinary (another option, a name that is not there, settings that say where leases are
-kept) is left to the full program, from the beginning.
+It takes the plain forms of `leases`, `status`, `regions` and `show`, asks the daemon, and prints with the same
+functions as the full program. If there is no daemon, it reads leases from the state itself, and regions from the file.
+Any unusual case (another option, an unknown name, settings that choose another store of leases) is left to the full
+program, from the beginning.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ Printing = Callable[[], object]
 
 _SETTINGS = ("commonhold.toml", "pyproject.toml")
 _DECIDING = (b"store", b"namespace", b"daemon", b"\\")
-"""Words in a settings file that may decide where to ask."""
+"""Words in a settings file that may decide which service to ask."""
 _MOST_BYTES = 1_000_000
 _HEEDED = ("COMMONHOLD_STORE", "COMMONHOLD_NAMESPACE", "COMMONHOLD_DEBUG", "_COMMONHOLD_COMPLETE")
 """Variables that only the full program heeds."""
@@ -52,14 +52,14 @@ class Asked:
 def _person() -> str | None:
     if not (sys.stdin and sys.stdin.isatty()):
         return None
-    # Loaded here: only where somebody may sit at a terminal.
+    # Loaded here: only if a person may sit at a terminal.
     from commonhold.cli.person import person  # noqa: PLC0415
 
     return person()
 
 
 def printing(arguments: Sequence[str]) -> Printing | None:
-    """What prints the answer to a command; None where only the full program can answer it."""
+    """Return the function that prints the answer to a command; None if only the full program can answer it."""
     asked = _read(arguments)
     if asked is None or any(os.environ.get(name) for name in _HEEDED):
         return None
@@ -157,7 +157,7 @@ def _is_unset(root: str) -> bool:
 
 
 def _says_nothing(path: str) -> bool:
-    """Whether a file of settings leaves it at the usual where the daemon is and where leases are kept."""
+    """Whether a settings file leaves the defaults for the daemon and for the store of leases."""
     try:
         status = os.lstat(path)
     except FileNotFoundError:
@@ -239,4 +239,4 @@ _COMMANDS: dict[str, tuple[int, Callable[[Asked, Answering, str], Printing | Non
     "regions": (1, _regions),
     "show": (1, _show),
 }
-"""How many words follow each, and who answers it."""
+"""For each command the number of words that follow it, and the function that answers it."""

@@ -1,7 +1,6 @@
-"""`commonhold exec` in its plain form: this process asks the daemon and runs the command, without loading the program.
+"""`commonhold exec` in its plain form: this process asks the daemon and runs the command without the full program.
 
-Whatever is out of the ordinary (an option, a holder from elsewhere, no daemon) is left to the full program, from the
-beginning.
+Any unusual case (an option, a holder from elsewhere, no daemon) is left to the full program, from the beginning.
 """
 
 from __future__ import annotations
@@ -24,7 +23,7 @@ class _Unasked(Exception):  # noqa: N818 - it is answered by the full program
 
 
 def executed(arguments: Sequence[str]) -> int | None:
-    """Run the command of `exec`; its exit status. None where that is for the full program: then nothing has begun."""
+    """Run the command of `exec`; return its exit status. None if it is for the full program: then nothing has begun."""
     asked = _read(arguments)
     if asked is None or None in (sys.stdin, sys.stdout, sys.stderr) or any(os.environ.get(name) for name in _HEEDED):
         return None
@@ -37,14 +36,14 @@ def executed(arguments: Sequence[str]) -> int | None:
 
     try:
         told: Object = {"holder": holder, "command": words, "call": ""}
-        # What holds while no daemon is to be had only the full program knows.
+        # Only the full program knows the rules that hold while there is no daemon.
         return attended(address, "", told, lambda _: words, _answer)
     except _Unasked:
         return None
 
 
 def _answer(address: str, question: Object) -> Object:
-    """The answer of a daemon that is already running. Raises _Unasked."""
+    """Return the answer of a daemon that is already running. Raises _Unasked."""
     from commonhold.client.launching.running import Allowance  # noqa: PLC0415
     from commonhold.client.launching.speaking import Unserved, asked  # noqa: PLC0415
 
@@ -58,7 +57,7 @@ def _answer(address: str, question: Object) -> Object:
 
 
 def _address() -> str | None:
-    """Where the daemon of the repository around this folder is; None where that is not plain to see."""
+    """Return the address of the daemon of the repository around this folder; None if it is not plain to see."""
     from commonhold.adapters.repository_paths import repository_paths  # noqa: PLC0415
     from commonhold.adapters.socket_places import http_address  # noqa: PLC0415
     from commonhold.domain.errors import CommonholdError  # noqa: PLC0415

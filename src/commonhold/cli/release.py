@@ -42,7 +42,7 @@ def command(given: Given, lease_id: str | None, request_id: str | None, *, is_al
 
 
 def _release_all(place: Place, request_id: str | None) -> list[LeaseAnswer]:
-    """Release whatever is this holder's, each under a request of its own where one was named."""
+    """Release all leases and places in line of this holder, each under its own request id if one was given."""
     me, status = place.hold.holder, place.hold.status()
     claims: tuple[Lease | Waiter, ...] = (*status.leases, *status.waiters)
     mine = [each.id for each in claims if each.holder == me]

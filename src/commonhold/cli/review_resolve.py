@@ -41,6 +41,6 @@ def _lines(found: ReviewAnswer, given: Given) -> Iterator[str]:
 
 
 def refused(found: ReviewAnswer, given: Given) -> Iterator[str]:
-    """Why there is nothing to review, and what to call instead."""
+    """Yield why there is nothing to review, and the command to run instead."""
     yield f"refused: {shown(found.why)}"
     yield from next_lines(found.next, given)

@@ -71,7 +71,7 @@ def _diff(place: Place, left: Left) -> str:
 
 
 def _kept(place: Place, content_hash: str | None) -> bytes | None:
-    """The bytes under a hash; none where nothing was there, None where they are gone."""
+    """Return the bytes under a hash; empty if there was no file, None if they are gone."""
     if content_hash is None:
         return b""
     try:

@@ -23,7 +23,7 @@ _BY_SIGNAL: Final = 128
 
 
 def check_command(words: Sequence[str], folder: str | None) -> None:
-    """Look for the command before anything is leased for it. Raises InputError `FILE_NOT_FOUND`."""
+    """Find the command before anything is leased for it. Raises InputError `FILE_NOT_FOUND`."""
     name = os.path.join(folder or "", words[0]) if os.sep in words[0] else words[0]  # noqa: PTH118 - a name for PATH
     if shutil.which(name) is None:
         raise InputError(
@@ -35,10 +35,10 @@ def check_command(words: Sequence[str], folder: str | None) -> None:
 
 
 def run(words: Sequence[str], held: Held, given: Given, *, holder: str, after: ExitStack) -> int:
-    """Run a command under the lease `held`; its exit status, as a shell tells it.
+    """Run a command under the lease `held`; return its exit status, as a shell reports it.
 
-    Signals are the command's until `after`: the lease is still to be released when it has ended, and what comes then is
-    dropped. Raises RefusedError `LEASE_LOST` where the lease was lost before the command had ended.
+    The command gets our signals until `after` is closed: after its end the lease must still be released, and signals
+    that come then are dropped. Raises RefusedError `LEASE_LOST` if the lease was lost before the command had ended.
     """
     flush()
     signals = Signals()
@@ -57,7 +57,7 @@ def _environment(held: Held, given: Given, holder: str) -> dict[str, str]:
 
 
 def _attend(child: subprocess.Popen[bytes], held: Held, name: str) -> None:
-    """Wait for the end of the command, and bring it about if the lease is lost."""
+    """Wait for the end of the command, and end it if the lease is lost."""
     has_ended = threading.Event()
 
     def wait() -> None:

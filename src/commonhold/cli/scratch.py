@@ -1,4 +1,4 @@
-"""The place where a check runs: a fresh copy of HEAD, with the candidate in it."""
+"""The copy in which a check runs: a fresh copy of HEAD, with the candidate in it."""
 
 import os
 import time
@@ -12,7 +12,7 @@ from commonhold.app.trying import Trial
 
 
 def trial_of_tree(root: str, tree: str, command: str, seconds: float) -> Trial:
-    """The trial of candidates in copies of `tree`, which the repository around `root` has."""
+    """Return the trial of candidates in copies of `tree`, which the repository around `root` has."""
     return Trial(CommandCheck(command, TreeCopy(Git(root), tree), worktree=root), time.monotonic, seconds=seconds)
 
 

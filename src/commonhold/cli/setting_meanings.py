@@ -1,4 +1,4 @@
-"""What each setting means: shown by `commonhold config NAME`, and in the reference."""
+"""The meaning of each setting: shown by `commonhold config NAME`, and in the reference."""
 
 from typing import Final
 

@@ -1,4 +1,4 @@
-"""The report of an installation: what was set, replaced or removed."""
+"""The report of an installation: the settings and files that were set, replaced or removed."""
 
 import difflib
 import os
@@ -21,9 +21,9 @@ _TOKEN: Final = re.compile(r"(\bBearer )\w+")
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """All that is changed, or would be: in git's settings and in files; for whom; and what to know about it.
+    """All changes, made or planned, in git's settings and in files; the agents they are for; and notes about them.
 
-    `root` is the working tree, `heading` stands above the changes; `is_diff`: somebody wants to see every line.
+    `root` is the working tree, `heading` stands above the changes; `is_diff`: the user wants to see every line.
     """
 
     settings: Sequence[Change] = ()
@@ -47,7 +47,7 @@ def tell(given: Given, outcome: Outcome) -> None:
 
 
 def shown_changes(outcome: Outcome) -> Iterator[str]:
-    """The changes, as they may be looked at before they are made: what, where and how many, or every line."""
+    """Yield the changes for a review before they are made: paths and counts, or every line."""
     yield outcome.heading
     if outcome.is_diff:
         for each in outcome.files:
@@ -63,7 +63,7 @@ def shown_changes(outcome: Outcome) -> Iterator[str]:
 
 
 def _named(change: FileChange, root: str) -> str:
-    """Where it is, and whether the file is new, goes, or stays."""
+    """Return the path, and whether the file is new or deleted."""
     path = change.path.removeprefix(f"{root}/")
     if change.before is None:
         return f"{path} (new)"

@@ -29,7 +29,7 @@ def command(given: Given, *, watch: bool) -> None:
     """
     with opened(given) as place:
         if watch:
-            # Loaded here: mostly one look is enough.
+            # Loaded here: usually one look is enough.
             from commonhold.cli.watching import watched  # noqa: PLC0415
 
             watched(given, place.hold.status, shapes.status, lambda found: _words(found, given))

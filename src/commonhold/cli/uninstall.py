@@ -1,4 +1,4 @@
-"""`commonhold uninstall`: take out what `install` set."""
+"""`commonhold uninstall`: remove the changes that `install` made."""
 
 import click
 
@@ -42,7 +42,7 @@ def command(given: Given, what: tuple[str, ...], *, shared: bool, yes: bool, dif
         if place:
             git_settings.carry_out(place, settings)
     if not dry_run:
-        # Loaded here: what makes private trees also merges.
+        # Loaded here: the module that makes private trees also merges.
         from commonhold.server.git_homes import remove_private_trees  # noqa: PLC0415
 
         remove_private_trees(project.repository.state_folder)

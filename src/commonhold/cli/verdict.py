@@ -131,7 +131,7 @@ def _next(answer: CommitAnswer, changeset: Changeset, place: Place, given: Given
 
 
 def _at_hand(answer: CommitAnswer, call: Next, place: Place) -> Next:
-    """The call in the words of this output, and one that leads on where there is nothing to look at."""
+    """Return the call in the words of this output, and one that leads on if there is nothing to look at."""
     if call.call == "regions":
         path = str(call.arguments["path"])
         if not Path(place.hold.root, path).exists():

@@ -1,4 +1,4 @@
-"""Showing something again and again: in place on a terminal, below each other elsewhere, as JSON line by line."""
+"""Show something repeatedly: in place on a terminal, below each other elsewhere, as JSON line by line."""
 
 import shutil
 import sys
@@ -24,7 +24,7 @@ def watched(
     shape: Callable[[T], Mapping[str, Any]],
     describe: Callable[[T], Iterable[str]],
 ) -> None:
-    """Show what `look` finds, every second anew, until Ctrl-C: that is the way out, and no failure."""
+    """Show the result of `look`, every second anew, until Ctrl-C: that is the way out, and no failure."""
     try:
         if given.as_json:
             _as_json(look, shape)

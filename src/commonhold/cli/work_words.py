@@ -14,7 +14,7 @@ from commonhold.domain.partial_work import PartialWork
 
 
 def works(left: Sequence[PartialWork], given: Given) -> Iterator[str]:
-    """What waits for review, and how to look at it."""
+    """Yield the work that waits for review, and how to look at it."""
     if not left:
         yield "nothing waits for review"
         return
@@ -25,7 +25,7 @@ def works(left: Sequence[PartialWork], given: Given) -> Iterator[str]:
 
 
 def to_review(found: Status, lost: Sequence[LostFile], given: Given) -> Iterator[str]:
-    """All that somebody has to look at, and how."""
+    """Yield all that needs a review, and how to do it."""
     if found.works or not (found.debts or lost):
         yield from works(found.works, given)
     yield from debts(found, given)
@@ -39,7 +39,7 @@ def to_review(found: Status, lost: Sequence[LostFile], given: Given) -> Iterator
 
 
 def debts(found: Status, given: Given) -> Iterator[str]:
-    """What is owed, and the way out where nothing is to be done."""
+    """Yield the debts, and the way out if there is nothing to repair."""
     yield from owed(found.debts, found.root)
     here = [value.key for value in found.debts if value.worktree == found.root]
     if here:
